@@ -1,0 +1,162 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Status is embedded inline in the status of a resource that Detent drives.
+// Its only writer is Detent's runtime. Everything in it can be lost at any moment:
+// it is then located again from observation.
+type Status struct {
+	// ObservedGeneration is the newest generation of the spec that every lifecycle of this resource has decided upon.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Conditions are the public contract: Available, Ready, Reconciling, Stalled and, as they apply, Paused, AwaitingApproval,
+	// VersionSettled and one Warning per reason. Sorted by type, then reason.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// Lifecycles is where each lifecycle of this resource stands. States are names for people and tools, not an enumeration: new ones may appear.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Lifecycles []Lifecycle `json:"lifecycles,omitempty"`
+
+	// Summary is the first lifecycle that is not at rest, for the columns of kubectl get.
+	// +optional
+	Summary *Summary `json:"summary,omitempty"`
+}
+
+// Lifecycle is one machine at work on one resource: a bookmark, never a source of truth.
+type Lifecycle struct {
+	// Name of the lifecycle, such as version or roll.
+	// +kubebuilder:validation:MaxLength=32
+	Name string `json:"name"`
+	// Machine and digest of the graph this entry was last moved under, as name@sha256:digest.
+	// +optional
+	// +kubebuilder:validation:MaxLength=96
+	Machine string `json:"machine,omitempty"`
+	// State is where the lifecycle stands.
+	// +kubebuilder:validation:MaxLength=64
+	State string `json:"state"`
+	// EnteredAt is when the state was entered.
+	EnteredAt metav1.Time `json:"enteredAt"`
+	// Attempt is the run towards one target that this entry belongs to.
+	// +optional
+	Attempt *Attempt `json:"attempt,omitempty"`
+	// Memo is what the last transition chose, such as the node in hand. Losing it costs time, never safety.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	Memo map[string]string `json:"memo,omitempty"`
+	// Progress of the attempt, written at most every 10 seconds.
+	// +optional
+	Progress *Progress `json:"progress,omitempty"`
+	// WaitingFor names the guards that hold the lifecycle back, with what they want and what they saw.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	WaitingFor []WaitingFor `json:"waitingFor,omitempty"`
+	// Deadline is when this wait becomes Stalled. It moves with progress.
+	// +optional
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+	// Edges counts transitions since the attempt last made progress; beyond a bound the lifecycle is Stalled.
+	// +optional
+	Edges int32 `json:"edges,omitempty"`
+	// DecidedGeneration is the generation of the spec this lifecycle has last decided upon.
+	// +optional
+	DecidedGeneration int64 `json:"decidedGeneration,omitempty"`
+	// History holds the last transitions, loops folded. Best effort: nothing reads it to decide.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	History []Transition `json:"history,omitempty"`
+}
+
+// Attempt is one run towards one target.
+type Attempt struct {
+	// ID is a short hash of the resource's UID, the lifecycle, the target and the start.
+	// +kubebuilder:validation:MaxLength=16
+	ID string `json:"id"`
+	// From is where the attempt started, in the machine's own terms.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	From string `json:"from,omitempty"`
+	// To is what the attempt is after, in the machine's own terms.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	To string `json:"to,omitempty"`
+	// StartedAt is when the attempt began.
+	StartedAt metav1.Time `json:"startedAt"`
+}
+
+// Progress counts what an attempt has done.
+type Progress struct {
+	// Done of the units.
+	Done int32 `json:"done"`
+	// Total number of units.
+	Total int32 `json:"total"`
+	// Unit that is counted, such as node.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Unit string `json:"unit,omitempty"`
+	// Current is the unit in hand.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Current string `json:"current,omitempty"`
+}
+
+// WaitingFor is one guard that has not said yes.
+type WaitingFor struct {
+	// Guard is the name of the guard.
+	// +kubebuilder:validation:MaxLength=64
+	Guard string `json:"guard"`
+	// Want is what the guard asks for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Want string `json:"want,omitempty"`
+	// Saw is what was observed instead, or why it cannot be observed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Saw string `json:"saw,omitempty"`
+}
+
+// Transition is one line of an entry's history.
+type Transition struct {
+	// At is when the transition was committed (of a folded loop: the last time).
+	At metav1.Time `json:"at"`
+	// Event is the name of the edge.
+	// +kubebuilder:validation:MaxLength=64
+	Event string `json:"event"`
+	// From is the state that was left.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	From string `json:"from,omitempty"`
+	// To is the state that was entered.
+	// +kubebuilder:validation:MaxLength=64
+	To string `json:"to"`
+	// Attempt the transition belongs to.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Attempt string `json:"attempt,omitempty"`
+	// Times this transition was taken in a folded loop; absent means once.
+	// +optional
+	Times int32 `json:"times,omitempty"`
+}
+
+// Summary feeds the columns STATE, FOR and PROGRESS.
+type Summary struct {
+	// Lifecycle that is summarised.
+	// +kubebuilder:validation:MaxLength=32
+	Lifecycle string `json:"lifecycle"`
+	// State of that lifecycle.
+	// +kubebuilder:validation:MaxLength=64
+	State string `json:"state"`
+	// Since is when that state was entered.
+	Since metav1.Time `json:"since"`
+	// Progress as done/total and the unit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=96
+	Progress string `json:"progress,omitempty"`
+}
