@@ -64,9 +64,6 @@ type Lifecycle struct {
 	// Edges counts transitions since the attempt last made progress; beyond a bound the lifecycle is Stalled.
 	// +optional
 	Edges int32 `json:"edges,omitempty"`
-	// DecidedGeneration is the generation of the spec this lifecycle has last decided upon.
-	// +optional
-	DecidedGeneration int64 `json:"decidedGeneration,omitempty"`
 	// History holds the last transitions, loops folded. Best effort: nothing reads it to decide.
 	// +optional
 	// +listType=atomic

@@ -1,0 +1,264 @@
+// Package pass is the core of one reconcile as a function of plain values: from an object and a view of the world to
+// the edges to commit, the effects to perform and the entries to show. It knows no client, codec, clock or goroutine,
+// so that the runtime, the plan and the exploration run the very same code.
+package pass
+
+import (
+	"fmt"
+	"time"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// In is everything a pass is told.
+type In[O, V, E any] struct {
+	Object     O
+	Lifecycles []machines.Lifecycle[O, V, E]
+	// Status is the object's; it is never changed.
+	Status     *lifecyclev1.Status
+	UID        string
+	Generation int64
+	Now        time.Time
+	// DeadlineScale stretches declared deadlines; 0 means 1.
+	DeadlineScale float64
+	// View looks at the world. It is called at most three times: to decide, to see what an entered state waits for, and live, to act.
+	View func(needs []transitions.Need, live bool) (V, error)
+	// Last is the lifecycle that moved last: the others come first this time.
+	Last string
+	// Slowed says that a lifecycle may not take an edge yet, since it moves without making progress.
+	Slowed func(lifecycle string) bool
+}
+
+// Standing is one lifecycle as a pass found it.
+type Standing[E any] struct {
+	Name     string
+	Entry    *lifecyclev1.Lifecycle
+	State    states.State
+	Decision machines.Decision
+	look     machines.Look[E]
+}
+
+// Moved is a transition to commit.
+type Moved struct {
+	Lifecycle string
+	Move      machines.Move
+	Entry     lifecyclev1.Lifecycle
+}
+
+// Step is what deciding found.
+type Step[V, E any] struct {
+	View V
+	// Moved are the edges to commit in one write: one, or the first entries of several lifecycles.
+	Moved []Moved
+	// Standings in the order of the kind.
+	Standings []Standing[E]
+	// Decided says that every lifecycle has decided upon the object's generation.
+	Decided bool
+	// Errs are defects of machines; the other lifecycles go on.
+	Errs []error
+}
+
+// Decide observes once beneath all lifecycles, resolves every bookmark and picks the edges to commit.
+func Decide[O, V, E any](in In[O, V, E]) (Step[V, E], error) {
+	var step Step[V, E]
+	needs := in.needs()
+	view, err := in.View(needs, false)
+	if err != nil {
+		return step, fmt.Errorf("observing: %w", err)
+	}
+	step.View, step.Decided = view, true
+	step.Standings = make([]Standing[E], 0, len(in.Lifecycles))
+	for _, lc := range in.Lifecycles {
+		s := Standing[E]{Name: lc.Name(), Entry: Entry(in.Status, lc.Name())}
+		s.look = lc.Look(in.question(lc, s.Entry, view, needs, false))
+		s.Decision = s.look.Decide()
+		if s.Entry != nil {
+			s.State, _ = lc.State(s.Entry.State)
+		}
+		if s.Decision.Err != nil {
+			step.Errs = append(step.Errs, fmt.Errorf("lifecycle %s: %w", s.Name, s.Decision.Err))
+		}
+		step.Decided = step.Decided && s.Decision.Decided && s.Decision.Move == nil
+		step.Standings = append(step.Standings, s)
+	}
+	err = in.enter(&step, needs)
+	return step, err
+}
+
+// enter turns the moves of this pass into entries, observing what the states entered wait for.
+func (in In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
+	moving := in.moving(step.Standings)
+	if len(moving) == 0 {
+		return nil
+	}
+	view := step.View
+	var more []transitions.Need
+	for _, i := range moving {
+		more = append(more, in.Lifecycles[i].NeedsIn(step.Standings[i].Decision.Move.To)...)
+	}
+	if missing(needs, more) {
+		needs = merge(needs, more)
+		var err error
+		if view, err = in.View(needs, false); err != nil {
+			return fmt.Errorf("observing what the next state waits for: %w", err)
+		}
+	}
+	for _, i := range moving {
+		s := &step.Standings[i]
+		look := in.Lifecycles[i].Look(in.question(in.Lifecycles[i], s.Entry, view, needs, false))
+		entry, err := look.Enter(*s.Decision.Move)
+		if err != nil {
+			step.Errs = append(step.Errs, err)
+			continue
+		}
+		step.Moved = append(step.Moved, Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry})
+	}
+	step.View = view
+	return nil
+}
+
+// moving picks the lifecycles whose moves are committed: all first entries at once, else one, round robin.
+func (in In[O, V, E]) moving(standings []Standing[E]) []int {
+	var first []int
+	next, start := -1, 0
+	for i := range standings {
+		if standings[i].Name == in.Last {
+			start = i + 1
+		}
+		if standings[i].Entry == nil && standings[i].Decision.Move != nil {
+			first = append(first, i)
+		}
+	}
+	if len(first) > 0 {
+		return first
+	}
+	for k := range standings {
+		i := (start + k) % len(standings)
+		if standings[i].Decision.Move != nil && (in.Slowed == nil || !in.Slowed(standings[i].Name)) {
+			next = i
+			break
+		}
+	}
+	if next < 0 {
+		return nil
+	}
+	return []int{next}
+}
+
+// Acting is what one lifecycle's action wants.
+type Acting[E any] struct {
+	Lifecycle string
+	Ticket    machines.Ticket
+	Action    machines.ActionInfo
+	machines.Acting[E]
+	// Turned is the entry to commit because a permission was withdrawn.
+	Turned *Moved
+}
+
+// Wants says whether the lifecycle's action may run in this pass.
+func Wants[O, V, E any](in In[O, V, E], s *Standing[E]) (machines.ActionInfo, bool) {
+	if s.Entry == nil || !s.Decision.MayAct || s.Decision.Move != nil {
+		return machines.ActionInfo{}, false
+	}
+	lc := in.lifecycle(s.Name)
+	return lc.Action(s.Entry.State)
+}
+
+// Act asks the action of one lifecycle, on a live view where the action demands one. The bookmark must be proven current.
+func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
+	lc := in.lifecycle(s.Name)
+	action, _ := lc.Action(s.Entry.State)
+	out := Acting[E]{Lifecycle: s.Name, Action: action, Ticket: machines.TicketOf(in.UID, s.Name, s.Entry)}
+	needs := merge(lc.Needs(s.Entry), action.Needs)
+	view, err := in.View(needs, action.Live)
+	if err != nil {
+		return out, view, fmt.Errorf("observing for action %s: %w", action.Name, err)
+	}
+	look := lc.Look(in.question(lc, s.Entry, view, needs, action.Live))
+	out.Acting = look.Act()
+	if out.TurnBack == nil {
+		return out, view, nil
+	}
+	entry, err := look.Enter(*out.TurnBack)
+	if err != nil {
+		return out, view, err
+	}
+	out.Turned = &Moved{Lifecycle: s.Name, Move: *out.TurnBack, Entry: entry}
+	return out, view, nil
+}
+
+// Project is the entry as a person should see it now.
+func (s *Standing[E]) Project() *lifecyclev1.Lifecycle {
+	if s.Entry == nil {
+		return nil
+	}
+	shown := s.look.Project()
+	return &shown
+}
+
+// Entry of the lifecycle in the status, or nil.
+func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle {
+	for i := range status.Lifecycles {
+		if status.Lifecycles[i].Name == lifecycle {
+			return &status.Lifecycles[i]
+		}
+	}
+	return nil
+}
+
+func (in In[O, V, E]) lifecycle(name string) machines.Lifecycle[O, V, E] {
+	for _, lc := range in.Lifecycles {
+		if lc.Name() == name {
+			return lc
+		}
+	}
+	return nil
+}
+
+func (in In[O, V, E]) question(
+	lc machines.Lifecycle[O, V, E], entry *lifecyclev1.Lifecycle, view V, needs []transitions.Need, live bool,
+) machines.Question[O, V] {
+	return machines.Question[O, V]{
+		Object: in.Object, View: view, UID: in.UID, Generation: in.Generation, Entry: entry, DeadlineScale: in.DeadlineScale,
+		Ask: machines.Ask{Needs: needs, Live: live, Now: in.Now, Ticket: machines.TicketOf(in.UID, lc.Name(), entry)},
+	}
+}
+
+func (in In[O, V, E]) needs() []transitions.Need {
+	var needs []transitions.Need
+	for _, lc := range in.Lifecycles {
+		needs = merge(needs, lc.Needs(Entry(in.Status, lc.Name())))
+	}
+	return needs
+}
+
+func missing(have, want []transitions.Need) bool {
+	for _, w := range want {
+		if !contains(have, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func merge(have, more []transitions.Need) []transitions.Need {
+	for i, n := range more {
+		if !contains(have, n) {
+			// A fresh slice: have may belong to a compiled machine.
+			have = append(append(make([]transitions.Need, 0, len(have)+len(more)-i), have...), n)
+		}
+	}
+	return have
+}
+
+func contains(list []transitions.Need, want transitions.Need) bool {
+	for _, n := range list {
+		if n == want {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package machines
+
+import (
+	"regexp"
+
+	"github.com/detent-dev/detent/states"
+)
+
+var (
+	stateName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
+	eventName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+)
+
+// check adds every structural defect of the definition. Located edges are left out of reachability, since they lead
+// everywhere: the roots are the states that Locate may return.
+func check[F, M, E any](def *Definition[F, M, E], found *Findings) {
+	if !eventName.MatchString(def.Name) {
+		found.add(ErrName, "machine "+def.Name, "name the machine in kebab-case, at most 64 characters")
+	}
+	if def.Doc == "" {
+		found.add(ErrMissingDoc, "machine "+def.Name, "say in one sentence what the machine is for")
+	}
+	declared := checkStates(def, found)
+	checkTransitions(def, declared, found)
+	checkWays(def, declared, found)
+	checkMachine(def, declared, found)
+	checkGuards(def, found)
+	checkNeeds(def, found)
+}
+
+func checkStates[F, M, E any](def *Definition[F, M, E], found *Findings) map[string]*State[F, M, E] {
+	declared := make(map[string]*State[F, M, E], len(def.States))
+	for i := range def.States {
+		s := &def.States[i]
+		where := "state " + s.Name
+		if !stateName.MatchString(s.Name) {
+			found.add(ErrName, where, "name states in UpperCamelCase, at most 64 characters")
+		}
+		if s.Name == Locating {
+			found.add(ErrReservedName, where, "every machine has this state without declaring it")
+		}
+		if declared[s.Name] != nil {
+			found.add(ErrDuplicateState, where, "declare it once")
+		}
+		declared[s.Name] = s
+		if s.Doc == "" {
+			found.add(ErrMissingDoc, where, "say in one sentence what it means to be here")
+		}
+		checkKind(s, where, found)
+	}
+	for i := range def.States {
+		checkTargets(&def.States[i], declared, found)
+	}
+	return declared
+}
+
+func checkKind[F, M, E any](s *State[F, M, E], where string, found *Findings) {
+	switch s.Kind {
+	case states.Rest, states.Work, states.Wait, states.Hold:
+	default:
+		found.add(ErrName, where, "kind %q is none of Rest, Work, Wait, Hold", s.Kind)
+	}
+	busy := s.Kind == states.Work || s.Kind == states.Wait
+	if busy && s.While.IsZero() {
+		found.add(ErrMissingWhile, where, "say in While when the bookmark is still true, or Always")
+	}
+	if busy && s.Poll <= 0 {
+		found.add(ErrMissingPoll, where, "say in Poll how often it looks again by itself")
+	}
+	if s.Kind == states.Wait && s.Deadline <= 0 && s.DeadlineAt == nil {
+		found.add(ErrMissingDeadline, where, "say in Deadline when waiting becomes Stalled")
+	}
+	if s.Kind == states.Work && s.Do == nil {
+		found.add(ErrMissingAction, where, "give it an action, or make it a Wait")
+	}
+	if s.Kind != states.Work && s.Do != nil {
+		found.add(ErrMisplacedAction, where, "only Work acts; make it Work or drop the action")
+	}
+	if s.Kind != states.Rest && s.OnTarget == "" {
+		found.add(ErrMissingOnTarget, where, "name in OnTarget the state that a changed target leads to, or CarryOn")
+	}
+	if s.Do != nil {
+		checkAction(s, where, found)
+	}
+}
+
+func checkAction[F, M, E any](s *State[F, M, E], where string, found *Findings) {
+	if !eventName.MatchString(s.Do.Name) {
+		found.add(ErrName, where+" action "+s.Do.Name, "name actions in kebab-case")
+	}
+	if s.Do.Doc == "" {
+		found.add(ErrMissingDoc, where+" action "+s.Do.Name, "say in one sentence what it does")
+	}
+	if s.Do.Do == nil {
+		found.add(ErrMissingAction, where, "action %s has no Do", s.Do.Name)
+	}
+	if !s.Do.Before.IsZero() && s.Do.TurnBack == "" {
+		found.add(ErrMissingTurnBack, where, "name in TurnBack the state that a withdrawn permission leads to")
+	}
+}
+
+func checkTargets[F, M, E any](s *State[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+	if s.OnTarget != "" && s.OnTarget != CarryOn && declared[s.OnTarget] == nil {
+		found.add(ErrUndeclaredState, "state "+s.Name, "OnTarget names %q", s.OnTarget)
+	}
+	if s.Do != nil && s.Do.TurnBack != "" && declared[s.Do.TurnBack] == nil {
+		found.add(ErrUndeclaredState, "state "+s.Name, "TurnBack names %q", s.Do.TurnBack)
+	}
+}
+
+func checkTransitions[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+	type key struct{ event, from string }
+	seen := map[key]bool{}
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		where := "transition " + t.Event + " from " + t.From
+		checkEvent(t.Event, where, found)
+		if seen[key{t.Event, t.From}] {
+			found.add(ErrDuplicateEdge, where, "give each edge of a state its own event")
+		}
+		seen[key{t.Event, t.From}] = true
+		for _, end := range []string{t.From, t.To} {
+			if declared[end] == nil {
+				found.add(ErrUndeclaredState, where, "declare %q or mend the name", end)
+			}
+		}
+		if t.Doc == "" {
+			found.add(ErrMissingDoc, where, "say in one sentence why the lifecycle moves")
+		}
+		switch {
+		case t.Choose != nil && !t.When.IsZero():
+			found.add(ErrTwoGuards, where, "keep one")
+		case t.Choose == nil && t.When.IsZero(), t.Choose != nil && t.Choose.Pick == nil:
+			found.add(ErrMissingGuard, where, "give it When or Choose")
+		}
+		if to := declared[t.To]; t.OneWay && to != nil && to.Do != nil && to.Do.Before.IsZero() {
+			found.add(ErrMissingBefore, where, "the action of %s needs Before, holding every permission given on the way", t.To)
+		}
+	}
+}
+
+func checkEvent(event, where string, found *Findings) {
+	if !eventName.MatchString(event) {
+		found.add(ErrName, where, "name events in kebab-case, at most 64 characters")
+	}
+	switch event {
+	case EventLocated, EventMigrated, EventTargetChanged, EventTurnedBack:
+		found.add(ErrReservedName, where, "the framework takes this event by itself; choose another name")
+	}
+}
+
+// checkWays looks at the graph as a whole.
+func checkWays[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+	next := ways(def)
+	reached := map[string]bool{}
+	queue := append([]string(nil), def.Locate.States...)
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if reached[name] || declared[name] == nil {
+			continue
+		}
+		reached[name] = true
+		queue = append(queue, next[name]...)
+	}
+	awaited := map[string]bool{}
+	out := map[string]int{}
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		out[t.From]++
+		awaited[t.From] = awaited[t.From] || t.Awaited
+	}
+	for i := range def.States {
+		s := &def.States[i]
+		where := "state " + s.Name
+		if !reached[s.Name] {
+			found.add(ErrUnreachable, where, "lead a transition to it from a located state, or drop it")
+		}
+		if out[s.Name] == 0 {
+			switch s.Kind {
+			case states.Rest:
+				found.add(ErrRestForEver, where, "say what ends the rest")
+			case states.Work, states.Wait:
+				found.add(ErrNoWayOut, where, "give it a transition")
+			}
+		}
+		if s.Kind == states.Wait && out[s.Name] > 0 && !awaited[s.Name] {
+			found.add(ErrNothingAwaited, where, "mark the transition it waits for as Awaited")
+		}
+	}
+}
+
+// ways lists where each state can lead, target changes and turning back included.
+func ways[F, M, E any](def *Definition[F, M, E]) map[string][]string {
+	next := map[string][]string{}
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		next[t.From] = append(next[t.From], t.To)
+	}
+	for i := range def.States {
+		s := &def.States[i]
+		if s.OnTarget != "" && s.OnTarget != CarryOn {
+			next[s.Name] = append(next[s.Name], s.OnTarget)
+		}
+		if s.Do != nil && s.Do.TurnBack != "" {
+			next[s.Name] = append(next[s.Name], s.Do.TurnBack)
+		}
+	}
+	return next
+}

@@ -1,0 +1,225 @@
+package machines
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// look is one lifecycle with the facts of one view.
+type look[F, M, FX, E any] struct {
+	machine *Machine[F, M, FX]
+	name    string
+	effect  func(FX) E
+	uid     string
+	entry   *lifecyclev1.Lifecycle
+	now     time.Time
+	scale   float64
+	facts   F
+	err     error
+	// asking names what runs, so that a panic can name it.
+	asking string
+}
+
+func defect(what string, p any) error {
+	if err, ok := p.(error); ok {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return fmt.Errorf("%s: panic: %v", what, p)
+}
+
+// guarded runs ask and turns its panic into an error that names the guard, choice or measure that was running.
+func (l *look[F, M, FX, E]) guarded(run func()) (err error) {
+	if l.err != nil {
+		return l.err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = defect("machine "+l.machine.def.Name+", "+l.asking, p)
+		}
+	}()
+	run()
+	return nil
+}
+
+func (l *look[F, M, FX, E]) Decide() Decision {
+	var d Decision
+	if err := l.guarded(func() { d = l.decide() }); err != nil {
+		return Decision{Err: err}
+	}
+	return d
+}
+
+// decide resolves the bookmark, then asks the edges of its state in order.
+func (l *look[F, M, FX, E]) decide() Decision {
+	if l.entry == nil {
+		return l.locate("")
+	}
+	n, known := l.machine.states[l.entry.State]
+	if !known {
+		if to, ok := l.machine.def.Migrations[l.entry.State]; ok {
+			return Decision{Move: &Move{Event: EventMigrated, From: l.entry.State, To: to, Memo: l.entry.Memo, Attempt: l.entry.Attempt}}
+		}
+		return l.locate(l.entry.State)
+	}
+	memo, err := l.machine.def.Memo.Decode(l.entry.Memo)
+	if err != nil || n.Name == Locating {
+		return l.locate(n.Name)
+	}
+	aim := l.aim()
+	if move := l.retarget(n, aim); move != nil {
+		return Decision{Move: move}
+	}
+	l.asking = "While of " + n.Name
+	bookmark := transitions.Allow()
+	if !n.While.IsZero() {
+		bookmark = n.While.Verdict(&l.facts, memo)
+	}
+	if bookmark.Answer == transitions.No {
+		return l.relocate(n.Name)
+	}
+	return Decision{
+		Move:    l.choose(n, memo, aim),
+		MayAct:  bookmark.Answer == transitions.Yes,
+		Decided: !aim.Unknown && bookmark.Answer == transitions.Yes,
+	}
+}
+
+func (l *look[F, M, FX, E]) aim() Aim {
+	l.asking = "target"
+	return l.machine.def.Target.Of(&l.facts)
+}
+
+// retarget is the implicit first edge of every state that does not carry on: the target is another than the attempt's.
+func (l *look[F, M, FX, E]) retarget(n *node[F, M, FX], aim Aim) *Move {
+	if n.Kind == states.Rest || n.OnTarget == CarryOn || aim.Unknown || l.same(aim) {
+		return nil
+	}
+	return &Move{Event: EventTargetChanged, From: n.Name, To: n.OnTarget, Attempt: l.begin(aim)}
+}
+
+// same says whether the entry's attempt is after this target.
+func (l *look[F, M, FX, E]) same(aim Aim) bool {
+	a := l.entry.Attempt
+	return a != nil && a.ID == AttemptID(l.uid, l.name, aim.To, a.StartedAt.Time)
+}
+
+func (l *look[F, M, FX, E]) choose(n *node[F, M, FX], memo M, aim Aim) *Move {
+	blocked := false
+	for i := range n.rows {
+		row := &n.rows[i]
+		if blocked && !row.EvenIfUnknown {
+			continue
+		}
+		verdict, chosen := l.ask(row, memo)
+		switch verdict.Answer {
+		case transitions.Yes:
+			return l.take(row, memo, chosen, aim)
+		case transitions.Unknown:
+			blocked = true
+		}
+	}
+	return nil
+}
+
+func (l *look[F, M, FX, E]) ask(row *Transition[F, M], memo M) (transitions.Verdict, *M) {
+	l.asking = "guard of " + row.Event + " from " + row.From
+	if row.Choose == nil {
+		return row.When.Verdict(&l.facts, memo), nil
+	}
+	verdict, chosen := row.Choose.Pick(&l.facts, memo)
+	if verdict.Want == "" {
+		verdict.Want = row.Choose.Guard.Want
+	}
+	return verdict, &chosen
+}
+
+func (l *look[F, M, FX, E]) take(row *Transition[F, M], memo M, chosen *M, aim Aim) *Move {
+	move := &Move{Event: row.Event, From: row.From, To: row.To, OneWay: row.OneWay, Attempt: l.entry.Attempt}
+	switch {
+	case chosen != nil:
+		move.Memo = l.machine.def.Memo.Encode(*chosen)
+	case !row.Forget && !row.NewAttempt:
+		move.Memo = l.machine.def.Memo.Encode(memo)
+	}
+	if row.NewAttempt {
+		move.Attempt = l.begin(aim)
+	}
+	return move
+}
+
+func (l *look[F, M, FX, E]) begin(aim Aim) *lifecyclev1.Attempt {
+	return newAttempt(l.uid, l.name, aim, l.now)
+}
+
+// relocate finds another state for a bookmark that the facts contradict. A place that is the same again is a defect.
+func (l *look[F, M, FX, E]) relocate(from string) Decision {
+	d := l.locate(from)
+	if d.Move != nil && d.Move.To == from && maps.Equal(d.Move.Memo, l.entry.Memo) {
+		d.Move = nil
+		d.Err = fmt.Errorf("machine %s: Locate finds %s although its While says no: mend one of them", l.machine.def.Name, from)
+	}
+	return d
+}
+
+// locate finds the state from the facts alone.
+func (l *look[F, M, FX, E]) locate(from string) Decision {
+	l.asking = "Locate"
+	place, verdict := l.machine.def.Locate.Find(&l.facts)
+	if verdict.Answer != transitions.Yes {
+		if verdict.Pending && (l.entry == nil || from == Locating) {
+			return Decision{Silent: l.entry == nil}
+		}
+		if from == Locating || verdict.Pending {
+			return Decision{}
+		}
+		return Decision{Move: &Move{Event: EventLocated, From: from, To: Locating}}
+	}
+	aim := l.aim()
+	move := &Move{Event: EventLocated, From: from, To: place.State, Memo: l.machine.def.Memo.Encode(place.Memo)}
+	if n := l.machine.states[place.State]; n != nil && n.Kind != states.Rest {
+		move.Attempt = l.begin(aim)
+		if l.entry != nil && l.same(aim) {
+			move.Attempt = l.entry.Attempt
+		}
+	}
+	return Decision{Move: move}
+}
+
+func (l *look[F, M, FX, E]) Act() Acting[E] {
+	var a Acting[E]
+	if err := l.guarded(func() { a = l.act() }); err != nil {
+		return Acting[E]{Err: err}
+	}
+	return a
+}
+
+func (l *look[F, M, FX, E]) act() Acting[E] {
+	n := l.machine.states[l.entry.State]
+	memo, err := l.machine.def.Memo.Decode(l.entry.Memo)
+	if err != nil {
+		return Acting[E]{Err: fmt.Errorf("decoding the memo of %s: %w", l.entry.State, err)}
+	}
+	if !n.Do.Before.IsZero() {
+		l.asking = "Before of " + n.Name
+		switch n.Do.Before.Verdict(&l.facts, memo).Answer {
+		case transitions.No:
+			return Acting[E]{TurnBack: &Move{
+				Event: EventTurnedBack, From: n.Name, To: n.Do.TurnBack, Attempt: l.entry.Attempt,
+			}, Blocked: n.Do.Before.Blockers(&l.facts, memo)}
+		case transitions.Unknown:
+			return Acting[E]{Blocked: n.Do.Before.Blockers(&l.facts, memo)}
+		}
+	}
+	l.asking = "action " + n.Do.Name
+	wanted := n.Do.Do(&l.facts, memo)
+	out := Acting[E]{}
+	for _, fx := range wanted {
+		out.Effects = append(out.Effects, l.effect(fx))
+	}
+	return out
+}
