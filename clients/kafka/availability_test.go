@@ -1,0 +1,154 @@
+package kafka_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+type availabilityCase struct {
+	Name   string `json:"name"`
+	Origin string `json:"origin"`
+	Given  struct {
+		Partitions []struct {
+			Min      *int32  `json:"min"`
+			Replicas []int32 `json:"replicas"`
+			ISR      []int32 `json:"isr"`
+		} `json:"partitions"`
+		ExtraBrokers    []int32 `json:"extra_brokers"`
+		ListTopics      string  `json:"list_topics"`
+		DescribeTopics  string  `json:"describe_topics"`
+		DescribeConfigs string  `json:"describe_configs"`
+		Holders         []int32 `json:"holders"`
+	} `json:"given"`
+	Expect struct {
+		Can      map[string]bool `json:"can"`
+		Error    map[string]any  `json:"error"`
+		ErrorFor []int32         `json:"error_for"`
+		OKFor    []int32         `json:"ok_for"`
+	} `json:"expect"`
+}
+
+// TestPartitionsAtRiskCases runs the cases that judge an answer. Those in which listing
+// or describing topics fails have no answer to judge: the read itself fails, which the
+// tests of the client cover; the count keeps them from growing unseen.
+func TestPartitionsAtRiskCases(t *testing.T) {
+	failedReads := 0
+	for _, c := range loadCases[availabilityCase](t, "availability.yaml") {
+		if c.Expect.Error != nil {
+			failedReads++
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			var partitions []kafka.Partition
+			for i, p := range c.Given.Partitions {
+				min := kafka.MinISRUnset
+				if p.Min != nil {
+					min = *p.Min
+				}
+				partitions = append(partitions, kafka.Partition{Topic: "t", Index: int32(i), Replicas: p.Replicas, ISR: p.ISR, MinISR: min})
+			}
+			if c.Given.DescribeConfigs != "" {
+				partitions = []kafka.Partition{{Topic: "t", Replicas: c.Given.Holders, ISR: c.Given.Holders, MinISR: kafka.MinISRUnreadable}}
+			}
+			for id, can := range wantedAnswers(t, c) {
+				if got := kafka.PartitionsAtRisk(partitions, id); got.Clear() != can {
+					t.Errorf("%s: broker %d may go = %v, want %v: %+v", c.Origin, id, got.Clear(), can, got)
+				}
+			}
+		})
+	}
+	if failedReads != 2 {
+		t.Errorf("%d cases of failed reads, want 2", failedReads)
+	}
+}
+
+func wantedAnswers(t *testing.T, c availabilityCase) map[int32]bool {
+	t.Helper()
+	want := map[int32]bool{}
+	for id, can := range c.Expect.Can {
+		n, err := strconv.ParseInt(id, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[int32(n)] = can
+	}
+	for _, id := range c.Expect.ErrorFor {
+		want[id] = false
+	}
+	for _, id := range c.Expect.OKFor {
+		want[id] = true
+	}
+	if len(want) == 0 {
+		t.Fatal("the case expects nothing")
+	}
+	return want
+}
+
+func TestPartitionsAtRisk(t *testing.T) {
+	p := func(topic string, min int32, replicas, isr []int32) kafka.Partition {
+		return kafka.Partition{Topic: topic, Leader: isr[0], Replicas: replicas, ISR: isr, MinISR: min}
+	}
+	three := []int32{1, 2, 3}
+	under := p("under", 2, three, []int32{1})
+	at := p("at", 2, three, []int32{1, 2})
+	above := p("above", 2, three, three)
+	unset := p("unset", kafka.MinISRUnset, three, []int32{1})
+	unread := p("unread", kafka.MinISRUnreadable, three, three)
+	bare := p("bare", 1, []int32{1}, []int32{1})
+	foreign := p("foreign", 2, []int32{4, 5, 6}, []int32{4})
+	all := []kafka.Partition{under, at, above, unset, unread, bare, foreign}
+	cases := map[string]struct {
+		broker int32
+		want   kafka.Risks
+	}{
+		"in sync":     {1, kafka.Risks{Blocking: []kafka.Partition{under, at}, Unknown: []kafka.Partition{unread}, Unprotected: []kafka.Partition{bare}}},
+		"out of sync": {3, kafka.Risks{Blocking: []kafka.Partition{under}, Unknown: []kafka.Partition{unread}}},
+		"elsewhere":   {4, kafka.Risks{Blocking: []kafka.Partition{foreign}}},
+		"unheard of":  {9, kafka.Risks{}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, kafka.PartitionsAtRisk(all, c.broker)); diff != "" {
+				t.Errorf("broker %d (-want +got):\n%s", c.broker, diff)
+			}
+		})
+	}
+}
+
+func TestHealthyPartitionsCarryNoRisk(t *testing.T) {
+	ids := []int32{1, 2, 3}
+	for min := kafka.MinISRUnreadable; min <= 4; min++ {
+		for mask := range 8 {
+			p := kafka.Partition{Leader: 1, Replicas: ids, MinISR: min}
+			for i, id := range ids {
+				if mask&(1<<i) != 0 {
+					p.ISR = append(p.ISR, id)
+				}
+			}
+			if !p.Healthy() {
+				continue
+			}
+			for _, id := range ids {
+				if risk := kafka.RiskOf(p, id); risk != kafka.RiskNone {
+					t.Errorf("%+v is healthy, yet broker %d puts it at risk: %s", p, id, risk)
+				}
+			}
+		}
+	}
+}
+
+func TestOutOfSync(t *testing.T) {
+	a := kafka.Partition{Topic: "a", Replicas: []int32{1, 2}, ISR: []int32{1}}
+	b := kafka.Partition{Topic: "b", Index: 7, Replicas: []int32{2, 3}, ISR: []int32{3, 2}}
+	got := kafka.OutOfSync([]kafka.Partition{a, b}, 2)
+	if diff := cmp.Diff([]kafka.Partition{a}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if b.Name() != "b-7" {
+		t.Errorf("name = %q", b.Name())
+	}
+}

@@ -1,0 +1,62 @@
+package kafka
+
+import "slices"
+
+// NotTold is the value of an offset or a time that the cluster did not report.
+const NotTold int64 = -1
+
+// NoLeader is the leader of a quorum or a partition that has none.
+const NoLeader int32 = -1
+
+// QuorumReplica is one copy of the metadata log, as its leader sees it.
+type QuorumReplica struct {
+	ID int32 `json:"id"`
+	// LogEndOffset is the end of its log, NotTold when the leader has not heard.
+	LogEndOffset int64 `json:"logEndOffset"`
+	// LastFetchMillis and LastCaughtUpMillis are Unix milliseconds on the leader's
+	// clock, NotTold when unknown. For the leader itself both are the moment of the
+	// answer.
+	LastFetchMillis    int64 `json:"lastFetchMillis"`
+	LastCaughtUpMillis int64 `json:"lastCaughtUpMillis"`
+}
+
+// Quorum is the state of the metadata log, by DescribeQuorum.
+type Quorum struct {
+	Leader        int32 `json:"leader"`
+	LeaderEpoch   int32 `json:"leaderEpoch"`
+	HighWatermark int64 `json:"highWatermark"`
+	// Voters and Observers by ascending id. A node that is a broker alone is an observer.
+	Voters    []QuorumReplica `json:"voters"`
+	Observers []QuorumReplica `json:"observers,omitempty"`
+}
+
+// Voter returns the voter of the id.
+func (q Quorum) Voter(id int32) (QuorumReplica, bool) {
+	for _, v := range q.Voters {
+		if v.ID == id {
+			return v, true
+		}
+	}
+	return QuorumReplica{}, false
+}
+
+// Demanding returns the quorum in which every voter whose log ends before the
+// offset given for it counts as never caught up. It is how a controller on
+// ephemeral storage, which came back without its log, is kept from vouching for
+// records it does not hold yet: give the high watermark at its restart.
+func (q Quorum) Demanding(logEnd map[int32]int64) Quorum {
+	q = q.Clone()
+	for i, v := range q.Voters {
+		if floor, ok := logEnd[v.ID]; ok && v.LogEndOffset < floor {
+			q.Voters[i].LastCaughtUpMillis = NotTold
+		}
+	}
+	return q
+}
+
+// Clone returns a copy that shares nothing with q.
+func (q Quorum) Clone() Quorum {
+	q.Voters = slices.Clone(q.Voters)
+	q.Observers = slices.Clone(q.Observers)
+	return q
+}
