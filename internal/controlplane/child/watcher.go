@@ -1,0 +1,50 @@
+//go:build unix
+
+package child
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// watch waits until its standard input closes and kills the process named by
+// its first argument, unless a byte came first.
+const watch = `if [ -z "$(head -c 1)" ]; then kill -9 "$1"; fi`
+
+// startWatched starts cmd, and beside it a shell that holds the reading end of
+// a pipe whose writing end only this process has. The kernel closes that end
+// when this process goes, kill -9 included, and the shell then kills the child.
+//
+// It is for systems without a parent death signal. Between the two starts there
+// is a moment in which the child is not watched; untie must be called when the
+// child was reaped, before its process id can be used again for long.
+func startWatched(cmd *exec.Cmd) (untie func(), err error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	end := func(err error) (func(), error) {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, fmt.Errorf("starting its watcher: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return end(err)
+	}
+	defer r.Close()
+	watcher := exec.Command("/bin/sh", "-c", watch, "watcher", strconv.Itoa(cmd.Process.Pid))
+	watcher.Stdin = r
+	watcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := watcher.Start(); err != nil {
+		w.Close()
+		return end(err)
+	}
+	return func() {
+		_, _ = w.Write([]byte("x"))
+		w.Close()
+		_ = watcher.Wait()
+	}, nil
+}
