@@ -11,7 +11,7 @@ import (
 func graphOf[F, M, E any](def *Definition[F, M, E]) Graph {
 	g := Graph{
 		Name: def.Name, Doc: def.Doc, Needs: def.Needs, Records: def.Records,
-		Located: slices.Clone(def.Locate.States), Migrations: def.Migrations, Unit: def.Progress.Unit,
+		Located: slices.Clone(def.Locate.States), Migrations: def.Migrations, Unit: def.Progress.Unit, MaxEdges: def.MaxEdges,
 	}
 	for i := range def.States {
 		g.States = append(g.States, drawState(&def.States[i]))

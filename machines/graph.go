@@ -21,6 +21,8 @@ type Graph struct {
 	Located    []string          `json:"located"`
 	Migrations map[string]string `json:"migrations,omitempty"`
 	Unit       string            `json:"unit,omitempty"`
+	// MaxEdges is how many transitions without progress an attempt may take before it is Stalled.
+	MaxEdges int32 `json:"maxEdges"`
 }
 
 // GraphState is a state of a Graph.

@@ -18,6 +18,8 @@ type Lifecycle[O, V, E any] interface {
 	Name() string
 	// Graph of its machine.
 	Graph() Graph
+	// MaxEdges is how many transitions without progress an attempt may take before it is Stalled.
+	MaxEdges() int32
 	// State returns the declared state of that name.
 	State(name string) (states.State, bool)
 	// Needs are the costly facts that deciding needs where the entry stands; nil stands for no entry.
@@ -160,6 +162,8 @@ type bound[O, V, F, M, FX, E any] struct {
 
 func (b *bound[O, V, F, M, FX, E]) Name() string { return b.binding.Name }
 func (b *bound[O, V, F, M, FX, E]) Graph() Graph { return b.machine.graph }
+
+func (b *bound[O, V, F, M, FX, E]) MaxEdges() int32 { return b.machine.def.MaxEdges }
 
 func (b *bound[O, V, F, M, FX, E]) State(name string) (states.State, bool) {
 	n, ok := b.machine.states[name]

@@ -1,0 +1,76 @@
+// Package hello is a machine of one's own on a resource of one's own: it speaks a text into a ConfigMap.
+package hello
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	facts struct{ Wanted, Spoken string }
+	memo  = struct{}
+	speak struct{ Text string }
+)
+
+var spoken = transitions.Guard[facts, memo]{
+	Name: "spoken", Doc: "the text was spoken as it is wanted", Want: "the wanted text in the ConfigMap",
+	Ask: func(f *facts, _ memo) transitions.Verdict { return transitions.If(f.Spoken == f.Wanted, f.Spoken) },
+}
+
+// Definition is the whole machine: Settled -> Speaking -> Settled.
+var Definition = machines.Definition[facts, memo, speak]{
+	Name: "hello", Doc: "speaks the wanted text",
+	States: []machines.State[facts, memo, speak]{
+		{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "the wanted text was spoken"}},
+		{State: states.State{Name: "Speaking", Kind: states.Work, Doc: "the text is being spoken", Poll: 5 * time.Second, Deadline: time.Minute},
+			While: transitions.Always[facts, memo](), OnTarget: "Speaking",
+			Do: &machines.Action[facts, memo, speak]{Name: "speak", Doc: "writes the text", Do: func(f *facts, _ memo) []speak {
+				return []speak{{Text: f.Wanted}}
+			}}},
+	},
+	Transitions: []machines.Transition[facts, memo]{
+		{Event: "text-changed", From: "Settled", To: "Speaking", NewAttempt: true, Doc: "another text is wanted", When: transitions.Not(spoken, "another text")},
+		{Event: "heard", From: "Speaking", To: "Settled", Awaited: true, Doc: "the text was seen spoken", When: spoken},
+	},
+	Target: machines.Target[facts]{Of: func(f *facts) machines.Aim { return machines.Aim{From: f.Spoken, To: f.Wanted} }},
+	Locate: machines.Locator[facts, memo]{States: []string{"Settled"}, Find: func(*facts) (machines.Place[memo], transitions.Verdict) {
+		return machines.Place[memo]{State: "Settled"}, transitions.Allow()
+	}},
+}
+
+// Kind runs the machine on Greetings. Its view of the world is one ConfigMap.
+func Kind(machine *machines.Machine[facts, memo, speak]) lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, speak] {
+	observe := func(g *api.Greeting, heard *corev1.ConfigMap, _ machines.Ask) facts {
+		return facts{Wanted: g.Spec.Text, Spoken: heard.Data["text"]}
+	}
+	return lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, speak]{
+		Name: "Greeting", New: func() *api.Greeting { return &api.Greeting{} }, Same: func(_, _ *api.Greeting) bool { return true },
+		Lifecycles: []machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, speak]{machines.Bind(machine,
+			machines.Binding[*api.Greeting, *corev1.ConfigMap, facts, speak, speak]{Name: "hello", Observe: observe, Effect: func(s speak) speak { return s }})},
+		View: func(ctx context.Context, g *api.Greeting, look lifecycle.Viewing) (*corev1.ConfigMap, error) {
+			heard := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace}}
+			return heard, client.IgnoreNotFound(look.Read.Get(ctx, client.ObjectKeyFromObject(g), heard))
+		},
+		Perform: func(ctx context.Context, t lifecycle.Task[*api.Greeting, *corev1.ConfigMap, speak]) error {
+			said := t.View.DeepCopy()
+			said.Data = map[string]string{"text": t.Effect.Text}
+			if said.ResourceVersion != "" {
+				return t.Write.Update(ctx, said)
+			}
+			if err := t.Write.Own(said); err != nil {
+				return err
+			}
+			return t.Write.Create(ctx, said)
+		},
+	}
+}

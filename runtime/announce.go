@@ -1,0 +1,74 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+)
+
+// project asks the kind for its own status fields and conditions.
+func (p *onePass[O, V, E]) project(next O, view V) []metav1.Condition {
+	if p.kind.Project == nil {
+		return nil
+	}
+	return p.kind.Project(next, view, p.now)
+}
+
+// announce tells of a transition that was committed: one event, one log line, and the metrics.
+func (p *onePass[O, V, E]) announce(ctx context.Context, object O, moved *pass.Moved) {
+	move, entry := &moved.Move, &moved.Entry
+	state := states.State{}
+	for _, lc := range p.in.Lifecycles {
+		if lc.Name() == moved.Lifecycle {
+			state, _ = lc.State(move.To)
+		}
+	}
+	attempt := ""
+	if entry.Attempt != nil {
+		attempt = entry.Attempt.ID
+	}
+	log.FromContext(ctx).Info("transition", "lifecycle", moved.Lifecycle, "machine", entry.Machine, "event", move.Event,
+		"from", move.From, "to", move.To, "attempt", attempt, "memo", entry.Memo, "generation", p.in.Generation, "waitingFor", entry.WaitingFor)
+	var spent time.Duration
+	if old := pass.Entry(p.in.Status, moved.Lifecycle); old != nil {
+		spent = p.now.Sub(old.EnteredAt.Time)
+	}
+	p.metrics.transition(p.kind.Name, entry.Machine, move, spent)
+	if p.events == nil {
+		return
+	}
+	severity := corev1.EventTypeNormal
+	if state.Kind == states.Hold && state.Stance != states.Planned {
+		severity = corev1.EventTypeWarning
+	}
+	p.events.Eventf(object, nil, severity, "Entered"+move.To, move.Event, "%s", note(moved, state))
+}
+
+func note(moved *pass.Moved, state states.State) string {
+	s := standing{name: moved.Lifecycle, entry: &moved.Entry, state: state, known: true}
+	from := moved.Move.From
+	if from == "" {
+		from = "the start"
+	}
+	text := fmt.Sprintf("%s from %s: %s", moved.Move.Event, from, s.message())
+	if moved.Move.Event == machines.EventLocated && moved.Move.From != "" {
+		text += " (the stored state did not agree with what was observed)"
+	}
+	return text
+}
+
+// refused tells of a status write that the API server will not take: somebody must look.
+func (p *onePass[O, V, E]) refused(object O, err error) {
+	p.metrics.refusedWrite(p.kind.Name)
+	if p.events != nil {
+		p.events.Eventf(object, nil, corev1.EventTypeWarning, "StatusRefused", "write-status", "%s", shorten(err.Error()))
+	}
+}

@@ -1,0 +1,155 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/pass"
+)
+
+// projectionPause is the least time between two writes that change only what a person reads.
+const projectionPause = 10 * time.Second
+
+// commit writes the transitions of this pass, with what their states wait for and the conditions, in one write.
+// Events, metrics and the log line come after the write that made them true.
+func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Moved) (time.Duration, error) {
+	next := p.copy()
+	for i := range moved {
+		put(next.LifecycleStatus(), moved[i].Entry)
+	}
+	p.refresh(next, view, false)
+	if err := p.write(ctx, next); err != nil {
+		return 0, err
+	}
+	p.memory.shown = p.now
+	for i := range moved {
+		p.memory.moved = moved[i].Lifecycle
+		delete(p.memory.lifecycles, moved[i].Lifecycle)
+		p.announce(ctx, next, &moved[i])
+	}
+	p.metrics.show(p.memory, p.kind.Name, next, p.standings(next))
+	// The watch event of this write wakes the object too; this makes it independent of the watch.
+	return barrierPause, nil
+}
+
+// show writes what a person reads of a lifecycle that did not move, if it changed: a change of waitingFor, progress or a
+// message at most every ten seconds, a change of a condition's status or of the observed generation at once.
+func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) error {
+	next := p.copy()
+	status := next.LifecycleStatus()
+	for i := range step.Standings {
+		s := &step.Standings[i]
+		if shown := s.Project(); shown != nil {
+			p.trouble(shown)
+			put(status, *shown)
+		}
+	}
+	p.refresh(next, step.View, step.Decided)
+	p.metrics.show(p.memory, p.kind.Name, next, p.standings(next))
+	if p.same(next) {
+		return nil
+	}
+	if !urgent(p.in.Status, status) {
+		if free := p.memory.shown.Add(projectionPause); p.now.Before(free) {
+			p.wake.at(free, p.now)
+			return nil
+		}
+	}
+	if err := p.write(ctx, next); err != nil {
+		return err
+	}
+	p.memory.shown = p.now
+	p.metrics.projected(p.kind.Name)
+	return nil
+}
+
+// trouble adds the last failure of the lifecycle's action to what it waits for.
+func (p *onePass[O, V, E]) trouble(entry *lifecyclev1.Lifecycle) {
+	t := p.memory.lifecycles[entry.Name]
+	if t == nil || t.last == "" {
+		return
+	}
+	const most = 512
+	saw := t.last
+	if len(saw) > most {
+		saw = strings.ToValidUTF8(saw[:most], "")
+	}
+	entry.WaitingFor = append(slices.Clone(entry.WaitingFor), lifecyclev1.WaitingFor{Guard: "action", Want: "the action to succeed", Saw: saw})
+}
+
+func (p *onePass[O, V, E]) copy() O {
+	next, _ := p.object.DeepCopyObject().(O)
+	return next
+}
+
+// refresh computes everything in the status that follows from the entries and the view.
+func (p *onePass[O, V, E]) refresh(next O, view V, decided bool) {
+	status := next.LifecycleStatus()
+	slices.SortStableFunc(status.Lifecycles, func(a, b lifecyclev1.Lifecycle) int { return strings.Compare(a.Name, b.Name) })
+	if decided {
+		status.ObservedGeneration = p.in.Generation
+	}
+	own := p.project(next, view)
+	all := p.standings(next)
+	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
+	status.Summary = summarise(all)
+}
+
+// same says whether writing next would change nothing.
+func (p *onePass[O, V, E]) same(next O) bool {
+	if p.kind.Same != nil {
+		return p.in.Status.Equal(next.LifecycleStatus()) && p.kind.Same(p.object, next)
+	}
+	return equality.Semantic.DeepEqual(p.object, next)
+}
+
+// urgent says whether the change is worth a write of its own at once.
+func urgent(old, next *lifecyclev1.Status) bool {
+	if old.ObservedGeneration != next.ObservedGeneration || len(old.Conditions) != len(next.Conditions) {
+		return true
+	}
+	for i := range old.Conditions {
+		a, b := &old.Conditions[i], &next.Conditions[i]
+		if a.Type != b.Type || a.Status != b.Status || a.Type == Warning && a.Reason != b.Reason {
+			return true
+		}
+	}
+	return false
+}
+
+// write is a compare-and-swap on the resourceVersion that this pass decided on.
+func (p *onePass[O, V, E]) write(ctx context.Context, next O) error {
+	err := p.client.Status().Update(ctx, next)
+	if err == nil {
+		p.memory.own, err = revision(next)
+		p.memory.behindSince = time.Time{}
+		return err
+	}
+	// Whether the write happened is not known any more: the next action needs a live read first.
+	p.memory.own = 0
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
+		p.refused(next, err)
+	}
+	return fmt.Errorf("writing the status of %s %s: %w", p.kind.Name, p.key(), err)
+}
+
+func put(status *lifecyclev1.Status, entry lifecyclev1.Lifecycle) {
+	for i := range status.Lifecycles {
+		if status.Lifecycles[i].Name == entry.Name {
+			status.Lifecycles[i] = entry
+			return
+		}
+	}
+	status.Lifecycles = append(status.Lifecycles, entry)
+}
+
+func (p *onePass[O, V, E]) standings(object O) []standing {
+	return standings(p.in.Lifecycles, object.LifecycleStatus())
+}

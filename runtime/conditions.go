@@ -1,0 +1,250 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+)
+
+// Condition types that the runtime computes. The first three follow kstatus: Reconciling and Stalled are never both True.
+const (
+	Ready            = "Ready"
+	Reconciling      = "Reconciling"
+	Stalled          = "Stalled"
+	Paused           = "Paused"
+	AwaitingApproval = "AwaitingApproval"
+	Warning          = "Warning"
+)
+
+// standing is one stored entry with what its machine says of the state.
+type standing struct {
+	name     string
+	entry    *lifecyclev1.Lifecycle
+	state    states.State
+	known    bool
+	maxEdges int32
+}
+
+func standings[O Object, V, E any](lifecycles []machines.Lifecycle[O, V, E], status *lifecyclev1.Status) []standing {
+	out := make([]standing, 0, len(lifecycles))
+	for _, lc := range lifecycles {
+		s := standing{name: lc.Name(), maxEdges: lc.MaxEdges()}
+		for i := range status.Lifecycles {
+			if status.Lifecycles[i].Name == s.name {
+				s.entry = &status.Lifecycles[i]
+				s.state, s.known = lc.State(s.entry.State)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// conditions are computed from the stored entries of all lifecycles, never from what one pass decided, so that no
+// lifecycle can project Ready over another that is mid-way. The worst lifecycle wins. Nothing is Ready before every
+// lifecycle has decided upon the object's generation.
+func conditions(all []standing, own, old []metav1.Condition, generation, observed int64, now time.Time) []metav1.Condition {
+	worst, stalled := judge(all, now)
+	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "every lifecycle is at rest"}
+	reconciling := metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: "Settled"}
+	stuck := metav1.Condition{Type: Stalled, Status: metav1.ConditionFalse, Reason: "WithinDeadline"}
+	switch {
+	case worst == nil && observed != generation:
+		ready.Status, ready.Reason = metav1.ConditionFalse, "Deciding"
+		ready.Message = fmt.Sprintf("generation %d has not been decided upon by every lifecycle yet", generation)
+		reconciling.Status, reconciling.Reason, reconciling.Message = metav1.ConditionTrue, ready.Reason, ready.Message
+	case worst == nil:
+	case stalled != "":
+		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: worst.message()}
+		stuck = metav1.Condition{Type: Stalled, Status: metav1.ConditionTrue, Reason: stalled, Message: worst.message()}
+		reconciling.Reason = stalled
+	default:
+		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: worst.message()}
+		reconciling = metav1.Condition{Type: Reconciling, Status: metav1.ConditionTrue, Reason: worst.reason(), Message: worst.message()}
+	}
+	out := []metav1.Condition{ready, reconciling, stuck}
+	for i := range all {
+		out = append(out, all[i].advice()...)
+	}
+	return settle(overlay(out, own), old, observed, now)
+}
+
+// judge finds the worst lifecycle and, if it is stalled, why.
+func judge(all []standing, now time.Time) (worst *standing, stalled string) {
+	for i := range all {
+		s := &all[i]
+		if why := s.stalled(now); why != "" {
+			return s, why
+		}
+		if worst == nil && s.busy() {
+			worst = s
+		}
+	}
+	return worst, ""
+}
+
+func (s *standing) busy() bool {
+	return s.entry == nil || !s.known || !s.state.Resting()
+}
+
+func (s *standing) stalled(now time.Time) string {
+	switch {
+	case s.entry == nil:
+		return ""
+	case !s.known:
+		return "UnknownState"
+	case s.state.Kind == states.Hold && s.state.Stance == states.Refusal:
+		return s.state.Name
+	case s.state.Resting():
+		return ""
+	case s.entry.Deadline != nil && !now.Before(s.entry.Deadline.Time):
+		return "DeadlinePassed"
+	case s.entry.Edges > s.maxEdges:
+		return "NoProgress"
+	}
+	return ""
+}
+
+func (s *standing) reason() string {
+	if s.entry == nil {
+		return "NotObserved"
+	}
+	return s.entry.State
+}
+
+// message says what moves, what it waits for and how far it is, without a ticking number.
+func (s *standing) message() string {
+	if s.entry == nil {
+		return s.name + ": not looked at yet"
+	}
+	if !s.known {
+		return fmt.Sprintf("%s: state %q of machine %s is unknown to this release", s.name, s.entry.State, s.entry.Machine)
+	}
+	var b strings.Builder
+	b.WriteString(s.name)
+	if a := s.entry.Attempt; a != nil && a.To != "" {
+		b.WriteString(" ")
+		if a.From != "" && a.From != a.To {
+			b.WriteString(a.From + " -> ")
+		}
+		b.WriteString(a.To)
+	}
+	b.WriteString(": ")
+	if len(s.entry.WaitingFor) == 0 {
+		b.WriteString(s.state.Doc)
+	}
+	for i, w := range s.entry.WaitingFor {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(w.Guard + ": ")
+		switch {
+		case w.Saw == "":
+			b.WriteString("wants " + w.Want)
+		default:
+			b.WriteString(w.Saw)
+		}
+	}
+	if p := s.entry.Progress; p != nil {
+		fmt.Fprintf(&b, "; %d of %d %ss done", p.Done, p.Total, p.Unit)
+	}
+	return shorten(b.String())
+}
+
+// advice are the conditions of a Hold that is no refusal.
+func (s *standing) advice() []metav1.Condition {
+	if s.entry == nil || !s.known || s.state.Kind != states.Hold {
+		return nil
+	}
+	switch s.state.Stance {
+	case states.Planned:
+		return []metav1.Condition{{Type: AwaitingApproval, Status: metav1.ConditionTrue, Reason: s.state.Name, Message: s.message()}}
+	case states.Advice:
+		return []metav1.Condition{{Type: Warning, Status: metav1.ConditionTrue, Reason: s.state.Name, Message: s.message()}}
+	}
+	return nil
+}
+
+// overlay adds the kind's own conditions. A kind may lower Ready, never raise it.
+func overlay(computed, own []metav1.Condition) []metav1.Condition {
+	for _, c := range own {
+		if c.Type != Ready && c.Type != Reconciling && c.Type != Stalled {
+			computed = append(computed, c)
+			continue
+		}
+		mine := meta.FindStatusCondition(computed, c.Type)
+		if c.Type == Ready && mine.Status == metav1.ConditionTrue && c.Status != metav1.ConditionTrue {
+			mine.Status, mine.Reason, mine.Message = c.Status, c.Reason, c.Message
+		}
+	}
+	return computed
+}
+
+// settle sorts the conditions, keeps Paused, and moves a transition time only when a status changed.
+func settle(fresh, old []metav1.Condition, generation int64, now time.Time) []metav1.Condition {
+	if paused := meta.FindStatusCondition(old, Paused); paused != nil && meta.FindStatusCondition(fresh, Paused) == nil {
+		fresh = append(fresh, *paused)
+	}
+	for i := range fresh {
+		c := &fresh[i]
+		c.Message = shorten(c.Message)
+		c.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
+		c.ObservedGeneration = generation
+		for j := range old {
+			if o := &old[j]; o.Type == c.Type && (c.Type != Warning || o.Reason == c.Reason) && o.Status == c.Status {
+				c.LastTransitionTime = o.LastTransitionTime
+			}
+		}
+	}
+	slices.SortStableFunc(fresh, func(a, b metav1.Condition) int {
+		if a.Type != b.Type {
+			return strings.Compare(a.Type, b.Type)
+		}
+		return strings.Compare(a.Reason, b.Reason)
+	})
+	if len(fresh) > maxConditions {
+		fresh = fresh[:maxConditions]
+	}
+	return fresh
+}
+
+const (
+	maxConditions = 32
+	maxMessage    = 1024
+)
+
+func shorten(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage-3], "") + "..."
+}
+
+// summarise picks the first lifecycle that is not at rest, else the first.
+func summarise(all []standing) *lifecyclev1.Summary {
+	var one *standing
+	for i := range all {
+		if all[i].entry == nil {
+			continue
+		}
+		if one == nil || one.state.Kind == states.Rest && one.known && (all[i].state.Kind != states.Rest || !all[i].known) {
+			one = &all[i]
+		}
+	}
+	if one == nil {
+		return nil
+	}
+	out := &lifecyclev1.Summary{Lifecycle: one.name, State: one.entry.State, Since: one.entry.EnteredAt}
+	if p := one.entry.Progress; p != nil && one.state.Kind != states.Rest {
+		out.Progress = fmt.Sprintf("%d/%d %s", p.Done, p.Total, p.Unit)
+	}
+	return out
+}

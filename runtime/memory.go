@@ -1,0 +1,84 @@
+package runtime
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// memory is what a process knows of an object besides the API: all of it can be lost at any moment without harm.
+type memory struct {
+	uid types.UID
+	// own is the newest resourceVersion known to be ours; 0 means unknown, and a live read must come before any action.
+	own uint64
+	// behindSince is when the cache was first seen behind own.
+	behindSince time.Time
+	// moved is the lifecycle that moved last.
+	moved string
+	// shown is when a changed projection was last written.
+	shown time.Time
+	// failures and notBefore of each lifecycle's action.
+	lifecycles map[string]*trouble
+	slot       slot
+	// counted are the label values of the metrics this object has series for.
+	gauges gauges
+}
+
+type trouble struct {
+	failures  int
+	notBefore time.Time
+	last      string
+}
+
+func (m *memory) trouble(lifecycle string) *trouble {
+	t := m.lifecycles[lifecycle]
+	if t == nil {
+		t = &trouble{}
+		m.lifecycles[lifecycle] = t
+	}
+	return t
+}
+
+// memories keeps one memory per object. A memory is only touched by the worker that reconciles its object.
+type memories struct {
+	mu    sync.Mutex
+	byUID map[types.UID]*memory
+	byKey map[types.NamespacedName]types.UID
+}
+
+func newMemories() *memories {
+	return &memories{byUID: map[types.UID]*memory{}, byKey: map[types.NamespacedName]types.UID{}}
+}
+
+// of returns the memory of the object. A new object of an old name starts afresh.
+func (m *memories) of(key types.NamespacedName, uid types.UID) (*memory, *memory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var replaced *memory
+	if old, ok := m.byKey[key]; ok && old != uid {
+		replaced = m.byUID[old]
+		delete(m.byUID, old)
+	}
+	m.byKey[key] = uid
+	one := m.byUID[uid]
+	if one == nil {
+		one = &memory{uid: uid, lifecycles: map[string]*trouble{}}
+		m.byUID[uid] = one
+	}
+	return one, replaced
+}
+
+// forget drops the memory of an object that is gone.
+func (m *memories) forget(key types.NamespacedName) *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	uid, ok := m.byKey[key]
+	if !ok {
+		return nil
+	}
+	old := m.byUID[uid]
+	delete(m.byKey, key)
+	delete(m.byUID, uid)
+	return old
+}

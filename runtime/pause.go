@@ -1,0 +1,71 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Annotations that pause an object. They mean the same.
+const (
+	PauseAnnotation        = "detent.dev/pause"
+	StrimziPauseAnnotation = "strimzi.io/pause-reconciliation"
+)
+
+func paused(object client.Object) bool {
+	a := object.GetAnnotations()
+	return a[PauseAnnotation] == "true" || a[StrimziPauseAnnotation] == "true"
+}
+
+// resumed says whether the object still shows a pause that has ended.
+func resumed(object Object) bool {
+	return meta.IsStatusConditionTrue(object.LifecycleStatus().Conditions, Paused)
+}
+
+// pause stops edges and actions, not repair. It adds one condition and touches no other status field.
+func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
+	if !resumed(p.object) {
+		next := p.copy()
+		status := next.LifecycleStatus()
+		status.Conditions = append(slices.Clone(status.Conditions), metav1.Condition{
+			Type: Paused, Status: metav1.ConditionTrue, Reason: "Annotation", ObservedGeneration: status.ObservedGeneration,
+			Message:            "lifecycles are paused; lost children are still repaired. Remove the annotation to resume",
+			LastTransitionTime: metav1.NewTime(p.now.Truncate(time.Second)),
+		})
+		status.Conditions = settle(status.Conditions, p.in.Status.Conditions, status.ObservedGeneration, p.now)
+		return barrierPause, p.write(ctx, next)
+	}
+	if p.kind.Repair != nil {
+		view, err := p.view(ctx, nil, false)
+		if err != nil {
+			return 0, err
+		}
+		if err := p.kind.Repair(ctx, p.object, view, p.writer()); err != nil {
+			return 0, err
+		}
+	}
+	p.wake.in(p.kind.Resync)
+	return p.wake.after(p.now), nil
+}
+
+// resume takes the condition away and moves the deadlines by the time that was paused, in one write.
+func (p *onePass[O, V, E]) resume(ctx context.Context) (time.Duration, error) {
+	next := p.copy()
+	status := next.LifecycleStatus()
+	away := time.Duration(0)
+	if c := meta.FindStatusCondition(status.Conditions, Paused); c != nil {
+		away = p.now.Sub(c.LastTransitionTime.Time)
+	}
+	meta.RemoveStatusCondition(&status.Conditions, Paused)
+	for i := range status.Lifecycles {
+		if d := status.Lifecycles[i].Deadline; d != nil {
+			moved := metav1.NewTime(d.Add(away))
+			status.Lifecycles[i].Deadline = &moved
+		}
+	}
+	return barrierPause, p.write(ctx, next)
+}

@@ -1,0 +1,239 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Options of a Reconciler.
+type Options struct {
+	// Client reads from the cache and writes. Demanded.
+	Client client.Client
+	// Live reads from the API server. Demanded.
+	Live client.Reader
+	// Children reads and writes what the objects own; shared by the controllers of a process. Default: one of its own.
+	Children *Children
+	// Clock of the passes. Default: the system's.
+	Clock clock.PassiveClock
+	// Events receives one event per transition. Default: none are sent.
+	Events events.EventRecorder
+	// Metrics receives states, transitions and durations. Default: none are kept.
+	Metrics *Metrics
+	// DeadlineScale stretches every declared deadline, for slow worlds and fast tests. Default 1.
+	DeadlineScale float64
+}
+
+// Reconciler advances the lifecycles of one kind of object. It is safe for concurrent use on different objects.
+type Reconciler[O Object, V, E any] struct {
+	kind     Kind[O, V, E]
+	client   client.Client
+	live     client.Reader
+	children *Children
+	clock    clock.PassiveClock
+	events   events.EventRecorder
+	metrics  *Metrics
+	scale    float64
+	memories *memories
+}
+
+var _ reconcile.Reconciler = &Reconciler[Object, any, any]{}
+
+// New makes a Reconciler. Register it with SetupWithManager, or call Reconcile directly.
+func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O, V, E] {
+	r := &Reconciler[O, V, E]{
+		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
+		metrics: options.Metrics, scale: options.DeadlineScale, memories: newMemories(), children: options.Children,
+	}
+	if r.clock == nil {
+		r.clock = clock.RealClock{}
+	}
+	if r.children == nil {
+		r.children = NewChildren(r.client, r.live, r.clock)
+	}
+	if r.scale == 0 {
+		r.scale = 1
+	}
+	if r.kind.Resync == 0 {
+		r.kind.Resync = defaultResync
+	}
+	return r
+}
+
+const defaultResync = 10 * time.Minute
+
+// Reconcile runs one pass over one object.
+//
+// Its result says when to look again by itself: at the earliest of an action's wish, a poll, a deadline and a back-off.
+// Its error is about the object as a whole (the API server or the cache cannot be read or written); the trouble of a
+// single lifecycle backs off by itself and is not returned, so that it holds back no other. A conflict is neither.
+func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	object := r.kind.New()
+	if err := r.client.Get(ctx, request.NamespacedName, object); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, fmt.Errorf("reading %s %s: %w", r.kind.Name, request, err)
+	}
+	after, err := r.run(ctx, object)
+	switch {
+	case apierrors.IsConflict(err), errors.Is(err, ErrBehind):
+		// Somebody wrote in between, or the cache is behind: the next pass sees it. Neither is a failure.
+		return reconcile.Result{RequeueAfter: barrierPause}, nil
+	case err != nil:
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: after}, nil
+}
+
+func (r *Reconciler[O, V, E]) forget(key types.NamespacedName) {
+	if old := r.memories.forget(key); old != nil {
+		r.metrics.drop(old)
+		r.children.Forget(old.uid)
+	}
+}
+
+// run is one pass over one object.
+func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration, error) {
+	key := client.ObjectKeyFromObject(object)
+	m, replaced := r.memories.of(key, object.GetUID())
+	if replaced != nil {
+		r.metrics.drop(replaced)
+	}
+	p := &onePass[O, V, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
+	p.in = pass.In[O, V, E]{
+		Object: object, Lifecycles: r.kind.Lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
+		Generation: object.GetGeneration(), Now: p.now, DeadlineScale: r.scale, Last: m.moved,
+		View:   func(needs []transitions.Need, live bool) (V, error) { return p.view(ctx, needs, live) },
+		Slowed: p.slowed,
+	}
+	switch {
+	case object.GetDeletionTimestamp() != nil:
+		return 0, nil
+	case paused(object):
+		return p.pause(ctx)
+	case resumed(object):
+		return p.resume(ctx)
+	}
+	return p.advance(ctx)
+}
+
+// onePass is what one pass over one object works with.
+type onePass[O Object, V, E any] struct {
+	*Reconciler[O, V, E]
+	object O
+	memory *memory
+	now    time.Time
+	in     pass.In[O, V, E]
+	wake   wake
+	// current says that the bookmark was proven in this pass.
+	current bool
+}
+
+// advance decides, then commits an edge, or else acts, repairs, applies and shows.
+func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
+	step, err := pass.Decide(p.in)
+	if err != nil {
+		return 0, err
+	}
+	for _, defect := range step.Errs {
+		log.FromContext(ctx).Error(defect, "a machine is defective; its lifecycle stays where it is")
+		p.metrics.defect(p.kind.Name)
+	}
+	if len(step.Moved) > 0 {
+		return p.commit(ctx, step.View, step.Moved)
+	}
+	acted, turned, err := p.act(ctx, &step)
+	if err != nil || turned {
+		return p.wake.after(p.now), err
+	}
+	if err := p.tend(ctx, step.View, acted); err != nil {
+		return 0, err
+	}
+	if err := p.show(ctx, &step); err != nil {
+		return 0, err
+	}
+	return p.next(&step), nil
+}
+
+// tend repairs what was lost and, unless an action has just changed the world, applies what is desired.
+func (p *onePass[O, V, E]) tend(ctx context.Context, view V, acted bool) error {
+	write := p.writer()
+	if p.kind.Repair != nil {
+		if err := p.kind.Repair(ctx, p.object, view, write); err != nil {
+			return fmt.Errorf("repairing the children of %s %s: %w", p.kind.Name, p.key(), err)
+		}
+	}
+	if p.kind.Apply != nil && !acted {
+		if err := p.kind.Apply(ctx, p.object, view, write); err != nil {
+			return fmt.Errorf("applying the children of %s %s: %w", p.kind.Name, p.key(), err)
+		}
+	}
+	if write.writes > 0 {
+		p.wake.in(time.Second)
+	}
+	return nil
+}
+
+// writer writes children once the bookmark is proven current: a non-empty write is an action.
+func (p *onePass[O, V, E]) writer() *childWriter {
+	return &childWriter{children: p.children, owner: p.object, prove: p.proven}
+}
+
+// proven fails with ErrBehind while the bookmark is not known to be current.
+func (p *onePass[O, V, E]) proven(ctx context.Context) error {
+	if p.current {
+		return nil
+	}
+	proof, err := p.prove(ctx, p.object, p.memory, p.now)
+	if err != nil {
+		return err
+	}
+	if !proof.current {
+		p.wake.in(proof.again)
+		return ErrBehind
+	}
+	p.current = true
+	return nil
+}
+
+func (p *onePass[O, V, E]) key() types.NamespacedName { return client.ObjectKeyFromObject(p.object) }
+
+func (p *onePass[O, V, E]) view(ctx context.Context, needs []transitions.Need, live bool) (V, error) {
+	look := Viewing{Needs: needs, Live: live, Now: p.now, MaxAge: p.maxAge, Read: p.children.Reader(p.object.GetUID(), live), Tickets: make(map[string]machines.Ticket, len(p.in.Lifecycles))}
+	for _, lc := range p.in.Lifecycles {
+		look.Tickets[lc.Name()] = machines.TicketOf(p.in.UID, lc.Name(), pass.Entry(p.in.Status, lc.Name()))
+	}
+	return p.kind.View(ctx, p.object, look)
+}
+
+// maxAge of an observation: as declared while a lifecycle that needs it is under way, the resync interval while all rest.
+func (p *onePass[O, V, E]) maxAge(need transitions.Need) time.Duration {
+	age := p.kind.Resync
+	for _, lc := range p.in.Lifecycles {
+		entry := pass.Entry(p.in.Status, lc.Name())
+		if entry == nil {
+			continue
+		}
+		if state, ok := lc.State(entry.State); ok && !state.Resting() {
+			if declared := lc.Need(need).MaxAge; declared > 0 {
+				age = min(age, declared)
+			}
+		}
+	}
+	return age
+}

@@ -1,0 +1,50 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/states"
+)
+
+// wake collects wishes to look again and keeps the earliest.
+type wake struct {
+	soonest time.Duration
+	set     bool
+}
+
+func (w *wake) in(d time.Duration) {
+	d = max(d, time.Millisecond) // zero would mean "never" to the work queue
+	if !w.set || d < w.soonest {
+		w.soonest, w.set = d, true
+	}
+}
+
+func (w *wake) at(t, now time.Time) { w.in(t.Sub(now)) }
+
+func (w *wake) after(time.Time) time.Duration { return w.soonest }
+
+// next is when to look again: no state waits for a wake-up that nobody sends.
+func (p *onePass[O, V, E]) next(step *pass.Step[V, E]) time.Duration {
+	p.wake.in(p.kind.Resync)
+	for i := range step.Standings {
+		s := &step.Standings[i]
+		if s.Entry == nil {
+			p.wake.in(states.DefaultPoll)
+			continue
+		}
+		if !s.State.Resting() || s.Decision.Err != nil {
+			p.wake.in(max(s.State.Poll, time.Second))
+		}
+		if s.State.Kind == states.Hold && s.State.Poll > 0 {
+			p.wake.in(s.State.Poll)
+		}
+		if d := s.Entry.Deadline; d != nil && d.After(p.now) {
+			p.wake.at(d.Time, p.now)
+		}
+		if t := p.memory.lifecycles[s.Name]; t != nil && t.notBefore.After(p.now) {
+			p.wake.at(t.notBefore, p.now)
+		}
+	}
+	return p.wake.after(p.now)
+}

@@ -1,0 +1,135 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// Writer writes the children of one object. Every write carries a precondition, so that nothing newer is overwritten and
+// nothing but the object that was seen is removed, and is remembered, so that a cache that has not seen it is noticed.
+type Writer interface {
+	// Own makes the object that this writer writes for the controlling owner of the child: its deletion takes the child
+	// along, and changes of the child wake it. Not for children that hold data or identity.
+	Own(child client.Object) error
+	// Create fails with AlreadyExists, which callers that name their children treat as a reason to look again.
+	Create(ctx context.Context, object client.Object) error
+	// Update replaces the object if its resourceVersion is still the newest.
+	Update(ctx context.Context, object client.Object) error
+	// Delete removes the object if its UID and resourceVersion are still those.
+	Delete(ctx context.Context, object client.Object) error
+	// Evict asks for the pod to go, if its UID is still that. A refusal by a disruption budget is ErrWait.
+	Evict(ctx context.Context, pod *corev1.Pod) error
+}
+
+// Writer writes the owner's children. Before the first write, prove must agree (nil means that nothing needs proof);
+// its error ends the write.
+func (c *Children) Writer(owner client.Object, prove func(context.Context) error) Writer {
+	return &childWriter{children: c, owner: owner, prove: prove}
+}
+
+type childWriter struct {
+	children *Children
+	owner    client.Object
+	prove    func(context.Context) error
+	writes   int
+}
+
+func (w *childWriter) before(ctx context.Context) error {
+	w.writes++
+	if w.prove == nil {
+		return nil
+	}
+	return w.prove(ctx)
+}
+
+func (w *childWriter) Own(child client.Object) error {
+	if err := controllerutil.SetControllerReference(w.owner, child, w.children.client.Scheme()); err != nil {
+		return fmt.Errorf("making %s the owner of %T %s: %w", client.ObjectKeyFromObject(w.owner), child, client.ObjectKeyFromObject(child), err)
+	}
+	return nil
+}
+
+func (w *childWriter) Create(ctx context.Context, object client.Object) error {
+	if err := w.before(ctx); err != nil {
+		return err
+	}
+	if err := w.children.client.Create(ctx, object); err != nil {
+		return fmt.Errorf("creating %T %s: %w", object, client.ObjectKeyFromObject(object), err)
+	}
+	return w.remember(object, false)
+}
+
+func (w *childWriter) Update(ctx context.Context, object client.Object) error {
+	if object.GetResourceVersion() == "" {
+		return fmt.Errorf("updating %T %s: it carries no resourceVersion, so that something newer could be overwritten", object, client.ObjectKeyFromObject(object))
+	}
+	if err := w.before(ctx); err != nil {
+		return err
+	}
+	if err := w.children.client.Update(ctx, object); err != nil {
+		return fmt.Errorf("updating %T %s: %w", object, client.ObjectKeyFromObject(object), err)
+	}
+	return w.remember(object, false)
+}
+
+func (w *childWriter) Delete(ctx context.Context, object client.Object) error {
+	if err := w.before(ctx); err != nil {
+		return err
+	}
+	uid, rv := object.GetUID(), object.GetResourceVersion()
+	err := w.children.client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &rv}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting %T %s: %w", object, client.ObjectKeyFromObject(object), err)
+	}
+	return w.remember(object, true)
+}
+
+func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
+	if err := w.before(ctx); err != nil {
+		return err
+	}
+	uid := pod.GetUID()
+	eviction := &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+	}
+	err := w.children.client.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction)
+	switch {
+	case apierrors.IsTooManyRequests(err):
+		return fmt.Errorf("evicting pod %s/%s: %w: %w", pod.Namespace, pod.Name, ErrWait, err)
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("evicting pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return w.remember(pod, true)
+}
+
+func (w *childWriter) remember(object client.Object, gone bool) error {
+	c := w.children
+	gvk, err := apiutil.GVKForObject(object, c.client.Scheme())
+	if err != nil {
+		return err
+	}
+	n, err := revision(object)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	owner := w.owner.GetUID()
+	if c.marks[owner] == nil {
+		c.marks[owner] = map[childKey]mark{}
+	}
+	c.marks[owner][childKey{gvk, client.ObjectKeyFromObject(object)}] = mark{
+		revision: n, uid: object.GetUID(), gone: gone, labels: object.GetLabels(), at: c.clock.Now(),
+	}
+	return nil
+}
