@@ -1,0 +1,118 @@
+package v1beta2
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// StrimziPodSet holds the whole definition of each pod of one KafkaNodePool. A missing pod is created from its entry; a pod
+// that runs is never changed from here: an entry takes effect when its pod is restarted.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=strimzipodsets,scope=Namespaced,shortName=sps,categories=strimzi
+// +kubebuilder:printcolumn:name="Pods",type=integer,JSONPath=`.status.pods`,description="Number of pods"
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyPods`,description="Number of pods that are ready"
+// +kubebuilder:printcolumn:name="Current",type=integer,JSONPath=`.status.currentPods`,description="Number of pods that run as their entry says"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the resource was created"
+type StrimziPodSet struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// Spec is the pods that are wanted. Detent writes it.
+	Spec StrimziPodSetSpec `json:"spec"`
+	// Status is the pods as they are. Detent writes it.
+	// +optional
+	Status StrimziPodSetStatus `json:"status,omitzero"`
+}
+
+// StrimziPodSetList is a list of pod sets.
+//
+// +kubebuilder:object:root=true
+type StrimziPodSetList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	// Items are the pod sets.
+	Items []StrimziPodSet `json:"items"`
+}
+
+// StrimziPodSetSpec is the pods that are wanted.
+type StrimziPodSetSpec struct {
+	// Selector finds the pods of the set by their labels. Only matchLabels is looked at.
+	Selector metav1.LabelSelector `json:"selector"`
+
+	// Pods of the set, each one whole, with name, labels, annotations and spec.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
+	Pods []PodEntry `json:"pods"`
+}
+
+// PodEntry is the whole definition of one pod, kept exactly as written.
+//
+// +kubebuilder:validation:Type=object
+// +kubebuilder:pruning:PreserveUnknownFields
+type PodEntry struct {
+	runtime.RawExtension `json:",inline"`
+}
+
+// NewPodEntry writes a pod as an entry, with apiVersion and kind and without status. Equal pods give equal bytes, and keys are
+// sorted, so that they are also the bytes that come back from an API server.
+func NewPodEntry(pod *corev1.Pod) (PodEntry, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	if err != nil {
+		return PodEntry{}, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
+	}
+	content["apiVersion"], content["kind"] = "v1", "Pod"
+	delete(content, "status")
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return PodEntry{}, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
+	}
+	return PodEntry{RawExtension: runtime.RawExtension{Raw: raw}}, nil
+}
+
+// Pod reads the entry as a pod. It fails on an entry that is empty, is not a pod or has no name.
+func (e PodEntry) Pod() (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	if err := json.Unmarshal(e.Raw, pod); err != nil {
+		return nil, fmt.Errorf("reading an entry as a pod: %w", err)
+	}
+	if pod.Name == "" {
+		return nil, errors.New("reading an entry as a pod: metadata.name is missing")
+	}
+	return pod, nil
+}
+
+// StrimziPodSetStatus is the pods as they are.
+type StrimziPodSetStatus struct {
+	// ObservedGeneration is the newest generation of the spec that has been acted upon.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Conditions of the set. Sorted by type, then reason.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// Pods is the number of pods that exist.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Pods int32 `json:"pods"`
+
+	// ReadyPods is how many of them are ready.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ReadyPods int32 `json:"readyPods"`
+
+	// CurrentPods is how many of them run as their entry says.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	CurrentPods int32 `json:"currentPods"`
+}

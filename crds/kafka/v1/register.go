@@ -1,0 +1,24 @@
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// Version of this package. It is served, not stored.
+const Version = "v1"
+
+// GroupVersion is what apiVersion says on the kinds of this package.
+func GroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: v1beta2.Group, Version: Version}
+}
+
+// AddToScheme registers the kinds of this package and their lists. It never fails; the error is there so that it fits a runtime.SchemeBuilder.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion())
+	return nil
+}

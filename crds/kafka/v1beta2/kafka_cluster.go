@@ -1,0 +1,141 @@
+package v1beta2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// KafkaClusterSpec is what all nodes of a cluster have in common.
+type KafkaClusterSpec struct {
+	// Version of Kafka that every node is to run, such as 4.1.1. Changing it starts an upgrade or a downgrade, one node at a time.
+	// Unset means the default of the version table, which a cluster that exists moves to when its turn comes. A build may follow a
+	// dash: 4.1.1-acme-2 is ordered as 4.1.1.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}(-[0-9A-Za-z][0-9A-Za-z-]*(\.[0-9A-Za-z-]+)*)?$`
+	Version string `json:"version,omitempty"`
+
+	// MetadataVersion to finalize once every node runs Version, such as 4.1 or 4.1-IV1. Unset means the newest that Version knows.
+	// A lower one keeps the way back open. Raising it cannot be undone by changing the field back, unless Kafka can lower it without loss.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?(-IV[0-9]{1,4})?$`
+	MetadataVersion string `json:"metadataVersion,omitempty"`
+
+	// Image of every node whose version has no entry in images. It is used for whatever version is wanted, so a version change with
+	// it set needs a new image too; images is safer. Unset means apache/kafka at the version as tag.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^\S+$`
+	Image string `json:"image,omitempty"`
+
+	// Images by Kafka version, such as 4.1.1: registry.example.com/kafka:4.1.1-r2. An entry goes before image.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Images map[string]ImageReference `json:"images,omitempty"`
+
+	// ImagePullSecrets name the Secrets in this namespace that nodes and components pull their images with.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// Listeners that clients connect to. Names and ports are unique within the cluster.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(l, self.exists_one(other, other.port == l.port))",message="listener ports must be unique: two listeners share a port",reason=FieldValueDuplicate
+	Listeners []Listener `json:"listeners"`
+
+	// Config is Kafka's own configuration, as property: value with a string, number or boolean as value. Properties that the cluster
+	// manages itself, such as node.id, listeners and log.dirs, are left out and named in a Warning.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=512
+	Config map[string]apiextensionsv1.JSON `json:"config,omitempty"`
+
+	// Resources that a node requests and is limited to. The resources of a pool go before these.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// JvmOptions of every node. Those of a pool go before these.
+	// +optional
+	JvmOptions *JvmOptions `json:"jvmOptions,omitempty"`
+
+	UnusedClusterFields `json:",inline"`
+}
+
+// ImageReference is where an image is pulled from: registry, repository and tag or digest.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=512
+// +kubebuilder:validation:Pattern=`^\S+$`
+type ImageReference string
+
+// ImageFor is the image that the spec asks for at a version of Kafka: the entry in images, else image. It is empty when the
+// spec leaves the choice to the version table.
+func (s *KafkaClusterSpec) ImageFor(version string) string {
+	if image, ok := s.Images[version]; ok {
+		return string(image)
+	}
+	return s.Image
+}
+
+// UnusedClusterFields are the fields of spec.kafka that are accepted and not acted upon.
+type UnusedClusterFields struct {
+	// Not used: the number of brokers, which KafkaNodePools say.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// Not used: the storage of brokers, which KafkaNodePools say.
+	// +optional
+	Storage *Opaque `json:"storage,omitempty"`
+
+	// Not used: who may do what. Every client that reaches a listener may do everything.
+	// +optional
+	Authorization *Opaque `json:"authorization,omitempty"`
+
+	// Not used: rack awareness.
+	// +optional
+	Rack *Opaque `json:"rack,omitempty"`
+
+	// Not used: the image that finds out a node's rack.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	BrokerRackInitImage string `json:"brokerRackInitImage,omitempty"`
+
+	// Not used: the timing of the liveness probe.
+	// +optional
+	LivenessProbe *Opaque `json:"livenessProbe,omitempty"`
+
+	// Not used: the timing of the readiness probe.
+	// +optional
+	ReadinessProbe *Opaque `json:"readinessProbe,omitempty"`
+
+	// Not used: remote access to JMX.
+	// +optional
+	JmxOptions *Opaque `json:"jmxOptions,omitempty"`
+
+	// Not used: how metrics are exported.
+	// +optional
+	MetricsConfig *Opaque `json:"metricsConfig,omitempty"`
+
+	// Not used: log levels and appenders.
+	// +optional
+	Logging *Opaque `json:"logging,omitempty"`
+
+	// Not used: changes to the objects that make up the cluster.
+	// +optional
+	Template *Opaque `json:"template,omitempty"`
+
+	// Not used: storage of old log segments outside the brokers.
+	// +optional
+	TieredStorage *Opaque `json:"tieredStorage,omitempty"`
+
+	// Not used: limits per client and per volume.
+	// +optional
+	Quotas *Opaque `json:"quotas,omitempty"`
+}

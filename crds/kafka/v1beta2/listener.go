@@ -1,0 +1,44 @@
+package v1beta2
+
+// ListenerType is how clients reach a listener.
+//
+// +kubebuilder:validation:Enum=internal;route;tlsroute;loadbalancer;nodeport;ingress;cluster-ip
+type ListenerType string
+
+// ListenerInternal is reached inside the Kubernetes cluster through the bootstrap Service. It is the only type that is served;
+// another one is accepted and named in a Warning.
+const ListenerInternal ListenerType = "internal"
+
+// Listener is one address that clients connect to.
+type Listener struct {
+	// Name of the listener, part of the names that Kafka gives it. At most 11 lower-case letters and digits.
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]{1,11}$`
+	// +kubebuilder:validation:MaxLength=11
+	Name string `json:"name"`
+
+	// Port of the listener, from 9092 up. 9404 and 9999 are taken by metrics and JMX.
+	// +kubebuilder:validation:Minimum=9092
+	// +kubebuilder:validation:Maximum=65535
+	// +kubebuilder:validation:XValidation:rule="self != 9404 && self != 9999",message="ports 9404 (metrics) and 9999 (JMX) are taken",reason=FieldValueForbidden
+	Port int32 `json:"port"`
+
+	// Type is how clients reach the listener. Only internal is served.
+	Type ListenerType `json:"type"`
+
+	// Tls says whether connections are encrypted, with certificates of the cluster's authority.
+	Tls bool `json:"tls"`
+
+	// Not used: how clients say who they are. Clients are not asked.
+	// +optional
+	Authentication *Opaque `json:"authentication,omitempty"`
+
+	// Not used: settings for the way from outside, and certificates of one's own.
+	// +optional
+	Configuration *Opaque `json:"configuration,omitempty"`
+
+	// Not used: who may connect, as peers of a NetworkPolicy.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	NetworkPolicyPeers []Opaque `json:"networkPolicyPeers,omitempty"`
+}

@@ -1,0 +1,132 @@
+package v1beta2
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+)
+
+// KafkaNodePool is a group of nodes of one Kafka cluster that have role, storage and resources in common. The label
+// strimzi.io/cluster names the cluster.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.labelSelector
+// +kubebuilder:resource:path=kafkanodepools,scope=Namespaced,shortName=knp,categories=strimzi
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether every wanted node of the pool is in place and serving"
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.summary.state`,description="Where the first lifecycle stands that is not at rest"
+// +kubebuilder:printcolumn:name="For",type=date,JSONPath=`.status.summary.since`,description="Time in that state"
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.summary.progress`,description="How much of the attempt is done"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the resource was created"
+// +kubebuilder:printcolumn:name="Desired",type=integer,priority=1,JSONPath=`.spec.replicas`,description="Number of nodes that are wanted"
+// +kubebuilder:printcolumn:name="Roles",type=string,priority=1,JSONPath=`.status.roles`,description="Roles of the nodes"
+// +kubebuilder:printcolumn:name="Node IDs",type=string,priority=1,JSONPath=`.status.nodeIds`,description="Ids of the nodes"
+// +kubebuilder:printcolumn:name="Warning",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Warning")].reason`,description="Reason of the first warning"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 56 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must hold only lower-case letters, digits and - inside, and have at most 56 characters: pods are named after cluster, pool and node id"
+type KafkaNodePool struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// Spec is the pool that is wanted. Only people and their tools write it.
+	Spec KafkaNodePoolSpec `json:"spec"`
+	// Status is the pool as it is. Only Detent writes it; it may be lost at any moment and is then found again by observation.
+	// +optional
+	Status KafkaNodePoolStatus `json:"status,omitzero"`
+}
+
+// LifecycleStatus is the part of the status that every resource driven by Detent has in common. It points into the receiver.
+func (p *KafkaNodePool) LifecycleStatus() *lifecyclev1.Status { return &p.Status.Status }
+
+// KafkaNodePoolList is a list of node pools.
+//
+// +kubebuilder:object:root=true
+type KafkaNodePoolList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	// Items are the pools.
+	Items []KafkaNodePool `json:"items"`
+}
+
+// NodeRole is what a node does: keep data for clients, or keep the cluster's metadata.
+//
+// +kubebuilder:validation:Enum=controller;broker
+type NodeRole string
+
+const (
+	// RoleController is a voter of the metadata quorum.
+	RoleController NodeRole = "controller"
+	// RoleBroker keeps partitions and serves clients.
+	RoleBroker NodeRole = "broker"
+)
+
+// KafkaNodePoolSpec is the pool that is wanted.
+type KafkaNodePoolSpec struct {
+	// Replicas is the number of nodes. Lowering it takes away the nodes named by the annotation strimzi.io/remove-node-ids, else those
+	// with the highest ids; a broker that still holds partitions is not taken away. The number of controllers of a running cluster cannot change.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Replicas int32 `json:"replicas"`
+
+	// Roles of the nodes: controller, broker or both.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	Roles []NodeRole `json:"roles"`
+
+	// Storage of each node.
+	Storage Storage `json:"storage"`
+
+	// Resources that a node requests and is limited to. Unset means those of the Kafka resource.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// JvmOptions of the nodes. Unset means those of the Kafka resource.
+	// +optional
+	JvmOptions *JvmOptions `json:"jvmOptions,omitempty"`
+
+	// Template names changes to the objects that nodes are made of. None of them is used.
+	// +optional
+	Template *NodePoolTemplate `json:"template,omitempty"`
+}
+
+// HasRole says whether the nodes of the pool are to have a role.
+func (s *KafkaNodePoolSpec) HasRole(role NodeRole) bool { return slices.Contains(s.Roles, role) }
+
+// NodePoolTemplate names changes to the objects that nodes are made of.
+type NodePoolTemplate struct {
+	// Not used: changes to the StrimziPodSet.
+	// +optional
+	PodSet *Opaque `json:"podSet,omitempty"`
+
+	// Not used: changes to pods.
+	// +optional
+	Pod *Opaque `json:"pod,omitempty"`
+
+	// Not used: changes to the container that runs Kafka.
+	// +optional
+	KafkaContainer *Opaque `json:"kafkaContainer,omitempty"`
+
+	// Not used: changes to the container that runs before Kafka.
+	// +optional
+	InitContainer *Opaque `json:"initContainer,omitempty"`
+
+	// Not used: changes to volume claims.
+	// +optional
+	PersistentVolumeClaim *Opaque `json:"persistentVolumeClaim,omitempty"`
+
+	// Not used: changes to the Service of each node.
+	// +optional
+	PerPodService *Opaque `json:"perPodService,omitempty"`
+
+	// Not used: changes to the Route of each node.
+	// +optional
+	PerPodRoute *Opaque `json:"perPodRoute,omitempty"`
+
+	// Not used: changes to the Ingress of each node.
+	// +optional
+	PerPodIngress *Opaque `json:"perPodIngress,omitempty"`
+}

@@ -1,0 +1,30 @@
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// Group of the API, shared by every served version.
+	Group = "kafka.strimzi.io"
+	// Version of this package. It is the storage version, and the one that owner references name.
+	Version = "v1beta2"
+	// KindKafka is the kind of Kafka.
+	KindKafka = "Kafka"
+	// KindKafkaNodePool is the kind of KafkaNodePool.
+	KindKafkaNodePool = "KafkaNodePool"
+)
+
+// GroupVersion is what apiVersion says on the kinds of this package.
+func GroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: Group, Version: Version}
+}
+
+// AddToScheme registers the kinds of this package and their lists. It never fails; the error is there so that it fits a runtime.SchemeBuilder.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion())
+	return nil
+}

@@ -1,0 +1,135 @@
+package v1beta2
+
+import lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+
+// KafkaStatus is a cluster as it is.
+type KafkaStatus struct {
+	lifecyclev1.Status `json:",inline"`
+
+	// KafkaVersion is the version that every wanted node, controllers included, last ran while ready. It is kept when something
+	// later fails and never set by a roll that is half done.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	KafkaVersion string `json:"kafkaVersion,omitempty"`
+
+	// KafkaMetadataVersion is the finalized metadata version as Kafka reports it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	KafkaMetadataVersion string `json:"kafkaMetadataVersion,omitempty"`
+
+	// OperatorLastSuccessfulVersion is the version of Detent that last brought everything that is declared to success.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	OperatorLastSuccessfulVersion string `json:"operatorLastSuccessfulVersion,omitempty"`
+
+	// ClusterID is the id that Kafka knows the cluster by. It is chosen before the first node starts and never changes.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	ClusterID string `json:"clusterId,omitempty"`
+
+	// NodeIDs are the ids of all nodes, controllers included, that exist or have yet to be unregistered from Kafka. For internal use
+	// only, and temporary: asking Kafka's Admin API which nodes are registered supersedes it.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=2048
+	NodeIDs []int32 `json:"nodeIds,omitempty"`
+
+	// RegisteredNodeIDs is what Strimzi 0.43 to 0.47 kept where nodeIds is kept now. It is read when a cluster is taken over and never written.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2048
+	RegisteredNodeIDs []int32 `json:"registeredNodeIds,omitempty"`
+
+	// Listeners that clients can connect to.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Listeners []ListenerStatus `json:"listeners,omitempty"`
+
+	// KafkaNodePools that the cluster is made of.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	KafkaNodePools []UsedNodePool `json:"kafkaNodePools,omitempty"`
+}
+
+// ListenerStatus is where a listener is reached.
+type ListenerStatus struct {
+	// Name of the listener.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name,omitempty"`
+
+	// Type is an older word for name, which some tools still read.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Type string `json:"type,omitempty"`
+
+	// Addresses that clients start from.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Addresses []ListenerAddress `json:"addresses,omitempty"`
+
+	// BootstrapServers is the addresses as one string, host:port with commas between.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	BootstrapServers string `json:"bootstrapServers,omitempty"`
+
+	// Certificates in PEM that a client of a TLS listener has to trust.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=16384
+	Certificates []string `json:"certificates,omitempty"`
+}
+
+// ListenerAddress is one address of a listener.
+type ListenerAddress struct {
+	// Host is a name or an IP address.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Host string `json:"host,omitempty"`
+
+	// Port at that host.
+	// +optional
+	Port int32 `json:"port,omitempty"`
+}
+
+// UsedNodePool is a pool that the cluster is made of.
+type UsedNodePool struct {
+	// Name of the KafkaNodePool.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// KafkaNodePoolStatus is a pool as it is.
+type KafkaNodePoolStatus struct {
+	lifecyclev1.Status `json:",inline"`
+
+	// NodeIDs are the ids of the pool's nodes that are wanted or still exist.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=2048
+	NodeIDs []int32 `json:"nodeIds,omitempty"`
+
+	// ClusterID is the id of the Kafka cluster that the pool belongs to.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	ClusterID string `json:"clusterId,omitempty"`
+
+	// Roles that the pool's nodes have.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=2
+	Roles []NodeRole `json:"roles,omitempty"`
+
+	// Replicas is the number of nodes that exist, for the scale subresource.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// LabelSelector finds the pods of the pool, as a string, for the scale subresource.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	LabelSelector string `json:"labelSelector,omitempty"`
+}

@@ -1,0 +1,136 @@
+package v1beta2
+
+// StorageType is where a pool's data lies.
+//
+// +kubebuilder:validation:Enum=ephemeral;persistent-claim;jbod
+type StorageType string
+
+// VolumeType is where the data of one volume lies.
+//
+// +kubebuilder:validation:Enum=ephemeral;persistent-claim
+type VolumeType string
+
+// MetadataLog says whether a volume holds the log of KRaft metadata.
+//
+// +kubebuilder:validation:Enum=shared
+type MetadataLog string
+
+const (
+	// StorageJBOD is a list of volumes.
+	StorageJBOD StorageType = "jbod"
+	// StorageEphemeral is one volume that is lost with its pod.
+	StorageEphemeral StorageType = "ephemeral"
+	// StoragePersistentClaim is one volume that outlives its pod.
+	StoragePersistentClaim StorageType = "persistent-claim"
+
+	// VolumeEphemeral is lost with its pod.
+	VolumeEphemeral VolumeType = "ephemeral"
+	// VolumePersistentClaim outlives its pod.
+	VolumePersistentClaim VolumeType = "persistent-claim"
+
+	// MetadataShared is the volume that holds the metadata log beside data.
+	MetadataShared MetadataLog = "shared"
+)
+
+// Storage is where the nodes of a pool keep their data. Its type cannot change: make another pool and move the data.
+//
+// +kubebuilder:validation:XValidation:rule="self.type == 'jbod' ? has(self.volumes) && self.volumes.size() > 0 : !has(self.volumes)",message="volumes must be given for type jbod, and for no other type",fieldPath=".volumes"
+// +kubebuilder:validation:XValidation:rule="self.type != 'persistent-claim' || has(self.size)",message="size is required for type persistent-claim",fieldPath=".size"
+// +kubebuilder:validation:XValidation:rule="self.type == oldSelf.type",message="the type of storage cannot change: make another KafkaNodePool and move the data",fieldPath=".type"
+// +kubebuilder:validation:XValidation:rule="self.type == 'jbod' || (has(self.class) == has(oldSelf.class) && (!has(self.class) || self.class == oldSelf.class))",message="the storage class cannot change: make another KafkaNodePool and move the data",fieldPath=".class"
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(oldSelf.size) || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",message="a volume cannot shrink",fieldPath=".size"
+type Storage struct {
+	// Type is jbod for a list of volumes, else where the only volume lies: ephemeral is lost with its pod, persistent-claim is not.
+	Type StorageType `json:"type"`
+
+	// Volumes of type jbod, by id. At most one of them holds the metadata log; without a mark it is the one with the lowest id.
+	// +optional
+	// +listType=map
+	// +listMapKey=id
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.filter(v, has(v.kraftMetadata)).size() <= 1",message="at most one volume may have kraftMetadata: shared"
+	Volumes []Volume `json:"volumes,omitempty"`
+
+	// Id has no effect here: it belongs to volumes of type jbod.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ID *int32 `json:"id,omitempty"`
+
+	Disk `json:",inline"`
+}
+
+// Volume is one of several volumes of a node.
+//
+// +kubebuilder:validation:XValidation:rule="self.type != 'persistent-claim' || has(self.size)",message="size is required for type persistent-claim",fieldPath=".size"
+// +kubebuilder:validation:XValidation:rule="self.type == oldSelf.type",message="the type of a volume cannot change: add a volume with another id and move the data",fieldPath=".type"
+// +kubebuilder:validation:XValidation:rule="has(self.class) == has(oldSelf.class) && (!has(self.class) || self.class == oldSelf.class)",message="the storage class of a volume cannot change: add a volume with another id and move the data",fieldPath=".class"
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(oldSelf.size) || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",message="a volume cannot shrink",fieldPath=".size"
+type Volume struct {
+	// Id of the volume, unique within the pool. It is part of the names of claims and paths and stays with the data.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9999
+	ID int32 `json:"id"`
+
+	// Type is where the volume lies: ephemeral is lost with its pod, persistent-claim is not.
+	Type VolumeType `json:"type"`
+
+	Disk `json:",inline"`
+}
+
+// Disk is what one volume is made of.
+type Disk struct {
+	// Size of a persistent volume, such as 100Gi. It may grow where its class allows that, and never shrinks.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?(m|k|Ki|[MGTPE]i?)?$`
+	Size string `json:"size,omitempty"`
+
+	// Class is the StorageClass of a persistent volume. Unset means the default of the Kubernetes cluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Class string `json:"class,omitempty"`
+
+	// DeleteClaim says whether a persistent volume is deleted with its node. Unset means false: it is kept.
+	// +optional
+	DeleteClaim *bool `json:"deleteClaim,omitempty"`
+
+	// SizeLimit is the most an ephemeral volume may hold, such as 10Gi. Unset means no limit of its own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?(m|k|Ki|[MGTPE]i?)?$`
+	SizeLimit string `json:"sizeLimit,omitempty"`
+
+	// KraftMetadata marks the volume that holds the log of KRaft metadata, beside data. A single volume holds it anyway.
+	// +optional
+	KraftMetadata MetadataLog `json:"kraftMetadata,omitempty"`
+
+	// Not used: labels that a persistent volume must have.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Selector map[string]string `json:"selector,omitempty"`
+
+	// Not used: storage classes of single brokers.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1024
+	Overrides []Opaque `json:"overrides,omitempty"`
+
+	// Not used: the VolumeAttributesClass of a persistent volume.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	VolumeAttributesClass string `json:"volumeAttributesClass,omitempty"`
+}
+
+// MetadataVolume is the id of the volume that holds the metadata log: the marked one, else the lowest. It is false for storage
+// that is a single volume, which has no id.
+func (s *Storage) MetadataVolume() (id int32, ok bool) {
+	for i, volume := range s.Volumes {
+		if volume.KraftMetadata == MetadataShared {
+			return volume.ID, true
+		}
+		if i == 0 || volume.ID < id {
+			id = volume.ID
+		}
+	}
+	return id, len(s.Volumes) > 0
+}

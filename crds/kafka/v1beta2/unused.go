@@ -1,0 +1,52 @@
+package v1beta2
+
+import (
+	"fmt"
+	"slices"
+)
+
+// setFields are the paths of fields that a resource sets.
+type setFields []string
+
+func (f *setFields) add(path string, set bool) {
+	if set {
+		*f = append(*f, path)
+	}
+}
+
+func (f setFields) sorted() []string {
+	slices.Sort(f)
+	return f
+}
+
+// UnusedFields are the paths of the fields that the spec sets and that nothing is done with, sorted. A listener is named by
+// name and a volume by id, in brackets.
+func (s *KafkaSpec) UnusedFields() []string {
+	var fields setFields
+	fields.add("spec.clientsCa", s.ClientsCa != nil)
+	fields.add("spec.cruiseControl", s.CruiseControl != nil)
+	fields.add("spec.jmxTrans", s.JmxTrans != nil)
+	fields.add("spec.zookeeper", s.Zookeeper != nil)
+	fields.add("spec.maintenanceTimeWindows", len(s.MaintenanceTimeWindows) > 0)
+	if s.ClusterCa != nil {
+		fields.add("spec.clusterCa.generateSecretOwnerReference", s.ClusterCa.GenerateSecretOwnerReference != nil)
+	}
+	s.Kafka.unused(&fields)
+	s.EntityOperator.unused(&fields)
+	s.KafkaExporter.unused(&fields)
+	return fields.sorted()
+}
+
+// UnusedFields are the paths of the fields that the spec sets and that nothing is done with, sorted. A volume is named by its
+// id, in brackets.
+func (s *KafkaNodePoolSpec) UnusedFields() []string {
+	var fields setFields
+	s.Storage.Disk.unused("spec.storage", &fields)
+	for _, volume := range s.Storage.Volumes {
+		volume.unused(fmt.Sprintf("spec.storage.volumes[%d]", volume.ID), &fields)
+	}
+	unusedClaims("spec.resources", s.Resources, &fields)
+	s.JvmOptions.unused("spec.jvmOptions", &fields)
+	s.Template.unused(&fields)
+	return fields.sorted()
+}
