@@ -1,0 +1,79 @@
+// Package admission answers, without an API server, whether one would take a resource as its CustomResourceDefinition stands:
+// names, types, bounds, uniqueness in lists and CEL rules. It is as strict as kubectl is by default: an unknown field is refused.
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Schemas are the served versions of a set of kinds. They hold no state and may be used by several goroutines at once.
+type Schemas struct {
+	versions map[schema.GroupVersionKind]*version
+}
+
+// New compiles the schemas and CEL rules of the definitions. It fails on a definition that no API server would take.
+func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Schemas, error) {
+	schemas := &Schemas{versions: map[schema.GroupVersionKind]*version{}}
+	for _, definition := range definitions {
+		for i := range definition.Spec.Versions {
+			served := &definition.Spec.Versions[i]
+			kind := schema.GroupVersionKind{Group: definition.Spec.Group, Version: served.Name, Kind: definition.Spec.Names.Kind}
+			compiled, err := compile(definition, served)
+			if err != nil {
+				return nil, fmt.Errorf("compiling the schema of %s: %w", kind, err)
+			}
+			schemas.versions[kind] = compiled
+		}
+	}
+	return schemas, nil
+}
+
+// Knows says whether there is a schema for a kind.
+func (s *Schemas) Knows(kind schema.GroupVersionKind) bool {
+	_, ok := s.versions[kind]
+	return ok
+}
+
+// Create says what is wrong with a resource that is to be created; nothing when it would be taken. The resource is not changed.
+// Every error names the field. A kind without a schema is itself an error.
+func (s *Schemas) Create(ctx context.Context, resource *unstructured.Unstructured) field.ErrorList {
+	version, unknown := s.of(resource)
+	if version == nil {
+		return unknown
+	}
+	resource = resource.DeepCopy()
+	if errs := version.decode(resource); len(errs) > 0 {
+		return errs
+	}
+	return version.validate(ctx, resource)
+}
+
+// Update says what is wrong with replacing old by resource. What was wrong before and has not changed is let pass, as an API
+// server does. Neither is changed.
+func (s *Schemas) Update(ctx context.Context, resource, old *unstructured.Unstructured) field.ErrorList {
+	version, unknown := s.of(resource)
+	if version == nil {
+		return unknown
+	}
+	resource = resource.DeepCopy()
+	if errs := version.decode(resource); len(errs) > 0 {
+		return errs
+	}
+	return version.validateUpdate(ctx, resource, old.DeepCopy())
+}
+
+func (s *Schemas) of(resource *unstructured.Unstructured) (*version, field.ErrorList) {
+	kind := resource.GroupVersionKind()
+	version, ok := s.versions[kind]
+	if !ok {
+		detail := fmt.Sprintf("no such kind in %q", kind.GroupVersion())
+		return nil, field.ErrorList{field.Invalid(field.NewPath("kind"), kind.Kind, detail)}
+	}
+	return version, nil
+}
