@@ -72,8 +72,29 @@ func (f Fact[T]) Gap() Verdict {
 	case pending:
 		return Verdict{Pending: true, Saw: "not answered yet"}
 	case unreadable:
-		return Verdict{Saw: "cannot be read: " + f.err.Error()}
+		return Verdict{Saw: "cannot be read: " + f.reason()}
 	default:
 		return Verdict{Saw: "not asked"}
 	}
+}
+
+// String shows the fact to a person who reads a failing test or a log.
+func (f Fact[T]) String() string {
+	switch f.status {
+	case known:
+		return fmt.Sprintf("%+v", f.value)
+	case pending:
+		return "(pending)"
+	case unreadable:
+		return "(unreadable: " + f.reason() + ")"
+	default:
+		return "(not asked)"
+	}
+}
+
+func (f Fact[T]) reason() string {
+	if f.err == nil {
+		return "no reason was given"
+	}
+	return f.err.Error()
 }

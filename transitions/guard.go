@@ -17,8 +17,9 @@ type Guard[F, M any] struct {
 	// Ask answers. Nil for combined guards.
 	Ask func(facts *F, memo M) Verdict
 
-	op operator
-	of []Guard[F, M]
+	op      operator
+	of      []Guard[F, M]
+	certain bool
 }
 
 type operator uint8
@@ -47,8 +48,14 @@ func Not[F, M any](guard Guard[F, M], want string) Guard[F, M] {
 
 // Always says yes.
 func Always[F, M any]() Guard[F, M] {
-	return Guard[F, M]{Name: "always", Doc: "holds in any world", Want: "nothing", Ask: func(*F, M) Verdict { return Allow() }}
+	return Guard[F, M]{
+		Name: "always", Doc: "holds in any world", Want: "nothing", certain: true,
+		Ask: func(*F, M) Verdict { return Allow() },
+	}
 }
+
+// Certain says whether the guard is Always, which owes no test an answer other than yes.
+func (g Guard[F, M]) Certain() bool { return g.certain }
 
 func joined[F, M any](kind string, guards []Guard[F, M]) string {
 	name := kind + "("
