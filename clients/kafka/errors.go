@@ -8,8 +8,10 @@ import (
 // Error codes of the protocol that guards, actions and the simulator tell apart.
 // Source: org.apache.kafka.common.protocol.Errors.
 const (
+	CodeUnknownServerError         int16 = -1
 	CodeUnknownTopicOrPartition    int16 = 3
 	CodeRequestTimedOut            int16 = 7
+	CodeNetworkException           int16 = 13
 	CodeClusterAuthorizationFailed int16 = 31
 	CodeUnsupportedVersion         int16 = 35
 	CodeNotController              int16 = 41
@@ -17,6 +19,7 @@ const (
 	CodeInvalidUpdateVersion       int16 = 95
 	CodeBrokerIDNotRegistered      int16 = 102
 	CodeMismatchedEndpointType     int16 = 114
+	CodeUnsupportedEndpointType    int16 = 115
 )
 
 // Refused is an answer: Kafka got the request, did nothing of it and said why.
@@ -75,4 +78,36 @@ func AsRefused(err error) (Refused, bool) {
 func IsOutcomeUnknown(err error) bool {
 	var o *OutcomeUnknown
 	return errors.As(err, &o)
+}
+
+// ReadFailure is what a Reader returns for an error: Kafka's own answer stays what it
+// is, unless it only says that Kafka got no answer itself.
+func ReadFailure(what string, err error) error {
+	var r *Refused
+	if errors.As(err, &r) && !r.undecided() {
+		return r
+	}
+	return &Unreadable{What: what, Err: err}
+}
+
+// WriteFailure is what a Writer returns for an error. left says that the request may
+// have reached Kafka. A refusal that leaves open whether the controller did it, such as
+// REQUEST_TIMED_OUT, is an unknown outcome with Kafka's text.
+func WriteFailure(what string, err error, left bool) error {
+	var r *Refused
+	switch {
+	case errors.As(err, &r) && r.undecided():
+		return &OutcomeUnknown{What: what, Err: errors.New(r.Error())}
+	case r != nil:
+		return r
+	case left:
+		return &OutcomeUnknown{What: what, Err: err}
+	default:
+		return &Unreadable{What: what, Err: err}
+	}
+}
+
+// undecided answers come from a broker that waited for the controller in vain.
+func (r *Refused) undecided() bool {
+	return r.Code == CodeRequestTimedOut || r.Code == CodeNetworkException || r.Code == CodeUnknownServerError
 }

@@ -50,6 +50,21 @@ type Partitions struct {
 	Suspect []Partition `json:"suspect,omitempty"`
 }
 
+// Add counts a partition and keeps it when it is not healthy. Partitions are expected by
+// topic, then index; p takes the slices in it over.
+func (p *Partitions) Add(partition Partition) {
+	if p.Replicas == nil {
+		p.Replicas = map[int32]int{}
+	}
+	p.Total++
+	for _, id := range partition.Replicas {
+		p.Replicas[id]++
+	}
+	if !partition.Healthy() {
+		p.Suspect = append(p.Suspect, partition)
+	}
+}
+
 // Clone returns a copy that shares nothing with p.
 func (p Partitions) Clone() Partitions {
 	p.Replicas = maps.Clone(p.Replicas)

@@ -27,6 +27,14 @@ type LogDir struct {
 // FirstReplicas bounds how many replicas of a directory are named.
 const FirstReplicas = 8
 
+// Add counts a replica by name. Names are expected in order.
+func (d *LogDir) Add(replica string) {
+	d.Replicas++
+	if len(d.First) < FirstReplicas {
+		d.First = append(d.First, replica)
+	}
+}
+
 // Empty says that the broker answered for every directory, has at least one, and none
 // of them holds a replica. A directory it cannot read is not empty.
 func (l LogDirs) Empty() bool {

@@ -125,3 +125,62 @@ func TestErrorsAreToldApart(t *testing.T) {
 		}
 	}
 }
+
+func TestFailuresByWhatKafkaSaid(t *testing.T) {
+	no := &kafka.Refused{Code: kafka.CodeInvalidUpdateVersion, Name: "INVALID_UPDATE_VERSION"}
+	open := &kafka.Refused{Code: kafka.CodeRequestTimedOut, Name: "REQUEST_TIMED_OUT", Message: "the controller is busy"}
+	cases := map[string]struct {
+		err                          error
+		refused, unknown, unreadable bool
+	}{
+		"a read that was refused":             {kafka.ReadFailure("reading", no), true, false, false},
+		"a read that ran out of time inside":  {kafka.ReadFailure("reading", open), true, false, true},
+		"a read without an answer":            {kafka.ReadFailure("reading", io.EOF), false, false, true},
+		"a write that was refused":            {kafka.WriteFailure("writing", no, true), true, false, false},
+		"a write that ran out of time inside": {kafka.WriteFailure("writing", open, true), false, true, false},
+		"a write without an answer":           {kafka.WriteFailure("writing", io.EOF, true), false, true, false},
+		"a write that never left":             {kafka.WriteFailure("writing", io.EOF, false), false, false, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var unreadable *kafka.Unreadable
+			_, refused := kafka.AsRefused(c.err)
+			got := [...]bool{refused, kafka.IsOutcomeUnknown(c.err), errors.As(c.err, &unreadable)}
+			if want := [...]bool{c.refused, c.unknown, c.unreadable}; got != want {
+				t.Errorf("refused, unknown, unreadable = %v, want %v: %v", got, want, c.err)
+			}
+		})
+	}
+}
+
+func TestCodeNames(t *testing.T) {
+	for name, code := range map[string]int16{
+		"NONE": 0, "REQUEST_TIMED_OUT": 7, "INVALID_UPDATE_VERSION": 95, "BROKER_ID_NOT_REGISTERED": 102,
+		"MISMATCHED_ENDPOINT_TYPE": 114, "UNKNOWN_SERVER_ERROR": -1,
+	} {
+		if got := kafka.CodeName(code); got != name {
+			t.Errorf("name of %d = %s, want %s", code, got, name)
+		}
+		if got, ok := kafka.CodeByName(name); !ok || got != code {
+			t.Errorf("code of %s = %d, %v, want %d", name, got, ok, code)
+		}
+	}
+	if got := kafka.CodeName(31_000); got != "UNKNOWN_ERROR_31000" {
+		t.Errorf("name of an unknown code = %s", got)
+	}
+	if _, ok := kafka.CodeByName("NO_SUCH_THING"); ok {
+		t.Error("found a code that does not exist")
+	}
+}
+
+func TestAskAndExecuteRefuseNonsense(t *testing.T) {
+	if _, err := kafka.Ask(t.Context(), nil, kafka.Question{About: "weather"}); err == nil {
+		t.Error("asked about the weather")
+	}
+	id := int32(1)
+	for _, c := range []kafka.Command{{}, {Unregister: &id, UpdateFeature: &kafka.FeatureUpdate{}}} {
+		if err := kafka.Execute(t.Context(), nil, c); err == nil {
+			t.Errorf("executed %+v", c)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+)
+
+// Subject is what a Question is about.
+type Subject string
+
+// What a cluster can be asked. Each is one method of Reader.
+const (
+	AboutFeatures   Subject = "features"
+	AboutSupport    Subject = "supported-features" // of the broker
+	AboutBrokers    Subject = "brokers"
+	AboutQuorum     Subject = "quorum"
+	AboutPartitions Subject = "partitions"
+	AboutLogDirs    Subject = "log-dirs" // of the broker
+	AboutConfigs    Subject = "configs"  // of the broker
+)
+
+// Question is one read, as a value that can be compared, queued and answered later.
+type Question struct {
+	About Subject `json:"about"`
+	// Broker that is asked, for the subjects that are of one broker; else 0.
+	Broker int32 `json:"broker,omitempty"`
+}
+
+// Answer holds the observation that a Question asked for; the others are nil.
+type Answer struct {
+	Features   *Features   `json:"features,omitempty"`
+	Brokers    *Brokers    `json:"brokers,omitempty"`
+	Quorum     *Quorum     `json:"quorum,omitempty"`
+	Partitions *Partitions `json:"partitions,omitempty"`
+	LogDirs    *LogDirs    `json:"logDirs,omitempty"`
+	Configs    Configs     `json:"configs,omitempty"`
+}
+
+// Ask puts one question to a cluster.
+func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
+	switch q.About {
+	case AboutFeatures:
+		v, err := r.Features(ctx)
+		return Answer{Features: &v}, err
+	case AboutSupport:
+		v, err := r.Features(ctx, q.Broker)
+		return Answer{Features: &v}, err
+	case AboutBrokers:
+		v, err := r.Brokers(ctx)
+		return Answer{Brokers: &v}, err
+	case AboutQuorum:
+		v, err := r.Quorum(ctx)
+		return Answer{Quorum: &v}, err
+	case AboutPartitions:
+		v, err := r.Partitions(ctx)
+		return Answer{Partitions: &v}, err
+	case AboutLogDirs:
+		v, err := r.LogDirs(ctx, q.Broker)
+		return Answer{LogDirs: &v}, err
+	case AboutConfigs:
+		v, err := r.BrokerConfigs(ctx, q.Broker)
+		return Answer{Configs: v}, err
+	default:
+		return Answer{}, fmt.Errorf("asking kafka about %q: there is no such subject", q.About)
+	}
+}
+
+// Command is one write, as a value that can be queued and executed later. Exactly one
+// field is set.
+type Command struct {
+	UpdateFeature *FeatureUpdate `json:"updateFeature,omitempty"`
+	Unregister    *int32         `json:"unregister,omitempty"`
+}
+
+// Execute gives one command to a cluster.
+func Execute(ctx context.Context, w Writer, c Command) error {
+	switch {
+	case c.UpdateFeature != nil && c.Unregister == nil:
+		return w.UpdateFeature(ctx, *c.UpdateFeature)
+	case c.Unregister != nil && c.UpdateFeature == nil:
+		return w.UnregisterBroker(ctx, *c.Unregister)
+	default:
+		return fmt.Errorf("executing a kafka command: exactly one thing must be asked, not %+v", c)
+	}
+}

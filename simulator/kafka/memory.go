@@ -1,0 +1,156 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	client "github.com/detent-dev/detent/clients/kafka"
+)
+
+// Memory answers a client's calls on a cluster directly, as the real client would be
+// answered over the network. It is no safer for concurrent use than the value it is on.
+type Memory struct {
+	Cluster *Cluster
+}
+
+var _ client.Client = Memory{}
+
+// anyone returns the first broker that answers, in order of ids.
+func (m Memory) anyone() int32 {
+	for i := range m.Cluster.Nodes {
+		if m.Cluster.Answers(m.Cluster.Nodes[i].ID) {
+			return m.Cluster.Nodes[i].ID
+		}
+	}
+	return None
+}
+
+// maxVersion is the newest version of the request that the broker speaks.
+func (m Memory) maxVersion(via int32, request Request) int16 {
+	n, ok := m.Cluster.Node(via)
+	if !ok {
+		return 0
+	}
+	return m.Cluster.binary(n.Binary).MaxVersion(request)
+}
+
+// read returns the outcome of a read as a Reader words it.
+func read[T any](ctx context.Context, what string, ask func() (T, error)) (T, error) {
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, &client.Unreadable{What: what, Err: err}
+	}
+	v, err := ask()
+	if err != nil {
+		return none, client.ReadFailure(what, err)
+	}
+	return v, nil
+}
+
+// Features implements client.Reader.
+func (m Memory) Features(ctx context.Context, supportedBy ...int32) (client.Features, error) {
+	return read(ctx, "reading the finalized features", func() (client.Features, error) {
+		via := m.anyone()
+		a, err := m.Cluster.APIVersions(via, m.maxVersion(via, RequestAPIVersions))
+		if err != nil {
+			return client.Features{}, err
+		}
+		f := client.Features{Finalized: map[string]int16{}, Epoch: a.Epoch}
+		for _, l := range a.Finalized {
+			f.Finalized[l.Name] = l.Level
+		}
+		for _, id := range supportedBy {
+			a, err := m.Cluster.APIVersions(id, m.maxVersion(id, RequestAPIVersions))
+			if err != nil {
+				continue
+			}
+			if f.Supported == nil {
+				f.Supported = map[int32]map[string]client.Range{}
+			}
+			f.Supported[id] = map[string]client.Range{}
+			for _, r := range a.Supported {
+				f.Supported[id][r.Name] = clientRange(r)
+			}
+		}
+		return f, nil
+	})
+}
+
+// Brokers implements client.Reader.
+func (m Memory) Brokers(ctx context.Context) (client.Brokers, error) {
+	return read(ctx, "listing the brokers", func() (client.Brokers, error) {
+		via := m.anyone()
+		return m.Cluster.DescribeCluster(via, m.maxVersion(via, RequestDescribeCluster), true, EndpointBrokers)
+	})
+}
+
+// Quorum implements client.Reader.
+func (m Memory) Quorum(ctx context.Context) (client.Quorum, error) {
+	return read(ctx, "describing the quorum", func() (client.Quorum, error) {
+		return m.Cluster.DescribeQuorum(m.anyone())
+	})
+}
+
+// Partitions implements client.Reader.
+func (m Memory) Partitions(ctx context.Context) (client.Partitions, error) {
+	return read(ctx, "describing the topics", func() (client.Partitions, error) {
+		all, _, err := m.Cluster.Metadata(m.anyone())
+		if err != nil {
+			return client.Partitions{}, err
+		}
+		var p client.Partitions
+		for _, partition := range all {
+			p.Add(partition)
+		}
+		return p, nil
+	})
+}
+
+// LogDirs implements client.Reader.
+func (m Memory) LogDirs(ctx context.Context, broker int32) (client.LogDirs, error) {
+	return read(ctx, "describing the log directories of broker "+strconv.Itoa(int(broker)), func() (client.LogDirs, error) {
+		return m.Cluster.DescribeLogDirs(broker)
+	})
+}
+
+// BrokerConfigs implements client.Reader.
+func (m Memory) BrokerConfigs(ctx context.Context, broker int32) (client.Configs, error) {
+	return read(ctx, "reading the configuration of broker "+strconv.Itoa(int(broker)), func() (client.Configs, error) {
+		return m.Cluster.DescribeConfigs(broker)
+	})
+}
+
+// UpdateFeature implements client.Writer.
+func (m Memory) UpdateFeature(ctx context.Context, u client.FeatureUpdate) error {
+	what := fmt.Sprintf("updating %s to level %d", u.Name, u.Level)
+	if err := ctx.Err(); err != nil {
+		return &client.Unreadable{What: what, Err: err}
+	}
+	update := FeatureUpdate{Name: u.Name, Level: u.Level, Type: UpgradeOnly}
+	if u.Kind == client.SafeDowngrade {
+		update.Type = SafeDowngrade
+	}
+	results, err := m.Cluster.UpdateFeatures(m.anyone(), []FeatureUpdate{update}, u.ValidateOnly)
+	if err == nil && len(results) > 0 && results[0].Refused != nil {
+		err = results[0].Refused
+	}
+	return written(what, err)
+}
+
+// UnregisterBroker implements client.Writer.
+func (m Memory) UnregisterBroker(ctx context.Context, id int32) error {
+	what := "unregistering broker " + strconv.Itoa(int(id))
+	if err := ctx.Err(); err != nil {
+		return &client.Unreadable{What: what, Err: err}
+	}
+	return written(what, m.Cluster.UnregisterBroker(m.anyone(), id))
+}
+
+func written(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return client.WriteFailure(what, err, !errors.Is(err, ErrUnreachable))
+}

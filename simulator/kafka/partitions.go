@@ -1,0 +1,181 @@
+package kafka
+
+import (
+	"slices"
+	"strings"
+
+	client "github.com/detent-dev/detent/clients/kafka"
+)
+
+// Partition is one partition of a topic.
+type Partition struct {
+	Topic string
+	Index int32
+	// MinISR is min.insync.replicas of the topic.
+	MinISR int32
+	// Leader is None while no replica in sync is up.
+	Leader int32
+	// Replicas in order of preference, at most 64. Shared, never written in place.
+	Replicas []int32
+	// InSync has bit i set while Replicas[i] is in the ISR.
+	InSync uint64
+}
+
+// Lag is a replica that is kept out of the ISR.
+type Lag struct {
+	Topic  string
+	Index  int32
+	Broker int32
+}
+
+// maxReplicas is how many replicas the bits of Partition.InSync can tell apart.
+const maxReplicas = 64
+
+// CreatePartition makes a partition with the given replicas, all in sync as far as they
+// are up, as creating a topic with an explicit assignment does. One that exists is left
+// as it is, and so are more than 64 replicas.
+func (c *Cluster) CreatePartition(topic string, index, minISR int32, replicas ...int32) {
+	i, found := slices.BinarySearchFunc(c.Partitions, Partition{Topic: topic, Index: index}, comparePartitions)
+	if found || len(replicas) == 0 || len(replicas) > maxReplicas {
+		return
+	}
+	p := Partition{Topic: topic, Index: index, MinISR: minISR, Leader: None, Replicas: slices.Clone(replicas)}
+	for bit := range replicas {
+		p.InSync |= 1 << bit
+	}
+	c.Partitions = slices.Insert(c.Partitions, i, p)
+	c.settlePartitions()
+}
+
+func comparePartitions(a, b Partition) int {
+	if order := strings.Compare(a.Topic, b.Topic); order != 0 {
+		return order
+	}
+	return int(a.Index) - int(b.Index)
+}
+
+// SetLagging keeps the broker's replica out of the ISR, or lets it catch up again.
+func (c *Cluster) SetLagging(topic string, index, broker int32, lagging bool) {
+	lag := Lag{Topic: topic, Index: index, Broker: broker}
+	lags := slices.DeleteFunc(slices.Clone(c.Lagging), func(l Lag) bool { return l == lag })
+	if lagging {
+		lags = append(lags, lag)
+	}
+	slices.SortFunc(lags, func(a, b Lag) int {
+		if order := strings.Compare(a.Topic, b.Topic); order != 0 {
+			return order
+		}
+		return int(a.Index-b.Index)*1000 + int(a.Broker-b.Broker)
+	})
+	c.Lagging = lags
+	c.settlePartitions()
+}
+
+// ISR lists the replicas in sync, in order of preference.
+func (p Partition) ISR() []int32 {
+	isr := make([]int32, 0, len(p.Replicas))
+	for i, id := range p.Replicas {
+		if p.InSync&(1<<i) != 0 {
+			isr = append(isr, id)
+		}
+	}
+	return isr
+}
+
+// active tells whether the controller takes the broker for alive. A broker that was
+// killed is active until its session ends.
+func (c *Cluster) active(id int32) bool {
+	i := c.registrationIndex(id)
+	return i >= 0 && !c.Registrations[i].Fenced
+}
+
+// synced tells whether the broker is level with the leaders of its partitions.
+func (c *Cluster) synced(id int32) bool {
+	i := c.nodeIndex(id)
+	return i >= 0 && c.Nodes[i].Process == Running && c.Now >= c.Nodes[i].SyncedAt && c.active(id)
+}
+
+// settlePartitions shrinks and regrows every ISR and moves leaders to where they can be.
+func (c *Cluster) settlePartitions() {
+	if c.Leader == None {
+		return
+	}
+	for i := range c.Partitions {
+		c.settlePartition(&c.Partitions[i])
+	}
+}
+
+func (c *Cluster) settlePartition(p *Partition) {
+	stay := uint64(0)
+	for i, id := range p.Replicas {
+		if p.InSync&(1<<i) != 0 && c.active(id) && !c.lagging(p, id) {
+			stay |= 1 << i
+		}
+	}
+	switch {
+	case stay != 0:
+		p.InSync = stay
+	case p.InSync&(p.InSync-1) != 0:
+		p.InSync = lastToLeave(p)
+	}
+	c.moveLeader(p)
+	if p.Leader == None {
+		return
+	}
+	for i, id := range p.Replicas {
+		if c.synced(id) && !c.lagging(p, id) {
+			p.InSync |= 1 << i
+		}
+	}
+}
+
+// lastToLeave is the one replica that stays in an ISR that nobody alive is left in: the
+// leader, or the most preferred.
+func lastToLeave(p *Partition) uint64 {
+	for i, id := range p.Replicas {
+		if id == p.Leader && p.InSync&(1<<i) != 0 {
+			return 1 << i
+		}
+	}
+	return p.InSync & -p.InSync
+}
+
+// moveLeader keeps a leader that is in sync and alive, else takes the most preferred.
+func (c *Cluster) moveLeader(p *Partition) {
+	leader := None
+	for i, id := range p.Replicas {
+		if p.InSync&(1<<i) == 0 || !c.active(id) {
+			continue
+		}
+		if id == p.Leader {
+			return
+		}
+		if leader == None {
+			leader = id
+		}
+	}
+	p.Leader = leader
+}
+
+func (c *Cluster) lagging(p *Partition, broker int32) bool {
+	for _, l := range c.Lagging {
+		if l.Broker == broker && l.Index == p.Index && l.Topic == p.Topic {
+			return true
+		}
+	}
+	return false
+}
+
+// observed is the partition as metadata shows it.
+func (c *Cluster) observed(p *Partition) client.Partition {
+	out := client.Partition{
+		Topic: p.Topic, Index: p.Index, Leader: p.Leader, MinISR: p.MinISR,
+		Replicas: slices.Clone(p.Replicas), ISR: p.ISR(),
+	}
+	for _, id := range p.Replicas {
+		if !c.active(id) {
+			out.Offline = append(out.Offline, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,299 @@
+package kafka
+
+import (
+	"slices"
+	"strconv"
+
+	client "github.com/detent-dev/detent/clients/kafka"
+)
+
+// answering returns the broker that a request is sent to, if it is there to answer.
+// Controllers alone have no listener for administrators.
+func (c *Cluster) answering(via int32) (*Node, error) {
+	i := c.nodeIndex(via)
+	if i < 0 || c.Unreachable || c.Nodes[i].Unreachable || c.Nodes[i].Process != Running || !c.Nodes[i].Broker {
+		return nil, ErrUnreachable
+	}
+	return &c.Nodes[i], nil
+}
+
+// Answers tells whether the node's broker listener accepts connections.
+func (c *Cluster) Answers(id int32) bool {
+	_, err := c.answering(id)
+	return err == nil
+}
+
+// APIVersions is what a broker says about itself and the finalized levels.
+type APIVersions struct {
+	Binary    Binary
+	Supported []FeatureRange
+	Finalized []FeatureLevel
+	Epoch     int64
+}
+
+// APIVersions answers ApiVersions. Up to version 3 it hides supported features whose
+// minimum is 0.
+func (c *Cluster) APIVersions(via int32, version int16) (APIVersions, error) {
+	n, err := c.answering(via)
+	if err != nil {
+		return APIVersions{}, err
+	}
+	var answer APIVersions
+	err = c.guarded(RequestAPIVersions, via, func() error {
+		answer = APIVersions{Binary: c.binary(n.Binary), Finalized: slices.Clone(c.Finalized), Epoch: c.FeatureEpoch}
+		for _, f := range answer.Binary.Features {
+			if f.Min > 0 || version >= 4 {
+				answer.Supported = append(answer.Supported, f)
+			}
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// Metadata answers Metadata for all topics: the partitions, and the brokers that are
+// not fenced.
+func (c *Cluster) Metadata(via int32) ([]client.Partition, []client.Broker, error) {
+	if _, err := c.answering(via); err != nil {
+		return nil, nil, err
+	}
+	var partitions []client.Partition
+	err := c.guarded(RequestMetadata, None, func() error {
+		partitions = make([]client.Partition, len(c.Partitions))
+		for i := range c.Partitions {
+			partitions[i] = c.observed(&c.Partitions[i])
+		}
+		return nil
+	})
+	return partitions, c.brokers(false), err
+}
+
+// Endpoint types of DescribeCluster.
+const (
+	EndpointBrokers     int8 = 1
+	EndpointControllers int8 = 2
+)
+
+// DescribeCluster answers DescribeCluster. Fenced brokers can be asked for from version 2
+// on, and are left out before it.
+func (c *Cluster) DescribeCluster(via int32, version int16, fenced bool, endpoints int8) (client.Brokers, error) {
+	if _, err := c.answering(via); err != nil {
+		return client.Brokers{}, err
+	}
+	var answer client.Brokers
+	err := c.guarded(RequestDescribeCluster, None, func() error {
+		if endpoints != EndpointBrokers {
+			return wrongEndpoint(version, endpoints)
+		}
+		told := fenced && version >= 2
+		answer = client.Brokers{ClusterID: c.ID, FencingTold: told, Brokers: c.brokers(told)}
+		return nil
+	})
+	return answer, err
+}
+
+func wrongEndpoint(version int16, endpoints int8) error {
+	if endpoints != EndpointControllers {
+		return refused(client.CodeUnsupportedEndpointType, "Unsupported endpoint type "+strconv.Itoa(int(endpoints)))
+	}
+	code := client.CodeMismatchedEndpointType
+	if version == 0 {
+		code = client.CodeInvalidRequest
+	}
+	return refused(code, "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER")
+}
+
+// brokers lists the registrations, with their fencing or without the fenced ones.
+func (c *Cluster) brokers(fencing bool) []client.Broker {
+	brokers := make([]client.Broker, 0, len(c.Registrations))
+	for _, r := range c.Registrations {
+		if r.Fenced && !fencing {
+			continue
+		}
+		b := client.Broker{ID: r.ID, Epoch: client.NotTold}
+		if n, ok := c.Node(r.ID); ok {
+			b.Host, b.Port = n.Host, n.Port
+		}
+		if fencing {
+			b.Fencing = client.Unfenced
+		}
+		if fencing && r.Fenced {
+			b.Fencing = client.Fenced
+		}
+		brokers = append(brokers, b)
+	}
+	return brokers
+}
+
+// DescribeQuorum answers DescribeQuorum, which the broker forwards to the leader:
+// without one there is no answer.
+func (c *Cluster) DescribeQuorum(via int32) (client.Quorum, error) {
+	if _, err := c.answering(via); err != nil {
+		return client.Quorum{}, err
+	}
+	var answer client.Quorum
+	err := c.guarded(RequestDescribeQuorum, None, func() error {
+		if c.Leader == None {
+			return ErrNoAnswer
+		}
+		answer = c.quorum()
+		return nil
+	})
+	return answer, err
+}
+
+func (c *Cluster) quorum() client.Quorum {
+	q := client.Quorum{Leader: c.Leader, LeaderEpoch: c.LeaderEpoch, HighWatermark: c.highWatermark()}
+	for _, id := range c.Voters {
+		q.Voters = append(q.Voters, c.replica(id))
+	}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		if n.Up() && !slices.Contains(c.Voters, n.ID) {
+			q.Observers = append(q.Observers, c.replica(n.ID))
+		}
+	}
+	return q
+}
+
+func (c *Cluster) replica(id int32) client.QuorumReplica {
+	r := client.QuorumReplica{ID: id, LogEndOffset: client.NotTold, LastFetchMillis: client.NotTold, LastCaughtUpMillis: client.NotTold}
+	i := c.nodeIndex(id)
+	if i < 0 {
+		return r
+	}
+	n := &c.Nodes[i]
+	if at := c.caughtUpTo(n); at > 0 {
+		r.LogEndOffset, r.LastFetchMillis, r.LastCaughtUpMillis = logEnd(at), at, at
+	}
+	if n.Up() {
+		r.LastFetchMillis = c.Now
+	}
+	return r
+}
+
+// DescribeLogDirs answers DescribeLogDirs of the broker itself.
+func (c *Cluster) DescribeLogDirs(via int32) (client.LogDirs, error) {
+	if _, err := c.answering(via); err != nil {
+		return client.LogDirs{}, err
+	}
+	var answer client.LogDirs
+	err := c.guarded(RequestDescribeLogDirs, via, func() error {
+		dir := client.LogDir{Path: "/var/lib/kafka/data-0/kafka-log" + strconv.Itoa(int(via))}
+		for i := range c.Partitions {
+			if p := &c.Partitions[i]; slices.Contains(p.Replicas, via) {
+				dir.Add(client.Partition{Topic: p.Topic, Index: p.Index}.Name())
+			}
+		}
+		answer = client.LogDirs{Broker: via, Dirs: []client.LogDir{dir}}
+		return nil
+	})
+	return answer, err
+}
+
+// DescribeConfigs answers DescribeConfigs of the broker itself, for the names that its
+// release knows among those the client asks for.
+func (c *Cluster) DescribeConfigs(via int32) (client.Configs, error) {
+	n, err := c.answering(via)
+	if err != nil {
+		return nil, err
+	}
+	var answer client.Configs
+	err = c.guarded(RequestDescribeConfigs, via, func() error {
+		answer = client.Configs{
+			client.ConfigSnapshotInterval:   strconv.FormatInt(max(n.SnapshotInterval, 0), 10),
+			client.ConfigQuorumFetchTimeout: strconv.FormatInt(client.DefaultQuorumFetchTimeout.Milliseconds(), 10),
+			client.ConfigSessionTimeout:     strconv.FormatInt(c.Settings.Session, 10),
+			client.ConfigMinISR:             "1",
+		}
+		if c.binary(n.Binary).atLeast(4, 3) {
+			answer[client.ConfigCordonedLogDirs] = ""
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// FeatureResult is the answer for one feature; Refused is nil when it was accepted.
+type FeatureResult struct {
+	Name    string
+	Refused *client.Refused
+}
+
+// UpdateFeatures answers UpdateFeatures, which the broker forwards to the leader. What
+// it has against an update comes as one error for the whole request from controllers of
+// 4.0 and later, and as results per feature before.
+func (c *Cluster) UpdateFeatures(via int32, updates []FeatureUpdate, validateOnly bool) ([]FeatureResult, error) {
+	if _, err := c.answering(via); err != nil {
+		return nil, err
+	}
+	var results []FeatureResult
+	err := c.guarded(RequestUpdateFeatures, None, func() error {
+		leader, ok := c.Node(c.Leader)
+		if !ok {
+			return ErrNoAnswer
+		}
+		whole := c.binary(leader.Binary).atLeast(4, 0)
+		failed := false
+		for _, u := range updates {
+			result := FeatureResult{Name: u.Name}
+			if text := c.judgeUpdate(u); text != "" {
+				failed = true
+				result.Refused = refused(client.CodeInvalidUpdateVersion, text)
+			}
+			if failed && whole {
+				result.Refused.Message = "The update failed for all features since the following feature had an error: " + result.Refused.Message
+				return result.Refused
+			}
+			results = append(results, result)
+		}
+		if failed || validateOnly {
+			return nil
+		}
+		for _, u := range updates {
+			c.finalize(FeatureLevel{Name: u.Name, Level: u.Level})
+		}
+		c.Tick(c.Now)
+		return nil
+	})
+	return results, err
+}
+
+// UnregisterBroker answers UnregisterBroker, which the broker forwards to the leader. It
+// asks nothing: a process that is alive stays so, in no ISR, until it is started again.
+func (c *Cluster) UnregisterBroker(via, id int32) error {
+	if _, err := c.answering(via); err != nil {
+		return err
+	}
+	return c.guarded(RequestUnregisterBroker, id, func() error {
+		if c.Leader == None {
+			return ErrNoAnswer
+		}
+		i := c.registrationIndex(id)
+		if i < 0 {
+			return refused(client.CodeBrokerIDNotRegistered, "Broker ID "+strconv.Itoa(int(id))+" is not currently registered")
+		}
+		c.Registrations = slices.Delete(c.Registrations, i, i+1)
+		c.Tick(c.Now)
+		return nil
+	})
+}
+
+// Register leaves a registration behind that no process stands for, as a broker does
+// that was taken away for good without being unregistered.
+func (c *Cluster) Register(id int32, version string, fenced bool) error {
+	binary, err := c.binaryIndex(version)
+	if err != nil {
+		return err
+	}
+	if c.registrationIndex(id) >= 0 {
+		return nil
+	}
+	c.LastEpoch++
+	r := Registration{ID: id, Epoch: c.LastEpoch, Binary: binary, Fenced: fenced}
+	if !fenced {
+		r.SessionEnds = c.Now + c.Settings.Session
+	}
+	c.insertRegistration(r)
+	return nil
+}

@@ -1,0 +1,130 @@
+package kafka
+
+// Tick moves time on to now and lets everything happen that comes due on the way, in
+// the order it comes due. Time never moves back: an earlier now changes nothing.
+func (c *Cluster) Tick(now int64) {
+	c.settle()
+	for {
+		at, ok := c.NextEvent()
+		if !ok || at > now {
+			break
+		}
+		c.Now = max(c.Now, at)
+		c.due()
+		c.settle()
+	}
+	c.Now = max(c.Now, now)
+}
+
+// NextEvent is when something happens next if nothing is done to the cluster, so that
+// a virtual clock can jump there.
+func (c *Cluster) NextEvent() (int64, bool) {
+	next := int64(-1)
+	consider := func(at int64) {
+		if at > 0 && (next < 0 || at < next) {
+			next = at
+		}
+	}
+	consider(c.ElectionAt)
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		consider(n.UpAt)
+		if n.SyncedAt > c.Now {
+			consider(n.SyncedAt)
+		}
+		consider(n.SnapshotAt)
+	}
+	for i := range c.Registrations {
+		if c.Leader != None {
+			consider(c.Registrations[i].SessionEnds)
+		}
+	}
+	return next, next >= 0
+}
+
+// due does what has come due by itself.
+func (c *Cluster) due() {
+	for i := range c.Registrations {
+		r := &c.Registrations[i]
+		if c.Leader != None && r.SessionEnds > 0 && r.SessionEnds <= c.Now {
+			r.SessionEnds, r.Fenced = 0, true
+		}
+	}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		if n.Process == Starting && n.UpAt <= c.Now {
+			c.comeUp(n)
+		}
+		if n.SnapshotAt > 0 && n.SnapshotAt <= c.Now {
+			n.SnapshotAt, n.Replays = 0, nil
+		}
+	}
+	if c.ElectionAt > 0 && c.ElectionAt <= c.Now {
+		c.elect()
+	}
+}
+
+// settle does what follows from the present state without time passing, until nothing
+// more follows.
+func (c *Cluster) settle() {
+	c.settleQuorum()
+	c.settlePartitions()
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		if n.Up() && n.Controller && c.Leader != None {
+			c.registerController(n)
+		}
+		if n.Process == Joining {
+			c.join(n)
+		}
+	}
+	c.settlePartitions()
+}
+
+// comeUp is the moment at which a starting process has read its logs.
+func (c *Cluster) comeUp(n *Node) {
+	if words := c.cannotReplay(n); words != "" {
+		c.die(n, words)
+		return
+	}
+	n.Process, n.UpAt, n.SyncedAt = Joining, 0, c.Now+c.Settings.CatchUp
+	if len(n.Replays) > 0 && n.SnapshotInterval > 0 {
+		n.SnapshotAt = c.Now + n.SnapshotInterval
+	}
+}
+
+// join lets the roles of a process that is up take part as far as they can.
+func (c *Cluster) join(n *Node) {
+	if !n.Broker || c.Leader != None && c.registerBroker(n) {
+		n.Process = Running
+	}
+}
+
+// registerBroker gives the process a registration of its own, unless the session of
+// another process under the same id is still alive.
+func (c *Cluster) registerBroker(n *Node) bool {
+	i := c.registrationIndex(n.ID)
+	if i >= 0 && !c.Registrations[i].Fenced {
+		return false
+	}
+	c.LastEpoch++
+	n.Epoch = c.LastEpoch
+	n.SyncedAt = c.Now + c.Settings.CatchUp
+	r := Registration{ID: n.ID, Epoch: n.Epoch, Binary: n.Binary}
+	if i >= 0 {
+		c.Registrations[i] = r
+		return true
+	}
+	c.insertRegistration(r)
+	return true
+}
+
+func (c *Cluster) insertRegistration(r Registration) {
+	i := 0
+	for i < len(c.Registrations) && c.Registrations[i].ID < r.ID {
+		i++
+	}
+	c.Registrations = append(c.Registrations, Registration{})
+	copy(c.Registrations[i+1:], c.Registrations[i:])
+	c.Registrations[i] = r
+}
