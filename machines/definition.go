@@ -68,8 +68,8 @@ type Action[F, M, E any] struct {
 	Needs []transitions.Need
 	// Do returns what is to be done now; nothing means that all is done and the world must move.
 	Do func(facts *F, memo M) []E
-	// Before holds every permission given on the path to this action, asked on live facts in the same pass.
-	// A destructive action has one. No takes the edge turned-back; unknown waits.
+	// Before holds every permission given on the path to this action, asked on live facts in the same pass, whenever Do wants
+	// something. A destructive action has one. No takes the edge turned-back; unknown waits.
 	Before transitions.Guard[F, M]
 	// TurnBack is the state that turned-back leads to.
 	TurnBack string

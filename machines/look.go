@@ -204,6 +204,11 @@ func (l *look[F, M, FX, E]) act() Acting[E] {
 	if err != nil {
 		return Acting[E]{Err: fmt.Errorf("decoding the memo of %s: %w", l.entry.State, err)}
 	}
+	l.asking = "action " + n.Do.Name
+	wanted := n.Do.Do(&l.facts, memo)
+	if len(wanted) == 0 {
+		return Acting[E]{}
+	}
 	if !n.Do.Before.IsZero() {
 		l.asking = "Before of " + n.Name
 		switch n.Do.Before.Verdict(&l.facts, memo).Answer {
@@ -215,8 +220,6 @@ func (l *look[F, M, FX, E]) act() Acting[E] {
 			return Acting[E]{Blocked: n.Do.Before.Blockers(&l.facts, memo)}
 		}
 	}
-	l.asking = "action " + n.Do.Name
-	wanted := n.Do.Do(&l.facts, memo)
 	out := Acting[E]{}
 	for _, fx := range wanted {
 		out.Effects = append(out.Effects, l.effect(fx))

@@ -1,0 +1,177 @@
+package roll
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// candidates are the nodes that want a restart, of the class whose turn it is, in the order in which they may go:
+// controllers before brokers, unready ones first, the active controller only when it is the last of its class.
+func candidates(f *Facts) []*Node {
+	var controllers, brokers []*Node
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		switch {
+		case !n.Outdated:
+		case n.Controller:
+			controllers = append(controllers, n)
+		default:
+			brokers = append(brokers, n)
+		}
+	}
+	class := controllers
+	if len(class) == 0 {
+		class = brokers
+	}
+	slices.SortStableFunc(class, func(a, b *Node) int {
+		if a.Ready != b.Ready {
+			if b.Ready {
+				return -1
+			}
+			return 1
+		}
+		return int(a.ID) - int(b.ID)
+	})
+	return leaderLast(f, class)
+}
+
+// leaderLast leaves the active controller out while another of its class is still to go. Who leads matters only for the
+// order: what cannot be read keeps nobody back here, but Safe will.
+func leaderLast(f *Facts, class []*Node) []*Node {
+	if len(class) < 2 || !f.Quorum.Asked() {
+		return class
+	}
+	quorum, known := f.Quorum.Get()
+	if !known {
+		return class
+	}
+	return slices.DeleteFunc(class, func(n *Node) bool { return n.Ready && n.ID == quorum.Leader })
+}
+
+// risk is why a node may not be restarted now.
+type risk uint8
+
+const (
+	safe risk = iota
+	othersDown
+	quorumAtRisk
+	isrAtRisk
+)
+
+// Safe says whether taking the node away now hurts nobody: every other node serves, the quorum keeps its majority, no
+// partition falls under its minimum. When nothing serves there is nothing to protect.
+func Safe(f *Facts, n *Node) transitions.Verdict {
+	verdict, _ := judge(f, n)
+	return verdict
+}
+
+func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
+	if f.NothingServing {
+		return transitions.Allow(), safe
+	}
+	if down := unready(f, n.ID); len(down) > 0 {
+		return transitions.Deny("not ready: " + Names(down)), othersDown
+	}
+	if n.Controller {
+		if v := quorumSafe(f, n); v.Answer != transitions.Yes {
+			return v, quorumAtRisk
+		}
+	}
+	if n.Broker {
+		if v := isrSafe(f, n); v.Answer != transitions.Yes {
+			return v, isrAtRisk
+		}
+	}
+	return transitions.Allow(), safe
+}
+
+func unready(f *Facts, except int32) []string {
+	var names []string
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; n.ID != except && !(n.Running && n.Ready) {
+			names = append(names, n.Name())
+		}
+	}
+	return names
+}
+
+func quorumSafe(f *Facts, n *Node) transitions.Verdict {
+	quorum, known := f.Quorum.Get()
+	if !known {
+		return f.Quorum.Gap()
+	}
+	check := kafka.QuorumSafeWithout(quorum, n.ID, f.Now.UnixMilli(), f.FetchTimeout)
+	switch {
+	case check.Safe:
+		return transitions.Allow()
+	case check.Leader == kafka.NoLeader:
+		return transitions.Deny("the quorum has no leader")
+	}
+	return transitions.Deny(fmt.Sprintf("without controller %d only %d of the %d voters needed are caught up; behind: %s",
+		n.ID, len(check.CaughtUp), check.Need, ids(check.Behind)))
+}
+
+func isrSafe(f *Facts, n *Node) transitions.Verdict {
+	partitions, known := f.Partitions.Get()
+	if !known {
+		return f.Partitions.Gap()
+	}
+	risks := kafka.PartitionsAtRisk(partitions.Suspect, n.ID)
+	switch {
+	case len(risks.Blocking) > 0:
+		return transitions.Deny(fmt.Sprintf("without broker %d these fall under min.insync.replicas: %s", n.ID, Names(partitionNames(risks.Blocking))))
+	case len(risks.Unknown) > 0:
+		return transitions.Verdict{Saw: "min.insync.replicas cannot be read of " + Names(partitionNames(risks.Unknown))}
+	}
+	return transitions.Allow()
+}
+
+// next picks the first candidate that may go, or says what holds the first one back and by which risk.
+func next(f *Facts) (transitions.Verdict, Memo, risk) {
+	list := candidates(f)
+	if len(list) == 0 {
+		return transitions.Deny("no node wants a restart"), Nobody(), safe
+	}
+	first, firstRisk := transitions.Verdict{}, safe
+	for i, n := range list {
+		verdict, why := judge(f, n)
+		if verdict.Answer == transitions.Yes {
+			return verdict, Memo{Node: n.ID}, safe
+		}
+		if i == 0 {
+			first, firstRisk = verdict, why
+		}
+	}
+	return first, Nobody(), firstRisk
+}
+
+// Names lists names, sorted, at most three and a total.
+func Names(names []string) string {
+	const shown = 3
+	names = slices.Clone(names)
+	slices.Sort(names)
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+func ids(list []int32) string {
+	names := make([]string, len(list))
+	for i, id := range list {
+		names[i] = fmt.Sprint(id)
+	}
+	return Names(names)
+}
+
+func partitionNames(partitions []kafka.Partition) []string {
+	names := make([]string, len(partitions))
+	for i := range partitions {
+		names[i] = partitions[i].Name()
+	}
+	return names
+}

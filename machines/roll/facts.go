@@ -1,0 +1,122 @@
+// Package roll is the restart of nodes one at a time, as a fragment that machines include: the version change, node-roll
+// and the rotation of certificates share it. What differs is only why a node wants a restart.
+//
+// A restart is safe when every other node serves, the metadata quorum keeps a majority without the node, and no partition
+// falls under its minimum of in-sync replicas. A restarted node is ready and back in sync before the next one goes.
+package roll
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Needs of a roll.
+const (
+	// NeedQuorum is the state of the metadata quorum.
+	NeedQuorum transitions.Need = "quorum"
+	// NeedPartitions are the partitions that are not healthy.
+	NeedPartitions transitions.Need = "partitions"
+	// NeedBrokers are the registrations of brokers.
+	NeedBrokers transitions.Need = "brokers"
+)
+
+// Node is one Kafka node as a roll sees it.
+type Node struct {
+	ID int32
+	// Pod is the name of its pod.
+	Pod string
+	// Controller and Broker are the roles of the running process.
+	Controller, Broker bool
+	// Running says that the pod exists and is not on its way out.
+	Running bool
+	// Ready is the readiness of the pod; ReadySince is when it last became so.
+	Ready      bool
+	ReadySince time.Time
+	// StartedAt is when the pod's process started, zero if it has not.
+	StartedAt time.Time
+	// Trouble is why the pod cannot start or stay up (unschedulable, image pull, crash loop), with the process's last words.
+	Trouble string
+	// Outdated says that the node wants a restart.
+	Outdated bool
+}
+
+// Name of the node for people: its pod.
+func (n *Node) Name() string { return n.Pod }
+
+// Facts of a roll.
+type Facts struct {
+	Now time.Time
+	// Nodes that are wanted or run, by id.
+	Nodes []Node
+	// NothingServing says that no broker, or no majority of controllers, has been ready for a while: there is nothing to protect.
+	NothingServing bool
+	// SessionTimeout after which a silent broker is fenced: evidence that is not newer may speak of the process before.
+	SessionTimeout time.Duration
+	// FetchTimeout is how far behind the leader a voter may be.
+	FetchTimeout time.Duration
+
+	Quorum     transitions.Fact[kafka.Quorum]     `need:"quorum"`
+	Partitions transitions.Fact[kafka.Partitions] `need:"partitions"`
+	Brokers    transitions.Fact[kafka.Brokers]    `need:"brokers"`
+}
+
+// Node of the id, or nil.
+func (f *Facts) Node(id int32) *Node {
+	i, found := slices.BinarySearchFunc(f.Nodes, id, func(n Node, id int32) int { return int(n.ID) - int(id) })
+	if !found {
+		return nil
+	}
+	return &f.Nodes[i]
+}
+
+// Done counts the nodes that want no restart.
+func (f *Facts) Done() int {
+	done := 0
+	for i := range f.Nodes {
+		if !f.Nodes[i].Outdated {
+			done++
+		}
+	}
+	return done
+}
+
+// None is the memo's node while none is in hand.
+const None int32 = -1
+
+// Memo is the node in hand.
+type Memo struct {
+	// Node in hand, or None.
+	Node int32
+}
+
+// Nobody is the memo without a node in hand.
+func Nobody() Memo { return Memo{Node: None} }
+
+const memoKey = "node"
+
+// Encode writes the memo into status.
+func Encode(m Memo) map[string]string {
+	if m.Node == None {
+		return nil
+	}
+	return map[string]string{memoKey: strconv.Itoa(int(m.Node))}
+}
+
+var errForeignMemo = errors.New("not a memo of a roll")
+
+// Decode reads what Encode wrote.
+func Decode(entries map[string]string) (Memo, error) {
+	if len(entries) == 0 {
+		return Nobody(), nil
+	}
+	id, err := strconv.ParseInt(entries[memoKey], 10, 32)
+	if err != nil || id < 0 || len(entries) != 1 {
+		return Nobody(), errForeignMemo
+	}
+	return Memo{Node: int32(id)}, nil
+}

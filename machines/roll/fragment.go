@@ -1,0 +1,135 @@
+package roll
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// States of the fragment, by the names that every machine shows them under.
+const (
+	SelectingNode  = "SelectingNode"
+	AwaitingQuorum = "AwaitingQuorum"
+	AwaitingISR    = "AwaitingISR"
+	RestartingNode = "RestartingNode"
+	AwaitingReady  = "AwaitingReady"
+	AwaitingInSync = "AwaitingInSync"
+
+	part = "roll"
+)
+
+// Deadlines of the waits.
+const (
+	quorumDeadline = 15 * time.Minute
+	syncDeadline   = 30 * time.Minute
+	readyDeadline  = 10 * time.Minute
+	selectDeadline = 10 * time.Minute
+)
+
+// Inclusion says how a machine includes the roll. F are the machine's facts, E its effects.
+type Inclusion[F, E any] struct {
+	// Facts finds the roll's facts in the machine's.
+	Facts func(*F) *Facts
+	// Restart makes the effect that restarts a node.
+	Restart func(facts *F, node *Node) E
+	// Permit holds the permissions that the machine gave on the way to the roll; it is asked again, live, before each restart.
+	Permit transitions.Guard[F, Memo]
+	// OnTarget is where a changed target leads, from every state of the roll.
+	OnTarget string
+	// Done is where the roll leads when no node wants a restart.
+	Done string
+}
+
+// States of the fragment.
+func (in Inclusion[F, E]) States() []machines.State[F, Memo, E] {
+	wait := func(name, doc string, deadline time.Duration, while transitions.Guard[F, Memo]) machines.State[F, Memo, E] {
+		return machines.State[F, Memo, E]{
+			State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Poll: states.DefaultPoll, Part: part},
+			While: while, OnTarget: in.OnTarget,
+		}
+	}
+	return []machines.State[F, Memo, E]{
+		wait(SelectingNode, "the next node to restart is being chosen", selectDeadline, transitions.Always[F, Memo]()),
+		wait(AwaitingQuorum, "a restart now would break the metadata quorum", quorumDeadline, transitions.Always[F, Memo]()),
+		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas", syncDeadline, transitions.Always[F, Memo]()),
+		{
+			State: states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Poll: states.DefaultPoll, Part: part},
+			While: in.inHand(), OnTarget: in.OnTarget, Do: in.restart(),
+		},
+		wait(AwaitingReady, "the node in hand starts up", readyDeadline, in.inHand()),
+		wait(AwaitingInSync, "the node in hand catches up with the others", syncDeadline, in.inHand()),
+	}
+}
+
+// Transitions of the fragment.
+func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Memo] {
+	may := &machines.Choice[F, Memo]{Guard: mayRestart[F](), Pick: in.pick}
+	return []machines.Transition[F, Memo]{
+		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that wants a restart"), Forget: true, Doc: "no node wants a restart any more"},
+		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Doc: "the first node in order that may go, goes"},
+		{Event: "node-unready", From: SelectingNode, To: AwaitingReady, Choose: in.other(), EvenIfUnknown: true, Doc: "a node that wants no restart is down: it is waited for first"},
+		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum holds the next node back"), EvenIfUnknown: true, Doc: "the quorum cannot spare the next node"},
+		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: in.held(isrAtRisk, "isr-at-risk", "in-sync replicas hold the next node back"), EvenIfUnknown: true, Doc: "partitions cannot spare the next node"},
+
+		{Event: "nothing-left", From: AwaitingQuorum, To: SelectingNode, When: transitions.Not(in.outdated(), "no node that wants a restart"), Doc: "no node wants a restart any more"},
+		{Event: "node-selected", From: AwaitingQuorum, To: RestartingNode, Choose: may, Awaited: true, Doc: "a node may go now"},
+		{Event: "nothing-left", From: AwaitingISR, To: SelectingNode, When: transitions.Not(in.outdated(), "no node that wants a restart"), Doc: "no node wants a restart any more"},
+		{Event: "node-selected", From: AwaitingISR, To: RestartingNode, Choose: may, Awaited: true, Doc: "a node may go now"},
+
+		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
+		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, When: in.outdatedInHand(), Doc: "what is wanted changed while the node was starting: it goes again, since it may be what mends it"},
+		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
+		{Event: "unready-again", From: AwaitingInSync, To: AwaitingReady, When: transitions.Not(in.ready(), "the node in hand unready"), Doc: "the pod is not ready any more"},
+		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, Forget: true, Doc: "the node takes part again"},
+	}
+}
+
+func (in Inclusion[F, E]) restart() *machines.Action[F, Memo, E] {
+	return &machines.Action[F, Memo, E]{
+		Name: "restart-node", Doc: "switches the node in hand to what is wanted of it and evicts its pod",
+		Before: transitions.All(in.Permit, in.safe()), TurnBack: in.OnTarget,
+		Do: func(f *F, m Memo) []E {
+			n := in.Facts(f).Node(m.Node)
+			if n == nil || !n.Outdated {
+				return nil
+			}
+			return []E{in.Restart(f, n)}
+		},
+	}
+}
+
+func (in Inclusion[F, E]) pick(f *F, _ Memo) (transitions.Verdict, Memo) {
+	verdict, memo, _ := next(in.Facts(f))
+	return verdict, memo
+}
+
+// Needs declares what a roll asks of Kafka; a machine that includes it appends them to its own.
+func Needs() []machines.Need {
+	return []machines.Need{
+		{Name: NeedQuorum, Doc: "the leader, voters and lag of the metadata quorum (DescribeQuorum)"},
+		{Name: NeedPartitions, Doc: "the partitions that are not fully in sync, with their min.insync.replicas (Metadata, DescribeConfigs)"},
+		{Name: NeedBrokers, Doc: "the registered brokers, fenced ones included where Kafka tells (DescribeCluster)"},
+	}
+}
+
+// Codec of the memo.
+func Codec() machines.MemoCodec[Memo] {
+	return machines.MemoCodec[Memo]{Encode: Encode, Decode: Decode}
+}
+
+// Progress counts the nodes that want no restart any more and are not in hand.
+func (in Inclusion[F, E]) Progress() machines.Measure[F, Memo] {
+	return machines.Measure[F, Memo]{Unit: "node", Of: func(f *F, m Memo) machines.Count {
+		facts := in.Facts(f)
+		count := machines.Count{Done: facts.Done(), Total: len(facts.Nodes)}
+		if n := facts.Node(m.Node); n != nil {
+			count.Current = n.Name()
+			if !n.Outdated {
+				count.Done-- // until it is back in sync
+			}
+		}
+		return count
+	}}
+}

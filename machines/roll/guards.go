@@ -1,0 +1,124 @@
+package roll
+
+import (
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+func needs() []transitions.Need {
+	return []transitions.Need{NeedQuorum, NeedPartitions}
+}
+
+func mayRestart[F any]() transitions.Guard[F, Memo] {
+	return transitions.Guard[F, Memo]{
+		Name: "may-restart", Doc: "some node that wants a restart may be taken away now without hurting anybody", Needs: needs(),
+		Want: "every other node ready, a quorum and enough in-sync replicas without the node",
+	}
+}
+
+// outdated says yes while a node wants a restart.
+func (in Inclusion[F, E]) outdated() transitions.Guard[F, Memo] {
+	return transitions.Guard[F, Memo]{
+		Name: "node-outdated", Doc: "a node wants a restart", Want: "a node that wants a restart",
+		Ask: func(f *F, _ Memo) transitions.Verdict {
+			facts := in.Facts(f)
+			return transitions.If(facts.Done() < len(facts.Nodes), "every node runs as wanted")
+		},
+	}
+}
+
+// held says yes when the first node in order is held back by that risk.
+func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, Memo] {
+	return transitions.Guard[F, Memo]{
+		Name: name, Doc: doc, Want: doc, Needs: needs(),
+		Ask: func(f *F, _ Memo) transitions.Verdict {
+			verdict, _, why := next(in.Facts(f))
+			if why == by && verdict.Answer == transitions.No {
+				return transitions.Allow()
+			}
+			if why == by {
+				return verdict
+			}
+			return transitions.Deny("something else, or nothing, holds the next node back")
+		},
+	}
+}
+
+// other chooses a node that is down although it wants no restart: nothing goes before it is back.
+func (in Inclusion[F, E]) other() *machines.Choice[F, Memo] {
+	return &machines.Choice[F, Memo]{
+		Guard: transitions.Guard[F, Memo]{Name: "other-unready", Doc: "a node that wants no restart is not ready", Want: "a node that wants no restart to be ready"},
+		Pick: func(f *F, _ Memo) (transitions.Verdict, Memo) {
+			facts := in.Facts(f)
+			for i := range facts.Nodes {
+				if n := &facts.Nodes[i]; !n.Outdated && !(n.Running && n.Ready) {
+					return transitions.Allow(), Memo{Node: n.ID}
+				}
+			}
+			return transitions.Deny("every node that wants no restart is ready"), Nobody()
+		},
+	}
+}
+
+// hand makes a guard about the node in hand. A node that is gone from the facts answers no.
+func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need, ask func(*Facts, *Node) transitions.Verdict) transitions.Guard[F, Memo] {
+	return transitions.Guard[F, Memo]{
+		Name: name, Doc: doc, Want: want, Needs: needs,
+		Ask: func(f *F, m Memo) transitions.Verdict {
+			facts := in.Facts(f)
+			n := facts.Node(m.Node)
+			if n == nil {
+				return transitions.Deny("no node in hand")
+			}
+			return ask(facts, n)
+		},
+	}
+}
+
+func (in Inclusion[F, E]) inHand() transitions.Guard[F, Memo] {
+	return in.hand("node-in-hand", "the node in hand still belongs to the cluster", "a node in hand", nil,
+		func(*Facts, *Node) transitions.Verdict { return transitions.Allow() })
+}
+
+func (in Inclusion[F, E]) safe() transitions.Guard[F, Memo] {
+	return in.hand("restart-safe", "the node in hand may be taken away now without hurting anybody",
+		"every other node ready, a quorum and enough in-sync replicas without the node", needs(), Safe)
+}
+
+func (in Inclusion[F, E]) restarted() transitions.Guard[F, Memo] {
+	return in.hand("node-restarted", "the pod of the node in hand exists and is as wanted", "a new pod of the node in hand", nil,
+		func(_ *Facts, n *Node) transitions.Verdict {
+			switch {
+			case !n.Running:
+				return transitions.Deny(n.Name() + " is gone or on its way out")
+			case n.Outdated:
+				return transitions.Deny(n.Name() + " still runs as before")
+			}
+			return transitions.Allow()
+		})
+}
+
+func (in Inclusion[F, E]) outdatedInHand() transitions.Guard[F, Memo] {
+	return in.hand("node-in-hand-outdated", "the node in hand wants a restart", "the node in hand to want a restart", nil,
+		func(_ *Facts, n *Node) transitions.Verdict {
+			return transitions.If(n.Outdated, n.Name()+" runs as wanted")
+		})
+}
+
+func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
+	return in.hand("node-ready", "the pod of the node in hand is ready", "the pod of the node in hand ready", nil,
+		func(_ *Facts, n *Node) transitions.Verdict {
+			if n.Running && n.Ready {
+				return transitions.Allow()
+			}
+			if n.Trouble != "" {
+				return transitions.Deny(n.Name() + ": " + n.Trouble)
+			}
+			return transitions.Deny(n.Name() + " is not ready")
+		})
+}
+
+func (in Inclusion[F, E]) inSync() transitions.Guard[F, Memo] {
+	return in.hand("in-sync", "the node in hand is back in every ISR and has caught up with the quorum", "the node in hand back in sync",
+		[]transitions.Need{NeedBrokers, NeedPartitions, NeedQuorum}, InSync)
+}

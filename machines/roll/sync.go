@@ -1,0 +1,69 @@
+package roll
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// InSync says whether the node takes part again: a broker is registered, unfenced and in every ISR it belongs to, a controller
+// has caught up with the leader. Evidence counts only if it is newer than the process: before the old session has timed out,
+// Kafka may still speak of the process before.
+func InSync(f *Facts, n *Node) transitions.Verdict {
+	if n.Broker {
+		if v := brokerInSync(f, n); v.Answer != transitions.Yes {
+			return v
+		}
+	}
+	if n.Controller {
+		return controllerInSync(f, n)
+	}
+	return transitions.Allow()
+}
+
+func brokerInSync(f *Facts, n *Node) transitions.Verdict {
+	partitions, known := f.Partitions.Get()
+	if !known {
+		return f.Partitions.Gap()
+	}
+	brokers, known := f.Brokers.Get()
+	if !known {
+		return f.Brokers.Gap()
+	}
+	proof := n.StartedAt.Add(f.SessionTimeout)
+	if n.StartedAt.IsZero() || f.Partitions.At().Before(proof) || f.Brokers.At().Before(proof) {
+		return transitions.Deny(fmt.Sprintf("broker %d has not run for one session time-out yet", n.ID))
+	}
+	if b, registered := brokers.Find(n.ID); !registered || b.Fencing == kafka.Fenced {
+		return transitions.Deny(fmt.Sprintf("broker %d is fenced or not registered", n.ID))
+	}
+	if out := kafka.OutOfSync(partitions.Suspect, n.ID); len(out) > 0 {
+		return transitions.Deny(fmt.Sprintf("broker %d is out of the ISR of %s", n.ID, Names(partitionNames(out))))
+	}
+	return transitions.Allow()
+}
+
+func controllerInSync(f *Facts, n *Node) transitions.Verdict {
+	quorum, known := f.Quorum.Get()
+	if !known {
+		return f.Quorum.Gap()
+	}
+	if f.Quorum.At().Before(n.StartedAt) {
+		return transitions.Deny(fmt.Sprintf("the quorum was not observed since controller %d started", n.ID))
+	}
+	leader, led := quorum.Voter(quorum.Leader)
+	self, votes := quorum.Voter(n.ID)
+	switch {
+	case !votes:
+		// A node with the role that is no voter of a static quorum cannot be missed by it.
+		return transitions.Allow()
+	case !led:
+		return transitions.Deny("the quorum has no leader")
+	case self.ID == leader.ID:
+		return transitions.Allow()
+	case self.LastCaughtUpMillis <= 0 || leader.LastCaughtUpMillis-self.LastCaughtUpMillis >= f.FetchTimeout.Milliseconds():
+		return transitions.Deny(fmt.Sprintf("controller %d has not caught up with the leader, controller %d", n.ID, leader.ID))
+	}
+	return transitions.Allow()
+}
