@@ -23,10 +23,10 @@ spec: {replicas: 3}
 status:
   conditions:
   - {type: Available, status: "True", reason: QuorumAndISR}
-  - {type: Ready, status: "False", reason: AwaitInSync}
+  - {type: Ready, status: "False", reason: AwaitingInSync}
   - {type: Warning, status: "True", reason: UnusedField}
   - {type: Warning, status: "True", reason: NotDeployed}
-  summary: {lifecycle: version, state: AwaitInSync, since: "` + since + `", progress: 2/6 node}
+  summary: {lifecycle: version, state: AwaitingInSync, since: "` + since + `", progress: 2/6 node}
   kafkaVersion: 4.0.0
   kafkaMetadataVersion: 4.0-IV3
   roles: [controller, broker]
@@ -37,12 +37,12 @@ status:
 `
 	tests := map[string]struct{ narrow, wide string }{
 		"Kafka": {
-			narrow: "Name=orders Ready=False State=AwaitInSync For=5m Progress=2/6 node Age=5m",
+			narrow: "Name=orders Ready=False State=AwaitingInSync For=5m Progress=2/6 node Age=5m",
 			wide:   "Kafka Version=4.0.0 Metadata Version=4.0-IV3 Warning=UnusedField",
 		},
 		"KafkaNodePool": {
-			narrow: "Name=orders Ready=False State=AwaitInSync For=5m Progress=2/6 node Age=5m",
-			wide:   `Desired=3 Roles=["controller","broker"] Node IDs=[0,1,2] Warning=UnusedField`,
+			narrow: `Name=orders Desired=3 Roles=["controller","broker"] Ready=False State=AwaitingInSync For=5m Progress=2/6 node Age=5m`,
+			wide:   "Node IDs=[0,1,2] Warning=UnusedField",
 		},
 		"StrimziPodSet": {narrow: "Name=orders Pods=3 Ready=2 Current=1 Age=5m"},
 	}

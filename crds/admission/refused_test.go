@@ -28,7 +28,7 @@ func TestBadInputIsRefusedNamingTheField(t *testing.T) {
 		"no kafka section":                    {goodKafka, at("spec", "kafka"), "", `spec.kafka: Required value`},
 		"no listeners":                        {goodKafka, at("spec", "kafka", "listeners"), "", `spec.kafka.listeners: Required value`},
 		"empty listeners":                     {goodKafka, listeners, "[]", `spec.kafka.listeners: Invalid value: 0: spec.kafka.listeners in body should have at least 1 items`},
-		"listeners with the same port":        {goodKafka, append(listeners, 1, "port"), "9092", `spec.kafka.listeners: Duplicate value`},
+		"listeners with the same port":        {goodKafka, append(listeners, 1, "port"), "9092", `spec.kafka.listeners: Invalid value: listener ports must be unique`},
 		"listeners with the same name":        {goodKafka, append(listeners, 1, "name"), "plain", `spec.kafka.listeners[1]: Duplicate value`},
 		"listener port below the allowed":     {goodKafka, append(listeners, 0, "port"), "9091", `spec.kafka.listeners[0].port: Invalid value: 9091`},
 		"listener port above the last":        {goodKafka, append(listeners, 0, "port"), "65536", `spec.kafka.listeners[0].port: Invalid value: 65536`},

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// StrimziPodSet holds the whole definition of each pod of one KafkaNodePool. A missing pod is created from its entry; a pod
-// that runs is never changed from here: an entry takes effect when its pod is restarted.
+// StrimziPodSet holds the whole definition of each pod of one KafkaNodePool.
+// A missing pod is created from its entry; a pod that runs is never changed from here: an entry takes effect when its pod is restarted.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion

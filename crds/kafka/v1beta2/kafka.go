@@ -6,8 +6,9 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// Kafka is a Kafka cluster in KRaft mode. Its nodes come from the KafkaNodePools that carry its name in the label
-// strimzi.io/cluster. Status says which lifecycle is under way (version, roll, scale-down, ca), what it waits for and until when.
+// Kafka is a Kafka cluster in KRaft mode.
+// Its nodes come from the KafkaNodePools that carry its name in the label strimzi.io/cluster.
+// Status says which lifecycle is under way (version, roll, scale-down, ca), what it waits for and until when.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion

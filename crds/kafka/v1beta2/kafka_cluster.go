@@ -7,23 +7,27 @@ import (
 
 // KafkaClusterSpec is what all nodes of a cluster have in common.
 type KafkaClusterSpec struct {
-	// Version of Kafka that every node is to run, such as 4.1.1. Changing it starts an upgrade or a downgrade, one node at a time.
-	// Unset means the default of the version table, which a cluster that exists moves to when its turn comes. A build may follow a
-	// dash: 4.1.1-acme-2 is ordered as 4.1.1.
+	// Version of Kafka that every node is to run, such as 4.1.1.
+	// Changing it starts an upgrade or a downgrade, one node at a time.
+	// Unset means the default of the version table, which a cluster that exists moves to when its turn comes.
+	// A build may follow a dash: 4.1.1-acme-2 is ordered as 4.1.1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}(-[0-9A-Za-z][0-9A-Za-z-]*(\.[0-9A-Za-z-]+)*)?$`
 	Version string `json:"version,omitempty"`
 
-	// MetadataVersion to finalize once every node runs Version, such as 4.1 or 4.1-IV1. Unset means the newest that Version knows.
-	// A lower one keeps the way back open. Raising it cannot be undone by changing the field back, unless Kafka can lower it without loss.
+	// MetadataVersion to finalize once every node runs version, such as 4.1 or 4.1-IV1.
+	// Unset means the newest that version knows.
+	// A lower one keeps the way back open.
+	// Raising it cannot be undone by changing the field back, unless Kafka can lower it without loss.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?(-IV[0-9]{1,4})?$`
 	MetadataVersion string `json:"metadataVersion,omitempty"`
 
-	// Image of every node whose version has no entry in images. It is used for whatever version is wanted, so a version change with
-	// it set needs a new image too; images is safer. Unset means apache/kafka at the version as tag.
+	// Image of every node whose version has no entry in images.
+	// It is used for whatever version is wanted, so a version change with it set needs a new image too; images is safer.
+	// Unset means apache/kafka at the version as tag.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -47,11 +51,11 @@ type KafkaClusterSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(l, self.exists_one(other, other.port == l.port))",message="listener ports must be unique: two listeners share a port",reason=FieldValueDuplicate
+	// +kubebuilder:validation:XValidation:rule="self.all(l, self.exists_one(other, other.port == l.port))",message="listener ports must be unique: two listeners share a port"
 	Listeners []Listener `json:"listeners"`
 
-	// Config is Kafka's own configuration, as property: value with a string, number or boolean as value. Properties that the cluster
-	// manages itself, such as node.id, listeners and log.dirs, are left out and named in a Warning.
+	// Config is Kafka's own configuration, as property: value with a string, number or boolean as value.
+	// Properties that the cluster manages itself, such as node.id, listeners and log.dirs, are left out and named in a Warning.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=512
 	Config map[string]apiextensionsv1.JSON `json:"config,omitempty"`

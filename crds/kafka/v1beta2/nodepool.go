@@ -9,21 +9,21 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// KafkaNodePool is a group of nodes of one Kafka cluster that have role, storage and resources in common. The label
-// strimzi.io/cluster names the cluster.
+// KafkaNodePool is a group of nodes of one Kafka cluster that have role, storage and resources in common.
+// The label strimzi.io/cluster names the cluster.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.labelSelector
 // +kubebuilder:resource:path=kafkanodepools,scope=Namespaced,shortName=knp,categories=strimzi
+// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.spec.replicas`,description="Number of nodes that are wanted"
+// +kubebuilder:printcolumn:name="Roles",type=string,JSONPath=`.status.roles`,description="Roles of the nodes"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether every wanted node of the pool is in place and serving"
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.summary.state`,description="Where the first lifecycle stands that is not at rest"
 // +kubebuilder:printcolumn:name="For",type=date,JSONPath=`.status.summary.since`,description="Time in that state"
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.summary.progress`,description="How much of the attempt is done"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the resource was created"
-// +kubebuilder:printcolumn:name="Desired",type=integer,priority=1,JSONPath=`.spec.replicas`,description="Number of nodes that are wanted"
-// +kubebuilder:printcolumn:name="Roles",type=string,priority=1,JSONPath=`.status.roles`,description="Roles of the nodes"
 // +kubebuilder:printcolumn:name="Node IDs",type=string,priority=1,JSONPath=`.status.nodeIds`,description="Ids of the nodes"
 // +kubebuilder:printcolumn:name="Warning",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Warning")].reason`,description="Reason of the first warning"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 56 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must hold only lower-case letters, digits and - inside, and have at most 56 characters: pods are named after cluster, pool and node id"
@@ -65,8 +65,9 @@ const (
 
 // KafkaNodePoolSpec is the pool that is wanted.
 type KafkaNodePoolSpec struct {
-	// Replicas is the number of nodes. Lowering it takes away the nodes named by the annotation strimzi.io/remove-node-ids, else those
-	// with the highest ids; a broker that still holds partitions is not taken away. The number of controllers of a running cluster cannot change.
+	// Replicas is the number of nodes.
+	// Lowering it takes away the nodes named by the annotation strimzi.io/remove-node-ids, else those with the highest ids; a broker that still holds partitions is not taken away.
+	// The number of controllers of a running cluster cannot change.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas int32 `json:"replicas"`

@@ -6,8 +6,8 @@ import lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 type KafkaStatus struct {
 	lifecyclev1.Status `json:",inline"`
 
-	// KafkaVersion is the version that every wanted node, controllers included, last ran while ready. It is kept when something
-	// later fails and never set by a roll that is half done.
+	// KafkaVersion is the version that every wanted node, controllers included, last ran while ready.
+	// It is kept when something later fails and never set by a roll that is half done.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	KafkaVersion string `json:"kafkaVersion,omitempty"`
@@ -27,8 +27,8 @@ type KafkaStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	ClusterID string `json:"clusterId,omitempty"`
 
-	// NodeIDs are the ids of all nodes, controllers included, that exist or have yet to be unregistered from Kafka. For internal use
-	// only, and temporary: asking Kafka's Admin API which nodes are registered supersedes it.
+	// NodeIDs are the ids of all nodes, controllers included, that exist or have yet to be unregistered from Kafka.
+	// For internal use only, and temporary: asking Kafka's Admin API which nodes are registered supersedes it.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=2048
