@@ -93,8 +93,11 @@ func (p *Process) ended(err error) error {
 	if err != nil {
 		how = err.Error()
 	}
-	return &ExitError{Name: p.spec.Name, How: how, Log: p.spec.Log, Tail: Tail(p.spec.Log)}
+	return &ExitError{Name: p.spec.Name, Code: p.cmd.ProcessState.ExitCode(), How: how, Log: p.spec.Log, Tail: Tail(p.spec.Log)}
 }
+
+// Name is what the child is called.
+func (p *Process) Name() string { return p.spec.Name }
 
 // PID is the child's process id, also after its end.
 func (p *Process) PID() int { return p.cmd.Process.Pid }

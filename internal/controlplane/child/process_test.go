@@ -46,11 +46,13 @@ func await(t *testing.T, p *Process) {
 func TestChildThatEndsByItselfIsAnErrorWithItsLastLines(t *testing.T) {
 	cases := map[string]struct {
 		script   string
+		wantCode int
 		wantHow  string
 		wantTail string
 	}{
 		"it fails": {
 			script:   "echo one; echo port 6443 is taken >&2; exit 3",
+			wantCode: 3,
 			wantHow:  "exit status 3",
 			wantTail: "  one\n  port 6443 is taken",
 		},
@@ -61,6 +63,7 @@ func TestChildThatEndsByItselfIsAnErrorWithItsLastLines(t *testing.T) {
 		},
 		"somebody else kills it": {
 			script:   "kill -9 $$",
+			wantCode: -1,
 			wantHow:  "signal: killed",
 			wantTail: "  (it printed nothing)",
 		},
@@ -75,7 +78,7 @@ func TestChildThatEndsByItselfIsAnErrorWithItsLastLines(t *testing.T) {
 			if !errors.As(p.Err(), &got) {
 				t.Fatalf("Err() = %v, want an *ExitError", p.Err())
 			}
-			want := &ExitError{Name: "sleeper", How: tc.wantHow, Log: spec.Log, Tail: tc.wantTail}
+			want := &ExitError{Name: "sleeper", Code: tc.wantCode, How: tc.wantHow, Log: spec.Log, Tail: tc.wantTail}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("Err() (-want +got):\n%s", diff)
 			}

@@ -18,7 +18,9 @@ const (
 type ExitError struct {
 	// Name is the child's name.
 	Name string
-	// How is its exit status or the signal that ended it.
+	// Code is its exit code, -1 when a signal ended it.
+	Code int
+	// How is its exit status or that signal in words.
 	How string
 	// Log is the file with all of its output, which may be gone by now.
 	Log string

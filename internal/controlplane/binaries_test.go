@@ -1,0 +1,309 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/modfile"
+)
+
+// fakeGo puts a go command first on PATH that runs script, in a shell with the
+// output directory in $out and the packages in $*. It returns a file that gets
+// a line for each run.
+func fakeGo(t *testing.T, script string) (runs string) {
+	t.Helper()
+	dir := t.TempDir()
+	runs = filepath.Join(dir, "runs")
+	text := `#!/bin/sh
+while [ "$1" != "-o" ]; do shift; done
+out=$2; shift 2
+echo "$*" >> "` + runs + `"
+` + script
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return runs
+}
+
+// buildAll makes a program for each package, as go build would name it.
+const buildAll = `
+for pkg in "$@"; do
+	echo "$pkg"
+	name=$(basename "${pkg%/v3}")
+	echo "#!/bin/sh" > "$out$name" && chmod +x "$out$name"
+done
+`
+
+func lines(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
+}
+
+// assets makes a directory that holds programs of the given names.
+func assets(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestBinariesBuildsOnlyWhatIsMissing(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	cases := map[string]struct {
+		assets []string
+		want   string // the packages that are built
+	}{
+		"no assets": {
+			want: "go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kubectl",
+		},
+		"assets as setup-envtest leaves them": {
+			assets: []string{"etcd", "kube-apiserver", "kubectl"},
+			want:   "k8s.io/kubernetes/cmd/kube-controller-manager",
+		},
+		"assets without kubectl": {
+			assets: []string{"etcd", "kube-apiserver"},
+			want:   "k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kubectl",
+		},
+		"everything is there": {
+			assets: []string{"etcd", "kube-apiserver", "kube-controller-manager", "kubectl"},
+			want:   "",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			runs := fakeGo(t, buildAll)
+			o := BinaryOptions{Cache: t.TempDir()}
+			if tc.assets != nil {
+				o.Assets = assets(t, tc.assets...)
+			}
+			for range 2 { // the second time finds everything
+				got, err := Binaries(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, prog := range programs() {
+					path := *prog.path(&got)
+					if !executable(path) || filepath.Base(path) != prog.name {
+						t.Errorf("%s is said to be %q, want a program of that name", prog.name, path)
+					}
+					if want := slices.Contains(tc.assets, prog.name); (filepath.Dir(path) == o.Assets) != want {
+						t.Errorf("%s is taken from %q, want the assets: %t", prog.name, path, want)
+					}
+				}
+			}
+			if diff := cmp.Diff([]string{tc.want}, lines(t, runs)); diff != "" {
+				t.Errorf("built (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBinariesRefusesAssetsWithoutAServer(t *testing.T) {
+	dir := assets(t, "kubectl", "etcd")
+	_, err := Binaries(t.Context(), BinaryOptions{Assets: dir, Cache: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), dir+": it has no kube-apiserver, kube-controller-manager") {
+		t.Errorf("Binaries() = %v, want it to name the directory and what is missing", err)
+	}
+}
+
+func TestBinariesOfTwoAtOnceAreBuiltOnce(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	gate := filepath.Join(t.TempDir(), "gate")
+	runs := fakeGo(t, "while [ ! -e '"+gate+"' ]; do sleep 0.01; done\n"+buildAll)
+	cache := t.TempDir()
+	// The build goes on only when somebody else is known to wait for it.
+	log := writerFunc(func(line string) {
+		if strings.Contains(line, "waiting for it") {
+			if err := os.WriteFile(gate, nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			if _, err := Binaries(t.Context(), BinaryOptions{Cache: cache, Log: log}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if got := lines(t, runs); len(got) != 1 {
+		t.Errorf("go build ran %d times, want once: %q", len(got), got)
+	}
+}
+
+// writerFunc is called with every line of a log.
+type writerFunc func(line string)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(string(p))
+	return len(p), nil
+}
+
+func TestBuildThatFailsSaysWhatToDo(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	cases := map[string]struct {
+		prints string
+		want   string
+	}{
+		"disk full":      {"compile: writing output: write $WORK/b001/_pkg_.a: no space left on device", "the disk is full"},
+		"no proxy":       {"go: k8s.io/api@v0.34.4: Get: dial tcp: lookup proxy: no such host", "set GOPROXY, or KUBEBUILDER_ASSETS"},
+		"offline":        {"go: k8s.io/api@v0.34.4: module lookup disabled by GOPROXY=off", "set GOPROXY, or KUBEBUILDER_ASSETS"},
+		"old toolchain":  {"go: go.mod requires go >= 1.24.0 (running go 1.22.1; GOTOOLCHAIN=local)", "the go command is too old"},
+		"foreign bytes":  {"verifying module: checksum mismatch", "not the one that was pinned"},
+		"out of memory":  {"k8s.io/api: /usr/lib/go/pkg/tool/compile: signal: killed", "memory ran out"},
+		"something else": {"undefined: foo", "undefined: foo"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			fakeGo(t, "echo '"+tc.prints+"' >&2; exit 1")
+			cache := t.TempDir()
+			_, err := Binaries(t.Context(), BinaryOptions{Cache: cache})
+			if err == nil {
+				t.Fatal("Binaries gave no error")
+			}
+			for _, want := range []string{"building etcd, kube-apiserver", tc.prints, tc.want} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("Binaries() = %v\nwant it to hold %q", err, want)
+				}
+			}
+			assertNoBuild(t, cache)
+		})
+	}
+}
+
+func TestBuildWithoutGoSaysWhatToDo(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	t.Setenv("PATH", t.TempDir())
+	_, err := Binaries(t.Context(), BinaryOptions{Cache: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "install Go 1.24 or newer, or set KUBEBUILDER_ASSETS") {
+		t.Errorf("Binaries() = %v, want it to say what to install", err)
+	}
+}
+
+func TestBuildIsInterruptedWithItsContext(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	fakeGo(t, "trap 'exit 2' INT; while :; do sleep 0.01; done")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cache := t.TempDir()
+	_, err := Binaries(ctx, BinaryOptions{Cache: cache, Log: writerFunc(func(line string) {
+		if strings.Contains(line, "from source") {
+			cancel(errors.New("interrupted by hand"))
+		}
+	})})
+	if err == nil || !strings.Contains(err.Error(), "interrupted by hand; what was compiled is kept") {
+		t.Errorf("Binaries() = %v, want it to say that it was stopped", err)
+	}
+	assertNoBuild(t, cache)
+}
+
+func TestBuildClearsWhatAKilledOneLeft(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	fakeGo(t, buildAll)
+	cache := t.TempDir()
+	first, err := Binaries(t.Context(), BinaryOptions{Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(filepath.Dir(first.Etcd), workPrefix+"123", "out")
+	if err := errors.Join(os.MkdirAll(left, 0o700), os.Remove(first.Kubectl)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Binaries(t.Context(), BinaryOptions{Cache: cache}); err != nil {
+		t.Fatal(err)
+	}
+	assertNoBuild(t, cache)
+}
+
+func assertNoBuild(t *testing.T, cache string) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(cache, "control-plane", "*", workPrefix+"*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the cache: %q (%v)", left, err)
+	}
+}
+
+func TestCacheIsWhereTheUserWantsIt(t *testing.T) {
+	t.Setenv("HOME", "/home/anna")
+	cases := map[string]struct{ xdg, want string }{
+		"by default":             {"", "/home/anna/.cache/detent"},
+		"XDG_CACHE_HOME says so": {"/var/tmp/cache", "/var/tmp/cache/detent"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("XDG_CACHE_HOME", tc.xdg)
+			got, err := BinaryOptions{}.withDefaults()
+			if err != nil || got.Cache != tc.want {
+				t.Errorf("cache is %q (%v), want %q", got.Cache, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestPins(t *testing.T) {
+	p, err := readPins(pinnedMod, pinnedSum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("every staging module has the server's version", func(t *testing.T) {
+		file, err := modfile.Parse("kubernetes.mod", pinnedMod, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "v0" + strings.TrimPrefix(p.kubernetes, "v1")
+		if len(file.Replace) == 0 {
+			t.Fatal("kubernetes.mod replaces nothing")
+		}
+		for _, r := range file.Replace {
+			if r.New.Path != r.Old.Path || r.New.Version != want {
+				t.Errorf("%s is replaced by %s, want %s@%s", r.Old.Path, r.New, r.Old.Path, want)
+			}
+		}
+	})
+	t.Run("the version is stamped in two packages", func(t *testing.T) {
+		flags := p.linkerFlags()
+		for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+			if want := "-X " + pkg + ".gitVersion=" + p.kubernetes + " -X " + pkg + ".gitMajor=1 -X " + pkg + ".gitMinor="; !strings.Contains(flags, want) {
+				t.Errorf("linker flags are %q, want %q among them", flags, want)
+			}
+		}
+	})
+	t.Run("the key changes with any pin", func(t *testing.T) {
+		keys := map[string]string{p.key(): "as pinned"}
+		other := map[string]pins{
+			"another module": {mod: append([]byte("// x\n"), p.mod...), sum: p.sum, kubernetes: p.kubernetes},
+			"another sum":    {mod: p.mod, sum: p.sum[1:], kubernetes: p.kubernetes},
+			"another stamp":  {mod: p.mod, sum: p.sum, kubernetes: "v1.34.5"},
+			"a shifted cut":  {mod: append(bytes.Clone(p.mod), p.sum[0]), sum: p.sum[1:], kubernetes: p.kubernetes},
+		}
+		for name, q := range other {
+			if same, taken := keys[q.key()]; taken {
+				t.Errorf("%s has the key of %s", name, same)
+			}
+			keys[q.key()] = name
+		}
+	})
+	t.Run("pins without a server are refused", func(t *testing.T) {
+		if _, err := readPins([]byte("module x\n"), nil); err == nil {
+			t.Error("readPins gave no error")
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/detent-dev/detent/internal/controlplane/child"
+)
+
+const (
+	// progressEvery is how often a build says that it still goes on.
+	progressEvery = 20 * time.Second
+	// stopGrace is how long an interrupted go command may take to clean up.
+	stopGrace = 10 * time.Second
+	// workPrefix begins the name of a build's own directory.
+	workPrefix = "build-"
+)
+
+// builder makes the programs in dir.
+type builder struct {
+	BinaryOptions
+	pins pins
+	dir  string
+}
+
+// ensure builds those of progs that are not in the builder's directory yet.
+func (b *builder) ensure(ctx context.Context, progs []program) error {
+	if len(absent(b.dir, progs)) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return fmt.Errorf("making the cache directory: %w; XDG_CACHE_HOME can name another place", err)
+	}
+	held, err := lock(ctx, b.dir+".lock", b.Clock, func() {
+		b.say("another process is building the control plane; waiting for it")
+	})
+	if err != nil {
+		return fmt.Errorf("locking the cache directory: %w", err)
+	}
+	defer held.Close()
+	missing := absent(b.dir, progs) // again: the other process may have built them
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := b.build(ctx, missing); err != nil {
+		return fmt.Errorf("building %s from source: %w", names(missing), err)
+	}
+	return nil
+}
+
+func (b *builder) say(format string, args ...any) {
+	fmt.Fprintf(b.Log, "control plane: "+format+"\n", args...)
+}
+
+// build runs one go build for all of progs, since they share most packages, and
+// puts each finished program in its place by a rename, so that nobody ever runs
+// half of one.
+func (b *builder) build(ctx context.Context, progs []program) error {
+	if err := b.clear(); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(b.dir, workPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := b.pins.write(work); err != nil {
+		return err
+	}
+	out := filepath.Join(work, "out")
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return err
+	}
+	begun := b.Clock.Now()
+	b.say("building %s %s from source: about five minutes on two cores, this once", names(progs), b.pins.kubernetes)
+	if err := b.goBuild(ctx, work, out, progs); err != nil {
+		return err
+	}
+	for _, prog := range progs {
+		built := filepath.Join(out, executableName(prog.pkg))
+		if err := os.Rename(built, filepath.Join(b.dir, prog.name)); err != nil {
+			return err
+		}
+	}
+	b.say("built in %s, kept in %s", b.Clock.Since(begun).Round(time.Second), b.dir)
+	return nil
+}
+
+// clear removes what builds that were killed have left. The caller holds the
+// lock, so none is under way.
+func (b *builder) clear() error {
+	left, err := filepath.Glob(filepath.Join(b.dir, workPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// executableName is the name that go build gives a package's program: the last
+// element of its path that is not a major version.
+func executableName(pkg string) string {
+	if dir, base := filepath.Split(pkg); base == "v3" {
+		return filepath.Base(dir)
+	}
+	return filepath.Base(pkg)
+}
+
+func (b *builder) goBuild(ctx context.Context, work, out string, progs []program) error {
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		return fmt.Errorf("%w; install Go 1.24 or newer, or set %s to a directory that holds etcd, kube-apiserver, kube-controller-manager and kubectl", err, AssetsEnv)
+	}
+	args := []string{"build", "-v", "-trimpath", "-buildvcs=false", "-ldflags", b.pins.linkerFlags(), "-o", out + string(filepath.Separator)}
+	for _, prog := range progs {
+		args = append(args, prog.pkg)
+	}
+	log := filepath.Join(work, "build.log")
+	p, err := child.Start(child.Spec{Name: "go build", Path: tool, Args: args, Env: buildEnv(os.Environ(), work), Dir: work, Log: log})
+	if err != nil {
+		return err
+	}
+	if err := b.follow(ctx, p, log); err != nil {
+		return err
+	}
+	var exit *child.ExitError
+	if errors.As(p.Err(), &exit) && exit.Code != 0 {
+		return explain(exit)
+	}
+	return nil
+}
+
+// follow reports on a build until it ends. When ctx ends first, the go command
+// is interrupted and given a moment to remove its temporary files.
+func (b *builder) follow(ctx context.Context, p *child.Process, log string) error {
+	begun := b.Clock.Now()
+	tick := b.Clock.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.Done():
+			return nil
+		case <-tick.C():
+			b.say("still building, %s so far, %d packages compiled", b.Clock.Since(begun).Round(time.Second), compiled(log))
+		case <-ctx.Done():
+			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+			defer cancel()
+			p.Stop(grace, os.Interrupt)
+			return fmt.Errorf("stopped after %s: %w; what was compiled is kept, the next build goes on from there",
+				b.Clock.Since(begun).Round(time.Second), context.Cause(ctx))
+		}
+	}
+}
+
+// compiled counts the package names that go build -v has printed so far.
+func compiled(log string) int {
+	data, err := os.ReadFile(log)
+	if err != nil {
+		return 0
+	}
+	lines := 0
+	for line := range bytes.Lines(data) {
+		if !bytes.HasPrefix(line, []byte("go: ")) {
+			lines++
+		}
+	}
+	return lines
+}
+
+// buildEnv is env without what would change how or for which machine the
+// programs are built. GOFLAGS has to be set rather than left out: an empty one
+// falls back to the user's go env file.
+func buildEnv(env []string, dir string) []string {
+	return append(append([]string{}, env...),
+		"GOFLAGS=-mod=readonly", "GOWORK=off", "GO111MODULE=on", "CGO_ENABLED=0",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir, "PWD="+dir)
+}
+
+// explain adds what to do to the failures that a person can mend.
+func explain(exit *child.ExitError) error {
+	for _, hint := range []struct{ sign, do string }{
+		{"no space left on device", "the disk is full: a build needs about 3 GB for the caches of go (go env GOCACHE GOMODCACHE TMPDIR) and 300 MB for its result"},
+		{"requires go >=", "the go command is too old: install a newer one"},
+		{"checksum mismatch", "a downloaded module is not the one that was pinned: look at GOPROXY before you trust it"},
+		{"dial tcp", "the module proxy cannot be reached: set GOPROXY, or " + AssetsEnv + " to a directory with ready-made programs"},
+		{"module lookup disabled", "modules may not be downloaded here: set GOPROXY, or " + AssetsEnv + " to a directory with ready-made programs"},
+		{"signal: killed", "a compiler was killed, most often because memory ran out: about 4 GB are needed"},
+	} {
+		if strings.Contains(exit.Tail, hint.sign) {
+			return fmt.Errorf("%w\n%s", exit, hint.do)
+		}
+	}
+	return exit
+}

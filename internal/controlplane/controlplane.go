@@ -1,0 +1,242 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/detent-dev/detent/internal/controlplane/child"
+)
+
+// Options says how to run a control plane. The zero value is the usual one.
+type Options struct {
+	// Paths are the programs to run. Default: what Binaries finds or builds.
+	Paths Paths
+	// Dir is the directory under which the run's own directory is made.
+	// Default: the system's directory for temporary files.
+	Dir string
+	// Port is the API server's port on 127.0.0.1. Default: a free one.
+	Port int
+	// APIServerArgs and ControllerManagerArgs come after the built-in arguments
+	// and win over them.
+	APIServerArgs, ControllerManagerArgs []string
+	// StartTimeout bounds the start, builds not included. Default: two minutes.
+	StartTimeout time.Duration
+	// Log takes a line for each thing that takes time. Default: nothing is
+	// printed.
+	Log io.Writer
+	// Clock is used for certificates and for polling. Default: the system's.
+	Clock clock.WithTicker
+}
+
+func (o Options) withDefaults() Options {
+	if o.Dir == "" {
+		o.Dir = os.TempDir()
+	}
+	if o.StartTimeout == 0 {
+		o.StartTimeout = 2 * time.Minute
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return o
+}
+
+// ControlPlane is a running etcd, kube-apiserver and kube-controller-manager.
+// Its methods may be called from any goroutine.
+type ControlPlane struct {
+	options   Options
+	dir       *runDir
+	authority *authority
+	admin     *rest.Config
+	port      int
+
+	mu       sync.Mutex
+	children []*child.Process
+	stopping bool
+	failure  error
+	// failed is closed when a child has ended although nobody stopped it.
+	failed chan struct{}
+}
+
+// Start runs a control plane and returns when it is ready: the API server's
+// /readyz answers, every controller has started, and a pod can be created in
+// namespace default. When it fails nothing is left running and nothing on disk,
+// and the error holds the last lines of the program that failed.
+//
+// ctx bounds the start alone; Stop ends what was started.
+func Start(ctx context.Context, o Options) (*ControlPlane, error) {
+	o = o.withDefaults()
+	if o.Paths == (Paths{}) {
+		paths, err := Binaries(ctx, BinaryOptions{Log: o.Log, Clock: o.Clock})
+		if err != nil {
+			return nil, err
+		}
+		o.Paths = paths
+	}
+	sweep(o.Dir)
+	dir, err := newRunDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &ControlPlane{options: o, dir: dir, failed: make(chan struct{})}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("not ready after %s", o.StartTimeout))
+	defer cancel()
+	if err := c.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the control plane: %w", err), c.Stop())
+	}
+	return c, nil
+}
+
+func (c *ControlPlane) start(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		c.writeCredentials,
+		c.startEtcd,
+		c.startAPIServer,
+		c.grant,
+		c.startManager,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCredentials makes what the servers need before any of them runs.
+func (c *ControlPlane) writeCredentials(context.Context) error {
+	var err error
+	if c.authority, err = newAuthority(c.options.Clock.Now()); err != nil {
+		return err
+	}
+	if err := c.dir.write(authorityFile, c.authority.pem); err != nil {
+		return err
+	}
+	for _, name := range []string{apiServerPair, managerPair} {
+		pair, err := c.authority.server(name)
+		if err != nil {
+			return err
+		}
+		if err := c.dir.writePair(name, pair); err != nil {
+			return err
+		}
+	}
+	key, err := newKey()
+	if err != nil {
+		return err
+	}
+	encoded, err := encodeKey(key)
+	if err != nil {
+		return err
+	}
+	return c.dir.write(tokenKeyFile, encoded)
+}
+
+// writeKubeconfigs needs the port, and so comes after the API server.
+func (c *ControlPlane) writeKubeconfigs() error {
+	files := c.Kubeconfigs()
+	return errors.Join(
+		WriteKubeconfig(files.Admin, c.admin),
+		c.writeUser(files.Developer, DeveloperUser, DeveloperGroup),
+		c.writeUser(files.BreakGlass, BreakGlassUser, BreakGlassGroup),
+		c.writeUser(c.dir.file(managerKubeconfig), managerUser),
+	)
+}
+
+// run starts one program and keeps an eye on it.
+func (c *ControlPlane) run(name, path string, args []string) (*child.Process, error) {
+	p, err := child.Start(child.Spec{Name: name, Path: path, Args: args, Dir: c.dir.path, Log: c.dir.file(name + ".log")})
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.children = append(c.children, p)
+	return p, nil
+}
+
+// watch reports the first child that ends although nobody stopped it.
+func (c *ControlPlane) watch(p *child.Process) {
+	go func() {
+		<-p.Done()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err := p.Err(); err != nil && c.failure == nil && !c.stopping {
+			c.failure = err
+			close(c.failed)
+		}
+	}()
+}
+
+// Failed is closed when one of the programs has ended by itself; Err then says
+// which and why. The others still run until Stop.
+func (c *ControlPlane) Failed() <-chan struct{} { return c.failed }
+
+// Err is nil as long as every program runs, and after Stop.
+func (c *ControlPlane) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failure
+}
+
+// Stop ends the control plane and removes its directory, kubeconfigs included.
+// It may be called more than once. The programs are killed: what they could
+// still write is thrown away, and an orderly end would wait for every client.
+func (c *ControlPlane) Stop() error {
+	c.mu.Lock()
+	c.stopping = true
+	children := c.children
+	c.children = nil
+	c.mu.Unlock()
+
+	var ends sync.WaitGroup
+	for _, p := range children {
+		ends.Go(p.Kill)
+	}
+	ends.Wait()
+	return c.dir.remove()
+}
+
+// URL is where the API server is reached.
+func (c *ControlPlane) URL() string {
+	return "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
+}
+
+// AdminConfig returns credentials that may do anything.
+func (c *ControlPlane) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
+
+// Kubeconfigs returns the files for kubectl.
+func (c *ControlPlane) Kubeconfigs() Kubeconfigs {
+	return Kubeconfigs{
+		Admin:      c.dir.file("admin.kubeconfig"),
+		Developer:  c.dir.file("developer.kubeconfig"),
+		BreakGlass: c.dir.file("break-glass.kubeconfig"),
+	}
+}
+
+// Kubectl is the path of a kubectl of the API server's version, or the empty
+// string when Options.Paths named none.
+func (c *ControlPlane) Kubectl() string { return c.options.Paths.Kubectl }
+
+// PIDs are the process ids of the three programs, by name.
+func (c *ControlPlane) PIDs() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pids := make(map[string]int, len(c.children))
+	for _, p := range c.children {
+		pids[p.Name()] = p.PID()
+	}
+	return pids
+}

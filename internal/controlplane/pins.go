@@ -1,0 +1,81 @@
+package controlplane
+
+import (
+	"crypto/sha256"
+	_ "embed" // the pins are part of the binary
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+// The pins are a complete go.mod and go.sum under other names: a file called
+// go.mod would make their folder a module of its own, which go:embed refuses.
+//
+//go:embed modules/kubernetes.mod
+var pinnedMod []byte
+
+//go:embed modules/kubernetes.sum
+var pinnedSum []byte
+
+const (
+	kubernetesModule = "k8s.io/kubernetes"
+	etcdModule       = "go.etcd.io/etcd/server/v3"
+)
+
+// pins says which versions are built.
+type pins struct {
+	mod, sum   []byte
+	kubernetes string // for example v1.34.4
+}
+
+func readPins(mod, sum []byte) (pins, error) {
+	file, err := modfile.Parse("kubernetes.mod", mod, nil)
+	if err != nil {
+		return pins{}, fmt.Errorf("reading the pinned versions: %w", err)
+	}
+	for _, r := range file.Require {
+		if r.Mod.Path == kubernetesModule {
+			return pins{mod: mod, sum: sum, kubernetes: r.Mod.Version}, nil
+		}
+	}
+	return pins{}, fmt.Errorf("reading the pinned versions: kubernetes.mod does not require %s", kubernetesModule)
+}
+
+// key names what is built: it changes when any version, checksum or stamp does.
+func (p pins) key() string {
+	h := sha256.New()
+	for _, part := range [][]byte{p.mod, p.sum, []byte(p.linkerFlags())} {
+		fmt.Fprintf(h, "%d\n", len(part))
+		h.Write(part)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// linkerFlags stamps the version that the release scripts would stamp. Without
+// it the server calls itself v0.0.0-master and clients refuse to parse that.
+func (p pins) linkerFlags() string {
+	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(p.kubernetes), "v"), ".")
+	flags := []string{"-s", "-w"}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		flags = append(flags,
+			"-X", pkg+".gitVersion="+p.kubernetes,
+			"-X", pkg+".gitMajor="+major,
+			"-X", pkg+".gitMinor="+minor)
+	}
+	return strings.Join(flags, " ")
+}
+
+// write lays the pins out as a module in dir.
+func (p pins) write(dir string) error {
+	for name, data := range map[string][]byte{"go.mod": p.mod, "go.sum": p.sum} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			return fmt.Errorf("writing the pinned versions: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/detent-dev/detent/internal/controlplane/child"
+)
+
+const (
+	pollEvery = 50 * time.Millisecond
+	// portTries is how often a start is tried with another port when somebody
+	// took the one that was free a moment ago.
+	portTries = 3
+)
+
+// launch starts a server on a port and says how to ask whether it is ready.
+type launch func(port int) (p *child.Process, ready func(context.Context) error, err error)
+
+func (c *ControlPlane) startEtcd(ctx context.Context) error {
+	p, err := c.run("etcd", c.options.Paths.Etcd, etcdArgs(c.dir))
+	if err != nil {
+		return err
+	}
+	// The API server's own readiness asks etcd more than could be asked here.
+	err = c.await(ctx, p, func(context.Context) error {
+		_, err := os.Stat(c.dir.file(etcdSocket))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.watch(p)
+	return nil
+}
+
+func (c *ControlPlane) startAPIServer(ctx context.Context) error {
+	run := func(port int) (*child.Process, func(context.Context) error, error) {
+		c.port = port
+		admin, err := c.Config(AdminUser, mastersGroup)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.admin = admin
+		client, err := rest.HTTPClientFor(admin)
+		if err != nil {
+			return nil, nil, err
+		}
+		ready := func(ctx context.Context) error {
+			_, err := get(ctx, client, c.URL()+"/readyz")
+			return err
+		}
+		p, err := c.run("kube-apiserver", c.options.Paths.APIServer, append(apiServerArgs(c.dir, port), c.options.APIServerArgs...))
+		return p, ready, err
+	}
+	if err := c.startOnPort(ctx, c.options.Port, run); err != nil {
+		return err
+	}
+	return c.writeKubeconfigs()
+}
+
+func (c *ControlPlane) startManager(ctx context.Context) error {
+	client, err := rest.HTTPClientFor(c.anonymous())
+	if err != nil {
+		return err
+	}
+	core, err := coreclient.NewForConfig(c.admin)
+	if err != nil {
+		return err
+	}
+	run := func(port int) (*child.Process, func(context.Context) error, error) {
+		health := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) + "/healthz?verbose"
+		ready := func(ctx context.Context) error {
+			if err := started(ctx, client, health); err != nil {
+				return err
+			}
+			_, err := core.ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+			return err
+		}
+		p, err := c.run("kube-controller-manager", c.options.Paths.ControllerManager, append(managerArgs(c.dir, port), c.options.ControllerManagerArgs...))
+		return p, ready, err
+	}
+	return c.startOnPort(ctx, 0, run)
+}
+
+// started asks the controller manager whether every controller has started: it
+// lists each in its health report from then on.
+func started(ctx context.Context, client *http.Client, url string) error {
+	report, err := get(ctx, client, url)
+	if err != nil {
+		return err
+	}
+	for _, name := range controllers() {
+		if !bytes.Contains(report, []byte("]"+name+" ok")) {
+			return fmt.Errorf("%s has not started yet", name)
+		}
+	}
+	return nil
+}
+
+// startOnPort runs a server on the port that was asked for, or with 0 on a free
+// one. The server opens the port itself, so another process can be faster; then
+// the next free port is tried.
+func (c *ControlPlane) startOnPort(ctx context.Context, asked int, run launch) error {
+	for try := 1; ; try++ {
+		port := asked
+		if port == 0 {
+			var err error
+			if port, err = freePort(ctx); err != nil {
+				return err
+			}
+		}
+		p, ready, err := run(port)
+		if err != nil {
+			return err
+		}
+		err = c.await(ctx, p, ready)
+		switch {
+		case err == nil:
+			c.watch(p)
+			return nil
+		case !strings.Contains(err.Error(), "address already in use"):
+			return err
+		case asked != 0:
+			return fmt.Errorf("%w\nport %d on 127.0.0.1 is taken by another program: end it or choose another port", err, port)
+		case try == portTries:
+			return fmt.Errorf("%w\nno port stayed free in %d tries", err, try)
+		}
+	}
+}
+
+// freePort returns a port that nobody uses right now.
+func freePort(ctx context.Context) (int, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port: %w", err)
+	}
+	defer l.Close()
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, fmt.Errorf("looking for a free port: %s is no TCP address", l.Addr())
+	}
+	return addr.Port, nil
+}
+
+// await asks ready again and again until it has no objection, p ends or ctx is
+// done. The error of the last two says what was missing, with p's last lines.
+func (c *ControlPlane) await(ctx context.Context, p *child.Process, ready func(context.Context) error) error {
+	tick := c.options.Clock.NewTicker(pollEvery)
+	defer tick.Stop()
+	missing := errors.New("nothing was asked yet")
+	for {
+		select {
+		case <-p.Done():
+			return p.Err()
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w (%w); its last lines:\n%s",
+				p.Name(), context.Cause(ctx), missing, child.Tail(c.dir.file(p.Name()+".log")))
+		case <-tick.C():
+		}
+		err := ready(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil {
+			missing = err
+		}
+	}
+}
+
+// get returns the body of a 200 answer; anything else is an error.
+func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s: %s", url, resp.Status, bytes.TrimSpace(body))
+	}
+	return body, nil
+}
