@@ -79,6 +79,9 @@ func checkKind[F, M, E any](s *State[F, M, E], where string, found *Findings) {
 	if s.Kind != states.Rest && s.OnTarget == "" {
 		found.add(ErrMissingOnTarget, where, "name in OnTarget the state that a changed target leads to, or CarryOn")
 	}
+	if s.Kind == states.Rest && s.OnTarget != "" {
+		found.add(ErrMisplacedOnTarget, where, "rest is left by its transitions; drop OnTarget")
+	}
 	if s.Do != nil {
 		checkAction(s, where, found)
 	}
@@ -96,6 +99,9 @@ func checkAction[F, M, E any](s *State[F, M, E], where string, found *Findings) 
 	}
 	if !s.Do.Before.IsZero() && s.Do.TurnBack == "" {
 		found.add(ErrMissingTurnBack, where, "name in TurnBack the state that a withdrawn permission leads to")
+	}
+	if s.Do.Before.IsZero() && s.Do.TurnBack != "" {
+		found.add(ErrMissingBefore, where, "without Before nothing ever turns back; say which permission can be withdrawn, or drop TurnBack")
 	}
 }
 
@@ -129,7 +135,9 @@ func checkTransitions[F, M, E any](def *Definition[F, M, E], declared map[string
 		}
 		switch {
 		case t.Choose != nil && !t.When.IsZero():
-			found.add(ErrTwoGuards, where, "keep one")
+			found.add(ErrTwoGuards, where, "keep When or Choose")
+		case t.Choose != nil && !t.Choose.Guard.IsZero():
+			found.add(ErrTwoGuards, where, "Pick answers in place of the Ask of Choose's guard; drop Ask")
 		case t.Choose == nil && t.When.IsZero(), t.Choose != nil && t.Choose.Pick == nil:
 			found.add(ErrMissingGuard, where, "give it When or Choose")
 		}
@@ -167,7 +175,9 @@ func checkWays[F, M, E any](def *Definition[F, M, E], declared map[string]*State
 	out := map[string]int{}
 	for i := range def.Transitions {
 		t := &def.Transitions[i]
-		out[t.From]++
+		if t.To != t.From {
+			out[t.From]++
+		}
 		awaited[t.From] = awaited[t.From] || t.Awaited
 	}
 	for i := range def.States {
@@ -182,6 +192,10 @@ func checkWays[F, M, E any](def *Definition[F, M, E], declared map[string]*State
 				found.add(ErrRestForEver, where, "say what ends the rest")
 			case states.Work, states.Wait:
 				found.add(ErrNoWayOut, where, "give it a transition")
+			case states.Hold:
+				if s.OnTarget == CarryOn || s.OnTarget == s.Name {
+					found.add(ErrNoWayOut, where, "give it a transition, or let a changed target lead out in OnTarget")
+				}
 			}
 		}
 		if s.Kind == states.Wait && out[s.Name] > 0 && !awaited[s.Name] {

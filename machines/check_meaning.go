@@ -23,13 +23,17 @@ func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 	if def.Memo.Encode == nil || def.Memo.Decode == nil {
 		found.add(ErrMissingMemoCodec, "machine "+def.Name, "give Memo both Encode and Decode")
 	}
-	for old, to := range def.Migrations {
+	for _, old := range sorted(def.Migrations) {
+		to := def.Migrations[old]
 		if declared[to] == nil {
 			found.add(ErrUndeclaredMigration, "migration of "+old, "declare %q or mend the name", to)
 		}
 		if declared[old] != nil {
 			found.add(ErrDuplicateState, "migration of "+old, "a state that is still declared needs no migration")
 		}
+	}
+	if len(def.Progress.Unit) > maxUnit {
+		found.add(ErrName, "progress unit "+def.Progress.Unit, "name the unit with at most %d characters", maxUnit)
 	}
 	for _, r := range def.Records {
 		if r.Name == "" || r.Home == "" || r.Doc == "" {
@@ -106,6 +110,9 @@ func checkNeeds[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	used := map[transitions.Need]bool{}
 	for _, n := range def.Needs {
 		declared[n.Name] = true
+		if !eventName.MatchString(string(n.Name)) {
+			found.add(ErrName, "need "+string(n.Name), "name needs in kebab-case, at most 64 characters")
+		}
 		if n.Doc == "" {
 			found.add(ErrMissingDoc, "need "+string(n.Name), "say what is asked of whom")
 		}

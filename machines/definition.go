@@ -103,7 +103,7 @@ type Transition[F, M any] struct {
 
 // Choice is a guard that also picks the memo.
 type Choice[F, M any] struct {
-	// Guard's Ask must be nil: Pick answers in its place.
+	// Guard's Ask must be nil: Pick answers in its place. It is a leaf, never All, Any or Not.
 	Guard transitions.Guard[F, M]
 	// Pick answers and, when it says yes, gives the memo to commit with the state.
 	Pick func(facts *F, memo M) (transitions.Verdict, M)

@@ -164,6 +164,8 @@ func sameAttempt(a, b *lifecyclev1.Attempt) bool {
 const (
 	maxText    = 512
 	maxName    = 64
+	maxUnit    = 32
+	maxTarget  = 128
 	maxWaiting = 8
 	maxHistory = 20
 	maxCount   = 1 << 30

@@ -1,0 +1,7 @@
+package machines
+
+import (
+	"testing"
+)
+
+func TestToyCompiles(t *testing.T) { mustCompile(t, toy()) }

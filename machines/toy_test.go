@@ -1,0 +1,253 @@
+package machines
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// The toy restarts nodes one by one until all run the wanted version, soaks, then raises a level for good.
+
+type toyFacts struct {
+	Wanted  string
+	Nodes   map[string]string // name -> version
+	Allowed bool
+	Soak    time.Time
+	Sync    transitions.Fact[bool] // need sync
+	Level   transitions.Fact[int]  // need level
+}
+
+type toyMemo struct{ Node string }
+
+type toyEffect string
+
+type (
+	toyDefinition = Definition[toyFacts, toyMemo, toyEffect]
+	toyMachine    = Machine[toyFacts, toyMemo, toyEffect]
+	toyState      = State[toyFacts, toyMemo, toyEffect]
+	toyRow        = Transition[toyFacts, toyMemo]
+	toyGuard      = transitions.Guard[toyFacts, toyMemo]
+)
+
+var (
+	onTarget = toyGuard{
+		Name: "on-target", Doc: "every node runs the wanted version", Want: "every node on the wanted version",
+		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict {
+			return transitions.If(f.done() == len(f.Nodes), fmt.Sprintf("%d of %d", f.done(), len(f.Nodes)))
+		},
+	}
+	pathAllowed = toyGuard{
+		Name: "path-allowed", Doc: "the change is permitted", Want: "a permitted change",
+		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict { return transitions.If(f.Allowed, "forbidden") },
+	}
+	inSync = toyGuard{
+		Name: "in-sync", Doc: "all nodes are in sync", Want: "all nodes in sync", Needs: []transitions.Need{"sync"},
+		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict {
+			sync, known := f.Sync.Get()
+			if !known {
+				return f.Sync.Gap()
+			}
+			return transitions.If(sync, "out of sync")
+		},
+	}
+	inHand = toyGuard{
+		Name: "in-hand", Doc: "the memo names a node", Want: "a node in hand",
+		Ask: func(f *toyFacts, m toyMemo) transitions.Verdict {
+			_, there := f.Nodes[m.Node]
+			return transitions.If(there, "no node "+m.Node)
+		},
+	}
+	restarted = toyGuard{
+		Name: "restarted", Doc: "the node in hand runs the wanted version", Want: "the node in hand on the wanted version",
+		Ask: func(f *toyFacts, m toyMemo) transitions.Verdict {
+			return transitions.If(f.Nodes[m.Node] == f.Wanted, "still "+f.Nodes[m.Node])
+		},
+	}
+	raised = toyGuard{
+		Name: "raised", Doc: "the level is raised", Want: "level 2", Needs: []transitions.Need{"level"},
+		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict {
+			level, known := f.Level.Get()
+			if !known {
+				return f.Level.Gap()
+			}
+			return transitions.If(level == 2, fmt.Sprint("level ", level))
+		},
+	}
+	nextNode = Choice[toyFacts, toyMemo]{
+		Guard: toyGuard{Name: "node-left", Doc: "a node runs another version", Want: "a node to restart"},
+		Pick: func(f *toyFacts, _ toyMemo) (transitions.Verdict, toyMemo) {
+			for _, name := range sorted(f.Nodes) {
+				if f.Nodes[name] != f.Wanted {
+					return transitions.Allow(), toyMemo{Node: name}
+				}
+			}
+			return transitions.Deny("none"), toyMemo{}
+		},
+	}
+)
+
+func (f *toyFacts) done() int {
+	done := 0
+	for _, version := range f.Nodes {
+		if version == f.Wanted {
+			done++
+		}
+	}
+	return done
+}
+
+// toy returns a definition of its own each time, so that a test may change it.
+func toy() toyDefinition {
+	always := transitions.Always[toyFacts, toyMemo]()
+	return toyDefinition{
+		Name: "toy-version", Doc: "brings every node to the wanted version",
+		States: []toyState{
+			{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "every node runs the wanted version"}},
+			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "is the path allowed?", Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: "Checking"},
+			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "the change is not permitted"}, OnTarget: "Checking"},
+			{
+				State: states.State{Name: "Restarting", Kind: states.Work, Doc: "the node in hand restarts", Deadline: 10 * time.Minute, Poll: time.Second},
+				While: inHand, OnTarget: "Checking", Do: &Action[toyFacts, toyMemo, toyEffect]{
+					Name: "restart", Doc: "restarts the node in hand", Before: transitions.All(pathAllowed, inSync), TurnBack: "Checking",
+					Do: func(_ *toyFacts, m toyMemo) []toyEffect { return []toyEffect{toyEffect("restart " + m.Node)} },
+				},
+			},
+			{
+				State: states.State{Name: "Soaking", Kind: states.Wait, Doc: "the new version proves itself", Deadline: time.Hour, Poll: time.Second},
+				While: onTarget, OnTarget: "Checking", DeadlineAt: func(f *toyFacts, _ toyMemo, _ time.Time) time.Time { return f.Soak },
+			},
+			{
+				State: states.State{Name: "Raising", Kind: states.Work, Doc: "the level is raised", Deadline: time.Minute, Poll: time.Second},
+				While: always, OnTarget: CarryOn, Do: &Action[toyFacts, toyMemo, toyEffect]{
+					Name: "raise", Doc: "raises the level", Needs: []transitions.Need{"level"}, Before: onTarget, TurnBack: "Checking",
+					Do: func(f *toyFacts, _ toyMemo) []toyEffect {
+						if level, known := f.Level.Get(); known && level == 2 {
+							return nil
+						}
+						return []toyEffect{"raise"}
+					},
+				},
+			},
+		},
+		Transitions: []toyRow{
+			{Event: "version-changed", From: "Settled", To: "Checking", When: transitions.Not(onTarget, "another version"), NewAttempt: true, Doc: "another version is wanted"},
+			{Event: "path-forbidden", From: "Checking", To: "Refused", When: transitions.Not(pathAllowed, "a forbidden path"), EvenIfUnknown: true, Doc: "the path is forbidden"},
+			{Event: "node-selected", From: "Checking", To: "Restarting", Choose: &nextNode, Awaited: true, Doc: "a node is left to restart"},
+			{Event: "all-done", From: "Checking", To: "Soaking", When: transitions.All(onTarget, inSync), Awaited: true, Doc: "no node is left"},
+			{Event: "path-opened", From: "Refused", To: "Checking", When: pathAllowed, Doc: "the path was opened"},
+			{Event: "restarted", From: "Restarting", To: "Checking", When: transitions.All(restarted, inSync), Awaited: true, Forget: true, Doc: "the node is back"},
+			{Event: "soaked", From: "Soaking", To: "Raising", When: inSync, Awaited: true, OneWay: true, Doc: "the soak is over"},
+			{Event: "raised", From: "Raising", To: "Settled", When: raised, Awaited: true, Doc: "the level is final"},
+		},
+		Needs: []Need{
+			{Name: "sync", Doc: "asks the system which nodes are in sync"},
+			{Name: "level", Doc: "asks the system for its level", MaxAge: time.Minute},
+		},
+		Target: Target[toyFacts]{Of: func(f *toyFacts) Aim { return Aim{From: "?", To: f.Wanted, Unknown: f.Wanted == ""} }},
+		Locate: Locator[toyFacts, toyMemo]{
+			Needs: []transitions.Need{"level"}, States: []string{"Settled", "Checking"},
+			Find: func(f *toyFacts) (Place[toyMemo], transitions.Verdict) {
+				level, known := f.Level.Get()
+				switch {
+				case !known:
+					return Place[toyMemo]{}, f.Level.Gap()
+				case level == 2 && f.done() == len(f.Nodes):
+					return Place[toyMemo]{State: "Settled"}, transitions.Allow()
+				default:
+					return Place[toyMemo]{State: "Checking"}, transitions.Allow()
+				}
+			},
+		},
+		Progress: Measure[toyFacts, toyMemo]{Unit: "node", Of: func(f *toyFacts, m toyMemo) Count {
+			return Count{Done: f.done(), Total: len(f.Nodes), Current: m.Node}
+		}},
+		Memo: MemoCodec[toyMemo]{
+			Encode: func(m toyMemo) map[string]string {
+				if m.Node == "" {
+					return nil
+				}
+				return map[string]string{"node": m.Node}
+			},
+			Decode: func(coded map[string]string) (toyMemo, error) {
+				if len(coded) > 0 && coded["node"] == "" {
+					return toyMemo{}, errors.New("no node in the memo")
+				}
+				return toyMemo{Node: coded["node"]}, nil
+			},
+		},
+		Migrations: map[string]string{"Verifying": "Checking"},
+		Records:    []Record{{Name: "started", Home: "a ConfigMap per node", Doc: "the version a node was started with"}},
+		MaxEdges:   40,
+	}
+}
+
+func mustCompile(t testing.TB, def toyDefinition) *toyMachine {
+	t.Helper()
+	m, err := Compile(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var now = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+
+const toyUID = "0b6a"
+
+// bind binds the toy to a kind whose view is the facts themselves; what was not asked for is left out of them.
+func bind(m *toyMachine) Lifecycle[struct{}, toyFacts, string] {
+	return Bind(m, Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
+		Name: "version",
+		Observe: func(_ struct{}, view toyFacts, ask Ask) toyFacts {
+			if !ask.For("sync") {
+				view.Sync = transitions.Fact[bool]{}
+			}
+			if !ask.For("level") {
+				view.Level = transitions.Fact[int]{}
+			}
+			return view
+		},
+		Effect: func(e toyEffect) string { return string(e) },
+	})
+}
+
+// lookAt looks at the entry with the needs that deciding in its state has, and with those given.
+func lookAt(m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, more ...transitions.Need) Look[string] {
+	lc := bind(m)
+	return lc.Look(Question[struct{}, toyFacts]{
+		View: f, UID: toyUID, Entry: entry, Ask: Ask{Needs: union(lc.Needs(entry), more), Now: now},
+	})
+}
+
+// attemptAt is an attempt of the toy towards the target, begun an hour ago.
+func attemptAt(target string) *lifecyclev1.Attempt {
+	start := now.Add(-time.Hour)
+	return &lifecyclev1.Attempt{ID: AttemptID(toyUID, "version", target, start), From: "?", To: target, StartedAt: metav1.NewTime(start)}
+}
+
+// at is an entry in the state, under an attempt towards version 2.
+func at(state string, memo map[string]string) *lifecyclev1.Lifecycle {
+	return &lifecyclev1.Lifecycle{
+		Name: "version", State: state, Memo: memo, EnteredAt: metav1.NewTime(now.Add(-time.Minute)), Attempt: attemptAt("2"),
+	}
+}
+
+// half is a world in which one of two nodes runs the wanted version 2.
+func half() toyFacts {
+	return toyFacts{
+		Wanted: "2", Nodes: map[string]string{"a": "2", "b": "1"}, Allowed: true,
+		Sync: transitions.Known(true, now), Level: transitions.Known(1, now),
+	}
+}
+
+func with(f toyFacts, change func(*toyFacts)) toyFacts {
+	change(&f)
+	return f
+}
