@@ -5,13 +5,13 @@ type JvmOptions struct {
 	// Xms is the heap that a node starts with, in bytes or with m or g.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
-	// +kubebuilder:validation:Pattern=`^[0-9]+[mMgG]?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[mMgG]?$')",messageExpression="'\"' + self + '\" is not a heap size: write a number of bytes, or one with m or g, such as 512m'"
 	Xms string `json:"-Xms,omitempty"`
 
 	// Xmx is the most heap that a node may use, in bytes or with m or g.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
-	// +kubebuilder:validation:Pattern=`^[0-9]+[mMgG]?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[mMgG]?$')",messageExpression="'\"' + self + '\" is not a heap size: write a number of bytes, or one with m or g, such as 512m'"
 	Xmx string `json:"-Xmx,omitempty"`
 
 	// Not used: further options of the form -XX.

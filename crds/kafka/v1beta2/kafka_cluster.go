@@ -13,7 +13,7 @@ type KafkaClusterSpec struct {
 	// A build may follow a dash: 4.1.1-acme-2 is ordered as 4.1.1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
-	// +kubebuilder:validation:Pattern=`^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}(-[0-9A-Za-z][0-9A-Za-z-]*(\.[0-9A-Za-z-]+)*)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,4}[.][0-9]{1,4}[.][0-9]{1,4}(-[0-9A-Za-z][0-9A-Za-z-]*([.][0-9A-Za-z-]+)*)?$')",messageExpression="'\"' + self + '\" is not a version of Kafka: write major.minor.patch, such as 4.1.1, with a build after a dash if there is one'"
 	Version string `json:"version,omitempty"`
 
 	// MetadataVersion to finalize once every node runs version, such as 4.1 or 4.1-IV1.
@@ -22,7 +22,7 @@ type KafkaClusterSpec struct {
 	// Raising it cannot be undone by changing the field back, unless Kafka can lower it without loss.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?(-IV[0-9]{1,4})?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,4}[.][0-9]{1,4}([.][0-9]{1,4})?(-IV[0-9]{1,4})?$')",messageExpression="'\"' + self + '\" is not a metadata version: write it as 4.1 or 4.1-IV1'"
 	MetadataVersion string `json:"metadataVersion,omitempty"`
 
 	// Image of every node whose version has no entry in images.

@@ -12,8 +12,8 @@ const ListenerInternal ListenerType = "internal"
 // Listener is one address that clients connect to.
 type Listener struct {
 	// Name of the listener, part of the names that Kafka gives it. At most 11 lower-case letters and digits.
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]{1,11}$`
-	// +kubebuilder:validation:MaxLength=11
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]{1,11}$')",messageExpression="'\"' + self + '\" is not a listener name: use 1 to 11 lower-case letters and digits'"
+	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
 	// Port of the listener, from 9092 up. 9404 and 9999 are taken by metrics and JMX.

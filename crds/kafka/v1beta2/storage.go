@@ -82,7 +82,7 @@ type Disk struct {
 	// Size of a persistent volume, such as 100Gi. It may grow where its class allows that, and never shrinks.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?(m|k|Ki|[MGTPE]i?)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$')",messageExpression="'\"' + self + '\" is not a size: write a number with a unit, such as 100Gi'"
 	Size string `json:"size,omitempty"`
 
 	// Class is the StorageClass of a persistent volume. Unset means the default of the Kubernetes cluster.
@@ -97,7 +97,7 @@ type Disk struct {
 	// SizeLimit is the most an ephemeral volume may hold, such as 10Gi. Unset means no limit of its own.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?(m|k|Ki|[MGTPE]i?)?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$')",messageExpression="'\"' + self + '\" is not a size: write a number with a unit, such as 100Gi'"
 	SizeLimit string `json:"sizeLimit,omitempty"`
 
 	// KraftMetadata marks the volume that holds the log of KRaft metadata, beside data. A single volume holds it anyway.
