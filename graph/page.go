@@ -1,0 +1,215 @@
+package graph
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// PageOptions say which picture a page shows. Without one it shows the graph as
+// Mermaid, which code hosts draw.
+type PageOptions struct {
+	// Light and Dark are the addresses of the SVGs for light and dark pages.
+	Light, Dark string
+}
+
+// Page writes the documentation of a machine as Markdown: its picture, then the
+// same as tables, so that nothing is told by the picture alone. Each state's row
+// has the anchor that StateAnchor names, for run books and alerts.
+func Page(g Graph, o PageOptions) string {
+	p := &page{}
+	p.put("<!-- Generated from the machine's declaration. Do not edit. -->")
+	p.put("# %s\n", plain(g.Name))
+	if g.Doc != "" {
+		p.put("%s\n", plain(sentence(g.Doc)))
+	}
+	if g.Digest != "" {
+		p.put("Digest of the graph: %s\n", code(g.Digest))
+	}
+	p.picture(g, o)
+	p.states(g)
+	p.transitions(g)
+	p.guards(g)
+	p.records(g)
+	return p.String()
+}
+
+// StateAnchor is the fragment under which a machine's page has a state.
+func StateAnchor(state string) string {
+	return "state-" + strings.Trim(notAnchor.ReplaceAllString(strings.ToLower(clean(state)), "-"), "-")
+}
+
+var notAnchor = regexp.MustCompile(`[^a-z0-9]+`)
+
+type page struct{ strings.Builder }
+
+func (p *page) put(format string, args ...any) {
+	fmt.Fprintf(&p.Builder, format, args...)
+	p.WriteByte('\n')
+}
+
+func (p *page) picture(g Graph, o PageOptions) {
+	alt := esc("State machine " + g.Name)
+	switch {
+	case o.Light != "" && o.Dark != "":
+		p.put("<picture>\n  <source media=\"(prefers-color-scheme: dark)\" srcset=\"%s\">\n  <img alt=\"%s\" src=\"%s\">\n</picture>\n", esc(o.Dark), alt, esc(o.Light))
+	case o.Light+o.Dark != "":
+		p.put("<img alt=\"%s\" src=\"%s\">\n", alt, esc(o.Light+o.Dark))
+	default:
+		p.put("```mermaid\n%s```\n", Mermaid(g, nil))
+	}
+}
+
+func (p *page) states(g Graph) {
+	t := table{head: []string{"State", "Kind", "Meaning", "True while", "Action", "Deadline", "Poll", "When the target changes"}}
+	for _, s := range g.States {
+		target := "carries on"
+		if s.OnTarget != "" {
+			target = "→ " + code(s.OnTarget)
+		}
+		kind := plain(strings.ToLower(string(s.Kind)))
+		if s.Kind == Hold && s.Planned {
+			kind += ", planned"
+		}
+		if s.Name == g.Initial {
+			kind += ", start"
+		}
+		t.add(fmt.Sprintf(`<a id="%s"></a>%s`, StateAnchor(s.Name), code(s.Name)), kind, plain(s.Doc), plain(s.While),
+			code(s.Action), duration(s.Deadline), duration(s.Poll), target)
+	}
+	p.section("States", t)
+}
+
+func (p *page) transitions(g Graph) {
+	t := table{head: []string{"Event", "From", "To", "Guard", "One-way", "Notes", "Meaning"}}
+	for _, e := range g.Edges {
+		if !e.drawn() {
+			continue
+		}
+		oneWay := ""
+		if e.OneWay {
+			oneWay = "**one-way**"
+		}
+		t.add(code(e.Event), code(e.From), code(e.To), code(e.Guard), oneWay, notes(e), plain(e.Doc))
+	}
+	p.section("Transitions", t)
+	if lines := Summary(g); len(lines) > 0 {
+		p.put("Beside these:\n")
+		for _, line := range lines {
+			p.put("- %s", plain(line))
+		}
+		p.put("")
+	}
+}
+
+// notes is what an edge asks of the runtime beyond its guard.
+func notes(e Edge) string {
+	var words []string
+	if e.NewAttempt {
+		words = append(words, "begins an attempt")
+	}
+	if e.Awaited {
+		words = append(words, "awaited")
+	}
+	if e.EvenIfUnknown {
+		words = append(words, "even if an earlier guard is unknown")
+	}
+	return strings.Join(words, ", ")
+}
+
+func (p *page) guards(g Graph) {
+	t := table{head: []string{"Guard", "Says yes when", "Needs"}}
+	for _, guard := range g.Guards {
+		var needs []string
+		for _, need := range guard.Needs {
+			needs = append(needs, code(need))
+		}
+		t.add(code(guard.Name), plain(guard.Doc), strings.Join(needs, ", "))
+	}
+	p.section("Guards", t)
+}
+
+func (p *page) records(g Graph) {
+	t := table{head: []string{"Record", "Home", "Meaning"}}
+	for _, r := range g.Records {
+		t.add(code(r.Name), plain(r.Home), plain(r.Doc))
+	}
+	p.section("Records", t)
+}
+
+func (p *page) section(title string, t table) {
+	if len(t.rows) > 0 {
+		p.put("## %s\n\n%s", title, t.String())
+	}
+}
+
+// table is a Markdown table that leaves out columns in which nothing stands.
+type table struct {
+	head []string
+	rows [][]string
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) String() string {
+	var columns []int
+	for i := range t.head {
+		for _, row := range t.rows {
+			if row[i] != "" {
+				columns = append(columns, i)
+				break
+			}
+		}
+	}
+	var b strings.Builder
+	line := func(row []string) {
+		for _, i := range columns {
+			b.WriteString("| " + row[i] + " ")
+		}
+		b.WriteString("|\n")
+	}
+	line(t.head)
+	b.WriteString(strings.Repeat("|---", len(columns)) + "|\n")
+	for _, row := range t.rows {
+		line(row)
+	}
+	return b.String()
+}
+
+var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;",
+	"&", "&amp;", "|", `\|`, "~", `\~`, "$", `\$`, "#", `\#`)
+
+// plain makes any text plain Markdown that stays on its line and in its cell.
+func plain(s string) string { return markdown.Replace(strings.TrimSpace(clean(s))) }
+
+// code sets a name in a code span, or escaped where a span could not hold it.
+func code(s string) string {
+	s = clean(s)
+	if strings.TrimSpace(s) == "" || strings.ContainsAny(s, "`|\\") {
+		return plain(s)
+	}
+	return "`" + s + "`"
+}
+
+// duration prints a duration shortly and leaves words as they are.
+func duration(s string) string {
+	if d, err := time.ParseDuration(s); err == nil {
+		return shortDuration(d)
+	}
+	return plain(s)
+}
+
+// sentence begins with a capital letter and ends with a stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if r, n := utf8.DecodeRuneInString(s); unicode.IsLower(r) {
+		s = string(unicode.ToUpper(r)) + s[n:]
+	}
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?:") {
+		return s
+	}
+	return s + "."
+}

@@ -1,0 +1,244 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// stateText is the small line under a state's name: its kind and its limit.
+func stateText(b *box) string {
+	if b.unknown() {
+		return "unknown to this client"
+	}
+	words := []string{strings.ToLower(clean(string(b.Kind)))}
+	switch {
+	case b.refused():
+		words = append(words, "refused")
+	case b.Kind == Hold:
+		words = append(words, "planned")
+	}
+	if b.Deadline != "" {
+		words = append(words, limitText(clean(b.Deadline)))
+	}
+	return strings.Join(words, " · ")
+}
+
+// limitText shortens a duration and says that it is one; words stay as they are.
+func limitText(s string) string {
+	if d, err := time.ParseDuration(s); err == nil {
+		return "up to " + shortDuration(d)
+	}
+	return s
+}
+
+// shortDuration prints the two largest units: 4m31s, 2h12m, 6d3h.
+func shortDuration(d time.Duration) string {
+	d = max(d, 0)
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d/time.Millisecond)
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return units(d, time.Minute, time.Second, "m", "s")
+	case d < 24*time.Hour:
+		return units(d, time.Hour, time.Minute, "h", "m")
+	}
+	return units(d, 24*time.Hour, time.Hour, "d", "h")
+}
+
+func units(d, large, small time.Duration, l, s string) string {
+	text := fmt.Sprintf("%d%s", d/large, l)
+	if rest := d % large / small; rest > 0 {
+		text += fmt.Sprintf("%d%s", rest, s)
+	}
+	return text
+}
+
+// edgeText is the label of one edge: its event, and in words that it is one-way.
+func edgeText(e Edge) string {
+	text := cut(clean(e.Event), labelLength)
+	if e.OneWay {
+		text += " · one-way"
+	}
+	return text
+}
+
+// wireText is the label of a wire, one line per edge; beyond a few it counts.
+func wireText(w *wire, live *Live) []string {
+	var lines []string
+	for i, e := range w.edges {
+		if i == labelLines-1 && len(w.edges) > labelLines {
+			return append(lines, fmt.Sprintf("+%d more", len(w.edges)-i))
+		}
+		text := edgeText(e)
+		if n := live.walked(e); n > 1 {
+			text += fmt.Sprintf(" ×%d", n)
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func (w *wire) oneWay() bool {
+	for _, e := range w.edges {
+		if e.OneWay {
+			return true
+		}
+	}
+	return false
+}
+
+// walked is how often an edge was taken.
+func (live *Live) walked(e Edge) int {
+	if live == nil {
+		return 0
+	}
+	for _, w := range live.Walked {
+		if w.Event == e.Event && w.From == e.From && w.To == e.To {
+			return w.Count
+		}
+	}
+	return 0
+}
+
+// visits is how often a state was entered; where the object stands counts once.
+func (live *Live) visits(state string) int {
+	if live == nil {
+		return 0
+	}
+	if n := live.Visited[state]; n > 0 || state != live.State {
+		return n
+	}
+	return 1
+}
+
+// at tells whether the object stands in a state.
+func (live *Live) at(state string) bool {
+	return live != nil && live.State != "" && live.State == state
+}
+
+// blocks is the waiting entry of one of an edge's guards, if the object stands
+// before that edge.
+func (live *Live) blocks(e Edge) (Waiting, bool) {
+	if !live.at(e.From) {
+		return Waiting{}, false
+	}
+	names := guardNames(e.Guard)
+	for _, w := range live.Waiting {
+		for _, name := range names {
+			if name == w.Guard {
+				return w, true
+			}
+		}
+	}
+	return Waiting{}, false
+}
+
+// guardNames is every name in a guard's text, such as in-sync in All(in-sync, ready).
+func guardNames(guard string) []string {
+	return strings.FieldsFunc(guard, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '.' && r != '/'
+	})
+}
+
+// spent is how long the object has been, or was, in a state; zero is unknown.
+func (live *Live) spent(state string) time.Duration {
+	if live == nil {
+		return 0
+	}
+	if live.at(state) && !live.EnteredAt.IsZero() && !live.Now.IsZero() {
+		return max(live.Now.Sub(live.EnteredAt), 0)
+	}
+	return live.Durations[state].Spent
+}
+
+// stateLine is the small line of a state on a live picture.
+func (live *Live) stateLine(b *box) string {
+	var words []string
+	if n := live.visits(b.Name); n > 1 {
+		words = append(words, fmt.Sprintf("×%d", n))
+	}
+	if d := live.spent(b.Name); d > 0 {
+		words = append(words, shortDuration(d))
+	}
+	if p := live.progress(); p != "" && live.at(b.Name) {
+		words = append(words, p)
+	} else if d := live.usual(b.Name); d > 0 {
+		words = append(words, "usually "+shortDuration(d))
+	}
+	if b.unknown() || len(words) == 0 {
+		return stateText(b)
+	}
+	return strings.Join(words, " · ")
+}
+
+func (live *Live) usual(state string) time.Duration {
+	if live == nil {
+		return 0
+	}
+	return live.Durations[state].Usual
+}
+
+func (live *Live) progress() string {
+	if live == nil || live.Progress == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d %s", live.Progress.Done, live.Progress.Total, plural(clean(live.Progress.Unit), live.Progress.Total))
+}
+
+func plural(unit string, n int) string {
+	switch {
+	case unit == "":
+		return "done"
+	case n == 1 || strings.HasSuffix(unit, "s"):
+		return unit
+	}
+	return unit + "s"
+}
+
+// headline says where the object stands, for how long, how far and until when.
+func (live *Live) headline() string {
+	if live == nil || live.State == "" {
+		return ""
+	}
+	text := clean(live.State)
+	if d := live.spent(live.State); d > 0 {
+		text += " for " + shortDuration(d)
+	}
+	if p := live.progress(); p != "" {
+		text += " · " + p
+		if live.Progress.Current != "" {
+			text += ", now " + clean(live.Progress.Current)
+		}
+	}
+	return text + live.deadlineText()
+}
+
+func (live *Live) deadlineText() string {
+	if live.Deadline.IsZero() {
+		return ""
+	}
+	text := " · deadline " + live.Deadline.UTC().Format("15:04:05") + " UTC"
+	if live.Now.IsZero() {
+		return text
+	}
+	if left := live.Deadline.Sub(live.Now); left >= 0 {
+		return text + ", in " + shortDuration(left)
+	}
+	return text + ", passed " + shortDuration(live.Now.Sub(live.Deadline)) + " ago"
+}
+
+// waitingLine is one guard in words.
+func (w Waiting) waitingLine() string {
+	text := clean(w.Guard)
+	if w.Want != "" {
+		text += ": want " + clean(w.Want)
+	}
+	if w.Saw != "" {
+		text += ", saw " + clean(w.Saw)
+	}
+	return text
+}
