@@ -16,7 +16,7 @@ import (
 
 // What kubectl get prints is decided by the API server from the columns of the definition; this asks its own code.
 func TestColumns(t *testing.T) {
-	since := time.Now().Add(-5 * time.Minute).UTC().Format(time.RFC3339)
+	since := time.Now().Add(-30 * time.Minute).UTC().Format(time.RFC3339)
 	status := `
 metadata: {name: orders, creationTimestamp: "` + since + `"}
 spec: {replicas: 3}
@@ -37,14 +37,14 @@ status:
 `
 	tests := map[string]struct{ narrow, wide string }{
 		"Kafka": {
-			narrow: "Name=orders Ready=False State=AwaitingInSync For=5m Progress=2/6 node Age=5m",
+			narrow: "Name=orders Ready=False State=AwaitingInSync For=30m Progress=2/6 node Age=30m",
 			wide:   "Kafka Version=4.0.0 Metadata Version=4.0-IV3 Warning=UnusedField",
 		},
 		"KafkaNodePool": {
-			narrow: `Name=orders Desired=3 Roles=["controller","broker"] Ready=False State=AwaitingInSync For=5m Progress=2/6 node Age=5m`,
+			narrow: `Name=orders Desired=3 Roles=["controller","broker"] Ready=False State=AwaitingInSync For=30m Progress=2/6 node Age=30m`,
 			wide:   "Node IDs=[0,1,2] Warning=UnusedField",
 		},
-		"StrimziPodSet": {narrow: "Name=orders Pods=3 Ready=2 Current=1 Age=5m"},
+		"StrimziPodSet": {narrow: "Name=orders Pods=3 Ready=2 Current=1 Age=30m"},
 	}
 	for kind, want := range tests {
 		t.Run(kind, func(t *testing.T) {
