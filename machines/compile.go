@@ -137,3 +137,9 @@ func costlyBeforeCheap[F, M, E any](def *Definition[F, M, E]) []string {
 	}
 	return out
 }
+
+// Warnings are doubtful but legal parts of the declaration, in words.
+func (m *Machine[F, M, E]) Warnings() []string { return slices.Clone(m.warnings) }
+
+// Graph is the machine as plain data.
+func (m *Machine[F, M, E]) Graph() Graph { return m.graph }

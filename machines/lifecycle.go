@@ -70,6 +70,10 @@ type Ask struct {
 	Now time.Time
 	// Ticket numbers the external writes of this entry.
 	Ticket Ticket
+	// Attempt under way, as far as the bookmark tells, and when its state was entered. They may name things (an approval, a
+	// soaking time); what is true of the world comes from the world.
+	Attempt   *lifecyclev1.Attempt
+	EnteredAt time.Time
 }
 
 // For says whether the need is wanted.
@@ -78,7 +82,7 @@ func (a Ask) For(need transitions.Need) bool { return slices.Contains(a.Needs, n
 // Ticket numbers a request to an external system: its answer belongs to this visit of this state and to no other.
 type Ticket struct {
 	UID, Lifecycle, Attempt, State string
-	// Sequence is when the state was entered, in Unix seconds.
+	// Sequence grows with each visit of the state within the attempt.
 	Sequence int64
 }
 
@@ -86,7 +90,10 @@ type Ticket struct {
 func TicketOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) Ticket {
 	t := Ticket{UID: uid, Lifecycle: lifecycle}
 	if entry != nil {
-		t.State, t.Sequence = entry.State, entry.EnteredAt.Unix()
+		t.State = entry.State
+		// The time has a resolution of a second; the edges in the history tell two visits within one second apart. (Edges does
+		// not: it starts again at zero when progress is made in the middle of a visit.)
+		t.Sequence = entry.EnteredAt.Unix()<<10 | int64(taken(entry.History)&0x3ff)
 		if entry.Attempt != nil {
 			t.Attempt = entry.Attempt.ID
 		}
@@ -114,9 +121,13 @@ type Decision struct {
 	// MayAct says that the bookmark is true, so that the state's action may run.
 	MayAct bool
 	// Decided says that the lifecycle has judged the object's generation: it knows the target and stays with it.
+	// At Rest and in a Hold no guard that was asked may be unknown, else a change could go unseen while all looks settled.
 	Decided bool
 	// Silent says that there is no entry and nothing can be said yet: the first answers are still pending.
 	Silent bool
+	// Needs are facts that finding the state anew takes and that were not asked for, since the bookmark was thought to be
+	// true: look again with them and decide anew.
+	Needs []transitions.Need
 	// Err is a defect of the machine (an undeclared read, a panic), naming the guard.
 	Err error
 }
@@ -208,7 +219,7 @@ func (b *bound[O, V, F, M, FX, E]) Action(state string) (ActionInfo, bool) {
 func (b *bound[O, V, F, M, FX, E]) Look(q Question[O, V]) Look[E] {
 	l := &look[F, M, FX, E]{
 		machine: b.machine, name: b.binding.Name, effect: b.binding.Effect,
-		uid: q.UID, entry: q.Entry, now: q.Ask.Now, scale: q.DeadlineScale,
+		uid: q.UID, entry: q.Entry, asked: q.Ask.Needs, now: q.Ask.Now, scale: q.DeadlineScale,
 	}
 	l.facts, l.err = observe(b.binding, q)
 	return l

@@ -24,7 +24,8 @@ type In[O, V, E any] struct {
 	Now        time.Time
 	// DeadlineScale stretches declared deadlines; 0 means 1.
 	DeadlineScale float64
-	// View looks at the world. It is called at most three times: to decide, to see what an entered state waits for, and live, to act.
+	// View looks at the world. Decide calls it once, again if a bookmark turned out wrong and must be located, and again if an
+	// entered state waits for more. Act calls it once, and again to see what a state turned back to waits for.
 	View func(needs []transitions.Need, live bool) (V, error)
 	// Last is the lifecycle that moved last: the others come first this time.
 	Last string
@@ -70,26 +71,55 @@ func Decide[O, V, E any](in In[O, V, E]) (Step[V, E], error) {
 		return step, fmt.Errorf("observing: %w", err)
 	}
 	step.View, step.Decided = view, true
-	step.Standings = make([]Standing[E], 0, len(in.Lifecycles))
-	for _, lc := range in.Lifecycles {
-		s := Standing[E]{Name: lc.Name(), Entry: Entry(in.Status, lc.Name())}
-		s.look = lc.Look(in.question(lc, s.Entry, view, needs, false))
-		s.Decision = s.look.Decide()
+	step.Standings = make([]Standing[E], len(in.Lifecycles))
+	var wrong []transitions.Need
+	for i, lc := range in.Lifecycles {
+		s := &step.Standings[i]
+		s.Name, s.Entry = lc.Name(), Entry(in.Status, lc.Name())
 		if s.Entry != nil {
 			s.State, _ = lc.State(s.Entry.State)
 		}
+		in.decide(s, lc, view, needs)
+		wrong = merge(wrong, s.Decision.Needs)
+	}
+	if len(wrong) > 0 {
+		if needs, err = in.locate(&step, merge(needs, wrong)); err != nil {
+			return step, err
+		}
+	}
+	for i := range step.Standings {
+		s := &step.Standings[i]
 		if s.Decision.Err != nil {
 			step.Errs = append(step.Errs, fmt.Errorf("lifecycle %s: %w", s.Name, s.Decision.Err))
 		}
 		step.Decided = step.Decided && s.Decision.Decided && s.Decision.Move == nil
-		step.Standings = append(step.Standings, s)
 	}
 	err = in.enter(&step, needs)
 	return step, err
 }
 
+func (in *In[O, V, E]) decide(s *Standing[E], lc machines.Lifecycle[O, V, E], view V, needs []transitions.Need) {
+	s.look = lc.Look(in.question(lc, s.Entry, view, needs, false))
+	s.Decision = s.look.Decide()
+}
+
+// locate looks again with what finding the state of contradicted bookmarks takes, and decides those lifecycles anew.
+func (in *In[O, V, E]) locate(step *Step[V, E], needs []transitions.Need) ([]transitions.Need, error) {
+	view, err := in.View(needs, false)
+	if err != nil {
+		return needs, fmt.Errorf("observing what locates a lifecycle: %w", err)
+	}
+	step.View = view
+	for i, lc := range in.Lifecycles {
+		if s := &step.Standings[i]; len(s.Decision.Needs) > 0 {
+			in.decide(s, lc, view, needs)
+		}
+	}
+	return needs, nil
+}
+
 // enter turns the moves of this pass into entries, observing what the states entered wait for.
-func (in In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
+func (in *In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
 	moving := in.moving(step.Standings)
 	if len(moving) == 0 {
 		return nil
@@ -97,7 +127,7 @@ func (in In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
 	view := step.View
 	var more []transitions.Need
 	for _, i := range moving {
-		more = append(more, in.Lifecycles[i].NeedsIn(step.Standings[i].Decision.Move.To)...)
+		more = merge(more, in.Lifecycles[i].NeedsIn(step.Standings[i].Decision.Move.To))
 	}
 	if missing(needs, more) {
 		needs = merge(needs, more)
@@ -121,7 +151,7 @@ func (in In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
 }
 
 // moving picks the lifecycles whose moves are committed: all first entries at once, else one, round robin.
-func (in In[O, V, E]) moving(standings []Standing[E]) []int {
+func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 	var first []int
 	next, start := -1, 0
 	for i := range standings {
@@ -182,6 +212,13 @@ func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
 	if out.TurnBack == nil {
 		return out, view, nil
 	}
+	if more := lc.NeedsIn(out.TurnBack.To); missing(needs, more) {
+		needs = merge(needs, more)
+		if view, err = in.View(needs, false); err != nil {
+			return out, view, fmt.Errorf("observing what %s waits for: %w", out.TurnBack.To, err)
+		}
+		look = lc.Look(in.question(lc, s.Entry, view, needs, false))
+	}
 	entry, err := look.Enter(*out.TurnBack)
 	if err != nil {
 		return out, view, err
@@ -209,7 +246,7 @@ func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle 
 	return nil
 }
 
-func (in In[O, V, E]) lifecycle(name string) machines.Lifecycle[O, V, E] {
+func (in *In[O, V, E]) lifecycle(name string) machines.Lifecycle[O, V, E] {
 	for _, lc := range in.Lifecycles {
 		if lc.Name() == name {
 			return lc
@@ -218,16 +255,19 @@ func (in In[O, V, E]) lifecycle(name string) machines.Lifecycle[O, V, E] {
 	return nil
 }
 
-func (in In[O, V, E]) question(
+func (in *In[O, V, E]) question(
 	lc machines.Lifecycle[O, V, E], entry *lifecyclev1.Lifecycle, view V, needs []transitions.Need, live bool,
 ) machines.Question[O, V] {
+	ask := machines.Ask{Needs: needs, Live: live, Now: in.Now, Ticket: machines.TicketOf(in.UID, lc.Name(), entry)}
+	if entry != nil {
+		ask.Attempt, ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
+	}
 	return machines.Question[O, V]{
-		Object: in.Object, View: view, UID: in.UID, Generation: in.Generation, Entry: entry, DeadlineScale: in.DeadlineScale,
-		Ask: machines.Ask{Needs: needs, Live: live, Now: in.Now, Ticket: machines.TicketOf(in.UID, lc.Name(), entry)},
+		Object: in.Object, View: view, UID: in.UID, Generation: in.Generation, Entry: entry, DeadlineScale: in.DeadlineScale, Ask: ask,
 	}
 }
 
-func (in In[O, V, E]) needs() []transitions.Need {
+func (in *In[O, V, E]) needs() []transitions.Need {
 	var needs []transitions.Need
 	for _, lc := range in.Lifecycles {
 		needs = merge(needs, lc.Needs(Entry(in.Status, lc.Name())))
@@ -244,14 +284,18 @@ func missing(have, want []transitions.Need) bool {
 	return false
 }
 
+// merge adds what is missing. Neither list is changed: both may belong to a compiled machine.
 func merge(have, more []transitions.Need) []transitions.Need {
-	for i, n := range more {
-		if !contains(have, n) {
-			// A fresh slice: have may belong to a compiled machine.
-			have = append(append(make([]transitions.Need, 0, len(have)+len(more)-i), have...), n)
+	if len(have) == 0 {
+		return more
+	}
+	out := have[:len(have):len(have)]
+	for _, n := range more {
+		if !contains(out, n) {
+			out = append(out, n)
 		}
 	}
-	return have
+	return out
 }
 
 func contains(list []transitions.Need, want transitions.Need) bool {

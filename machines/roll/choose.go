@@ -99,6 +99,22 @@ func unready(f *Facts, except int32) []string {
 	return names
 }
 
+// Troubles names every node that is not ready, with its trouble if it is known.
+func Troubles(f *Facts) []string {
+	var out []string
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		switch {
+		case n.Running && n.Ready:
+		case n.Trouble != "":
+			out = append(out, n.Name()+" ("+n.Trouble+")")
+		default:
+			out = append(out, n.Name())
+		}
+	}
+	return out
+}
+
 func quorumSafe(f *Facts, n *Node) transitions.Verdict {
 	quorum, known := f.Quorum.Get()
 	if !known {

@@ -38,6 +38,8 @@ type Inclusion[F, E any] struct {
 	Permit transitions.Guard[F, Memo]
 	// OnTarget is where a changed target leads, from every state of the roll.
 	OnTarget string
+	// TurnBack is where a withdrawn permission leads, just before a restart.
+	TurnBack string
 	// Done is where the roll leads when no node wants a restart.
 	Done string
 }
@@ -58,7 +60,7 @@ func (in Inclusion[F, E]) States() []machines.State[F, Memo, E] {
 			State: states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Poll: states.DefaultPoll, Part: part},
 			While: in.inHand(), OnTarget: in.OnTarget, Do: in.restart(),
 		},
-		wait(AwaitingReady, "the node in hand starts up", readyDeadline, in.inHand()),
+		wait(AwaitingReady, "the node in hand, or every node of a new cluster, starts up", readyDeadline, in.inHandOrAll()),
 		wait(AwaitingInSync, "the node in hand catches up with the others", syncDeadline, in.inHand()),
 	}
 }
@@ -80,6 +82,7 @@ func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Memo] {
 
 		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
 		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, When: in.outdatedInHand(), Doc: "what is wanted changed while the node was starting: it goes again, since it may be what mends it"},
+		{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Awaited: true, Doc: "the first pods of all nodes are ready"},
 		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
 		{Event: "unready-again", From: AwaitingInSync, To: AwaitingReady, When: transitions.Not(in.ready(), "the node in hand unready"), Doc: "the pod is not ready any more"},
 		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, Forget: true, Doc: "the node takes part again"},
@@ -89,7 +92,7 @@ func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Memo] {
 func (in Inclusion[F, E]) restart() *machines.Action[F, Memo, E] {
 	return &machines.Action[F, Memo, E]{
 		Name: "restart-node", Doc: "switches the node in hand to what is wanted of it and evicts its pod",
-		Before: transitions.All(in.Permit, in.safe()), TurnBack: in.OnTarget,
+		Before: transitions.All(in.Permit, in.safe()), TurnBack: in.TurnBack,
 		Do: func(f *F, m Memo) []E {
 			n := in.Facts(f).Node(m.Node)
 			if n == nil || !n.Outdated {

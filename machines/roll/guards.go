@@ -80,6 +80,29 @@ func (in Inclusion[F, E]) inHand() transitions.Guard[F, Memo] {
 		func(*Facts, *Node) transitions.Verdict { return transitions.Allow() })
 }
 
+// inHandOrAll is inHand, or that no node is in hand: then all are waited for.
+func (in Inclusion[F, E]) inHandOrAll() transitions.Guard[F, Memo] {
+	return transitions.Any(in.inHand(), transitions.Guard[F, Memo]{
+		Name: "nobody-in-hand", Doc: "no node is in hand: all are waited for", Want: "no node in hand",
+		Ask: func(_ *F, m Memo) transitions.Verdict { return transitions.If(m.Node == None, "a node is in hand") },
+	})
+}
+
+// allReady says yes when no node is in hand and every node is ready: a cluster that starts for the first time.
+func (in Inclusion[F, E]) allReady() transitions.Guard[F, Memo] {
+	return transitions.Guard[F, Memo]{
+		Name: "all-ready", Doc: "no node is in hand and every node is ready", Want: "every node ready",
+		Ask: func(f *F, m Memo) transitions.Verdict {
+			facts := in.Facts(f)
+			if m.Node != None {
+				return transitions.Deny("one node is in hand")
+			}
+			down := Troubles(facts)
+			return transitions.If(len(down) == 0 && len(facts.Nodes) > 0, "not ready: "+Names(down))
+		},
+	}
+}
+
 func (in Inclusion[F, E]) safe() transitions.Guard[F, Memo] {
 	return in.hand("restart-safe", "the node in hand may be taken away now without hurting anybody",
 		"every other node ready, a quorum and enough in-sync replicas without the node", needs(), Safe)

@@ -1,0 +1,57 @@
+package kafkaversion
+
+import (
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Effect is what a version change wants done: exactly one of its fields is set.
+type Effect struct {
+	// Restart switches a node to the version and evicts its pod.
+	Restart *Restart
+	// Update changes a feature level.
+	Update *kafka.FeatureUpdate
+}
+
+// Restart of one node on one version.
+type Restart struct {
+	Node    int32
+	Version string
+}
+
+// included is the roll as this machine includes it.
+var included = roll.Inclusion[Facts, Effect]{
+	Facts: func(f *Facts) *roll.Facts { return &f.Roll },
+	Restart: func(f *Facts, n *roll.Node) Effect {
+		return Effect{Restart: &Restart{Node: n.ID, Version: f.direction().To.String()}}
+	},
+	Permit:   transitions.All(sound, pathAllowed, transitions.Any(inHandDown, snapshotsTaken)),
+	OnTarget: Checking, TurnBack: Checking, Done: Verifying,
+}
+
+// setMetadata moves metadata.version by one request. Raising it is a one-way door: what is asked just before is everything
+// that was asked on the way.
+var setMetadata = &machines.Action[Facts, roll.Memo, Effect]{
+	Name: "set-metadata", Doc: "asks Kafka to finalize the wanted level of metadata.version, by a safe kind of update only",
+	Needs: features(),
+	Before: transitions.All(sound, pathAllowed, onVersion, allReady,
+		transitions.Any(lowerDue, transitions.All(noGhosts, soaked, approved))),
+	TurnBack: Verifying,
+	Do: func(f *Facts, _ roll.Memo) []Effect {
+		d := f.decide()
+		update := kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: d.Metadata.Target}
+		switch {
+		case f.Answer.Status != NoAnswer:
+			return nil // asked in this visit of the state: the answer, or the level itself, moves on
+		case d.Metadata.Step == MetadataRaise:
+			update.Kind = kafka.Upgrade
+		case d.Metadata.Step == MetadataLower:
+			update.Kind = kafka.SafeDowngrade
+		default:
+			return nil
+		}
+		return []Effect{{Update: &update}}
+	},
+}

@@ -1,0 +1,18 @@
+package kafkaversion_test
+
+import (
+	"testing"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+)
+
+func TestDefinitionCompiles(t *testing.T) {
+	machine, err := machines.Compile(kafkaversion.Definition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range machine.Warnings() {
+		t.Log(w)
+	}
+}

@@ -1,0 +1,130 @@
+package kafkaversion
+
+import (
+	"slices"
+	"time"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// NeedFeatures are the finalized feature levels and the ranges that the running binaries support.
+const NeedFeatures transitions.Need = "features"
+
+// Facts of a version change.
+type Facts struct {
+	// Roll are the nodes. A node is outdated if it runs another version than the wanted one.
+	Roll roll.Facts
+	// Situation is what the decision rests on, without the levels: those come from Features.
+	Situation Situation
+	// Obstacle is why the cluster's declaration cannot be acted upon at all (two pools with one node id, another cluster's
+	// disks); empty if nothing is wrong.
+	Obstacle string
+	// Features are the finalized levels, and what the running binaries support.
+	Features transitions.Fact[kafka.Features] `need:"features"`
+	// Disks is what is known of each node's log of metadata.
+	Disks []Disk
+	// Wanted are the ids that are wanted as brokers; Leaving have a pod or are still being removed.
+	Wanted, Leaving []int32
+	// Finalize says who lets the metadata level be raised.
+	Finalize Finalize
+	// Answer to the last request to change a level.
+	Answer Answer
+	// Attempt under way.
+	Attempt *lifecyclev1.Attempt
+	// EnteredAt is when the state was entered.
+	EnteredAt time.Time
+	// Pause is how long MetadataRefused lets pass before it asks again.
+	Pause time.Duration
+}
+
+// Finalize is what must have happened before the level is raised, beyond the roll itself.
+type Finalize struct {
+	// Soak is how long the new binaries must have run: detent.dev/soak.
+	Soak time.Duration
+	// ByApproval demands detent.dev/approve.
+	ByApproval bool
+	// Approved is the attempt id that was approved for raise-metadata.
+	Approved string
+}
+
+// Status of a request to an external system.
+type Status uint8
+
+// The states of an answer.
+const (
+	// NoAnswer: nothing was asked in this visit of the state.
+	NoAnswer Status = iota
+	// Asked and not answered yet.
+	Asked
+	// Done as asked.
+	Done
+	// Refused by the other side, with its words.
+	Refused
+	// Unknown whether it was done.
+	Unknown
+)
+
+// Answer to the last request to change a level.
+type Answer struct {
+	Status Status
+	// Text is the refusal in Kafka's own words, with its code's name.
+	Text string
+}
+
+// Disk is what is known of one node's log of metadata: an older binary that replays a record of a level it does not know
+// dies at start, although the level was lowered since. Its record remembers what no request tells.
+type Disk struct {
+	Node int32
+	// Highest level per feature that was seen finalized since the log was last known to be free of higher ones.
+	Highest map[string]int16
+	// LoweredAt is when a lower level was first seen, per feature.
+	LoweredAt map[string]time.Time
+	// Interval after which a running process takes a snapshot; 0 means never by time.
+	Interval time.Duration
+}
+
+// decide is the decision on this pass's levels. It demands NeedFeatures.
+func (f *Facts) decide() Decision {
+	s := f.Situation
+	if features, known := f.Features.Get(); known {
+		s.Finalized = FinalizedLevels{Known: true, Levels: features.Finalized}
+	} else {
+		s.Finalized = FinalizedLevels{Problem: f.Features.Gap().Saw}
+	}
+	return Decide(s)
+}
+
+// direction is the decision as far as it needs no levels: where from, where to.
+func (f *Facts) direction() Decision { return Decide(f.Situation) }
+
+// onVersion says whether every node runs the wanted version.
+func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
+
+// started says whether any node ever ran.
+func (f *Facts) started() bool { return f.direction().Direction != DirectionInstall }
+
+// ghosts are registered brokers that are neither wanted nor about to leave in order: their binary binds the level.
+func (f *Facts) ghosts(brokers kafka.Brokers) []int32 {
+	var out []int32
+	for _, id := range brokers.IDs() {
+		if !slices.Contains(f.Wanted, id) && !slices.Contains(f.Leaving, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// soakedAt is when the newest process has run for the soaking time.
+func (f *Facts) soakedAt() time.Time {
+	newest := time.Time{}
+	for i := range f.Roll.Nodes {
+		if s := f.Roll.Nodes[i].StartedAt; s.After(newest) {
+			newest = s
+		}
+	}
+	return newest.Add(f.Finalize.Soak)
+}

@@ -1,0 +1,208 @@
+package kafkaversion
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type guard = transitions.Guard[Facts, roll.Memo]
+
+func features() []transitions.Need { return []transitions.Need{NeedFeatures} }
+
+var sound = guard{
+	Name: "declaration-sound", Doc: "pools, node ids and disks fit together", Want: "pools, node ids and disks that fit together",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict { return transitions.If(f.Obstacle == "", f.Obstacle) },
+}
+
+var started = guard{
+	Name: "ever-started", Doc: "some node of the cluster ran before", Want: "a node that ran before",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(f.started(), "no node ever ran")
+	},
+}
+
+var onVersion = guard{
+	Name: "on-version", Doc: "every node runs the wanted version", Want: "every node on the wanted version",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		if f.onVersion() {
+			return transitions.Allow()
+		}
+		return transitions.Deny(fmt.Sprintf("%d of %d nodes run the wanted version", f.Roll.Done(), len(f.Roll.Nodes)))
+	},
+}
+
+// pathAllowed is the decision: may the nodes run the wanted version, given the finalized levels.
+var pathAllowed = guard{
+	Name: "path-allowed", Doc: "the version change is allowed: every finalized feature is in the range of the wanted version", Needs: features(),
+	Want: "a wanted version that is supported and can read every finalized feature level",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		d := f.decide()
+		switch d.Outcome {
+		case OutcomeAllowed:
+			return transitions.Allow()
+		case OutcomeRefused:
+			return transitions.Deny(d.Message)
+		}
+		return transitions.Verdict{Saw: d.Message, Pending: f.Features.Gap().Pending}
+	},
+}
+
+// onLevel says whether metadata.version is where the spec wants it.
+var onLevel = guard{
+	Name: "on-level", Doc: "metadata.version is at the wanted level", Needs: features(), Want: "metadata.version at the wanted level",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		d := f.decide()
+		if _, known := f.Features.Get(); !known {
+			return f.Features.Gap()
+		}
+		if d.Metadata.Step == MetadataKeep {
+			return transitions.Allow()
+		}
+		return transitions.Deny(levelName(d.Metadata.Current) + " instead of " + levelName(d.Metadata.Target))
+	},
+}
+
+func step(name string, want MetadataStep, doc string) guard {
+	return guard{
+		Name: name, Doc: doc, Want: doc, Needs: features(),
+		Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+			d := f.decide()
+			if _, known := f.Features.Get(); !known {
+				return f.Features.Gap()
+			}
+			return transitions.If(d.Metadata.Step == want, "metadata.version is at "+levelName(d.Metadata.Current))
+		},
+	}
+}
+
+var (
+	raiseDue = step("raise-due", MetadataRaise, "the level is below the wanted one")
+	lowerDue = step("lower-due", MetadataLower, "the level is above the wanted one")
+)
+
+// otherBuild says whether this attempt only exchanges builds of one version: it leaves the metadata alone.
+var otherBuild = guard{
+	Name: "build-only", Doc: "this attempt exchanges builds of one version and touches no metadata", Want: "an attempt between builds of one version",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		if f.Attempt == nil || f.Situation.Table == nil {
+			return transitions.Deny("no attempt")
+		}
+		from, errFrom := f.Situation.Table.Find(f.Attempt.From)
+		to, errTo := f.Situation.Table.Find(f.Attempt.To)
+		same := errFrom == nil && errTo == nil && from.Number().Compare(to.Number()) == 0 && !from.Number().SameBuild(to.Number())
+		return transitions.If(same, f.Attempt.From+" and "+f.Attempt.To+" are different versions")
+	},
+}
+
+var allReady = guard{
+	Name: "nodes-ready", Doc: "every node has a ready pod", Want: "a ready pod of every node",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		down := roll.Troubles(&f.Roll)
+		return transitions.If(len(down) == 0, "not ready: "+roll.Names(down))
+	},
+}
+
+var noGhosts = guard{
+	Name: "no-stale-registration", Doc: "no broker is registered that is neither wanted nor leaving in order", Needs: []transitions.Need{roll.NeedBrokers},
+	Want: "every registered broker wanted: the binary of a removed one still binds the level",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		brokers, known := f.Roll.Brokers.Get()
+		if !known {
+			return f.Roll.Brokers.Gap()
+		}
+		ghosts := f.ghosts(brokers)
+		return transitions.If(len(ghosts) == 0, fmt.Sprintf("still registered: %v", ghosts))
+	},
+}
+
+var soaked = guard{
+	Name: "soaked", Doc: "the newest process has run for the soaking time", Want: "the soaking time of detent.dev/soak to pass",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		until := f.soakedAt()
+		return transitions.If(f.Finalize.Soak == 0 || !f.Roll.Now.Before(until), "soaking until "+until.UTC().Format(time.RFC3339))
+	},
+}
+
+var approved = guard{
+	Name: "approved", Doc: "raising the metadata level needs no approval, or was approved for this attempt",
+	Want: "the annotation detent.dev/approve: raise-metadata=<attempt id>",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		if !f.Finalize.ByApproval {
+			return transitions.Allow()
+		}
+		if f.Attempt == nil {
+			return transitions.Deny("no attempt to approve")
+		}
+		if f.Finalize.Approved == "" {
+			return transitions.Deny("not approved; annotate with detent.dev/approve: raise-metadata=" + f.Attempt.ID)
+		}
+		return transitions.If(f.Finalize.Approved == f.Attempt.ID, "approved was attempt "+f.Finalize.Approved+", this is "+f.Attempt.ID)
+	},
+}
+
+var snapshotsTaken = guard{
+	Name: "snapshots-taken", Doc: "no running node's log holds a level that the wanted version does not know",
+	Want: "a snapshot of the metadata log on every running node, taken after the level was lowered",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		pending := f.pendingSnapshots()
+		if len(pending) == 0 {
+			return transitions.Allow()
+		}
+		names := make([]string, len(pending))
+		for i, p := range pending {
+			names[i] = p.String()
+		}
+		saw := roll.Names(names)
+		if end := f.snapshotsDone(); !end.IsZero() {
+			saw += "; expected at " + end.UTC().Format(time.RFC3339)
+		}
+		return transitions.Deny(saw)
+	},
+}
+
+// snapshotsPossible says no where waiting would never end.
+var snapshotsPossible = guard{
+	Name: "snapshots-possible", Doc: "every process whose snapshot is waited for takes snapshots by time",
+	Want: "metadata.log.max.snapshot.interval.ms above 0 on every node",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		for _, p := range f.pendingSnapshots() {
+			if p.never {
+				return transitions.Deny(fmt.Sprintf("%s runs with metadata.log.max.snapshot.interval.ms=0 and never snapshots by time: set an interval and let the nodes restart on today's version, or raise the wanted version", p))
+			}
+		}
+		return transitions.Allow()
+	},
+}
+
+// inHandDown says whether the node in hand serves nobody anyway: restarting it on an older binary is the test.
+var inHandDown = guard{
+	Name: "in-hand-down", Doc: "the node in hand is not running anyway", Want: "the node in hand to be down",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		n := f.Roll.Node(m.Node)
+		return transitions.If(n != nil && !n.Ready, "the node in hand is ready")
+	},
+}
+
+var answerRefused = guard{
+	Name: "update-refused", Doc: "Kafka refused to change the level", Want: "a refusal",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(f.Answer.Status == Refused, "not refused")
+	},
+}
+
+var answerUnknown = guard{
+	Name: "update-unknown", Doc: "whether Kafka changed the level is not known", Want: "a lost answer",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(f.Answer.Status == Unknown, "answered, or not asked")
+	},
+}
+
+var askAgain = guard{
+	Name: "time-to-ask-again", Doc: "the pause after a refusal has passed", Want: "Kafka to accept the level; asked again after a pause",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(!f.Roll.Now.Before(f.EnteredAt.Add(f.Pause)), f.Answer.Text)
+	},
+}

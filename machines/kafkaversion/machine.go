@@ -1,0 +1,153 @@
+package kafkaversion
+
+import (
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Name of the machine.
+const Name = "kafka-version-change"
+
+// States of the machine's own; those of the roll stand in package roll.
+const (
+	Settled                = "Settled"
+	Checking               = "Checking"
+	Refusing               = "Refused"
+	AwaitingSnapshot       = "AwaitingSnapshot"
+	Verifying              = "Verifying"
+	AwaitingUnregistration = "AwaitingUnregistration"
+	Soaking                = "Soaking"
+	AwaitingApproval       = "AwaitingApproval"
+	SettingMetadata        = "SettingMetadata"
+	MetadataRefused        = "MetadataRefused"
+)
+
+type (
+	state = machines.State[Facts, roll.Memo, Effect]
+	row   = machines.Transition[Facts, roll.Memo]
+)
+
+var always = transitions.Always[Facts, roll.Memo]()
+
+// Definition is the whole machine: Settled -> Checking -> the roll -> Verifying -> SettingMetadata -> Settled.
+//
+//nolint:funlen // the whole graph on one screen is the point
+func Definition() machines.Definition[Facts, roll.Memo, Effect] {
+	const poll = states.DefaultPoll
+	not := transitions.Not[Facts, roll.Memo]
+	all := transitions.All[Facts, roll.Memo]
+	wait := func(name string, deadline time.Duration, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Poll: poll}, While: always, OnTarget: Checking}
+	}
+	hold := func(name string, stance states.Stance, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Hold, Stance: stance, Doc: doc, Poll: poll}, OnTarget: Checking}
+	}
+	awaitingSnapshot := wait(AwaitingSnapshot, 0, "logs may still hold a lowered level that the older version cannot read; each node's next snapshot is waited for")
+	awaitingSnapshot.DeadlineAt = func(f *Facts, _ roll.Memo, entered time.Time) time.Time {
+		if end := f.snapshotsDone(); end.After(entered) {
+			return end.Add(snapshotGrace)
+		}
+		return entered.Add(snapshotGrace)
+	}
+	soaking := hold(Soaking, states.Planned, "the new binaries run for the soaking time before the metadata level is raised")
+	soaking.DeadlineAt = func(f *Facts, _ roll.Memo, _ time.Time) time.Time { return f.soakedAt() }
+
+	return machines.Definition[Facts, roll.Memo, Effect]{
+		Name: Name, Doc: "moves a Kafka cluster from one version to another: binaries one node at a time, then the metadata level",
+		States: slices.Concat([]state{
+			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every node runs the wanted version and the metadata level is the wanted one"}},
+			wait(Checking, time.Minute, "whether and how the wanted version can be reached is being decided"),
+			awaitingSnapshot,
+		}, included.States(), []state{
+			wait(Verifying, 30*time.Minute, "every node runs the wanted version; what is left to do is being decided"),
+			wait(AwaitingUnregistration, time.Hour, "brokers that are gone are still registered and bind the metadata level"),
+			soaking,
+			hold(AwaitingApproval, states.Planned, "raising the metadata level, which closes the way back, awaits approval"),
+			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute, Poll: poll}, While: always, OnTarget: Checking, Do: setMetadata},
+			hold(Refusing, states.Refusal, "the wanted version cannot be reached from here; nothing was touched"),
+			hold(MetadataRefused, states.Advice, "Kafka refused to change the metadata level; it is asked again after a pause"),
+		}),
+		Transitions: slices.Concat([]row{
+			{Event: "install", From: Settled, To: Checking, NewAttempt: true, When: not(started, "a cluster that never ran"), Doc: "a new cluster"},
+			{Event: "version-changed", From: Settled, To: Checking, NewAttempt: true, When: not(onVersion, "a node on another version"), Doc: "a node runs another version than the wanted one"},
+			{Event: "declaration-broken", From: Settled, To: Checking, NewAttempt: true, When: not(sound, "pools, node ids or disks that do not fit"), Doc: "the declaration cannot be acted upon"},
+			{Event: "path-closed", From: Settled, To: Checking, NewAttempt: true, When: not(pathAllowed, "a wanted version that is not allowed"), Doc: "the wanted version is not allowed"},
+			{Event: "level-changed", From: Settled, To: Checking, NewAttempt: true, When: not(onLevel, "metadata.version at another level"), Doc: "the metadata level is not the wanted one"},
+
+			{Event: "declaration-refused", From: Checking, To: Refusing, When: not(sound, "pools, node ids or disks that do not fit"), Awaited: true, Doc: "the declaration cannot be acted upon"},
+			{Event: "path-forbidden", From: Checking, To: Refusing, When: not(pathAllowed, "a wanted version that is not allowed"), EvenIfUnknown: true, Doc: "the wanted version is not allowed"},
+			{Event: "snapshots-off", From: Checking, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), EvenIfUnknown: true, Doc: "a wait for snapshots would never end"},
+			{Event: "settled", From: Checking, To: Settled, When: all(started, onVersion, pathAllowed, onLevel), Doc: "there is nothing to do"},
+			{Event: "pods-starting", From: Checking, To: roll.AwaitingReady, When: all(not(started, "a cluster that never ran"), pathAllowed), Doc: "the pods of a new cluster start on the wanted version", Forget: true},
+			{Event: "snapshots-needed", From: Checking, To: AwaitingSnapshot, When: all(not(onVersion, "a node on another version"), pathAllowed, not(snapshotsTaken, "a log that holds a level too high")), Doc: "an older binary might not survive on the nodes' logs yet"},
+			{Event: "path-clear", From: Checking, To: roll.SelectingNode, When: all(not(onVersion, "a node on another version"), pathAllowed), Awaited: true, Doc: "the roll may begin"},
+			{Event: "binaries-done", From: Checking, To: Verifying, When: all(onVersion, pathAllowed), Awaited: true, Doc: "only the metadata level is left"},
+
+			{Event: "node-down", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: downGuard, Pick: pickDown}, Doc: "a node that is not running anyway goes first, as the test"},
+			{Event: "snapshots-taken", From: AwaitingSnapshot, To: roll.SelectingNode, When: snapshotsTaken, Awaited: true, Doc: "no log holds a level that the older version does not know"},
+		}, included.Transitions(), []row{
+			{Event: "node-outdated", From: Verifying, To: Checking, When: not(onVersion, "a node on another version"), Doc: "a node came back on another version"},
+			{Event: "build-rolled", From: Verifying, To: Settled, When: all(otherBuild, allReady), Doc: "another build of the same version leaves the metadata alone"},
+			{Event: "verified", From: Verifying, To: Settled, When: all(allReady, onLevel), Awaited: true, Doc: "binaries and metadata are where the spec wants them"},
+			{Event: "registrations-stale", From: Verifying, To: AwaitingUnregistration, When: all(raiseDue, not(noGhosts, "a stale registration")), Doc: "Kafka would refuse the level because of brokers that are gone"},
+			{Event: "soak", From: Verifying, To: Soaking, When: all(raiseDue, not(soaked, "soaking")), Doc: "the soaking time has not passed"},
+			{Event: "approval-needed", From: Verifying, To: AwaitingApproval, When: all(raiseDue, not(approved, "no approval")), Doc: "the step has not been approved"},
+			{Event: "finalize", From: Verifying, To: SettingMetadata, When: all(raiseDue, allReady, noGhosts, soaked, approved), OneWay: true, Doc: "everything that was asked for has happened: the level may be raised"},
+			{Event: "lower", From: Verifying, To: SettingMetadata, When: all(lowerDue, allReady), Doc: "a lower level is wanted"},
+
+			{Event: "unregistered", From: AwaitingUnregistration, To: Verifying, When: noGhosts, Awaited: true, Doc: "no stale registration is left"},
+			{Event: "soaked", From: Soaking, To: Verifying, When: soaked, Awaited: true, Doc: "the soaking time has passed"},
+			{Event: "approved", From: AwaitingApproval, To: Verifying, When: approved, Awaited: true, Doc: "a person approved the step"},
+
+			{Event: "level-reached", From: SettingMetadata, To: Settled, When: onLevel, Awaited: true, Doc: "Kafka reports the wanted level"},
+			{Event: "refused", From: SettingMetadata, To: MetadataRefused, When: answerRefused, EvenIfUnknown: true, Doc: "Kafka refused"},
+			{Event: "answer-lost", From: SettingMetadata, To: Verifying, When: answerUnknown, EvenIfUnknown: true, Doc: "the level itself tells what became of the request"},
+			{Event: "ask-again", From: MetadataRefused, To: Verifying, When: askAgain, Awaited: true, Doc: "the pause has passed"},
+
+			{Event: "path-open", From: Refusing, To: Checking, When: all(sound, pathAllowed, snapshotsPossible), Awaited: true, Doc: "what stood in the way is gone"},
+		}),
+		Needs: append(roll.Needs(), machines.Need{
+			Name: NeedFeatures, Doc: "the finalized feature levels and the ranges that running binaries support (ApiVersions)",
+		}),
+		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim {
+			d := f.direction()
+			return machines.Aim{From: d.From.String(), To: f.wantedText(&d)}
+		}},
+		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled, Checking}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
+			place := machines.Place[roll.Memo]{State: Checking, Memo: roll.Nobody()}
+			if f.started() && f.onVersion() && f.Obstacle == "" {
+				place.State = Settled
+			}
+			return place, transitions.Allow()
+		}},
+		Progress: included.Progress(),
+		Memo:     roll.Codec(),
+		Records: []machines.Record{
+			{Name: "node", Home: "ConfigMap <pod>-record", Doc: "the version each disk was last started with, whether it may be formatted, and the highest feature levels its log may still hold"},
+		},
+	}
+}
+
+var downGuard = guard{Name: "node-down", Doc: "a node on another version is not running anyway", Want: "a node that is not running"}
+
+func pickDown(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
+	for i := range f.Roll.Nodes {
+		if n := &f.Roll.Nodes[i]; n.Outdated && !n.Ready {
+			return transitions.Allow(), roll.Memo{Node: n.ID}
+		}
+	}
+	return transitions.Deny("every node on another version runs"), roll.Nobody()
+}
+
+// wantedText is the wanted version as written, also where it is not one.
+func (f *Facts) wantedText(d *Decision) string {
+	if d.To.IsZero() {
+		return f.Situation.WantedVersion
+	}
+	return d.To.String()
+}

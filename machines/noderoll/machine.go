@@ -1,0 +1,80 @@
+// Package noderoll is the lifecycle of a cluster's pods: whatever else changes in what is wanted of a node than its version
+// (configuration, resources, the operator's own template) is applied by restarting it, one node at a time.
+package noderoll
+
+import (
+	"slices"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Name of the machine.
+const Name = "node-roll"
+
+// Settled is the rest state; all others stand in package roll.
+const Settled = "Settled"
+
+// Facts of a roll of nodes.
+type Facts struct {
+	// Roll are the nodes. A node is outdated if its pod has another revision than what is wanted of it.
+	Roll roll.Facts
+	// VersionChange says why the restarts are the version change's for now; empty if it is at rest or refused.
+	VersionChange string
+	// Wanted is a digest of what is wanted of all nodes.
+	Wanted string
+}
+
+// Effect restarts one node as it is wanted, on the version it runs.
+type Effect struct{ Node int32 }
+
+type guard = transitions.Guard[Facts, roll.Memo]
+
+// versionIdle keeps the roll out of the way of a version change, whose restarts bring the new content along.
+var versionIdle = guard{
+	Name: "no-version-change", Doc: "no version change is under way", Want: "the version change to end: its restarts bring the new content along",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(f.VersionChange == "", f.VersionChange)
+	},
+}
+
+var current = guard{
+	Name: "revisions-current", Doc: "every pod runs what is wanted of it", Want: "every pod as it is wanted",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(f.Roll.Done() == len(f.Roll.Nodes), "a pod runs as before")
+	},
+}
+
+var included = roll.Inclusion[Facts, Effect]{
+	Facts:    func(f *Facts) *roll.Facts { return &f.Roll },
+	Restart:  func(_ *Facts, n *roll.Node) Effect { return Effect{Node: n.ID} },
+	Permit:   versionIdle,
+	OnTarget: roll.SelectingNode, TurnBack: Settled, Done: Settled,
+}
+
+// Definition is the whole machine: Settled -> the roll -> Settled.
+func Definition() machines.Definition[Facts, roll.Memo, Effect] {
+	type row = machines.Transition[Facts, roll.Memo]
+	wanted := transitions.All(transitions.Not(current, "a pod that runs as before"), versionIdle)
+	return machines.Definition[Facts, roll.Memo, Effect]{
+		Name: Name, Doc: "restarts nodes one at a time so that each runs what is wanted of it",
+		States: slices.Concat([]machines.State[Facts, roll.Memo, Effect]{
+			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every pod runs what is wanted of it, or the version change restarts it"}},
+		}, included.States()),
+		Transitions: slices.Concat([]row{
+			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: wanted, Doc: "a pod differs from what is wanted of it"},
+		}, included.Transitions(), []row{
+			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), EvenIfUnknown: true, Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
+		}),
+		Needs:  roll.Needs(),
+		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},
+		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled}, Find: func(*Facts) (machines.Place[roll.Memo], transitions.Verdict) {
+			return machines.Place[roll.Memo]{State: Settled, Memo: roll.Nobody()}, transitions.Allow()
+		}},
+		Progress: included.Progress(),
+		Memo:     roll.Codec(),
+		Records:  []machines.Record{{Name: "entry", Home: "StrimziPodSet spec.pods", Doc: "what each pod last ran as; switched only in the pass that restarts it"}},
+	}
+}
