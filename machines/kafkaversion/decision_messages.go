@@ -1,0 +1,180 @@
+package kafkaversion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+)
+
+// The messages are written only when something is refused, waited for or warned
+// about. Each says what is wrong, where, and what to do.
+
+// mostNamed is how many names a message lists before it counts the rest.
+const mostNamed = 3
+
+func versionMalformed(s *Situation, err error) string {
+	return fmt.Sprintf("spec.kafka.version: %v; or leave the field out to run the default, %s", err, s.Table.Default())
+}
+
+func notSupported(s *Situation, d *Decision, listed bool) string {
+	why := "is not in"
+	if listed {
+		why = "is not supported by"
+	}
+	message := fmt.Sprintf("spec.kafka.version: Kafka %s %s the version table (%s); set one of %s",
+		d.To, why, s.Table.Source(), strings.Join(s.Table.Supported(), ", "))
+	if s.WantedVersion == "" {
+		message = strings.Replace(message, "spec.kafka.version: ", "spec.kafka.version is not set: ", 1)
+	}
+	return message + keepsRunning(d)
+}
+
+// keepsRunning ends a refusal: what goes on in the meantime.
+func keepsRunning(d *Decision) string {
+	if d.From.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(". Until then the nodes stay as they are, with Kafka %s", d.From)
+}
+
+// message words a version that is none.
+func (u *unreadable) message(s *Situation) string {
+	switch u.reason {
+	case ReasonAnnotationMalformed:
+		return fmt.Sprintf("pod %s, annotation %s: %v. Set it to the version that the pod runs: "+
+			"kubectl annotate --overwrite pod %s %s=<version>", u.node, annotationVersion, u.err, u.node, annotationVersion)
+	case ReasonRecordMalformed:
+		return fmt.Sprintf("ConfigMap %s-record, last started version: %v. Set it to the version that the disk of %s "+
+			"was last started with", u.node, u.err, u.node)
+	case ReasonStatusMalformed:
+		return fmt.Sprintf("status.kafkaVersion: %v. No pod and no record says which version the disks were last "+
+			"started with, so this field has to: correct it (kubectl edit --subresource=status), or remove it if no node ever ran", u.err)
+	default:
+		return fmt.Sprintf("%s without the annotation %s, and without a record of the version they were started with: "+
+			"what they run cannot be told. Annotate each with the version that it runs: kubectl annotate pod <pod> %s=<version>",
+			pods(s.blindPods()), annotationVersion, annotationVersion)
+	}
+}
+
+// blindPods lists the pods that nothing is known of, by name.
+func (s *Situation) blindPods() []string {
+	var names []string
+	for _, n := range s.Nodes {
+		if n.HasPod && n.Annotated == "" && n.LastStarted == "" && !n.NeverStarted {
+			names = append(names, n.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// pods names pods, the first few and how many more.
+func pods(names []string) string {
+	switch {
+	case len(names) == 1:
+		return "pod " + names[0] + " is"
+	case len(names) <= mostNamed:
+		return "pods " + strings.Join(names, ", ") + " are"
+	default:
+		return fmt.Sprintf("pods %s and %d more are", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
+	}
+}
+
+func rowIncomplete(s *Situation, d *Decision) string {
+	return fmt.Sprintf("version table %s, row %s: the field metadata is missing, and without it nobody can say which "+
+		"levels of metadata.version Kafka %s runs: add the highest one%s", s.Table.Source(), d.To, d.To, keepsRunning(d))
+}
+
+func metadataInvalid(d *Decision, runs versions.Range, err error) string {
+	return fmt.Sprintf("spec.kafka.metadataVersion: %v; or leave the field out to end at the highest of Kafka %s, %s",
+		err, d.To, metadataName(runs.Max))
+}
+
+func metadataTooLow(d *Decision, runs versions.Range, m versions.Metadata) string {
+	return fmt.Sprintf("spec.kafka.metadataVersion: %s is below what Kafka %s runs, %s: write %s or later",
+		m, d.To, rangeName(versions.FeatureMetadata, runs), metadataName(runs.Min))
+}
+
+func metadataTooNew(d *Decision, runs versions.Range, pin wantedLevel) string {
+	stays := "ends at " + metadataName(d.Metadata.Wanted)
+	if d.Metadata.Current != 0 {
+		stays = "stays at " + metadataName(d.Metadata.Wanted)
+	}
+	return fmt.Sprintf("spec.kafka.metadataVersion: %s is newer than the highest that Kafka %s runs, %s: it is ignored "+
+		"and the cluster %s. Write %s or earlier, or leave the field out",
+		pin.name, d.To, metadataName(runs.Max), stays, metadataName(runs.Max))
+}
+
+func loweringLikelyRefused(d *Decision, changed int16) string {
+	return fmt.Sprintf("metadata.version is to be lowered from %s to %s across %s, which changed the metadata records: "+
+		"Kafka refuses that. Set spec.kafka.metadataVersion to %s or later",
+		levelName(d.Metadata.Current), levelName(d.Metadata.Target), levelName(changed), metadataName(changed))
+}
+
+func levelsUnreadable(s *Situation, d *Decision, ran versions.Version) string {
+	why := fmt.Sprintf("Kafka %s may be at a level that %s does not run", ran, d.To)
+	if d.Direction == DirectionUp {
+		why = fmt.Sprintf("Kafka %s may be at a level that %s no longer runs", d.From, d.To)
+	}
+	message := fmt.Sprintf("the finalized level of %s is not known (%s), and %s. This waits until a broker answers",
+		strings.Join(d.Unreadable, ", "), s.Finalized.problem(), why)
+	if supported(ran) && !ran.Number().SameBuild(d.To.Number()) {
+		message += fmt.Sprintf("; set spec.kafka.version to %q to let the nodes run as they last did", ran.String())
+	}
+	return message
+}
+
+func supported(v versions.Version) bool {
+	row, ok := v.Row()
+	return ok && row.Supported()
+}
+
+func (f *FinalizedLevels) problem() string {
+	switch {
+	case f.Known:
+		return "Kafka does not report it"
+	case f.Problem != "":
+		return "Kafka did not answer: " + f.Problem
+	default:
+		return "Kafka did not answer"
+	}
+}
+
+func levelsFromStatus(s *Situation, d *Decision, metadata metadataLevel) string {
+	return fmt.Sprintf("from Kafka %s to %s without Kafka's word for the finalized levels (%s): status.kafkaMetadataVersion "+
+		"last recorded %s, which %s runs", d.From, d.To, s.Finalized.problem(), metadata, d.To)
+}
+
+func levelsNotNeeded(s *Situation, d *Decision) string {
+	return fmt.Sprintf("from Kafka %s to %s without knowing the finalized levels (%s): every level that the versions "+
+		"started so far can have finalized, %s runs too", d.From, d.To, s.Finalized.problem(), d.To)
+}
+
+// warnAboutPods names pods without a version that stand among others with one.
+func (d *Decision) warnAboutPods(s *Situation, seen sighting) {
+	if seen.blind == 0 {
+		return
+	}
+	d.warn(ReasonPodVersionUnknown, fmt.Sprintf("%s without the annotation %s and without a record: left out of the "+
+		"question which version the cluster comes from", pods(s.blindPods()), annotationVersion))
+}
+
+func metadataName(level int16) string {
+	if name, ok := versions.MetadataName(level); ok {
+		return name
+	}
+	return levelName(level)
+}
+
+func levelName(level int16) string {
+	return versions.FeatureLevelName(versions.FeatureMetadata, level)
+}
+
+func rangeName(feature string, r versions.Range) string {
+	if r.Min == r.Max {
+		return versions.FeatureLevelName(feature, r.Min) + " only"
+	}
+	return versions.FeatureLevelName(feature, r.Min) + " to " + versions.FeatureLevelName(feature, r.Max)
+}
