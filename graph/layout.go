@@ -22,7 +22,6 @@ const (
 	bandFoot     = 10
 	labelLength  = 30 // longest label line, in characters
 	labelLines   = 4  // highest label
-	maxTextRunes = 200
 )
 
 type point struct{ x, y int }

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// longestWord bounds the work that one name can cause, and is more than any line holds.
+const longestWord = 200
+
 // clean replaces what no drawing may carry: invalid bytes, control characters,
 // and marks that turn the direction of the text around them. Line ends become spaces.
 func clean(s string) string {
@@ -73,6 +76,7 @@ func wide(r rune) bool {
 
 // fit shortens text until it is no wider than a room.
 func fit(s string, size int, bold bool, room int) string {
+	s = cut(s, longestWord)
 	for n := utf8.RuneCountInString(s); n > 1 && textWidth(s, size, bold) > room; n-- {
 		s = cut(s, n-1)
 	}
@@ -85,6 +89,7 @@ func wrap(s string, room int, measure func(string) int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(s) {
+		word = cut(word, longestWord)
 		for n := utf8.RuneCountInString(word); n > 1 && measure(word) > room; n-- {
 			word = cut(word, n-1)
 		}

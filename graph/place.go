@@ -90,8 +90,8 @@ func (p *plan) boxWidth(side bool) int {
 	}
 	for _, b := range p.boxes {
 		if b.side == side {
-			w = max(w, least, iconRoom+2*boxInset+textWidth(cut(clean(b.Name), maxTextRunes), nameSize, true),
-				iconRoom+2*boxInset+textWidth(cut(stateText(b), maxTextRunes), smallSize, false))
+			w = max(w, least, iconRoom+2*boxInset+textWidth(cut(clean(b.Name), longestWord), nameSize, true),
+				iconRoom+2*boxInset+textWidth(cut(stateText(b), longestWord), smallSize, false))
 		}
 	}
 	return min(w, boxMaxWidth)

@@ -184,7 +184,7 @@ func ceph() Graph {
 			{Event: "policy-lifted", From: "AwaitingAdmin", To: "SelectingDaemon", Awaited: true},
 			{Event: "osd-removed", From: "DeadOSD", To: "SelectingDaemon", Awaited: true},
 			{Event: "policy-back", From: "PolicyRemoved", To: "Preflight", Awaited: true},
-			{Event: "storage-back", From: "StorageLost", To: "AwaitingHealth", Awaited: true},
+			{Event: "storage-back", From: "StorageLost", To: "AwaitingHealth", Guard: "storage-back", Awaited: true},
 			{Event: "image-reverted", From: "Refused", To: "Settled", Awaited: true},
 			{Event: "finalized", From: "Finalizing", To: "Settled", Awaited: true},
 		},

@@ -92,7 +92,7 @@ func (d *drawing) describe() string {
 	}
 	text := fmt.Sprintf("%d states, %d transitions. Main path: %s.", len(d.boxes), drawn, strings.Join(path, ", "))
 	if d.g.Doc != "" {
-		text = clean(d.g.Doc) + ". " + text
+		text = sentence(clean(d.g.Doc)) + " " + text
 	}
 	return text
 }

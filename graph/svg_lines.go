@@ -87,7 +87,7 @@ func (d *drawing) tell(w *wire) string {
 			text += ", one-way"
 		}
 		if n := d.live.walked(e); n > 0 {
-			text += fmt.Sprintf(", taken %d times", n)
+			text += ", taken " + times(n)
 		}
 		if wait, ok := d.live.blocks(e); ok {
 			text += "; waits for " + wait.waitingLine()

@@ -1,9 +1,6 @@
 package graph
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // drawStates draws the boxes in reading order: down the spine, then the side lane.
 func (d *drawing) drawStates() {
@@ -49,9 +46,9 @@ func (d *drawing) drawState(i int) {
 	x += iconRoom
 	room := f.right() - boxInset/2 - x
 	d.put(`<text x="%d" y="%d" font-size="%d" font-weight="600" fill="%s">%s</text>`,
-		x, middle-3, nameSize, text, esc(fit(cut(clean(b.Name), maxTextRunes), nameSize, true, room)))
+		x, middle-3, nameSize, text, esc(fit(clean(b.Name), nameSize, true, room)))
 	d.put(`<text x="%d" y="%d" font-size="%d" fill="%s">%s</text></g>`+"\n",
-		x, middle+13, smallSize, small, esc(fit(cut(d.live.stateLine(b), maxTextRunes), smallSize, false, room)))
+		x, middle+13, smallSize, small, esc(fit(d.live.stateLine(b), smallSize, false, room)))
 }
 
 // corner tells kinds apart by shape too: at rest round, on hold square.
@@ -111,20 +108,18 @@ func (d *drawing) tellState(b *box) string {
 	switch n := d.live.visits(b.Name); {
 	case d.live.at(b.Name):
 		words = append(words, "current")
-	case n == 1:
-		words = append(words, "visited")
-	case n > 1:
-		words = append(words, fmt.Sprintf("visited %d times", n))
+	case n > 0:
+		words = append(words, "visited "+times(n))
 	}
 	if spent := d.live.spent(b.Name); spent > 0 {
 		words = append(words, shortDuration(spent))
 	}
-	text := strings.Join(words, ", ")
+	text := strings.Join(words, ", ") + "."
 	if b.Doc != "" {
-		text += ". " + b.Doc
+		text += " " + sentence(b.Doc)
 	}
 	if b.OnTarget != "" {
-		text += ". A changed target leads to " + b.OnTarget
+		text += " A changed target leads to " + b.OnTarget + "."
 	}
 	return text
 }

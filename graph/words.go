@@ -199,6 +199,13 @@ func plural(unit string, n int) string {
 	return unit + "s"
 }
 
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 // headline says where the object stands, for how long, how far and until when.
 func (live *Live) headline() string {
 	if live == nil || live.State == "" {
