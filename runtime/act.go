@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/detent-dev/detent/internal/pass"
@@ -14,7 +14,8 @@ import (
 )
 
 // act runs the actions of the states in which the object's lifecycles are, in order. acted says that the world was changed,
-// turned that an edge was committed instead, because a permission was withdrawn.
+// turned that an edge was committed instead, because a permission was withdrawn. The trouble of one lifecycle does not end
+// the actions of the others; an error is about the object as a whole.
 func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acted, turned bool, err error) {
 	for i := range step.Standings {
 		s := &step.Standings[i]
@@ -22,96 +23,154 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 		if !wanted || p.backingOff(s.Name) {
 			continue
 		}
-		if err := p.proven(ctx); err != nil {
+		if err := p.proven(ctx, action.Live); err != nil {
 			return acted, false, err
 		}
+		round := p.slots.round(p.slotOwner())
 		acting, view, err := pass.Act(p.in, s)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrBehind):
+			p.wake.in(barrierPause)
+			continue
+		case err != nil:
 			p.failed(ctx, s, err)
 			continue
-		}
-		if acting.Err != nil {
-			log.FromContext(ctx).Error(acting.Err, "a machine is defective; its action does not run", "lifecycle", s.Name)
-			p.metrics.defect(p.kind.Name)
-			continue
-		}
-		if acting.Turned != nil {
-			again, err := p.commit(ctx, view, []pass.Moved{*acting.Turned})
+		case acting.Turned != nil:
+			again, err := p.commit(ctx, view, []pass.Moved{*acting.Turned}, false)
 			p.wake.in(again)
 			return acted, true, err
 		}
-		if len(acting.Blocked) > 0 {
-			p.memory.trouble(s.Name).last = blockedText(acting.Blocked)
-			continue
+		did, err := p.carryOut(ctx, s, acting, view, round)
+		if did {
+			acted = true
+			p.wake.in(action.LookAgain)
 		}
-		did, err := p.perform(ctx, s, acting, view)
-		acted = acted || did
 		if err != nil {
 			return acted, false, err
-		}
-		if did {
-			p.wake.in(action.LookAgain)
 		}
 	}
 	return acted, false, nil
 }
 
-func blockedText(blocked []transitions.Blocker) string {
-	text := ""
+// carryOut performs what an action wants, unless the machine is defective or a permission is not known to be given.
+func (p *onePass[O, V, E]) carryOut(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool, err error) {
+	t := p.memory.trouble(s.Name)
+	t.acting = ""
+	switch {
+	case acting.Err != nil:
+		t.acting = acting.Err.Error()
+		p.defective(ctx, s.Name, acting.Err)
+		return false, nil
+	case len(acting.Blocked) > 0:
+		p.blocked(s, acting.Blocked)
+		return false, nil
+	}
+	return p.perform(ctx, s, acting, view, round)
+}
+
+// defective tells of a machine that panicked, or that read what it did not declare.
+func (p *onePass[O, V, E]) defective(ctx context.Context, lifecycle string, err error) {
+	log.FromContext(ctx).Error(err, "a machine is defective; its lifecycle stays where it is", "lifecycle", lifecycle)
+	p.metrics.defect(p.kind.Name)
+}
+
+// blocked backs off an action whose permission is not known to be given; what is only unanswered yet is asked again at once.
+func (p *onePass[O, V, E]) blocked(s *pass.Standing[E], blocked []transitions.Blocker) {
+	text, pending := "", true
 	for i, b := range blocked {
 		if i > 0 {
 			text += "; "
 		}
 		text += b.Guard + ": " + b.Saw
+		pending = pending && b.Pending
 	}
-	return text
+	if pending {
+		return
+	}
+	t := p.memory.trouble(s.Name)
+	t.failures++
+	t.last = text
+	t.notBefore = p.now.Add(p.scaled(s.State.Backoff.After(t.failures)))
 }
 
 // perform carries out what one action wants. An effect that must wait, or that the slot does not let through, ends the
 // action for this pass; a failure backs the lifecycle off.
-func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V) (did bool, err error) {
+func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool, err error) {
 	t := p.memory.trouble(s.Name)
 	for _, effect := range acting.Effects {
-		if granted, why := p.granted(effect, view); !granted {
+		give, why, err := p.granted(effect, acting.Action.Live, view, round)
+		if err != nil {
+			t.acting = err.Error()
+			p.defective(ctx, s.Name, err)
+			return did, nil
+		}
+		if why != "" {
 			t.last = "another disruption is under way; " + why
 			return did, nil
 		}
-		err := p.kind.Perform(ctx, Task[O, V, E]{Object: p.object, View: view, Effect: effect, Ticket: acting.Ticket, Write: p.writer()})
+		err = p.kind.Perform(ctx, Task[O, V, E]{Object: p.object, View: view, Effect: effect, Ticket: acting.Ticket, Write: p.writer()})
+		give(err)
 		switch {
 		case err == nil:
 			did = true
 		case errors.Is(err, ErrBehind):
-			return did, err
+			p.wake.in(barrierPause)
+			return did, nil
 		case errors.Is(err, ErrWait):
 			t.last = err.Error()
 			return did, nil
 		case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-			// Somebody else was faster; the next pass sees what there is now.
-			p.wake.in(barrierPause)
+			p.outrun(s, err)
 			return did, nil
 		default:
 			p.failed(ctx, s, fmt.Errorf("action %s: %w", acting.Action.Name, err))
 			return did, nil
 		}
 	}
-	t.failures, t.last, t.notBefore = 0, "", time.Time{}
+	t.over()
 	return did, nil
 }
 
-// granted asks the slot for an effect that takes something away.
-func (p *onePass[O, V, E]) granted(effect E, view V) (bool, string) {
+// granted asks the slot for an effect that takes something away. give must be called with what became of the effect.
+func (p *onePass[O, V, E]) granted(effect E, live bool, view V, round uint64) (give func(error), why string, err error) {
+	give = func(error) {}
 	if p.kind.Disrupts == nil {
-		return true, ""
+		return give, "", nil
 	}
 	target, disrupts := p.kind.Disrupts(effect)
-	if !disrupts {
-		return true, ""
+	switch {
+	case !disrupts:
+		return give, "", nil
+	case !live:
+		return give, "", fmt.Errorf("the effect on %s takes something away, but its action has no Before and so looks at nothing live: give it one", target)
+	case p.kind.Disturbed == nil:
+		return give, "", fmt.Errorf("the effect on %s takes something away, but kind %s does not say what is disturbed: give it Disturbed", target, p.kind.Name)
 	}
-	var live Disturbance
-	if p.kind.Disturbed != nil {
-		live = p.kind.Disturbed(p.object, view)
+	owner := p.slotOwner()
+	if why := p.slots.take(owner, target, p.kind.Disturbed(p.object, view), round, p.now); why != "" {
+		return give, why, nil
 	}
-	return p.memory.slot.grant(target, live, p.now)
+	return func(outcome error) { p.slots.give(owner, outcome, p.clock.Now()) }, "", nil
+}
+
+// slotOwner is whose slot this object's disruptions need.
+func (p *onePass[O, V, E]) slotOwner() types.UID {
+	if p.kind.SlotOf != nil {
+		return p.kind.SlotOf(p.object)
+	}
+	return p.object.GetUID()
+}
+
+// outrun looks again soon, since somebody else was faster. Once or twice that is a cache that lags; more often it is a quarrel
+// that a person should see.
+func (p *onePass[O, V, E]) outrun(s *pass.Standing[E], err error) {
+	const quarrel = 3
+	t := p.memory.trouble(s.Name)
+	t.failures++
+	t.notBefore = p.now.Add(p.scaled(s.State.Backoff.After(t.failures)))
+	if t.failures >= quarrel {
+		t.last = err.Error()
+	}
 }
 
 // failed backs the lifecycle off; the object's other lifecycles go on.
@@ -119,7 +178,7 @@ func (p *onePass[O, V, E]) failed(ctx context.Context, s *pass.Standing[E], err 
 	t := p.memory.trouble(s.Name)
 	t.failures++
 	t.last = err.Error()
-	pause := s.State.Backoff.After(t.failures)
+	pause := p.scaled(s.State.Backoff.After(t.failures))
 	t.notBefore = p.now.Add(pause)
 	p.metrics.failed(p.kind.Name, s.Name, s.State.Name)
 	log.FromContext(ctx).Info("an action failed and will be tried again", "lifecycle", s.Name, "state", s.State.Name,
@@ -142,7 +201,7 @@ func (p *onePass[O, V, E]) slowed(lifecycle string) bool {
 			continue
 		}
 		state, _ := lc.State(entry.State)
-		free := entry.EnteredAt.Add(state.Backoff.After(int(entry.Edges - lc.MaxEdges())))
+		free := entry.EnteredAt.Add(p.scaled(state.Backoff.After(int(entry.Edges - lc.MaxEdges()))))
 		if p.now.Before(free) {
 			p.wake.at(free, p.now)
 			return true

@@ -62,13 +62,16 @@ func note(moved *pass.Moved, state states.State) string {
 	if moved.Move.Event == machines.EventLocated && moved.Move.From != "" {
 		text += " (the stored state did not agree with what was observed)"
 	}
-	return text
+	return shorten(text, maxNote)
 }
+
+// maxNote is what the API takes as the note of an event.
+const maxNote = 1024
 
 // refused tells of a status write that the API server will not take: somebody must look.
 func (p *onePass[O, V, E]) refused(object O, err error) {
 	p.metrics.refusedWrite(p.kind.Name)
 	if p.events != nil {
-		p.events.Eventf(object, nil, corev1.EventTypeWarning, "StatusRefused", "write-status", "%s", shorten(err.Error()))
+		p.events.Eventf(object, nil, corev1.EventTypeWarning, "StatusRefused", "write-status", "%s", shorten(err.Error(), maxNote))
 	}
 }

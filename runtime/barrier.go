@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -19,31 +20,36 @@ const barrierPause = 200 * time.Millisecond
 type proof struct {
 	// current permits acting.
 	current bool
+	// live says that the API server itself was asked.
+	live bool
 	// again is when to try again.
 	again time.Duration
 }
 
 // prove makes sure that an action runs only on a bookmark that is current: our own last write was seen or, when there is
 // no such write (after a start, after gaining the lease, after a write of unknown outcome), a live read agrees with the cache.
-func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, now time.Time) (proof, error) {
+// demandLive asks for the live read in any case: what is destroyed must be wanted destroyed by the newest spec, not by the cache's.
+func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, now time.Time, demandLive bool) (proof, error) {
 	cached, err := revision(object)
 	if err != nil {
 		return proof{}, err
 	}
-	if m.own != 0 && cached >= m.own {
-		m.behindSince = time.Time{}
-		return proof{current: true}, nil
-	}
-	if m.own != 0 {
+	if m.own != 0 && cached < m.own {
 		if m.behindSince.IsZero() {
 			m.behindSince = now
 		}
 		if now.Sub(m.behindSince) < barrierPatience {
 			return proof{again: barrierPause}, nil
 		}
+	} else if m.own != 0 && !demandLive {
+		m.behindSince = time.Time{}
+		return proof{current: true}, nil
 	}
 	live := r.kind.New()
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
+		if apierrors.IsNotFound(err) {
+			return proof{again: barrierPause}, nil
+		}
 		return proof{}, fmt.Errorf("proving the bookmark current with a live read: %w", err)
 	}
 	newest, err := revision(live)
@@ -55,7 +61,7 @@ func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, no
 	}
 	m.own, m.behindSince = newest, time.Time{}
 	if newest == cached {
-		return proof{current: true}, nil
+		return proof{current: true, live: true}, nil
 	}
 	m.behindSince = now
 	return proof{again: barrierPause}, nil

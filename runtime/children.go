@@ -3,6 +3,9 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,40 +79,45 @@ func (r *childReader) Get(ctx context.Context, key client.ObjectKey, object clie
 	if gvkErr != nil {
 		return gvkErr
 	}
-	var found client.Object
-	if err == nil {
-		found = object
-	}
-	switch r.children.behind(r.owner, childKey{gvk, key}, found) {
+	child := childKey{gvk, key}
+	switch r.children.behind(r.owner, child, present(object, err)) {
 	case current:
 		return err
 	case wait:
 		return ErrBehind
-	default:
-		return r.children.live.Get(ctx, key, object)
 	}
+	blank(object)
+	err = r.children.live.Get(ctx, key, object)
+	if err == nil || apierrors.IsNotFound(err) {
+		r.children.saw(r.owner, child, present(object, err))
+	}
+	return err
 }
+
+func present(object client.Object, err error) client.Object {
+	if err != nil {
+		return nil
+	}
+	return object
+}
+
+// blank empties what a cache has filled, since decoding into an object keeps the fields that the newer text has not.
+func blank(object k8sruntime.Object) { reflect.ValueOf(object).Elem().SetZero() }
 
 func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if err := r.children.client.List(ctx, list, opts...); err != nil {
 		return err
 	}
-	gvk, err := apiutil.GVKForObject(list, r.children.client.Scheme())
-	if err != nil {
+	marks, err := r.marked(list, opts)
+	if err != nil || len(marks) == 0 {
 		return err
 	}
-	gvk.Kind = gvk.Kind[:len(gvk.Kind)-len("List")]
-	var o client.ListOptions
-	o.ApplyOptions(opts)
 	found, err := byName(list)
 	if err != nil {
 		return err
 	}
 	worst := current
-	for key, m := range r.children.of(r.owner) {
-		if key.kind != gvk || o.Namespace != "" && o.Namespace != key.name.Namespace || !selected(&o, m.labels) {
-			continue
-		}
+	for _, key := range marks {
 		worst = max(worst, r.children.behind(r.owner, key, found[key.name]))
 	}
 	switch worst {
@@ -117,9 +125,40 @@ func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...
 		return nil
 	case wait:
 		return ErrBehind
-	default:
-		return r.children.live.List(ctx, list, opts...)
 	}
+	blank(list)
+	if err := r.children.live.List(ctx, list, opts...); err != nil {
+		return err
+	}
+	if found, err = byName(list); err != nil {
+		return err
+	}
+	for _, key := range marks {
+		r.children.saw(r.owner, key, found[key.name])
+	}
+	return nil
+}
+
+// marked are the children with a write that the cache has not shown yet and that would be in the list.
+func (r *childReader) marked(list client.ObjectList, opts []client.ListOption) ([]childKey, error) {
+	marks := r.children.of(r.owner)
+	if len(marks) == 0 {
+		return nil, nil
+	}
+	gvk, err := apiutil.GVKForObject(list, r.children.client.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	var keys []childKey
+	for key, m := range marks {
+		if key.kind == gvk && (o.Namespace == "" || o.Namespace == key.name.Namespace) && selected(&o, m.labels) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
 }
 
 func selected(o *client.ListOptions, have map[string]string) bool {
@@ -156,14 +195,11 @@ const (
 func (c *Children) of(owner types.UID) map[childKey]mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make(map[childKey]mark, len(c.marks[owner]))
-	for k, m := range c.marks[owner] {
-		out[k] = m
-	}
-	return out
+	return maps.Clone(c.marks[owner])
 }
 
-// behind compares what a cache holds with our last write, and forgets the write once it was seen.
+// behind compares what a cache holds with our last write, and forgets the write once it was seen. A write that is not seen
+// for a second is looked for live, on every read until the cache has caught up.
 func (c *Children) behind(owner types.UID, key childKey, found client.Object) lateness {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,15 +208,42 @@ func (c *Children) behind(owner types.UID, key childKey, found client.Object) la
 		return current
 	}
 	if m.seen(found) {
-		delete(c.marks[owner], key)
+		c.unmark(owner, key)
 		return current
 	}
 	if c.clock.Since(m.at) < barrierPatience {
 		return wait
 	}
-	// The live read that follows replaces what the cache should have shown.
-	delete(c.marks[owner], key)
 	return tooLate
+}
+
+func (c *Children) unmark(owner types.UID, key childKey) {
+	delete(c.marks[owner], key)
+	if len(c.marks[owner]) == 0 {
+		delete(c.marks, owner)
+	}
+}
+
+// saw corrects a mark by what the API server says: somebody else may have removed what we wrote, or kept what we removed,
+// and then the cache never shows what the mark waits for.
+func (c *Children) saw(owner types.UID, key childKey, live client.Object) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, ok := c.marks[owner][key]
+	if !ok {
+		return
+	}
+	switch {
+	case live == nil:
+		m.gone = true
+	case m.gone && !m.seen(live):
+		n, err := revision(live)
+		if err != nil {
+			return
+		}
+		m.gone, m.revision = false, n
+	}
+	c.marks[owner][key] = m
 }
 
 func (m mark) seen(found client.Object) bool {

@@ -18,13 +18,14 @@ import (
 const projectionPause = 10 * time.Second
 
 // commit writes the transitions of this pass, with what their states wait for and the conditions, in one write.
-// Events, metrics and the log line come after the write that made them true.
-func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Moved) (time.Duration, error) {
+// Events, metrics and the log line come after the write that made them true. decided says that every lifecycle has decided
+// upon the object's generation once these transitions are taken.
+func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Moved, decided bool) (time.Duration, error) {
 	next := p.copy()
 	for i := range moved {
 		put(next.LifecycleStatus(), moved[i].Entry)
 	}
-	p.refresh(next, view, false)
+	p.refresh(next, view, decided)
 	if err := p.write(ctx, next); err != nil {
 		return 0, err
 	}
@@ -70,18 +71,24 @@ func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) erro
 	return nil
 }
 
-// trouble adds the last failure of the lifecycle's action to what it waits for.
+// actionGuard is under which waitingFor shows why an action did not do what it wants.
+const actionGuard = "action"
+
+// trouble shows the last failure of the lifecycle's action among what it waits for, in place of an earlier one.
 func (p *onePass[O, V, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	t := p.memory.lifecycles[entry.Name]
-	if t == nil || t.last == "" {
+	none := t == nil || t.last == ""
+	isAction := func(w lifecyclev1.WaitingFor) bool { return w.Guard == actionGuard }
+	if none && !slices.ContainsFunc(entry.WaitingFor, isAction) {
 		return
 	}
-	const most = 512
-	saw := t.last
-	if len(saw) > most {
-		saw = strings.ToValidUTF8(saw[:most], "")
+	waiting := slices.DeleteFunc(slices.Clone(entry.WaitingFor), isAction)
+	if !none {
+		const most, longest = 8, 512
+		waiting = waiting[:min(len(waiting), most-1)]
+		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Want: "the action to succeed", Saw: shorten(t.last, longest)})
 	}
-	entry.WaitingFor = append(slices.Clone(entry.WaitingFor), lifecyclev1.WaitingFor{Guard: "action", Want: "the action to succeed", Saw: saw})
+	entry.WaitingFor = waiting
 }
 
 func (p *onePass[O, V, E]) copy() O {
@@ -96,7 +103,7 @@ func (p *onePass[O, V, E]) refresh(next O, view V, decided bool) {
 	if decided {
 		status.ObservedGeneration = p.in.Generation
 	}
-	own := p.project(next, view)
+	own := p.untended(p.project(next, view))
 	all := p.standings(next)
 	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
 	status.Summary = summarise(all)
@@ -151,5 +158,9 @@ func put(status *lifecyclev1.Status, entry lifecyclev1.Lifecycle) {
 }
 
 func (p *onePass[O, V, E]) standings(object O) []standing {
-	return standings(p.in.Lifecycles, object.LifecycleStatus())
+	all := standings(p.in.Lifecycles, object.LifecycleStatus())
+	for i := range all {
+		all[i].defect = p.memory.lifecycles[all[i].name].defect()
+	}
+	return all
 }

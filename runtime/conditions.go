@@ -31,6 +31,8 @@ type standing struct {
 	state    states.State
 	known    bool
 	maxEdges int32
+	// defect of the machine that keeps the lifecycle where it is; empty if there is none.
+	defect string
 }
 
 func standings[O Object, V, E any](lifecycles []machines.Lifecycle[O, V, E], status *lifecyclev1.Status) []standing {
@@ -97,6 +99,8 @@ func (s *standing) busy() bool {
 
 func (s *standing) stalled(now time.Time) string {
 	switch {
+	case s.defect != "":
+		return "Defect"
 	case s.entry == nil:
 		return ""
 	case !s.known:
@@ -114,14 +118,22 @@ func (s *standing) stalled(now time.Time) string {
 }
 
 func (s *standing) reason() string {
-	if s.entry == nil {
+	switch {
+	case s.defect != "":
+		return "Defect"
+	case s.entry == nil:
 		return "NotObserved"
+	case !s.known: // a name of nobody knows what need not be a reason that the API takes
+		return "UnknownState"
 	}
 	return s.entry.State
 }
 
 // message says what moves, what it waits for and how far it is, without a ticking number.
 func (s *standing) message() string {
+	if s.defect != "" {
+		return shorten(s.name+": the machine is defective and stays where it is: "+s.defect, maxMessage)
+	}
 	if s.entry == nil {
 		return s.name + ": not looked at yet"
 	}
@@ -156,7 +168,7 @@ func (s *standing) message() string {
 	if p := s.entry.Progress; p != nil {
 		fmt.Fprintf(&b, "; %d of %d %ss done", p.Done, p.Total, p.Unit)
 	}
-	return shorten(b.String())
+	return shorten(b.String(), maxMessage)
 }
 
 // advice are the conditions of a Hold that is no refusal.
@@ -195,7 +207,7 @@ func settle(fresh, old []metav1.Condition, generation int64, now time.Time) []me
 	}
 	for i := range fresh {
 		c := &fresh[i]
-		c.Message = shorten(c.Message)
+		c.Message = shorten(c.Message, maxMessage)
 		c.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
 		c.ObservedGeneration = generation
 		for j := range old {
@@ -210,6 +222,10 @@ func settle(fresh, old []metav1.Condition, generation int64, now time.Time) []me
 		}
 		return strings.Compare(a.Reason, b.Reason)
 	})
+	// Every type once, Warning once per reason: of two lifecycles that say the same, the first speaks.
+	fresh = slices.CompactFunc(fresh, func(a, b metav1.Condition) bool {
+		return a.Type == b.Type && (a.Type != Warning || a.Reason == b.Reason)
+	})
 	if len(fresh) > maxConditions {
 		fresh = fresh[:maxConditions]
 	}
@@ -221,11 +237,12 @@ const (
 	maxMessage    = 1024
 )
 
-func shorten(text string) string {
-	if len(text) <= maxMessage {
+// shorten cuts a text to at most n bytes without splitting a character.
+func shorten(text string, n int) string {
+	if len(text) <= n {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxMessage-3], "") + "..."
+	return strings.ToValidUTF8(text[:n-3], "") + "..."
 }
 
 // summarise picks the first lifecycle that is not at rest, else the first.

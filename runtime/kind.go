@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -42,10 +43,12 @@ type Kind[O Object, V, E any] struct {
 	View func(ctx context.Context, object O, look Viewing) (V, error)
 	// Perform carries out one effect. It is idempotent. Not yet possible is ErrWait, which is no failure.
 	Perform func(ctx context.Context, task Task[O, V, E]) error
-	// Disrupts says whether the effect takes something away, and what.
+	// Disrupts says whether the effect takes something away, and what. Such an effect belongs to an action with Before.
 	Disrupts func(effect E) (target string, disrupts bool)
-	// Disturbed says what is not fully serving, from a live view.
+	// Disturbed says what is not fully serving, from a live view. Demanded of a kind that Disrupts.
 	Disturbed func(object O, view V) Disturbance
+	// SlotOf says whose slot the object's disruptions need, where kinds share children. Default: the object's own.
+	SlotOf func(object O) types.UID
 	// Repair brings back what was lost, exactly as it last ran. It runs in every pass, paused or refused or not.
 	Repair func(ctx context.Context, object O, view V, write Writer) error
 	// Apply renders and applies desired children. It is skipped after an action did something, whose facts it predates.

@@ -18,17 +18,36 @@ type memory struct {
 	moved string
 	// shown is when a changed projection was last written.
 	shown time.Time
-	// failures and notBefore of each lifecycle's action.
+	// lifecycles have their troubles each by itself, so that none holds back another.
 	lifecycles map[string]*trouble
-	slot       slot
-	// counted are the label values of the metrics this object has series for.
+	// children is the trouble of repairing and applying.
+	children trouble
+	// gauges are the label values of the metrics this object has series for.
 	gauges gauges
 }
 
+// trouble is what keeps failing, until when it is left alone, and what a person should read of it.
 type trouble struct {
 	failures  int
 	notBefore time.Time
-	last      string
+	// last is why the action did not do what it wants.
+	last string
+	// deciding and acting are the defects of the machine that the last pass met there.
+	deciding, acting string
+}
+
+// over says that what failed has worked.
+func (t *trouble) over() { t.failures, t.last, t.notBefore = 0, "", time.Time{} }
+
+// defect of the lifecycle's machine, or nothing.
+func (t *trouble) defect() string {
+	if t == nil {
+		return ""
+	}
+	if t.deciding != "" {
+		return t.deciding
+	}
+	return t.acting
 }
 
 func (m *memory) trouble(lifecycle string) *trouble {

@@ -39,17 +39,20 @@ func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
 		status.Conditions = settle(status.Conditions, p.in.Status.Conditions, status.ObservedGeneration, p.now)
 		return barrierPause, p.write(ctx, next)
 	}
-	if p.kind.Repair != nil {
-		view, err := p.view(ctx, nil, false)
-		if err != nil {
-			return 0, err
-		}
-		if err := p.kind.Repair(ctx, p.object, view, p.writer()); err != nil {
-			return 0, err
-		}
+	p.wake.in(p.scaled(p.kind.Resync))
+	if p.kind.Repair == nil {
+		return p.wake.soonest, nil
 	}
-	p.wake.in(p.kind.Resync)
-	return p.wake.after(p.now), nil
+	if until := p.memory.children.notBefore; p.now.Before(until) {
+		p.wake.at(until, p.now)
+		return p.wake.soonest, nil
+	}
+	view, err := p.view(ctx, nil, false)
+	if err != nil {
+		return 0, err
+	}
+	p.tended(ctx, p.repair(ctx, view, p.writer()))
+	return p.wake.soonest, nil
 }
 
 // resume takes the condition away and moves the deadlines by the time that was paused, in one write.

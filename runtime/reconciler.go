@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/detent-dev/detent/internal/pass"
@@ -27,14 +26,20 @@ type Options struct {
 	Live client.Reader
 	// Children reads and writes what the objects own; shared by the controllers of a process. Default: one of its own.
 	Children *Children
+	// Slots let one disruption of an object happen at a time; shared by the controllers of a process. Default: its own.
+	Slots *Slots
 	// Clock of the passes. Default: the system's.
 	Clock clock.PassiveClock
 	// Events receives one event per transition. Default: none are sent.
 	Events events.EventRecorder
 	// Metrics receives states, transitions and durations. Default: none are kept.
 	Metrics *Metrics
-	// DeadlineScale stretches every declared deadline, for slow worlds and fast tests. Default 1.
+	// DeadlineScale stretches every declared time (deadlines, polls, back-off, ages, the resync), for slow worlds and fast
+	// tests. Default 1.
 	DeadlineScale float64
+	// ViewTimeout ends one look at the world. It must stay below the lease's renew deadline, so that a pass that began as the
+	// leader does not go on for long as somebody else's rival. Default 5 seconds.
+	ViewTimeout time.Duration
 }
 
 // Reconciler advances the lifecycles of one kind of object. It is safe for concurrent use on different objects.
@@ -43,10 +48,12 @@ type Reconciler[O Object, V, E any] struct {
 	client   client.Client
 	live     client.Reader
 	children *Children
+	slots    *Slots
 	clock    clock.PassiveClock
 	events   events.EventRecorder
 	metrics  *Metrics
 	scale    float64
+	patience time.Duration
 	memories *memories
 }
 
@@ -56,7 +63,8 @@ var _ reconcile.Reconciler = &Reconciler[Object, any, any]{}
 func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O, V, E] {
 	r := &Reconciler[O, V, E]{
 		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
-		metrics: options.Metrics, scale: options.DeadlineScale, memories: newMemories(), children: options.Children,
+		metrics: options.Metrics, scale: options.DeadlineScale, patience: options.ViewTimeout, memories: newMemories(),
+		children: options.Children, slots: options.Slots,
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -64,8 +72,14 @@ func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O,
 	if r.children == nil {
 		r.children = NewChildren(r.client, r.live, r.clock)
 	}
+	if r.slots == nil {
+		r.slots = NewSlots()
+	}
 	if r.scale == 0 {
 		r.scale = 1
+	}
+	if r.patience == 0 {
+		r.patience = defaultViewTimeout
 	}
 	if r.kind.Resync == 0 {
 		r.kind.Resync = defaultResync
@@ -73,7 +87,10 @@ func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O,
 	return r
 }
 
-const defaultResync = 10 * time.Minute
+const (
+	defaultResync      = 10 * time.Minute
+	defaultViewTimeout = 5 * time.Second
+)
 
 // Reconcile runs one pass over one object.
 //
@@ -91,8 +108,8 @@ func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.R
 	}
 	after, err := r.run(ctx, object)
 	switch {
-	case apierrors.IsConflict(err), errors.Is(err, ErrBehind):
-		// Somebody wrote in between, or the cache is behind: the next pass sees it. Neither is a failure.
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err), errors.Is(err, ErrBehind):
+		// Somebody wrote or deleted in between, or the cache is behind: the next pass sees it. None of it is a failure.
 		return reconcile.Result{RequeueAfter: barrierPause}, nil
 	case err != nil:
 		return reconcile.Result{}, err
@@ -101,9 +118,18 @@ func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.R
 }
 
 func (r *Reconciler[O, V, E]) forget(key types.NamespacedName) {
-	if old := r.memories.forget(key); old != nil {
-		r.metrics.drop(old)
-		r.children.Forget(old.uid)
+	r.drop(r.memories.forget(key))
+}
+
+// drop forgets an object that is gone.
+func (r *Reconciler[O, V, E]) drop(old *memory) {
+	if old == nil {
+		return
+	}
+	r.metrics.drop(old)
+	r.children.Forget(old.uid)
+	if r.kind.SlotOf == nil {
+		r.slots.Forget(old.uid)
 	}
 }
 
@@ -111,9 +137,7 @@ func (r *Reconciler[O, V, E]) forget(key types.NamespacedName) {
 func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration, error) {
 	key := client.ObjectKeyFromObject(object)
 	m, replaced := r.memories.of(key, object.GetUID())
-	if replaced != nil {
-		r.metrics.drop(replaced)
-	}
+	r.drop(replaced)
 	p := &onePass[O, V, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
 	p.in = pass.In[O, V, E]{
 		Object: object, Lifecycles: r.kind.Lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
@@ -140,8 +164,8 @@ type onePass[O Object, V, E any] struct {
 	now    time.Time
 	in     pass.In[O, V, E]
 	wake   wake
-	// current says that the bookmark was proven in this pass.
-	current bool
+	// proof of the bookmark, as far as this pass has one.
+	proof proof
 }
 
 // advance decides, then commits an edge, or else acts, repairs, applies and shows.
@@ -150,80 +174,78 @@ func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, defect := range step.Errs {
-		log.FromContext(ctx).Error(defect, "a machine is defective; its lifecycle stays where it is")
-		p.metrics.defect(p.kind.Name)
-	}
+	p.defects(ctx, &step)
 	if len(step.Moved) > 0 {
-		return p.commit(ctx, step.View, step.Moved)
+		return p.commit(ctx, step.View, step.Moved, step.Decided)
 	}
 	acted, turned, err := p.act(ctx, &step)
 	if err != nil || turned {
-		return p.wake.after(p.now), err
+		return p.wake.soonest, err
 	}
-	if err := p.tend(ctx, step.View, acted); err != nil {
-		return 0, err
-	}
+	p.tend(ctx, step.View, acted)
 	if err := p.show(ctx, &step); err != nil {
 		return 0, err
 	}
 	return p.next(&step), nil
 }
 
-// tend repairs what was lost and, unless an action has just changed the world, applies what is desired.
-func (p *onePass[O, V, E]) tend(ctx context.Context, view V, acted bool) error {
-	write := p.writer()
-	if p.kind.Repair != nil {
-		if err := p.kind.Repair(ctx, p.object, view, write); err != nil {
-			return fmt.Errorf("repairing the children of %s %s: %w", p.kind.Name, p.key(), err)
+// defects tells of the machines that could not decide; the other lifecycles go on.
+func (p *onePass[O, V, E]) defects(ctx context.Context, step *pass.Step[V, E]) {
+	for i := range step.Standings {
+		s := &step.Standings[i]
+		if err := s.Decision.Err; err != nil {
+			p.memory.trouble(s.Name).deciding = err.Error()
+			p.defective(ctx, s.Name, err)
+		} else if t := p.memory.lifecycles[s.Name]; t != nil {
+			t.deciding = ""
 		}
 	}
-	if p.kind.Apply != nil && !acted {
-		if err := p.kind.Apply(ctx, p.object, view, write); err != nil {
-			return fmt.Errorf("applying the children of %s %s: %w", p.kind.Name, p.key(), err)
-		}
-	}
-	if write.writes > 0 {
-		p.wake.in(time.Second)
-	}
-	return nil
 }
 
 // writer writes children once the bookmark is proven current: a non-empty write is an action.
 func (p *onePass[O, V, E]) writer() *childWriter {
-	return &childWriter{children: p.children, owner: p.object, prove: p.proven}
+	return &childWriter{children: p.children, owner: p.object, prove: func(ctx context.Context) error { return p.proven(ctx, false) }}
 }
 
 // proven fails with ErrBehind while the bookmark is not known to be current.
-func (p *onePass[O, V, E]) proven(ctx context.Context) error {
-	if p.current {
+func (p *onePass[O, V, E]) proven(ctx context.Context, live bool) error {
+	if p.proof.current && (p.proof.live || !live) {
 		return nil
 	}
-	proof, err := p.prove(ctx, p.object, p.memory, p.now)
-	if err != nil {
+	var err error
+	if p.proof, err = p.prove(ctx, p.object, p.memory, p.now, live); err != nil {
 		return err
 	}
-	if !proof.current {
-		p.wake.in(proof.again)
+	if !p.proof.current {
+		p.wake.in(p.proof.again)
 		return ErrBehind
 	}
-	p.current = true
 	return nil
+}
+
+// scaled is a declared time as this process takes it.
+func (p *onePass[O, V, E]) scaled(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * p.scale)
 }
 
 func (p *onePass[O, V, E]) key() types.NamespacedName { return client.ObjectKeyFromObject(p.object) }
 
 func (p *onePass[O, V, E]) view(ctx context.Context, needs []transitions.Need, live bool) (V, error) {
-	look := Viewing{Needs: needs, Live: live, Now: p.now, MaxAge: p.maxAge, Read: p.children.Reader(p.object.GetUID(), live), Tickets: make(map[string]machines.Ticket, len(p.in.Lifecycles))}
+	look := Viewing{
+		Needs: needs, Live: live, Now: p.now, MaxAge: p.maxAge, Read: p.children.Reader(p.object.GetUID(), live),
+		Tickets: make(map[string]machines.Ticket, len(p.in.Lifecycles)),
+	}
 	for _, lc := range p.in.Lifecycles {
 		look.Tickets[lc.Name()] = machines.TicketOf(p.in.UID, lc.Name(), pass.Entry(p.in.Status, lc.Name()))
 	}
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
 	return p.kind.View(ctx, p.object, look)
 }
 
 // maxAge of an observation: as declared while a lifecycle that needs it is under way, the resync interval while all rest.
 func (p *onePass[O, V, E]) maxAge(need transitions.Need) time.Duration {
-	age := p.kind.Resync
+	age := p.scaled(p.kind.Resync)
 	for _, lc := range p.in.Lifecycles {
 		entry := pass.Entry(p.in.Status, lc.Name())
 		if entry == nil {
@@ -231,7 +253,7 @@ func (p *onePass[O, V, E]) maxAge(need transitions.Need) time.Duration {
 		}
 		if state, ok := lc.State(entry.State); ok && !state.Resting() {
 			if declared := lc.Need(need).MaxAge; declared > 0 {
-				age = min(age, declared)
+				age = min(age, p.scaled(declared))
 			}
 		}
 	}

@@ -1,41 +1,131 @@
 package runtime
 
 import (
+	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// slot lets one disruption of an object happen at a time. What it remembers only makes it stricter: the decision rests on
-// what is disturbed in a live view, so that it is rebuilt by looking after a restart.
-type slot struct {
-	target string
-	at     time.Time
+// doubt is how long a disruption of unknown outcome keeps others out: the API server itself ends a request after a minute,
+// so that after this the live view says whether it happened.
+const doubt = time.Minute
+
+// Slots hold the single disruption slot of each object. One serves all controllers of a process that disrupt the same
+// object's children. What they remember only makes them stricter: a grant rests on what is disturbed in a live view, so that
+// after a restart looking is enough. All of it can be lost at any moment.
+type Slots struct {
+	mu    sync.Mutex
+	byUID map[types.UID]*slot
 }
 
-// grant says whether the target may be disrupted now: only if nothing else is disturbed. When nothing serves there is nothing
-// to protect, and only what is in the middle of a restart is waited for. A disturbed target never blocks itself, so that
-// a crash loop cannot hold the slot against its own repair.
-func (s *slot) grant(target string, live Disturbance, now time.Time) (bool, string) {
+// slot of one object.
+type slot struct {
+	// round counts beginnings and ends of disruptions. A view that was begun in an earlier round may not show the last one.
+	round uint64
+	// target of the disruption that is under way or whose outcome is unknown; empty if there is none.
+	target string
+	// until is when the doubt about the outcome ends; zero while the request is under way.
+	until time.Time
+}
+
+// NewSlots makes the slots of a process.
+func NewSlots() *Slots { return &Slots{byUID: map[types.UID]*slot{}} }
+
+// Forget drops the slot of an object that is gone.
+func (s *Slots) Forget(owner types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byUID, owner)
+}
+
+// round is asked before a live view is begun, and handed to take with that view.
+func (s *Slots) round(owner types.UID) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.byUID[owner]; one != nil {
+		return one.round
+	}
+	return 0
+}
+
+// take grants the slot to a target, or says why not: only if nothing else is disturbed, as seen since the last disruption.
+//
+// When nothing serves there is nothing to protect, and only what is in the middle of a restart is waited for. A target
+// never blocks itself, so that a crash loop cannot hold the slot against its own repair.
+func (s *Slots) take(owner types.UID, target string, live Disturbance, round uint64, now time.Time) (why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.byUID[owner]
+	if one == nil {
+		one = &slot{}
+		s.byUID[owner] = one
+	}
+	if one.target != target {
+		switch {
+		case one.target != "" && (one.until.IsZero() || now.Before(one.until)):
+			return "whether " + one.target + " was disturbed is not known yet"
+		case one.round != round:
+			return "the last look is older than the last disruption"
+		}
+	}
+	if others := blocking(target, live); len(others) > 0 {
+		return "still disturbed: " + list(others)
+	}
+	one.round++
+	one.target, one.until = target, time.Time{}
+	return ""
+}
+
+// give ends a disruption: what became of it shows in live views that are begun from now on, unless its outcome is unknown.
+func (s *Slots) give(owner types.UID, outcome error, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.byUID[owner]
+	if one == nil {
+		return
+	}
+	one.round++
+	if unknownOutcome(outcome) {
+		one.until = now.Add(doubt)
+		return
+	}
+	one.target, one.until = "", time.Time{}
+}
+
+// unknownOutcome says whether a request that failed may have been carried out all the same.
+func unknownOutcome(err error) bool {
+	if err == nil || errors.Is(err, ErrWait) || errors.Is(err, ErrBehind) {
+		return false
+	}
+	var refused apierrors.APIStatus
+	if !errors.As(err, &refused) {
+		return true
+	}
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsUnexpectedServerError(err)
+}
+
+// blocking are the disturbed others, sorted.
+func blocking(target string, live Disturbance) []string {
 	others := live.Targets
 	if live.NothingServing {
 		others = live.Restarting
 	}
-	var blocking []string
+	var out []string
 	for _, o := range others {
 		if o != target {
-			blocking = append(blocking, o)
+			out = append(out, o)
 		}
 	}
-	if len(blocking) > 0 {
-		slices.Sort(blocking)
-		return false, "still disturbed: " + list(blocking)
-	}
-	s.target, s.at = target, now
-	return true, ""
+	slices.Sort(out)
+	return out
 }
 
-// list shows at most three names and the total.
+// list shows at most three names.
 func list(names []string) string {
 	const shown = 3
 	if len(names) <= shown {

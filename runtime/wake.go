@@ -22,22 +22,20 @@ func (w *wake) in(d time.Duration) {
 
 func (w *wake) at(t, now time.Time) { w.in(t.Sub(now)) }
 
-func (w *wake) after(time.Time) time.Duration { return w.soonest }
-
 // next is when to look again: no state waits for a wake-up that nobody sends.
 func (p *onePass[O, V, E]) next(step *pass.Step[V, E]) time.Duration {
-	p.wake.in(p.kind.Resync)
+	p.wake.in(p.scaled(p.kind.Resync))
 	for i := range step.Standings {
 		s := &step.Standings[i]
 		if s.Entry == nil {
-			p.wake.in(states.DefaultPoll)
+			p.wake.in(p.scaled(states.DefaultPoll))
 			continue
 		}
-		if !s.State.Resting() || s.Decision.Err != nil {
-			p.wake.in(max(s.State.Poll, time.Second))
-		}
-		if s.State.Kind == states.Hold && s.State.Poll > 0 {
-			p.wake.in(s.State.Poll)
+		switch {
+		case s.State.Poll > 0 && s.State.Kind != states.Rest:
+			p.wake.in(p.scaled(s.State.Poll))
+		case !s.State.Resting(), s.Decision.Err != nil:
+			p.wake.in(p.scaled(states.DefaultPoll))
 		}
 		if d := s.Entry.Deadline; d != nil && d.After(p.now) {
 			p.wake.at(d.Time, p.now)
@@ -46,5 +44,5 @@ func (p *onePass[O, V, E]) next(step *pass.Step[V, E]) time.Duration {
 			p.wake.at(t.notBefore, p.now)
 		}
 	}
-	return p.wake.after(p.now)
+	return p.wake.soonest
 }

@@ -40,6 +40,8 @@ type Standing[E any] struct {
 	State    states.State
 	Decision machines.Decision
 	look     machines.Look[E]
+	// settles says that the move of this pass leads to where the lifecycle stays with the facts of this pass.
+	settles bool
 }
 
 // Moved is a transition to commit.
@@ -56,7 +58,7 @@ type Step[V, E any] struct {
 	Moved []Moved
 	// Standings in the order of the kind.
 	Standings []Standing[E]
-	// Decided says that every lifecycle has decided upon the object's generation.
+	// Decided says that every lifecycle has decided upon the object's generation, once the moves of this pass are committed.
 	Decided bool
 	// Errs are defects of machines; the other lifecycles go on.
 	Errs []error
@@ -87,14 +89,14 @@ func Decide[O, V, E any](in In[O, V, E]) (Step[V, E], error) {
 			return step, err
 		}
 	}
+	err = in.enter(&step, needs)
 	for i := range step.Standings {
 		s := &step.Standings[i]
 		if s.Decision.Err != nil {
 			step.Errs = append(step.Errs, fmt.Errorf("lifecycle %s: %w", s.Name, s.Decision.Err))
 		}
-		step.Decided = step.Decided && s.Decision.Decided && s.Decision.Move == nil
+		step.Decided = step.Decided && (s.settles || s.Decision.Decided && s.Decision.Move == nil)
 	}
-	err = in.enter(&step, needs)
 	return step, err
 }
 
@@ -118,36 +120,47 @@ func (in *In[O, V, E]) locate(step *Step[V, E], needs []transitions.Need) ([]tra
 	return needs, nil
 }
 
-// enter turns the moves of this pass into entries, observing what the states entered wait for.
+// enter turns the moves of this pass into entries, observing what the states entered wait for. A lifecycle that cannot enter
+// where it wants to go stays, and makes room for another.
 func (in *In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
-	moving := in.moving(step.Standings)
-	if len(moving) == 0 {
-		return nil
-	}
-	view := step.View
-	var more []transitions.Need
-	for _, i := range moving {
-		more = merge(more, in.Lifecycles[i].NeedsIn(step.Standings[i].Decision.Move.To))
-	}
-	if missing(needs, more) {
-		needs = merge(needs, more)
-		var err error
-		if view, err = in.View(needs, false); err != nil {
-			return fmt.Errorf("observing what the next state waits for: %w", err)
+	for len(step.Moved) == 0 {
+		moving := in.moving(step.Standings)
+		if len(moving) == 0 {
+			return nil
 		}
-	}
-	for _, i := range moving {
-		s := &step.Standings[i]
-		look := in.Lifecycles[i].Look(in.question(in.Lifecycles[i], s.Entry, view, needs, false))
-		entry, err := look.Enter(*s.Decision.Move)
-		if err != nil {
-			step.Errs = append(step.Errs, err)
-			continue
+		view := step.View
+		var more []transitions.Need
+		for _, i := range moving {
+			more = merge(more, in.Lifecycles[i].NeedsIn(step.Standings[i].Decision.Move.To))
 		}
-		step.Moved = append(step.Moved, Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry})
+		if missing(needs, more) {
+			needs = merge(needs, more)
+			var err error
+			if view, err = in.View(needs, false); err != nil {
+				return fmt.Errorf("observing what the next state waits for: %w", err)
+			}
+		}
+		for _, i := range moving {
+			if moved, ok := in.move(&step.Standings[i], in.Lifecycles[i], view, needs); ok {
+				step.Moved = append(step.Moved, moved)
+			}
+		}
+		step.View = view
 	}
-	step.View = view
 	return nil
+}
+
+// move enters the state that a lifecycle goes to, and asks at once what it would do there with these facts: where it stays,
+// it has decided upon the object's generation, so that saying so needs no write of its own.
+func (in *In[O, V, E]) move(s *Standing[E], lc machines.Lifecycle[O, V, E], view V, needs []transitions.Need) (Moved, bool) {
+	entry, err := lc.Look(in.question(lc, s.Entry, view, needs, false)).Enter(*s.Decision.Move)
+	if err != nil {
+		s.Decision = machines.Decision{Err: err}
+		return Moved{}, false
+	}
+	then := lc.Look(in.question(lc, &entry, view, needs, false)).Decide()
+	s.settles = then.Decided && then.Move == nil
+	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry}, true
 }
 
 // moving picks the lifecycles whose moves are committed: all first entries at once, else one, round robin.
@@ -167,7 +180,7 @@ func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 	}
 	for k := range standings {
 		i := (start + k) % len(standings)
-		if standings[i].Decision.Move != nil && (in.Slowed == nil || !in.Slowed(standings[i].Name)) {
+		if standings[i].Decision.Move != nil && !in.slowed(&standings[i]) {
 			next = i
 			break
 		}
@@ -176,6 +189,19 @@ func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 		return nil
 	}
 	return []int{next}
+}
+
+// slowed says whether a move must wait because the attempt moves without making progress. What begins another attempt never
+// waits: a changed spec is acted upon in the pass that sees it.
+func (in *In[O, V, E]) slowed(s *Standing[E]) bool {
+	if in.Slowed == nil || s.Entry == nil {
+		return false
+	}
+	old, next := s.Entry.Attempt, s.Decision.Move.Attempt
+	if next != nil && (old == nil || old.ID != next.ID) {
+		return false
+	}
+	return in.Slowed(s.Name)
 }
 
 // Acting is what one lifecycle's action wants.
