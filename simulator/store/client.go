@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Client gives the store the face that controllers know. Verbs that no controller of ours uses fail with an error that
+// names them. It is not safe for concurrent use: a plain value has one user.
+func (s *Store) Client() client.Client { return &face{store: s} }
+
+type face struct {
+	client.Client // nil: what is not written out below is not supported and must not be called
+	store         *Store
+}
+
+func (f *face) Scheme() *k8sruntime.Scheme { return f.store.scheme }
+
+func (f *face) GroupVersionKindFor(object k8sruntime.Object) (schema.GroupVersionKind, error) {
+	return apiutil.GVKForObject(object, f.store.scheme)
+}
+
+func (f *face) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	gvk, err := apiutil.GVKForObject(object, f.store.scheme)
+	if err != nil {
+		return err
+	}
+	found, err := f.store.find(gvk, key)
+	if err != nil {
+		return err
+	}
+	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(found.DeepCopyObject()).Elem())
+	return nil
+}
+
+func (f *face) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	gvk, err := apiutil.GVKForObject(list, f.store.scheme)
+	if err != nil {
+		return err
+	}
+	gvk.Kind = gvk.Kind[:len(gvk.Kind)-len("List")]
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	if o.FieldSelector != nil {
+		return fmt.Errorf("listing %s: field selectors are not supported here", gvk.Kind)
+	}
+	var items []k8sruntime.Object
+	f.store.Objects(gvk, func(object client.Object) {
+		if o.Namespace != "" && object.GetNamespace() != o.Namespace {
+			return
+		}
+		if o.LabelSelector != nil && !o.LabelSelector.Matches(labelsOf(object)) {
+			return
+		}
+		items = append(items, object.DeepCopyObject())
+	})
+	return meta.SetList(list, items)
+}
+
+type labelMap map[string]string
+
+func labelsOf(object client.Object) labelMap { return object.GetLabels() }
+
+func (l labelMap) Has(k string) bool              { _, ok := l[k]; return ok }
+func (l labelMap) Get(k string) string            { return l[k] }
+func (l labelMap) Lookup(k string) (string, bool) { v, ok := l[k]; return v, ok }
+
+func (f *face) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	return f.store.create(object)
+}
+
+func (f *face) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
+	return f.store.update(object, false)
+}
+
+func (f *face) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
+	var o client.DeleteOptions
+	o.ApplyOptions(opts)
+	if o.Preconditions == nil {
+		return f.store.delete(object, nil, nil)
+	}
+	return f.store.delete(object, o.Preconditions.UID, o.Preconditions.ResourceVersion)
+}
+
+func (f *face) Status() client.SubResourceWriter { return &statusFace{store: f.store} }
+
+func (f *face) SubResource(name string) client.SubResourceClient {
+	return &subresourceFace{name: name, store: f.store}
+}
+
+type statusFace struct {
+	client.SubResourceWriter
+	store *Store
+}
+
+func (f *statusFace) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+	return f.store.update(object, true)
+}
+
+type subresourceFace struct {
+	client.SubResourceClient
+	name  string
+	store *Store
+}
+
+func (f *subresourceFace) Create(_ context.Context, object, sub client.Object, _ ...client.SubResourceCreateOption) error {
+	pod, isPod := object.(*corev1.Pod)
+	eviction, isEviction := sub.(*policyv1.Eviction)
+	if f.name != "eviction" || !isPod || !isEviction {
+		return fmt.Errorf("creating subresource %s of %T: not supported here", f.name, object)
+	}
+	return f.store.evict(pod, eviction)
+}
+
+func (f *subresourceFace) Update(ctx context.Context, object client.Object, opts ...client.SubResourceUpdateOption) error {
+	if f.name != "status" {
+		return fmt.Errorf("updating subresource %s of %T: not supported here", f.name, object)
+	}
+	return (&statusFace{store: f.store}).Update(ctx, object, opts...)
+}

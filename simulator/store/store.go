@@ -1,0 +1,324 @@
+// Package store is the Kubernetes API as a plain value in memory: typed objects with UIDs, resourceVersions, generations,
+// preconditions, the status and eviction subresources and owner references. The plan and the exploration run on it.
+//
+// What it keeps is never changed in place, so that Clone is cheap and a clone shares nothing that moves. It admits what it
+// is given: validation belongs to whoever reads user input.
+package store
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Store is a small API server without a server.
+type Store struct {
+	scheme  *k8sruntime.Scheme
+	objects map[schema.GroupVersionKind]map[types.NamespacedName]client.Object
+	// revision of the last write, and the number of objects ever created: UIDs are made of it, so that runs repeat.
+	revision, created int64
+	// now is the time that creations and deletions are stamped with.
+	now time.Time
+	// Written is told of every write, after it happened. Optional.
+	Written func(Write)
+}
+
+// Write is one change of the store.
+type Write struct {
+	Verb        string
+	Subresource string
+	Object      client.Object
+}
+
+// New makes an empty store.
+func New(scheme *k8sruntime.Scheme, now time.Time) *Store {
+	return &Store{scheme: scheme, objects: map[schema.GroupVersionKind]map[types.NamespacedName]client.Object{}, revision: 1, now: now}
+}
+
+// SetTime moves the clock that objects are stamped with.
+func (s *Store) SetTime(now time.Time) { s.now = now }
+
+// Clone returns a store that shares nothing changeable with s. It tells nobody of its writes.
+func (s *Store) Clone() *Store {
+	c := &Store{scheme: s.scheme, objects: make(map[schema.GroupVersionKind]map[types.NamespacedName]client.Object, len(s.objects)), revision: s.revision, created: s.created, now: s.now}
+	for gvk, of := range s.objects {
+		c.objects[gvk] = maps.Clone(of)
+	}
+	return c
+}
+
+// Objects calls yield with every object of the list's kind, by namespace and name. They must not be changed.
+func (s *Store) Objects(gvk schema.GroupVersionKind, yield func(client.Object)) {
+	of := s.objects[gvk]
+	keys := slices.SortedFunc(maps.Keys(of), func(a, b types.NamespacedName) int {
+		if a.Namespace != b.Namespace {
+			return compare(a.Namespace, b.Namespace)
+		}
+		return compare(a.Name, b.Name)
+	})
+	for _, k := range keys {
+		yield(of[k])
+	}
+}
+
+func compare(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// Put stores an object as it is, as if it had always been there: status, UID and times are kept where they are set.
+func (s *Store) Put(object client.Object) error {
+	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	if err != nil {
+		return err
+	}
+	stored, _ := object.DeepCopyObject().(client.Object)
+	if stored.GetUID() == "" {
+		s.created++
+		stored.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", s.created)))
+	}
+	if stored.GetGeneration() == 0 {
+		stored.SetGeneration(1)
+	}
+	if born := stored.GetCreationTimestamp(); born.IsZero() {
+		stored.SetCreationTimestamp(metav1.NewTime(s.now.Truncate(time.Second)))
+	}
+	s.keep(gvk, stored)
+	return nil
+}
+
+func (s *Store) keep(gvk schema.GroupVersionKind, object client.Object) {
+	s.revision++
+	object.SetResourceVersion(strconv.FormatInt(s.revision, 10))
+	if s.objects[gvk] == nil {
+		s.objects[gvk] = map[types.NamespacedName]client.Object{}
+	}
+	s.objects[gvk][client.ObjectKeyFromObject(object)] = object
+}
+
+func (s *Store) find(gvk schema.GroupVersionKind, key types.NamespacedName) (client.Object, error) {
+	if found := s.objects[gvk][key]; found != nil {
+		return found, nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
+}
+
+func (s *Store) create(object client.Object) error {
+	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	if err != nil {
+		return err
+	}
+	if _, err := s.find(gvk, client.ObjectKeyFromObject(object)); err == nil {
+		return apierrors.NewAlreadyExists(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, object.GetName())
+	}
+	object.SetUID("")
+	object.SetGeneration(0)
+	object.SetCreationTimestamp(metav1.Time{})
+	if err := s.Put(object); err != nil {
+		return err
+	}
+	s.answer(gvk, object)
+	s.tell("create", "", object)
+	return nil
+}
+
+// answer gives the caller the stored object, as an API server does.
+func (s *Store) answer(gvk schema.GroupVersionKind, object client.Object) {
+	stored := s.objects[gvk][client.ObjectKeyFromObject(object)].DeepCopyObject()
+	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(stored).Elem())
+}
+
+func (s *Store) tell(verb, subresource string, object client.Object) {
+	if s.Written != nil {
+		s.Written(Write{Verb: verb, Subresource: subresource, Object: object})
+	}
+}
+
+// update replaces the object, or only its status. A write that changes nothing is none.
+func (s *Store) update(object client.Object, status bool) error {
+	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	if err != nil {
+		return err
+	}
+	old, err := s.find(gvk, client.ObjectKeyFromObject(object))
+	if err != nil {
+		return err
+	}
+	if rv := object.GetResourceVersion(); rv != "" && rv != old.GetResourceVersion() || object.GetUID() != "" && object.GetUID() != old.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, object.GetName(),
+			fmt.Errorf("the object has been modified: resourceVersion %s, not %s", old.GetResourceVersion(), rv))
+	}
+	next, err := merge(old, object, status)
+	if err != nil {
+		return err
+	}
+	if equality.Semantic.DeepEqual(old, next) {
+		s.answer(gvk, object)
+		return nil
+	}
+	if next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0 && gvk.Kind != "Pod" {
+		s.remove(gvk, next)
+	} else {
+		s.keep(gvk, next)
+		s.answer(gvk, object)
+	}
+	subresource := ""
+	if status {
+		subresource = "status"
+	}
+	s.tell("update", subresource, object)
+	return nil
+}
+
+// merge keeps what the endpoint does not write: the status, or everything but the status.
+func merge(old, sent client.Object, status bool) (client.Object, error) {
+	from, to := sent, old
+	if !status {
+		from, to = old, sent
+	}
+	next, _ := to.DeepCopyObject().(client.Object)
+	a, b := reflect.ValueOf(from).Elem().FieldByName("Status"), reflect.ValueOf(next).Elem().FieldByName("Status")
+	if a.IsValid() {
+		copied, _ := from.DeepCopyObject().(client.Object)
+		b.Set(reflect.ValueOf(copied).Elem().FieldByName("Status"))
+	} else if status {
+		return nil, fmt.Errorf("updating the status of %T: it has none", sent)
+	}
+	next.SetResourceVersion(old.GetResourceVersion())
+	next.SetUID(old.GetUID())
+	next.SetCreationTimestamp(old.GetCreationTimestamp())
+	next.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	next.SetGeneration(old.GetGeneration())
+	spec := reflect.ValueOf(next).Elem().FieldByName("Spec")
+	if !status && spec.IsValid() && !equality.Semantic.DeepEqual(spec.Interface(), reflect.ValueOf(old).Elem().FieldByName("Spec").Interface()) {
+		next.SetGeneration(old.GetGeneration() + 1)
+	}
+	return next, nil
+}
+
+// delete marks the object, or removes it if nothing holds it. A pod that runs is held by its kubelet.
+func (s *Store) delete(object client.Object, uid *types.UID, rv *string) error {
+	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	if err != nil {
+		return err
+	}
+	old, err := s.find(gvk, client.ObjectKeyFromObject(object))
+	if err != nil {
+		return err
+	}
+	if uid != nil && *uid != old.GetUID() || rv != nil && *rv != old.GetResourceVersion() {
+		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, object.GetName(), fmt.Errorf("the precondition does not hold any more"))
+	}
+	pod, isPod := old.(*corev1.Pod)
+	if len(old.GetFinalizers()) == 0 && !(isPod && pod.Spec.NodeName != "") {
+		s.remove(gvk, old)
+		s.tell("delete", "", old)
+		return nil
+	}
+	if old.GetDeletionTimestamp() == nil {
+		next, _ := old.DeepCopyObject().(client.Object)
+		stamp := metav1.NewTime(s.now.Truncate(time.Second))
+		next.SetDeletionTimestamp(&stamp)
+		s.keep(gvk, next)
+		s.tell("delete", "", next)
+	}
+	return nil
+}
+
+// Remove takes the object away at once, as a kubelet does when a pod has stopped.
+func (s *Store) Remove(object client.Object) error {
+	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	if err != nil {
+		return err
+	}
+	s.remove(gvk, object)
+	return nil
+}
+
+// remove drops the object and what it alone controls.
+func (s *Store) remove(gvk schema.GroupVersionKind, object client.Object) {
+	delete(s.objects[gvk], client.ObjectKeyFromObject(object))
+	s.revision++
+	for kind, of := range s.objects {
+		for _, child := range of {
+			if owner := metav1.GetControllerOf(child); owner != nil && owner.UID == object.GetUID() {
+				s.remove(kind, child)
+			}
+		}
+	}
+}
+
+// evict deletes the pod unless a disruption budget forbids it.
+func (s *Store) evict(pod *corev1.Pod, eviction *policyv1.Eviction) error {
+	gvk := corev1.SchemeGroupVersion.WithKind("Pod")
+	found, err := s.find(gvk, client.ObjectKeyFromObject(pod))
+	if err != nil {
+		return err
+	}
+	if current, ok := found.(*corev1.Pod); ok {
+		if budget := s.forbids(current); budget != "" {
+			return apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget "+budget, 0)
+		}
+	}
+	var uid *types.UID
+	if o := eviction.DeleteOptions; o != nil && o.Preconditions != nil {
+		uid = o.Preconditions.UID
+	}
+	return s.delete(found, uid, nil)
+}
+
+// forbids names the disruption budget that the pod's eviction would violate. Pods that are not ready are no part of what it keeps.
+func (s *Store) forbids(pod *corev1.Pod) string {
+	if !ready(pod) {
+		return ""
+	}
+	for _, o := range s.objects[policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")] {
+		budget, ok := o.(*policyv1.PodDisruptionBudget)
+		if !ok || budget.Namespace != pod.Namespace || budget.Spec.MinAvailable == nil {
+			continue
+		}
+		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		if err != nil || !selector.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		healthy := 0
+		for _, p := range s.objects[corev1.SchemeGroupVersion.WithKind("Pod")] {
+			if other, ok := p.(*corev1.Pod); ok && other.Namespace == pod.Namespace && selector.Matches(labels.Set(other.Labels)) && ready(other) {
+				healthy++
+			}
+		}
+		if healthy-1 < budget.Spec.MinAvailable.IntValue() {
+			return budget.Name
+		}
+	}
+	return ""
+}
+
+func ready(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
