@@ -84,10 +84,14 @@ func IsOutcomeUnknown(err error) bool {
 // is, unless it only says that Kafka got no answer itself.
 func ReadFailure(what string, err error) error {
 	var r *Refused
-	if errors.As(err, &r) && !r.undecided() {
+	switch {
+	case errors.As(err, &r) && r.undecided():
+		return &Unreadable{What: what, Err: errors.New(r.Error())}
+	case r != nil:
 		return r
+	default:
+		return &Unreadable{What: what, Err: err}
 	}
-	return &Unreadable{What: what, Err: err}
 }
 
 // WriteFailure is what a Writer returns for an error. left says that the request may

@@ -96,16 +96,35 @@ func (m Memory) Quorum(ctx context.Context) (client.Quorum, error) {
 // Partitions implements client.Reader.
 func (m Memory) Partitions(ctx context.Context) (client.Partitions, error) {
 	return read(ctx, "describing the topics", func() (client.Partitions, error) {
-		all, _, err := m.Cluster.Metadata(m.anyone())
+		via := m.anyone()
+		all, _, err := m.Cluster.Metadata(via)
 		if err != nil {
 			return client.Partitions{}, err
 		}
-		var p client.Partitions
+		p := client.Partitions{Replicas: map[int32]int{}}
 		for _, partition := range all {
+			if err := m.readMinimum(via, &partition); err != nil {
+				return client.Partitions{}, err
+			}
 			p.Add(partition)
 		}
 		return p, nil
 	})
+}
+
+// readMinimum lets a scripted fault have its way with the configuration of the topic:
+// a refusal leaves its minimum unreadable.
+func (m Memory) readMinimum(via int32, p *client.Partition) error {
+	if len(m.Cluster.Faults) == 0 {
+		return nil
+	}
+	_, err := m.Cluster.DescribeTopicConfig(via, p.Topic)
+	var r *client.Refused
+	if errors.As(err, &r) {
+		p.MinISR = client.MinISRUnreadable
+		return nil
+	}
+	return err
 }
 
 // LogDirs implements client.Reader.

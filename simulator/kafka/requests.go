@@ -214,6 +214,24 @@ func (c *Cluster) DescribeConfigs(via int32) (client.Configs, error) {
 	return answer, err
 }
 
+// DescribeTopicConfig answers DescribeConfigs of a topic, which any broker may be asked.
+func (c *Cluster) DescribeTopicConfig(via int32, topic string) (client.Configs, error) {
+	if _, err := c.answering(via); err != nil {
+		return nil, err
+	}
+	var answer client.Configs
+	err := c.guarded(RequestDescribeConfigs, None, func() error {
+		for i := range c.Partitions {
+			if c.Partitions[i].Topic == topic {
+				answer = client.Configs{client.ConfigMinISR: strconv.Itoa(int(c.Partitions[i].MinISR))}
+				return nil
+			}
+		}
+		return refused(client.CodeUnknownTopicOrPartition, "")
+	})
+	return answer, err
+}
+
 // FeatureResult is the answer for one feature; Refused is nil when it was accepted.
 type FeatureResult struct {
 	Name    string

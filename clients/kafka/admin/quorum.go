@@ -1,0 +1,118 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+// metadataTopic is the topic whose one partition is the metadata log.
+const metadataTopic = "__cluster_metadata"
+
+// Quorum implements kafka.Reader.
+func (c *Client) Quorum(ctx context.Context) (kafka.Quorum, error) {
+	return read(ctx, c, "describing the quorum", func(ctx context.Context) (kafka.Quorum, error) {
+		req := kmsg.NewPtrDescribeQuorumRequest()
+		topic := kmsg.NewDescribeQuorumRequestTopic()
+		topic.Topic = metadataTopic
+		topic.Partitions = append(topic.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
+		req.Topics = append(req.Topics, topic)
+		resp, err := c.franzRead(ctx, req)
+		if err != nil {
+			return kafka.Quorum{}, err
+		}
+		return quorumOf(resp.(*kmsg.DescribeQuorumResponse))
+	})
+}
+
+func quorumOf(resp *kmsg.DescribeQuorumResponse) (kafka.Quorum, error) {
+	if err := refused(resp.ErrorCode, resp.ErrorMessage); err != nil {
+		return kafka.Quorum{}, err
+	}
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			if err := refused(p.ErrorCode, p.ErrorMessage); err != nil {
+				return kafka.Quorum{}, err
+			}
+			return kafka.Quorum{
+				Leader: p.LeaderID, LeaderEpoch: p.LeaderEpoch, HighWatermark: p.HighWatermark,
+				Voters: replicasOf(p.CurrentVoters), Observers: replicasOf(p.Observers),
+			}, nil
+		}
+	}
+	return kafka.Quorum{}, errors.New("the answer describes no partition")
+}
+
+func replicasOf(states []kmsg.DescribeQuorumResponseTopicPartitionReplicaState) []kafka.QuorumReplica {
+	var replicas []kafka.QuorumReplica
+	for _, s := range states {
+		replicas = append(replicas, kafka.QuorumReplica{
+			ID: s.ReplicaID, LogEndOffset: s.LogEndOffset,
+			LastFetchMillis: s.LastFetchTimestamp, LastCaughtUpMillis: s.LastCaughtUpTimestamp,
+		})
+	}
+	slices.SortFunc(replicas, func(a, b kafka.QuorumReplica) int { return int(a.ID) - int(b.ID) })
+	return replicas
+}
+
+// newFranz returns a franz-go client that sends a request to a seed of its own once,
+// opens nothing by itself and tells the cluster nothing about itself.
+func (c *Client) newFranz() (*kgo.Client, error) {
+	return kgo.NewClient(
+		kgo.ClientID(c.opts.ClientID),
+		kgo.SeedBrokers(c.candidates()...),
+		kgo.Dialer(c.dial.DialTLS),
+		kgo.RequestTimeoutOverhead(max(c.opts.AttemptTimeout, minFranzTimeout)),
+		kgo.RequestRetries(0),
+		kgo.DisableClientMetrics(),
+	)
+}
+
+// franzRead puts a request to the seeds in turn until one answers. A seed that fails is
+// asked once more, since the connection it was asked on may have died since, unless it
+// could not be dialled or let its time run out.
+func (c *Client) franzRead(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+	if c.franz == nil {
+		franz, err := c.newFranz()
+		if err != nil {
+			return nil, err
+		}
+		c.franz = franz
+	}
+	var failures []error
+	for _, seed := range c.franz.SeedBrokers() {
+		for range 2 {
+			if ctx.Err() != nil {
+				return nil, errors.Join(append(failures, context.Cause(ctx))...)
+			}
+			resp, err := c.franzAttempt(ctx, seed, req)
+			if err == nil {
+				return resp, nil
+			}
+			failures = append(failures, err)
+			if errors.Is(err, context.DeadlineExceeded) || isDial(err) {
+				break
+			}
+		}
+	}
+	c.dropFranz() // its seeds may be out of date
+	return nil, errors.Join(failures...)
+}
+
+func (c *Client) franzAttempt(ctx context.Context, seed *kgo.Broker, req kmsg.Request) (kmsg.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.opts.AttemptTimeout)
+	defer cancel()
+	return seed.Request(ctx, req)
+}
+
+func (c *Client) dropFranz() {
+	if c.franz != nil {
+		c.franz.Close()
+		c.franz = nil
+	}
+}

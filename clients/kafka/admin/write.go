@@ -1,0 +1,185 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+// minFranzTimeout is the least that franz-go accepts.
+const minFranzTimeout = 100 * time.Millisecond
+
+// write runs a write. send tells whether its request may have left.
+func (c *Client) write(ctx context.Context, what string, send func(ctx context.Context) (left bool, err error)) error {
+	call, release, err := c.take(ctx)
+	if err != nil {
+		return &kafka.Unreadable{What: what, Err: err}
+	}
+	defer release()
+	left, err := send(call)
+	if err != nil {
+		return kafka.WriteFailure(what, err, left)
+	}
+	return nil
+}
+
+// UpdateFeature implements kafka.Writer.
+func (c *Client) UpdateFeature(ctx context.Context, u kafka.FeatureUpdate) error {
+	what := fmt.Sprintf("updating %s to level %d", u.Name, u.Level)
+	return c.write(ctx, what, func(ctx context.Context) (bool, error) {
+		if u.Kind == kafka.Upgrade && !u.ValidateOnly {
+			return c.raise(ctx, u)
+		}
+		return c.updateFeatures(ctx, u)
+	})
+}
+
+// raise sends version 0, which can do nothing else.
+func (c *Client) raise(ctx context.Context, u kafka.FeatureUpdate) (left bool, err error) {
+	var failures []error
+	for _, addr := range c.candidates() {
+		if ctx.Err() != nil {
+			break
+		}
+		// A connection of its own: one that was open before may be dead, and then nobody
+		// would know whether the request left.
+		conf := *c.conf
+		b, err := c.greet(addr, &conf)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		// From here on giving up early would only lose the answer.
+		conf.Net.ReadTimeout = c.opts.Timeout
+		resp, err := b.UpdateFeatures(&sarama.UpdateFeaturesRequest{
+			Timeout:        timeoutFor(ctx),
+			FeatureUpdates: []sarama.FeatureUpdate{{Feature: u.Name, MaxVersionLevel: u.Level}},
+		})
+		_ = b.Close() // the answer is here, or never will be
+		if err != nil {
+			return true, answered(err)
+		}
+		err = refused(int16(resp.ErrorCode), resp.ErrorMessage)
+		for _, r := range resp.Results {
+			err = errors.Join(err, refused(int16(r.ErrorCode), r.ErrorMessage))
+		}
+		return true, err
+	}
+	return false, errors.Join(append(failures, context.Cause(ctx))...)
+}
+
+// greet opens a connection and has the broker answer on it. sarama alone takes a broker
+// that accepts the connection and says nothing for one that is connected.
+func (c *Client) greet(addr string, conf *sarama.Config) (*sarama.Broker, error) {
+	b, err := c.dialBroker(addr, conf)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := apiVersions(b); err != nil {
+		_ = b.Close() // it is given up
+		return nil, err
+	}
+	return b, nil
+}
+
+// updateFeatures sends version 1 or newer, which can lower and validate.
+func (c *Client) updateFeatures(ctx context.Context, u kafka.FeatureUpdate) (left bool, err error) {
+	update := kmsg.NewUpdateFeaturesRequestFeatureUpdate()
+	update.Feature, update.MaxVersionLevel = u.Name, u.Level
+	const upgrade, safeDowngrade = 1, 2
+	update.UpgradeType = upgrade
+	if u.Kind == kafka.SafeDowngrade {
+		update.UpgradeType = safeDowngrade
+	}
+	req := kmsg.NewPtrUpdateFeaturesRequest()
+	req.TimeoutMillis = int32(timeoutFor(ctx).Milliseconds())
+	req.ValidateOnly = u.ValidateOnly
+	req.FeatureUpdates = append(req.FeatureUpdates, update)
+	resp, left, err := c.franzWrite(ctx, req)
+	if err != nil {
+		return left, err
+	}
+	answer := resp.(*kmsg.UpdateFeaturesResponse)
+	if err = refused(answer.ErrorCode, answer.ErrorMessage); err != nil {
+		return true, err
+	}
+	for _, r := range answer.Results {
+		err = errors.Join(err, refused(r.ErrorCode, r.ErrorMessage))
+	}
+	return true, err
+}
+
+// UnregisterBroker implements kafka.Writer.
+func (c *Client) UnregisterBroker(ctx context.Context, id int32) error {
+	return c.write(ctx, "unregistering broker "+strconv.Itoa(int(id)), func(ctx context.Context) (bool, error) {
+		req := kmsg.NewPtrUnregisterBrokerRequest()
+		req.BrokerID = id
+		resp, left, err := c.franzWrite(ctx, req)
+		if err != nil {
+			return left, err
+		}
+		answer := resp.(*kmsg.UnregisterBrokerResponse)
+		return true, refused(answer.ErrorCode, answer.ErrorMessage)
+	})
+}
+
+// franzWrite sends a request once, on connections of its own, to the first seed that
+// greets it. left tells whether it may have arrived although an error is returned.
+func (c *Client) franzWrite(ctx context.Context, req kmsg.Request) (resp kmsg.Response, left bool, err error) {
+	franz, err := c.newFranz()
+	if err != nil {
+		return nil, false, err
+	}
+	defer franz.Close()
+	var failures []error
+	for _, seed := range franz.SeedBrokers() {
+		if ctx.Err() != nil {
+			break
+		}
+		greeting, err := c.franzAttempt(ctx, seed, kmsg.NewPtrApiVersionsRequest())
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		if !speaks(greeting.(*kmsg.ApiVersionsResponse), req.Key()) {
+			return nil, false, refused(kafka.CodeUnsupportedVersion, nil)
+		}
+		resp, err := seed.Request(ctx, req)
+		return resp, err != nil && !isDial(err), err
+	}
+	return nil, false, errors.Join(append(failures, context.Cause(ctx))...)
+}
+
+func speaks(greeting *kmsg.ApiVersionsResponse, key int16) bool {
+	for _, k := range greeting.ApiKeys {
+		if k.ApiKey == key {
+			return true
+		}
+	}
+	return false
+}
+
+func isDial(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// timeoutFor is how long the controller may take, so that its own answer arrives before
+// the call ends.
+func timeoutFor(ctx context.Context) time.Duration {
+	const answerTakes = 500 * time.Millisecond
+	end, ok := ctx.Deadline()
+	if !ok {
+		return DefaultTimeout
+	}
+	left := time.Until(end)
+	return max(left-answerTakes, left/2, time.Millisecond)
+}

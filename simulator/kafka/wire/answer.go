@@ -1,0 +1,166 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	client "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/simulator/kafka"
+)
+
+// Answer is the response of the broker via to a request, at the version the request
+// carries. An error means that no response comes back: kafka.ErrUnreachable when the
+// request never arrived, kafka.ErrNoAnswer when it may have been done, any other when
+// the broker drops the connection, as it does for a version it does not speak.
+func Answer(c *kafka.Cluster, via int32, request kmsg.Request) (kmsg.Response, error) {
+	if !c.Answers(via) {
+		return nil, kafka.ErrUnreachable
+	}
+	n, _ := c.Node(via)
+	newest := c.Binaries[n.Binary].MaxVersion(nameOf(request))
+	if r, ok := request.(*kmsg.ApiVersionsRequest); ok && r.Version > newest {
+		return oldVersions(newest), nil
+	}
+	if request.GetVersion() > newest {
+		return nil, fmt.Errorf("answering request %d: version %d is above %d", request.Key(), request.GetVersion(), newest)
+	}
+	switch r := request.(type) {
+	case *kmsg.ApiVersionsRequest:
+		return apiVersions(c, via, r)
+	case *kmsg.MetadataRequest:
+		return metadata(c, via, r)
+	case *kmsg.DescribeClusterRequest:
+		return describeCluster(c, via, r)
+	case *kmsg.DescribeQuorumRequest:
+		return describeQuorum(c, via, r)
+	case *kmsg.DescribeLogDirsRequest:
+		return describeLogDirs(c, via, r)
+	case *kmsg.DescribeConfigsRequest:
+		return describeConfigs(c, via, r)
+	case *kmsg.UpdateFeaturesRequest:
+		return updateFeatures(c, via, r)
+	case *kmsg.UnregisterBrokerRequest:
+		return unregisterBroker(c, via, r)
+	default:
+		return nil, fmt.Errorf("answering request %d: the model does not know it", request.Key())
+	}
+}
+
+// nameOf is the model's name of the request, which is the protocol's.
+func nameOf(request kmsg.Request) kafka.Request {
+	return kafka.Request(kmsg.NameForKey(request.Key()))
+}
+
+// oldVersions is how a broker tells a client which version of ApiVersions it speaks.
+func oldVersions(newest int16) kmsg.Response {
+	resp := kmsg.NewPtrApiVersionsResponse()
+	resp.ErrorCode = client.CodeUnsupportedVersion
+	resp.ApiKeys = []kmsg.ApiVersionsResponseApiKey{{ApiKey: int16(kmsg.ApiVersions), MaxVersion: newest}}
+	return resp
+}
+
+func apiVersions(c *kafka.Cluster, via int32, r *kmsg.ApiVersionsRequest) (kmsg.Response, error) {
+	resp := r.ResponseKind().(*kmsg.ApiVersionsResponse)
+	a, err := c.APIVersions(via, r.Version)
+	if code, _, err := refusal(err); err != nil || code != 0 {
+		resp.ErrorCode = code
+		return resp, err
+	}
+	for _, request := range kafka.Requests() {
+		if newest := a.Binary.MaxVersion(request); newest >= 0 {
+			resp.ApiKeys = append(resp.ApiKeys, kmsg.ApiVersionsResponseApiKey{ApiKey: keyOf(request), MaxVersion: newest})
+		}
+	}
+	for _, f := range a.Supported {
+		s := kmsg.NewApiVersionsResponseSupportedFeature()
+		s.Name, s.MinVersion, s.MaxVersion = f.Name, f.Min, f.Max
+		resp.SupportedFeatures = append(resp.SupportedFeatures, s)
+	}
+	resp.FinalizedFeaturesEpoch = a.Epoch
+	for _, f := range a.Finalized {
+		l := kmsg.NewApiVersionsResponseFinalizedFeature()
+		l.Name, l.MinVersionLevel, l.MaxVersionLevel = f.Name, f.Level, f.Level
+		resp.FinalizedFeatures = append(resp.FinalizedFeatures, l)
+	}
+	return resp, nil
+}
+
+// keyOf is the number of a request in the protocol.
+func keyOf(request kafka.Request) int16 {
+	switch request {
+	case kafka.RequestMetadata:
+		return int16(kmsg.Metadata)
+	case kafka.RequestAPIVersions:
+		return int16(kmsg.ApiVersions)
+	case kafka.RequestDescribeConfigs:
+		return int16(kmsg.DescribeConfigs)
+	case kafka.RequestDescribeLogDirs:
+		return int16(kmsg.DescribeLogDirs)
+	case kafka.RequestDescribeQuorum:
+		return int16(kmsg.DescribeQuorum)
+	case kafka.RequestUpdateFeatures:
+		return int16(kmsg.UpdateFeatures)
+	case kafka.RequestDescribeCluster:
+		return int16(kmsg.DescribeCluster)
+	case kafka.RequestUnregisterBroker:
+		return int16(kmsg.UnregisterBroker)
+	default:
+		return -1
+	}
+}
+
+// refusal splits an outcome of the model into a code and text to send, and an error
+// that keeps anything from being sent.
+func refusal(err error) (int16, *string, error) {
+	var r *client.Refused
+	switch {
+	case err == nil:
+		return 0, nil, nil
+	case errors.As(err, &r) && r.Message != "":
+		return r.Code, &r.Message, nil
+	case r != nil:
+		return r.Code, nil, nil
+	default:
+		return 0, nil, err
+	}
+}
+
+func updateFeatures(c *kafka.Cluster, via int32, r *kmsg.UpdateFeaturesRequest) (kmsg.Response, error) {
+	var updates []kafka.FeatureUpdate
+	for _, u := range r.FeatureUpdates {
+		kind := kafka.UpgradeOnly
+		if r.Version >= 1 {
+			kind = kafka.UpgradeType(u.UpgradeType)
+		}
+		updates = append(updates, kafka.FeatureUpdate{Name: u.Feature, Level: u.MaxVersionLevel, Type: kind})
+	}
+	results, err := c.UpdateFeatures(via, updates, r.Version >= 1 && r.ValidateOnly)
+	resp := r.ResponseKind().(*kmsg.UpdateFeaturesResponse)
+	resp.ErrorCode, resp.ErrorMessage, err = refusal(err)
+	if err != nil {
+		return nil, err
+	}
+	for _, result := range results {
+		out := kmsg.NewUpdateFeaturesResponseResult()
+		out.Feature = result.Name
+		if result.Refused != nil {
+			out.ErrorCode, out.ErrorMessage = result.Refused.Code, &result.Refused.Message
+		}
+		if r.Version <= 1 {
+			resp.Results = append(resp.Results, out)
+		}
+	}
+	return resp, nil
+}
+
+func unregisterBroker(c *kafka.Cluster, via int32, r *kmsg.UnregisterBrokerRequest) (kmsg.Response, error) {
+	resp := r.ResponseKind().(*kmsg.UnregisterBrokerResponse)
+	var err error
+	resp.ErrorCode, resp.ErrorMessage, err = refusal(c.UnregisterBroker(via, r.BrokerID))
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
