@@ -22,7 +22,8 @@ func AttemptID(uid, lifecycle, target string, startedAt time.Time) string {
 	return hex.EncodeToString(h.Sum(nil)[:3])
 }
 
+// newAttempt hashes the whole target and shows as much of it as the status holds.
 func newAttempt(uid, lifecycle string, aim Aim, now time.Time) *lifecyclev1.Attempt {
 	start := metav1.NewTime(now.Truncate(time.Second))
-	return &lifecyclev1.Attempt{ID: AttemptID(uid, lifecycle, aim.To, start.Time), From: aim.From, To: aim.To, StartedAt: start}
+	return &lifecyclev1.Attempt{ID: AttemptID(uid, lifecycle, aim.To, start.Time), From: cut(aim.From, maxTarget), To: cut(aim.To, maxTarget), StartedAt: start}
 }

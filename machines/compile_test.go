@@ -1,7 +1,167 @@
 package machines
 
 import (
+	"regexp"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
-func TestToyCompiles(t *testing.T) { mustCompile(t, toy()) }
+func TestCompileLeavesTheDeclarationAlone(t *testing.T) {
+	def := toy()
+	mustCompile(t, def)
+	want := toy()
+	if len(def.States) != len(want.States) || def.Needs[0].MaxAge != 0 || len(def.Transitions) != len(want.Transitions) {
+		t.Error("compiling changed the declaration")
+	}
+	withRoom := toy()
+	withRoom.States = slices.Grow(withRoom.States, 8)
+	a, b := mustCompile(t, withRoom), mustCompile(t, withRoom)
+	if a.states[Locating].State == b.states[Locating].State {
+		t.Error("two machines share states")
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	def := toy()
+	def.MaxEdges = 0
+	if got := mustCompile(t, def).def.MaxEdges; got != 64 {
+		t.Errorf("bound of edges is %d", got)
+	}
+}
+
+func TestAMemoThatHoldsNothingNeedsNoCodec(t *testing.T) {
+	type empty = struct{}
+	def := Definition[toyFacts, empty, toyEffect]{
+		Name: "idle", Doc: "does nothing twice",
+		States: []State[toyFacts, empty, toyEffect]{
+			{State: toy().States[settled].State}, {State: toy().States[refused].State, OnTarget: "Settled"},
+		},
+		Transitions: []Transition[toyFacts, empty]{
+			{Event: "held", From: "Settled", To: "Refused", When: transitions.Always[toyFacts, empty](), Doc: "holds"},
+		},
+		Target: Target[toyFacts]{Of: func(*toyFacts) Aim { return Aim{To: "x"} }},
+		Locate: Locator[toyFacts, empty]{States: []string{"Settled"}, Find: func(*toyFacts) (Place[empty], transitions.Verdict) {
+			return Place[empty]{State: "Settled"}, transitions.Allow()
+		}},
+	}
+	m, err := Compile(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if memo, err := m.def.Memo.Decode(map[string]string{"left": "over"}); err != nil || memo != (empty{}) || m.def.Memo.Encode(memo) != nil {
+		t.Errorf("memo %v, %v", memo, err)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	digest := func(change func(*toyDefinition)) string {
+		def := toy()
+		change(&def)
+		return mustCompile(t, def).graph.Digest
+	}
+	base := digest(func(*toyDefinition) {})
+	if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(base) {
+		t.Errorf("digest %q", base)
+	}
+	if diff := cmp.Diff("b9d17444", base); diff != "" {
+		t.Errorf("the digest of an unchanged machine changed, so that every persisted bookmark would look foreign (-want +got):\n%s", diff)
+	}
+	same := map[string]func(*toyDefinition){
+		"the machine's doc":     func(d *toyDefinition) { d.Doc = "other words" },
+		"a state's doc":         func(d *toyDefinition) { d.States[soaking].Doc = "other words" },
+		"an edge's doc":         func(d *toyDefinition) { d.Transitions[raisedRow].Doc = "other words" },
+		"an action's doc":       func(d *toyDefinition) { d.States[raising].Do.Doc = "other words" },
+		"a deadline":            func(d *toyDefinition) { d.States[soaking].Deadline = time.Second },
+		"a guard":               func(d *toyDefinition) { d.Transitions[raisedRow].When = transitions.All(raised, inSync) },
+		"what is awaited":       func(d *toyDefinition) { d.Transitions[pathForbidden].Awaited = true },
+		"the bound of edges":    func(d *toyDefinition) { d.MaxEdges = 7 },
+		"a need's greatest age": func(d *toyDefinition) { d.Needs[0].MaxAge = time.Second },
+	}
+	for name, change := range same {
+		if got := digest(change); got != base {
+			t.Errorf("%s changes the digest", name)
+		}
+	}
+	other := map[string]func(*toyDefinition){
+		"a state's name": func(d *toyDefinition) {
+			d.States[refused].Name, d.Transitions[pathForbidden].To, d.Transitions[pathOpened].From = "Denied", "Denied", "Denied"
+		},
+		"a state's kind":         func(d *toyDefinition) { d.States[refused].Kind = "Rest"; d.States[refused].OnTarget = "" },
+		"an event":               func(d *toyDefinition) { d.Transitions[raisedRow].Event = "level-raised" },
+		"where an edge leads":    func(d *toyDefinition) { d.Transitions[restartedRow].To = "Soaking" },
+		"one-way":                func(d *toyDefinition) { d.Transitions[soakedRow].OneWay = false },
+		"the order of edges":     func(d *toyDefinition) { slices.Reverse(d.Transitions) },
+		"a located state":        func(d *toyDefinition) { d.Locate.States = append(d.Locate.States, "Soaking") },
+		"a migration":            func(d *toyDefinition) { d.Migrations["Old"] = "Settled" },
+		"what a new target does": func(d *toyDefinition) { d.States[soaking].OnTarget = CarryOn },
+		"where it turns back":    func(d *toyDefinition) { d.States[raising].Do.TurnBack = "Soaking" },
+	}
+	for name, change := range other {
+		if got := digest(change); got == base {
+			t.Errorf("%s does not change the digest", name)
+		}
+	}
+	for range 10 {
+		if got := digest(func(d *toyDefinition) {
+			d.Migrations = map[string]string{"A": "Settled", "B": "Checking", "C": "Soaking"}
+		}); got != digest(func(d *toyDefinition) {
+			d.Migrations = map[string]string{"C": "Soaking", "B": "Checking", "A": "Settled"}
+		}) {
+			t.Fatal("the order of a map changes the digest")
+		}
+	}
+}
+
+func TestGraphHasTheEdgesThatNoRowDeclares(t *testing.T) {
+	g := mustCompile(t, toy()).graph
+	byClass := map[Class][]string{}
+	for _, e := range g.Edges {
+		byClass[e.Class] = append(byClass[e.Class], e.Event+" "+e.From+" -> "+e.To)
+	}
+	if len(byClass[Declared]) != 8 {
+		t.Errorf("%d declared edges", len(byClass[Declared]))
+	}
+	delete(byClass, Declared)
+	want := map[Class][]string{
+		TargetChanged: {
+			"target-changed Checking -> Checking", "target-changed Refused -> Checking", "target-changed Restarting -> Checking", "target-changed Soaking -> Checking",
+		},
+		TurnedBack: {"turned-back Restarting -> Checking", "turned-back Raising -> Checking"},
+		Located:    {"located  -> Settled", "located  -> Checking", "located  -> Locating"},
+		Migrated:   {"migrated Verifying -> Checking"},
+	}
+	if diff := cmp.Diff(want, byClass); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var guards []string
+	for _, guard := range g.Guards {
+		guards = append(guards, guard.Name)
+	}
+	if diff := cmp.Diff([]string{"always", "in-hand", "in-sync", "node-left", "on-target", "path-allowed", "raised", "restarted"}, guards); diff != "" {
+		t.Errorf("guards (-want +got):\n%s", diff)
+	}
+}
+
+func TestWarnsOfACostlyEdgeBeforeACheapOne(t *testing.T) {
+	warned := func(change func(*toyDefinition)) []string {
+		def := toy()
+		change(&def)
+		return mustCompile(t, def).Warnings()
+	}
+	if got := warned(func(*toyDefinition) {}); got != nil {
+		t.Errorf("warned of %v", got)
+	}
+	costlyFirst := func(d *toyDefinition) { d.Transitions[pathForbidden].When = inSync }
+	want := []string{"state Checking: path-forbidden costs a call and blocks node-selected, which costs none: put the cheap edge first or mark it EvenIfUnknown"}
+	if diff := cmp.Diff(want, warned(costlyFirst)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := warned(func(d *toyDefinition) { costlyFirst(d); d.Transitions[nodeSelected].EvenIfUnknown = true }); got != nil {
+		t.Errorf("warned of an edge that is asked even so: %v", got)
+	}
+}

@@ -51,7 +51,8 @@ type State[F, M, E any] struct {
 	OnTarget string
 	// Do is the action, run on every pass in this state except the one that entered it. Demanded of Work.
 	Do *Action[F, M, E]
-	// DeadlineAt replaces the fixed deadline where it depends on the facts (soaking, a snapshot that is due).
+	// DeadlineAt replaces the fixed deadline where it depends on the facts (soaking, a snapshot that is due). It reads costly
+	// facts only if a guard of the state needs them too. The zero time leaves the fixed deadline.
 	DeadlineAt func(facts *F, memo M, entered time.Time) time.Time
 }
 
@@ -162,6 +163,8 @@ type Measure[F, M any] struct {
 // Count of an attempt's progress.
 type Count struct {
 	Done, Total int
+	// Unknown keeps what was counted before: a fact that the count rests on is not known.
+	Unknown bool
 	// Current is the unit in hand.
 	Current string
 }
@@ -169,7 +172,8 @@ type Count struct {
 // MemoCodec codes a memo as at most 8 entries of at most 64 characters.
 type MemoCodec[M any] struct {
 	Encode func(M) map[string]string
-	// Decode fails on what it did not encode; the state is then located anew.
+	// Decode fails on what it did not encode; the state is then located anew. Nothing decodes to the zero memo, since
+	// most edges commit no memo.
 	Decode func(map[string]string) (M, error)
 }
 

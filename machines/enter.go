@@ -2,6 +2,8 @@ package machines
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,16 +30,14 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 	}
 	n := l.machine.states[move.To]
 	memo, _ := l.machine.def.Memo.Decode(move.Memo)
-	done := int32(0)
-	if out.Progress != nil {
-		done = out.Progress.Done
-	}
-	out.Deadline = l.deadline(n, memo)
-	if err := l.guarded(func() { l.measure(&out, n, memo) }); err != nil {
-		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: cut(err.Error(), maxText)}}
-	}
+	before := out.Progress
+	out.Deadline = l.fixedDeadline(n)
+	l.show(&out, func() {
+		l.deadlineOfFacts(&out, n, memo)
+		l.measure(&out, n, memo)
+	})
 	out.Edges++
-	if n.Resting() || out.Progress != nil && out.Progress.Done > done {
+	if n.Resting() || advanced(before, out.Progress) {
 		out.Edges = 0
 	}
 	out.History = remember(out.History, lifecyclev1.Transition{
@@ -56,10 +56,26 @@ func (l *look[F, M, FX, E]) Project() lifecyclev1.Lifecycle {
 	if err != nil {
 		return out
 	}
-	if err := l.guarded(func() { l.measure(&out, n, memo) }); err != nil {
-		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: cut(err.Error(), maxText)}}
+	l.show(&out, func() { l.measure(&out, n, memo) })
+	if advanced(l.entry.Progress, out.Progress) {
+		out.Edges = 0
+		if n.DeadlineAt == nil {
+			out.Deadline = l.fixedDeadline(n)
+		}
 	}
 	return out
+}
+
+// advanced says that an attempt made progress: its deadline starts again and its edges are counted anew.
+func advanced(before, after *lifecyclev1.Progress) bool {
+	return after != nil && (before == nil && after.Done > 0 || before != nil && after.Done > before.Done)
+}
+
+// show runs what fills in the entry. A defect of the machine is shown in its place.
+func (l *look[F, M, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) {
+	if err := l.guarded(fill); err != nil {
+		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: cut(err.Error(), maxText)}}
+	}
 }
 
 // measure fills in what depends on this pass's facts: progress and waitingFor. What is pending leaves both as they were.
@@ -73,6 +89,9 @@ func (l *look[F, M, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, M, FX
 	}
 	l.asking = "progress"
 	count := l.machine.def.Progress.Of(&l.facts, memo)
+	if count.Unknown {
+		return
+	}
 	out.Progress = nil
 	if count.Total > 0 {
 		out.Progress = &lifecyclev1.Progress{
@@ -91,19 +110,33 @@ func (l *look[F, M, FX, E]) stateOf() string {
 
 // waiting lists the awaited guards of the state that do not say yes, each once, and whether one is only pending.
 func (l *look[F, M, FX, E]) waiting(n *node[F, M, FX], memo M) (out []lifecyclev1.WaitingFor, pending bool) {
-	seen := map[string]bool{}
+	if n.Name == Locating {
+		return l.unlocated()
+	}
 	for _, i := range n.awaited {
-		row := &n.rows[i]
-		for _, b := range l.blockers(row, memo) {
+		for _, b := range l.blockers(&n.rows[i], memo) {
 			pending = pending || b.Pending
-			if seen[b.Guard] || b.Pending || len(out) == maxWaiting {
+			listed := slices.ContainsFunc(out, func(w lifecyclev1.WaitingFor) bool { return w.Guard == cut(b.Guard, maxName) })
+			if listed || b.Pending || len(out) == maxWaiting {
 				continue
 			}
-			seen[b.Guard] = true
 			out = append(out, waitingFor(b))
 		}
 	}
 	return out, pending
+}
+
+// unlocated says why the facts do not tell where the lifecycle stands.
+func (l *look[F, M, FX, E]) unlocated() (out []lifecyclev1.WaitingFor, pending bool) {
+	l.asking = "Locate"
+	_, verdict := l.machine.def.Locate.Find(&l.facts)
+	if verdict.Answer == transitions.Yes || verdict.Pending {
+		return nil, verdict.Pending
+	}
+	if verdict.Want == "" {
+		verdict.Want = "facts that say where the lifecycle stands"
+	}
+	return []lifecyclev1.WaitingFor{waitingFor(transitions.Blocker{Guard: EventLocated, Verdict: verdict})}, false
 }
 
 func (l *look[F, M, FX, E]) blockers(row *Transition[F, M], memo M) []transitions.Blocker {
@@ -125,23 +158,26 @@ func waitingFor(b transitions.Blocker) lifecyclev1.WaitingFor {
 	return lifecyclev1.WaitingFor{Guard: cut(b.Guard, maxName), Want: cut(b.Want, maxText), Saw: cut(b.Saw, maxText)}
 }
 
-// deadline of a state entered now.
-func (l *look[F, M, FX, E]) deadline(n *node[F, M, FX], memo M) *metav1.Time {
-	var at time.Time
-	switch {
-	case n.Kind == states.Rest, n.Kind == states.Hold && n.DeadlineAt == nil:
-		return nil
-	case n.DeadlineAt != nil:
-		_ = l.guarded(func() {
-			l.asking = "deadline of " + n.Name
-			at = n.DeadlineAt(&l.facts, memo, l.now)
-		})
-	case n.Deadline > 0:
-		at = l.now.Add(n.Deadline)
-	}
-	if at.IsZero() {
+// fixedDeadline of a Work or Wait that was entered, or made progress, now.
+func (l *look[F, M, FX, E]) fixedDeadline(n *node[F, M, FX]) *metav1.Time {
+	if n.Resting() || n.Deadline <= 0 {
 		return nil
 	}
+	return l.stretched(l.now.Add(n.Deadline))
+}
+
+// deadlineOfFacts replaces the fixed deadline of a state entered now.
+func (l *look[F, M, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
+	if n.DeadlineAt == nil || n.Kind == states.Rest {
+		return
+	}
+	l.asking = "deadline of " + n.Name
+	if at := n.DeadlineAt(&l.facts, memo, l.now); !at.IsZero() {
+		out.Deadline = l.stretched(at)
+	}
+}
+
+func (l *look[F, M, FX, E]) stretched(at time.Time) *metav1.Time {
 	if l.scale > 0 {
 		at = l.now.Add(time.Duration(float64(at.Sub(l.now)) * l.scale))
 	}
@@ -172,11 +208,13 @@ const (
 )
 
 // cut shortens a text to at most n bytes without splitting a character.
+// What is no UTF-8 is replaced, since it would come back from the API server as another text than was written.
 func cut(text string, n int) string {
+	const more = "..."
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= n {
 		return text
 	}
-	const more = "..."
 	end := n - len(more)
 	for end > 0 && text[end]&0xC0 == 0x80 {
 		end--

@@ -3,6 +3,7 @@ package machines
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -17,6 +18,7 @@ type look[F, M, FX, E any] struct {
 	effect  func(FX) E
 	uid     string
 	entry   *lifecyclev1.Lifecycle
+	asked   []transitions.Need
 	now     time.Time
 	scale   float64
 	facts   F
@@ -82,11 +84,9 @@ func (l *look[F, M, FX, E]) decide() Decision {
 	if bookmark.Answer == transitions.No {
 		return l.relocate(n.Name)
 	}
-	return Decision{
-		Move:    l.choose(n, memo, aim),
-		MayAct:  bookmark.Answer == transitions.Yes,
-		Decided: !aim.Unknown && bookmark.Answer == transitions.Yes,
-	}
+	move, blocked := l.choose(n, memo, aim)
+	believed := bookmark.Answer == transitions.Yes
+	return Decision{Move: move, MayAct: believed, Decided: believed && !aim.Unknown && !(blocked && n.Resting())}
 }
 
 func (l *look[F, M, FX, E]) aim() Aim {
@@ -108,22 +108,23 @@ func (l *look[F, M, FX, E]) same(aim Aim) bool {
 	return a != nil && a.ID == AttemptID(l.uid, l.name, aim.To, a.StartedAt.Time)
 }
 
-func (l *look[F, M, FX, E]) choose(n *node[F, M, FX], memo M, aim Aim) *Move {
-	blocked := false
+// choose takes the first edge whose guard says yes. blocked says that an edge was not taken only because too little is known.
+func (l *look[F, M, FX, E]) choose(n *node[F, M, FX], memo M, aim Aim) (move *Move, blocked bool) {
 	for i := range n.rows {
 		row := &n.rows[i]
 		if blocked && !row.EvenIfUnknown {
 			continue
 		}
 		verdict, chosen := l.ask(row, memo)
-		switch verdict.Answer {
-		case transitions.Yes:
-			return l.take(row, memo, chosen, aim)
-		case transitions.Unknown:
+		switch {
+		case verdict.Answer == transitions.Unknown, verdict.Answer == transitions.Yes && row.NewAttempt && aim.Unknown:
+			// An attempt towards nobody knows what would be another one as soon as the target is known.
 			blocked = true
+		case verdict.Answer == transitions.Yes:
+			return l.take(row, memo, chosen, aim), false
 		}
 	}
-	return nil
+	return nil, blocked
 }
 
 func (l *look[F, M, FX, E]) ask(row *Transition[F, M], memo M) (transitions.Verdict, *M) {
@@ -168,6 +169,11 @@ func (l *look[F, M, FX, E]) relocate(from string) Decision {
 
 // locate finds the state from the facts alone.
 func (l *look[F, M, FX, E]) locate(from string) Decision {
+	for _, need := range l.machine.locate {
+		if !slices.Contains(l.asked, need) {
+			return Decision{Needs: l.machine.locate}
+		}
+	}
 	l.asking = "Locate"
 	place, verdict := l.machine.def.Locate.Find(&l.facts)
 	if verdict.Answer != transitions.Yes {
@@ -177,17 +183,32 @@ func (l *look[F, M, FX, E]) locate(from string) Decision {
 		if from == Locating || verdict.Pending {
 			return Decision{}
 		}
-		return Decision{Move: &Move{Event: EventLocated, From: from, To: Locating}}
+		return Decision{Move: &Move{Event: EventLocated, From: from, To: Locating, Attempt: l.attempt()}}
 	}
-	aim := l.aim()
+	if !slices.Contains(l.machine.def.Locate.States, place.State) {
+		return Decision{Err: fmt.Errorf("machine %s: Locate finds %q, which is not among its States: add it there or mend Find", l.machine.def.Name, place.State)}
+	}
 	move := &Move{Event: EventLocated, From: from, To: place.State, Memo: l.machine.def.Memo.Encode(place.Memo)}
-	if n := l.machine.states[place.State]; n != nil && n.Kind != states.Rest {
-		move.Attempt = l.begin(aim)
-		if l.entry != nil && l.same(aim) {
-			move.Attempt = l.entry.Attempt
-		}
+	if l.machine.states[place.State].Kind != states.Rest {
+		move.Attempt = l.resume()
 	}
 	return Decision{Move: move}
+}
+
+func (l *look[F, M, FX, E]) attempt() *lifecyclev1.Attempt {
+	if l.entry == nil {
+		return nil
+	}
+	return l.entry.Attempt
+}
+
+// resume is the attempt of a state that was located: the entry's if it is after the same target, else a new one.
+func (l *look[F, M, FX, E]) resume() *lifecyclev1.Attempt {
+	aim := l.aim()
+	if aim.Unknown || l.entry != nil && l.same(aim) {
+		return l.attempt()
+	}
+	return l.begin(aim)
 }
 
 func (l *look[F, M, FX, E]) Act() Acting[E] {
@@ -199,6 +220,7 @@ func (l *look[F, M, FX, E]) Act() Acting[E] {
 }
 
 func (l *look[F, M, FX, E]) act() Acting[E] {
+	l.asking = "action of " + l.entry.State
 	n := l.machine.states[l.entry.State]
 	memo, err := l.machine.def.Memo.Decode(l.entry.Memo)
 	if err != nil {

@@ -1,0 +1,121 @@
+package machines
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+)
+
+// A person may want 2, then 1, then 2 again: each is a run of its own, whose approvals and progress are its own.
+func TestGoingBackAndForthMakesAnAttemptEachTime(t *testing.T) {
+	m := mustCompile(t, toy())
+	lc := bind(m)
+	entry := at("Checking", map[string]string{"node": "b"})
+	ids := map[string]int{entry.Attempt.ID: 0}
+	for i, target := range []string{"1", "2", "1", "2"} {
+		later := now.Add(time.Duration(i+1) * time.Second)
+		look := lc.Look(Question[struct{}, toyFacts]{
+			View: with(half(), func(f *toyFacts) { f.Wanted = target }), UID: toyUID, Entry: entry, Ask: Ask{Needs: lc.NeedsIn("Checking"), Now: later},
+		})
+		decision := look.Decide()
+		if decision.Move == nil || decision.Move.Event != EventTargetChanged {
+			t.Fatalf("target %s: decided %+v", target, decision)
+		}
+		next, err := look.Enter(*decision.Move)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if old, again := ids[next.Attempt.ID]; again {
+			t.Errorf("change %d has the attempt of change %d", i+1, old)
+		}
+		if next.Attempt.To != target || next.Memo != nil {
+			t.Errorf("change %d: attempt %+v with memo %v", i+1, next.Attempt, next.Memo)
+		}
+		ids[next.Attempt.ID] = i + 1
+		entry = &next
+	}
+}
+
+func TestCarryingOnKeepsMemoAndAttempt(t *testing.T) {
+	def := toy()
+	def.States[restarting].OnTarget = CarryOn
+	entry := under(at("Restarting", map[string]string{"node": "b"}), "1")
+	got := lookAt(mustCompile(t, def), entry, half()).Decide()
+	if got.Err != nil || got.Move != nil || !got.MayAct {
+		t.Errorf("decided %+v, want to carry on", got)
+	}
+}
+
+func TestAWipedStatusMakesANewAttempt(t *testing.T) {
+	m := mustCompile(t, toy())
+	old := at("Restarting", map[string]string{"node": "b"})
+	got := lookAt(m, nil, half()).Decide()
+	if got.Move == nil || got.Move.Attempt == nil || got.Move.Attempt.ID == old.Attempt.ID {
+		t.Errorf("decided %+v, want an attempt other than %s", got.Move, old.Attempt.ID)
+	}
+}
+
+func TestAttemptFitsTheStatusAndStaysTheSame(t *testing.T) {
+	long := strings.Repeat("ü", 100)
+	def := toy()
+	def.Target.Of = func(*toyFacts) Aim { return Aim{From: long, To: long} }
+	m := mustCompile(t, def)
+	move := lookAt(m, nil, half()).Decide().Move
+	if len(move.Attempt.To) > 128 || len(move.Attempt.From) > 128 {
+		t.Errorf("attempt %+v is longer than the status holds", move.Attempt)
+	}
+	entry := &lifecyclev1.Lifecycle{Name: "version", State: "Checking", Attempt: move.Attempt}
+	if again := lookAt(m, entry, half()).Decide().Move; again != nil && again.Event == EventTargetChanged {
+		t.Error("a target that was cut passes for another one")
+	}
+}
+
+func TestAttemptIDsDifferInEveryPart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.StringMatching(`[a-z0-9.]{0,6}`)
+		uid, name, target := part.Draw(t, "uid"), part.Draw(t, "name"), part.Draw(t, "target")
+		start := now.Add(time.Duration(rapid.IntRange(0, 1e6).Draw(t, "start")) * time.Second)
+		id := AttemptID(uid, name, target, start)
+		if id != AttemptID(uid, name, target, start) {
+			t.Fatal("the same attempt has two ids")
+		}
+		if id == AttemptID(uid, name, target, start.Add(time.Second)) {
+			t.Fatal("a later start has the same id")
+		}
+		if name != "" && id == AttemptID(uid+name[:1], name[1:], target, start) {
+			t.Fatal("parts run into one another")
+		}
+	})
+}
+
+func TestTicketsTellVisitsApart(t *testing.T) {
+	one := at("Restarting", nil)
+	base := TicketOf(toyUID, "version", one)
+	want := Ticket{UID: toyUID, Lifecycle: "version", Attempt: one.Attempt.ID, State: "Restarting", Sequence: base.Sequence}
+	if diff := cmp.Diff(want, base); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(Ticket{UID: toyUID, Lifecycle: "version"}, TicketOf(toyUID, "version", nil)); diff != "" {
+		t.Errorf("without an entry (-want +got):\n%s", diff)
+	}
+	for name, change := range map[string]func(*lifecyclev1.Lifecycle){
+		"another attempt":                    func(e *lifecyclev1.Lifecycle) { e.Attempt = attemptAt("1") },
+		"another state":                      func(e *lifecyclev1.Lifecycle) { e.State = "Raising" },
+		"a later visit":                      func(e *lifecyclev1.Lifecycle) { e.EnteredAt.Time = e.EnteredAt.Add(time.Second) },
+		"another visit within the second":    func(e *lifecyclev1.Lifecycle) { e.History = []lifecyclev1.Transition{{}} },
+		"another round of a loop that folds": func(e *lifecyclev1.Lifecycle) { e.History = []lifecyclev1.Transition{{Times: 2}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := one.DeepCopy()
+			change(other)
+			if TicketOf(toyUID, "version", other) == base {
+				t.Error("has the same number")
+			}
+		})
+	}
+}

@@ -1,0 +1,437 @@
+package machines
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// enter takes the move from the entry, on facts that include what the entered state needs.
+func enter(t *testing.T, m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, move Move) lifecyclev1.Lifecycle {
+	t.Helper()
+	got, err := lookAt(m, entry, f, bind(m).NeedsIn(move.To)...).Enter(move)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestEnter(t *testing.T) {
+	m := mustCompile(t, toy())
+	entry := at("Checking", nil)
+	entry.Progress = &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node"}
+	entry.Edges = 7
+	entry.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "of-another-state"}}
+	got := enter(t, m, entry, half(), Move{
+		Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}, Attempt: entry.Attempt,
+	})
+	deadline := metav1.NewTime(now.Add(10 * time.Minute))
+	want := lifecyclev1.Lifecycle{
+		Name: "version", Machine: "toy-version@sha256:" + m.graph.Digest, State: "Restarting", EnteredAt: metav1.NewTime(now),
+		Attempt: entry.Attempt, Memo: map[string]string{"node": "b"}, Edges: 8, Deadline: &deadline,
+		Progress:   &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"},
+		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "restarted", Want: "the node in hand on the wanted version", Saw: "still 1"}},
+		History:    []lifecyclev1.Transition{{At: metav1.NewTime(now), Event: "node-selected", From: "Checking", To: "Restarting", Attempt: entry.Attempt.ID}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestEnterRefusesWhatTheGraphDoesNotHave(t *testing.T) {
+	m := mustCompile(t, toy())
+	for name, move := range map[string]Move{
+		"an event of another state":       {Event: "raised", From: "Checking", To: "Settled"},
+		"a wrong destination":             {Event: "node-selected", From: "Checking", To: "Raising"},
+		"a state that is never located":   {Event: EventLocated, From: "Checking", To: "Raising"},
+		"an event that nobody declared":   {Event: "jump", From: "Checking", To: "Raising"},
+		"a target change of a rest state": {Event: EventTargetChanged, From: "Settled", To: "Checking"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := lookAt(m, at(move.From, nil), half()).Enter(move)
+			if err == nil || !strings.Contains(err.Error(), "machine toy-version: taking "+move.Event+" from "+move.From) {
+				t.Errorf("err = %v", err)
+			}
+		})
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	soak := now.Add(3 * time.Hour)
+	toSoak := Move{Event: "all-done", From: "Checking", To: "Soaking"}
+	toRestart := Move{Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}}
+	cases := map[string]struct {
+		change func(*toyDefinition)
+		facts  toyFacts
+		move   Move
+		scale  float64
+		want   time.Duration // from now; 0 for none
+	}{
+		"a fixed deadline":                                {facts: half(), move: toRestart, want: 10 * time.Minute},
+		"a fixed deadline, stretched":                     {facts: half(), move: toRestart, scale: 1.5, want: 15 * time.Minute},
+		"a deadline of the facts":                         {facts: with(done(), func(f *toyFacts) { f.Soak = soak }), move: toSoak, want: 3 * time.Hour},
+		"a deadline of the facts, shortened":              {facts: with(done(), func(f *toyFacts) { f.Soak = soak }), move: toSoak, scale: 0.01, want: 108 * time.Second},
+		"facts that give no deadline leave the fixed one": {facts: done(), move: toSoak, want: time.Hour},
+		"a rest has none":                                 {facts: done(), move: Move{Event: "raised", From: "Raising", To: "Settled"}},
+		"a hold has none":                                 {facts: half(), move: Move{Event: "path-forbidden", From: "Checking", To: "Refused"}},
+		"a hold may have one of the facts": {
+			change: func(d *toyDefinition) {
+				d.States[refused].DeadlineAt = func(_ *toyFacts, _ toyMemo, entered time.Time) time.Time { return entered.Add(time.Minute) }
+			},
+			facts: half(), move: Move{Event: "path-forbidden", From: "Checking", To: "Refused"}, want: time.Minute,
+		},
+		"Locating has one": {facts: half(), move: Move{Event: EventLocated, From: "Checking", To: Locating}, want: 10 * time.Minute},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			def := toy()
+			if tc.change != nil {
+				tc.change(&def)
+			}
+			m := mustCompile(t, def)
+			lc := bind(m)
+			got, err := lc.Look(Question[struct{}, toyFacts]{
+				View: tc.facts, UID: toyUID, Entry: at(tc.move.From, nil), DeadlineScale: tc.scale,
+				Ask: Ask{Needs: []transitions.Need{"level", "sync"}, Now: now},
+			}).Enter(tc.move)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want *metav1.Time
+			if tc.want != 0 {
+				d := metav1.NewTime(now.Add(tc.want))
+				want = &d
+			}
+			if diff := cmp.Diff(want, got.Deadline); diff != "" {
+				t.Errorf("deadline (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestADeadlineThatReadsWhatWasNotAskedForIsShown(t *testing.T) {
+	def := toy()
+	def.Transitions[soakedRow].When = onTarget // so that nothing in Soaking needs sync
+	def.States[soaking].DeadlineAt = func(f *toyFacts, _ toyMemo, _ time.Time) time.Time { reads(f); return now }
+	m := mustCompile(t, def)
+	got, err := bind(m).Look(Question[struct{}, toyFacts]{View: done(), Entry: at("Checking", nil), Ask: Ask{Now: now}}).Enter(Move{Event: "all-done", From: "Checking", To: "Soaking"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.WaitingFor) != 1 || got.WaitingFor[0].Guard != "defect" || !strings.Contains(got.WaitingFor[0].Saw, "deadline of Soaking") {
+		t.Errorf("waitingFor %v does not tell of the defect", got.WaitingFor)
+	}
+	if want := metav1.NewTime(now.Add(time.Hour)); got.Deadline == nil || !got.Deadline.Equal(&want) {
+		t.Errorf("deadline %v, want the fixed one", got.Deadline)
+	}
+}
+
+func TestEdgesCountTransitionsWithoutProgress(t *testing.T) {
+	m := mustCompile(t, toy())
+	walked := func(edges, done int32, target string) *lifecyclev1.Lifecycle {
+		e := under(at("Restarting", map[string]string{"node": "a"}), target)
+		e.Edges = edges
+		e.Progress = &lifecyclev1.Progress{Done: done, Total: 2, Unit: "node"}
+		return e
+	}
+	back := func(e *lifecyclev1.Lifecycle) Move {
+		return Move{Event: "restarted", From: "Restarting", To: "Checking", Attempt: e.Attempt}
+	}
+	cases := map[string]struct {
+		entry *lifecyclev1.Lifecycle
+		move  func(*lifecyclev1.Lifecycle) Move
+		want  int32
+	}{
+		"an edge without progress counts":        {walked(39, 1, "2"), back, 40},
+		"an edge with progress starts again":     {walked(39, 0, "2"), back, 0},
+		"an edge after progress was lost counts": {walked(39, 2, "2"), back, 40},
+		"an edge of another attempt starts again at its first": {walked(39, 1, "1"), func(*lifecyclev1.Lifecycle) Move {
+			return Move{Event: EventTargetChanged, From: "Restarting", To: "Checking"}
+		}, 1},
+		"Locating counts on, so that a loop through it is bound": {walked(39, 1, "2"), func(e *lifecyclev1.Lifecycle) Move {
+			return Move{Event: EventLocated, From: "Restarting", To: Locating, Attempt: e.Attempt}
+		}, 40},
+		"a rest starts again": {walked(39, 1, "2"), func(e *lifecyclev1.Lifecycle) Move {
+			return Move{Event: EventLocated, From: "Restarting", To: "Settled", Attempt: e.Attempt}
+		}, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := enter(t, m, tc.entry, half(), tc.move(tc.entry)).Edges; got != tc.want {
+				t.Errorf("edges %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestProgressThatWasShownInBetweenBoundsTheLoopAnew(t *testing.T) {
+	m := mustCompile(t, toy())
+	entry := at("Restarting", map[string]string{"node": "b"})
+	entry.Edges, entry.Progress = 39, &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"}
+	deadline := metav1.NewTime(now.Add(time.Second))
+	entry.Deadline = &deadline
+
+	still := lookAt(m, entry, half()).Project()
+	if still.Edges != 39 || !still.Deadline.Equal(&deadline) {
+		t.Errorf("without progress: edges %d and deadline %v moved", still.Edges, still.Deadline)
+	}
+	shown := lookAt(m, entry, done()).Project()
+	restarted := metav1.NewTime(now.Add(10 * time.Minute))
+	if shown.Edges != 0 || !shown.Deadline.Equal(&restarted) {
+		t.Errorf("with progress: edges %d, deadline %v, want 0 and %v", shown.Edges, shown.Deadline, restarted)
+	}
+	next := enter(t, m, &shown, done(), Move{Event: "restarted", From: "Restarting", To: "Checking", Attempt: shown.Attempt})
+	if next.Edges != 1 {
+		t.Errorf("after the edge: %d, want 1", next.Edges)
+	}
+	if TicketOf(toyUID, "version", entry) != TicketOf(toyUID, "version", &shown) {
+		t.Error("progress in the middle of a visit renumbers its requests")
+	}
+	if TicketOf(toyUID, "version", entry) == TicketOf(toyUID, "version", &next) {
+		t.Error("another visit has the same number")
+	}
+}
+
+func TestAProgressThatIsNotKnownKeepsWhatWasShown(t *testing.T) {
+	def := toy()
+	def.Progress.Of = func(*toyFacts, toyMemo) Count { return Count{Unknown: true} }
+	entry := at("Restarting", map[string]string{"node": "b"})
+	entry.Progress = &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node"}
+	if diff := cmp.Diff(entry.Progress, lookAt(mustCompile(t, def), entry, half()).Project().Progress); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestProgressFitsTheStatus(t *testing.T) {
+	def := toy()
+	def.Progress.Of = func(*toyFacts, toyMemo) Count {
+		return Count{Done: 1 << 40, Total: 1 << 41, Current: strings.Repeat("n", 100)}
+	}
+	got := lookAt(mustCompile(t, def), at("Restarting", map[string]string{"node": "b"}), half()).Project().Progress
+	if got.Done <= 0 || got.Total <= 0 || len(got.Current) != 64 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func guardsOf(waiting []lifecyclev1.WaitingFor) []string {
+	names := []string{}
+	for _, w := range waiting {
+		names = append(names, w.Guard)
+	}
+	return names
+}
+
+func TestWaitingFor(t *testing.T) {
+	unreadable := transitions.Unreadable[bool](errDown)
+	before := []lifecyclev1.WaitingFor{{Guard: "before", Saw: "as it was"}}
+	cases := map[string]struct {
+		change func(*toyDefinition)
+		state  string
+		facts  toyFacts
+		needs  []transitions.Need
+		want   []string
+	}{
+		"only awaited edges are listed, each part of an All on its own": {
+			state: "Checking", facts: with(half(), func(f *toyFacts) { f.Nodes = nil; f.Sync = transitions.Known(false, now) }), want: []string{"node-left", "in-sync"},
+		},
+		"an edge that says yes is not listed": {state: "Checking", facts: done(), want: []string{"node-left"}},
+		"what cannot be read is listed with the reason": {
+			state: "Restarting", facts: with(half(), func(f *toyFacts) { f.Sync = unreadable }), want: []string{"restarted", "in-sync"},
+		},
+		"what is pending leaves everything as it was": {
+			state: "Restarting", facts: with(half(), func(f *toyFacts) { f.Sync = transitions.Pending[bool]() }), want: []string{"before"},
+		},
+		"a rest waits for nothing": {state: "Settled", facts: half(), want: []string{}},
+		"one guard that holds two edges back is listed once": {
+			change: func(d *toyDefinition) {
+				d.Transitions[pathForbidden].Awaited, d.Transitions[pathForbidden].When = true, transitions.All(inSync, pathAllowed)
+			},
+			state: "Checking", facts: with(done(), func(f *toyFacts) { f.Sync, f.Allowed = unreadable, false }), want: []string{"in-sync", "path-allowed", "node-left"},
+		},
+		"Locating tells why it cannot tell": {
+			state: Locating, facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }), want: []string{"located"},
+		},
+		"Locating with pending facts stays as it was": {
+			state: Locating, facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }), want: []string{"before"},
+		},
+		"at most eight are listed": {
+			change: func(d *toyDefinition) {
+				var many []toyGuard
+				for _, letter := range strings.Split("abcdefghij", "") {
+					g := pathAllowed
+					g.Name = letter
+					many = append(many, g)
+				}
+				d.Transitions[soakedRow].When = transitions.All(many...)
+			},
+			state: "Soaking", facts: with(done(), func(f *toyFacts) { f.Allowed = false }), want: strings.Split("abcdefgh", ""),
+		},
+		"a guard that panics shows as a defect": {
+			change: func(d *toyDefinition) {
+				d.Transitions[soakedRow].When = toyGuard{Name: "odd", Doc: "panics", Want: "calm", Ask: func(*toyFacts, toyMemo) transitions.Verdict { panic("odd") }}
+			},
+			state: "Soaking", facts: done(), want: []string{"defect"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			def := toy()
+			if tc.change != nil {
+				tc.change(&def)
+			}
+			entry := at(tc.state, nil)
+			if tc.state == "Restarting" {
+				entry.Memo = map[string]string{"node": "b"}
+			}
+			entry.WaitingFor = before
+			got := lookAt(mustCompile(t, def), entry, tc.facts, tc.needs...).Project()
+			if diff := cmp.Diff(tc.want, guardsOf(got.WaitingFor)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWaitingForOnEnteringLeavesOutWhatIsPending(t *testing.T) {
+	m := mustCompile(t, toy())
+	f := with(half(), func(f *toyFacts) { f.Sync = transitions.Pending[bool]() })
+	got := enter(t, m, at("Checking", nil), f, Move{Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}})
+	if diff := cmp.Diff([]string{"restarted"}, guardsOf(got.WaitingFor)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestProjectLeavesAloneWhatItDoesNotKnow(t *testing.T) {
+	m := mustCompile(t, toy())
+	for name, entry := range map[string]*lifecyclev1.Lifecycle{
+		"a state of another release": at("Dancing", nil),
+		"a memo of another release":  at("Restarting", map[string]string{"pod": "b"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "as-it-was"}}
+			if diff := cmp.Diff(*entry, lookAt(m, entry, half()).Project()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAct(t *testing.T) {
+	type want struct {
+		Effects  []string
+		TurnBack *moved
+		Blocked  []string
+		Err      string
+	}
+	cases := map[string]struct {
+		change func(*toyDefinition)
+		entry  *lifecyclev1.Lifecycle
+		facts  toyFacts
+		want   want
+	}{
+		"a permitted action says what it wants done": {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Effects: []string{"restart b"}}},
+		"an action may want nothing":                 {entry: at("Raising", nil), facts: done()},
+		"a withdrawn permission turns back": {
+			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Allowed = false }),
+			want: want{TurnBack: &moved{Edge: "turned-back Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed"}},
+		},
+		"a permission that is not known blocks": {
+			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }),
+			want: want{Blocked: []string{"in-sync"}},
+		},
+		"a withdrawn permission outweighs one that is not known": {
+			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync, f.Allowed = transitions.Unreadable[bool](errDown), false }),
+			want: want{TurnBack: &moved{Edge: "turned-back Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed", "in-sync"}},
+		},
+		"a memo that cannot be decoded": {entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), want: want{Err: "decoding the memo of Restarting"}},
+		"an action that reads what it does not declare": {
+			change: func(d *toyDefinition) {
+				d.States[restarting].Do.Before, d.States[restarting].Do.TurnBack = toyGuard{}, ""
+				d.States[restarting].Do.Do = func(f *toyFacts, _ toyMemo) []toyEffect { reads(f); return nil }
+			},
+			entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Err: "action restart: a fact of type bool"},
+		},
+		"a permission that reads what it does not declare": {
+			change: func(d *toyDefinition) {
+				g := inSync
+				g.Name, g.Needs = "sync-live", nil
+				d.States[restarting].Do.Before = g
+			},
+			entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Err: "Before of Restarting: a fact of type bool"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			def := toy()
+			if tc.change != nil {
+				tc.change(&def)
+			}
+			lc := bind(mustCompile(t, def))
+			action, ok := lc.Action(tc.entry.State)
+			if !ok {
+				t.Fatalf("%s has no action", tc.entry.State)
+			}
+			acting := lc.Look(Question[struct{}, toyFacts]{View: tc.facts, UID: toyUID, Entry: tc.entry, Ask: Ask{Needs: action.Needs, Live: true, Now: now}}).Act()
+			got := want{Effects: acting.Effects, TurnBack: describe(tc.entry, acting.TurnBack)}
+			for _, b := range acting.Blocked {
+				got.Blocked = append(got.Blocked, b.Guard)
+			}
+			if acting.Err != nil {
+				if tc.want.Err == "" || !strings.Contains(acting.Err.Error(), tc.want.Err) {
+					t.Fatalf("err = %v, want %q", acting.Err, tc.want.Err)
+				}
+				got.Err = tc.want.Err
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLifecycleTellsOfItsStatesAndActions(t *testing.T) {
+	lc := bind(mustCompile(t, toy()))
+	if lc.Name() != "version" || lc.MaxEdges() != 40 || lc.Graph().Name != "toy-version" {
+		t.Errorf("name %q, bound %d, graph %q", lc.Name(), lc.MaxEdges(), lc.Graph().Name)
+	}
+	if s, ok := lc.State(Locating); !ok || s.Kind != states.Wait || s.Deadline == 0 || s.Poll == 0 {
+		t.Errorf("Locating is %+v (%v)", s, ok)
+	}
+	if _, ok := lc.State("Dancing"); ok {
+		t.Error("a state that nobody declared is there")
+	}
+	action, ok := lc.Action("Restarting")
+	want := ActionInfo{Name: "restart", Needs: []transitions.Need{"sync"}, Live: true, LookAgain: time.Second}
+	if diff := cmp.Diff(want, action); diff != "" || !ok {
+		t.Errorf("action (-want +got):\n%s", diff)
+	}
+	if _, ok := lc.Action("Settled"); ok {
+		t.Error("a rest acts")
+	}
+	needs := map[string][]transitions.Need{}
+	for _, state := range []string{"Settled", "Checking", "Restarting", "Raising", Locating, "Dancing"} {
+		needs[state] = lc.Needs(&lifecyclev1.Lifecycle{State: state})
+	}
+	wantNeeds := map[string][]transitions.Need{
+		"Settled": nil, "Checking": {"sync"}, "Restarting": {"sync"}, "Raising": {"level"}, Locating: {"level"}, "Dancing": {"level"},
+	}
+	if diff := cmp.Diff(wantNeeds, needs); diff != "" {
+		t.Errorf("needs (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]transitions.Need{"level"}, lc.Needs(nil)); diff != "" {
+		t.Errorf("needs without an entry (-want +got):\n%s", diff)
+	}
+	if got := lc.Need("sync").MaxAge; got != 30*time.Second {
+		t.Errorf("default age of a reading is %v", got)
+	}
+	if got := lc.Need("level").MaxAge; got != time.Minute {
+		t.Errorf("declared age of a reading is %v", got)
+	}
+}

@@ -1,0 +1,146 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/looplab/fsm"
+)
+
+// Each test first shows the trap in the library, so that a release that mends it is noticed, then that the adapter avoids it.
+
+func TestACancelledContextWedgesAnInstanceButNotTheAdapter(t *testing.T) {
+	rows := fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}}
+	raw := fsm.NewFSM("A", rows, nil)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := raw.Event(cancelled, "go"); err == nil {
+		t.Fatal("the library takes an event with a cancelled context")
+	}
+	wedged := fsm.InTransitionError{}
+	if err := raw.Event(t.Context(), "go"); !errors.As(err, &wedged) {
+		t.Fatalf("the library is not wedged any more: %v", err)
+	}
+	// The adapter takes no context at all and a fresh instance each time: neither the shutdown of the process nor an earlier
+	// failure reaches it.
+	l := newLegality(mustCompile(t, toy()).graph)
+	for range 3 {
+		if err := l.fire("Settled", "raised", "Settled"); err == nil {
+			t.Fatal("an illegal event was taken")
+		}
+		if err := l.fire("Settled", "version-changed", "Checking"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNoNameCanBeTakenForACallback(t *testing.T) {
+	called := false
+	raw := fsm.NewFSM("A", fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}}, fsm.Callbacks{"before_event": func(context.Context, *fsm.Event) { called = true }})
+	if err := raw.Event(t.Context(), "go"); err != nil || !called {
+		t.Fatalf("the library does not call by name any more: %v", err)
+	}
+	for _, name := range []string{"before_event", "leave_state", "enter_Checking", "after_raised"} {
+		def := toy()
+		def.Transitions[raisedRow].Event = name
+		if _, err := Compile(def); !errors.Is(err, ErrName) {
+			t.Errorf("event %s: %v", name, err)
+		}
+		def = toy()
+		def.States[refused].Name = name
+		if _, err := Compile(def); !errors.Is(err, ErrName) {
+			t.Errorf("state %s: %v", name, err)
+		}
+	}
+}
+
+// A library instance locks while callbacks run, so that asking it from one hangs for ever. The adapter has no callbacks and
+// shares no instance: transitions of one machine may be taken from everywhere at once.
+func TestTransitionsAreTakenFromEverywhereAtOnce(t *testing.T) {
+	l := newLegality(mustCompile(t, toy()).graph)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 100 {
+				for _, err := range []error{
+					l.fire("Checking", "node-selected", "Restarting"), l.fire("", EventLocated, "Settled"), l.fire("Dancing", EventLocated, Locating),
+				} {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestTwoRowsForOneEventAreRefused(t *testing.T) {
+	raw := fsm.NewFSM("A", fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}, {Name: "go", Src: []string{"A"}, Dst: "C"}}, nil)
+	if err := raw.Event(t.Context(), "go"); err != nil || raw.Current() != "C" {
+		t.Fatalf("of two rows the library takes %s (%v), not silently the last", raw.Current(), err)
+	}
+	def := toy()
+	def.Transitions[allDone].Event = def.Transitions[nodeSelected].Event
+	if _, err := Compile(def); !errors.Is(err, ErrDuplicateEdge) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestNamesThatBreakDrawingsAreRefused(t *testing.T) {
+	raw := fsm.NewFSM(`a "quoted" state`, fsm.Events{{Name: `say "go"`, Src: []string{`a "quoted" state`}, Dst: "B"}}, nil)
+	if drawn := fsm.Visualize(raw); strings.Contains(drawn, `\"`) {
+		t.Fatalf("the library escapes by now:\n%s", drawn)
+	}
+	for _, name := range []string{`Say"So`, "Not Now", "Über", "A;B", ""} {
+		def := toy()
+		def.States[refused].Name = name
+		if _, err := Compile(def); !errors.Is(err, ErrName) {
+			t.Errorf("state %q: %v", name, err)
+		}
+		def = toy()
+		def.Transitions[raisedRow].Event = strings.ToLower(name)
+		if _, err := Compile(def); !errors.Is(err, ErrName) {
+			t.Errorf("event %q: %v", name, err)
+		}
+	}
+}
+
+func TestASelfTransitionIsASuccess(t *testing.T) {
+	raw := fsm.NewFSM("A", fsm.Events{{Name: "again", Src: []string{"A"}, Dst: "A"}}, nil)
+	noMove := fsm.NoTransitionError{}
+	if err := raw.Event(t.Context(), "again"); !errors.As(err, &noMove) {
+		t.Fatalf("the library reports a self transition as %v", err)
+	}
+	def := toy()
+	def.Transitions = append(def.Transitions, toyRow{Event: "again", From: "Checking", To: "Checking", When: inSync, Doc: "looks again"})
+	l := newLegality(mustCompile(t, def).graph)
+	for event, state := range map[string]string{"again": "Checking", EventLocated: "Settled", EventTargetChanged: "Checking"} {
+		if err := l.fire(state, event, state); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAStateThatNobodyKnowsIsOnlyLocated(t *testing.T) {
+	raw := fsm.NewFSM("Dancing", fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}}, nil)
+	if raw.Current() != "Dancing" {
+		t.Fatal("the library refuses an unknown state by now")
+	}
+	l := newLegality(mustCompile(t, toy()).graph)
+	if err := l.fire("Dancing", "raised", "Settled"); err == nil {
+		t.Error("a declared event was taken from a state that nobody declared")
+	}
+	if err := l.fire("Dancing", EventLocated, "Checking"); err != nil {
+		t.Error(err)
+	}
+	if err := l.fire("Verifying", EventMigrated, "Checking"); err != nil {
+		t.Error(err)
+	}
+	if err := l.fire("Dancing", EventMigrated, "Checking"); err == nil {
+		t.Error("a state without a migration was migrated")
+	}
+}
