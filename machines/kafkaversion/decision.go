@@ -7,12 +7,12 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// Direction is where a version change leads. The zero value means that it could
-// not be told, because the decision was refused before.
+// Direction is where a version change leads.
 type Direction uint8
 
 // The directions.
 const (
+	// DirectionUnknown: what the nodes run, or what is wanted, is no version.
 	DirectionUnknown Direction = iota
 	// DirectionInstall: no node ever ran, and nothing records that one did.
 	DirectionInstall
@@ -152,7 +152,9 @@ func Decide(s Situation) Decision {
 		return d
 	}
 	seen, refused := s.look(d.To.Number())
-	d.From, d.Direction = seen.from(d.To.Number())
+	if refused == nil {
+		d.From, d.Direction = seen.from(d.To.Number())
+	}
 	row, ok := d.To.Row()
 	if !ok || !row.Supported() {
 		d.refuse(ReasonVersionNotSupported, notSupported(&s, &d, ok))

@@ -122,8 +122,6 @@ func before(a, b versions.Version) bool {
 // from gives the version that decides the direction, and the direction.
 func (seen *sighting) from(to versions.Number) (versions.Version, Direction) {
 	switch {
-	case seen.newest.IsZero() && seen.blind > 0:
-		return versions.Version{}, DirectionUnknown
 	case seen.newest.IsZero():
 		return versions.Version{}, DirectionInstall
 	case seen.newest.Number().Compare(to) > 0:

@@ -143,12 +143,12 @@ func (f *FinalizedLevels) problem() string {
 }
 
 func levelsFromStatus(s *Situation, d *Decision, metadata metadataLevel) string {
-	return fmt.Sprintf("from Kafka %s to %s without Kafka's word for the finalized levels (%s): status.kafkaMetadataVersion "+
+	return fmt.Sprintf("going from Kafka %s to %s without Kafka's word for the finalized levels (%s): status.kafkaMetadataVersion "+
 		"last recorded %s, which %s runs", d.From, d.To, s.Finalized.problem(), metadata, d.To)
 }
 
 func levelsNotNeeded(s *Situation, d *Decision) string {
-	return fmt.Sprintf("from Kafka %s to %s without knowing the finalized levels (%s): every level that the versions "+
+	return fmt.Sprintf("going from Kafka %s to %s without knowing the finalized levels (%s): every level that the versions "+
 		"started so far can have finalized, %s runs too", d.From, d.To, s.Finalized.problem(), d.To)
 }
 

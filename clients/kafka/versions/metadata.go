@@ -132,7 +132,7 @@ func (m Metadata) alternatives() string {
 	}
 	if len(names) == 0 {
 		newest := metadataAt(HighestMetadata)
-		return fmt.Sprintf("one of a release from 3.3 to %d.%d", newest.major, newest.minor)
+		return fmt.Sprintf("a release that exists, from 3.3 to %d.%d", newest.major, newest.minor)
 	}
 	return fmt.Sprintf("%d.%d, or one of %s", m.major, m.minor, strings.Join(names, ", "))
 }
