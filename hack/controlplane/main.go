@@ -2,7 +2,7 @@
 // local control plane's programs ahead of time, or runs one to try things on.
 //
 //	go run ./hack/controlplane          build what is missing and print where it lies
-//	go run ./hack/controlplane run      run one until Ctrl-C and print its kubeconfigs
+//	go run ./hack/controlplane run      start one, keep it until Ctrl-C and print its kubeconfigs
 package main
 
 import (

@@ -155,13 +155,18 @@ func (b *builder) follow(ctx context.Context, p *child.Process, log string) erro
 		case <-tick.C():
 			b.say("still building, %s so far, %d packages compiled", b.Clock.Since(begun).Round(time.Second), compiled(log))
 		case <-ctx.Done():
-			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
-			defer cancel()
-			p.Stop(grace, os.Interrupt)
+			interrupt(context.WithoutCancel(ctx), p)
 			return fmt.Errorf("stopped after %s: %w; what was compiled is kept, the next build goes on from there",
 				b.Clock.Since(begun).Round(time.Second), context.Cause(ctx))
 		}
 	}
+}
+
+// interrupt lets the go command remove its temporary files.
+func interrupt(ctx context.Context, p *child.Process) {
+	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	defer cancel()
+	p.Stop(ctx, os.Interrupt)
 }
 
 // compiled counts the package names that go build -v has printed so far.

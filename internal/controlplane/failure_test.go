@@ -42,7 +42,7 @@ func playParent(dir string) {
 func TestKilledParentLeavesNoProcessAndTheNextOneSweepsUp(t *testing.T) {
 	realPaths(t)
 	dir := t.TempDir()
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), parentEnv+"="+dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -183,7 +183,7 @@ func (c *ControlPlane) await(ctx context.Context, p *child.Process, ready func(c
 
 // get returns the body of a 200 answer; anything else is an error.
 func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return nil, err
 	}

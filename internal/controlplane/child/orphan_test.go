@@ -2,6 +2,7 @@ package child
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -38,7 +39,7 @@ func playParent(how string) {
 
 func startOrphanToBe(how string) (int, error) {
 	if how == "watched" {
-		cmd := exec.Command("/bin/sleep", "600")
+		cmd := exec.CommandContext(context.Background(), "/bin/sleep", "600")
 		_, err := startWatched(cmd)
 		return cmd.Process.Pid, err
 	}
@@ -77,7 +78,7 @@ func TestChildDiesWithAParentThatIsKilled(t *testing.T) {
 
 func startParent(t *testing.T, how string) (*exec.Cmd, int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), parentEnv+"="+how)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -35,6 +35,7 @@ func startWatched(cmd *exec.Cmd) (untie func(), err error) {
 		return end(err)
 	}
 	defer r.Close()
+	//nolint:noctx // it ends when the pipe closes
 	watcher := exec.Command("/bin/sh", "-c", watch, "watcher", strconv.Itoa(cmd.Process.Pid))
 	watcher.Stdin = r
 	watcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -1,0 +1,82 @@
+# `make help` says what there is. Everything works on a machine that has Go, git,
+# make and gcc (for the race detector); the rest is built from pinned sources.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# What a person may set.
+ARGS        ?=#      arguments of `detent dev` in `make run`
+PKGS        ?= ./...
+BENCH       ?= .
+COUNT       ?= 6
+
+TOOLS       := bin/tools
+# Tools are built again when their pins change or the Go toolchain does: a linter
+# cannot read code that is newer than the compiler it was built with.
+TOOLS_BUILT := $(TOOLS)/.built-$(shell { go version; cat tools/go.mod tools/go.sum; } | git hash-object --stdin)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/detent and bin/kubectl-detent
+	go build -trimpath -o bin/detent ./cmd/detent
+	ln -sf detent bin/kubectl-detent
+
+.PHONY: run
+run: build ## run everything on this machine: control plane, operator, simulated systems, page
+	bin/detent dev $(ARGS)
+
+.PHONY: test
+test: $(TOOLS_BUILT) control-plane ## run the unit tests with the race detector, then the integration tests
+	hack/test $(PKGS)
+
+.PHONY: lint
+lint: $(TOOLS_BUILT) ## check style, layering, format, and that generated files are up to date
+	$(TOOLS)/golangci-lint run
+	@hack/check-format
+	@hack/check-generated
+
+.PHONY: generate
+generate: $(TOOLS_BUILT) ## write what is generated: deep copies, CRDs, and what go:generate says
+	$(TOOLS)/controller-gen object paths=./crds/... paths=./examples/...
+	$(TOOLS)/controller-gen crd paths=./crds/... output:crd:dir=crds/generated
+	$(TOOLS)/controller-gen crd paths=./examples/hello/... output:crd:dir=examples/hello/crd
+	go generate ./...
+
+.PHONY: bench
+bench: $(TOOLS_BUILT) control-plane ## run the benchmarks; compare with dist/bench/base.txt if it is there
+	@mkdir -p dist/bench
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m $(PKGS) | tee dist/bench/new.txt
+	$(TOOLS)/benchstat $(wildcard dist/bench/base.txt) dist/bench/new.txt
+	@echo 'To compare the next run with this one: cp dist/bench/new.txt dist/bench/base.txt'
+
+.PHONY: vuln
+vuln: $(TOOLS_BUILT) ## look the dependencies up in the Go vulnerability database
+	@hack/vuln
+
+.PHONY: tools
+tools: $(TOOLS_BUILT) ## build the developers' tools into bin/tools, if their pins changed
+
+$(TOOLS_BUILT): tools/go.mod tools/go.sum
+	@echo 'building the developers'\'' tools: about two minutes on two cores, this once'
+	@mkdir -p $(TOOLS) && rm -f $(TOOLS)/.built-*
+	cd tools && GOFLAGS=-mod=readonly GOWORK=off go build -buildvcs=false -o ../$(TOOLS)/ tool
+	@touch $@
+
+.PHONY: control-plane
+control-plane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl, if they are missing
+	go run ./hack/controlplane
+
+# These come with the parts they run.
+.PHONY: proof cluster-up cluster-down e2e e2e-smoke
+proof: ## explore every reachable state of every machine (not there yet)
+cluster-up: ## start a real single-node cluster on this machine (not there yet)
+cluster-down: ## stop that cluster and remove it (not there yet)
+e2e: ## run real upgrades on that cluster (not there yet)
+e2e-smoke: ## run the shortest of them (not there yet)
+proof cluster-up cluster-down e2e e2e-smoke:
+	@echo 'make $@: not there yet' >&2; exit 2
