@@ -20,7 +20,7 @@ func graphOf[F, M, E any](def *Definition[F, M, E]) Graph {
 		t := &def.Transitions[i]
 		g.Edges = append(g.Edges, GraphEdge{
 			Event: t.Event, From: t.From, To: t.To, Guard: t.guard().Name, Doc: t.Doc,
-			OneWay: t.OneWay, NewAttempt: t.NewAttempt, Awaited: t.Awaited, Class: Declared,
+			OneWay: t.OneWay, NewAttempt: t.NewAttempt, Awaited: t.Awaited, EvenIfUnknown: t.EvenIfUnknown, Class: Declared,
 		})
 	}
 	for i := range def.States {

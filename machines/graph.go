@@ -54,7 +54,9 @@ type GraphEdge struct {
 	OneWay     bool   `json:"oneWay,omitempty"`
 	NewAttempt bool   `json:"newAttempt,omitempty"`
 	Awaited    bool   `json:"awaited,omitempty"`
-	Class      Class  `json:"class"`
+	// EvenIfUnknown says that the edge is asked although the guard of an earlier one is unknown.
+	EvenIfUnknown bool  `json:"evenIfUnknown,omitempty"`
+	Class         Class `json:"class"`
 }
 
 // Class tells edges that a row declares from those that come with the framework.
