@@ -57,7 +57,7 @@ func dotState(b *box, initial bool, live *Live) string {
 	switch {
 	case live.at(b.Name):
 		attrs = append(attrs, `style="rounded,filled"`, `fillcolor="#1d4ed8"`, `fontcolor="#ffffff"`, "penwidth=3")
-	case b.unknown():
+	case b.implied():
 		attrs = append(attrs, "style=dashed")
 	case b.Kind == Hold:
 		attrs = append(attrs, "style=solid", `color="#b45309"`, "penwidth=2")

@@ -65,6 +65,7 @@ func TestGoldenFiles(t *testing.T) {
 		"kafka-live": {kafka(), kafkaLive(), []string{"light.svg", "dark.svg", "txt", "compact.txt", "ascii.txt", "mmd", "dot"}},
 		"ceph":       {ceph(), nil, []string{"light.svg", "dark.svg", "txt", "mmd", "dot", "md"}},
 		"ceph-live":  {ceph(), cephLive(), []string{"dark.svg", "compact.txt"}},
+		"empty":      {Graph{Name: "empty", Doc: "declares nothing yet"}, nil, []string{"light.svg", "txt", "mmd", "dot", "md", "json"}},
 		"unknown":    {hello(), &Live{State: "Shouting"}, []string{"light.svg", "txt", "mmd", "dot"}},
 	}
 	for name, tc := range cases {

@@ -180,8 +180,15 @@ type Document struct {
 }
 
 // JSON writes the graph, and the overlay if there is one, indented and with a
-// final line end. Text in it is safe to embed in HTML.
+// final line end. Text in it is safe to embed in HTML, and absent states and
+// edges are empty lists.
 func JSON(g Graph, live *Live) ([]byte, error) {
+	if g.States == nil {
+		g.States = []State{}
+	}
+	if g.Edges == nil {
+		g.Edges = []Edge{}
+	}
 	b, err := json.MarshalIndent(Document{Graph: g, Live: live}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding graph %q: %w", g.Name, err)

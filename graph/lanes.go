@@ -15,13 +15,18 @@ const (
 // box is a state with its place: a lane and a row.
 type box struct {
 	State
-	implied bool // not declared: named by an edge or by a live object alone
-	side    bool
-	row     int
+	note string // why it is drawn although the graph does not declare it; else empty
+	side bool
+	row  int
 }
 
-// unknown states are drawn plainly: nothing is claimed about them.
-func (b *box) unknown() bool { return b.implied || b.Kind == "" }
+const (
+	notDeclared = "not declared"
+	notKnown    = "unknown to this client"
+)
+
+// implied states are drawn plainly: nothing is claimed about them.
+func (b *box) implied() bool { return b.note != "" }
 
 // wire is everything that leads from one state to another: one drawn line.
 type wire struct {
@@ -54,17 +59,17 @@ type lanes struct {
 func arrange(g Graph, live *Live) *lanes {
 	l := &lanes{index: map[string]int{}, initial: -1}
 	for _, s := range g.States {
-		l.add(s, false)
+		l.add(s, "")
 	}
 	declared := len(l.boxes)
 	for _, e := range g.Edges {
 		if e.drawn() {
-			l.add(State{Name: e.From}, true)
-			l.add(State{Name: e.To}, true)
+			l.add(State{Name: e.From}, notDeclared)
+			l.add(State{Name: e.To}, notDeclared)
 		}
 	}
 	if live != nil && live.State != "" {
-		l.add(State{Name: live.State}, true)
+		l.add(State{Name: live.State}, notKnown)
 	}
 	if i, ok := l.index[g.Initial]; ok && i < declared {
 		l.initial = i
@@ -78,12 +83,12 @@ func arrange(g Graph, live *Live) *lanes {
 	return l
 }
 
-func (l *lanes) add(s State, implied bool) {
+func (l *lanes) add(s State, note string) {
 	if _, ok := l.index[s.Name]; ok {
 		return
 	}
 	l.index[s.Name] = len(l.boxes)
-	l.boxes = append(l.boxes, &box{State: s, implied: implied})
+	l.boxes = append(l.boxes, &box{State: s, note: note})
 }
 
 // connect merges declared edges between the same two states into one wire.
@@ -133,7 +138,7 @@ func (l *lanes) pickLanes() {
 			continue
 		case b.Lane == Main:
 			b.side = false
-		case b.Lane == Side || b.implied || b.Kind == Hold || !reached[i]:
+		case b.Lane == Side || b.implied() || b.Kind == Hold || !reached[i]:
 			b.side = true
 		}
 		if !b.side {
@@ -180,9 +185,6 @@ func (l *lanes) placeSide() {
 			free++
 		}
 		l.place(i, free)
-	}
-	for len(l.side) > len(l.spine) && l.side[len(l.side)-1] < 0 {
-		l.side = l.side[:len(l.side)-1]
 	}
 }
 

@@ -208,7 +208,8 @@ func stack(tracks []*track, top, height int) {
 // line, the next fragment's head.
 func (p *plan) gapBelow(row int) int {
 	text := 0
-	for _, i := range [2]int{first(p.at(row)), second(p.at(row))} {
+	spine, side := p.at(row)
+	for _, i := range [2]int{spine, side} {
 		if i >= 0 {
 			if w := p.below(i); w != nil {
 				text = max(text, len(p.texts[w])*lineHeight+18)
@@ -217,9 +218,6 @@ func (p *plan) gapBelow(row int) int {
 	}
 	return p.bandBelow(row) + max(minGap, text) + p.bandAbove(row+1)
 }
-
-func first(a, _ int) int  { return a }
-func second(_, b int) int { return b }
 
 func (p *plan) group(row int) string {
 	if spine, _ := p.at(row); row >= 0 && spine >= 0 {

@@ -39,8 +39,8 @@ func mermaidName(b *box) string {
 	switch {
 	case strings.TrimSpace(clean(b.Name)) == "":
 		return "(no name)"
-	case b.unknown():
-		return b.Name + " (unknown to this client)"
+	case b.implied():
+		return b.Name + " (" + b.note + ")"
 	}
 	return b.Name
 }
@@ -83,7 +83,7 @@ func mermaidClass(b *box, live *Live) string {
 	switch {
 	case live.at(b.Name):
 		return "current"
-	case b.unknown():
+	case b.implied():
 		return ""
 	}
 	return strings.ToLower(string(b.Kind))

@@ -34,7 +34,7 @@ func Page(g Graph, o PageOptions) string {
 	p.transitions(g)
 	p.guards(g)
 	p.records(g)
-	return p.String()
+	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 
 // StateAnchor is the fragment under which a machine's page has a state.

@@ -6,29 +6,7 @@ func (p *plan) placeColumns() *picture {
 	for _, r := range []route{left, mid, right} {
 		counts[r] = p.assign(r)
 	}
-	spineWidth, sideWidth := p.boxWidth(false), p.boxWidth(true)
-
-	x := 1
-	if counts[left] == 0 {
-		x += boxInset
-	} else {
-		p.edge[left] = x + (counts[left]-1)*columnStep
-		x = p.edge[left] + p.labelRoom(left, false) + markRoom
-	}
-	spine := rect{x: x, w: spineWidth}
-	width := max(spine.right()+boxInset, spine.x+spine.w/2+p.gapLabels(false))
-	p.edge[mid] = max(width, spine.right()+p.labelRoom(mid, false)+markRoom)
-	if counts[mid] > 0 {
-		width = p.edge[mid] + counts[mid]*columnStep
-	}
-	side := rect{x: p.edge[mid] + counts[mid]*columnStep + p.labelRoom(mid, true) + markRoom, w: sideWidth}
-	if len(p.side) > 0 {
-		width = max(side.right(), side.x+side.w/2+p.gapLabels(true))
-	}
-	if counts[right] > 0 {
-		p.edge[right] = max(width, side.right()+p.labelRoom(right, true)+markRoom)
-		width = p.edge[right] + counts[right]*columnStep
-	}
+	spine, side, width := p.placeLanes(counts)
 	for i, b := range p.boxes {
 		at := spine
 		if b.side {
@@ -45,6 +23,33 @@ func (p *plan) placeColumns() *picture {
 	}
 	pic.bands = p.bands(spine)
 	return pic
+}
+
+// placeLanes sets, from left to right: rails, their labels, the spine, labels,
+// buses, labels, the side lane, labels, the ways back on the far side.
+func (p *plan) placeLanes(counts [4]int) (spine, side rect, width int) {
+	x := 1
+	if counts[left] == 0 {
+		x += boxInset
+	} else {
+		p.edge[left] = x + (counts[left]-1)*columnStep
+		x = p.edge[left] + p.labelRoom(left, false) + markRoom
+	}
+	spine = rect{x: x, w: p.boxWidth(false)}
+	width = max(spine.right()+boxInset, spine.x+spine.w/2+p.gapLabels(false))
+	p.edge[mid] = max(width, spine.right()+p.labelRoom(mid, false)+markRoom)
+	if counts[mid] > 0 {
+		width = p.edge[mid] + counts[mid]*columnStep
+	}
+	side = rect{x: p.edge[mid] + counts[mid]*columnStep + p.labelRoom(mid, true) + markRoom, w: p.boxWidth(true)}
+	if len(p.side) > 0 {
+		width = max(side.right(), side.x+side.w/2+p.gapLabels(true))
+	}
+	if counts[right] > 0 {
+		p.edge[right] = max(width, side.right()+p.labelRoom(right, true)+markRoom)
+		width = p.edge[right] + counts[right]*columnStep
+	}
+	return spine, side, width
 }
 
 // assign gives the nets of a route their columns and returns how many there are.

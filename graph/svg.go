@@ -90,7 +90,10 @@ func (d *drawing) describe() string {
 	for _, w := range d.wires {
 		drawn += len(w.edges)
 	}
-	text := fmt.Sprintf("%d states, %d transitions. Main path: %s.", len(d.boxes), drawn, strings.Join(path, ", "))
+	text := fmt.Sprintf("%d states, %d transitions.", len(d.boxes), drawn)
+	if len(path) > 0 {
+		text += " Main path: " + strings.Join(path, ", ") + "."
+	}
 	if d.g.Doc != "" {
 		text = sentence(clean(d.g.Doc)) + " " + text
 	}

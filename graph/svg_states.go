@@ -18,9 +18,8 @@ func (d *drawing) drawState(i int) {
 	b, f := d.boxes[i], d.frames[i]
 	current, visited := d.live.at(b.Name), d.live.visits(b.Name) > 0
 	fill, border, text, small, width := d.c.box, d.c.border, d.c.text, d.c.muted, "1.25"
-	unknown := b.unknown()
 	switch {
-	case current && unknown:
+	case current && b.implied():
 		border, width = d.c.next, "2"
 	case current:
 		fill, border, text, small, width = d.c.current, d.c.current, d.c.currentText, d.c.currentText, "3"
@@ -38,7 +37,7 @@ func (d *drawing) drawState(i int) {
 		f.x, f.y, f.w, f.h, corner(b), fill, border, width, boxDash(b))
 	middle := f.y + f.h/2
 	glyph := border
-	if current && !unknown {
+	if current && !b.implied() {
 		glyph = d.c.currentText
 	}
 	x := f.x + boxInset
@@ -63,7 +62,7 @@ func corner(b *box) int {
 }
 
 func boxDash(b *box) string {
-	if b.unknown() {
+	if b.implied() {
 		return ` stroke-dasharray="4 3"`
 	}
 	return ""
@@ -78,14 +77,14 @@ func (d *drawing) sign(b *box, at point, colour string, current, visited bool) {
 	case visited:
 		d.put(`<path d="M%d %dl4 4.5l7 -9" fill="none" stroke="%s" stroke-width="2.25"/>`, at.x-5, at.y, colour)
 	default:
-		d.kindSign(b.Kind, at, colour)
+		d.kindSign(b, at, colour)
 	}
 }
 
-// kindSign is a disc at rest, a cog in work, a sand-glass while waiting
-// and two bars on hold.
-func (d *drawing) kindSign(k Kind, at point, colour string) {
-	switch k {
+// kindSign is a disc at rest, a cog in work, a sand-glass while waiting, two bars
+// on hold and a question mark where nothing is known.
+func (d *drawing) kindSign(b *box, at point, colour string) {
+	switch b.Kind {
 	case Rest:
 		d.put(`<circle cx="%d" cy="%d" r="4.5" fill="%s"/>`, at.x, at.y, colour)
 	case Work:
@@ -96,7 +95,8 @@ func (d *drawing) kindSign(k Kind, at point, colour string) {
 			at.x-5, at.y-6, colour)
 	case Hold:
 		d.put(`<path d="M%d %dv12M%d %dv12" stroke="%s" stroke-width="3"/>`, at.x-3, at.y-6, at.x+3, at.y-6, colour)
-	default:
+	}
+	if b.implied() {
 		d.put(`<text x="%d" y="%d" font-size="%d" font-weight="600" text-anchor="middle" fill="%s">?</text>`,
 			at.x, at.y+5, nameSize, colour)
 	}
@@ -135,8 +135,8 @@ func (d *drawing) keys() []key {
 	var keys []key
 	kinds, implied, visited := map[Kind]bool{}, false, false
 	for _, b := range d.boxes {
-		kinds[b.Kind] = kinds[b.Kind] || !b.implied
-		implied = implied || b.unknown()
+		kinds[b.Kind] = true
+		implied = implied || b.implied()
 		visited = visited || d.live.visits(b.Name) > 0 && !d.live.at(b.Name)
 	}
 	if d.live != nil && d.live.State != "" {
@@ -150,11 +150,11 @@ func (d *drawing) keys() []key {
 		text string
 	}{{Rest, "rest"}, {Work, "work"}, {Wait, "wait for the world"}, {Hold, "hold for a person"}} {
 		if kinds[k.kind] {
-			keys = append(keys, key{k.text, func(at point) { d.kindSign(k.kind, at, d.c.line) }})
+			keys = append(keys, key{k.text, func(at point) { d.kindSign(&box{State: State{Kind: k.kind}}, at, d.c.line) }})
 		}
 	}
 	if implied {
-		keys = append(keys, key{"unknown", func(at point) { d.kindSign("", at, d.c.line) }})
+		keys = append(keys, key{"not in this graph", func(at point) { d.kindSign(&box{note: notKnown}, at, d.c.line) }})
 	}
 	return append(keys, d.lineKeys()...)
 }

@@ -106,7 +106,7 @@ func TestSVGKeysExplainWhatOccurs(t *testing.T) {
 		"a plain machine":            {hello(), nil, []string{"rest", "work", "way back"}},
 		"a machine with everything":  {kafka(), nil, []string{"rest", "work", "wait for the world", "hold for a person", "way back", "one-way, cannot be undone"}},
 		"an object that waits":       {hello(), &Live{State: "Speaking", Visited: map[string]int{"Silent": 1}, Waiting: []Waiting{{Guard: "greeting-written"}}}, []string{"now", "visited", "rest", "work", "way back", "guard not met"}},
-		"an object that is lost":     {hello(), &Live{State: "Shouting"}, []string{"now", "rest", "work", "unknown", "way back"}},
+		"an object that is lost":     {hello(), &Live{State: "Shouting"}, []string{"now", "rest", "work", "not in this graph", "way back"}},
 		"nothing at all is declared": {Graph{}, nil, nil},
 	}
 	for name, tc := range cases {
@@ -135,5 +135,18 @@ func TestSVGTextStaysInItsBox(t *testing.T) {
 		if w := textWidth(m[3], size, size == nameSize); size != titleSize && w > frame.w-iconRoom-boxInset {
 			t.Errorf("%q is %d wide in a box of %d", m[3], w, frame.w)
 		}
+	}
+}
+
+func TestSVGClaimsNothingItDoesNotKnow(t *testing.T) {
+	g := Graph{Initial: "A", States: []State{{Name: "A"}}, Edges: edges("A", "Ghost")}
+	svg := SVG(g, &Live{State: "Newer"}, Light)
+	for name, want := range map[string]string{"Ghost": notDeclared, "Newer": notKnown} {
+		if _, box, found := strings.Cut(svg, `data-state="`+name+`"`); !found || !strings.HasPrefix(box[strings.Index(box, "<title>"):], "<title>"+name+", "+want) {
+			t.Errorf("state %s: want %q", name, want)
+		}
+	}
+	if _, box, _ := strings.Cut(svg, `data-state="A"`); strings.Contains(box[:strings.Index(box, "</g>")], "?") {
+		t.Error("a declared state without a kind is drawn as an unknown one")
 	}
 }

@@ -21,7 +21,7 @@ const (
 	textWidthDefault = 80
 	textWidthLeast   = 40
 	nameRoom         = 26 // widest column of names
-	factRoom         = 20 // widest column of facts
+	factRoom         = 22 // widest column of facts
 )
 
 // Text draws the graph for a terminal: the spine as lines from top to bottom,
@@ -169,10 +169,7 @@ func (t *textDrawing) measure() {
 // fact is what stands beside a name: visits and time of a live object, else kind
 // and limit.
 func (t *textDrawing) fact(b *box) string {
-	if b.unknown() {
-		return ""
-	}
-	if t.live == nil {
+	if t.live == nil || b.implied() {
 		return t.say(strings.Replace(stateText(b), " · up to ", " ≤ ", 1))
 	}
 	var words []string
@@ -296,9 +293,6 @@ func (t *textDrawing) waits(b *box) []string {
 		return nil
 	}
 	var lines []string
-	if b.unknown() {
-		lines = append(lines, "unknown to this client")
-	}
 	for _, w := range t.live.Waiting {
 		lines = append(lines, "waiting for "+t.say(w.waitingLine()))
 	}

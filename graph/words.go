@@ -9,10 +9,13 @@ import (
 
 // stateText is the small line under a state's name: its kind and its limit.
 func stateText(b *box) string {
-	if b.unknown() {
-		return "unknown to this client"
+	if b.implied() {
+		return b.note
 	}
-	words := []string{strings.ToLower(clean(string(b.Kind)))}
+	var words []string
+	if b.Kind != "" {
+		words = append(words, strings.ToLower(clean(string(b.Kind))))
+	}
 	switch {
 	case b.refused():
 		words = append(words, "refused")
@@ -169,7 +172,7 @@ func (live *Live) stateLine(b *box) string {
 	} else if d := live.usual(b.Name); d > 0 {
 		words = append(words, "usually "+shortDuration(d))
 	}
-	if b.unknown() || len(words) == 0 {
+	if b.implied() || len(words) == 0 {
 		return stateText(b)
 	}
 	return strings.Join(words, " · ")
