@@ -136,7 +136,7 @@ func (d *drawing) keys() []key {
 	kinds, implied, visited := map[Kind]bool{}, false, false
 	for _, b := range d.boxes {
 		kinds[b.Kind] = true
-		implied = implied || b.implied()
+		implied = implied || b.implied() && d.live.visits(b.Name) == 0
 		visited = visited || d.live.visits(b.Name) > 0 && !d.live.at(b.Name)
 	}
 	if d.live != nil && d.live.State != "" {
