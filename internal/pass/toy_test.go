@@ -1,0 +1,168 @@
+package pass_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// The toy object has two tanks, left and right, each filled by a lifecycle of its own under one machine.
+
+type tank struct {
+	Want, Have int
+	Intact     bool
+	Permit     transitions.Fact[bool] // need permit: may it be filled?
+	Queue      transitions.Fact[bool] // need queue: is it its turn?
+	Level      transitions.Fact[bool] // need level: can its level be read?
+}
+
+// world is the view: the tanks by lifecycle.
+type world map[string]tank
+
+type none = struct{}
+
+type (
+	lifecycle = machines.Lifecycle[string, world, string]
+	input     = pass.In[string, world, string]
+	standing  = pass.Standing[string]
+)
+
+func costly(name string, need transitions.Need, read func(*tank) transitions.Fact[bool]) transitions.Guard[tank, none] {
+	return transitions.Guard[tank, none]{
+		Name: name, Doc: "says what is read of " + name, Want: "a yes of " + name, Needs: []transitions.Need{need},
+		Ask: func(t *tank, _ none) transitions.Verdict {
+			fact := read(t)
+			yes, known := fact.Get()
+			if !known {
+				return fact.Gap()
+			}
+			return transitions.If(yes, "not yet")
+		},
+	}
+}
+
+func cheap(name string, read func(*tank) bool) transitions.Guard[tank, none] {
+	return transitions.Guard[tank, none]{
+		Name: name, Doc: "says what the cache knows of " + name, Want: "a yes of " + name,
+		Ask: func(t *tank, _ none) transitions.Verdict { return transitions.If(read(t), "not so") },
+	}
+}
+
+func compile(t testing.TB) *machines.Machine[tank, none, string] {
+	t.Helper()
+	full := cheap("full", func(t *tank) bool { return t.Have == t.Want })
+	m, err := machines.Compile(machines.Definition[tank, none, string]{
+		Name: "fill", Doc: "fills a tank",
+		States: []machines.State[tank, none, string]{
+			{State: states.State{Name: "Idle", Kind: states.Rest, Doc: "the tank is full"}},
+			{
+				State: states.State{Name: "Waiting", Kind: states.Wait, Doc: "is it its turn?", Deadline: time.Minute, Poll: time.Second},
+				While: transitions.Always[tank, none](), OnTarget: machines.CarryOn,
+			},
+			{
+				State: states.State{Name: "Filling", Kind: states.Work, Doc: "the tank is filled", Deadline: time.Minute, Poll: time.Second},
+				While: cheap("intact", func(t *tank) bool { return t.Intact }), OnTarget: "Waiting",
+				Do: &machines.Action[tank, none, string]{
+					Name: "fill", Doc: "fills the tank", Before: costly("permitted", "permit", func(t *tank) transitions.Fact[bool] { return t.Permit }),
+					TurnBack: "Waiting", LookAgain: 2 * time.Second,
+					Do: func(t *tank, _ none) []string { return []string{"fill to " + strconv.Itoa(t.Want)} },
+				},
+			},
+		},
+		Transitions: []machines.Transition[tank, none]{
+			{Event: "wanted", From: "Idle", To: "Waiting", When: transitions.Not(full, "another level"), NewAttempt: true, Doc: "another level is wanted"},
+			{Event: "granted", From: "Waiting", To: "Filling", When: costly("its-turn", "queue", func(t *tank) transitions.Fact[bool] { return t.Queue }), Awaited: true, Doc: "it is its turn"},
+			{Event: "filled", From: "Filling", To: "Idle", When: full, Doc: "the level is reached"},
+		},
+		Needs: []machines.Need{
+			{Name: "permit", Doc: "asks for a permit"}, {Name: "queue", Doc: "asks for the queue"}, {Name: "level", Doc: "asks for the level"},
+		},
+		Target: machines.Target[tank]{Of: func(t *tank) machines.Aim { return machines.Aim{To: strconv.Itoa(t.Want)} }},
+		Locate: machines.Locator[tank, none]{
+			Needs: []transitions.Need{"level"}, States: []string{"Idle", "Waiting"},
+			Find: func(t *tank) (machines.Place[none], transitions.Verdict) {
+				if _, known := t.Level.Get(); !known {
+					return machines.Place[none]{}, t.Level.Gap()
+				}
+				if t.Have == t.Want {
+					return machines.Place[none]{State: "Idle"}, transitions.Allow()
+				}
+				return machines.Place[none]{State: "Waiting"}, transitions.Allow()
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// bind makes the lifecycle of one tank. What was not asked for is left out of its facts.
+func bind(m *machines.Machine[tank, none, string], name string) lifecycle {
+	return machines.Bind(m, machines.Binding[string, world, tank, string, string]{
+		Name: name,
+		Observe: func(_ string, view world, ask machines.Ask) tank {
+			seen := view[name]
+			if !ask.For("permit") {
+				seen.Permit = transitions.Fact[bool]{}
+			}
+			if !ask.For("queue") {
+				seen.Queue = transitions.Fact[bool]{}
+			}
+			if !ask.For("level") {
+				seen.Level = transitions.Fact[bool]{}
+			}
+			return seen
+		},
+		Effect: func(effect string) string { return name + ": " + effect },
+	})
+}
+
+var now = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+
+const uid = "77c1"
+
+// known is a tank of which everything can be read.
+func known(have, want int) tank {
+	yes := transitions.Known(true, now)
+	return tank{Have: have, Want: want, Intact: true, Permit: yes, Queue: yes, Level: yes}
+}
+
+// at is an entry under an attempt towards the level.
+func at(name, state, target string) lifecyclev1.Lifecycle {
+	start := now.Add(-time.Minute)
+	return lifecyclev1.Lifecycle{
+		Name: name, State: state, EnteredAt: metav1.NewTime(start),
+		Attempt: &lifecyclev1.Attempt{ID: machines.AttemptID(uid, name, target, start), To: target, StartedAt: metav1.NewTime(start)},
+	}
+}
+
+// looked is one call of View.
+type looked struct {
+	Needs []transitions.Need
+	Live  bool
+}
+
+// given makes an input over a world, and lists the calls of View.
+func given(t testing.TB, w world, entries ...lifecyclev1.Lifecycle) (input, *[]looked) {
+	m := compile(t)
+	var calls []looked
+	in := input{
+		Object: "tanks", Lifecycles: []lifecycle{bind(m, "left"), bind(m, "right")}, Status: &lifecyclev1.Status{Lifecycles: entries},
+		UID: uid, Generation: 3, Now: now,
+		View: func(needs []transitions.Need, live bool) (world, error) {
+			calls = append(calls, looked{Needs: slices.Clone(needs), Live: live})
+			return w, nil
+		},
+	}
+	return in, &calls
+}
