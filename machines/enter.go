@@ -87,7 +87,7 @@ func (l *look[F, M, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, M, FX
 		out.Progress = nil
 		return
 	}
-	l.asking = "progress"
+	l.asking = asking{what: "progress"}
 	count := l.machine.def.Progress.Of(&l.facts, memo)
 	if count.Unknown {
 		return
@@ -128,7 +128,7 @@ func (l *look[F, M, FX, E]) waiting(n *node[F, M, FX], memo M) (out []lifecyclev
 
 // unlocated says why the facts do not tell where the lifecycle stands.
 func (l *look[F, M, FX, E]) unlocated() (out []lifecyclev1.WaitingFor, pending bool) {
-	l.asking = "Locate"
+	l.asking = asking{what: "Locate"}
 	_, verdict := l.machine.def.Locate.Find(&l.facts)
 	if verdict.Answer == transitions.Yes || verdict.Pending {
 		return nil, verdict.Pending
@@ -140,7 +140,7 @@ func (l *look[F, M, FX, E]) unlocated() (out []lifecyclev1.WaitingFor, pending b
 }
 
 func (l *look[F, M, FX, E]) blockers(row *Transition[F, M], memo M) []transitions.Blocker {
-	l.asking = "guard of " + row.Event + " from " + row.From
+	l.asking = asking{"guard", row.Event, row.From}
 	if row.Choose == nil {
 		return row.When.Blockers(&l.facts, memo)
 	}
@@ -171,7 +171,7 @@ func (l *look[F, M, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[
 	if n.DeadlineAt == nil || n.Kind == states.Rest {
 		return
 	}
-	l.asking = "deadline of " + n.Name
+	l.asking = asking{what: "deadline", of: n.Name}
 	if at := n.DeadlineAt(&l.facts, memo, l.now); !at.IsZero() {
 		out.Deadline = l.stretched(at)
 	}

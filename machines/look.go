@@ -23,8 +23,22 @@ type look[F, M, FX, E any] struct {
 	scale   float64
 	facts   F
 	err     error
-	// asking names what runs, so that a panic can name it.
-	asking string
+	// asking names what runs, so that a panic can name it. It is put into words only then.
+	asking asking
+}
+
+// asking is what of the machine runs, of which state or edge.
+type asking struct{ what, of, from string }
+
+func (a asking) String() string {
+	switch {
+	case a.of == "":
+		return a.what
+	case a.from == "":
+		return a.what + " of " + a.of
+	default:
+		return a.what + " of " + a.of + " from " + a.from
+	}
 }
 
 func defect(what string, p any) error {
@@ -41,7 +55,7 @@ func (l *look[F, M, FX, E]) guarded(run func()) (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = defect("machine "+l.machine.def.Name+", "+l.asking, p)
+			err = defect("machine "+l.machine.def.Name+", "+l.asking.String(), p)
 		}
 	}()
 	run()
@@ -76,7 +90,7 @@ func (l *look[F, M, FX, E]) decide() Decision {
 	if move := l.retarget(n, aim); move != nil {
 		return Decision{Move: move}
 	}
-	l.asking = "While of " + n.Name
+	l.asking = asking{what: "While", of: n.Name}
 	bookmark := transitions.Allow()
 	if !n.While.IsZero() {
 		bookmark = n.While.Verdict(&l.facts, memo)
@@ -90,7 +104,7 @@ func (l *look[F, M, FX, E]) decide() Decision {
 }
 
 func (l *look[F, M, FX, E]) aim() Aim {
-	l.asking = "target"
+	l.asking = asking{what: "target"}
 	return l.machine.def.Target.Of(&l.facts)
 }
 
@@ -128,7 +142,7 @@ func (l *look[F, M, FX, E]) choose(n *node[F, M, FX], memo M, aim Aim) (move *Mo
 }
 
 func (l *look[F, M, FX, E]) ask(row *Transition[F, M], memo M) (transitions.Verdict, *M) {
-	l.asking = "guard of " + row.Event + " from " + row.From
+	l.asking = asking{"guard", row.Event, row.From}
 	if row.Choose == nil {
 		return row.When.Verdict(&l.facts, memo), nil
 	}
@@ -174,7 +188,7 @@ func (l *look[F, M, FX, E]) locate(from string) Decision {
 			return Decision{Needs: l.machine.locate}
 		}
 	}
-	l.asking = "Locate"
+	l.asking = asking{what: "Locate"}
 	place, verdict := l.machine.def.Locate.Find(&l.facts)
 	if verdict.Answer != transitions.Yes {
 		if verdict.Pending && (l.entry == nil || from == Locating) {
@@ -220,19 +234,19 @@ func (l *look[F, M, FX, E]) Act() Acting[E] {
 }
 
 func (l *look[F, M, FX, E]) act() Acting[E] {
-	l.asking = "action of " + l.entry.State
+	l.asking = asking{what: "action", of: l.entry.State}
 	n := l.machine.states[l.entry.State]
 	memo, err := l.machine.def.Memo.Decode(l.entry.Memo)
 	if err != nil {
 		return Acting[E]{Err: fmt.Errorf("decoding the memo of %s: %w", l.entry.State, err)}
 	}
-	l.asking = "action " + n.Do.Name
+	l.asking = asking{what: "action " + n.Do.Name}
 	wanted := n.Do.Do(&l.facts, memo)
 	if len(wanted) == 0 {
 		return Acting[E]{}
 	}
 	if !n.Do.Before.IsZero() {
-		l.asking = "Before of " + n.Name
+		l.asking = asking{what: "Before", of: n.Name}
 		switch n.Do.Before.Verdict(&l.facts, memo).Answer {
 		case transitions.No:
 			return Acting[E]{TurnBack: &Move{
