@@ -14,11 +14,17 @@ import (
 // errBusy says that another process holds a lock.
 var errBusy = errors.New("another process holds the lock")
 
-// tryLock takes the advisory lock of the file at path, which it creates. It
-// returns errBusy when another open file holds it. The kernel gives the lock
-// back when the file is closed or its process ends, in whatever way.
-func tryLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+// tryLock takes the advisory lock of the file at path. The file is made when it
+// is not there. It returns errBusy when another open file holds the lock. The
+// kernel gives the lock back when the file is closed or its process ends, in
+// whatever way.
+func tryLock(path string) (*os.File, error) { return tryLockWith(path, os.O_RDWR|os.O_CREATE) }
+
+// tryLockOld is tryLock for a file that somebody else made: without it, it fails.
+func tryLockOld(path string) (*os.File, error) { return tryLockWith(path, os.O_RDWR) }
+
+func tryLockWith(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,8 @@ func sweep(parent string) {
 		return
 	}
 	for _, path := range locks {
-		f, err := tryLock(path)
+		// Never make the file anew: its owner may be removing the directory.
+		f, err := tryLockOld(path)
 		if err != nil {
 			continue
 		}
