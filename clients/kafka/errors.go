@@ -65,10 +65,10 @@ func (o *OutcomeUnknown) Error() string { return o.What + ": outcome unknown: " 
 // Unwrap gives the cause.
 func (o *OutcomeUnknown) Unwrap() error { return o.Err }
 
-// AsRefused returns Kafka's refusal, if that is what the error is.
+// AsRefused returns Kafka's refusal, if that is what the error is and nothing was done.
 func AsRefused(err error) (Refused, bool) {
 	var r *Refused
-	if errors.As(err, &r) {
+	if errors.As(err, &r) && !IsOutcomeUnknown(err) {
 		return *r, true
 	}
 	return Refused{}, false

@@ -277,3 +277,56 @@ func TestTimeNeverMovesBack(t *testing.T) {
 		t.Errorf("now = %d, was %d", c.Now, now)
 	}
 }
+
+func TestNewLeaderGivesBrokersAFullSession(t *testing.T) {
+	c := dual(t, "4.1.2")
+	c.KillNode(3, c.Now)
+	c.Tick(c.Now + c.Settings.Session - 100)
+	c.KillNode(1, c.Now) // the leader; node 2 alone is no majority
+	c.Tick(c.Now + 1_000)
+	start(t, c, 1, "4.1.2")
+	c.Tick(c.Now + c.Settings.Start + c.Settings.Election)
+	elected := c.Now
+	if c.Leader == kafka.None {
+		t.Fatal("no leader")
+	}
+	c.Tick(elected + c.Settings.Session - 1)
+	if r, _ := c.Registration(3); r.Fenced {
+		t.Error("fenced on the session of a leader that is gone")
+	}
+	c.Tick(elected + c.Settings.Session)
+	if r, _ := c.Registration(3); !r.Fenced {
+		t.Error("never fenced")
+	}
+}
+
+func TestNobodyIsFencedWithoutAQuorum(t *testing.T) {
+	c := dual(t, "4.1.2")
+	c.KillNode(2, c.Now)
+	c.KillNode(3, c.Now)
+	c.Tick(c.Now + 10*c.Settings.Session)
+	if r, _ := c.Registration(3); r.Fenced {
+		t.Error("fenced by nobody")
+	}
+}
+
+func TestLeaderIsTheLastToLeaveTheISR(t *testing.T) {
+	c := dual(t, "4.1.2")
+	for id := int32(4); id <= 6; id++ {
+		if err := c.StartNode(id, kafka.Start{Version: "4.1.2", Broker: true}, c.Now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(c)
+	c.CreatePartition("orders", 0, 1, 5, 4, 6)
+	for id := int32(4); id <= 6; id++ {
+		c.KillNode(id, c.Now)
+	}
+	run(c) // all three sessions end at once
+	if diff := cmp.Diff([]int32{5}, isr(c, "orders")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if c.Partitions[0].Leader != kafka.None {
+		t.Errorf("leader = %d", c.Partitions[0].Leader)
+	}
+}

@@ -179,3 +179,13 @@ func TestGhostsBlockRaising(t *testing.T) {
 		t.Errorf("raising without the ghost: %v", err)
 	}
 }
+
+func TestRestartedProcessTakesItsSnapshotInTheEnd(t *testing.T) {
+	c := lowered(t, false)
+	c.StopNode(3, c.Now)
+	start(t, c, 3, "4.1.2")
+	c.Tick(c.Now + c.Settings.Start + c.Settings.Snapshot)
+	if n, _ := c.Node(3); len(n.Replays) != 0 {
+		t.Errorf("its log still replays %v after a whole interval", n.Replays)
+	}
+}

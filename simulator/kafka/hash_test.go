@@ -139,3 +139,22 @@ func BenchmarkStopTickStart(b *testing.B) {
 		run(d)
 	}
 }
+
+func TestHashTellsAVoterThatFellBehind(t *testing.T) {
+	c := dual(t, "4.1.2")
+	c.StopNode(3, c.Now)
+	run(c)
+	c.Tick(c.Now + 10)
+	recent := c.Clone()
+	recent.Nodes[2].CaughtUpTo = recent.Now - 1_000
+	long := recent.Clone()
+	long.Nodes[2].CaughtUpTo = long.Now - 3_000
+	longer := recent.Clone()
+	longer.Nodes[2].CaughtUpTo = longer.Now - 9_000
+	if recent.Hash() == long.Hash() {
+		t.Error("a voter that counts as caught up and one that does not have one hash")
+	}
+	if long.Hash() != longer.Hash() {
+		t.Error("how long a voter has been behind changes the hash")
+	}
+}

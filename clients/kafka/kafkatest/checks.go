@@ -1,0 +1,177 @@
+package kafkatest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+// Level wants metadata.version to be finalized at the level.
+func Level(want int16) Step {
+	return step(func(ctx context.Context, w World) error {
+		f, err := w.Client().Features(ctx)
+		if err == nil && f.Level(kafka.MetadataVersion) != want {
+			err = fmt.Errorf("metadata.version is %d, want %d", f.Level(kafka.MetadataVersion), want)
+		}
+		return err
+	}, "metadata.version is %d", want)
+}
+
+// Finalized wants exactly the levels that the release formats, with metadata.version at
+// another level if that is not 0.
+func Finalized(release string, metadata int16) Step {
+	return step(func(ctx context.Context, w World) error {
+		r, err := ReleaseOf(release)
+		if err != nil {
+			return err
+		}
+		if metadata != 0 {
+			r.Formatted[kafka.MetadataVersion] = metadata
+		}
+		f, err := w.Client().Features(ctx)
+		if err != nil {
+			return err
+		}
+		return differs(r.Formatted, f.Finalized)
+	}, "finalized as %s formats", release)
+}
+
+// Supports wants broker 1 to report the ranges of the release.
+func Supports(release string) Step {
+	return step(func(ctx context.Context, w World) error {
+		r, err := ReleaseOf(release)
+		if err != nil {
+			return err
+		}
+		f, err := w.Client().Features(ctx, 1)
+		if err != nil {
+			return err
+		}
+		return differs(r.Supported, f.Supported[1])
+	}, "supports what %s does", release)
+}
+
+// Listed wants exactly these brokers to be listed, with this fencing.
+func Listed(want map[int32]kafka.Fencing) Step {
+	return step(func(ctx context.Context, w World) error {
+		brokers, err := w.Client().Brokers(ctx)
+		if err != nil {
+			return err
+		}
+		got := map[int32]kafka.Fencing{}
+		for _, b := range brokers.Brokers {
+			got[b.ID] = b.Fencing
+		}
+		return differs(want, got)
+	}, "listed are %v", want)
+}
+
+// InSync wants the topic's partition to come to have exactly this ISR.
+func InSync(topic string, want ...int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		var last string
+		err := w.Pass(ctx, "the ISR is as wanted", func(ctx context.Context) (bool, error) {
+			p, err := partition(ctx, w, topic)
+			if err != nil {
+				return false, err
+			}
+			isr := slices.Sorted(slices.Values(p.ISR))
+			last = cmp.Diff(want, isr)
+			return last == "", nil
+		})
+		if err != nil {
+			return fmt.Errorf("%w: ISR of %s (-want +got): %s", err, topic, last)
+		}
+		return nil
+	}, "ISR of %s is %v", topic, want)
+}
+
+// partition reads the only partition of a topic. A healthy one is not listed by the client,
+// so it is asked for from the broker.
+func partition(ctx context.Context, w World, topic string) (kafka.Partition, error) {
+	name := kmsg.NewMetadataRequestTopic()
+	name.Topic = kmsg.StringPtr(topic)
+	req := kmsg.NewPtrMetadataRequest()
+	req.SetVersion(9)
+	req.Topics = append(req.Topics, name)
+	resp, err := w.Send(ctx, 1, req)
+	if err != nil {
+		return kafka.Partition{}, err
+	}
+	for _, t := range resp.(*kmsg.MetadataResponse).Topics {
+		for _, p := range t.Partitions {
+			return kafka.Partition{Topic: topic, Leader: p.Leader, Replicas: p.Replicas, ISR: p.ISR}, nil
+		}
+	}
+	return kafka.Partition{}, fmt.Errorf("topic %s has no partition", topic)
+}
+
+// Lives wants the node to have a process.
+func Lives(node int32) Step {
+	return step(func(_ context.Context, w World) error {
+		if !w.Alive(node) {
+			return fmt.Errorf("node %d has no process", node)
+		}
+		return nil
+	}, "node %d lives", node)
+}
+
+// QuorumOf wants these voters, with a leader among them and logs of some length, and
+// these observers.
+func QuorumOf(voters, observers []int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		q, err := w.Client().Quorum(ctx)
+		if err != nil {
+			return err
+		}
+		ids := func(replicas []kafka.QuorumReplica) (ids []int32) {
+			for _, r := range replicas {
+				ids = append(ids, r.ID)
+				if r.LogEndOffset <= 0 || r.LastCaughtUpMillis <= 0 || r.LastFetchMillis <= 0 {
+					err = fmt.Errorf("replica %+v is not told of", r)
+				}
+			}
+			return ids
+		}
+		diff := differs([2][]int32{voters, observers}, [2][]int32{ids(q.Voters), ids(q.Observers)})
+		switch {
+		case err != nil:
+			return err
+		case diff != nil:
+			return diff
+		case !slices.Contains(voters, q.Leader) || q.HighWatermark <= 0:
+			return fmt.Errorf("leader %d, high watermark %d", q.Leader, q.HighWatermark)
+		}
+		return nil
+	}, "the quorum is %v, watched by %v", voters, observers)
+}
+
+// Holds wants the broker's directories to hold that many replicas.
+func Holds(broker int32, want int) Step {
+	return step(func(ctx context.Context, w World) error {
+		dirs, err := w.Client().LogDirs(ctx, broker)
+		if err != nil {
+			return err
+		}
+		got := 0
+		for _, d := range dirs.Dirs {
+			got += d.Replicas
+		}
+		if got != want || dirs.Empty() != (want == 0) {
+			return fmt.Errorf("broker %d holds %d replicas, want %d", broker, got, want)
+		}
+		return nil
+	}, "broker %d holds %d replicas", broker, want)
+}
+
+func differs(want, got any) error {
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("(-want +got):\n%s", diff)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package kafkatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+// Step is something done to a world.
+type Step struct {
+	Name string
+	Do   func(ctx context.Context, w World) error
+}
+
+func step(do func(ctx context.Context, w World) error, name string, args ...any) Step {
+	return Step{Name: fmt.Sprintf(name, args...), Do: do}
+}
+
+// Roll restarts the nodes on the release one by one, each in sync before the next.
+func Roll(release string, nodes ...int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		for _, id := range nodes {
+			if err := w.Stop(ctx, id); err != nil {
+				return err
+			}
+			if err := w.Start(ctx, id, release); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, "roll %v to %s", nodes, release)
+}
+
+// Start starts a node on the release.
+func Start(release string, node int32) Step {
+	return step(func(ctx context.Context, w World) error { return w.Start(ctx, node, release) }, "start %d on %s", node, release)
+}
+
+// Stop ends a node's process in order.
+func Stop(node int32) Step {
+	return step(func(ctx context.Context, w World) error { return w.Stop(ctx, node) }, "stop %d", node)
+}
+
+// Kill ends a node's process without a word and waits until its broker is fenced or, where
+// that is not told, left out.
+func Kill(node int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		if err := w.Kill(ctx, node); err != nil {
+			return err
+		}
+		return w.Pass(ctx, "the broker is fenced", func(ctx context.Context) (bool, error) {
+			brokers, err := w.Client().Brokers(ctx)
+			if err != nil {
+				return false, err
+			}
+			b, listed := brokers.Find(node)
+			return !listed || b.Fencing == kafka.Fenced, nil
+		})
+	}, "kill %d until it is fenced", node)
+}
+
+// Topic makes a topic of one partition.
+func Topic(name string, minISR int32, replicas ...int32) Step {
+	return step(func(ctx context.Context, w World) error { return w.CreateTopic(ctx, name, minISR, replicas...) }, "make topic %s on %v", name, replicas)
+}
+
+// SnapshotInterval lets every process run for one snapshot interval.
+func SnapshotInterval() Step {
+	return step(func(ctx context.Context, w World) error { return w.PassSnapshotInterval(ctx) }, "pass a snapshot interval")
+}
+
+// Raise raises metadata.version.
+func Raise(level int16) Step {
+	return update(kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: level, Kind: kafka.Upgrade})
+}
+
+// Lower lowers metadata.version, safely.
+func Lower(level int16) Step {
+	return update(kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: level, Kind: kafka.SafeDowngrade})
+}
+
+// Validate asks whether metadata.version may be lowered, safely.
+func Validate(level int16) Step {
+	return update(kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: level, Kind: kafka.SafeDowngrade, ValidateOnly: true})
+}
+
+func update(u kafka.FeatureUpdate) Step {
+	return step(func(ctx context.Context, w World) error { return w.Client().UpdateFeature(ctx, u) },
+		"%s %s to %d, validate only %v", u.Kind, u.Name, u.Level, u.ValidateOnly)
+}
+
+// Unregister unregisters a broker.
+func Unregister(id int32) Step {
+	return step(func(ctx context.Context, w World) error { return w.Client().UnregisterBroker(ctx, id) }, "unregister %d", id)
+}
+
+// Read asks something that is to be answered.
+func Read(q kafka.Question) Step {
+	return step(func(ctx context.Context, w World) error {
+		_, err := kafka.Ask(ctx, w.Client(), q)
+		return err
+	}, "read %s of %d", q.About, q.Broker)
+}
+
+// Request puts a request to broker 1 at a version that the client would not use, and has
+// verdict say what the response amounts to.
+func Request(name string, build func() kmsg.Request, verdict func(kmsg.Response) error) Step {
+	return step(func(ctx context.Context, w World) error {
+		resp, err := w.Send(ctx, 1, build())
+		if err != nil {
+			return err
+		}
+		return verdict(resp)
+	}, "%s", name)
+}
+
+// UpdateFeatures builds an UpdateFeatures request of the version. allow is the flag of
+// version 0, upgradeType the number of later ones.
+func UpdateFeatures(version int16, level int16, allow bool, upgradeType int8) func() kmsg.Request {
+	return func() kmsg.Request {
+		u := kmsg.NewUpdateFeaturesRequestFeatureUpdate()
+		u.Feature, u.MaxVersionLevel, u.AllowDowngrade, u.UpgradeType = kafka.MetadataVersion, level, allow, upgradeType
+		req := kmsg.NewPtrUpdateFeaturesRequest()
+		req.SetVersion(version)
+		req.TimeoutMillis = 5_000
+		req.FeatureUpdates = append(req.FeatureUpdates, u)
+		return req
+	}
+}
+
+func refusal(code int16, text *string) error {
+	if code == 0 {
+		return nil
+	}
+	r := &kafka.Refused{Code: code, Name: kafka.CodeName(code)}
+	if text != nil {
+		r.Message = *text
+	}
+	return r
+}
+
+var errElsewhere = errors.New("the error is not where it was seen")
+
+// wholeRequest wants an UpdateFeatures answer to carry its error for the whole request.
+func wholeRequest(resp kmsg.Response) error {
+	r := resp.(*kmsg.UpdateFeaturesResponse)
+	for _, result := range r.Results {
+		if result.ErrorCode != 0 {
+			return errElsewhere
+		}
+	}
+	return refusal(r.ErrorCode, r.ErrorMessage)
+}
+
+// perFeature wants an UpdateFeatures answer to carry its error in the result of the feature.
+func perFeature(resp kmsg.Response) error {
+	r := resp.(*kmsg.UpdateFeaturesResponse)
+	if r.ErrorCode != 0 || len(r.Results) != 1 {
+		return errElsewhere
+	}
+	return refusal(r.Results[0].ErrorCode, r.Results[0].ErrorMessage)
+}
