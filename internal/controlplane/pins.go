@@ -15,6 +15,7 @@ import (
 
 // The pins are a complete go.mod and go.sum under other names: a file called
 // go.mod would make their folder a module of its own, which go:embed refuses.
+// hack/pin-control-plane writes them.
 //
 //go:embed modules/kubernetes.mod
 var pinnedMod []byte
