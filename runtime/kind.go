@@ -104,6 +104,8 @@ type Disturbance struct {
 	Targets []string
 	// NothingServing lifts the demand that all others serve: there is nothing to protect.
 	NothingServing bool
+	// Down are the targets that serve nobody: taking one of them away takes nothing away.
+	Down []string
 	// Restarting are the targets that are gone, terminating or not yet started: one at a time even when nothing serves.
 	Restarting []string
 }

@@ -55,7 +55,8 @@ func (s *Slots) round(owner types.UID) uint64 {
 
 // take grants the slot to a target, or says why not: only if nothing else is disturbed, as seen since the last disruption.
 //
-// When nothing serves there is nothing to protect, and only what is in the middle of a restart is waited for. A target
+// When nothing serves there is nothing to protect, and a target that is down takes nothing away: then only what is in the
+// middle of a restart is waited for, so that two lost nodes cannot block each other's repair for ever. A target
 // never blocks itself, so that a crash loop cannot hold the slot against its own repair.
 func (s *Slots) take(owner types.UID, target string, live Disturbance, round uint64, now time.Time) (why string) {
 	s.mu.Lock()
@@ -112,7 +113,7 @@ func unknownOutcome(err error) bool {
 // blocking are the disturbed others, sorted.
 func blocking(target string, live Disturbance) []string {
 	others := live.Targets
-	if live.NothingServing {
+	if live.NothingServing || slices.Contains(live.Down, target) {
 		others = live.Restarting
 	}
 	var out []string

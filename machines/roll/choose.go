@@ -9,34 +9,37 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// candidates are the nodes that want a restart, of the class whose turn it is, in the order in which they may go:
-// controllers before brokers, unready ones first, the active controller only when it is the last of its class.
+// candidates are the nodes that want a restart and may have their turn, in the order in which they may go: those that are down,
+// since a restart may be what mends them and takes nothing away; then controllers before brokers, the active controller only
+// when it is the last of its class.
 func candidates(f *Facts) []*Node {
-	var controllers, brokers []*Node
+	var down, controllers, brokers []*Node
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		switch {
 		case !n.Outdated:
+		case !n.Ready:
+			down = append(down, n)
 		case n.Controller:
 			controllers = append(controllers, n)
 		default:
 			brokers = append(brokers, n)
 		}
 	}
-	class := controllers
-	if len(class) == 0 {
+	slices.SortStableFunc(down, func(a, b *Node) int {
+		switch {
+		case a.Controller == b.Controller:
+			return int(a.ID) - int(b.ID)
+		case a.Controller:
+			return -1
+		}
+		return 1
+	})
+	class := leaderLast(f, controllers)
+	if len(controllers) == 0 {
 		class = brokers
 	}
-	slices.SortStableFunc(class, func(a, b *Node) int {
-		if a.Ready != b.Ready {
-			if b.Ready {
-				return -1
-			}
-			return 1
-		}
-		return int(a.ID) - int(b.ID)
-	})
-	return leaderLast(f, class)
+	return append(down, class...)
 }
 
 // leaderLast leaves the active controller out while another of its class is still to go. Who leads matters only for the
@@ -49,7 +52,7 @@ func leaderLast(f *Facts, class []*Node) []*Node {
 	if !known {
 		return class
 	}
-	return slices.DeleteFunc(class, func(n *Node) bool { return n.Ready && n.ID == quorum.Leader })
+	return slices.DeleteFunc(slices.Clone(class), func(n *Node) bool { return n.ID == quorum.Leader })
 }
 
 // risk is why a node may not be restarted now.
@@ -63,14 +66,19 @@ const (
 )
 
 // Safe says whether taking the node away now hurts nobody: every other node serves, the quorum keeps its majority, no
-// partition falls under its minimum. When nothing serves there is nothing to protect.
+// partition falls under its minimum. Taking a node away that is down takes nothing away, and when nothing serves there is
+// nothing to protect: gates never block recovery. A node that is still starting up, which may be recovering its logs, is left
+// alone for a while.
 func Safe(f *Facts, n *Node) transitions.Verdict {
 	verdict, _ := judge(f, n)
 	return verdict
 }
 
 func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
-	if f.NothingServing {
+	if n.starting(f.Now) {
+		return transitions.Deny(n.Name() + " is still starting up"), othersDown
+	}
+	if f.NothingServing || !n.Ready {
 		return transitions.Allow(), safe
 	}
 	if down := unready(f, n.ID); len(down) > 0 {

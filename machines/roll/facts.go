@@ -48,6 +48,11 @@ type Node struct {
 // Name of the node for people: its pod.
 func (n *Node) Name() string { return n.Pod }
 
+// starting says whether the node's process was started so recently that it may just need time.
+func (n *Node) starting(now time.Time) bool {
+	return n.Running && !n.Ready && n.Trouble == "" && !n.StartedAt.IsZero() && now.Before(n.StartedAt.Add(readyDeadline))
+}
+
 // Facts of a roll.
 type Facts struct {
 	Now time.Time
