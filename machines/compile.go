@@ -22,9 +22,9 @@ type Machine[F, M, E any] struct {
 type node[F, M, E any] struct {
 	*State[F, M, E]
 	rows []Transition[F, M]
-	// decide are the needs of While, target and outgoing guards; act those of Do and Before.
+	// decide are the needs of While, target, progress and outgoing guards; act those of Do and Before.
 	decide, act []transitions.Need
-	// decideLocated adds what finding the state anew costs.
+	// awaited are the rows whose guards are shown.
 	awaited []int
 }
 
@@ -37,6 +37,16 @@ func Compile[F, M, E any](def Definition[F, M, E]) (*Machine[F, M, E], error) {
 	if len(found.All) > 0 {
 		return nil, found
 	}
+	m := assemble(def)
+	m.graph = graphOf(&m.def)
+	m.graph.Digest = digestOf(m.graph)
+	m.legality = newLegality(m.graph)
+	m.warnings = costlyBeforeCheap(&m.def)
+	return m, nil
+}
+
+// assemble lays a definition out for asking. It takes its slices over.
+func assemble[F, M, E any](def Definition[F, M, E]) *Machine[F, M, E] {
 	def.States = append(def.States, locatingState[F, M, E]())
 	m := &Machine[F, M, E]{def: def, states: make(map[string]*node[F, M, E], len(def.States)), needs: map[transitions.Need]Need{}}
 	for _, n := range def.Needs {
@@ -56,11 +66,7 @@ func Compile[F, M, E any](def Definition[F, M, E]) (*Machine[F, M, E], error) {
 	for _, n := range m.states {
 		n.decide, n.act = m.needsOf(n)
 	}
-	m.graph = graphOf(&def)
-	m.graph.Digest = digestOf(m.graph)
-	m.legality = newLegality(m.graph)
-	m.warnings = costlyBeforeCheap(&def)
-	return m, nil
+	return m
 }
 
 func withDefaults[F, M, E any](def *Definition[F, M, E]) {

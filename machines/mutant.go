@@ -1,0 +1,39 @@
+package machines
+
+import (
+	"maps"
+	"slices"
+)
+
+// Definition is what the machine was compiled from, defaults filled in, as a copy that may be changed.
+func (m *Machine[F, M, E]) Definition() Definition[F, M, E] {
+	def := m.def
+	def.States = slices.Clone(def.States[:len(def.States)-1]) // without Locating
+	for i := range def.States {
+		if do := def.States[i].Do; do != nil {
+			own := *do
+			def.States[i].Do = &own
+		}
+	}
+	def.Transitions = slices.Clone(def.Transitions)
+	for i := range def.Transitions {
+		if choice := def.Transitions[i].Choose; choice != nil {
+			own := *choice
+			def.Transitions[i].Choose = &own
+		}
+	}
+	def.Needs, def.Records = slices.Clone(def.Needs), slices.Clone(def.Records)
+	def.Locate.States = slices.Clone(def.Locate.States)
+	def.Migrations = maps.Clone(def.Migrations)
+	return def
+}
+
+// Mutant is the machine with its definition changed and not checked again, for tests that want to know whether they would
+// notice. Its graph is still the machine's own, so that an edge it adds is refused. It is no machine to run objects with.
+func (m *Machine[F, M, E]) Mutant(change func(*Definition[F, M, E])) *Machine[F, M, E] {
+	def := m.Definition()
+	change(&def)
+	mutant := assemble(def)
+	mutant.graph, mutant.legality = m.graph, m.legality
+	return mutant
+}

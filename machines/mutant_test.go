@@ -1,0 +1,49 @@
+package machines
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/transitions"
+)
+
+func TestDefinitionIsACopy(t *testing.T) {
+	m := mustCompile(t, toy())
+	def := m.Definition()
+	if got := len(def.States); got != len(toy().States) {
+		t.Errorf("%d states, want those declared", got)
+	}
+	def.States[restarting].Do.Before = toyGuard{}
+	def.States[soaking].OnTarget = CarryOn
+	def.Transitions[nodeSelected].Choose.Pick = nil
+	def.Transitions[raisedRow].To = "Checking"
+	def.Migrations["Verifying"] = "Settled"
+	def.Locate.States[0] = "Soaking"
+	def.Needs[0].Name = "other"
+	again := m.Definition()
+	if again.States[restarting].Do.Before.IsZero() || again.States[soaking].OnTarget == CarryOn || again.Transitions[nodeSelected].Choose.Pick == nil ||
+		again.Transitions[raisedRow].To != "Settled" || again.Migrations["Verifying"] != "Checking" || again.Locate.States[0] != "Settled" || again.Needs[0].Name != "sync" {
+		t.Errorf("changing the copy changed the machine: %+v", again)
+	}
+	if _, err := Compile(again); err != nil {
+		t.Errorf("the copy does not compile: %v", err)
+	}
+}
+
+func TestMutantIsUncheckedAndLeavesTheMachineAlone(t *testing.T) {
+	m := mustCompile(t, toy())
+	mutant := m.Mutant(func(d *toyDefinition) {
+		d.Doc = "" // a structural defect
+		d.Transitions[pathForbidden].When = transitions.Not(pathAllowed, "a forbidden path").Inverted(0)
+	})
+	if got := lookAt(mutant, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "path-forbidden" {
+		t.Errorf("the mutant decided %+v", got)
+	}
+	if got := lookAt(m, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "node-selected" {
+		t.Errorf("the machine decided %+v", got)
+	}
+	if diff := cmp.Diff(m.Graph(), mutant.Graph()); diff != "" {
+		t.Errorf("the mutant has a graph of its own:\n%s", diff)
+	}
+}
