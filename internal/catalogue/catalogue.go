@@ -1,0 +1,45 @@
+// Package catalogue lists the machines that this binary runs, as plain graphs: what is drawn, documented and looked up by name.
+package catalogue
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+)
+
+//go:generate go run ../../hack/docs ../../docs/machines
+
+// Machines are the graphs of all machines, in the order in which they are documented. An error means that the binary was
+// built with a broken machine; it lists every finding.
+func Machines() ([]machines.Graph, error) {
+	version, errVersion := graphOf(kafkaversion.Definition())
+	roll, errRoll := graphOf(noderoll.Definition())
+	if err := errors.Join(errVersion, errRoll); err != nil {
+		return nil, err
+	}
+	return []machines.Graph{version, roll}, nil
+}
+
+func graphOf[F, M, E any](definition machines.Definition[F, M, E]) (machines.Graph, error) {
+	machine, err := machines.Compile(definition)
+	if err != nil {
+		return machines.Graph{}, fmt.Errorf("compiling machine %s: %w", definition.Name, err)
+	}
+	return machine.Graph(), nil
+}
+
+// Find returns the machine of the name, or an error that lists the names there are.
+func Find(all []machines.Graph, name string) (machines.Graph, error) {
+	known := make([]string, len(all))
+	for i := range all {
+		if all[i].Name == name {
+			return all[i], nil
+		}
+		known[i] = all[i].Name
+	}
+	return machines.Graph{}, fmt.Errorf("there is no machine %q: there are %s", name, strings.Join(known, ", "))
+}

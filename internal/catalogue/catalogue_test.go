@@ -1,0 +1,63 @@
+package catalogue_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/machines"
+)
+
+func all(t *testing.T) []machines.Graph {
+	t.Helper()
+	graphs, err := catalogue.Machines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return graphs
+}
+
+func TestFind(t *testing.T) {
+	graphs := all(t)
+	for _, want := range []string{"kafka-version-change", "node-roll"} {
+		g, err := catalogue.Find(graphs, want)
+		if err != nil || g.Name != want {
+			t.Errorf("found %q, %v", g.Name, err)
+		}
+	}
+	_, err := catalogue.Find(graphs, "kafka")
+	want := `there is no machine "kafka": there are kafka-version-change, node-roll`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+var link = regexp.MustCompile(`(?:src(?:set)?="|\]\()([^")#]+)`)
+
+func TestPagesLinkToOneAnother(t *testing.T) {
+	files := catalogue.Pages(all(t))
+	links := 0
+	for name, content := range files {
+		if !strings.HasSuffix(name, ".md") {
+			continue
+		}
+		for _, found := range link.FindAllStringSubmatch(content, -1) {
+			links++
+			if _, ok := files[found[1]]; !ok {
+				t.Errorf("%s links to %s, which is not written", name, found[1])
+			}
+		}
+	}
+	if links < 2*len(all(t)) {
+		t.Errorf("found only %d links: does the test look for the right thing?", links)
+	}
+}
+
+func TestPagesAreTheSameEveryTime(t *testing.T) {
+	if diff := cmp.Diff(catalogue.Pages(all(t)), catalogue.Pages(all(t))); diff != "" {
+		t.Errorf("(-first +second):\n%s", diff)
+	}
+}

@@ -1,0 +1,43 @@
+package catalogue
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/detent-dev/detent/graph"
+	"github.com/detent-dev/detent/internal/drawing"
+	"github.com/detent-dev/detent/machines"
+)
+
+// Pages is the documentation of the machines as files, content by name: a page and two pictures each, and an index. The same
+// machines give the same bytes.
+func Pages(all []machines.Graph) map[string]string {
+	files := make(map[string]string, 3*len(all)+1)
+	for i := range all {
+		g := drawing.Of(all[i])
+		light, dark := g.Name+".svg", g.Name+"-dark.svg"
+		files[light] = graph.SVG(g, nil, graph.Light)
+		files[dark] = graph.SVG(g, nil, graph.Dark)
+		files[g.Name+".md"] = graph.Page(g, graph.PageOptions{Light: light, Dark: dark})
+	}
+	files["README.md"] = index(all)
+	return files
+}
+
+func index(all []machines.Graph) string {
+	var b strings.Builder
+	b.WriteString("<!-- Generated from the machines' declarations. Do not edit. -->\n# Machines\n\n")
+	b.WriteString("Each page is drawn from the code that runs. `detent graph MACHINE` draws the same in a terminal, and\n")
+	b.WriteString("`detent graph TYPE/NAME` where an object stands on it.\n\n")
+	b.WriteString("| Machine | What it does | States | Transitions |\n|---|---|---|---|\n")
+	for i := range all {
+		declared := 0
+		for j := range all[i].Edges {
+			if all[i].Edges[j].Class == machines.Declared {
+				declared++
+			}
+		}
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %d | %d |\n", all[i].Name, all[i].Name, all[i].Doc, len(all[i].States), declared)
+	}
+	return b.String()
+}
