@@ -1,0 +1,99 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Collector takes views of Kafka clusters. One serves all clusters of a process; it is safe for concurrent use.
+type Collector struct {
+	// Table of the versions of Kafka. Demanded.
+	Table *versions.Table
+	// Observer is the Kafka side. Demanded.
+	Observer Observer
+	Options  Options
+
+	entries entryCache
+}
+
+// Collect takes the view of a cluster: objects from the cache or, for a live look, from the API server; facts about Kafka as
+// far as they are wanted. ErrBehind of a cached read is returned as it comes. What Kafka does not answer is an unreadable
+// or pending fact and no error.
+func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) (View, error) {
+	v := View{Now: look.Now, Options: c.Options, Table: c.Table}
+	if err := v.Objects.read(ctx, kafka, look.Read); err != nil {
+		return View{}, err
+	}
+	d := deriver{kafka: kafka, view: &v, entries: &c.entries}
+	d.derive()
+	c.observe(ctx, kafka, &v, look)
+	return v, nil
+}
+
+// read lists everything that carries the cluster's labels.
+func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, from client.Reader) error {
+	var (
+		pools       kafkav1beta2.KafkaNodePoolList
+		podSets     corev1beta2.StrimziPodSetList
+		pods        corev1.PodList
+		configMaps  corev1.ConfigMapList
+		claims      corev1.PersistentVolumeClaimList
+		services    corev1.ServiceList
+		accounts    corev1.ServiceAccountList
+		budgets     policyv1.PodDisruptionBudgetList
+		deployments appsv1.DeploymentList
+	)
+	ofCluster := selector(map[string]string{labels.Cluster: kafka.Name})
+	ofKind := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka})
+	ofNodes := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(kafka.Name)})
+	for _, read := range []struct {
+		list client.ObjectList
+		of   client.ListOption
+	}{
+		{&pools, ofCluster}, {&podSets, ofNodes}, {&pods, ofNodes}, {&configMaps, ofNodes}, {&claims, ofNodes},
+		{&services, ofNodes}, {&accounts, ofNodes}, {&budgets, ofNodes}, {&deployments, ofKind},
+	} {
+		err := from.List(ctx, read.list, client.InNamespace(kafka.Namespace), read.of, client.UnsafeDisableDeepCopy)
+		switch {
+		case errors.Is(err, lifecycle.ErrBehind):
+			return err
+		case err != nil:
+			return fmt.Errorf("listing %T of Kafka %s/%s: %w", read.list, kafka.Namespace, kafka.Name, err)
+		}
+	}
+	*o = Objects{
+		Pools: sorted(pools.Items), PodSets: sorted(podSets.Items), Pods: sorted(pods.Items), ConfigMaps: sorted(configMaps.Items),
+		Claims: sorted(claims.Items), Services: sorted(services.Items), Accounts: sorted(accounts.Items), Budgets: sorted(budgets.Items),
+		Deployments: sorted(deployments.Items),
+	}
+	return nil
+}
+
+func selector(of map[string]string) client.ListOption {
+	return client.MatchingLabelsSelector{Selector: apilabels.SelectorFromValidatedSet(of)}
+}
+
+// liveTimeout bounds all live questions of one view together: well below the time in which a lease must be renewed.
+const liveTimeout = 5 * time.Second
+
+// endpoint of the cluster: its internal listener, which every node serves.
+func endpoint(kafka *kafkav1beta2.Kafka) Endpoint {
+	return Endpoint{
+		Name: client.ObjectKeyFromObject(kafka), UID: kafka.UID,
+		Bootstrap: []string{fmt.Sprintf("%s-kafka-bootstrap.%s.svc:9091", kafka.Name, kafka.Namespace)},
+	}
+}

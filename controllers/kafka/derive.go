@@ -1,0 +1,246 @@
+package kafka
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// deriver finds the nodes in the objects of a view: a pure function of them.
+type deriver struct {
+	kafka   *kafkav1beta2.Kafka
+	view    *View
+	entries *entryCache
+	// nodes by id; twice are ids that several pools claim, by the pool that came later.
+	nodes []Node
+	twice map[string][]int32
+}
+
+func (d *deriver) derive() {
+	d.fromPodSets()
+	d.fromPods()
+	d.fromConfigMaps()
+	d.fromClaims()
+	d.fromPools()
+	slices.SortFunc(d.nodes, func(a, b Node) int { return int(a.ID) - int(b.ID) })
+	d.view.Identity = identify(d.kafka, d.view.Objects.Pools, d.view.Objects.Claims, d.nodes)
+	d.view.IDs = nodeids.Assign(d.pools(), d.reserved())
+	d.decideWanted()
+	d.view.Nodes = slices.DeleteFunc(d.nodes, func(n Node) bool {
+		return !n.Wanted && !n.Recorded && !n.Pod.Exists && !n.Entry.Exists
+	})
+}
+
+// node of the pool and id, made if it is new. An id that another pool has already is noted and stays with that one.
+func (d *deriver) node(pool string, id int32) *Node {
+	for i := range d.nodes {
+		if n := &d.nodes[i]; n.ID == id {
+			if n.Pool == pool {
+				return n
+			}
+			if d.twice == nil {
+				d.twice = map[string][]int32{}
+			}
+			d.twice[pool] = append(d.twice[pool], id)
+			return nil
+		}
+	}
+	d.nodes = append(d.nodes, Node{ID: id, Pool: pool, PodName: podName(d.kafka.Name, pool, id), MetadataStorage: StoragePersistent})
+	return &d.nodes[len(d.nodes)-1]
+}
+
+// owner finds the node that an object belongs to, by its labels and its name.
+func (d *deriver) owner(o client.Object, name string) *Node {
+	pool := o.GetLabels()[labels.Pool]
+	if pool == "" {
+		return nil
+	}
+	id, ok := idFrom(name, d.kafka.Name, pool)
+	if !ok {
+		d.defect("%T %s carries the label of pool %s and is not named after one of its nodes", o, o.GetName(), pool)
+		return nil
+	}
+	return d.node(pool, id)
+}
+
+func (d *deriver) defect(format string, args ...any) {
+	d.view.Defects = append(d.view.Defects, fmt.Sprintf(format, args...))
+}
+
+func (d *deriver) fromPodSets() {
+	for _, set := range d.view.Objects.PodSets {
+		pool := set.Labels[labels.Pool]
+		for i := range set.Spec.Pods {
+			s := d.entries.summary(set.Spec.Pods[i])
+			if s.err != nil {
+				d.defect("StrimziPodSet %s, entry %d: %s", set.Name, i, s.err)
+				continue
+			}
+			id, ok := idFrom(s.name, d.kafka.Name, pool)
+			if !ok {
+				d.defect("StrimziPodSet %s, entry %d: pod %q is not named after a node of pool %q", set.Name, i, s.name, pool)
+				continue
+			}
+			if n := d.node(pool, id); n != nil {
+				n.Entry = Entry{Exists: true, Version: s.version, Revision: s.revision}
+			}
+		}
+	}
+}
+
+func (d *deriver) fromPods() {
+	for _, pod := range d.view.Objects.Pods {
+		if n := d.owner(pod, pod.Name); n != nil {
+			n.Pod, n.RolesRunning = podFacts(pod), rolesRunning(pod)
+		}
+	}
+}
+
+func (d *deriver) fromConfigMaps() {
+	for _, m := range d.view.Objects.ConfigMaps {
+		if m.Labels[labels.Record] != labels.RecordNode {
+			d.owner(m, m.Name)
+			continue
+		}
+		r, err := record.Decode(m.Data)
+		if err != nil {
+			d.defect("ConfigMap %s: %s", m.Name, err)
+		}
+		pool := cmp.Or(m.Labels[labels.Pool], r.Pool)
+		if m.Name != record.Name(podName(d.kafka.Name, pool, r.ID)) {
+			d.defect("ConfigMap %s: it is not named after the node %d of pool %q that it is the record of", m.Name, r.ID, pool)
+			continue
+		}
+		if n := d.node(pool, r.ID); n != nil {
+			n.Recorded, n.Record = true, r
+		}
+	}
+}
+
+func (d *deriver) fromClaims() {
+	for _, claim := range d.view.Objects.Claims {
+		if claim.Annotations[labels.Released] == "true" {
+			continue
+		}
+		if n := d.owner(claim, claim.Name); n != nil && claim.DeletionTimestamp == nil {
+			n.HasClaims = true
+		}
+	}
+}
+
+func (d *deriver) fromPools() {
+	for _, pool := range d.view.Objects.Pools {
+		for _, id := range pool.Status.NodeIDs {
+			d.node(pool.Name, id)
+		}
+	}
+}
+
+// pools for the assignment of ids.
+func (d *deriver) pools() []nodeids.Pool {
+	started := slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
+	out := make([]nodeids.Pool, 0, len(d.view.Objects.Pools))
+	for _, pool := range d.view.Objects.Pools {
+		p := nodeids.Pool{
+			Name: pool.Name, Replicas: int(pool.Spec.Replicas),
+			Next: pool.Annotations[labels.NextNodeIDs], Remove: pool.Annotations[labels.RemoveNodeIDs],
+		}
+		if pool.DeletionTimestamp != nil {
+			p.Replicas = 0
+		}
+		if started && pool.Spec.HasRole(kafkav1beta2.RoleController) {
+			p.Frozen = "the controllers of a cluster that was started are its voters, and a static quorum cannot change them"
+		}
+		for i := range d.nodes {
+			if n := &d.nodes[i]; n.Pool == pool.Name {
+				p.IDs = append(p.IDs, n.ID)
+				if n.Recorded && n.Record.Leaving {
+					p.Leaving = append(p.Leaving, n.ID)
+				}
+			}
+		}
+		p.IDs = append(p.IDs, d.twice[pool.Name]...)
+		out = append(out, p)
+	}
+	return out
+}
+
+// reserved ids are not given to a new node: nodes of pools that are gone, disks that were kept, and what may still be
+// registered with Kafka.
+func (d *deriver) reserved() []int32 {
+	out := slices.Concat(d.kafka.Status.NodeIDs, d.kafka.Status.RegisteredNodeIDs)
+	for i := range d.nodes {
+		out = append(out, d.nodes[i].ID)
+	}
+	for _, claim := range d.view.Objects.Claims {
+		if id, ok := idFrom(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// decideWanted marks the nodes that are to exist, with the roles they are to have. An id that was assigned and not yet
+// committed to its pool's status is no node yet.
+func (d *deriver) decideWanted() {
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		pool := d.view.Pool(n.Pool)
+		if pool == nil {
+			n.Roles = settledRoles(n)
+			continue
+		}
+		plan := d.view.IDs.Of(n.Pool)
+		n.Wanted = slices.Contains(plan.Wanted, n.ID)
+		n.MetadataStorage = metadataStorage(&pool.Spec.Storage)
+		if n.Wanted {
+			n.RolesWanted = rolesOf(pool.Spec.Roles)
+		}
+		n.Roles = settledRoles(n)
+	}
+}
+
+// settledRoles are the roles that a node is to run with now.
+func settledRoles(n *Node) Roles {
+	was := rolesOf(n.Record.Roles)
+	if !n.Recorded {
+		was = n.RolesRunning
+	}
+	if !(n.Recorded && n.Record.Started() || n.Pod.Exists) || was == (Roles{}) {
+		if n.RolesWanted != (Roles{}) {
+			return n.RolesWanted
+		}
+		return was
+	}
+	return Roles{Controller: was.Controller, Broker: was.Broker || n.RolesWanted.Broker}
+}
+
+// metadataStorage is what becomes of the metadata log of a pool's nodes with their pods.
+func metadataStorage(s *kafkav1beta2.Storage) Storage {
+	kind := kafkav1beta2.VolumeType(s.Type)
+	if id, ok := s.MetadataVolume(); ok {
+		for i := range s.Volumes {
+			if s.Volumes[i].ID == id {
+				kind = s.Volumes[i].Type
+			}
+		}
+	}
+	if kind == kafkav1beta2.VolumeEphemeral {
+		return StorageEphemeral
+	}
+	return StoragePersistent
+}
+
+// ready says whether the pod is there and ready.
+func ready(pod *corev1.Pod) bool {
+	c := condition(pod, corev1.PodReady)
+	return c != nil && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
+}

@@ -1,0 +1,93 @@
+package kafka
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+)
+
+// entrySummary is what a pass wants to know of an entry of a StrimziPodSet.
+type entrySummary struct {
+	name              string
+	version, revision string
+	// configKeys are the keys of the node's ConfigMap that the pod mounts.
+	configKeys []string
+	err        error
+}
+
+// entryCache summarises entries once: reading one costs more than everything else a pass at rest does. It is keyed by the
+// whole content, so that what it says never depends on what it was asked before.
+type entryCache struct {
+	mu   sync.Mutex
+	seen map[string]*entrySummary
+}
+
+// mostEntries bounds the cache; it is emptied when full, since no order of use is worth keeping.
+const mostEntries = 20000
+
+func (c *entryCache) summary(entry corev1beta2.PodEntry) *entrySummary {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := c.seen[string(entry.Raw)]; ok {
+		return s
+	}
+	if c.seen == nil || len(c.seen) >= mostEntries {
+		c.seen = map[string]*entrySummary{}
+	}
+	s := summarise(entry)
+	c.seen[string(entry.Raw)] = s
+	return s
+}
+
+func summarise(entry corev1beta2.PodEntry) *entrySummary {
+	pod := &corev1.Pod{}
+	if err := json.Unmarshal(entry.Raw, pod); err != nil {
+		return &entrySummary{err: fmt.Errorf("reading an entry: %w", err)}
+	}
+	s := &entrySummary{name: pod.Name, version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
+	s.configKeys = configKeys(&pod.Spec, pod.Name)
+	return s
+}
+
+// configKeys are the keys of the ConfigMap that a pod mounts.
+func configKeys(spec *corev1.PodSpec, name string) []string {
+	var keys []string
+	for i := range spec.Volumes {
+		c := spec.Volumes[i].ConfigMap
+		if c == nil || c.Name != name {
+			continue
+		}
+		for _, item := range c.Items {
+			keys = append(keys, item.Key)
+		}
+	}
+	return keys
+}
+
+// podName is the name of the pod of a node.
+func podName(cluster, pool string, id int32) string {
+	return cluster + "-" + pool + "-" + strconv.Itoa(int(id))
+}
+
+// idFrom reads the node id out of the name of a pod, or of an object whose name ends like one.
+func idFrom(name, cluster, pool string) (int32, bool) {
+	dash := strings.LastIndexByte(name, '-')
+	if dash < 0 {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(name[dash+1:], 10, 32)
+	rest, fits := strings.CutSuffix(name[:dash], pool)
+	rest, belongs := strings.CutSuffix(rest, "-")
+	rest, is := strings.CutSuffix(rest, cluster)
+	if err != nil || id < 0 || strconv.Itoa(int(id)) != name[dash+1:] || !fits || !belongs || !is || rest != "" && !strings.HasSuffix(rest, "-") {
+		return 0, false
+	}
+	return int32(id), true
+}

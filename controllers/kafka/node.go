@@ -1,0 +1,113 @@
+package kafka
+
+import (
+	"cmp"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// Roles of a node.
+type Roles struct{ Controller, Broker bool }
+
+func rolesOf(list []kafkav1beta2.NodeRole) Roles {
+	var r Roles
+	for _, role := range list {
+		r.Controller = r.Controller || role == kafkav1beta2.RoleController
+		r.Broker = r.Broker || role == kafkav1beta2.RoleBroker
+	}
+	return r
+}
+
+// list is the roles in the order in which Kafka's own tools write them.
+func (r Roles) list() []kafkav1beta2.NodeRole {
+	var out []kafkav1beta2.NodeRole
+	if r.Controller {
+		out = append(out, kafkav1beta2.RoleController)
+	}
+	if r.Broker {
+		out = append(out, kafkav1beta2.RoleBroker)
+	}
+	return out
+}
+
+// Storage is what becomes of a node's data with its pod.
+type Storage string
+
+const (
+	// StoragePersistent outlives the pod. It is also what is taken when nothing is known.
+	StoragePersistent Storage = "persistent"
+	// StorageEphemeral is lost with the pod.
+	StorageEphemeral Storage = "ephemeral"
+)
+
+// Node is one node of a cluster: wanted, recorded or running.
+type Node struct {
+	ID   int32
+	Pool string
+	// PodName is the name of its pod, whether or not it exists.
+	PodName string
+	// Wanted says that the node is to exist and its id is committed.
+	Wanted bool
+	// RolesWanted are those of its pool; none if it is not wanted.
+	RolesWanted Roles
+	// Roles that it is to run with now: a role is taken from a node that was started, or a controller added to it, only by the
+	// lifecycle that makes that safe.
+	Roles Roles
+	// RolesRunning are those of the process in its pod; none without a pod.
+	RolesRunning Roles
+	// Recorded says whether Record exists.
+	Recorded bool
+	Record   record.Record
+	Pod      Pod
+	Entry    Entry
+	// MetadataStorage is what becomes of the metadata log with the pod.
+	MetadataStorage Storage
+	// HasClaims says that at least one of its volumes has a claim.
+	HasClaims bool
+}
+
+// Pod of a node.
+type Pod struct {
+	Exists bool
+	UID    types.UID
+	// Terminating says that it is on its way out.
+	Terminating bool
+	// Ready says that it is ready and not on its way out; ReadySince is when it last became so.
+	Ready      bool
+	ReadySince time.Time
+	// Running says that the container of Kafka runs; StartedAt is since when.
+	Running   bool
+	StartedAt time.Time
+	// Version and Revision are its annotations; empty where it has none.
+	Version, Revision string
+	// Trouble is why it cannot start or stay up, with the process's last words. Empty for a pod that merely is not ready yet.
+	Trouble string
+	// SnapshotInterval that its process was made with; zero where it is not known.
+	SnapshotInterval time.Duration
+}
+
+// Entry of a node in its pool's StrimziPodSet: what its pod is made from.
+type Entry struct {
+	Exists            bool
+	Version, Revision string
+}
+
+// Revision that the node runs as, or would come back as: its pod's, else its entry's. Empty where neither says.
+func (n *Node) Revision() string {
+	if n.Pod.Exists {
+		return n.Pod.Revision
+	}
+	return n.Entry.Revision
+}
+
+// Version that the node runs as, or would come back as: its pod's, its entry's, else its record's. Empty where none says.
+func (n *Node) Version() string {
+	if n.Pod.Exists {
+		return n.Pod.Version
+	}
+	return cmp.Or(n.Entry.Version, n.Record.Version)
+}

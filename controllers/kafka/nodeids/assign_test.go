@@ -1,0 +1,115 @@
+package nodeids
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"sigs.k8s.io/yaml"
+)
+
+type poolCase struct {
+	Replicas int     `json:"replicas"`
+	IDs      []int32 `json:"ids"`
+	Leaving  []int32 `json:"leaving"`
+	Next     string  `json:"next"`
+	Remove   string  `json:"remove"`
+	Frozen   string  `json:"frozen"`
+}
+
+type assignCase struct {
+	Name     string     `json:"name"`
+	Why      string     `json:"why"`
+	Pools    []poolCase `json:"pools"`
+	Reserved []int32    `json:"reserved"`
+	Want     []struct {
+		Desired []int32 `json:"desired"`
+		Added   []int32 `json:"added"`
+		Removed []int32 `json:"removed"`
+	} `json:"want"`
+	Refusal  []string `json:"refusal"`
+	Warnings []string `json:"warnings"`
+}
+
+func TestAssign(t *testing.T) {
+	data, err := os.ReadFile("testdata/assign.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []assignCase
+	if err := yaml.UnmarshalStrict(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 25 {
+		t.Fatalf("testdata/assign.yaml holds %d cases, want at least 25", len(cases))
+	}
+	for _, tc := range cases {
+		t.Run(tc.Name, func(t *testing.T) {
+			var pools []Pool
+			var want []Assignment
+			for i, p := range tc.Pools {
+				name := "pool" + string(rune('a'+i))
+				pools = append(pools, Pool{Name: name, Replicas: p.Replicas, IDs: p.IDs, Leaving: p.Leaving, Next: p.Next, Remove: p.Remove, Frozen: p.Frozen})
+				want = append(want, Assignment{Pool: name, Wanted: tc.Want[i].Desired, Added: tc.Want[i].Added, Removed: tc.Want[i].Removed})
+			}
+			got := Assign(pools, tc.Reserved)
+			if diff := cmp.Diff(want, got.Pools, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: assignments (-want +got):\n%s", tc.Why, diff)
+			}
+			var reasons []string
+			for _, w := range got.Warnings {
+				reasons = append(reasons, w.Pool+" "+w.Reason)
+			}
+			if diff := cmp.Diff(tc.Warnings, reasons, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: warnings (-want +got):\n%s", tc.Why, diff)
+			}
+			if (len(tc.Refusal) > 0) != (got.Refusal != "") {
+				t.Errorf("%s: refusal %q, want %v", tc.Why, got.Refusal, tc.Refusal)
+			}
+			for _, word := range tc.Refusal {
+				if !strings.Contains(got.Refusal, word) {
+					t.Errorf("%s: refusal %q does not name %q", tc.Why, got.Refusal, word)
+				}
+			}
+		})
+	}
+}
+
+// A person may write any range; none may cost more than the nodes there are.
+func TestHugeRangesAreNotWalked(t *testing.T) {
+	start := time.Now()
+	pools := []Pool{{Name: "a", Replicas: 1, IDs: []int32{5, 6, 7}, Remove: "[0-4, 2147483647-100, 8-2147483647]", Next: "[0-2147483647]"}}
+	got := Assign(pools, nil)
+	if diff := cmp.Diff([]int32{6, 7}, got.Pools[0].Removed); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+// Deciding again after the ids were committed changes nothing.
+func TestAssignIsStable(t *testing.T) {
+	pools := []Pool{
+		{Name: "a", Replicas: 5, IDs: []int32{0, 1, 2}, Next: "[10-11]"},
+		{Name: "b", Replicas: 1, IDs: []int32{3, 4, 5}, Remove: "[3]"},
+	}
+	first := Assign(pools, nil)
+	for i := range pools {
+		a := first.Pools[i]
+		pools[i].IDs = append(append([]int32{}, a.Wanted...), a.Removed...)
+		pools[i].Leaving = a.Removed
+	}
+	second := Assign(pools, nil)
+	for i := range pools {
+		if diff := cmp.Diff(first.Pools[i].Wanted, second.Pools[i].Wanted); diff != "" {
+			t.Errorf("pool %s is wanted anew (-first +second):\n%s", pools[i].Name, diff)
+		}
+		if len(second.Pools[i].Added) > 0 {
+			t.Errorf("pool %s gets %v again", pools[i].Name, second.Pools[i].Added)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package kafka
+
+import (
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// object is a pointer to an API type.
+type object[T any] interface {
+	*T
+	client.Object
+	DeepCopy() *T
+}
+
+// sorted are pointers to the items, by name.
+func sorted[T any, P object[T]](items []T) []*T {
+	out := make([]*T, len(items))
+	inOrder := true
+	for i := range items {
+		out[i] = &items[i]
+		inOrder = inOrder && (i == 0 || P(out[i-1]).GetName() < P(out[i]).GetName())
+	}
+	if !inOrder {
+		slices.SortFunc(out, func(a, b *T) int { return strings.Compare(P(a).GetName(), P(b).GetName()) })
+	}
+	return out
+}
+
+// named finds an object by name in a sorted list, or nil.
+func named[T any, P object[T]](list []P, name string) P {
+	i, found := slices.BinarySearchFunc(list, name, func(o P, name string) int { return strings.Compare(o.GetName(), name) })
+	if !found {
+		return nil
+	}
+	return list[i]
+}
+
+func copied[T any, P object[T]](list []P) []P {
+	out := make([]P, len(list))
+	for i := range list {
+		out[i] = list[i].DeepCopy()
+	}
+	return out
+}
+
+func (o *Objects) clone() Objects {
+	return Objects{
+		Pools: copied(o.Pools), PodSets: copied(o.PodSets), Pods: copied(o.Pods), ConfigMaps: copied(o.ConfigMaps),
+		Claims: copied(o.Claims), Services: copied(o.Services), Accounts: copied(o.Accounts), Budgets: copied(o.Budgets),
+		Deployments: copied(o.Deployments),
+	}
+}

@@ -1,0 +1,149 @@
+package kafka
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/labels"
+)
+
+// containerKafka is the name of the container that runs Kafka.
+const containerKafka = "kafka"
+
+// podFacts are what a pass rests on of a pod.
+func podFacts(pod *corev1.Pod) Pod {
+	p := Pod{
+		Exists: true, UID: pod.UID, Terminating: pod.DeletionTimestamp != nil,
+		Version: pod.Annotations[labels.KafkaVersion], Revision: pod.Annotations[labels.Revision],
+		SnapshotInterval: milliseconds(pod.Annotations[labels.SnapshotInterval]),
+	}
+	ready := condition(pod, corev1.PodReady)
+	if ready != nil && ready.Status == corev1.ConditionTrue && !p.Terminating {
+		p.Ready, p.ReadySince = true, ready.LastTransitionTime.Time
+	}
+	if c := container(pod.Status.ContainerStatuses, containerKafka); c != nil && c.State.Running != nil {
+		p.Running, p.StartedAt = true, c.State.Running.StartedAt.Time
+	}
+	if !p.Ready && !p.Terminating {
+		p.Trouble = trouble(pod)
+	}
+	return p
+}
+
+func rolesRunning(pod *corev1.Pod) Roles {
+	return Roles{Controller: pod.Labels[labels.ControllerRole] == "true", Broker: pod.Labels[labels.BrokerRole] == "true"}
+}
+
+func milliseconds(text string) time.Duration {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == kind {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func container(list []corev1.ContainerStatus, name string) *corev1.ContainerStatus {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// trouble is why the pod cannot start or stay up. It reads the same in every phase of a crash loop or a failing pull, and
+// holds no counter or time, so that it changes only with its cause.
+func trouble(pod *corev1.Pod) string {
+	if pod.Status.Phase == corev1.PodFailed {
+		return shortened(strings.TrimSpace("the pod has failed: " + pod.Status.Reason + " " + pod.Status.Message))
+	}
+	if c := condition(pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+		return shortened("cannot be scheduled: " + c.Message)
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		if text := containerTrouble(&pod.Status.InitContainerStatuses[i]); text != "" {
+			return text
+		}
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if text := containerTrouble(&pod.Status.ContainerStatuses[i]); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func containerTrouble(c *corev1.ContainerStatus) string {
+	if w := c.State.Waiting; w != nil {
+		switch w.Reason {
+		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
+			return shortened("cannot pull image " + c.Image)
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+			return shortened(fmt.Sprintf("cannot start container %s: %s", c.Name, w.Message))
+		}
+	}
+	for _, end := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+		if end == nil || end.ExitCode == 0 {
+			continue
+		}
+		if end.Reason == "OOMKilled" {
+			return fmt.Sprintf("container %s ran out of memory", c.Name)
+		}
+		if words := lastWords(end.Message); words != "" {
+			return shortened(fmt.Sprintf("container %s died: %s", c.Name, words))
+		}
+		return fmt.Sprintf("container %s died with exit code %d", c.Name, end.ExitCode)
+	}
+	return ""
+}
+
+// lastWords finds the line that says most in the end of a log: the last one that names an exception or an error, else the
+// last one that is no part of a stack trace.
+func lastWords(log string) string {
+	last, telling := "", ""
+	for line := range strings.SplitSeq(log, "\n") {
+		text := strings.TrimSpace(line)
+		switch {
+		case text == "", strings.HasPrefix(text, "at "), strings.HasPrefix(text, "... "):
+			continue
+		case strings.Contains(text, "Exception: "), strings.Contains(text, "Error: "), strings.Contains(text, "ERROR "), strings.Contains(text, "FATAL "):
+			telling = text
+		}
+		last = text
+	}
+	if telling != "" {
+		last = telling
+	}
+	return withoutTime(last)
+}
+
+// withoutTime drops a leading [2026-11-20 08:31:02,123], which changes with each death.
+func withoutTime(line string) string {
+	if rest, stamped := strings.CutPrefix(line, "["); stamped && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		if _, after, found := strings.Cut(rest, "] "); found {
+			return after
+		}
+	}
+	return line
+}
+
+func shortened(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

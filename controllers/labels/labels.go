@@ -1,0 +1,74 @@
+// Package labels names the labels and annotations of what makes up a Kafka cluster on Kubernetes.
+//
+// Those of strimzi.io are Strimzi's own, with Strimzi's meaning, so that its tools, dashboards and network policies keep
+// working. Those of detent.dev say what Strimzi has no word for.
+package labels
+
+// Labels that say what an object belongs to.
+const (
+	// Cluster is the name of the Kafka resource.
+	Cluster = "strimzi.io/cluster"
+	// Kind of the resource that the object belongs to; KindKafka here.
+	Kind = "strimzi.io/kind"
+	// Name of the component: <cluster>-kafka for everything that nodes are made of.
+	Name = "strimzi.io/name"
+	// Component is the type of the component.
+	Component = "strimzi.io/component-type"
+	// Pool is the name of the KafkaNodePool.
+	Pool = "strimzi.io/pool-name"
+	// PodName is the name of the pod, on the pod itself.
+	PodName = "strimzi.io/pod-name"
+	// BrokerRole and ControllerRole are "true" or "false" on pods: the roles of the process in it.
+	BrokerRole     = "strimzi.io/broker-role"
+	ControllerRole = "strimzi.io/controller-role"
+	// Controller and ControllerName say which StrimziPodSet a pod is of.
+	Controller     = "strimzi.io/controller"
+	ControllerName = "strimzi.io/controller-name"
+	// Record is RecordNode on the record of a node, and on nothing else.
+	Record = "detent.dev/record"
+	// NodeID is the id of the node that a ConfigMap or a claim belongs to.
+	NodeID = "detent.dev/node-id"
+
+	// AppName, AppInstance, AppManagedBy and AppPartOf are Kubernetes' recommended labels.
+	AppName      = "app.kubernetes.io/name"
+	AppInstance  = "app.kubernetes.io/instance"
+	AppManagedBy = "app.kubernetes.io/managed-by"
+	AppPartOf    = "app.kubernetes.io/part-of"
+)
+
+// Values of labels.
+const (
+	// KindKafka is the value of Kind.
+	KindKafka = "Kafka"
+	// RecordNode is the value of Record.
+	RecordNode = "node"
+	// ControllerPodSet is the value of Controller.
+	ControllerPodSet = "strimzipodset"
+	// ManagedBy is the value of AppManagedBy.
+	ManagedBy = "detent"
+)
+
+// Annotations.
+const (
+	// KafkaVersion is the version of Kafka that a pod was made for.
+	KafkaVersion = "strimzi.io/kafka-version"
+	// Revision is a short hash of what a pod was made from.
+	Revision = "strimzi.io/revision"
+	// DeleteClaim says on a claim whether it goes with its node.
+	DeleteClaim = "strimzi.io/delete-claim"
+	// NextNodeIDs and RemoveNodeIDs on a KafkaNodePool say which ids nodes get, and which go first.
+	NextNodeIDs   = "strimzi.io/next-node-ids"
+	RemoveNodeIDs = "strimzi.io/remove-node-ids"
+	// ClusterID is the id that Kafka knows the cluster by: on claims what their data belongs to, on a Kafka what it is to be.
+	ClusterID = "detent.dev/cluster-id"
+	// Released on a claim says that its node is gone for good and its data was kept: no node has it any more.
+	Released = "detent.dev/released"
+	// SnapshotInterval is how often the process of a pod takes a snapshot of the metadata log, in milliseconds.
+	SnapshotInterval = "detent.dev/snapshot-interval"
+	// Restarting on a StrimziPodSet names the pod that is being replaced: nothing is created in its place until its entry
+	// was switched.
+	Restarting = "detent.dev/restarting"
+)
+
+// KafkaName is the value of Name for everything that the nodes of a cluster are made of.
+func KafkaName(cluster string) string { return cluster + "-kafka" }
