@@ -32,13 +32,9 @@ type unreadable struct {
 func (s *Situation) look(to versions.Number) (sighting, *unreadable) {
 	var seen sighting
 	var bad *unreadable
-	pods := 0
 	for i := range s.Nodes {
 		if u := seen.addNode(s, to, &s.Nodes[i]); u != nil && (bad == nil || u.node < bad.node) {
 			bad = u
-		}
-		if s.Nodes[i].HasPod {
-			pods++
 		}
 	}
 	if bad != nil {
@@ -55,9 +51,7 @@ func (s *Situation) look(to versions.Number) (sighting, *unreadable) {
 		return seen, &unreadable{reason: ReasonStatusMalformed, err: err}
 	}
 	seen.started(recorded)
-	if pods == 0 {
-		seen.carried(recorded, to)
-	}
+	seen.carried(recorded, to)
 	return seen, nil
 }
 

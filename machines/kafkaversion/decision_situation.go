@@ -21,8 +21,9 @@ type Situation struct {
 	// Nodes is every node that has a pod or a record, of every pool, controllers
 	// included, leaving ones too.
 	Nodes []NodeVersions
-	// RecordedVersion is status.kafkaVersion, RecordedMetadata
-	// status.kafkaMetadataVersion, both "" when the status has none.
+	// RecordedVersion is status.kafkaVersion, which counts where no disk is known to
+	// have been started; RecordedMetadata is status.kafkaMetadataVersion, which
+	// stands in for Kafka's word. Both are "" when the status has none.
 	RecordedVersion, RecordedMetadata string
 	// Finalized is what Kafka reports.
 	Finalized FinalizedLevels

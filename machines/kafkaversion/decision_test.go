@@ -370,3 +370,17 @@ func TestDecideLevels(t *testing.T) {
 		},
 	})
 }
+
+// The words go into messages, logs and metrics.
+func TestWords(t *testing.T) {
+	want := []string{"unknown", "install", "none", "up", "down", "build", "cannot tell", "allowed", "refused", "none", "raise", "lower", "unreadable"}
+	got := []string{kafkaversion.DirectionUnknown.String(), install.String(), stay.String(), up.String(), down.String(), build.String(),
+		cannotTell.String(), allowed.String(), refused.String(), kafkaversion.MetadataKeep.String(), kafkaversion.MetadataRaise.String(),
+		kafkaversion.MetadataLower.String(), kafkaversion.MetadataUnreadable.String()}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+	if d := kafkaversion.Decide(kafkaversion.Situation{Table: embeddedTable(t), WantedVersion: "x"}); d.Direction != kafkaversion.DirectionUnknown {
+		t.Errorf("direction %s of no version", d.Direction)
+	}
+}

@@ -75,6 +75,23 @@ func TestDecideUnreadableLevels(t *testing.T) {
 			situation: kafkaversion.Situation{WantedVersion: "4.2.0", Nodes: neverStarted("4.3.1"), Finalized: silent(), RecordedVersion: "4.3.1"},
 			want:      waits("4.3.1", "4.2.0", "metadata.version"),
 		},
+		"the status says what the disks were started with, where no record does": {
+			situation: kafkaversion.Situation{WantedVersion: "4.2.0", Nodes: neverStarted("4.2.0"), Finalized: silent(), RecordedVersion: "4.3.1"},
+			want:      waits("4.3.1", "4.2.0", "metadata.version"),
+		},
+		"what the status says was started bounds the other features too": {
+			situation: kafkaversion.Situation{WantedVersion: "4.0.2", Finalized: silent(), RecordedVersion: "4.1.2", RecordedMetadata: "4.0-IV3"},
+			want:      waits("4.1.2", "4.0.2", "share.version"),
+		},
+		"disks that were never started are formatted at the pinned level": {
+			situation: kafkaversion.Situation{WantedVersion: "4.2.0", WantedMetadata: "4.0", Nodes: neverStarted("4.3.1"), Finalized: silent()},
+			want: made{Outcome: allowed, Direction: down, From: "4.3.1", To: "4.2.0", Target: 25, Wanted: 25,
+				Warnings: []kafkaversion.Reason{kafkaversion.ReasonLevelsUnreadable}},
+		},
+		"level 0 is no word on metadata.version": {
+			situation: kafkaversion.Situation{WantedVersion: "4.2.0", Nodes: running("4.3.1"), Finalized: finalized(0)},
+			want:      waits("4.3.1", "4.2.0", "metadata.version"),
+		},
 		"back to the version that last ran, since the newer one never started": {
 			situation: kafkaversion.Situation{WantedVersion: "4.2.0", Finalized: silent(),
 				Nodes: []kafkaversion.NodeVersions{moved("a", "4.3.1", "4.2.0"), moved("b", "4.2.0", "4.2.0")}},
