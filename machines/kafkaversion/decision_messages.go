@@ -23,12 +23,8 @@ func notSupported(s *Situation, d *Decision, listed bool) string {
 	if listed {
 		why = "is not supported by"
 	}
-	message := fmt.Sprintf("spec.kafka.version: Kafka %s %s the version table (%s); set one of %s",
-		d.To, why, s.Table.Source(), strings.Join(s.Table.Supported(), ", "))
-	if s.WantedVersion == "" {
-		message = strings.Replace(message, "spec.kafka.version: ", "spec.kafka.version is not set: ", 1)
-	}
-	return message + keepsRunning(d)
+	return fmt.Sprintf("spec.kafka.version: Kafka %s %s the version table (%s); set one of %s%s",
+		d.To, why, s.Table.Source(), strings.Join(s.Table.Supported(), ", "), keepsRunning(d))
 }
 
 // keepsRunning ends a refusal: what goes on in the meantime.
