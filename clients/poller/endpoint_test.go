@@ -1,0 +1,451 @@
+package poller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/clients/poller"
+)
+
+// system is an outside system that takes a second for each call and counts them.
+type system struct {
+	mu      sync.Mutex
+	calls   []string
+	busy    int
+	overlap bool
+	wakes   int
+	// answer and result are given to every question and write; nil is the default.
+	answer func(q string) (string, error)
+	result func(w string) poller.Outcome
+}
+
+func (s *system) call(ctx context.Context, what string) error {
+	s.mu.Lock()
+	s.calls = append(s.calls, what)
+	s.busy++
+	s.overlap = s.overlap || s.busy > 1
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.busy--
+		s.mu.Unlock()
+	}()
+	select {
+	case <-time.After(time.Second):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *system) ask(ctx context.Context, q string) (string, error) {
+	if err := s.call(ctx, "ask "+q); err != nil {
+		return "", err
+	}
+	if s.answer != nil {
+		return s.answer(q)
+	}
+	return "answer to " + q, nil
+}
+
+func (s *system) write(ctx context.Context, w string) poller.Outcome {
+	if err := s.call(ctx, "write "+w); err != nil {
+		return poller.Outcome{Result: poller.Unknown, Text: err.Error()}
+	}
+	if s.result != nil {
+		return s.result(w)
+	}
+	return poller.Outcome{Result: poller.Done}
+}
+
+func (s *system) endpoint() *poller.Endpoint[string, string, string] {
+	return poller.New(poller.Options[string, string, string]{
+		Ask: s.ask, Write: s.write, Now: time.Now, AskTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
+		Wake: func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.wakes++
+		},
+	})
+}
+
+func (s *system) check(t *testing.T, wakes int, calls ...string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if diff := cmp.Diff(calls, s.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if s.wakes != wakes {
+		t.Errorf("woken %d times, want %d", s.wakes, wakes)
+	}
+	if s.overlap {
+		t.Error("two calls ran at once")
+	}
+}
+
+func request(sequence int, command string) poller.Request[string] {
+	return poller.Request[string]{Number: poller.Number{Attempt: "5f2c91", State: "SettingMetadata", Sequence: sequence}, Command: command}
+}
+
+func TestAnswersComeLaterAndWake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		if got := e.Read("quorum").State(); got != poller.NotAsked {
+			t.Errorf("before it was asked: %s", got)
+		}
+		began := time.Now()
+		e.Ask("quorum", time.Minute)
+		if got := e.Read("quorum").State(); got != poller.Pending {
+			t.Errorf("while it is asked: %s", got)
+		}
+		if !time.Now().Equal(began) {
+			t.Error("asking took time")
+		}
+		time.Sleep(1500 * time.Millisecond)
+		got := e.Read("quorum")
+		want := poller.Reading[string]{Value: "answer to quorum", AskedAt: began}
+		if diff := cmp.Diff(want, got); diff != "" || got.State() != poller.Known {
+			t.Errorf("%s (-want +got):\n%s", got.State(), diff)
+		}
+		s.check(t, 1, "ask quorum")
+	})
+}
+
+func TestAnOldAnswerStaysWhileANewOneIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		e.Ask("quorum", 0)
+		time.Sleep(2 * time.Second)
+		first := e.Read("quorum")
+		e.Ask("quorum", 0)
+		second := e.Read("quorum")
+		if second.State() != poller.Known || !second.Asking || !second.AskedAt.Equal(first.AskedAt) {
+			t.Errorf("while asked anew: %+v", second)
+		}
+		time.Sleep(2 * time.Second)
+		if third := e.Read("quorum"); !third.AskedAt.After(first.AskedAt) || third.Asking {
+			t.Errorf("after the new answer: %+v", third)
+		}
+	})
+}
+
+func TestAskingRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		for range 5 {
+			e.Ask("quorum", 10*time.Second) // one call, however often it is asked for
+		}
+		time.Sleep(2 * time.Second)
+		e.Ask("quorum", 10*time.Second) // fresh enough
+		time.Sleep(time.Second)
+		s.check(t, 1, "ask quorum")
+		time.Sleep(7 * time.Second)
+		e.Ask("quorum", 10*time.Second)
+		time.Sleep(2 * time.Second)
+		s.check(t, 2, "ask quorum", "ask quorum")
+	})
+}
+
+func TestAFailureIsAnAnswerThatRestsToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := system{answer: func(string) (string, error) { return "", errors.New("connection refused") }}
+		e := s.endpoint()
+		defer e.Close()
+		e.Ask("quorum", 10*time.Second)
+		time.Sleep(2 * time.Second)
+		e.Ask("quorum", 10*time.Second)
+		time.Sleep(2 * time.Second)
+		if got := e.Read("quorum"); got.State() != poller.Unreadable || got.Err.Error() != "connection refused" {
+			t.Errorf("%s: %v", got.State(), got.Err)
+		}
+		s.check(t, 1, "ask quorum")
+	})
+}
+
+func TestOneCallAtATimeWritesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		e.Ask("brokers", 0)
+		synctest.Wait() // it is under way
+		e.Ask("quorum", 0)
+		e.Ask("features", 0)
+		e.Submit(request(1, "raise"))
+		time.Sleep(10 * time.Second)
+		s.check(t, 4, "ask brokers", "write raise", "ask quorum", "ask features")
+	})
+}
+
+func TestRequestsAreExecutedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		one := request(1, "raise")
+		if got := e.Outcome(one.Number).Result; got != poller.Unknown {
+			t.Errorf("before it was handed over: %s", got)
+		}
+		for range 3 {
+			if got := e.Submit(one).Result; got != poller.Waiting {
+				t.Errorf("handed over: %s", got)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		done := time.Now().Add(-time.Second)
+		want := poller.Outcome{Number: one.Number, Result: poller.Done, At: done}
+		if diff := cmp.Diff(want, e.Submit(one)); diff != "" {
+			t.Errorf("handed over again (-want +got):\n%s", diff)
+		}
+		time.Sleep(2 * time.Second)
+		if diff := cmp.Diff(want, e.Outcome(one.Number)); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+		s.check(t, 1, "write raise")
+	})
+}
+
+func TestAnotherNumberTakesThePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := system{result: func(w string) poller.Outcome {
+			return poller.Outcome{Result: poller.Refused, Code: 95, Text: w + ": Broker 3 only supports versions 7-25"}
+		}}
+		e := s.endpoint()
+		defer e.Close()
+		e.Submit(request(1, "first"))
+		time.Sleep(2 * time.Second)
+		e.Submit(request(2, "second"))
+		if got := e.Outcome(request(1, "").Number).Result; got != poller.Unknown {
+			t.Errorf("the first, once replaced: %s", got)
+		}
+		if got := e.Submit(request(1, "first")); got.Result != poller.Unknown {
+			t.Errorf("an older number, handed over late: %+v", got)
+		}
+		time.Sleep(2 * time.Second)
+		got := e.Outcome(request(2, "").Number)
+		if got.Result != poller.Refused || got.Code != 95 || got.Text != "second: Broker 3 only supports versions 7-25" {
+			t.Errorf("the second: %+v", got)
+		}
+		other := request(1, "of another attempt")
+		other.Number.Attempt = "a77b02"
+		e.Submit(other)
+		time.Sleep(2 * time.Second)
+		s.check(t, 3, "write first", "write second", "write of another attempt")
+	})
+}
+
+func TestARequestThatIsReplacedBeforeItBeganIsNotExecuted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		e.Ask("brokers", 0)
+		synctest.Wait()
+		e.Submit(request(1, "first"))
+		e.Submit(request(2, "second"))
+		time.Sleep(5 * time.Second)
+		s.check(t, 2, "ask brokers", "write second")
+	})
+}
+
+func TestTheOutcomeOfAReplacedRequestIsNotMixedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := system{result: func(w string) poller.Outcome { return poller.Outcome{Result: poller.Done, Text: w} }}
+		e := s.endpoint()
+		defer e.Close()
+		e.Submit(request(1, "first"))
+		synctest.Wait() // it is under way
+		e.Submit(request(2, "second"))
+		time.Sleep(1500 * time.Millisecond)
+		if got := e.Outcome(request(2, "").Number); got.Result != poller.Waiting {
+			t.Errorf("the second has the outcome of the first: %+v", got)
+		}
+		time.Sleep(time.Second)
+		if got := e.Outcome(request(2, "").Number); got.Result != poller.Done || got.Text != "second" {
+			t.Errorf("the second: %+v", got)
+		}
+	})
+}
+
+func TestALostProcessKnowsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		first := s.endpoint()
+		first.Submit(request(1, "raise"))
+		synctest.Wait()
+		first.Close()
+		if got := first.Outcome(request(1, "").Number); got.Result != poller.Unknown {
+			t.Errorf("closed with a write under way: %+v", got)
+		}
+		second := s.endpoint()
+		defer second.Close()
+		if got := second.Outcome(request(1, "").Number); got.Result != poller.Unknown || got.Text == "" {
+			t.Errorf("in the next process: %+v", got)
+		}
+	})
+}
+
+func TestCallsThatNeverEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		e := poller.New(poller.Options[string, string, string]{
+			Ask: func(ctx context.Context, _ string) (string, error) { return "", hang(ctx) },
+			Write: func(ctx context.Context, _ string) poller.Outcome {
+				return poller.Outcome{Result: poller.Unknown, Text: hang(ctx).Error()}
+			},
+			Now: time.Now, AskTimeout: 3 * time.Second, WriteTimeout: 7 * time.Second,
+		})
+		e.Ask("quorum", 0)
+		time.Sleep(3*time.Second + time.Millisecond)
+		if got := e.Read("quorum"); !errors.Is(got.Err, context.DeadlineExceeded) {
+			t.Errorf("after its timeout: %s, %v", got.State(), got.Err)
+		}
+		e.Submit(request(1, "raise"))
+		time.Sleep(7*time.Second + time.Millisecond)
+		if got := e.Outcome(request(1, "").Number); got.Result != poller.Unknown {
+			t.Errorf("after its timeout: %+v", got)
+		}
+		e.Ask("quorum", 0)
+		synctest.Wait()
+		began := time.Now()
+		e.Close() // ends the call under way
+		if !time.Now().Equal(began) {
+			t.Errorf("closing took %v", time.Since(began))
+		}
+	})
+}
+
+func TestCallsThatPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := system{answer: func(string) (string, error) { panic("index out of range") }, result: func(string) poller.Outcome { panic("nil map") }}
+		e := s.endpoint()
+		defer e.Close()
+		e.Ask("quorum", 0)
+		e.Submit(request(1, "raise"))
+		time.Sleep(3 * time.Second)
+		if got := e.Read("quorum"); got.State() != poller.Unreadable {
+			t.Errorf("question: %s, %v", got.State(), got.Err)
+		}
+		if got := e.Outcome(request(1, "").Number); got.Result != poller.Unknown || got.Text != "the call panicked: nil map" {
+			t.Errorf("write: %+v", got)
+		}
+	})
+}
+
+func TestClosedEndpointsAskNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		closed := 0
+		e := poller.New(poller.Options[string, string, string]{Ask: s.ask, Write: s.write, Now: time.Now, Closed: func() { closed++ }})
+		e.Ask("quorum", 0)
+		time.Sleep(2 * time.Second)
+		e.Ask("quorum", 0)
+		synctest.Wait()
+		e.Ask("brokers", 0) // never begun
+		e.Close()
+		e.Close()
+		e.Ask("features", 0)
+		got := e.Submit(request(1, "raise"))
+		time.Sleep(5 * time.Second)
+		s.check(t, 0, "ask quorum", "ask quorum")
+		if got.Result != poller.Unknown || closed != 1 {
+			t.Errorf("outcome %+v, closed %d times", got, closed)
+		}
+		if state := e.Read("brokers").State(); state != poller.NotAsked {
+			t.Errorf("a question that was never put is %s", state)
+		}
+	})
+}
+
+func TestUnwantedAnswersAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		e.Ask("log dirs of 7", 0)
+		e.Ask("quorum", 0)
+		for range 5 {
+			time.Sleep(30 * time.Minute)
+			e.Ask("quorum", 0)
+		}
+		time.Sleep(2 * time.Second)
+		if got := e.Read("log dirs of 7").State(); got != poller.NotAsked {
+			t.Errorf("an answer nobody wanted for hours is %s", got)
+		}
+		if got := e.Read("quorum").State(); got != poller.Known {
+			t.Errorf("an answer that is wanted is %s", got)
+		}
+	})
+}
+
+func TestSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		var set poller.Set[string, *poller.Endpoint[string, string, string]]
+		built := 0
+		build := func() (*poller.Endpoint[string, string, string], error) {
+			built++
+			return s.endpoint(), nil
+		}
+		get := func(key, from string) *poller.Endpoint[string, string, string] {
+			t.Helper()
+			e, err := set.Get(key, from, build)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		first := get("uid-1", "ca 1")
+		if get("uid-1", "ca 1") != first || get("uid-2", "ca 1") == first {
+			t.Error("endpoints are not kept by key")
+		}
+		first.Ask("quorum", 0)
+		synctest.Wait()
+		if get("uid-1", "ca 2") == first {
+			t.Error("an endpoint outlived what it was made from")
+		}
+		if _, err := set.Get("uid-1", "ca 3", func() (*poller.Endpoint[string, string, string], error) {
+			return nil, errors.New("no such secret")
+		}); err == nil {
+			t.Error("an endpoint came out of nothing")
+		}
+		if built != 3 {
+			t.Errorf("built %d, want 3", built)
+		}
+		set.Drop("uid-2")
+		set.Drop("uid-9")
+		set.Close()
+		if _, err := set.Get("uid-1", "ca 2", build); !errors.Is(err, poller.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+}
+
+func ExampleEndpoint() {
+	woken := make(chan struct{}, 1)
+	e := poller.New(poller.Options[string, int, string]{
+		Ask:   func(context.Context, string) (int, error) { return 27, nil },
+		Write: func(context.Context, string) poller.Outcome { return poller.Outcome{Result: poller.Done} },
+		Wake:  func() { woken <- struct{}{} },
+		Now:   time.Now,
+	})
+	defer e.Close()
+	e.Ask("metadata.version", 5*time.Second)
+	<-woken // the next pass
+	fmt.Println(e.Read("metadata.version").State(), e.Read("metadata.version").Value)
+	// Output: known 27
+}
