@@ -1,0 +1,117 @@
+package manifests_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/internal/manifests"
+)
+
+func TestParse(t *testing.T) {
+	cases := map[string]struct {
+		content string
+		want    []string // source: kind/name
+		wantErr string
+	}{
+		"one document": {
+			content: "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
+			want:    []string{"f.yaml, document 1: Pod/a"},
+		},
+		"several documents, empty ones and comments between": {
+			content: "---\n# a comment\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\n---\n",
+			want:    []string{"f.yaml, document 1: Pod/a", "f.yaml, document 2: Pod/b"},
+		},
+		"a list as kubectl prints it": {
+			content: `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}]}`,
+			want:    []string{"f.yaml, document 1, item 1: Pod/a", "f.yaml, document 1, item 2: ConfigMap/b"},
+		},
+		"a list of one kind as an API server answers it": {
+			content: "apiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: a}\n",
+			want:    []string{"f.yaml, document 1, item 1: Pod/a"},
+		},
+		"an empty list": {content: "apiVersion: v1\nkind: List\nitems: []\n"},
+		"nothing":       {content: ""},
+		"a kind that ends in List and is none": {
+			content: "apiVersion: example.org/v1\nkind: PriceList\nmetadata: {name: a}\n",
+			want:    []string{"f.yaml, document 1: PriceList/a"},
+		},
+		"no YAML": {
+			content: "a: b: c\n",
+			wantErr: "f.yaml, document 1: mapping values are not allowed in this context",
+		},
+		"a name twice": {
+			content: "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nkind: Pod\n",
+			wantErr: `f.yaml, document 1: line 4: key "kind" already set in map`,
+		},
+		"what comes after a broken document is still read": {
+			content: "[1]\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\n---\nkind: Pod\n---\napiVersion: a/b/c\nkind: Pod\n",
+			want:    []string{"f.yaml, document 2: Pod/b"},
+			wantErr: "f.yaml, document 1: not a resource: write apiVersion, kind and metadata\n" +
+				"f.yaml, document 3: apiVersion: is missing: what is not a resource cannot be read here\n" +
+				"f.yaml, document 4: apiVersion: unexpected GroupVersion string: a/b/c",
+		},
+		"an item that is none": {
+			content: "apiVersion: v1\nkind: List\nitems: [3, {kind: Pod, apiVersion: v1, metadata: {name: a}}, {apiVersion: v1}]\n",
+			want:    []string{"f.yaml, document 1, item 2: Pod/a"},
+			wantErr: "f.yaml, document 1, item 1: not a resource: write apiVersion, kind and metadata\n" +
+				"f.yaml, document 1, item 3: kind: is missing: what is not a resource cannot be read here",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			found, err := manifests.Parse("f.yaml", []byte(tc.content))
+			if diff := cmp.Diff(tc.wantErr, text(err)); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.want, describe(found)); diff != "" {
+				t.Errorf("manifests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWholeNumbersStayWhole(t *testing.T) {
+	found, err := manifests.Parse("f", []byte("apiVersion: v1\nkind: Pod\nspec: {big: 9007199254740993, small: 0.5}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"big": int64(9007199254740993), "small": 0.5}
+	if diff := cmp.Diff(want, found[0].Object.Object["spec"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReadTakesFilesAndStandardInputInOrder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pods.yaml")
+	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdin := strings.NewReader("apiVersion: v1\nkind: Pod\nmetadata: {name: b}\n")
+	found, err := manifests.Read([]string{"-", file, filepath.Join(t.TempDir(), "none.yaml")}, stdin)
+	if !strings.Contains(text(err), "none.yaml: no such file") {
+		t.Errorf("error %v", err)
+	}
+	want := []string{"standard input, document 1: Pod/b", file + ", document 1: Pod/a"}
+	if diff := cmp.Diff(want, describe(found)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func describe(found []manifests.Manifest) []string {
+	var out []string
+	for _, m := range found {
+		out = append(out, m.Source.String()+": "+m.Object.GetKind()+"/"+m.Object.GetName())
+	}
+	return out
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
