@@ -85,7 +85,7 @@ func programs() []program {
 // Binaries finds the programs of a control plane and builds those that are
 // missing, once: a second process that asks at the same time waits for the
 // first. A build needs the go command (Go 1.24 or newer), its module proxy or a
-// filled module cache, about 3 GB of disk and some minutes; it ends early, with
+// filled module cache, about 4 GB of disk and some minutes; it ends early, with
 // an error, when ctx does.
 func Binaries(ctx context.Context, o BinaryOptions) (Paths, error) {
 	o, err := o.withDefaults()

@@ -196,12 +196,12 @@ func buildEnv(env []string, dir string) []string {
 // explain adds what to do to the failures that a person can mend.
 func explain(exit *child.ExitError) error {
 	for _, hint := range []struct{ sign, do string }{
-		{"no space left on device", "the disk is full: a build needs about 3 GB for the caches of go (go env GOCACHE GOMODCACHE TMPDIR) and 300 MB for its result"},
+		{"no space left on device", "the disk is full: a build needs about 4 GB for the caches of go (go env GOCACHE GOMODCACHE TMPDIR) and 300 MB for its result"},
 		{"requires go >=", "the go command is too old: install a newer one"},
 		{"checksum mismatch", "a downloaded module is not the one that was pinned: look at GOPROXY before you trust it"},
 		{"dial tcp", "the module proxy cannot be reached: set GOPROXY, or " + AssetsEnv + " to a directory with ready-made programs"},
 		{"module lookup disabled", "modules may not be downloaded here: set GOPROXY, or " + AssetsEnv + " to a directory with ready-made programs"},
-		{"signal: killed", "a compiler was killed, most often because memory ran out: about 4 GB are needed"},
+		{"signal: killed", "a compiler was killed, most often because memory ran out"},
 	} {
 		if strings.Contains(exit.Tail, hint.sign) {
 			return fmt.Errorf("%w\n%s", exit, hint.do)
