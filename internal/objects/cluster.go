@@ -1,0 +1,78 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Cluster says how a person reaches a cluster, with kubectl's own flags and defaults.
+type Cluster struct {
+	// Kubeconfig, Context and Namespace override the environment's and the file's, where they are not empty.
+	Kubeconfig, Context, Namespace string
+}
+
+// Get reads one object from the cluster. It changes nothing there.
+func (c Cluster) Get(ctx context.Context, meant Reference) (*unstructured.Unstructured, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.Kubeconfig
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context})
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	namespace := c.Namespace
+	if namespace == "" {
+		if namespace, _, err = loader.Namespace(); err != nil {
+			return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		}
+	}
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the cluster: %w", err)
+	}
+	mapping, err := mappingOf(kinds, meant)
+	if err != nil {
+		return nil, err
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the cluster: %w", err)
+	}
+	var from dynamic.ResourceInterface = client.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		from = client.Resource(mapping.Resource).Namespace(namespace)
+	}
+	object, err := from.Get(ctx, meant.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading %s in namespace %s: %w", meant, namespace, err)
+	}
+	return object, nil
+}
+
+// mappingOf finds out which resource a type is.
+func mappingOf(kinds discovery.DiscoveryInterface, meant Reference) (*meta.RESTMapping, error) {
+	cached := memory.NewMemCacheClient(kinds)
+	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(cached), cached, nil)
+	specific, general := schema.ParseResourceArg(meant.Type)
+	resource := general.WithVersion("")
+	if specific != nil {
+		if found, err := mapper.KindFor(*specific); err == nil {
+			return mapper.RESTMapping(found.GroupKind(), found.Version)
+		}
+	}
+	kind, err := mapper.KindFor(resource)
+	if err != nil {
+		return nil, fmt.Errorf("finding type %q in the cluster: %w", meant.Type, err)
+	}
+	return mapper.RESTMapping(kind.GroupKind(), kind.Version)
+}

@@ -1,0 +1,60 @@
+// Package objects finds the object that a person names as TYPE/NAME: in a cluster, or in files that were saved from one.
+package objects
+
+import (
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Reference is an object as a person names it.
+type Reference struct {
+	// Type as kubectl takes it: a kind, a plural, a short name, with or without its group.
+	Type string
+	Name string
+}
+
+// String is the reference as it is written.
+func (r Reference) String() string { return r.Type + "/" + r.Name }
+
+// IsReference says whether the text has the form TYPE/NAME, whatever stands in it.
+func IsReference(text string) bool { return strings.Contains(text, "/") }
+
+// Parse reads TYPE/NAME.
+func Parse(text string) (Reference, error) {
+	kind, name, ok := strings.Cut(text, "/")
+	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
+		return Reference{}, fmt.Errorf("%q names no object: write TYPE/NAME, such as kafka/orders", text)
+	}
+	return Reference{Type: kind, Name: name}, nil
+}
+
+// Fits says whether the object may be meant. Definitions say by which names a kind goes; a kind without one goes by its own
+// name and its plural with an s.
+func (r Reference) Fits(object *unstructured.Unstructured, definitions []*apiextensionsv1.CustomResourceDefinition) bool {
+	if object.GetName() != r.Name {
+		return false
+	}
+	gvk := object.GroupVersionKind()
+	kind, group, qualified := strings.Cut(strings.ToLower(r.Type), ".")
+	if qualified && group != gvk.Group && group != gvk.Version+"."+gvk.Group {
+		return false
+	}
+	own := strings.ToLower(gvk.Kind)
+	if kind == own || kind == own+"s" {
+		return true
+	}
+	for _, d := range definitions {
+		if d.Spec.Group != gvk.Group || d.Spec.Names.Kind != gvk.Kind {
+			continue
+		}
+		for _, known := range append([]string{d.Spec.Names.Plural, d.Spec.Names.Singular}, d.Spec.Names.ShortNames...) {
+			if kind == known {
+				return true
+			}
+		}
+	}
+	return false
+}
