@@ -53,6 +53,8 @@ type Kind[O Object, V, E any] struct {
 	Repair func(ctx context.Context, object O, view V, write Writer) error
 	// Apply renders and applies desired children. It is skipped after an action did something, whose facts it predates.
 	Apply func(ctx context.Context, object O, view V, write Writer) error
+	// Shown are the costly facts that Project reads: they are observed in every pass.
+	Shown []transitions.Need
 	// Project sets the kind's own status fields on the object and returns its own conditions. It is pure, and it keeps
 	// what it cannot observe in this view.
 	Project func(object O, view V, now time.Time) []metav1.Condition

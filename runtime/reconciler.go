@@ -141,7 +141,7 @@ func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration,
 	p := &onePass[O, V, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
 	p.in = pass.In[O, V, E]{
 		Object: object, Lifecycles: r.kind.Lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
-		Generation: object.GetGeneration(), Now: p.now, DeadlineScale: r.scale, Last: m.moved,
+		Generation: object.GetGeneration(), Now: p.now, DeadlineScale: r.scale, Last: m.moved, Shown: r.kind.Shown,
 		View:   func(needs []transitions.Need, live bool) (V, error) { return p.view(ctx, needs, live) },
 		Slowed: p.slowed,
 	}

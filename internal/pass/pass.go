@@ -24,6 +24,8 @@ type In[O, V, E any] struct {
 	Now        time.Time
 	// DeadlineScale stretches declared deadlines; 0 means 1.
 	DeadlineScale float64
+	// Shown are costly facts that are observed whatever the lifecycles ask, since the kind shows them to people.
+	Shown []transitions.Need
 	// View looks at the world. Decide calls it once, again if a bookmark turned out wrong and must be located, and again if an
 	// entered state waits for more. Act calls it once, and again to see what a state turned back to waits for.
 	View func(needs []transitions.Need, live bool) (V, error)
@@ -294,7 +296,7 @@ func (in *In[O, V, E]) question(
 }
 
 func (in *In[O, V, E]) needs() []transitions.Need {
-	var needs []transitions.Need
+	needs := in.Shown
 	for _, lc := range in.Lifecycles {
 		needs = merge(needs, lc.Needs(Entry(in.Status, lc.Name())))
 	}

@@ -1,0 +1,166 @@
+package kafka
+
+import (
+	"strings"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+)
+
+// Names of the lifecycles of a Kafka resource.
+const (
+	LifecycleVersion = "version"
+	LifecycleRoll    = "roll"
+)
+
+// Annotations that a person steers the version change with.
+const (
+	// AnnotationSoak is how long the new binaries run before the metadata level is raised.
+	AnnotationSoak = "detent.dev/soak"
+	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>.
+	AnnotationApprove = "detent.dev/approve"
+
+	approveRaise = "raise-metadata="
+)
+
+// refusalPause is how long a refused change of the metadata level rests before Kafka is asked again.
+const refusalPause = time.Minute
+
+// observeVersion takes the facts of the version change from the view.
+func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversion.Facts {
+	f := kafkaversion.Facts{
+		Situation: situation(k, v), Obstacle: obstacle(v), Finalize: finalize(k, v),
+		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: refusalPause,
+		Answer: answer(v.Answer(LifecycleVersion)),
+	}
+	if ask.For(kafkaversion.NeedFeatures) {
+		f.Features = v.Features
+	}
+	wanted := wantedVersion(k, v.Table)
+	f.Roll = rollFacts(k, v, func(n *Node) bool { return n.Version() != "" && n.Version() != wanted })
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		switch {
+		case n.Wanted && n.RolesWanted.Broker:
+			f.Wanted = append(f.Wanted, n.ID)
+		case n.Pod.Exists:
+			f.Leaving = append(f.Leaving, n.ID)
+		}
+		if d, remembered := disk(n); remembered {
+			f.Disks = append(f.Disks, d)
+		}
+	}
+	return f
+}
+
+// wantedVersion is the version that the spec wants, as written, else the table's default. An existing cluster whose spec
+// names none keeps what it runs only until the default of the table moves on.
+func wantedVersion(k *kafkav1beta2.Kafka, table *versions.Table) string {
+	if k.Spec.Kafka.Version != "" {
+		return k.Spec.Kafka.Version
+	}
+	return table.Default().String()
+}
+
+func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
+	s := kafkaversion.Situation{
+		WantedVersion: k.Spec.Kafka.Version, WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
+		RecordedVersion: k.Status.KafkaVersion, RecordedMetadata: k.Status.KafkaMetadataVersion,
+		Nodes: make([]kafkaversion.NodeVersions, 0, len(v.Nodes)),
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Pod.Exists && !n.Recorded {
+			continue
+		}
+		s.Nodes = append(s.Nodes, kafkaversion.NodeVersions{
+			Name: n.PodName, HasPod: n.Pod.Exists, Annotated: n.Pod.Version, LastStarted: n.Record.Version,
+			NeverStarted: n.Recorded && !n.Record.Started(),
+		})
+	}
+	return s
+}
+
+// obstacle is what is wrong with the declaration as a whole; nothing is touched while there is one.
+func obstacle(v *View) string {
+	switch {
+	case v.Identity.Mismatch != "":
+		return v.Identity.Mismatch
+	case v.IDs.Refusal != "":
+		return v.IDs.Refusal
+	case len(v.Objects.Pools) == 0:
+		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
+	}
+	return missingRole(v)
+}
+
+func missingRole(v *View) string {
+	var have Roles
+	for _, pool := range v.Objects.Pools {
+		if pool.Spec.Replicas > 0 {
+			roles := rolesOf(pool.Spec.Roles)
+			have.Broker, have.Controller = have.Broker || roles.Broker, have.Controller || roles.Controller
+		}
+	}
+	switch {
+	case !have.Controller:
+		return "no KafkaNodePool with replicas has the role controller: add it to a pool, or create one"
+	case !have.Broker:
+		return "no KafkaNodePool with replicas has the role broker: add it to a pool, or create one"
+	}
+	return ""
+}
+
+func finalize(k *kafkav1beta2.Kafka, v *View) kafkaversion.Finalize {
+	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == FinalizeByApproval}
+	if soak, err := time.ParseDuration(k.Annotations[AnnotationSoak]); err == nil && soak > 0 {
+		f.Soak = soak
+	}
+	if attempt, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {
+		f.Approved = attempt
+	}
+	return f
+}
+
+func disk(n *Node) (kafkaversion.Disk, bool) {
+	if len(n.Record.Levels) == 0 {
+		return kafkaversion.Disk{}, false
+	}
+	d := kafkaversion.Disk{
+		Node: n.ID, Interval: n.Pod.SnapshotInterval,
+		Highest: make(map[string]int16, len(n.Record.Levels)), LoweredAt: map[string]time.Time{},
+	}
+	if d.Interval == 0 {
+		d.Interval = n.Record.SnapshotInterval
+	}
+	for feature, level := range n.Record.Levels {
+		if level.Highest <= level.Finalized {
+			continue // the finalized levels are the decision's concern
+		}
+		d.Highest[feature] = level.Highest
+		d.LoweredAt[feature] = level.LoweredAt
+	}
+	return d, len(d.Highest) > 0
+}
+
+func answer(a Answer) kafkaversion.Answer {
+	out := kafkaversion.Answer{Text: a.Text}
+	if a.Name != "" {
+		out.Text = a.Name + ": " + a.Text
+	}
+	switch a.State {
+	case AnswerNone:
+	case AnswerPending:
+		out.Status = kafkaversion.Asked
+	case AnswerDone:
+		out.Status = kafkaversion.Done
+	case AnswerRefused:
+		out.Status = kafkaversion.Refused
+	case AnswerFailed, AnswerUnknown:
+		out.Status = kafkaversion.Unknown
+	}
+	return out
+}

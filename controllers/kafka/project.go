@@ -1,0 +1,255 @@
+package kafka
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Conditions of a Kafka resource beyond those of every lifecycle.
+const (
+	// Available says whether clients may use the cluster.
+	Available = "Available"
+	// VersionSettled says that binaries, features and registrations are all where the spec wants them.
+	VersionSettled = "VersionSettled"
+)
+
+// project sets the status fields of a Kafka resource and returns its own conditions. What this view cannot tell stays as it
+// was, so that a failure never wipes what is known.
+func project(k *kafkav1beta2.Kafka, v *View, _ time.Time) []metav1.Condition {
+	s := &k.Status
+	if version, ok := versionOfAll(v); ok {
+		s.KafkaVersion = version
+	}
+	if level, ok := finalizedLevel(v); ok {
+		s.KafkaMetadataVersion = level
+	}
+	if v.Identity.Mismatch == "" && v.Identity.ID != "" {
+		s.ClusterID = v.Identity.ID
+	}
+	s.NodeIDs = nodeIDs(s.NodeIDs, v)
+	s.KafkaNodePools = usedPools(s.KafkaNodePools, v)
+	s.Listeners = listeners(k)
+	settled := versionSettled(k, v)
+	ready := podsReady(v)
+	if settled.Status == metav1.ConditionTrue && ready.Status == metav1.ConditionTrue && atRest(&s.Status) {
+		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
+	}
+	return append(warnings(k, v), available(v), settled, ready)
+}
+
+// same compares the fields that project sets.
+func same(a, b *kafkav1beta2.Kafka) bool {
+	x, y := &a.Status, &b.Status
+	return x.KafkaVersion == y.KafkaVersion && x.KafkaMetadataVersion == y.KafkaMetadataVersion && x.ClusterID == y.ClusterID &&
+		x.OperatorLastSuccessfulVersion == y.OperatorLastSuccessfulVersion && slices.Equal(x.NodeIDs, y.NodeIDs) &&
+		slices.Equal(x.KafkaNodePools, y.KafkaNodePools) &&
+		slices.EqualFunc(x.Listeners, y.Listeners, func(a, b kafkav1beta2.ListenerStatus) bool {
+			return a.Name == b.Name && a.Type == b.Type && a.BootstrapServers == b.BootstrapServers && slices.Equal(a.Addresses, b.Addresses)
+		})
+}
+
+// versionOfAll is the version that every wanted node, controllers included, has a ready pod on. A roll that is half done has none.
+func versionOfAll(v *View) (string, bool) {
+	version := ""
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Wanted {
+			continue
+		}
+		if !n.Pod.Ready || n.Pod.Version == "" || version != "" && n.Pod.Version != version {
+			return "", false
+		}
+		version = n.Pod.Version
+	}
+	return version, version != ""
+}
+
+// finalizedLevel is the metadata version that Kafka reports.
+func finalizedLevel(v *View) (string, bool) {
+	if !v.Features.Asked() {
+		return "", false
+	}
+	features, known := v.Features.Get()
+	if !known {
+		return "", false
+	}
+	level := features.Level(versions.FeatureMetadata)
+	if name, named := versions.MetadataName(level); named {
+		return name, true
+	}
+	return fmt.Sprintf("level %d", level), level > 0
+}
+
+// nodeIDs only grow here: an id leaves the list when it is released, and that is a lifecycle of its own.
+func nodeIDs(old []int32, v *View) []int32 {
+	ids := slices.Clone(old)
+	for i := range v.Nodes {
+		ids = append(ids, v.Nodes[i].ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func usedPools(old []kafkav1beta2.UsedNodePool, v *View) []kafkav1beta2.UsedNodePool {
+	if len(v.Objects.Pools) == 0 {
+		return old
+	}
+	names := map[string]bool{}
+	for _, p := range v.Objects.Pools {
+		names[p.Name] = true
+	}
+	var out []kafkav1beta2.UsedNodePool
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out = append(out, kafkav1beta2.UsedNodePool{Name: name})
+	}
+	return out
+}
+
+func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
+	var out []kafkav1beta2.ListenerStatus
+	for _, l := range k.Spec.Kafka.Listeners {
+		if !served(&l) {
+			continue
+		}
+		host := fmt.Sprintf("%s-kafka-bootstrap.%s.svc", k.Name, k.Namespace)
+		out = append(out, kafkav1beta2.ListenerStatus{
+			Name: l.Name, Type: string(l.Type), BootstrapServers: fmt.Sprintf("%s:%d", host, l.Port),
+			Addresses: []kafkav1beta2.ListenerAddress{{Host: host, Port: l.Port}},
+		})
+	}
+	return out
+}
+
+// available says whether clients may use the cluster: a broker is ready and so is a majority of the controllers.
+func available(v *View) metav1.Condition {
+	brokers, controllers, voters := 0, 0, 0
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Roles.Controller && n.Wanted {
+			voters++
+		}
+		if n.Pod.Ready && n.RolesRunning.Broker {
+			brokers++
+		}
+		if n.Pod.Ready && n.RolesRunning.Controller {
+			controllers++
+		}
+	}
+	if brokers > 0 && 2*controllers > voters {
+		return metav1.Condition{Type: Available, Status: metav1.ConditionTrue, Reason: "QuorumAndBrokers", Message: "brokers and a majority of the controllers are ready"}
+	}
+	return metav1.Condition{
+		Type: Available, Status: metav1.ConditionFalse, Reason: "NotServing",
+		Message: fmt.Sprintf("%d brokers and %d of %d controllers are ready", brokers, controllers, voters),
+	}
+}
+
+// podsReady lowers Ready while a wanted node has no ready pod, whatever the lifecycles say.
+func podsReady(v *View) metav1.Condition {
+	var down []string
+	wanted := 0
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Wanted {
+			wanted++
+			if !n.Pod.Ready {
+				name := n.PodName
+				if n.Pod.Trouble != "" {
+					name += " (" + n.Pod.Trouble + ")"
+				}
+				down = append(down, name)
+			}
+		}
+	}
+	if len(down) == 0 && wanted > 0 {
+		return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "PodsReady"}
+	}
+	message := "not ready: " + roll.Names(down)
+	if wanted == 0 {
+		message = "no node exists yet"
+	}
+	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "PodsNotReady", Message: message}
+}
+
+// atRest says whether every lifecycle of the resource has come to rest.
+func atRest(s *lifecyclev1.Status) bool {
+	rests := map[string]string{LifecycleVersion: kafkaversion.Settled, LifecycleRoll: noderoll.Settled}
+	for i := range s.Lifecycles {
+		if e := &s.Lifecycles[i]; rests[e.Name] == e.State {
+			delete(rests, e.Name)
+		}
+	}
+	return len(rests) == 0
+}
+
+// versionSettled is what a person waits for after changing a version.
+func versionSettled(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
+	c := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}
+	wanted := wantedVersion(k, v.Table)
+	for i := range k.Status.Lifecycles {
+		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion && e.State != kafkaversion.Settled {
+			c.Reason, c.Message = e.State, "the version change is in state "+e.State
+			return c
+		}
+	}
+	if version, ok := versionOfAll(v); !ok || version != wanted {
+		c.Reason, c.Message = "NodesNotOnVersion", "not every node has a ready pod on version "+wanted
+		return c
+	}
+	return levelsSettled(k, v, c)
+}
+
+func levelsSettled(k *kafkav1beta2.Kafka, v *View, c metav1.Condition) metav1.Condition {
+	old := meta.FindStatusCondition(k.Status.Conditions, VersionSettled)
+	features, readable := known(v.Features)
+	brokers, listed := known(v.Brokers)
+	if !readable || !listed {
+		if old != nil && old.Status == metav1.ConditionTrue && k.Status.ObservedGeneration == k.Generation {
+			return metav1.Condition{Type: VersionSettled, Status: old.Status, Reason: old.Reason, Message: old.Message}
+		}
+		c.Reason, c.Message = "LevelsUnreadable", "Kafka has not been asked for its feature levels and registrations, or has not answered"
+		return c
+	}
+	s := situation(k, v)
+	s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
+	if d := kafkaversion.Decide(s); !d.Settled() {
+		c.Reason, c.Message = "MetadataNotSettled", "metadata.version is not where the spec wants it: "+d.Message
+		return c
+	}
+	var stale []string
+	for _, id := range brokers.IDs() {
+		if n := v.Node(id); n == nil || !n.Wanted && !n.Pod.Exists {
+			stale = append(stale, fmt.Sprint(id))
+		}
+	}
+	if len(stale) > 0 {
+		c.Reason, c.Message = "StaleRegistration", "still registered although not wanted: "+strings.Join(stale, ", ")
+		return c
+	}
+	level, _ := finalizedLevel(v)
+	c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Settled", fmt.Sprintf("every node runs %s at metadata version %s", wantedVersion(k, v.Table), level)
+	return c
+}
+
+// known is the fact's value if it was asked for and answered.
+func known[T any](fact transitions.Fact[T]) (T, bool) {
+	if !fact.Asked() {
+		var none T
+		return none, false
+	}
+	return fact.Get()
+}

@@ -1,0 +1,85 @@
+package kafka
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// served says whether clients reach the listener: internal ones without TLS, for now.
+func served(l *kafkav1beta2.Listener) bool {
+	return l.Type == kafkav1beta2.ListenerInternal && !l.Tls
+}
+
+// warnings are what a person should know and what stops nothing: once per reason.
+func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
+	found := map[string][]string{}
+	add := func(reason, message string) {
+		if !slices.Contains(found[reason], message) {
+			found[reason] = append(found[reason], message)
+		}
+	}
+	for _, w := range decisionWarnings(k, v) {
+		add(string(w.Reason), w.Message)
+	}
+	for _, w := range v.IDs.Warnings {
+		add(w.Reason, w.Message)
+	}
+	if len(v.Defects) > 0 {
+		add("UnreadableObject", roll.Names(v.Defects))
+	}
+	if text := unprotected(k, v); text != "" {
+		add(reasonUnprotected, text)
+	}
+	var out []metav1.Condition
+	for reason, messages := range found {
+		slices.Sort(messages)
+		out = append(out, metav1.Condition{Type: lifecycle.Warning, Status: metav1.ConditionTrue, Reason: reason, Message: strings.Join(messages, "; ")})
+	}
+	slices.SortFunc(out, func(a, b metav1.Condition) int { return strings.Compare(a.Reason, b.Reason) })
+	return out
+}
+
+func decisionWarnings(k *kafkav1beta2.Kafka, v *View) []kafkaversion.Warning {
+	s := situation(k, v)
+	if features, ok := known(v.Features); ok {
+		s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
+	}
+	d := kafkaversion.Decide(s)
+	return slices.DeleteFunc(d.Warnings, func(w kafkaversion.Warning) bool {
+		// Until Kafka was asked, its silence is no news.
+		return !s.Finalized.Known && (w.Reason == kafkaversion.ReasonLevelsUnreadable || w.Reason == kafkaversion.ReasonLevelsFromStatus)
+	})
+}
+
+const reasonUnprotected = "UnprotectedPartitions"
+
+// unprotected names the partitions that no restart can keep available. While nobody asks for partitions, what was last said stays.
+func unprotected(k *kafkav1beta2.Kafka, v *View) string {
+	partitions, ok := known(v.Partitions)
+	if !ok {
+		for _, c := range k.Status.Conditions {
+			if c.Type == lifecycle.Warning && c.Reason == reasonUnprotected {
+				return c.Message
+			}
+		}
+		return ""
+	}
+	var names []string
+	for _, p := range partitions.Suspect {
+		if len(p.Replicas) > 0 && kafkaclient.RiskOf(p, p.Replicas[0]) == kafkaclient.RiskUnprotected {
+			names = append(names, p.Name())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "these partitions have no more replicas than min.insync.replicas, so that every restart of a broker makes them unavailable for a moment: " + roll.Names(names)
+}
