@@ -43,7 +43,7 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 		did, err := p.carryOut(ctx, s, acting, view, round)
 		if did {
 			acted = true
-			p.wake.in(action.LookAgain)
+			p.wake.in(p.scaled(action.LookAgain))
 		}
 		if err != nil {
 			return acted, false, err
@@ -98,7 +98,7 @@ func (p *onePass[O, V, E]) blocked(s *pass.Standing[E], blocked []transitions.Bl
 func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool, err error) {
 	t := p.memory.trouble(s.Name)
 	for _, effect := range acting.Effects {
-		give, why, err := p.granted(effect, acting.Action.Live, view, round)
+		give, why, err := p.granted(ctx, effect, acting.Action.Live, view, round)
 		if err != nil {
 			t.acting = err.Error()
 			p.defective(ctx, s.Name, err)
@@ -108,7 +108,8 @@ func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], act
 			t.last = "another disruption is under way; " + why
 			return did, nil
 		}
-		err = p.kind.Perform(ctx, Task[O, V, E]{Object: p.object, View: view, Effect: effect, Ticket: acting.Ticket, Write: p.writer()})
+		task := Task[O, V, E]{Object: p.object, View: view, Effect: effect, Ticket: acting.Ticket, Write: p.writer()}
+		err = guarded(ctx, "performing", func() error { return p.kind.Perform(ctx, task) })
 		give(err)
 		switch {
 		case err == nil:
@@ -132,7 +133,7 @@ func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], act
 }
 
 // granted asks the slot for an effect that takes something away. give must be called with what became of the effect.
-func (p *onePass[O, V, E]) granted(effect E, live bool, view V, round uint64) (give func(error), why string, err error) {
+func (p *onePass[O, V, E]) granted(ctx context.Context, effect E, live bool, view V, round uint64) (give func(error), why string, err error) {
 	give = func(error) {}
 	if p.kind.Disrupts == nil {
 		return give, "", nil
@@ -146,8 +147,12 @@ func (p *onePass[O, V, E]) granted(effect E, live bool, view V, round uint64) (g
 	case p.kind.Disturbed == nil:
 		return give, "", fmt.Errorf("the effect on %s takes something away, but kind %s does not say what is disturbed: give it Disturbed", target, p.kind.Name)
 	}
+	var now Disturbance
+	if err := guarded(ctx, "looking for what is disturbed", func() error { now = p.kind.Disturbed(p.object, view); return nil }); err != nil {
+		return give, "", err
+	}
 	owner := p.slotOwner()
-	if why := p.slots.take(owner, target, p.kind.Disturbed(p.object, view), round, p.now); why != "" {
+	if why := p.slots.take(owner, target, now, round, p.now); why != "" {
 		return give, why, nil
 	}
 	return func(outcome error) { p.slots.give(owner, outcome, p.clock.Now()) }, "", nil

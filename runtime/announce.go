@@ -15,11 +15,19 @@ import (
 )
 
 // project asks the kind for its own status fields and conditions.
-func (p *onePass[O, V, E]) project(next O, view V) []metav1.Condition {
+func (p *onePass[O, V, E]) project(ctx context.Context, next O, view V) (own []metav1.Condition) {
 	if p.kind.Project == nil {
 		return nil
 	}
-	return p.kind.Project(next, view, p.now)
+	err := guarded(ctx, "projecting", func() error {
+		own = p.kind.Project(next, view, p.now)
+		return nil
+	})
+	if err != nil {
+		p.metrics.defect(p.kind.Name)
+		return []metav1.Condition{{Type: Warning, Status: metav1.ConditionTrue, Reason: "Defect", Message: err.Error()}}
+	}
+	return own
 }
 
 // announce tells of a transition that was committed: one event, one log line, and the metrics.

@@ -25,7 +25,7 @@ func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Move
 	for i := range moved {
 		put(next.LifecycleStatus(), moved[i].Entry)
 	}
-	p.refresh(next, view, decided)
+	p.refresh(ctx, next, view, decided)
 	if err := p.write(ctx, next); err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) erro
 			put(status, *shown)
 		}
 	}
-	p.refresh(next, step.View, step.Decided)
+	p.refresh(ctx, next, step.View, step.Decided)
 	p.metrics.show(p.memory, p.kind.Name, next, p.standings(next))
 	if p.same(next) {
 		return nil
@@ -97,13 +97,13 @@ func (p *onePass[O, V, E]) copy() O {
 }
 
 // refresh computes everything in the status that follows from the entries and the view.
-func (p *onePass[O, V, E]) refresh(next O, view V, decided bool) {
+func (p *onePass[O, V, E]) refresh(ctx context.Context, next O, view V, decided bool) {
 	status := next.LifecycleStatus()
 	slices.SortStableFunc(status.Lifecycles, func(a, b lifecyclev1.Lifecycle) int { return strings.Compare(a.Name, b.Name) })
 	if decided {
 		status.ObservedGeneration = p.in.Generation
 	}
-	own := p.untended(p.project(next, view))
+	own := p.untended(p.project(ctx, next, view))
 	all := p.standings(next)
 	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
 	status.Summary = summarise(all)

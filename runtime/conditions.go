@@ -55,7 +55,7 @@ func standings[O Object, V, E any](lifecycles []machines.Lifecycle[O, V, E], sta
 // lifecycle has decided upon the object's generation.
 func conditions(all []standing, own, old []metav1.Condition, generation, observed int64, now time.Time) []metav1.Condition {
 	worst, stalled := judge(all, now)
-	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "every lifecycle is at rest"}
+	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "no lifecycle is under way"}
 	reconciling := metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: "Settled"}
 	stuck := metav1.Condition{Type: Stalled, Status: metav1.ConditionFalse, Reason: "WithinDeadline"}
 	switch {

@@ -240,7 +240,12 @@ func (p *onePass[O, V, E]) view(ctx context.Context, needs []transitions.Need, l
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.kind.View(ctx, p.object, look)
+	var view V
+	err := guarded(ctx, "looking", func() (err error) {
+		view, err = p.kind.View(ctx, p.object, look)
+		return err
+	})
+	return view, err
 }
 
 // maxAge of an observation: as declared while a lifecycle that needs it is under way, the resync interval while all rest.

@@ -26,12 +26,12 @@ func (p *onePass[O, V, E]) tend(ctx context.Context, view V, acted bool) {
 	write := p.writer()
 	err := p.repair(ctx, view, write)
 	if err == nil && p.kind.Apply != nil && !acted {
-		if err = p.kind.Apply(ctx, p.object, view, write); err != nil {
+		if err = guarded(ctx, "applying", func() error { return p.kind.Apply(ctx, p.object, view, write) }); err != nil {
 			err = fmt.Errorf("applying children: %w", err)
 		}
 	}
 	if write.writes > 0 {
-		p.wake.in(time.Second)
+		p.wake.in(p.scaled(time.Second))
 	}
 	p.tended(ctx, err)
 }
@@ -40,7 +40,7 @@ func (p *onePass[O, V, E]) repair(ctx context.Context, view V, write Writer) err
 	if p.kind.Repair == nil {
 		return nil
 	}
-	if err := p.kind.Repair(ctx, p.object, view, write); err != nil {
+	if err := guarded(ctx, "repairing", func() error { return p.kind.Repair(ctx, p.object, view, write) }); err != nil {
 		return fmt.Errorf("repairing children: %w", err)
 	}
 	return nil

@@ -1,0 +1,285 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/turnstile"
+	"github.com/detent-dev/detent/test/turnstile/api"
+)
+
+func inState(t *testing.T, name string) turnstile.Visit {
+	t.Helper()
+	for _, v := range turnstile.Visits() {
+		if v.State == name {
+			return v
+		}
+	}
+	t.Fatalf("no visit to %s", name)
+	return turnstile.Visit{}
+}
+
+// waitsFor is what an entry shows of a guard.
+func (r *rig) waitsFor(name, guard string) string {
+	r.Helper()
+	var saw []string
+	for _, w := range r.entry(name).WaitingFor {
+		if w.Guard == guard {
+			saw = append(saw, w.Saw)
+		}
+	}
+	return strings.Join(saw, "; ")
+}
+
+func TestAFailingActionBacksOffAlone(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.site(func(s *turnstile.Site) { s.Fails["replace"] = errors.New("the arm is rusty") })
+	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
+	r.until(turnstile.Replacing, turnstile.Lit)
+	var tries []time.Duration
+	start, failures := r.clock.Now(), 0.0
+	for len(tries) < 6 {
+		r.advance(min(r.pass().RequeueAfter, 100*time.Millisecond))
+		if now := r.counter("detent_lifecycle_action_failures_total"); now > failures {
+			failures = now
+			tries = append(tries, r.clock.Now().Sub(start).Round(time.Second))
+		}
+	}
+	if diff := cmp.Diff([]time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second, 31 * time.Second}, tries); diff != "" {
+		t.Errorf("tries (-want +got):\n%s", diff)
+	}
+	if got := r.waitsFor("model", "action"); got != "action replace: the arm is rusty" {
+		t.Errorf("shows %q", got)
+	}
+
+	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
+	r.until(turnstile.Replacing, turnstile.Switching)
+	r.until(turnstile.Replacing, turnstile.Lit)
+	if got := r.entry("lamp").Attempt; got == nil || got.To != "green" {
+		t.Errorf("the other lifecycle stands at %+v", got)
+	}
+
+	r.site((*turnstile.Site).Release)
+	r.rest()
+	if got := r.waitsFor("model", "action"); got != "" {
+		t.Errorf("still shows %q", got)
+	}
+}
+
+func TestAnActionThatMustWaitIsNoFailure(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Replacing))
+	if got := r.counter("detent_lifecycle_action_failures_total"); got != 0 {
+		t.Errorf("%v failures", got)
+	}
+	if got := r.waitsFor("model", "action"); got != "the replace tool is out of order: not possible yet" {
+		t.Errorf("shows %q", got)
+	}
+}
+
+func TestAnUnknownPermissionBacksOff(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Replacing))
+	r.site(func(s *turnstile.Site) { s.Release(); s.CatalogErr = turnstile.ErrUnreachable })
+	done := r.world.Log(gateKey)
+	r.quiet()
+	if diff := cmp.Diff(done, r.world.Log(gateKey)); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	if got := r.waitsFor("model", "action"); got != "in-catalog: cannot be read: "+turnstile.ErrUnreachable.Error() {
+		t.Errorf("shows %q", got)
+	}
+	if got := r.entry("model").State; got != turnstile.Replacing {
+		t.Errorf("state %s", got)
+	}
+}
+
+func TestAWithdrawnPermissionTurnsBack(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Replacing))
+	r.site(func(s *turnstile.Site) { s.Release(); s.Banned = []string{"B"} })
+	done := r.world.Log(gateKey)
+	r.pass()
+	history := r.entry("model").History
+	if last := history[len(history)-1]; last.Event != "turned-back" || last.To != turnstile.Checking {
+		t.Errorf("last transition %+v", last)
+	}
+	if diff := cmp.Diff(done, r.world.Log(gateKey)); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	r.until(turnstile.Refused, turnstile.Lit)
+}
+
+func TestADestructiveActionReadsTheObjectLive(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Replacing))
+	r.site((*turnstile.Site).Release)
+	r.freezeGate()
+	r.spec(func(s *api.TurnstileSpec) { s.Model = "A" }) // taken back, and the cache does not show it
+	done := r.world.Log(gateKey)
+	for range 20 {
+		r.advance(r.pass().RequeueAfter)
+	}
+	if diff := cmp.Diff(done, r.world.Log(gateKey)); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	r.thaw()
+	r.rest()
+	if diff := cmp.Diff(done, r.world.Log(gateKey)); diff != "" {
+		t.Errorf("effects after the cache caught up (-want +got):\n%s", diff)
+	}
+}
+
+func TestADisruptionOnACachedViewIsADefect(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.kind.Disrupts = func(turnstile.Effect) (string, bool) { return "everything", true }
+	r.restart()
+	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" }) // the lamp's action has no Before
+	r.until(turnstile.Settled, turnstile.Switching)
+	r.quiet()
+	if got := r.condition("Stalled"); got.Status != metav1.ConditionTrue || got.Reason != "Defect" {
+		t.Errorf("Stalled is %s, %s: %s", got.Status, got.Reason, got.Message)
+	}
+	lamp := &corev1.ConfigMap{}
+	if err := r.server.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "gate-lamp"}, lamp); err != nil || lamp.Data["colour"] != "red" {
+		t.Errorf("the lamp shows %q, %v", lamp.Data["colour"], err)
+	}
+}
+
+func TestOneActionDisruptsOnce(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	var done []string
+	perform := r.kind.Perform
+	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), greedy(t))
+	r.kind.Disrupts = func(e turnstile.Effect) (string, bool) { return e.Arm, e.Op == "shove" }
+	r.kind.Disturbed = func(*api.Turnstile, turnstile.View) lifecycle.Disturbance { return lifecycle.Disturbance{} }
+	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+		if task.Effect.Op != "shove" {
+			return perform(ctx, task)
+		}
+		done = append(done, task.Effect.Arm)
+		return nil
+	}
+	r.restart()
+	for range 3 { // it is located, goes to work, and shoves
+		r.pass()
+	}
+	if diff := cmp.Diff([]string{"0"}, done); diff != "" {
+		t.Errorf("shoved on one view (-want +got):\n%s", diff)
+	}
+}
+
+func TestALostAnswerToADisruptionIsNotRepeatedElsewhere(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
+	r.lose = func(write string) error {
+		if strings.HasPrefix(write, "delete") {
+			r.lose = nil
+			return errors.New("connection reset by peer")
+		}
+		return nil
+	}
+	r.writes = nil
+	r.rest()
+	if got := []int{count(r.writes, "delete gate-arm-0"), count(r.writes, "delete gate-arm-1")}; !slices.Equal(got, []int{1, 1}) {
+		t.Errorf("deletes %v: %q", got, r.writes)
+	}
+}
+
+func TestAQuarrelOverAChildIsShown(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "gate-lamp", errors.New("changed"))
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Switching))
+	r.site(func(s *turnstile.Site) { s.Release(); s.Fails["switch"] = fmt.Errorf("updating: %w", conflict) })
+	r.quiet()
+	if got := r.waitsFor("lamp", "action"); !strings.Contains(got, "changed") {
+		t.Errorf("shows %q", got)
+	}
+	if got := r.counter("detent_lifecycle_action_failures_total"); got != 0 {
+		t.Errorf("%v failures", got)
+	}
+}
+
+func TestADefectHoldsBackNobodyElse(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.kind.Lifecycles = append([]turnstile.Lifecycle{panicking(r.T)}, r.kind.Lifecycles...) })
+	r.until(turnstile.Settled, turnstile.Lit)
+	r.quiet()
+	stalled := r.condition("Stalled")
+	if stalled.Status != metav1.ConditionTrue || stalled.Reason != "Defect" || !strings.Contains(stalled.Message, "broken: the machine is defective") {
+		t.Errorf("Stalled is %s, %s: %s", stalled.Status, stalled.Reason, stalled.Message)
+	}
+	if got := r.condition("Reconciling").Status; got != metav1.ConditionFalse {
+		t.Errorf("Reconciling is %s", got)
+	}
+	if got := r.counter("detent_lifecycle_defects_total"); got == 0 {
+		t.Error("no defect was counted")
+	}
+}
+
+func TestAPanicOfTheKindHasANameAndHoldsBackNobody(t *testing.T) {
+	type kind = turnstile.Kind
+	panicky := func(what string) error { panic(what) }
+	for name, c := range map[string]struct {
+		breaks func(*kind)
+		want   string
+	}{
+		"perform": {func(k *kind) {
+			perform := k.Perform
+			k.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+				if task.Effect.Op == "switch" {
+					return panicky("no bulb")
+				}
+				return perform(ctx, task)
+			}
+		}, "action: action switch: performing panicked: no bulb"},
+		"apply": {func(k *kind) {
+			k.Apply = func(context.Context, *api.Turnstile, turnstile.View, lifecycle.Writer) error {
+				return panicky("no paper")
+			}
+		}, "Warning ChildrenFailed: applying children: applying panicked: no paper"},
+		"project": {func(k *kind) {
+			k.Project = func(*api.Turnstile, turnstile.View, time.Time) []metav1.Condition { panic("no ink") }
+		}, "Warning Defect: projecting panicked: no ink"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.rest()
+			c.breaks(&r.kind)
+			r.restart()
+			r.spec(func(s *api.TurnstileSpec) { s.Model, s.Lamp = "B", "green" })
+			for range 40 {
+				r.advance(r.pass().RequeueAfter)
+			}
+			if got := r.entry("model"); got.State != turnstile.Settled || got.Attempt.To != "B" {
+				t.Errorf("the other lifecycle stands in %s at %+v", got.State, got.Attempt)
+			}
+			var shown []string
+			for _, w := range r.entry("lamp").WaitingFor {
+				shown = append(shown, w.Guard+": "+w.Saw)
+			}
+			for _, w := range r.gate().Status.Conditions {
+				shown = append(shown, w.Type+" "+w.Reason+": "+w.Message)
+			}
+			if !slices.Contains(shown, c.want) {
+				t.Errorf("%q is not among %q", c.want, shown)
+			}
+		})
+	}
+}

@@ -1,0 +1,260 @@
+package runtime
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/states"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func at(d time.Duration) *metav1.Time {
+	t := metav1.NewTime(noon.Add(d))
+	return &t
+}
+
+// in is a lifecycle that stands in a state of this kind.
+func in(name string, state states.State, change ...func(*standing)) standing {
+	s := standing{name: name, state: state, known: true, maxEdges: 64, entry: &lifecyclev1.Lifecycle{Name: name, State: state.Name, EnteredAt: *at(-time.Minute)}}
+	for _, c := range change {
+		c(&s)
+	}
+	return s
+}
+
+var (
+	resting  = states.State{Name: "Settled", Kind: states.Rest, Doc: "all is well"}
+	working  = states.State{Name: "Rolling", Kind: states.Work, Doc: "nodes restart"}
+	waiting  = states.State{Name: "AwaitingSync", Kind: states.Wait, Doc: "the node catches up"}
+	refusing = states.State{Name: "Refused", Kind: states.Hold, Doc: "it was refused"}
+	soaking  = states.State{Name: "Soaking", Kind: states.Hold, Stance: states.Planned, Doc: "it soaks"}
+	advising = states.State{Name: "MetadataRefused", Kind: states.Hold, Stance: states.Advice, Doc: "a level was refused"}
+)
+
+func TestConditionsFollowTheWorstLifecycle(t *testing.T) {
+	overdue := func(s *standing) { s.entry.Deadline = at(0) }
+	looping := func(s *standing) { s.entry.Edges = 65 }
+	unknown := func(s *standing) { s.known, s.state, s.entry.State = false, states.State{}, "ninth-heaven" }
+	type want struct {
+		ready, reconciling, stalled string // status and reason
+		kstatus                     status.Status
+	}
+	settled := want{"True Settled", "False Settled", "False WithinDeadline", status.CurrentStatus}
+	for name, c := range map[string]struct {
+		all      []standing
+		observed int64
+		want     want
+	}{
+		"at rest":                               {[]standing{in("a", resting), in("b", resting)}, 3, settled},
+		"at rest, generation not decided upon":  {[]standing{in("a", resting)}, 2, want{"False Deciding", "True Deciding", "False WithinDeadline", status.InProgressStatus}},
+		"no entry yet":                          {[]standing{in("a", resting), {name: "b"}}, 3, want{"False NotObserved", "True NotObserved", "False WithinDeadline", status.InProgressStatus}},
+		"another lifecycle works":               {[]standing{in("a", resting), in("b", working)}, 3, want{"False Rolling", "True Rolling", "False WithinDeadline", status.InProgressStatus}},
+		"waiting within its deadline":           {[]standing{in("a", waiting, func(s *standing) { s.entry.Deadline = at(time.Second) })}, 3, want{"False AwaitingSync", "True AwaitingSync", "False WithinDeadline", status.InProgressStatus}},
+		"waiting at its deadline":               {[]standing{in("a", waiting, overdue)}, 3, want{"False AwaitingSync", "False DeadlinePassed", "True DeadlinePassed", status.FailedStatus}},
+		"loops without progress":                {[]standing{in("a", working, looping)}, 3, want{"False Rolling", "False NoProgress", "True NoProgress", status.FailedStatus}},
+		"refused":                               {[]standing{in("a", resting), in("b", refusing)}, 3, want{"False Refused", "False Refused", "True Refused", status.FailedStatus}},
+		"refused wins over working":             {[]standing{in("a", working), in("b", refusing)}, 3, want{"False Refused", "False Refused", "True Refused", status.FailedStatus}},
+		"planned hold":                          {[]standing{in("a", soaking)}, 3, settled},
+		"planned hold past its end":             {[]standing{in("a", soaking, overdue)}, 3, settled},
+		"advice":                                {[]standing{in("a", advising)}, 3, settled},
+		"planned hold beside work":              {[]standing{in("a", soaking), in("b", working)}, 3, want{"False Rolling", "True Rolling", "False WithinDeadline", status.InProgressStatus}},
+		"a state nobody knows":                  {[]standing{in("a", resting, unknown)}, 3, want{"False UnknownState", "False UnknownState", "True UnknownState", status.FailedStatus}},
+		"a defective machine at rest":           {[]standing{in("a", resting, func(s *standing) { s.defect = "it panicked" })}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
+		"a defective machine without any entry": {[]standing{{name: "a", defect: "it panicked"}}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := conditions(c.all, nil, nil, 3, c.observed, noon)
+			brief := map[string]string{}
+			for _, g := range got {
+				brief[g.Type] = string(g.Status) + " " + g.Reason
+			}
+			seen := want{brief[Ready], brief[Reconciling], brief[Stalled], kstatusOf(t, got, c.observed)}
+			if diff := cmp.Diff(c.want, seen, cmp.AllowUnexported(want{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// kstatusOf is what kubectl wait, Flux and Argo CD make of the conditions.
+func kstatusOf(t *testing.T, conditions []metav1.Condition, observed int64) status.Status {
+	t.Helper()
+	object := struct {
+		metav1.TypeMeta   `json:",inline"`
+		metav1.ObjectMeta `json:"metadata"`
+		Status            lifecyclev1.Status `json:"status"`
+	}{
+		metav1.TypeMeta{APIVersion: "x/v1", Kind: "X"}, metav1.ObjectMeta{Name: "x", Generation: 3},
+		lifecyclev1.Status{ObservedGeneration: observed, Conditions: conditions},
+	}
+	plain, err := k8sruntime.DefaultUnstructuredConverter.ToUnstructured(&object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := status.Compute(&unstructured.Unstructured{Object: plain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Status
+}
+
+func TestConditionsAreNeverReconcilingAndStalled(t *testing.T) {
+	kinds := []states.State{resting, working, waiting, refusing, soaking, advising}
+	for _, a := range kinds {
+		for _, b := range kinds {
+			for _, deadline := range []time.Duration{-time.Second, time.Second} {
+				for _, edges := range []int32{0, 65} {
+					change := func(s *standing) { s.entry.Deadline, s.entry.Edges = at(deadline), edges }
+					got := conditions([]standing{in("a", a, change), in("b", b, change)}, nil, nil, 1, 1, noon)
+					seen := map[string]int{}
+					for _, c := range got {
+						if c.Status == metav1.ConditionTrue {
+							seen[c.Type]++
+						}
+					}
+					if seen[Reconciling]+seen[Stalled]+seen[Ready] != 1 {
+						t.Errorf("%s and %s: %v, want one of Ready, Reconciling and Stalled", a.Name, b.Name, seen)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAHoldThatIsNoRefusalShowsBeside(t *testing.T) {
+	for name, c := range map[string]struct {
+		all  []standing
+		want []string
+	}{
+		"planned":         {[]standing{in("a", soaking)}, []string{"AwaitingApproval Soaking"}},
+		"advice":          {[]standing{in("a", advising)}, []string{"Warning MetadataRefused"}},
+		"refusal":         {[]standing{in("a", refusing)}, nil},
+		"two are planned": {[]standing{in("a", soaking), in("b", soaking)}, []string{"AwaitingApproval Soaking"}},
+		"both":            {[]standing{in("a", soaking), in("b", advising)}, []string{"AwaitingApproval Soaking", "Warning MetadataRefused"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, g := range conditions(c.all, nil, nil, 1, 1, noon) {
+				if g.Type == AwaitingApproval || g.Type == Warning {
+					got = append(got, g.Type+" "+g.Reason)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAKindLowersReadyAndNeverRaisesIt(t *testing.T) {
+	lower := metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: "NoQuorum", Message: "1 of 3"}
+	raise := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Fine"}
+	calm := metav1.Condition{Type: Stalled, Status: metav1.ConditionFalse, Reason: "Fine"}
+	for name, c := range map[string]struct {
+		state states.State
+		own   metav1.Condition
+		want  string
+	}{
+		"lowers it":            {resting, lower, "False NoQuorum"},
+		"cannot raise it":      {working, raise, "False Rolling"},
+		"cannot calm a stall":  {refusing, calm, "False Refused"},
+		"cannot give a reason": {working, lower, "False Rolling"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, got := range conditions([]standing{in("a", c.state)}, []metav1.Condition{c.own}, nil, 1, 1, noon) {
+				if got.Type == Ready && string(got.Status)+" "+got.Reason != c.want {
+					t.Errorf("Ready is %s %s, want %s", got.Status, got.Reason, c.want)
+				}
+				if got.Type == Stalled && got.Reason == "Fine" {
+					t.Error("Stalled was overruled")
+				}
+			}
+		})
+	}
+}
+
+func TestSettleKeepsWhatDidNotChange(t *testing.T) {
+	old := []metav1.Condition{
+		{Type: Paused, Status: metav1.ConditionTrue, Reason: "Annotation", LastTransitionTime: *at(-time.Hour)},
+		{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", LastTransitionTime: *at(-time.Hour)},
+		{Type: Warning, Status: metav1.ConditionTrue, Reason: "Old", LastTransitionTime: *at(-time.Hour)},
+	}
+	fresh := []metav1.Condition{
+		{Type: Warning, Status: metav1.ConditionTrue, Reason: "Young"},
+		{Type: Warning, Status: metav1.ConditionTrue, Reason: "Old", Message: strings.Repeat("ä", maxMessage)},
+		{Type: Warning, Status: metav1.ConditionTrue, Reason: "Old", Message: "said twice"},
+		{Type: Stalled, Status: metav1.ConditionFalse, Reason: "WithinDeadline"},
+		{Type: Ready, Status: metav1.ConditionTrue, Reason: "Other"},
+	}
+	var got []string
+	for _, c := range settle(fresh, old, 7, noon) {
+		if c.ObservedGeneration != 7 || len(c.Message) > maxMessage {
+			t.Errorf("%s: observed %d, %d bytes", c.Type, c.ObservedGeneration, len(c.Message))
+		}
+		got = append(got, c.Type+" "+c.Reason+" "+c.LastTransitionTime.Sub(noon).String())
+	}
+	want := []string{"Paused Annotation -1h0m0s", "Ready Other -1h0m0s", "Stalled WithinDeadline 0s", "Warning Old -1h0m0s", "Warning Young 0s"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMessageTellsWhatIsWaitedFor(t *testing.T) {
+	entry := func(do func(*lifecyclev1.Lifecycle)) func(*standing) { return func(s *standing) { do(s.entry) } }
+	attempt := &lifecyclev1.Attempt{From: "4.0.0", To: "4.1.1"}
+	for name, c := range map[string]struct {
+		standing standing
+		want     string
+	}{
+		"never seen": {standing{name: "version"}, "version: not looked at yet"},
+		"no reason":  {in("version", working), "version: nodes restart"},
+		"an attempt": {in("version", working, entry(func(e *lifecyclev1.Lifecycle) { e.Attempt = attempt })), "version 4.0.0 -> 4.1.1: nodes restart"},
+		"from nowhere": {in("version", working, entry(func(e *lifecyclev1.Lifecycle) { e.Attempt = &lifecyclev1.Attempt{To: "4.1.1"} })),
+			"version 4.1.1: nodes restart"},
+		"waiting": {in("version", waiting, entry(func(e *lifecyclev1.Lifecycle) {
+			e.Attempt = attempt
+			e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "in-sync", Want: "no partition at risk", Saw: "audit-0"}, {Guard: "ready", Want: "a ready pod"}}
+			e.Progress = &lifecyclev1.Progress{Done: 2, Total: 6, Unit: "node"}
+		})), "version 4.0.0 -> 4.1.1: in-sync: audit-0; ready: wants a ready pod; 2 of 6 nodes done"},
+		"unknown": {in("version", resting, func(s *standing) { s.known, s.entry.Machine = false, "m@sha256:1" }),
+			`version: state "Settled" of machine m@sha256:1 is unknown to this release`},
+		"defect": {standing{name: "version", defect: "reading a fact"}, "version: the machine is defective and stays where it is: reading a fact"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, c.standing.message()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSummaryNamesTheFirstThatDoesNotRest(t *testing.T) {
+	progress := func(s *standing) { s.entry.Progress = &lifecyclev1.Progress{Done: 2, Total: 6, Unit: "node"} }
+	for name, c := range map[string]struct {
+		all  []standing
+		want *lifecyclev1.Summary
+	}{
+		"nothing is known": {[]standing{{name: "a"}}, nil},
+		"all rest":         {[]standing{in("a", resting, progress), in("b", resting)}, &lifecyclev1.Summary{Lifecycle: "a", State: "Settled", Since: *at(-time.Minute)}},
+		"one works": {[]standing{in("a", resting), in("b", working, progress)},
+			&lifecyclev1.Summary{Lifecycle: "b", State: "Rolling", Since: *at(-time.Minute), Progress: "2/6 node"}},
+		"one holds": {[]standing{in("a", resting), in("b", soaking)}, &lifecyclev1.Summary{Lifecycle: "b", State: "Soaking", Since: *at(-time.Minute)}},
+		"one is unknown": {[]standing{in("a", resting), in("b", resting, func(s *standing) { s.known, s.entry.State = false, "Nowhere" })},
+			&lifecyclev1.Summary{Lifecycle: "b", State: "Nowhere", Since: *at(-time.Minute)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, summarise(c.all)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package runtime_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/turnstile"
+	"github.com/detent-dev/detent/test/turnstile/api"
+)
+
+// series are the metrics whose name has this prefix, with their labels.
+func (r *rig) series(prefix string) map[string]float64 {
+	r.Helper()
+	families, err := r.registry.Gather()
+	if err != nil {
+		r.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), prefix) {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			name := strings.TrimPrefix(f.GetName(), "detent_lifecycle_")
+			for _, l := range m.GetLabel() {
+				if !slices.Contains([]string{"kind", "namespace", "name"}, l.GetName()) {
+					name += " " + l.GetValue()
+				}
+			}
+			out[name] = value(m)
+		}
+	}
+	return out
+}
+
+func value(m *dto.Metric) float64 {
+	switch {
+	case m.GetGauge() != nil:
+		return m.GetGauge().GetValue()
+	case m.GetCounter() != nil:
+		return m.GetCounter().GetValue()
+	default:
+		return float64(m.GetHistogram().GetSampleCount())
+	}
+}
+
+// counter sums the series of one name.
+func (r *rig) counter(name string) float64 {
+	r.Helper()
+	sum := 0.0
+	for _, v := range r.series(name) {
+		sum += v
+	}
+	return sum
+}
+
+func TestGaugesFollowTheObject(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	entered := r.entry("model").EnteredAt
+	want := map[string]float64{
+		"state model AwaitingArm":               1,
+		"state lamp Lit":                        1,
+		"state_entered_timestamp_seconds model": float64(entered.Unix()),
+		"state_entered_timestamp_seconds lamp":  float64(r.entry("lamp").EnteredAt.Unix()),
+		"deadline_timestamp_seconds model":      float64(entered.Add(10 * time.Minute).Unix()),
+		"progress model done":                   1,
+		"progress model total":                  2,
+		"guard_blocked arm-up model":            1,
+	}
+	got := map[string]float64{}
+	for _, gauge := range []string{"state", "deadline", "progress", "guard"} {
+		for k, v := range r.series("detent_lifecycle_" + gauge) {
+			if !strings.HasPrefix(k, "state_duration") {
+				got[k] = v
+			}
+		}
+	}
+	if diff := cmp.Diff(want, ordered(got, want)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	if err := r.server.Delete(t.Context(), r.gate()); err != nil {
+		t.Fatal(err)
+	}
+	r.pass()
+	for _, gauge := range []string{"state_entered", "state{", "deadline", "progress", "guard"} {
+		if left := r.series("detent_lifecycle_" + gauge); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// ordered gives the labels of got the order that want wrote them in.
+func ordered(got, want map[string]float64) map[string]float64 {
+	key := func(s string) string { words := strings.Fields(s); slices.Sort(words); return strings.Join(words, " ") }
+	names := map[string]string{}
+	for w := range want {
+		names[key(w)] = w
+	}
+	out := map[string]float64{}
+	for g, v := range got {
+		if w, ok := names[key(g)]; ok {
+			g = w
+		}
+		out[g] = v
+	}
+	return out
+}
+
+func TestAnObjectOfAnOldNameStartsAfresh(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	old := r.gate()
+	if err := r.server.Delete(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	next := &api.Turnstile{Spec: old.Spec}
+	next.Name, next.Namespace, next.UID, next.Generation = old.Name, old.Namespace, "another-uid", 1
+	r.site(func(s *turnstile.Site) { s.Slow = true })
+	if err := r.server.Create(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	r.pass() // nothing is known yet but the lamp
+	for k := range r.series("detent_lifecycle_state") {
+		if strings.Contains(k, "model") && !strings.HasPrefix(k, "state_duration") {
+			t.Errorf("the old object's series is still there: %s", k)
+		}
+	}
+}
+
+func TestCountersCountCommittedTransitions(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	before := r.counter("detent_lifecycle_transitions_total")
+	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
+	r.rest()
+	if got := r.counter("detent_lifecycle_transitions_total") - before; got != 3 {
+		t.Errorf("%v transitions, want 3", got)
+	}
+	if got := r.counter("detent_lifecycle_projection_writes_total"); got != 0 {
+		t.Errorf("%v writes moved no lifecycle, want 0", got)
+	}
+}
+
+func TestMetricsAreRegisteredOnce(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	if _, err := lifecycle.NewMetrics(registry); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lifecycle.NewMetrics(registry); err == nil {
+		t.Error("a second registration went unnoticed")
+	}
+}

@@ -1,0 +1,382 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/turnstile"
+	"github.com/detent-dev/detent/test/turnstile/api"
+)
+
+// rig is one turnstile on an in-memory API server, with a clock that moves only when told.
+type rig struct {
+	*testing.T
+	world    *turnstile.World
+	clock    *clocktesting.FakePassiveClock
+	server   client.WithWatch
+	cache    *laggingCache
+	events   *events.FakeRecorder
+	registry *prometheus.Registry
+	kind     turnstile.Kind
+	options  lifecycle.Options
+	*lifecycle.Reconciler[*api.Turnstile, turnstile.View, turnstile.Effect]
+
+	// writes are the requests that changed something, in order, such as "status" or "delete gate-arm-0".
+	writes []string
+	// liveGets counts reads of the turnstile itself that went past the cache.
+	liveGets int
+	// refuse, if set, answers a write before the server sees it; lose answers in place of the server after it was carried out.
+	refuse, lose func(write string) error
+	uids         int
+}
+
+const (
+	gate      = "gate"
+	namespace = "default"
+)
+
+var gateKey = types.NamespacedName{Namespace: namespace, Name: gate}
+
+func newRig(t *testing.T, change ...func(*rig)) *rig {
+	t.Helper()
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lifecycles, err := turnstile.Lifecycles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{
+		T: t, world: turnstile.NewWorld(), clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)),
+		events: events.NewFakeRecorder(1000), registry: prometheus.NewRegistry(),
+	}
+	object := &api.Turnstile{
+		ObjectMeta: metav1.ObjectMeta{Name: gate, Namespace: namespace, UID: "gate-uid", Generation: 1},
+		Spec:       api.TurnstileSpec{Model: "A", Arms: 2, Lamp: "red", Approved: "any"},
+	}
+	r.server = fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithStatusSubresource(object).Build()
+	r.cache = &laggingCache{WithWatch: interceptor.NewClient(r.server, r.record()), frozen: map[string]client.Object{}}
+	metrics, err := lifecycle.NewMetrics(r.registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.kind = turnstile.NewKind(lifecycles, r.world, nil)
+	r.options = lifecycle.Options{Client: r.cache, Live: r.liveReader(), Clock: r.clock, Events: r.events, Metrics: metrics}
+	for _, c := range change {
+		c(r)
+	}
+	r.restart()
+	return r
+}
+
+// restart forgets everything that a process remembers.
+func (r *rig) restart() { r.Reconciler = lifecycle.New(r.kind, r.options) }
+
+// record notes every write and lets a test refuse it or lose its answer.
+func (r *rig) record() interceptor.Funcs {
+	around := func(write string, do func() error) error {
+		if r.refuse != nil {
+			if err := r.refuse(write); err != nil {
+				return err
+			}
+		}
+		if err := do(); err != nil {
+			return err
+		}
+		r.writes = append(r.writes, write)
+		if r.lose != nil {
+			return r.lose(write)
+		}
+		return nil
+	}
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			r.uids++
+			o.SetUID(types.UID("uid-" + strconv.Itoa(r.uids)))
+			return around("create "+o.GetName(), func() error { return c.Create(ctx, o, opts...) })
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return around("update "+o.GetName(), func() error { return c.Update(ctx, o, opts...) })
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			return around("delete "+o.GetName(), func() error { return c.Delete(ctx, o, opts...) })
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			return around(sub, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+		},
+	}
+}
+
+func (r *rig) liveReader() client.Reader {
+	return interceptor.NewClient(r.server, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, ok := o.(*api.Turnstile); ok {
+				r.liveGets++
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+	})
+}
+
+// laggingCache answers reads of frozen objects with what they were when they were frozen. Nil stands for "not there".
+type laggingCache struct {
+	client.WithWatch
+	frozen map[string]client.Object
+}
+
+func (c *laggingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	old, frozen := c.frozen[key.Name]
+	if !frozen {
+		return c.WithWatch.Get(ctx, key, o, opts...)
+	}
+	switch into := o.(type) {
+	case *api.Turnstile:
+		old.(*api.Turnstile).DeepCopyInto(into) //nolint:forcetypeassert // the test froze it
+	case *corev1.ConfigMap:
+		old.(*corev1.ConfigMap).DeepCopyInto(into) //nolint:forcetypeassert // the test froze it
+	}
+	return nil
+}
+
+func (c *laggingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if err := c.WithWatch.List(ctx, list, opts...); err != nil {
+		return err
+	}
+	maps, ok := list.(*corev1.ConfigMapList)
+	if !ok {
+		return nil
+	}
+	maps.Items = slices.DeleteFunc(maps.Items, func(m corev1.ConfigMap) bool { _, frozen := c.frozen[m.Name]; return frozen })
+	for _, o := range c.frozen {
+		if m, ok := o.(*corev1.ConfigMap); ok {
+			maps.Items = append(maps.Items, *m.DeepCopy())
+		}
+	}
+	return nil
+}
+
+// freeze keeps showing what the named ConfigMap is now.
+func (r *rig) freeze(name string) {
+	r.Helper()
+	m := &corev1.ConfigMap{}
+	if err := r.server.Get(r.Context(), types.NamespacedName{Namespace: namespace, Name: name}, m); err != nil {
+		r.cache.frozen[name] = nil
+		return
+	}
+	r.cache.frozen[name] = m
+}
+
+// freezeGate keeps showing what the turnstile is now.
+func (r *rig) freezeGate() { r.cache.frozen[gate] = r.gate() }
+
+func (r *rig) thaw() { clear(r.cache.frozen) }
+
+// pass reconciles once.
+func (r *rig) pass() reconcile.Result {
+	r.Helper()
+	result, err := r.try()
+	if err != nil {
+		r.Fatalf("pass: %v", err)
+	}
+	return result
+}
+
+func (r *rig) try() (reconcile.Result, error) {
+	return r.Reconcile(r.Context(), reconcile.Request{NamespacedName: gateKey})
+}
+
+func (r *rig) gate() *api.Turnstile {
+	r.Helper()
+	got := &api.Turnstile{}
+	if err := r.server.Get(context.Background(), gateKey, got); err != nil {
+		r.Fatal(err)
+	}
+	return got
+}
+
+// entry of a lifecycle; its zero value if there is none.
+func (r *rig) entry(name string) lifecyclev1.Lifecycle {
+	r.Helper()
+	for _, e := range r.gate().Status.Lifecycles {
+		if e.Name == name {
+			return e
+		}
+	}
+	return lifecyclev1.Lifecycle{}
+}
+
+// until passes, moving the clock to each wish to look again, until the lifecycles stand in these states.
+func (r *rig) until(model, lamp string) {
+	r.Helper()
+	var path []string
+	for range 200 {
+		at := fmt.Sprintf("%s %s", r.entry("model").State, r.entry("lamp").State)
+		if at == model+" "+lamp {
+			return
+		}
+		if len(path) == 0 || path[len(path)-1] != at {
+			path = append(path, at)
+		}
+		r.advance(r.pass().RequeueAfter)
+	}
+	r.Fatalf("never came to %s %s; walked %q", model, lamp, path)
+}
+
+// rest passes until both lifecycles rest and nothing is written any more.
+func (r *rig) rest() {
+	r.Helper()
+	for range 200 {
+		before := len(r.writes)
+		after := r.pass().RequeueAfter
+		if len(r.writes) == before && r.entry("model").State == turnstile.Settled && r.entry("lamp").State == turnstile.Lit {
+			return
+		}
+		r.advance(after)
+	}
+	r.Fatalf("never quiet: %q", r.writes)
+}
+
+func (r *rig) advance(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
+
+// spec changes what is wanted, as a person would.
+func (r *rig) spec(change func(*api.TurnstileSpec)) {
+	r.Helper()
+	object := r.gate()
+	change(&object.Spec)
+	object.Generation++
+	if err := r.server.Update(r.Context(), object); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// status changes what is stored, as no one should.
+func (r *rig) status(change func(*api.TurnstileStatus)) {
+	r.Helper()
+	object := r.gate()
+	change(&object.Status)
+	if err := r.server.Status().Update(r.Context(), object); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) annotate(key, value string) {
+	r.Helper()
+	object := r.gate()
+	if object.Annotations == nil {
+		object.Annotations = map[string]string{}
+	}
+	object.Annotations[key] = value
+	if value == "" {
+		delete(object.Annotations, key)
+	}
+	if err := r.server.Update(r.Context(), object); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) site(do func(*turnstile.Site)) { r.world.At(gateKey, do) }
+
+func (r *rig) condition(kind string) metav1.Condition {
+	r.Helper()
+	for _, c := range r.gate().Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return metav1.Condition{}
+}
+
+// told drains the events so far.
+func (r *rig) told() []string {
+	var out []string
+	for {
+		select {
+		case e := <-r.events.Events:
+			out = append(out, e)
+		default:
+			return out
+		}
+	}
+}
+
+func count(list []string, what string) int {
+	n := 0
+	for _, s := range list {
+		if s == what {
+			n++
+		}
+	}
+	return n
+}
+
+// visit hinders the world and brings a resting turnstile to a state.
+func (r *rig) visit(v turnstile.Visit) {
+	r.Helper()
+	r.rest()
+	if v.Site != nil {
+		r.site(v.Site)
+	}
+	if v.Spec != nil {
+		r.spec(v.Spec)
+	}
+	if v.Wiped {
+		r.status(func(s *api.TurnstileStatus) { *s = api.TurnstileStatus{} })
+	}
+	model, lamp := turnstile.Settled, turnstile.Lit
+	if v.Lifecycle == "model" {
+		model = v.State
+	} else {
+		lamp = v.State
+	}
+	r.until(model, lamp)
+	r.quiet()
+}
+
+// quiet passes until nothing was written for longer than a changed projection may be held back.
+func (r *rig) quiet() {
+	r.Helper()
+	last, at := len(r.writes), r.clock.Now()
+	for range 100 {
+		r.advance(r.pass().RequeueAfter)
+		if len(r.writes) != last {
+			last, at = len(r.writes), r.clock.Now()
+		}
+		if r.clock.Now().Sub(at) > 15*time.Second {
+			return
+		}
+	}
+	r.Fatalf("never quiet: %q", r.writes)
+}
+
+// eachVisit runs a test in every state that a turnstile can be kept in.
+func eachVisit(t *testing.T, run func(*rig, turnstile.Visit)) {
+	t.Helper()
+	for _, v := range turnstile.Visits() {
+		t.Run(v.Lifecycle+"/"+v.State, func(t *testing.T) {
+			r := newRig(t)
+			r.visit(v)
+			run(r, v)
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package runtime_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/test/turnstile"
+	"github.com/detent-dev/detent/test/turnstile/api"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// toyFacts are those of the machines below: how often they were asked.
+type toyFacts struct{ Now time.Time }
+
+type (
+	toyState = machines.State[toyFacts, struct{}, turnstile.Effect]
+	toyRow   = machines.Transition[toyFacts, struct{}]
+	toyGuard = transitions.Guard[toyFacts, struct{}]
+)
+
+func bindToy(t *testing.T, name string, states []toyState, rows []toyRow, maxEdges int32) turnstile.Lifecycle {
+	t.Helper()
+	machine, err := machines.Compile(machines.Definition[toyFacts, struct{}, turnstile.Effect]{
+		Name: name, Doc: "a toy", States: states, Transitions: rows, MaxEdges: maxEdges,
+		Target: machines.Target[toyFacts]{Of: func(*toyFacts) machines.Aim { return machines.Aim{To: "there"} }},
+		Locate: machines.Locator[toyFacts, struct{}]{States: []string{states[0].Name}, Find: func(*toyFacts) (machines.Place[struct{}], transitions.Verdict) {
+			return machines.Place[struct{}]{State: states[0].Name}, transitions.Allow()
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machines.Bind(machine, machines.Binding[*api.Turnstile, turnstile.View, toyFacts, turnstile.Effect, turnstile.Effect]{
+		Name:    name,
+		Observe: func(_ *api.Turnstile, _ turnstile.View, ask machines.Ask) toyFacts { return toyFacts{Now: ask.Now} },
+		Effect:  func(e turnstile.Effect) turnstile.Effect { return e },
+	})
+}
+
+// panicking is a lifecycle whose only guard panics.
+func panicking(t *testing.T) turnstile.Lifecycle {
+	t.Helper()
+	broken := toyGuard{Name: "broken", Doc: "never says anything", Want: "nothing", Ask: func(*toyFacts, struct{}) transitions.Verdict {
+		var none map[string]int
+		none["x"] = 1
+		return transitions.Allow()
+	}}
+	return bindToy(t, "broken",
+		[]toyState{{State: states.State{Name: "Start", Kind: states.Rest, Doc: "here"}}, {State: states.State{Name: "End", Kind: states.Rest, Doc: "there"}}},
+		[]toyRow{
+			{Event: "go", From: "Start", To: "End", When: broken, Doc: "goes"},
+			{Event: "back", From: "End", To: "Start", When: broken, Doc: "goes back"},
+		}, 0)
+}
+
+// spinning is a lifecycle that goes round for ever without making progress.
+func spinning(t *testing.T) turnstile.Lifecycle {
+	t.Helper()
+	always := transitions.Always[toyFacts, struct{}]()
+	wait := func(name string) toyState {
+		return toyState{
+			State: states.State{Name: name, Kind: states.Wait, Doc: "on the way", Deadline: time.Hour, Poll: 5 * time.Second},
+			While: always, OnTarget: name,
+		}
+	}
+	return bindToy(t, "spinning", []toyState{wait("Left"), wait("Right")}, []toyRow{
+		{Event: "right", From: "Left", To: "Right", Awaited: true, When: always, Doc: "goes right"},
+		{Event: "left", From: "Right", To: "Left", Awaited: true, When: always, Doc: "goes left"},
+	}, 6)
+}
+
+// greedy is a lifecycle whose action wants two disruptions at once.
+func greedy(t *testing.T) turnstile.Lifecycle {
+	t.Helper()
+	always := transitions.Always[toyFacts, struct{}]()
+	shove := &machines.Action[toyFacts, struct{}, turnstile.Effect]{
+		Name: "shove", Doc: "shoves both arms", Before: always, TurnBack: "Calm",
+		Do: func(*toyFacts, struct{}) []turnstile.Effect {
+			return []turnstile.Effect{{Op: "shove", Arm: "0"}, {Op: "shove", Arm: "1"}}
+		},
+	}
+	never := transitions.Not(always, "nothing that could be")
+	return bindToy(t, "greedy",
+		[]toyState{
+			{State: states.State{Name: "Calm", Kind: states.Rest, Doc: "calm"}},
+			{State: states.State{Name: "Shoving", Kind: states.Work, Doc: "shoves", Poll: time.Second}, While: always, OnTarget: machines.CarryOn, Do: shove},
+		},
+		[]toyRow{
+			{Event: "shove", From: "Calm", To: "Shoving", When: always, Doc: "starts"},
+			{Event: "calm", From: "Shoving", To: "Calm", When: never, Doc: "ends"},
+		}, 0)
+}

@@ -1,0 +1,121 @@
+package turnstile
+
+import (
+	"slices"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	guard  = transitions.Guard[Facts, Memo]
+	choice = machines.Choice[Facts, Memo]
+)
+
+var (
+	always = transitions.Always[Facts, Memo]()
+
+	recorded = guard{
+		Name: "current", Doc: "every arm is recorded and of the wanted model", Want: "every arm of the wanted model",
+		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+			left := f.outdated()
+			return transitions.If(len(left) == 0, some("another model in arm", left))
+		},
+	}
+	inCatalog = guard{
+		Name: "in-catalog", Doc: "the wanted model may be built in", Want: "a model of the catalog", Needs: []transitions.Need{NeedCatalog},
+		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+			catalog, known := f.Catalog.Get()
+			if !known {
+				return f.Catalog.Gap()
+			}
+			return transitions.If(slices.Contains(catalog, f.Wanted), f.Wanted+" is not in the catalog")
+		},
+	}
+	allBuilt = guard{
+		Name: "all-built", Doc: "every arm is of the wanted model and turns", Want: "every arm of the wanted model, turning", Needs: []transitions.Need{NeedUp},
+		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+			up, known := f.Up.Get()
+			if !known {
+				return f.Up.Gap()
+			}
+			if left := f.unbuilt(); len(left) > 0 {
+				return transitions.Deny(some("not built yet: arm", left))
+			}
+			left := f.down("", up)
+			return transitions.If(len(left) == 0, some("not turning: arm", left))
+		},
+	}
+	nextArm = &choice{
+		Guard: guard{Name: "next-arm", Doc: "an arm is to be replaced and all others turn", Want: "all other arms turning", Needs: []transitions.Need{NeedUp}},
+		Pick: func(f *Facts, _ Memo) (transitions.Verdict, Memo) {
+			up, known := f.Up.Get()
+			if !known {
+				return f.Up.Gap(), Memo{}
+			}
+			left := f.outdated()
+			if len(left) == 0 {
+				return transitions.Deny("no arm is left to replace"), Memo{}
+			}
+			down := f.down(left[0], up)
+			return transitions.If(len(down) == 0, some("not turning: arm", down)), Memo{Arm: left[0]}
+		},
+	}
+	othersUp = guard{
+		Name: "others-up", Doc: "every arm but the one in hand turns", Want: "all other arms turning", Needs: []transitions.Need{NeedUp},
+		Ask: func(f *Facts, m Memo) transitions.Verdict {
+			up, known := f.Up.Get()
+			if !known {
+				return f.Up.Gap()
+			}
+			down := f.down(m.Arm, up)
+			return transitions.If(len(down) == 0, some("not turning: arm", down))
+		},
+	}
+	inHand = guard{
+		Name: "arm-in-hand", Doc: "the arm in hand is one of the wanted arms", Want: "an arm in hand",
+		Ask: func(f *Facts, m Memo) transitions.Verdict { return transitions.If(f.has(m.Arm), "no arm "+m.Arm) },
+	}
+	replaced = guard{
+		Name: "replaced", Doc: "the arm in hand was built anew", Want: "the arm in hand of the wanted model",
+		Ask: func(f *Facts, m Memo) transitions.Verdict {
+			return transitions.If(f.Built[m.Arm] == f.Wanted, "arm "+m.Arm+" is not of model "+f.Wanted)
+		},
+	}
+	armUp = guard{
+		Name: "arm-up", Doc: "the arm in hand turns", Want: "the arm in hand turning", Needs: []transitions.Need{NeedUp},
+		Ask: func(f *Facts, m Memo) transitions.Verdict {
+			up, known := f.Up.Get()
+			if !known {
+				return f.Up.Gap()
+			}
+			return transitions.If(up[m.Arm], "arm "+m.Arm+" does not turn")
+		},
+	}
+	approved = guard{
+		Name: "approved", Doc: "a person has approved the seal", Want: "spec.approved to name the model",
+		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+			return transitions.If(f.Approved == f.Wanted || f.Approved == "any", "approved: "+f.Approved)
+		},
+	}
+	sealed = guard{
+		Name: "sealed", Doc: "the turnstile is sealed for the wanted model", Want: "a seal for the wanted model", Needs: []transitions.Need{NeedSeal},
+		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+			seal, known := f.Seal.Get()
+			if !known {
+				return f.Seal.Gap()
+			}
+			return transitions.If(seal.Model == f.Wanted, "sealed for "+seal.Model)
+		},
+	}
+	sealable = guard{
+		Name: "sealable", Doc: "nothing is known against sealing", Want: "a seal that is not refused", Needs: []transitions.Need{NeedSeal},
+		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+			seal, known := f.Seal.Get()
+			if !known {
+				return f.Seal.Gap()
+			}
+			return transitions.If(seal.Refusal == "", seal.Refusal)
+		},
+	}
+)

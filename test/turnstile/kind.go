@@ -1,0 +1,202 @@
+package turnstile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/turnstile/api"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	// Kind is the turnstile as the runtime sees it.
+	Kind = lifecycle.Kind[*api.Turnstile, View, Effect]
+	// Lifecycle is one of its lifecycles.
+	Lifecycle = machines.Lifecycle[*api.Turnstile, View, Effect]
+	task      = lifecycle.Task[*api.Turnstile, View, Effect]
+)
+
+// View is the world of one turnstile, as plain values.
+type View struct {
+	// Children by name.
+	Children map[string]*corev1.ConfigMap
+	// Built and Recorded models by arm.
+	Built, Recorded map[string]string
+	Glows           bool
+	Catalog         transitions.Fact[bool]
+	Up              transitions.Fact[map[string]bool]
+	Seal            transitions.Fact[Seal]
+}
+
+// Around runs what an effect does outside Kubernetes; a test uses it to crash before or after.
+type Around func(effect string, do func() error) error
+
+// Lifecycles of a turnstile: model and lamp.
+func Lifecycles() ([]Lifecycle, error) {
+	model, err := machines.Compile(Definition())
+	if err != nil {
+		return nil, err
+	}
+	lamp, err := machines.Compile(LampDefinition())
+	if err != nil {
+		return nil, err
+	}
+	same := func(e Effect) Effect { return e }
+	return []Lifecycle{
+		machines.Bind(model, machines.Binding[*api.Turnstile, View, Facts, Effect, Effect]{Name: "model", Observe: observe, Effect: same}),
+		machines.Bind(lamp, machines.Binding[*api.Turnstile, View, LampFacts, Effect, Effect]{Name: "lamp", Observe: observeLamp, Effect: same}),
+	}, nil
+}
+
+// NewKind makes the kind over a world. around may be nil.
+func NewKind(lifecycles []Lifecycle, world *World, around Around) Kind {
+	if around == nil {
+		around = func(_ string, do func() error) error { return do() }
+	}
+	k := &keeper{world: world, around: around}
+	return Kind{
+		Name: "Turnstile", New: func() *api.Turnstile { return &api.Turnstile{} }, Lifecycles: lifecycles,
+		View: k.view, Perform: k.perform, Repair: k.repair, Apply: k.apply, Project: project,
+		Same:     func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
+		Disrupts: func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
+		Disturbed: func(t *api.Turnstile, v View) lifecycle.Disturbance {
+			return disturbed(t, v)
+		},
+	}
+}
+
+// keeper looks at turnstiles and works on them.
+type keeper struct {
+	world  *World
+	around Around
+}
+
+// Label names the turnstile that a child belongs to.
+const Label = "turnstile"
+
+func (k *keeper) view(ctx context.Context, t *api.Turnstile, look lifecycle.Viewing) (View, error) {
+	var list corev1.ConfigMapList
+	if err := look.Read.List(ctx, &list, client.InNamespace(t.Namespace), client.MatchingLabels{Label: t.Name}); err != nil {
+		return View{}, fmt.Errorf("listing the children of turnstile %s: %w", t.Name, err)
+	}
+	v := View{Children: map[string]*corev1.ConfigMap{}, Built: map[string]string{}}
+	for i := range list.Items {
+		child := &list.Items[i]
+		v.Children[child.Name] = child
+		if arm := child.Labels["arm"]; arm != "" && child.DeletionTimestamp == nil {
+			v.Built[arm] = child.Data["model"]
+		}
+	}
+	if record := v.Children[recordName(t)]; record != nil {
+		v.Recorded = record.Data
+	}
+	k.world.At(client.ObjectKeyFromObject(t), func(s *Site) {
+		v.Glows = !s.Dark
+		v.Catalog = fact(look, NeedCatalog, s, s.CatalogErr, !slices.Contains(s.Banned, t.Spec.Model))
+		v.Up = fact(look, NeedUp, s, s.UpErr, s.turning(v.Built))
+		v.Seal = fact(look, NeedSeal, s, s.SealErr, s.Seal)
+	})
+	return v, nil
+}
+
+// fact is what the world answers; a live look waits for the answer.
+func fact[T any](look lifecycle.Viewing, need transitions.Need, s *Site, err error, value T) transitions.Fact[T] {
+	switch {
+	case !look.Wants(need):
+		return transitions.Fact[T]{}
+	case err != nil:
+		return transitions.Unreadable[T](err)
+	case s.Slow && !look.Live:
+		return transitions.Pending[T]()
+	default:
+		return transitions.Known(value, look.Now)
+	}
+}
+
+func observe(t *api.Turnstile, v View, _ machines.Ask) Facts {
+	f := Facts{Wanted: t.Spec.Model, Approved: t.Spec.Approved, Arms: arms(t), Recorded: v.Recorded, Built: v.Built, Up: v.Up, Seal: v.Seal}
+	if v.Catalog.Asked() {
+		f.Catalog = catalog(t, v.Catalog)
+	}
+	return f
+}
+
+// catalog lists the wanted model if it may be built in.
+func catalog(t *api.Turnstile, allowed transitions.Fact[bool]) transitions.Fact[[]string] {
+	yes, known := allowed.Get()
+	switch {
+	case known && yes:
+		return transitions.Known([]string{t.Spec.Model}, allowed.At())
+	case known:
+		return transitions.Known([]string{}, allowed.At())
+	case allowed.Gap().Pending:
+		return transitions.Pending[[]string]()
+	default:
+		return transitions.Unreadable[[]string](ErrUnreachable)
+	}
+}
+
+func observeLamp(t *api.Turnstile, v View, _ machines.Ask) LampFacts {
+	f := LampFacts{Wanted: t.Spec.Lamp, Glows: v.Glows}
+	if lamp := v.Children[lampName(t)]; lamp != nil {
+		f.Shown = lamp.Data["colour"]
+	}
+	return f
+}
+
+func arms(t *api.Turnstile) []string {
+	names := make([]string, t.Spec.Arms)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
+
+func disturbed(t *api.Turnstile, v View) lifecycle.Disturbance {
+	var d lifecycle.Disturbance
+	up, known := v.Up.Get()
+	for _, arm := range arms(t) {
+		if !known || !up[arm] {
+			d.Targets = append(d.Targets, "arm "+arm)
+		}
+		if _, stands := v.Built[arm]; !stands {
+			d.Restarting = append(d.Restarting, "arm "+arm)
+		}
+	}
+	d.NothingServing = known && len(d.Targets) == len(arms(t))
+	return d
+}
+
+func project(t *api.Turnstile, v View, _ time.Time) []metav1.Condition {
+	if v.Seal.Asked() {
+		if seal, known := v.Seal.Get(); known {
+			t.Status.Sealed = seal.Model
+		}
+	}
+	available := metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "ArmsBuilt"}
+	if len(v.Built) == 0 {
+		available.Status, available.Reason = metav1.ConditionFalse, "NoArm"
+	}
+	return []metav1.Condition{available}
+}
+
+func recordName(t *api.Turnstile) string { return t.Name + "-record" }
+func lampName(t *api.Turnstile) string   { return t.Name + "-lamp" }
+
+// OwnerOf is the turnstile that a child belongs to, to be enqueued when the child changes.
+func OwnerOf(child client.Object) []types.NamespacedName {
+	if name := child.GetLabels()[Label]; name != "" {
+		return []types.NamespacedName{{Namespace: child.GetNamespace(), Name: name}}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package turnstile
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// States of the lifecycle model.
+const (
+	Settled          = "Settled"
+	Checking         = "Checking"
+	Refused          = "Refused"
+	Selecting        = "Selecting"
+	Replacing        = "Replacing"
+	AwaitingArm      = "AwaitingArm"
+	AwaitingApproval = "AwaitingApproval"
+	Sealing          = "Sealing"
+	SealRefused      = "SealRefused"
+)
+
+type (
+	state  = machines.State[Facts, Memo, Effect]
+	row    = machines.Transition[Facts, Memo]
+	action = machines.Action[Facts, Memo, Effect]
+)
+
+const (
+	poll     = states.DefaultPoll
+	deadline = 10 * time.Minute
+)
+
+var replace = &action{
+	Name: "replace", Doc: "takes the arm in hand away, so that it is built anew", Needs: []transitions.Need{NeedUp},
+	Before: transitions.All(inCatalog, othersUp), TurnBack: Checking,
+	Do: func(f *Facts, m Memo) []Effect {
+		if built, stands := f.Built[m.Arm]; f.Recorded[m.Arm] != f.Wanted || stands && built != f.Wanted {
+			return []Effect{{Op: "replace", Arm: m.Arm, Value: f.Wanted}}
+		}
+		return nil
+	},
+}
+
+var seal = &action{
+	Name: "seal", Doc: "seals the turnstile, after which older models do not fit", Needs: []transitions.Need{NeedSeal},
+	Before: transitions.All(inCatalog, recorded, approved, sealable), TurnBack: Checking,
+	Do: func(f *Facts, _ Memo) []Effect {
+		if now, known := f.Seal.Get(); known && now.Model == f.Wanted {
+			return nil
+		}
+		return []Effect{{Op: "seal", Value: f.Wanted}}
+	},
+}
+
+// Definition of the lifecycle model: Settled -> Checking -> an arm at a time -> AwaitingApproval -> Sealing -> Settled.
+//
+//nolint:funlen // the whole graph on one screen is the point
+func Definition() machines.Definition[Facts, Memo, Effect] {
+	not := transitions.Not[Facts, Memo]
+	wait := func(name, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Poll: poll}, While: always, OnTarget: Checking}
+	}
+	hold := func(name string, stance states.Stance, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Hold, Stance: stance, Doc: doc, Poll: poll}, OnTarget: Checking}
+	}
+	work := func(name, doc string, while guard, do *action) state {
+		return state{State: states.State{Name: name, Kind: states.Work, Doc: doc, Deadline: deadline, Poll: poll}, While: while, OnTarget: Checking, Do: do}
+	}
+	awaitingArm := wait(AwaitingArm, "the arm in hand is being built and tried")
+	awaitingArm.While, awaitingArm.OnTarget = inHand, machines.CarryOn
+	return machines.Definition[Facts, Memo, Effect]{
+		Name: "turnstile-model", Doc: "gives a turnstile arms of another model, one at a time, and seals it",
+		States: []state{
+			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every arm is of the wanted model and the turnstile is sealed"}},
+			wait(Checking, "whether the model may be built in is being looked up"),
+			wait(Selecting, "the next arm is being chosen"),
+			work(Replacing, "the arm in hand is being replaced", inHand, replace),
+			awaitingArm,
+			hold(AwaitingApproval, states.Planned, "the seal awaits approval"),
+			work(Sealing, "the turnstile is being sealed", always, seal),
+			hold(Refused, states.Refusal, "the model may not be built in; nothing was touched"),
+			hold(SealRefused, states.Advice, "the seal was refused; it is asked for again"),
+		},
+		Transitions: []row{
+			{Event: "model-changed", From: Settled, To: Checking, NewAttempt: true, When: not(recorded, "an arm of another model"), Doc: "another model is wanted"},
+			{Event: "seal-broken", From: Settled, To: Checking, NewAttempt: true, When: not(sealed, "another seal"), Doc: "the seal is for another model"},
+			{Event: "accepted", From: Checking, To: Selecting, Awaited: true, When: inCatalog, Doc: "the model may be built in"},
+			{Event: "refused", From: Checking, To: Refused, When: not(inCatalog, "a model of no catalog"), Doc: "the model may not be built in"},
+			{Event: "offered", From: Refused, To: Checking, Awaited: true, When: inCatalog, Doc: "the model came into the catalog"},
+			{Event: "all-replaced", From: Selecting, To: AwaitingApproval, Awaited: true, When: allBuilt, Doc: "every arm was replaced"},
+			{Event: "arm-selected", From: Selecting, To: Replacing, Awaited: true, Choose: nextArm, Doc: "an arm comes next"},
+			{Event: "replaced", From: Replacing, To: AwaitingArm, Awaited: true, When: replaced, Doc: "the arm stands there anew"},
+			{Event: "arm-up", From: AwaitingArm, To: Selecting, Awaited: true, Forget: true, When: armUp, Doc: "the arm turns"},
+			{Event: "approved", From: AwaitingApproval, To: Sealing, Awaited: true, OneWay: true, When: approved, Doc: "a person approved"},
+			{Event: "sealed", From: Sealing, To: Settled, Awaited: true, When: sealed, Doc: "the seal was seen"},
+			{Event: "seal-refused", From: Sealing, To: SealRefused, When: not(sealable, "a refused seal"), Doc: "the seal was refused"},
+			{Event: "seal-offered", From: SealRefused, To: Sealing, Awaited: true, OneWay: true, When: sealable, Doc: "the seal is refused no more"},
+		},
+		Needs: []machines.Need{
+			{Name: NeedCatalog, Doc: "the catalog is asked which models there are"},
+			{Name: NeedUp, Doc: "each arm is asked whether it turns"},
+			{Name: NeedSeal, Doc: "the seal is read"},
+		},
+		Target:   machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},
+		Locate:   machines.Locator[Facts, Memo]{States: []string{Settled, Checking}, Needs: []transitions.Need{NeedSeal}, Find: find},
+		Progress: machines.Measure[Facts, Memo]{Unit: "arm", Of: count},
+		Memo:     memoCodec,
+		Records:  []machines.Record{{Name: "models", Home: "ConfigMap <name>-record", Doc: "which model each arm was last given"}},
+		MaxEdges: 24,
+	}
+}
+
+func find(f *Facts) (machines.Place[Memo], transitions.Verdict) {
+	_, known := f.Seal.Get()
+	if !known {
+		return machines.Place[Memo]{}, f.Seal.Gap()
+	}
+	if recorded.Verdict(f, Memo{}).Answer == transitions.Yes && sealed.Verdict(f, Memo{}).Answer == transitions.Yes {
+		return machines.Place[Memo]{State: Settled}, transitions.Allow()
+	}
+	return machines.Place[Memo]{State: Checking}, transitions.Allow()
+}
+
+func count(f *Facts, m Memo) machines.Count {
+	return machines.Count{Done: len(f.Arms) - len(f.unbuilt()), Total: len(f.Arms), Current: m.Arm}
+}
