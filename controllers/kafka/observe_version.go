@@ -36,6 +36,9 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: refusalPause,
 		Answer: answer(v.Answer(LifecycleVersion)),
 	}
+	if f.Answer.Text == "" && ask.Ticket.State == kafkaversion.MetadataRefused {
+		f.Answer.Text = lastWords(k)
+	}
 	if ask.For(kafkaversion.NeedFeatures) {
 		f.Features = v.Features
 	}
@@ -54,6 +57,19 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 		}
 	}
 	return f
+}
+
+// lastWords are Kafka's, as the status has shown them since it refused: the answer itself belonged to the state before.
+// Nothing is decided by them.
+func lastWords(k *kafkav1beta2.Kafka) string {
+	for i := range k.Status.Lifecycles {
+		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion {
+			for _, w := range e.WaitingFor {
+				return w.Saw
+			}
+		}
+	}
+	return ""
 }
 
 // wantedVersion is the version that the spec wants, as written, else the table's default. An existing cluster whose spec
