@@ -1,0 +1,153 @@
+// Package picture draws what a person asks for by name: a machine, or where one object stands on the machine that drives it.
+package picture
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/detent-dev/detent/crds"
+	"github.com/detent-dev/detent/graph"
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/drawing"
+	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
+	"github.com/detent-dev/detent/machines"
+)
+
+// Format of a picture.
+type Format string
+
+// The formats.
+const (
+	Text    Format = "text"
+	SVG     Format = "svg"
+	Mermaid Format = "mermaid"
+	DOT     Format = "dot"
+	JSON    Format = "json"
+)
+
+// Formats lists them, the default first.
+func Formats() []Format { return []Format{Text, SVG, Mermaid, DOT, JSON} }
+
+// Request is what is asked for.
+type Request struct {
+	// What is the name of a machine or TYPE/NAME. With Files it may be empty, for the only object with lifecycles in them.
+	What string
+	// Files to find the object in instead of the cluster.
+	Files []string
+	// Lifecycle of the object; empty for the one that its summary names.
+	Lifecycle string
+	Cluster   objects.Cluster
+	Format    Format
+	Theme     graph.Theme
+	Text      graph.TextOptions
+	// Now is what the object's times are counted to.
+	Now time.Time
+}
+
+// Picture is what was drawn, and what a person should know about it.
+type Picture struct {
+	Content []byte
+	Notices []string
+}
+
+// Draw draws it. Files may name the standard input, which is then read to its end.
+func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
+	all, err := catalogue.Machines()
+	if err != nil {
+		return Picture{}, err
+	}
+	if len(r.Files) == 0 && !objects.IsReference(r.What) {
+		machine, err := catalogue.Find(all, r.What)
+		if err != nil {
+			return Picture{}, fmt.Errorf("%w; an object is written as TYPE/NAME", err)
+		}
+		return render(drawing.Of(machine), nil, r)
+	}
+	found, err := find(ctx, r, stdin)
+	if err != nil {
+		return Picture{}, err
+	}
+	return live(all, found, r)
+}
+
+// live draws an object's lifecycle.
+func live(all []machines.Graph, found *standing, r Request) (Picture, error) {
+	entry, err := found.lifecycle(r.Lifecycle)
+	if err != nil {
+		return Picture{}, err
+	}
+	name, digest, _ := strings.Cut(entry.Machine, "@sha256:")
+	machine, err := catalogue.Find(all, name)
+	if err != nil {
+		return Picture{}, fmt.Errorf("drawing lifecycle %s of %s: %w", entry.Name, found.name, err)
+	}
+	p, err := render(drawing.Of(machine), drawing.Live(entry, r.Now), r)
+	if err == nil && digest != "" && digest != machine.Digest {
+		p.Notices = append(p.Notices, fmt.Sprintf("%s last moved under another graph of %s (%s) than the one drawn (%s): another version of Detent runs it",
+			found.name, name, digest, machine.Digest))
+	}
+	return p, err
+}
+
+func find(ctx context.Context, r Request, stdin io.Reader) (*standing, error) {
+	var meant *objects.Reference
+	if r.What != "" {
+		parsed, err := objects.Parse(r.What)
+		if err != nil {
+			return nil, err
+		}
+		meant = &parsed
+	}
+	if len(r.Files) == 0 {
+		object, err := r.Cluster.Get(ctx, *meant)
+		if err != nil {
+			return nil, err
+		}
+		return standingOf(object)
+	}
+	read, err := manifests.Read(r.Files, stdin)
+	if err != nil {
+		return nil, err
+	}
+	definitions, err := crds.Definitions()
+	if err != nil {
+		return nil, err
+	}
+	object, err := objects.Pick(read, meant, r.Cluster.Namespace, definitions)
+	if err != nil {
+		return nil, err
+	}
+	return standingOf(object)
+}
+
+func render(g graph.Graph, live *graph.Live, r Request) (Picture, error) {
+	text := ""
+	switch r.Format {
+	case Text, "":
+		text = graph.Text(g, live, r.Text)
+	case SVG:
+		text = graph.SVG(g, live, r.Theme)
+	case Mermaid:
+		text = graph.Mermaid(g, live)
+	case DOT:
+		text = graph.DOT(g, live)
+	case JSON:
+		content, err := graph.JSON(g, live)
+		return Picture{Content: content}, err
+	default:
+		return Picture{}, fmt.Errorf("there is no format %q: there are %s", r.Format, words(Formats()))
+	}
+	return Picture{Content: []byte(text)}, nil
+}
+
+func words[T ~string](list []T) string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		out[i] = string(w)
+	}
+	return strings.Join(out, ", ")
+}

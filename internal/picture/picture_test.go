@@ -1,0 +1,152 @@
+package picture_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/graph"
+	"github.com/detent-dev/detent/internal/picture"
+)
+
+var now = time.Date(2026, 11, 20, 8, 35, 33, 0, time.UTC)
+
+// orders is a cluster in the middle of its roll, with a lifecycle at rest beside it.
+const orders = `
+apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+metadata: {name: orders, namespace: prod}
+status:
+  summary: {lifecycle: version, state: AwaitingInSync, since: "2026-11-20T08:31:02Z"}
+  lifecycles:
+  - {name: roll, machine: node-roll, state: Settled, enteredAt: "2026-11-20T07:00:00Z"}
+  - name: version
+    machine: kafka-version-change@sha256:00000000
+    state: AwaitingInSync
+    enteredAt: "2026-11-20T08:31:02Z"
+    attempt: {id: 5f2c91, from: 4.0.0, to: 4.1.1, startedAt: "2026-11-20T08:14:20Z"}
+    waitingFor: [{guard: in-sync, want: the node in hand back in sync, saw: broker 4 is out of the ISR of orders-7}]
+`
+
+func write(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "saved.yaml")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestDraw(t *testing.T) {
+	file := write(t, orders)
+	none := write(t, "apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: orders}\n")
+	several := write(t, strings.Replace(orders, "summary: {lifecycle: version,", "summary: {lifecycle: '',", 1))
+	foreign := write(t, strings.ReplaceAll(orders, "kafka-version-change", "tea-making"))
+	cases := map[string]struct {
+		request picture.Request
+		has     []string
+		err     string
+		notices int
+	}{
+		"a machine as text": {request: picture.Request{What: "node-roll"}, has: []string{"node-roll", "○ Settled"}},
+		"a machine in ASCII": {
+			request: picture.Request{What: "node-roll", Text: graph.TextOptions{ASCII: true}}, has: []string{"o Settled"},
+		},
+		"a machine as SVG":      {request: picture.Request{What: "node-roll", Format: picture.SVG}, has: []string{"<svg ", "#ffffff"}},
+		"a dark machine as SVG": {request: picture.Request{What: "node-roll", Format: picture.SVG, Theme: graph.Dark}, has: []string{"<svg ", "#0d1117"}},
+		"a machine as Mermaid":  {request: picture.Request{What: "node-roll", Format: picture.Mermaid}, has: []string{"stateDiagram-v2"}},
+		"a machine as DOT":      {request: picture.Request{What: "node-roll", Format: picture.DOT}, has: []string{"digraph"}},
+		"a machine as JSON":     {request: picture.Request{What: "node-roll", Format: picture.JSON}, has: []string{`"name": "node-roll"`}},
+		"another format":        {request: picture.Request{What: "node-roll", Format: "png"}, err: `there is no format "png": there are text, svg, mermaid, dot, json`},
+		"an unknown machine":    {request: picture.Request{What: "kafka"}, err: `there is no machine "kafka": there are kafka-version-change, node-roll; an object is written as TYPE/NAME`},
+		"the lifecycle that the summary names": {
+			request: picture.Request{Files: []string{file}}, notices: 1,
+			has: []string{"▶ AwaitingInSync              4m31s  ◀ now", "waiting for in-sync: want the node in hand back in sync"},
+		},
+		"another lifecycle by name": {
+			request: picture.Request{What: "kafka/orders", Files: []string{file}, Lifecycle: "roll"}, has: []string{"node-roll", "▶ Settled"},
+		},
+		"a lifecycle that is not there": {
+			request: picture.Request{Files: []string{file}, Lifecycle: "ca"}, err: `Kafka orders has no lifecycle "ca": it has roll, version`,
+		},
+		"no summary and several lifecycles": {
+			request: picture.Request{Files: []string{several}}, err: "Kafka orders has several lifecycles: choose one of roll, version",
+		},
+		"an object without lifecycles": {
+			request: picture.Request{What: "kafka/orders", Files: []string{none}}, err: "the status of Kafka orders holds no lifecycles: nothing has driven it yet",
+		},
+		"an object of another program's machine": {
+			request: picture.Request{Files: []string{foreign}},
+			err:     `drawing lifecycle version of Kafka orders: there is no machine "tea-making": there are kafka-version-change, node-roll`,
+		},
+		"an object that is not in the file": {
+			request: picture.Request{What: "kafka/payments", Files: []string{file}}, err: "kafka/payments is not in the input: there are kafka/orders -n prod",
+		},
+		"no object in a file by a machine's name": {
+			request: picture.Request{What: "node-roll", Files: []string{file}}, err: `"node-roll" names no object: write TYPE/NAME, such as kafka/orders`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.request.Now = now
+			got, err := picture.Draw(context.Background(), tc.request, strings.NewReader(""))
+			message := ""
+			if err != nil {
+				message = err.Error()
+			}
+			if diff := cmp.Diff(tc.err, message); diff != "" {
+				t.Fatalf("error (-want +got):\n%s", diff)
+			}
+			for _, part := range tc.has {
+				if !strings.Contains(string(got.Content), part) {
+					t.Errorf("%q is not in the picture:\n%s", part, got.Content)
+				}
+			}
+			if len(got.Notices) != tc.notices {
+				t.Errorf("notices %q, want %d", got.Notices, tc.notices)
+			}
+		})
+	}
+}
+
+func TestJSONOfAnObjectHoldsWhereItStands(t *testing.T) {
+	got, err := picture.Draw(context.Background(), picture.Request{Files: []string{"-"}, Format: picture.JSON, Now: now}, strings.NewReader(orders))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document graph.Document
+	if err := json.Unmarshal(got.Content, &document); err != nil {
+		t.Fatal(err)
+	}
+	if document.Live == nil || document.Live.State != "AwaitingInSync" || document.Name != "kafka-version-change" {
+		t.Errorf("live %+v of %s", document.Live, document.Name)
+	}
+}
+
+func TestSpeaksUTF8(t *testing.T) {
+	cases := map[string]struct {
+		env  map[string]string
+		want bool
+	}{
+		"nothing is set":               {},
+		"UTF-8":                        {env: map[string]string{"LANG": "en_US.UTF-8"}, want: true},
+		"written without a dash":       {env: map[string]string{"LC_CTYPE": "C.utf8"}, want: true},
+		"Latin":                        {env: map[string]string{"LANG": "de_DE.ISO-8859-1"}},
+		"LC_ALL goes before all":       {env: map[string]string{"LC_ALL": "C", "LANG": "en_US.UTF-8"}},
+		"LC_CTYPE goes before LANG":    {env: map[string]string{"LC_CTYPE": "en_US.UTF-8", "LANG": "C"}, want: true},
+		"an empty one counts for none": {env: map[string]string{"LC_ALL": "", "LANG": "en_US.UTF-8"}, want: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := picture.SpeaksUTF8(func(key string) string { return tc.env[key] }); got != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package picture
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+)
+
+// standing is where an object's lifecycles stand, whatever its kind.
+type standing struct {
+	name   string
+	status lifecyclev1.Status
+}
+
+func standingOf(object *unstructured.Unstructured) (*standing, error) {
+	s := &standing{name: object.GetKind() + " " + object.GetName()}
+	status, _, err := unstructured.NestedMap(object.Object, "status")
+	if err != nil {
+		return nil, fmt.Errorf("reading the status of %s: %w", s.name, err)
+	}
+	if err := k8sruntime.DefaultUnstructuredConverter.FromUnstructured(status, &s.status); err != nil {
+		return nil, fmt.Errorf("reading the status of %s: %w", s.name, err)
+	}
+	return s, nil
+}
+
+// lifecycle of the name; without one, that of the summary, or the only one.
+func (s *standing) lifecycle(name string) (*lifecyclev1.Lifecycle, error) {
+	if name == "" && s.status.Summary != nil {
+		name = s.status.Summary.Lifecycle
+	}
+	names := make([]string, len(s.status.Lifecycles))
+	for i := range s.status.Lifecycles {
+		entry := &s.status.Lifecycles[i]
+		if entry.Name == name || name == "" && len(s.status.Lifecycles) == 1 {
+			return entry, nil
+		}
+		names[i] = entry.Name
+	}
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("the status of %s holds no lifecycles: nothing has driven it yet", s.name)
+	case name == "":
+		return nil, fmt.Errorf("%s has several lifecycles: choose one of %s", s.name, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("%s has no lifecycle %q: it has %s", s.name, name, strings.Join(names, ", "))
+}
