@@ -27,7 +27,8 @@ type Collector struct {
 	Observer Observer
 	Options  Options
 
-	entries entryCache
+	entries  entryCache
+	rendered rendered
 }
 
 // Collect takes the view of a cluster: objects from the cache or, for a live look, from the API server; facts about Kafka as
@@ -40,6 +41,7 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look
 	}
 	d := deriver{kafka: kafka, view: &v, entries: &c.entries}
 	d.derive()
+	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
 	c.observe(ctx, kafka, &v, look)
 	return v, nil
 }

@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"errors"
-	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -119,30 +118,4 @@ func withSupport(features transitions.Fact[kafkaclient.Features], supported map[
 		value.Supported[broker] = ranges
 	}
 	return transitions.Known(value, features.At())
-}
-
-// milliseconds of a duration in the configuration, the default if it is not set there or is no number.
-func configured(kafka *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.Duration {
-	value, ok := kafka.Spec.Kafka.Config[name]
-	if !ok {
-		return otherwise
-	}
-	text := string(value.Raw)
-	if len(text) > 1 && text[0] == '"' {
-		text = text[1 : len(text)-1]
-	}
-	if d := milliseconds(text); d > 0 {
-		return d
-	}
-	return otherwise
-}
-
-// SessionTimeout after which a silent broker is fenced: broker.session.timeout.ms, 9 seconds by default.
-func SessionTimeout(kafka *kafkav1beta2.Kafka) time.Duration {
-	return configured(kafka, kafkaclient.ConfigSessionTimeout, 9*time.Second)
-}
-
-// FetchTimeout is how far a voter may be behind the leader: controller.quorum.fetch.timeout.ms, 2 seconds by default.
-func FetchTimeout(kafka *kafkav1beta2.Kafka) time.Duration {
-	return configured(kafka, kafkaclient.ConfigQuorumFetchTimeout, kafkaclient.DefaultQuorumFetchTimeout)
 }

@@ -84,6 +84,8 @@ type Pod struct {
 	StartedAt time.Time
 	// Version and Revision are its annotations; empty where it has none.
 	Version, Revision string
+	// Image of the container of Kafka.
+	Image string
 	// Trouble is why it cannot start or stay up, with the process's last words. Empty for a pod that merely is not ready yet.
 	Trouble string
 	// SnapshotInterval that its process was made with; zero where it is not known.

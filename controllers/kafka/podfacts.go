@@ -21,6 +21,11 @@ func podFacts(pod *corev1.Pod) Pod {
 		Version: pod.Annotations[labels.KafkaVersion], Revision: pod.Annotations[labels.Revision],
 		SnapshotInterval: milliseconds(pod.Annotations[labels.SnapshotInterval]),
 	}
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == containerKafka {
+			p.Image = pod.Spec.Containers[i].Image
+		}
+	}
 	ready := condition(pod, corev1.PodReady)
 	if ready != nil && ready.Status == corev1.ConditionTrue && !p.Terminating {
 		p.Ready, p.ReadySince = true, ready.LastTransitionTime.Time
@@ -102,7 +107,7 @@ func containerTrouble(c *corev1.ContainerStatus) string {
 		if end.Reason == "OOMKilled" {
 			return fmt.Sprintf("container %s ran out of memory", c.Name)
 		}
-		if words := lastWords(end.Message); words != "" {
+		if words := tellingLine(end.Message); words != "" {
 			return shortened(fmt.Sprintf("container %s died: %s", c.Name, words))
 		}
 		return fmt.Sprintf("container %s died with exit code %d", c.Name, end.ExitCode)
@@ -110,9 +115,9 @@ func containerTrouble(c *corev1.ContainerStatus) string {
 	return ""
 }
 
-// lastWords finds the line that says most in the end of a log: the last one that names an exception or an error, else the
+// tellingLine finds the line that says most in the end of a log: the last one that names an exception or an error, else the
 // last one that is no part of a stack trace.
-func lastWords(log string) string {
+func tellingLine(log string) string {
 	last, telling := "", ""
 	for line := range strings.SplitSeq(log, "\n") {
 		text := strings.TrimSpace(line)

@@ -14,6 +14,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
@@ -66,6 +67,9 @@ type View struct {
 	Brokers    transitions.Fact[kafkaclient.Brokers]
 	// Answers to the external writes of this visit of each lifecycle's state, by lifecycle; AnswerNone is left out.
 	Answers map[string]Answer
+
+	// rendered is a function of the values above: what the cluster is to be made of.
+	rendered *render.Cluster
 }
 
 // Objects of a cluster that exist, each list sorted by name.

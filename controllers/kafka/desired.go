@@ -1,0 +1,88 @@
+package kafka
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// rendered keeps what was rendered, since rendering costs more than all the rest of a pass at rest. What it gives follows from
+// the input alone, never from what was asked before.
+type rendered struct {
+	mu       sync.Mutex
+	clusters map[types.UID][]*render.Cluster
+}
+
+// mostVariants is how many inputs are kept of one cluster: a change and its revert are both at hand.
+const mostVariants = 3
+
+// mostClusters bounds the cache; it is emptied when full.
+const mostClusters = 20000
+
+func (r *rendered) cluster(uid types.UID, in *render.Input) *render.Cluster {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.clusters[uid]
+	for i, c := range kept {
+		if c.Renders(in) {
+			copy(kept[1:i+1], kept[:i])
+			kept[0] = c
+			return c
+		}
+	}
+	if r.clusters == nil || len(r.clusters) >= mostClusters {
+		r.clusters = map[types.UID][]*render.Cluster{}
+	}
+	in.Spec = *in.Spec.DeepCopy()
+	c := render.New(*in)
+	r.clusters[uid] = append([]*render.Cluster{c}, kept[:min(len(kept), mostVariants-1)]...)
+	return c
+}
+
+// input of the renderer, as the view says.
+func (v *View) input(kafka *kafkav1beta2.Kafka) *render.Input {
+	in := &render.Input{
+		Namespace: kafka.Namespace, Name: kafka.Name, Spec: kafka.Spec, ClusterID: v.Identity.ID, Table: v.Table,
+		Pools: make([]render.Pool, 0, len(v.Objects.Pools)), Nodes: make([]render.Node, 0, len(v.Nodes)),
+	}
+	for _, pool := range v.Objects.Pools {
+		in.Pools = append(in.Pools, render.Pool{Name: pool.Name, Spec: pool.Spec})
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		node := render.Node{ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker}
+		if version, err := v.Table.Find(n.Pod.Version); err != nil || !listed(version) {
+			node.Image, node.Version = n.Pod.Image, n.Pod.Version
+		}
+		in.Nodes = append(in.Nodes, node)
+	}
+	return in
+}
+
+// Desired revision of the node at a version of Kafka, known to the table or not: what Revision is compared with. It fails for
+// a node whose pool is gone.
+func (v *View) Desired(node *Node, version string) (string, error) {
+	entry, err := v.entry(node, version)
+	if err != nil {
+		return "", err
+	}
+	return entry.Revision, nil
+}
+
+func (v *View) entry(node *Node, version string) (*render.Entry, error) {
+	if v.rendered == nil {
+		return nil, fmt.Errorf("rendering node %d: the view was not collected", node.ID)
+	}
+	return v.rendered.Entry(node.ID, version)
+}
+
+// listed says whether the table has a row for the version.
+func listed(version versions.Version) bool {
+	_, ok := version.Row()
+	return ok
+}

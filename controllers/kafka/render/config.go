@@ -1,0 +1,152 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// snapshotInterval is how often a node takes a snapshot of the metadata log unless the user says otherwise, in milliseconds:
+// well below Kafka's own hour, since a downgrade below a level that was lowered waits for one.
+const snapshotInterval = "600000"
+
+// config is what the configurations of all nodes have in common.
+type config struct {
+	// user holds the user's properties that are not reserved.
+	user map[string]string
+	// listeners that are served to clients.
+	listeners []kafkav1beta2.Listener
+	voters    string
+	// interval between two snapshots, in milliseconds.
+	interval string
+}
+
+func newConfig(in *Input) config {
+	c := config{user: map[string]string{}, interval: snapshotInterval}
+	properties, _ := in.Spec.Kafka.Properties() //nolint:errcheck // values that Kafka cannot read are left out, and a warning names them
+	for name, value := range properties {
+		if !Reserved(name) {
+			c.user[name] = value
+		}
+	}
+	if interval, set := c.user[kafkaclient.ConfigSnapshotInterval]; set {
+		c.interval = interval
+	}
+	for _, l := range in.Spec.Kafka.Listeners {
+		if Served(&l) {
+			c.listeners = append(c.listeners, l)
+		}
+	}
+	slices.SortFunc(c.listeners, func(a, b kafkav1beta2.Listener) int { return int(a.Port) - int(b.Port) })
+	var voters []string
+	for i := range in.Nodes {
+		if n := &in.Nodes[i]; n.Controller {
+			voters = append(voters, fmt.Sprintf("%d@%s.%s.%s.svc:%d", n.ID, n.Pod, HeadlessName(in.Name), in.Namespace, portControl))
+		}
+	}
+	c.voters = strings.Join(voters, ",")
+	return c
+}
+
+// Served says whether clients can connect to the listener: an internal one without TLS.
+func Served(l *kafkav1beta2.Listener) bool {
+	return l.Type == kafkav1beta2.ListenerInternal && !l.Tls
+}
+
+// listenerName is what Kafka calls a user's listener.
+func listenerName(l *kafkav1beta2.Listener) string {
+	return strings.ToUpper(l.Name) + "-" + strconv.Itoa(int(l.Port))
+}
+
+// properties of one node.
+func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[string]string {
+	p := make(map[string]string, len(c.config.user)+16)
+	for name, value := range c.config.user {
+		p[name] = value
+	}
+	var roles, listeners, advertised []string
+	security := []string{listenerControl + ":PLAINTEXT", listenerReplication + ":PLAINTEXT"}
+	for i := range c.config.listeners {
+		security = append(security, listenerName(&c.config.listeners[i])+":PLAINTEXT")
+	}
+	add := func(name string, port int32, advertise bool) {
+		listeners = append(listeners, fmt.Sprintf("%s://0.0.0.0:%d", name, port))
+		if advertise {
+			advertised = append(advertised, fmt.Sprintf("%s://%s:%d", name, c.host(n.Pod), port))
+		}
+	}
+	if n.Controller {
+		roles = append(roles, "controller")
+		add(listenerControl, portControl, false)
+	}
+	if n.Broker {
+		roles = append(roles, "broker")
+		add(listenerReplication, portReplication, true)
+		for i := range c.config.listeners {
+			add(listenerName(&c.config.listeners[i]), c.config.listeners[i].Port, true)
+		}
+		p["advertised.listeners"] = strings.Join(advertised, ",")
+		p["inter.broker.listener.name"] = listenerReplication
+	}
+	p["node.id"] = strconv.Itoa(int(n.ID))
+	p["process.roles"] = strings.Join(roles, ",")
+	p["listeners"] = strings.Join(listeners, ",")
+	p["listener.security.protocol.map"] = strings.Join(security, ",")
+	p["controller.listener.names"] = listenerControl
+	p["controller.quorum.voters"] = c.config.voters
+	p[kafkaclient.ConfigSnapshotInterval] = c.config.interval
+	volumes := volumesOf(n, &pool.Storage)
+	dirs := make([]string, len(volumes))
+	for i, v := range volumes {
+		dirs[i] = v.logDir
+		if v.metadata {
+			p["metadata.log.dir"] = v.logDir
+		}
+	}
+	p["log.dirs"] = strings.Join(dirs, ",")
+	return p
+}
+
+// Files of a node's configuration by name, as the pod sees them, with the key that each has in the node's ConfigMap. The key
+// holds a hash of the content: a pod names exactly the content it was made for, and old and new content lie side by side.
+type Files struct {
+	// Keys of the ConfigMap by the name of the file.
+	Keys map[string]string
+	// Data of the ConfigMap by key.
+	Data map[string]string
+}
+
+const (
+	fileServer = "server.properties"
+	fileLog4j2 = "log4j2.properties"
+	fileLog4j  = "log4j.properties"
+)
+
+// Config renders the configuration of a node.
+func (c *Cluster) Config(id int32) (Files, error) {
+	n, pool, err := c.node(id)
+	if err != nil {
+		return Files{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.files[id]; ok {
+		return f, nil
+	}
+	f := Files{Keys: map[string]string{}, Data: map[string]string{}}
+	for name, content := range map[string]string{
+		fileServer: writeProperties(c.properties(n, pool)),
+		fileLog4j2: logging2,
+		fileLog4j:  logging1,
+	} {
+		stem, ending, _ := strings.Cut(name, ".")
+		key := fmt.Sprintf("%s-%s.%s", stem, short([]byte(content)), ending)
+		f.Keys[name], f.Data[key] = key, content
+	}
+	c.files[id] = f
+	return f, nil
+}

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	configPath = "/etc/detent/config"
+	recordPath = "/etc/detent/record"
+	kafkaHome  = "/opt/kafka"
+)
+
+// formatScript makes storage ready for Kafka, or says why it may not. What it may do stands in the node's record, which is read
+// when the pod starts and not when the pod was rendered. A disk that is new is formatted; one that was in use and is empty
+// now was lost, and a node that joined with it as if nothing had happened could vote away what the others do not hold yet.
+const formatScript = `set -eu
+lost=
+new=
+for entry in $LOG_DIRS; do
+  kind=${entry%%:*}
+  rest=${entry#*:}
+  volume=${rest%%:*}
+  dir=${rest#*:}
+  if [ -e "$dir/meta.properties" ]; then
+    continue
+  fi
+  new="$new $dir"
+  if [ "$kind" = persistent ] && [ "$(cat "$RECORD/format")" != allowed ]; then
+    case " $(cat "$RECORD/volumes") " in
+      *" $volume "*) lost="$lost $dir" ;;
+    esac
+  fi
+done
+if [ -n "$METADATA_DIR" ] && [ "$(cat "$RECORD/format")" != allowed ] && [ ! -d "$METADATA_DIR/__cluster_metadata-0" ]; then
+  case " $lost " in
+    *" $METADATA_DIR "*) ;;
+    *) lost="$lost $METADATA_DIR/__cluster_metadata-0" ;;
+  esac
+fi
+if [ -n "$lost" ]; then
+  echo "ERROR storage lost: nothing is left in$lost, and the record of this node does not allow formatting it anew"
+  exit 64
+fi
+if [ -z "$new" ]; then
+  exit 0
+fi
+set -- --cluster-id "$(cat "$RECORD/cluster-id")" --config "$CONFIG/server.properties" --ignore-formatted
+metadata=$(cat "$RECORD/metadata-version")
+if [ -n "$metadata" ]; then
+  set -- "$@" --release-version "$metadata"
+fi
+exec "$KAFKA_HOME/bin/kafka-storage.sh" format "$@"
+`
+
+// formatContainer runs the script before Kafka starts.
+func formatContainer(image string, volumes []volume) corev1.Container {
+	var dirs []string
+	metadata := ""
+	for _, v := range volumes {
+		kind := "ephemeral"
+		if v.persistent {
+			kind = "persistent"
+		}
+		dirs = append(dirs, fmt.Sprintf("%s:%d:%s", kind, v.id, v.logDir))
+		if v.persistent && v.metadata {
+			metadata = v.logDir
+		}
+	}
+	mounts := append(dataMounts(volumes),
+		corev1.VolumeMount{Name: "config", MountPath: configPath, ReadOnly: true},
+		corev1.VolumeMount{Name: "record", MountPath: recordPath, ReadOnly: true},
+		corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"})
+	return corev1.Container{
+		Name: "format", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command: []string{"/bin/sh", "-c", formatScript},
+		Env: []corev1.EnvVar{
+			{Name: "LOG_DIRS", Value: strings.Join(dirs, " ")},
+			{Name: "METADATA_DIR", Value: metadata},
+			{Name: "RECORD", Value: recordPath},
+			{Name: "CONFIG", Value: configPath},
+			{Name: "KAFKA_HOME", Value: kafkaHome},
+			{Name: "LOG_DIR", Value: "/tmp/logs"},
+			{Name: "KAFKA_LOG4J_OPTS", Value: loggingOptions},
+			{Name: "KAFKA_HEAP_OPTS", Value: "-Xmx128m"},
+		},
+		VolumeMounts:             mounts,
+		SecurityContext:          hardened(),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}

@@ -1,0 +1,255 @@
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// Entry is one node as an entry of its pool's StrimziPodSet.
+type Entry struct {
+	corev1beta2.PodEntry
+	// Revision is the hash of all the rest.
+	Revision string
+}
+
+const (
+	// user and group of the public image.
+	userKafka int64 = 1000
+	// stopSeconds is how long a broker may take to hand its partitions over.
+	stopSeconds int64 = 60
+	// Readiness: a listener answers within this time after a start at best, and is asked this often.
+	readyDelay, readyPeriod, readyTimeout int32 = 3, 5, 5
+
+	loggingOptions = "-Dlog4j.configuration=file:" + configPath + "/" + fileLog4j + " -Dlog4j2.configurationFile=" + configPath + "/" + fileLog4j2
+)
+
+// short is the hash that people see: the first 8 hex digits of sha256.
+func short(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:4])
+}
+
+// Entry renders a node at a version of Kafka, known to the table or not.
+func (c *Cluster) Entry(id int32, version string) (*Entry, error) {
+	files, err := c.Config(id)
+	if err != nil {
+		return nil, err
+	}
+	n, pool, err := c.node(id)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := entryKey{id, version}
+	if e, ok := c.entries[key]; ok {
+		return e, nil
+	}
+	pod, err := c.pod(n, pool, version, files)
+	if err != nil {
+		return nil, err
+	}
+	e, err := Stamped(pod)
+	if err == nil {
+		c.entries[key] = e
+	}
+	return e, err
+}
+
+// Stamped makes the pod an entry that carries its own revision.
+func Stamped(pod *corev1.Pod) (*Entry, error) {
+	delete(pod.Annotations, labels.Revision)
+	bare, err := corev1beta2.NewPodEntry(pod)
+	if err != nil {
+		return nil, err
+	}
+	revision := short(bare.Raw)
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, labels.Revision, revision)
+	entry, err := corev1beta2.NewPodEntry(pod)
+	return &Entry{PodEntry: entry, Revision: revision}, err
+}
+
+// image of a node at a version: the spec's, the table's, that of the pod that runs it, else the public one.
+func (c *Cluster) image(n *Node, version string) string {
+	if image := c.in.Spec.Kafka.ImageFor(version); image != "" {
+		return image
+	}
+	if v, err := c.in.Table.Find(version); err == nil {
+		if row, ok := v.Row(); ok {
+			return row.Image()
+		}
+	}
+	if n.Version == version && n.Image != "" {
+		return n.Image
+	}
+	return "apache/kafka:" + version
+}
+
+func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version string, files Files) (*corev1.Pod, error) {
+	l := c.nodeLabels(n)
+	l[labels.Component], l[labels.PodName] = "kafka", n.Pod
+	l[labels.Controller], l[labels.ControllerName] = labels.ControllerPodSet, PodSetName(c.in.Name, n.Pool)
+	l[labels.BrokerRole], l[labels.ControllerRole] = fmt.Sprint(n.Broker), fmt.Sprint(n.Controller)
+	volumes := volumesOf(n, &pool.Storage)
+	image := c.image(n, version)
+	podVolumes, err := podVolumes(n, volumes, files)
+	if err != nil {
+		return nil, err
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: n.Pod, Namespace: c.in.Namespace, Labels: l,
+			Annotations: map[string]string{labels.KafkaVersion: version, labels.SnapshotInterval: c.config.interval},
+		},
+		Spec: corev1.PodSpec{
+			Hostname: n.Pod, Subdomain: HeadlessName(c.in.Name),
+			ServiceAccountName: labels.KafkaName(c.in.Name), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
+			RestartPolicy: corev1.RestartPolicyAlways, TerminationGracePeriodSeconds: ptr.To(stopSeconds),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(userKafka), RunAsGroup: ptr.To(userKafka), FSGroup: ptr.To(userKafka),
+				FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
+				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			ImagePullSecrets: slices.Clone(c.in.Spec.Kafka.ImagePullSecrets),
+			InitContainers:   []corev1.Container{formatContainer(image, volumes)},
+			Containers:       []corev1.Container{c.kafkaContainer(n, pool, image, volumes)},
+			Volumes:          podVolumes,
+		},
+	}, nil
+}
+
+func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, image string, volumes []volume) corev1.Container {
+	resources := pool.Resources
+	if resources == nil {
+		resources = c.in.Spec.Kafka.Resources
+	}
+	jvm := pool.JvmOptions
+	if jvm == nil {
+		jvm = c.in.Spec.Kafka.JvmOptions
+	}
+	container := corev1.Container{
+		Name: "kafka", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command: []string{kafkaHome + "/bin/kafka-server-start.sh", configPath + "/" + fileServer},
+		Env: []corev1.EnvVar{
+			{Name: "LOG_DIR", Value: "/tmp/logs"},
+			{Name: "KAFKA_LOG4J_OPTS", Value: loggingOptions},
+			{Name: "EXTRA_ARGS", Value: "-name kafkaServer"},
+		},
+		VolumeMounts: append(dataMounts(volumes),
+			corev1.VolumeMount{Name: "config", MountPath: configPath, ReadOnly: true},
+			corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"}),
+		SecurityContext:          hardened(),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+	if resources != nil {
+		container.Resources = corev1.ResourceRequirements{Requests: resources.Requests, Limits: resources.Limits}
+	}
+	if heap := heapOptions(jvm, container.Resources); heap != "" {
+		container.Env = append(container.Env, corev1.EnvVar{Name: "KAFKA_HEAP_OPTS", Value: heap})
+	}
+	port := int32(portControl)
+	if n.Broker {
+		port = portReplication
+	}
+	// There is no liveness probe: a process that is gone ends the container by itself, and one that takes long to recover its
+	// log would only start over.
+	container.ReadinessProbe = &corev1.Probe{
+		ProbeHandler:        corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
+		InitialDelaySeconds: readyDelay, PeriodSeconds: readyPeriod, TimeoutSeconds: readyTimeout, FailureThreshold: 3, SuccessThreshold: 1,
+	}
+	container.Ports = c.ports(n)
+	return container
+}
+
+func (c *Cluster) ports(n *Node) []corev1.ContainerPort {
+	var out []corev1.ContainerPort
+	if n.Controller {
+		out = append(out, corev1.ContainerPort{Name: "tcp-ctrlplane", ContainerPort: portControl, Protocol: corev1.ProtocolTCP})
+	}
+	if !n.Broker {
+		return out
+	}
+	out = append(out, corev1.ContainerPort{Name: "tcp-replication", ContainerPort: portReplication, Protocol: corev1.ProtocolTCP})
+	for _, l := range c.config.listeners {
+		out = append(out, corev1.ContainerPort{Name: "tcp-" + l.Name, ContainerPort: l.Port, Protocol: corev1.ProtocolTCP})
+	}
+	return out
+}
+
+// heapOptions are the options of the Java heap: the user's, else half of the memory that the container may use, else what
+// Kafka's own script takes.
+func heapOptions(jvm *kafkav1beta2.JvmOptions, resources corev1.ResourceRequirements) string {
+	start, most := "", ""
+	if jvm != nil {
+		start, most = jvm.Xms, jvm.Xmx
+	}
+	memory, known := resources.Limits[corev1.ResourceMemory]
+	if !known {
+		memory, known = resources.Requests[corev1.ResourceMemory]
+	}
+	if most == "" && known {
+		most = fmt.Sprintf("%dm", max(memory.Value()/2>>20, 64))
+	}
+	switch {
+	case most == "" && start == "":
+		return ""
+	case most == "":
+		return "-Xms" + start
+	case start == "":
+		return "-Xms" + most + " -Xmx" + most
+	default:
+		return "-Xms" + start + " -Xmx" + most
+	}
+}
+
+func hardened() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true),
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+func dataMounts(volumes []volume) []corev1.VolumeMount {
+	mounts := make([]corev1.VolumeMount, 0, len(volumes)+3)
+	for _, v := range volumes {
+		mounts = append(mounts, corev1.VolumeMount{Name: v.name, MountPath: v.mount})
+	}
+	return mounts
+}
+
+func podVolumes(n *Node, volumes []volume, files Files) ([]corev1.Volume, error) {
+	var out []corev1.Volume
+	for i := range volumes {
+		source, err := volumes[i].source()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, corev1.Volume{Name: volumes[i].name, VolumeSource: source})
+	}
+	limit := resource.MustParse("100Mi")
+	config, memory := &corev1.ConfigMapVolumeSource{}, &corev1.ConfigMapVolumeSource{}
+	config.Name, memory.Name = n.Pod, record.Name(n.Pod)
+	for _, file := range []string{fileLog4j, fileLog4j2, fileServer} {
+		config.Items = append(config.Items, corev1.KeyToPath{Key: files.Keys[file], Path: file})
+	}
+	for _, key := range []string{record.KeyClusterID, record.KeyFormat, record.KeyMetadata, record.KeyVolumes} {
+		memory.Items = append(memory.Items, corev1.KeyToPath{Key: key, Path: key})
+	}
+	return append(out,
+		corev1.Volume{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: config}},
+		corev1.Volume{Name: "record", VolumeSource: corev1.VolumeSource{ConfigMap: memory}},
+		corev1.Volume{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}}), nil
+}

@@ -1,0 +1,51 @@
+package render
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+)
+
+// PodSet renders the StrimziPodSet of a pool without entries: what is in it is decided node by node.
+func (c *Cluster) PodSet(pool string) *corev1beta2.StrimziPodSet {
+	l := c.labels(labels.KafkaName(c.in.Name))
+	l[labels.Pool] = pool
+	selector := c.selector()
+	selector[labels.Pool] = pool
+	return &corev1beta2.StrimziPodSet{
+		ObjectMeta: metav1.ObjectMeta{Name: PodSetName(c.in.Name, pool), Namespace: c.in.Namespace, Labels: l},
+		Spec:       corev1beta2.StrimziPodSetSpec{Selector: metav1.LabelSelector{MatchLabels: selector}, Pods: []corev1beta2.PodEntry{}},
+	}
+}
+
+// ConfigMap renders the ConfigMap of a node's configuration.
+func (c *Cluster) ConfigMap(id int32) (*corev1.ConfigMap, error) {
+	files, err := c.Config(id)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := c.node(id)
+	if err != nil {
+		return nil, err
+	}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Pod, Namespace: c.in.Namespace, Labels: c.nodeLabels(n)},
+		Data:       files.Data,
+	}, nil
+}
+
+// Record renders the ConfigMap that holds a node's record, for a node of any pool, gone or not.
+func (c *Cluster) Record(r *record.Record) *corev1.ConfigMap {
+	n := &Node{ID: r.ID, Pool: r.Pool, Pod: fmt.Sprintf("%s-%s-%d", c.in.Name, r.Pool, r.ID)}
+	l := c.nodeLabels(n)
+	l[labels.Record] = labels.RecordNode
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: record.Name(n.Pod), Namespace: c.in.Namespace, Labels: l},
+		Data:       r.Encode(),
+	}
+}

@@ -1,0 +1,63 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/detent-dev/detent/controllers/labels"
+)
+
+// Services renders the headless and the bootstrap Service.
+func (c *Cluster) Services() []*corev1.Service {
+	clients := []corev1.ServicePort{servicePort("tcp-replication", portReplication)}
+	for _, l := range c.config.listeners {
+		clients = append(clients, servicePort("tcp-"+l.Name, l.Port))
+	}
+	brokers := c.selector()
+	brokers[labels.BrokerRole] = "true"
+	return []*corev1.Service{
+		{
+			ObjectMeta: c.meta(HeadlessName(c.in.Name)),
+			Spec: corev1.ServiceSpec{
+				Type: corev1.ServiceTypeClusterIP, ClusterIP: corev1.ClusterIPNone, Selector: c.selector(),
+				// Nodes must find each other before any of them is ready.
+				PublishNotReadyAddresses: true,
+				Ports:                    append([]corev1.ServicePort{servicePort("tcp-ctrlplane", portControl)}, clients...),
+			},
+		},
+		{
+			ObjectMeta: c.meta(BootstrapName(c.in.Name)),
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: brokers, Ports: clients},
+		},
+	}
+}
+
+func servicePort(name string, port int32) corev1.ServicePort {
+	return corev1.ServicePort{Name: name, Port: port, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(port)}
+}
+
+// Account renders the ServiceAccount of the nodes. It has no rights and no token.
+func (c *Cluster) Account() *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{ObjectMeta: c.meta(labels.KafkaName(c.in.Name)), AutomountServiceAccountToken: ptr.To(false)}
+}
+
+// Budget renders the PodDisruptionBudget: one node at a time may be taken away, by whomever. Pods that are not ready may always
+// go, so that a crash loop blocks no drain. minAvailable counts pods, since maxUnavailable would need a scale
+// subresource of the pods' owners.
+func (c *Cluster) Budget() *policyv1.PodDisruptionBudget {
+	available := intstr.FromInt32(int32(max(len(c.in.Nodes)-1, 0)))
+	return &policyv1.PodDisruptionBudget{
+		ObjectMeta: c.meta(labels.KafkaName(c.in.Name)),
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MinAvailable: &available, Selector: &metav1.LabelSelector{MatchLabels: c.selector()},
+			UnhealthyPodEvictionPolicy: ptr.To(policyv1.AlwaysAllow),
+		},
+	}
+}
+
+func (c *Cluster) meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: c.in.Namespace, Labels: c.labels(labels.KafkaName(c.in.Name))}
+}

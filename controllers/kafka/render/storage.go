@@ -1,0 +1,126 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// volume is one volume of a node's data.
+type volume struct {
+	id         int32
+	name       string
+	mount      string
+	logDir     string
+	claim      string
+	persistent bool
+	metadata   bool
+	disk       *kafkav1beta2.Disk
+}
+
+// volumesOf a node, by id. Storage that is a single volume counts as the volume 0.
+func volumesOf(n *Node, s *kafkav1beta2.Storage) []volume {
+	if s.Type != kafkav1beta2.StorageJBOD {
+		v := volume{name: "data", mount: dataRoot, claim: "data-" + n.Pod, metadata: true, disk: &s.Disk}
+		v.persistent = s.Type == kafkav1beta2.StoragePersistentClaim
+		v.logDir = logDir(v.mount, n.ID)
+		return []volume{v}
+	}
+	metadata, _ := s.MetadataVolume()
+	out := make([]volume, 0, len(s.Volumes))
+	for i := range s.Volumes {
+		from := &s.Volumes[i]
+		v := volume{id: from.ID, name: fmt.Sprintf("data-%d", from.ID), metadata: from.ID == metadata, disk: &from.Disk}
+		v.mount = fmt.Sprintf("%s-%d", dataRoot, from.ID)
+		v.claim = fmt.Sprintf("data-%d-%s", from.ID, n.Pod)
+		v.persistent = from.Type == kafkav1beta2.VolumePersistentClaim
+		v.logDir = logDir(v.mount, n.ID)
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b volume) int { return int(a.id) - int(b.id) })
+	return out
+}
+
+const dataRoot = "/var/lib/kafka/data"
+
+func logDir(mount string, id int32) string { return fmt.Sprintf("%s/kafka-log%d", mount, id) }
+
+// PersistentVolumes are the ids of a pool's volumes that outlive pods, in order. Storage that is a single volume is volume 0.
+func PersistentVolumes(s *kafkav1beta2.Storage) []int32 {
+	var ids []int32
+	for _, v := range volumesOf(&Node{}, s) {
+		if v.persistent {
+			ids = append(ids, v.id)
+		}
+	}
+	return ids
+}
+
+// ClaimVolume is the id of the volume that a claim of the pod is for; false for a name that is none.
+func ClaimVolume(claim, pod string) (int32, bool) {
+	if claim == "data-"+pod {
+		return 0, true
+	}
+	var id int32
+	if _, err := fmt.Sscanf(claim, "data-%d-", &id); err != nil || claim != fmt.Sprintf("data-%d-%s", id, pod) {
+		return 0, false
+	}
+	return id, true
+}
+
+// Claims renders the claims of a node. A size that is no quantity is an error: the schema refuses it beforehand.
+func (c *Cluster) Claims(id int32) ([]*corev1.PersistentVolumeClaim, error) {
+	n, pool, err := c.node(id)
+	if err != nil {
+		return nil, err
+	}
+	var out []*corev1.PersistentVolumeClaim
+	for _, v := range volumesOf(n, &pool.Storage) {
+		if !v.persistent {
+			continue
+		}
+		size, err := resource.ParseQuantity(v.disk.Size)
+		if err != nil {
+			return nil, fmt.Errorf("rendering claim %s: size %q: %w", v.claim, v.disk.Size, err)
+		}
+		claim := &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: v.claim, Namespace: c.in.Namespace, Labels: c.nodeLabels(n),
+				Annotations: map[string]string{labels.ClusterID: c.in.ClusterID, labels.DeleteClaim: fmt.Sprint(deletes(v.disk))},
+			},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: size}},
+			},
+		}
+		if v.disk.Class != "" {
+			claim.Spec.StorageClassName = &v.disk.Class
+		}
+		out = append(out, claim)
+	}
+	return out, nil
+}
+
+func deletes(d *kafkav1beta2.Disk) bool { return d.DeleteClaim != nil && *d.DeleteClaim }
+
+// source of a data volume in the pod.
+func (v *volume) source() (corev1.VolumeSource, error) {
+	if v.persistent {
+		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.claim}}, nil
+	}
+	empty := &corev1.EmptyDirVolumeSource{}
+	if v.disk.SizeLimit != "" {
+		limit, err := resource.ParseQuantity(v.disk.SizeLimit)
+		if err != nil {
+			return corev1.VolumeSource{}, fmt.Errorf("rendering volume %s: sizeLimit %q: %w", v.name, v.disk.SizeLimit, err)
+		}
+		empty.SizeLimit = &limit
+	}
+	return corev1.VolumeSource{EmptyDir: empty}, nil
+}
