@@ -189,3 +189,37 @@ func TestRestartedProcessTakesItsSnapshotInTheEnd(t *testing.T) {
 		t.Errorf("its log still replays %v after a whole interval", n.Replays)
 	}
 }
+
+func TestWipedDiskCopiesTheLeadersLog(t *testing.T) {
+	c := lowered(t, true)
+	c.Tick(c.Now + c.Settings.Snapshot) // the others' snapshots
+	if err := c.WipeNode(3, c.Now); err != nil {
+		t.Fatal(err)
+	}
+	start(t, c, 3, "4.0.2")
+	run(c)
+	if n, _ := c.Node(3); n.Process != kafka.Running {
+		t.Errorf("node 3 is %s: %s", n.Process, n.LastWords)
+	}
+}
+
+func TestControllersAreAskedOnlyOnceTheyRegister(t *testing.T) {
+	c := kafka.New("test", binaries(), kafka.DefaultSettings())
+	c.SetVoters(1, 2, 3)
+	c.Format(kafka.FeatureLevel{Name: client.MetadataVersion, Level: 14})
+	for id := int32(1); id <= 3; id++ {
+		version := "4.1.2"
+		if id == 3 {
+			version = "4.0.2"
+		}
+		if err := c.StartNode(id, kafka.Start{Version: version, Broker: id < 3, Controller: true}, c.Now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(c)
+	// Below 3.7-IV0 nobody knows what controller 3 supports, and it dies of the level.
+	update(t, c, 27, client.Upgrade)
+	if n, _ := c.Node(3); n.Process != kafka.Dead {
+		t.Errorf("controller 3 is %s", n.Process)
+	}
+}

@@ -15,6 +15,13 @@ const (
 	DefaultClientID       = "detent"
 )
 
+// What brokers count clients by. The version is that of this package's conversation, not
+// of a build, so that metrics do not split with every release.
+const (
+	softwareName    = "detent"
+	softwareVersion = "1"
+)
+
 // Options say how to reach a cluster.
 type Options struct {
 	// Bootstrap are the addresses, as host:port, to find the cluster by. At least one.

@@ -60,7 +60,7 @@ func (c *Client) addSupported(ctx context.Context, f *kafka.Features, id int32) 
 
 // apiVersions asks for version 4, which alone shows supported features from level 0 on.
 func apiVersions(b *sarama.Broker) (*sarama.ApiVersionsResponse, error) {
-	resp, err := b.ApiVersions(&sarama.ApiVersionsRequest{Version: 4, ClientSoftwareName: "detent", ClientSoftwareVersion: "1"})
+	resp, err := b.ApiVersions(&sarama.ApiVersionsRequest{Version: 4, ClientSoftwareName: softwareName, ClientSoftwareVersion: softwareVersion})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/detent-dev/detent/clients/kafka"
@@ -144,18 +145,30 @@ func (c *Client) franzWrite(ctx context.Context, req kmsg.Request) (resp kmsg.Re
 		if ctx.Err() != nil {
 			break
 		}
-		greeting, err := c.franzAttempt(ctx, seed, kmsg.NewPtrApiVersionsRequest())
+		greeting, err := c.franzGreet(ctx, seed)
 		if err != nil {
 			failures = append(failures, err)
 			continue
 		}
-		if !speaks(greeting.(*kmsg.ApiVersionsResponse), req.Key()) {
+		if !speaks(greeting, req.Key()) {
 			return nil, false, refused(kafka.CodeUnsupportedVersion, nil)
 		}
 		resp, err := seed.Request(ctx, req)
 		return resp, err != nil && !isDial(err), err
 	}
 	return nil, false, errors.Join(append(failures, context.Cause(ctx))...)
+}
+
+// franzGreet has a broker say what it speaks. It refuses a request that names no software.
+func (c *Client) franzGreet(ctx context.Context, seed *kgo.Broker) (*kmsg.ApiVersionsResponse, error) {
+	req := kmsg.NewPtrApiVersionsRequest()
+	req.ClientSoftwareName, req.ClientSoftwareVersion = softwareName, softwareVersion
+	resp, err := c.franzAttempt(ctx, seed, req)
+	if err != nil {
+		return nil, err
+	}
+	greeting := resp.(*kmsg.ApiVersionsResponse)
+	return greeting, refused(greeting.ErrorCode, nil)
 }
 
 func speaks(greeting *kmsg.ApiVersionsResponse, key int16) bool {

@@ -210,6 +210,10 @@ func versions() []Behaviour {
 			When: Request("ask for the supported features in version 3", apiVersions(3), supports(map[string]kafka.Range{kafka.MetadataVersion: {Min: 7, Max: 27}})),
 		},
 		{
+			Name: "ApiVersions is refused to a client without a name", Setup: three("4.1.2"),
+			When: Request("ask namelessly", nameless, apiVersionsVerdict), Want: Want{Code: kafka.CodeInvalidRequest},
+		},
+		{
 			Name: "before 4.0 version 1 refuses per feature", Setup: three("3.9.2"),
 			When: Request("raise to 34 in version 1", UpdateFeatures(1, 34, false, 1), perFeature), Want: refusedWith("Local controller ", "only supports versions 1-21"),
 		},
@@ -239,6 +243,16 @@ func apiVersions(version int16) func() kmsg.Request {
 		req.ClientSoftwareName, req.ClientSoftwareVersion = "kafkatest", "1"
 		return req
 	}
+}
+
+func nameless() kmsg.Request {
+	req := kmsg.NewPtrApiVersionsRequest()
+	req.SetVersion(4)
+	return req
+}
+
+func apiVersionsVerdict(resp kmsg.Response) error {
+	return refusal(resp.(*kmsg.ApiVersionsResponse).ErrorCode, nil)
 }
 
 func supports(want map[string]kafka.Range) func(kmsg.Response) error {

@@ -63,6 +63,10 @@ func oldVersions(newest int16) kmsg.Response {
 
 func apiVersions(c *kafka.Cluster, via int32, r *kmsg.ApiVersionsRequest) (kmsg.Response, error) {
 	resp := r.ResponseKind().(*kmsg.ApiVersionsResponse)
+	if r.Version >= 3 && (r.ClientSoftwareName == "" || r.ClientSoftwareVersion == "") {
+		resp.ErrorCode = client.CodeInvalidRequest
+		return resp, nil
+	}
 	a, err := c.APIVersions(via, r.Version)
 	if code, _, err := refusal(err); err != nil || code != 0 {
 		resp.ErrorCode = code

@@ -1,0 +1,256 @@
+package realkafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/admin"
+	"github.com/detent-dev/detent/clients/kafka/kafkatest"
+)
+
+const (
+	// sessionTimeout keeps the wait for fencing short.
+	sessionTimeout = 6 * time.Second
+	// pollInterval is how often a condition is looked at.
+	pollInterval = 200 * time.Millisecond
+	// clusterID is any identifier of 16 bytes.
+	clusterID = "MkU3OEVBNTcwNTJENDM2Qg"
+)
+
+// Cluster is a cluster of real processes. It implements kafkatest.World.
+type Cluster struct {
+	jars   string
+	dir    string
+	setup  kafkatest.Setup
+	nodes  map[int32]*node
+	client *admin.Client
+}
+
+var _ kafkatest.World = (*Cluster)(nil)
+
+// Boot formats storage for every node of the setup below dir and starts them all. The
+// cluster must be closed, also when an error is returned with it.
+func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluster, error) {
+	c := &Cluster{jars: jars, dir: dir, setup: setup, nodes: map[int32]*node{}}
+	ids := slices.Concat(setup.Nodes, setup.Brokers)
+	var bootstrap []string
+	for _, id := range ids {
+		n, err := c.newNode(id)
+		if err != nil {
+			return c, err
+		}
+		c.nodes[id] = n
+		bootstrap = append(bootstrap, n.addr())
+	}
+	var err error
+	if c.client, err = admin.New(admin.Options{Bootstrap: bootstrap}); err != nil {
+		return c, err
+	}
+	for _, id := range ids {
+		if err := c.writeConfig(c.nodes[id]); err != nil {
+			return c, err
+		}
+		if err := c.nodes[id].format(ctx, c.classpath(setup.Release)); err != nil {
+			return c, err
+		}
+	}
+	for _, id := range ids {
+		if err := c.nodes[id].start(c.classpath(setup.Release)); err != nil {
+			return c, err
+		}
+	}
+	for _, id := range ids {
+		if err := c.awaitInSync(ctx, id); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Close ends every process and returns when all are gone.
+func (c *Cluster) Close() {
+	if c.client != nil {
+		c.client.Close()
+	}
+	for _, n := range c.nodes {
+		n.end(os.Kill)
+	}
+}
+
+func (c *Cluster) classpath(release string) string {
+	return filepath.Join(c.jars, release, "lib", "*")
+}
+
+func (c *Cluster) newNode(id int32) (*node, error) {
+	n := &node{id: id, dir: filepath.Join(c.dir, "node-"+strconv.Itoa(int(id)))}
+	for _, port := range []*int{&n.brokerPort, &n.controllerPort} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		*port = l.Addr().(*net.TCPAddr).Port
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return n, os.MkdirAll(n.dir, 0o755)
+}
+
+func (c *Cluster) writeConfig(n *node) error {
+	var voters []string
+	for _, id := range c.setup.Nodes {
+		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", id, c.nodes[id].controllerPort))
+	}
+	roles, listeners := "broker", fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", n.brokerPort)
+	if slices.Contains(c.setup.Nodes, n.id) {
+		roles, listeners = "broker,controller", fmt.Sprintf("%s,CONTROLLER://127.0.0.1:%d", listeners, n.controllerPort)
+	}
+	lines := []string{
+		"process.roles=" + roles,
+		fmt.Sprintf("node.id=%d", n.id),
+		"controller.quorum.voters=" + strings.Join(voters, ","),
+		"listeners=" + listeners,
+		fmt.Sprintf("advertised.listeners=PLAINTEXT://127.0.0.1:%d", n.brokerPort),
+		"controller.listener.names=CONTROLLER",
+		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+		"log.dirs=" + n.dir + "/data",
+		fmt.Sprintf("broker.session.timeout.ms=%d", sessionTimeout.Milliseconds()),
+		fmt.Sprintf("metadata.log.max.snapshot.interval.ms=%d", c.setup.SnapshotInterval.Milliseconds()),
+		"num.network.threads=1", "num.io.threads=2", "log.cleaner.dedupe.buffer.size=4194304",
+		"offsets.topic.num.partitions=1", "transaction.state.log.num.partitions=1",
+	}
+	return os.WriteFile(n.config(), []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+}
+
+// Client implements kafkatest.World.
+func (c *Cluster) Client() kafka.Client { return c.client }
+
+// Send implements kafkatest.World.
+func (c *Cluster) Send(ctx context.Context, via int32, request kmsg.Request) (kmsg.Response, error) {
+	return kafkatest.Send(ctx, c.nodes[via].addr(), nil, request)
+}
+
+// Start implements kafkatest.World.
+func (c *Cluster) Start(ctx context.Context, id int32, release string) error {
+	if err := c.nodes[id].start(c.classpath(release)); err != nil {
+		return err
+	}
+	return c.awaitInSync(ctx, id)
+}
+
+// Stop implements kafkatest.World.
+func (c *Cluster) Stop(_ context.Context, id int32) error {
+	c.nodes[id].end(os.Interrupt)
+	return nil
+}
+
+// Kill implements kafkatest.World.
+func (c *Cluster) Kill(_ context.Context, id int32) error {
+	c.nodes[id].end(os.Kill)
+	return nil
+}
+
+// Alive implements kafkatest.World.
+func (c *Cluster) Alive(id int32) bool { return c.nodes[id].alive() }
+
+// awaitInSync waits until the node is listed, unfenced, in every ISR of what it holds and
+// level with the quorum's leader.
+func (c *Cluster) awaitInSync(ctx context.Context, id int32) error {
+	return c.Pass(ctx, fmt.Sprintf("node %d is in sync", id), func(ctx context.Context) (bool, error) {
+		if n := c.nodes[id]; !n.alive() {
+			return false, &kafkatest.Died{Node: id, Words: n.lastWords()}
+		}
+		brokers, err := c.client.Brokers(ctx)
+		if err != nil {
+			return false, nil //nolint:nilerr // not yet
+		}
+		b, listed := brokers.Find(id)
+		if !listed || b.Fencing == kafka.Fenced {
+			return false, nil
+		}
+		partitions, err := c.client.Partitions(ctx)
+		if err != nil || len(kafka.OutOfSync(partitions.Suspect, id)) > 0 {
+			return false, nil //nolint:nilerr // not yet
+		}
+		q, err := c.client.Quorum(ctx)
+		if err != nil {
+			return false, nil //nolint:nilerr // not yet
+		}
+		// The node it would take the place of must be sparable without it, or it is not
+		// caught up itself.
+		others := slices.DeleteFunc(slices.Clone(c.setup.Nodes), func(other int32) bool { return other == id })
+		if !slices.Contains(c.setup.Nodes, id) || len(others) == 0 {
+			return true, nil
+		}
+		check := kafka.QuorumSafeWithout(q, others[0], time.Now().UnixMilli(), kafka.DefaultQuorumFetchTimeout)
+		return slices.Contains(check.CaughtUp, id), nil
+	})
+}
+
+// CreateTopic implements kafkatest.World.
+func (c *Cluster) CreateTopic(ctx context.Context, topic string, minISR int32, replicas ...int32) error {
+	assignment := kmsg.NewCreateTopicsRequestTopicReplicaAssignment()
+	assignment.Replicas = replicas
+	config := kmsg.NewCreateTopicsRequestTopicConfig()
+	config.Name, config.Value = kafka.ConfigMinISR, kmsg.StringPtr(strconv.Itoa(int(minISR)))
+	t := kmsg.NewCreateTopicsRequestTopic()
+	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, -1, -1
+	t.ReplicaAssignment = append(t.ReplicaAssignment, assignment)
+	t.Configs = append(t.Configs, config)
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.SetVersion(5)
+	req.TimeoutMillis = 10_000
+	req.Topics = append(req.Topics, t)
+	resp, err := c.Send(ctx, c.setup.Nodes[0], req)
+	if err != nil {
+		return err
+	}
+	for _, r := range resp.(*kmsg.CreateTopicsResponse).Topics {
+		if r.ErrorCode != 0 {
+			return fmt.Errorf("creating topic %s: %s", topic, kafka.CodeName(r.ErrorCode))
+		}
+	}
+	return nil
+}
+
+// PassSnapshotInterval implements kafkatest.World: it waits until every process that runs
+// has written a snapshot that was begun after the call.
+func (c *Cluster) PassSnapshotInterval(ctx context.Context) error {
+	begun := time.Now()
+	return c.Pass(ctx, "every node has taken a snapshot", func(context.Context) (bool, error) {
+		for _, n := range c.nodes {
+			if n.alive() && !n.snapshotSince(begun) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// Pass implements kafkatest.World.
+func (c *Cluster) Pass(ctx context.Context, what string, condition func(ctx context.Context) (bool, error)) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		done, err := condition(ctx)
+		if done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(errors.New("waited in vain until "+what), ctx.Err())
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package realkafka
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stopTimeout is how long a process may take to end in order before it is killed.
+const stopTimeout = 60 * time.Second
+
+// node is one disk with at most one process on it.
+type node struct {
+	id                         int32
+	dir                        string
+	brokerPort, controllerPort int
+	cmd                        *exec.Cmd
+	// gone is closed when the process has ended.
+	gone chan struct{}
+}
+
+func (n *node) addr() string   { return "127.0.0.1:" + strconv.Itoa(n.brokerPort) }
+func (n *node) config() string { return filepath.Join(n.dir, "server.properties") }
+func (n *node) log() string    { return filepath.Join(n.dir, "server.log") }
+
+// java starts quickly and stays small: the processes live for seconds.
+func java(classpath string, args ...string) []string {
+	return append([]string{"-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classpath}, args...)
+}
+
+func (n *node) format(ctx context.Context, classpath string) error {
+	args := java(classpath, "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.config())
+	if out, err := exec.CommandContext(ctx, "java", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("formatting the storage of node %d: %w: %s", n.id, err, out)
+	}
+	return nil
+}
+
+// start starts a process, which logs to a file of its own.
+func (n *node) start(classpath string) error {
+	log, err := os.Create(n.log())
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("java", java(classpath, "kafka.Kafka", n.config())...)
+	cmd.Stdout, cmd.Stderr = log, log
+	// A process of its own group gets no signal that is meant for the test.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting node %d: %w", n.id, err)
+	}
+	gone := make(chan struct{})
+	n.cmd, n.gone = cmd, gone
+	go func() {
+		defer close(gone)
+		_ = cmd.Wait() // how it ended is in its log
+		_ = log.Close()
+	}()
+	return nil
+}
+
+func (n *node) alive() bool {
+	if n.cmd == nil {
+		return false
+	}
+	select {
+	case <-n.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// end sends the signal and returns when the process is gone.
+func (n *node) end(signal os.Signal) {
+	if !n.alive() {
+		return
+	}
+	_ = n.cmd.Process.Signal(signal) // fails only when it is gone already
+	select {
+	case <-n.gone:
+	case <-time.After(stopTimeout):
+		_ = n.cmd.Process.Kill()
+		<-n.gone
+	}
+}
+
+// lastWords are the lines of the log that say why the process ended.
+func (n *node) lastWords() string {
+	raw, err := os.ReadFile(n.log())
+	if err != nil {
+		return err.Error()
+	}
+	var words []string
+	for line := range strings.Lines(string(raw)) {
+		if strings.Contains(line, "ERROR") || strings.Contains(line, "FATAL") || strings.Contains(line, "Exception") || strings.Contains(line, "Unsupported") {
+			words = append(words, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(words, "\n")
+}
+
+// snapshotSince tells whether the node wrote a snapshot of the metadata log after the time.
+func (n *node) snapshotSince(t time.Time) bool {
+	files, err := filepath.Glob(filepath.Join(n.dir, "data", "__cluster_metadata-0", "*.checkpoint"))
+	if err != nil {
+		return false
+	}
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil && info.ModTime().After(t) {
+			return true
+		}
+	}
+	return false
+}
