@@ -37,7 +37,7 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 		Answer: answer(v.Answer(LifecycleVersion)),
 	}
 	if f.Answer.Text == "" && ask.Ticket.State == kafkaversion.MetadataRefused {
-		f.Answer.Text = lastWords(k)
+		f.Answer.Text = lastRefusal(k)
 	}
 	if ask.For(kafkaversion.NeedFeatures) {
 		f.Features = v.Features
@@ -59,9 +59,9 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 	return f
 }
 
-// lastWords are Kafka's, as the status has shown them since it refused: the answer itself belonged to the state before.
+// lastRefusal is Kafka's, as the status has shown them since it refused: the answer itself belonged to the state before.
 // Nothing is decided by them.
-func lastWords(k *kafkav1beta2.Kafka) string {
+func lastRefusal(k *kafkav1beta2.Kafka) string {
 	for i := range k.Status.Lifecycles {
 		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion {
 			for _, w := range e.WaitingFor {
