@@ -1,0 +1,59 @@
+package kafka
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+)
+
+// observeRoll takes the facts of node-roll from the view.
+func observeRoll(k *kafkav1beta2.Kafka, v *View, _ machines.Ask) noderoll.Facts {
+	digest := sha256.New()
+	f := noderoll.Facts{VersionChange: versionChange(k, v)}
+	f.Roll = rollFacts(k, v, func(n *Node) bool {
+		wanted := v.wantedRevision(n)
+		digest.Write([]byte(n.PodName + "=" + wanted + "\n"))
+		// A pod that nobody stamped is adopted as it is.
+		return wanted != "" && n.Revision() != "" && n.Revision() != wanted
+	})
+	f.Wanted = hex.EncodeToString(digest.Sum(nil)[:4])
+	return f
+}
+
+// wantedRevision of the node on the version that it runs; empty where it cannot be said.
+func (v *View) wantedRevision(n *Node) string {
+	version := n.Version()
+	if version == "" || !n.Wanted {
+		return ""
+	}
+	wanted, err := v.Desired(n, version)
+	if err != nil {
+		return ""
+	}
+	return wanted
+}
+
+// versionChange says why the restarts are the version change's for now. A refused one leaves them to the roll: it refuses
+// only itself.
+func versionChange(k *kafkav1beta2.Kafka, v *View) string {
+	wanted := wantedVersion(k, v.Table)
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if version := n.Version(); !n.Wanted || version == "" || version == wanted {
+			continue
+		}
+		s := situation(k, v)
+		if features, ok := known(v.Features); ok {
+			s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
+		}
+		if d := kafkaversion.Decide(s); d.Outcome == kafkaversion.OutcomeRefused {
+			return ""
+		}
+		return n.PodName + " is on its way to version " + wanted
+	}
+	return ""
+}
