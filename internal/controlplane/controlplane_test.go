@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -156,7 +157,8 @@ func evictsUnderBudget(t *testing.T, c *ControlPlane, admin *kubernetes.Clientse
 	runningPod(t, admin, ns, "broker-0")
 	runningPod(t, admin, ns, "broker-1")
 	least := intstr.FromInt32(1)
-	_, err := admin.PolicyV1().PodDisruptionBudgets(ns).Create(t.Context(), &policyv1.PodDisruptionBudget{
+	budgets := admin.PolicyV1().PodDisruptionBudgets(ns)
+	_, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "brokers"},
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: &least,
@@ -166,10 +168,21 @@ func evictsUnderBudget(t *testing.T, c *ControlPlane, admin *kubernetes.Clientse
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Before that, an eviction is answered 429 with Retry-After: 10, and client-go
+	// obeys that by itself, within the call.
+	eventually(t, "the budget is counted", func(ctx context.Context) error {
+		got, err := budgets.Get(ctx, "brokers", metav1.GetOptions{})
+		if err == nil && (got.Status.ObservedGeneration != got.Generation || got.Status.DisruptionsAllowed != 1) {
+			err = fmt.Errorf("its status is %+v", got.Status)
+		}
+		return err
+	})
 	evict := func(ctx context.Context, pod string) error {
 		return admin.PolicyV1().Evictions(ns).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: ns}})
 	}
-	eventually(t, "the first pod is evicted", func(ctx context.Context) error { return evict(ctx, "broker-0") })
+	if err := evict(t.Context(), "broker-0"); err != nil {
+		t.Errorf("evicting the first of two pods gives %v", err)
+	}
 	eventually(t, "the evicted pod is gone", func(ctx context.Context) error {
 		_, err := admin.CoreV1().Pods(ns).Get(ctx, "broker-0", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {

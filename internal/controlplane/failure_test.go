@@ -125,7 +125,8 @@ func TestStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 		want    []string
 	}{
 		"the port is taken": {
-			Options{Paths: paths, Port: port},
+			// The other program accepts connections and never answers.
+			Options{Paths: paths, Port: port, StartTimeout: 10 * time.Second},
 			[]string{"kube-apiserver ended by itself (exit status 1)", fmt.Sprintf("port %d on 127.0.0.1 is taken by another program", port)},
 		},
 		"a program refuses its arguments": {

@@ -162,6 +162,16 @@ func (c *ControlPlane) await(ctx context.Context, p *child.Process, ready func(c
 	tick := c.options.Clock.NewTicker(pollEvery)
 	defer tick.Stop()
 	missing := errors.New("nothing was asked yet")
+	// Whoever holds the port of a server that has failed may never answer.
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-p.Done():
+			cancel()
+		case <-asking.Done():
+		}
+	}()
 	for {
 		select {
 		case <-p.Done():
@@ -171,11 +181,11 @@ func (c *ControlPlane) await(ctx context.Context, p *child.Process, ready func(c
 				p.Name(), context.Cause(ctx), missing, child.Tail(c.dir.file(p.Name()+".log")))
 		case <-tick.C():
 		}
-		err := ready(ctx)
+		err := ready(asking)
 		if err == nil {
 			return nil
 		}
-		if ctx.Err() == nil {
+		if asking.Err() == nil {
 			missing = err
 		}
 	}
