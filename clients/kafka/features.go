@@ -1,6 +1,9 @@
 package kafka
 
-import "maps"
+import (
+	"errors"
+	"maps"
+)
 
 // MetadataVersion is the name of the feature that decides which records the
 // metadata log may hold.
@@ -26,6 +29,17 @@ type Features struct {
 	// Supported ranges by broker id, then by feature name. A broker that was not
 	// asked, or could not be, is absent: absence says nothing about its binary.
 	Supported map[int32]map[string]Range `json:"supported,omitempty"`
+}
+
+// Complete tells an answer from a broker that has not caught up with the metadata log,
+// or is none of a KRaft cluster: every KRaft cluster has a finalized metadata.version. A
+// Reader does not return levels that are not complete, since a feature that is absent
+// from them is not at level 0.
+func (f Features) Complete() error {
+	if f.Epoch < 0 || f.Level(MetadataVersion) == 0 {
+		return errors.New("the broker knows no finalized " + MetadataVersion)
+	}
+	return nil
 }
 
 // Level is the finalized level of the named feature, 0 when it is not finalized.

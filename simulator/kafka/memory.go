@@ -61,6 +61,9 @@ func (m Memory) Features(ctx context.Context, supportedBy ...int32) (client.Feat
 		for _, l := range a.Finalized {
 			f.Finalized[l.Name] = l.Level
 		}
+		if err := f.Complete(); err != nil {
+			return client.Features{}, err
+		}
 		for _, id := range supportedBy {
 			a, err := m.Cluster.APIVersions(id, m.maxVersion(id, RequestAPIVersions))
 			if err != nil {

@@ -311,6 +311,13 @@ func TestTopicWithoutAReadableMinimumIsUnknown(t *testing.T) {
 	}
 }
 
+func TestNoLevelsAreNotLevelZero(t *testing.T) {
+	w := newWorld(t, "4.1.2")
+	w.do(func(c *simulated.Cluster) { c.Finalized = nil })
+	_, err := w.client().Features(t.Context())
+	wantUnreadable(t, err)
+}
+
 func TestMissingRightsAreNoEmptyDisk(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) {

@@ -25,7 +25,7 @@ func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Feat
 			for _, l := range resp.FinalizedFeatures {
 				f.Finalized[l.Name] = l.MaxVersionLevel
 			}
-			return nil
+			return f.Complete()
 		})
 		for _, id := range supportedBy {
 			if err == nil {

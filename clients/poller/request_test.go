@@ -1,0 +1,119 @@
+package poller_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/clients/poller"
+)
+
+func TestRequestsAreExecutedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		one := request(1, "raise")
+		if got := e.Outcome(one.Number).Result; got != poller.Unknown {
+			t.Errorf("before it was handed over: %s", got)
+		}
+		for range 3 {
+			if got := e.Submit(one).Result; got != poller.Waiting {
+				t.Errorf("handed over: %s", got)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		done := time.Now().Add(-time.Second)
+		want := poller.Outcome{Number: one.Number, Result: poller.Done, At: done}
+		if diff := cmp.Diff(want, e.Submit(one)); diff != "" {
+			t.Errorf("handed over again (-want +got):\n%s", diff)
+		}
+		time.Sleep(2 * time.Second)
+		if diff := cmp.Diff(want, e.Outcome(one.Number)); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+		s.check(t, 1, "write raise")
+	})
+}
+
+func TestAnotherNumberTakesThePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := system{result: func(w string) poller.Outcome {
+			return poller.Outcome{Result: poller.Refused, Code: 95, Text: w + ": Broker 3 only supports versions 7-25"}
+		}}
+		e := s.endpoint()
+		defer e.Close()
+		e.Submit(request(1, "first"))
+		time.Sleep(2 * time.Second)
+		e.Submit(request(2, "second"))
+		if got := e.Outcome(request(1, "").Number).Result; got != poller.Unknown {
+			t.Errorf("the first, once replaced: %s", got)
+		}
+		if got := e.Submit(request(1, "first")); got.Result != poller.Unknown {
+			t.Errorf("an older number, handed over late: %+v", got)
+		}
+		time.Sleep(2 * time.Second)
+		got := e.Outcome(request(2, "").Number)
+		if got.Result != poller.Refused || got.Code != 95 || got.Text != "second: Broker 3 only supports versions 7-25" {
+			t.Errorf("the second: %+v", got)
+		}
+		other := request(1, "of another attempt")
+		other.Number.Attempt = "a77b02"
+		e.Submit(other)
+		time.Sleep(2 * time.Second)
+		s.check(t, 3, "write first", "write second", "write of another attempt")
+	})
+}
+
+func TestARequestThatIsReplacedBeforeItBeganIsNotExecuted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		e := s.endpoint()
+		defer e.Close()
+		e.Ask("brokers", 0)
+		synctest.Wait()
+		e.Submit(request(1, "first"))
+		e.Submit(request(2, "second"))
+		time.Sleep(5 * time.Second)
+		s.check(t, 2, "ask brokers", "write second")
+	})
+}
+
+func TestTheOutcomeOfAReplacedRequestIsNotMixedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := system{result: func(w string) poller.Outcome { return poller.Outcome{Result: poller.Done, Text: w} }}
+		e := s.endpoint()
+		defer e.Close()
+		e.Submit(request(1, "first"))
+		synctest.Wait() // it is under way
+		e.Submit(request(2, "second"))
+		time.Sleep(1500 * time.Millisecond)
+		if got := e.Outcome(request(2, "").Number); got.Result != poller.Waiting {
+			t.Errorf("the second has the outcome of the first: %+v", got)
+		}
+		time.Sleep(time.Second)
+		if got := e.Outcome(request(2, "").Number); got.Result != poller.Done || got.Text != "second" {
+			t.Errorf("the second: %+v", got)
+		}
+	})
+}
+
+func TestALostProcessKnowsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s system
+		first := s.endpoint()
+		first.Submit(request(1, "raise"))
+		synctest.Wait()
+		first.Close()
+		if got := first.Outcome(request(1, "").Number); got.Result != poller.Unknown {
+			t.Errorf("closed with a write under way: %+v", got)
+		}
+		second := s.endpoint()
+		defer second.Close()
+		if got := second.Outcome(request(1, "").Number); got.Result != poller.Unknown || got.Text == "" {
+			t.Errorf("in the next process: %+v", got)
+		}
+	})
+}
