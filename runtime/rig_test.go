@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -139,14 +140,18 @@ func (r *rig) liveReader() client.Reader {
 	})
 }
 
-// laggingCache answers reads of frozen objects with what they were when they were frozen. Nil stands for "not there".
+// laggingCache answers reads of frozen objects with what they were when they were frozen, and does not show a hidden ConfigMap.
 type laggingCache struct {
 	client.WithWatch
 	frozen map[string]client.Object
+	hidden string
 }
 
 func (c *laggingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	old, frozen := c.frozen[key.Name]
+	if key.Name == c.hidden {
+		return apierrors.NewNotFound(corev1.Resource("configmaps"), key.Name)
+	}
 	if !frozen {
 		return c.WithWatch.Get(ctx, key, o, opts...)
 	}
@@ -167,7 +172,10 @@ func (c *laggingCache) List(ctx context.Context, list client.ObjectList, opts ..
 	if !ok {
 		return nil
 	}
-	maps.Items = slices.DeleteFunc(maps.Items, func(m corev1.ConfigMap) bool { _, frozen := c.frozen[m.Name]; return frozen })
+	maps.Items = slices.DeleteFunc(maps.Items, func(m corev1.ConfigMap) bool {
+		_, frozen := c.frozen[m.Name]
+		return frozen || m.Name == c.hidden
+	})
 	for _, o := range c.frozen {
 		if m, ok := o.(*corev1.ConfigMap); ok {
 			maps.Items = append(maps.Items, *m.DeepCopy())

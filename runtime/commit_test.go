@@ -1,0 +1,230 @@
+package runtime_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/test/turnstile"
+	"github.com/detent-dev/detent/test/turnstile/api"
+)
+
+var turnstiles = schema.GroupResource{Group: api.GroupVersion.Group, Resource: "turnstiles"}
+
+// onStatus answers the next status write in place of the server, or after it if it was carried out.
+func (r *rig) onStatus(err error, carriedOut bool) {
+	hook := func(write string) error {
+		if write != "status" {
+			return nil
+		}
+		r.refuse, r.lose = nil, nil
+		return err
+	}
+	if carriedOut {
+		r.lose = hook
+	} else {
+		r.refuse = hook
+	}
+}
+
+func TestWhatBecomesOfAStatusWrite(t *testing.T) {
+	type want struct {
+		err, silent bool // the pass fails; nothing is told
+		rejected    float64
+	}
+	for name, c := range map[string]struct {
+		answer     error
+		carriedOut bool
+		want       want
+	}{
+		"conflict":         {apierrors.NewConflict(turnstiles, gate, errors.New("changed")), false, want{silent: true}},
+		"deleted":          {apierrors.NewNotFound(turnstiles, gate), false, want{silent: true}},
+		"forbidden":        {apierrors.NewForbidden(turnstiles, gate, errors.New("illegal transition")), false, want{err: true, rejected: 1}},
+		"too large":        {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), false, want{err: true, rejected: 1}},
+		"invalid":          {apierrors.NewInvalid(schema.GroupKind{Kind: "Turnstile"}, gate, nil), false, want{err: true, rejected: 1}},
+		"server error":     {apierrors.NewInternalError(errors.New("oops")), false, want{err: true, silent: true}},
+		"lost on the way":  {errors.New("connection reset by peer"), false, want{err: true, silent: true}},
+		"answer was lost":  {errors.New("connection reset by peer"), true, want{err: true, silent: true}},
+		"timed out, done":  {apierrors.NewTimeoutError("late", 1), true, want{err: true, silent: true}},
+		"throttled, later": {apierrors.NewTooManyRequests("later", 1), false, want{err: true, silent: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.rest()
+			r.told()
+			done := r.world.Log(gateKey)
+			r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
+			r.onStatus(c.answer, c.carriedOut)
+			result, err := r.try()
+			if (err != nil) != c.want.err || err == nil && result.RequeueAfter == 0 {
+				t.Errorf("error %v, looks again after %s", err, result.RequeueAfter)
+			}
+			if told := r.told(); (len(told) == 0) != c.want.silent {
+				t.Errorf("told %q", told)
+			}
+			if got := r.counter("detent_lifecycle_rejected_transitions_total"); got != c.want.rejected {
+				t.Errorf("%v writes counted as refused, want %v", got, c.want.rejected)
+			}
+			r.liveGets = 0
+			r.rest()
+			if c.carriedOut && r.liveGets == 0 {
+				t.Error("acted after a write of unknown outcome without asking the server")
+			}
+			if diff := cmp.Diff(done, r.world.Log(gateKey)); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAProjectionIsHeldBackAndComes(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Selecting))
+	saw := func() string { return r.waitsFor("model", "next-arm") }
+	if got := saw(); got != "not turning: arm 1" {
+		t.Fatalf("waits for %q", got)
+	}
+	r.advance(time.Minute)
+	r.writes = nil
+	change := func(err error) { r.site(func(s *turnstile.Site) { s.UpErr = err }) }
+	var at []time.Duration
+	start := r.clock.Now()
+	for i := range 40 {
+		change([]error{errors.New("one"), errors.New("two")}[i%2])
+		before := len(r.writes)
+		r.advance(min(r.pass().RequeueAfter, time.Second))
+		if len(r.writes) > before {
+			at = append(at, r.clock.Now().Sub(start).Truncate(time.Second))
+		}
+	}
+	for i := 1; i < len(at); i++ {
+		if at[i]-at[i-1] < 10*time.Second {
+			t.Errorf("written %v after the start", at)
+		}
+	}
+	if len(at) < 3 {
+		t.Errorf("written only %v after the start", at)
+	}
+	change(nil)
+	r.quiet()
+	if got := saw(); got != "not turning: arm 1" {
+		t.Errorf("in the end waits for %q", got)
+	}
+	if got, want := r.counter("detent_lifecycle_projection_writes_total"), float64(len(at)+1); got != want {
+		t.Errorf("%v projections counted, want %v", got, want)
+	}
+}
+
+func TestStalledIsWrittenAtTheDeadline(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	deadline := r.entry("model").Deadline.Time
+	for r.clock.Now().Before(deadline) {
+		if got := r.condition("Stalled").Status; got != metav1.ConditionFalse {
+			t.Fatalf("Stalled is %s %s before the deadline", got, deadline.Sub(r.clock.Now()))
+		}
+		r.advance(r.pass().RequeueAfter)
+	}
+	if late := r.clock.Now().Sub(deadline); late > time.Second {
+		t.Errorf("woke %s after the deadline", late)
+	}
+	r.pass()
+	if got := r.condition("Stalled"); got.Status != metav1.ConditionTrue || got.Reason != "DeadlinePassed" {
+		t.Errorf("Stalled is %s, %s", got.Status, got.Reason)
+	}
+	if got := r.entry("model").State; got != turnstile.AwaitingArm {
+		t.Errorf("a deadline caused a transition to %s", got)
+	}
+	r.site((*turnstile.Site).Release)
+	r.rest()
+}
+
+func TestWaitingForFitsTheSchemaWhateverFails(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Replacing))
+	r.site(func(s *turnstile.Site) {
+		s.Release()
+		s.Slow = true // answers are pending: what was shown stays
+		s.Fails["replace"] = errors.New(strings.Repeat("ä", 2000))
+	})
+	for range 30 {
+		r.advance(r.pass().RequeueAfter + 10*time.Second)
+	}
+	waiting := r.entry("model").WaitingFor
+	actions := 0
+	for _, w := range waiting {
+		if w.Guard == "action" {
+			actions++
+		}
+		if len(w.Saw) > 512 {
+			t.Errorf("%s saw %d bytes", w.Guard, len(w.Saw))
+		}
+	}
+	if actions != 1 || len(waiting) > 8 {
+		t.Errorf("%d lines, %d of them of the action", len(waiting), actions)
+	}
+}
+
+func TestConditionsComeFromEveryStoredEntry(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
+	r.until(turnstile.AwaitingArm, turnstile.Switching)
+	r.until(turnstile.AwaitingArm, turnstile.Lit)
+	if got := r.condition("Ready"); got.Status != metav1.ConditionFalse || got.Reason != turnstile.AwaitingArm {
+		t.Errorf("Ready is %s, %s although an arm is awaited", got.Status, got.Reason)
+	}
+}
+
+func TestTheCommitHoldsWhatTheNextStateWaitsFor(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.site(func(s *turnstile.Site) { s.Down = []string{"0"} })
+	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
+	r.until(turnstile.AwaitingArm, turnstile.Lit)
+	want := []lifecyclev1.WaitingFor{{Guard: "arm-up", Want: "the arm in hand turning", Saw: "arm 0 does not turn"}}
+	if diff := cmp.Diff(want, r.entry("model").WaitingFor); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestEventsFollowTheWrite(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.told()
+	r.site(func(s *turnstile.Site) { s.Banned = []string{"B"} })
+	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
+	r.onStatus(errors.New("lost"), false)
+	if _, err := r.try(); err == nil || len(r.told()) > 0 {
+		t.Error("an event told of a transition that was not committed")
+	}
+	r.until(turnstile.Refused, turnstile.Lit)
+	want := []string{
+		corev1.EventTypeNormal + " EnteredChecking model-changed from Settled: model B: in-catalog: B is not in the catalog; 0 of 2 arms done",
+		corev1.EventTypeWarning + " EnteredRefused refused from Checking: model B: in-catalog: B is not in the catalog; 0 of 2 arms done",
+	}
+	if diff := cmp.Diff(want, r.told()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestANoteFitsAnEvent(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.told()
+	r.damage(turnstile.Visit{Lifecycle: "lamp"}, func(e *lifecyclev1.Lifecycle) { e.State = strings.Repeat("x", 1200) })
+	r.pass()
+	for _, e := range r.told() {
+		if note := strings.TrimPrefix(e, "Normal EnteredLit "); len(note) > 1024 {
+			t.Errorf("%d bytes", len(note))
+		}
+	}
+}
