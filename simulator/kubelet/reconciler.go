@@ -1,0 +1,134 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// World holds the Pods and their Host and knows what time it is. It is safe for concurrent use.
+type World interface {
+	// NeedsMounts as Pods.NeedsMounts.
+	NeedsMounts(pod types.NamespacedName, uid types.UID) bool
+	// SyncPod as Pods.Sync, now.
+	SyncPod(pod *corev1.Pod, mounts Mounts, nodes []Node) Outcome
+	// PodGone as Pods.Gone, now.
+	PodGone(pod types.NamespacedName)
+	// DiskGone takes away what lay on the volume of a claim that was removed.
+	DiskGone(claim types.UID)
+	// Until is how long it takes on the wall clock until the simulated time comes, 0 if it has.
+	Until(ms int64) time.Duration
+}
+
+// Reconciler plays scheduler and kubelet for every pod that a real API server shows it.
+type Reconciler struct {
+	client client.Client
+	live   client.Reader
+	world  World
+	events events.EventRecorder
+}
+
+// SetupWithManager registers the simulated kubelets and the provisioner of their volumes with a manager. Every pod that the
+// manager's cache shows is theirs.
+func SetupWithManager(mgr ctrl.Manager, world World) error {
+	r := &Reconciler{client: mgr.GetClient(), live: mgr.GetAPIReader(), world: world, events: mgr.GetEventRecorder("kubelet")}
+	skip := true // several managers may run in one process
+	options := controller.Options{MaxConcurrentReconciles: 4, SkipNameValidation: &skip}
+	err := ctrl.NewControllerManagedBy(mgr).Named("kubelet").For(&corev1.Pod{}).WithOptions(options).Complete(r)
+	if err != nil {
+		return fmt.Errorf("registering the simulated kubelets: %w", err)
+	}
+	claims := &provisioner{client: mgr.GetClient(), live: mgr.GetAPIReader(), world: world}
+	err = ctrl.NewControllerManagedBy(mgr).Named("provisioner").WithOptions(options).
+		For(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).Complete(claims)
+	if err != nil {
+		return fmt.Errorf("registering the simulated volumes: %w", err)
+	}
+	return nil
+}
+
+// Reconcile moves one pod on and writes what came of it.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	pod := &corev1.Pod{}
+	if err := r.client.Get(ctx, request.NamespacedName, pod); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.world.PodGone(request.NamespacedName)
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, fmt.Errorf("reading pod %s: %w", request, err)
+	}
+	outcome, err := r.sync(ctx, pod)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	switch err := r.write(ctx, pod, &outcome); {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		// Somebody else wrote, or the cache is behind our own write: what comes next is seen in a moment.
+		return reconcile.Result{RequeueAfter: behind}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("writing pod %s: %w", request, err)
+	}
+	if outcome.Next == 0 {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: max(r.world.Until(outcome.Next), time.Millisecond)}, nil
+}
+
+// behind is how long a cache is given to catch up.
+const behind = 20 * time.Millisecond
+
+func (r *Reconciler) sync(ctx context.Context, pod *corev1.Pod) (Outcome, error) {
+	var mounts Mounts
+	var nodes []Node
+	if r.world.NeedsMounts(client.ObjectKeyFromObject(pod), pod.UID) {
+		var err error
+		if mounts, err = MountsOf(ctx, r.live, pod); err != nil {
+			return Outcome{}, err
+		}
+	}
+	if pod.Spec.NodeName == "" {
+		list := &corev1.NodeList{}
+		if err := r.client.List(ctx, list); err != nil {
+			return Outcome{}, fmt.Errorf("listing nodes for pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		for i := range list.Items {
+			nodes = append(nodes, Node{Name: list.Items[i].Name, Unschedulable: list.Items[i].Spec.Unschedulable})
+		}
+	}
+	return r.world.SyncPod(pod, mounts, nodes), nil
+}
+
+func (r *Reconciler) write(ctx context.Context, pod *corev1.Pod, outcome *Outcome) error {
+	for _, e := range outcome.Events {
+		r.events.Eventf(pod, nil, e.Type, e.Reason, e.Reason, "%s", e.Message)
+	}
+	if outcome.Status != nil {
+		next := pod.DeepCopy()
+		next.Status = *outcome.Status
+		if err := r.client.Status().Patch(ctx, next, client.StrategicMergeFrom(pod, client.MergeFromWithOptimisticLock{})); err != nil {
+			return err
+		}
+	}
+	if outcome.Bind != "" {
+		binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: outcome.Bind}}
+		if err := r.client.SubResource("binding").Create(ctx, pod, binding); err != nil {
+			return err
+		}
+	}
+	if outcome.Remove {
+		return r.client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package kubelet
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Sight is one look at a pod and what belongs to it.
+type Sight struct {
+	// Pod as the API server has it. It is not changed.
+	Pod    *corev1.Pod
+	Mounts Mounts
+	// Nodes to choose from while the pod has none.
+	Nodes    []Node
+	Timeline Timeline
+	Now      int64
+}
+
+// Outcome is what to write, and when to look again.
+type Outcome struct {
+	// Bind the pod to this node; empty for nothing.
+	Bind string
+	// Status to write, nil if the pod has it already.
+	Status *corev1.PodStatus
+	// Remove the pod, with grace period 0 and its UID, after the status was written.
+	Remove bool
+	// Events that happened, for people.
+	Events []Event
+	// Next is when to look again if nothing changes, 0 for never.
+	Next int64
+}
+
+// Event is what happened to a pod.
+type Event struct{ Type, Reason, Message string }
+
+const (
+	// retry is the pause before something that is missing is looked for again.
+	retry = 1_000
+	// pullShown is how long a failed pull is shown before its back-off is.
+	pullShown = 2_000
+	// maxMoves bounds the steps of one look; none takes nearly as many.
+	maxMoves = 32
+)
+
+// Sync moves the pod on as far as it goes by now. Steps that took place meanwhile unseen are caught up with, one after the
+// other. A pod of the same name with another UID is killed first: a machine runs no two.
+func (s *Pods) Sync(host Host, sight Sight) Outcome {
+	p := s.of(host, sight)
+	v := visit{pods: s, p: p, host: host, Sight: sight}
+	for range maxMoves {
+		step, due := p.Step, p.Due
+		v.move()
+		if p.Step == step && p.Due == due {
+			break
+		}
+	}
+	if status := v.status(); !equality.Semantic.DeepEqual(status, sight.Pod.Status) {
+		v.out.Status = &status
+	}
+	v.out.Next = p.Due
+	if p.Step == Running {
+		v.out.Next = sight.Now + max(s.Delays.Probe, 1)
+	}
+	return v.out
+}
+
+// of finds what is known of the pod, or begins to know it. A pod that the API server shows as started, though nothing is
+// known of it, is started anew: its kubelet was.
+func (s *Pods) of(host Host, sight Sight) *Pod {
+	name := types.NamespacedName{Namespace: sight.Pod.Namespace, Name: sight.Pod.Name}
+	i, found := s.index(name)
+	if found && s.all[i].UID != sight.Pod.UID {
+		s.drop(host, i, sight.Now)
+		found = false
+	}
+	if !found {
+		p := Pod{NamespacedName: name, UID: sight.Pod.UID, Group: sight.Pod.Labels[groupLabel]}
+		p.Due = sight.Now + s.Delays.jittered(s.Delays.Schedule, &p)
+		s.all = slices.Insert(s.all, i, p)
+	}
+	return &s.all[i]
+}
+
+// groupLabel tells which pods are spread over the nodes together.
+const groupLabel = "strimzi.io/cluster"
+
+// visit is one call of Sync.
+type visit struct {
+	Sight
+	pods *Pods
+	p    *Pod
+	host Host
+	out  Outcome
+}
+
+func (v *visit) due() bool { return v.p.Due <= v.Now }
+
+// wait sets when the present step ends.
+func (v *visit) wait(delay int64) { v.p.Due = v.Now + max(delay, 1) }
+
+func (v *visit) enter(step Step, delay int64) {
+	v.p.Step = step
+	v.wait(v.pods.Delays.jittered(delay, v.p))
+}
+
+func (v *visit) tell(reason, format string, args ...any) {
+	v.out.Events = append(v.out.Events, Event{Type: corev1.EventTypeNormal, Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+func (v *visit) warn(reason, format string, args ...any) {
+	v.out.Events = append(v.out.Events, Event{Type: corev1.EventTypeWarning, Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+// move takes one step if one is due.
+func (v *visit) move() {
+	if v.Pod.DeletionTimestamp != nil && v.p.Step < Stopping {
+		v.stop()
+		return
+	}
+	switch v.p.Step {
+	case Unscheduled, Bound:
+		v.schedule()
+	case Creating:
+		v.create()
+	case PullBackOff:
+		v.pullAgain()
+	case Initializing:
+		v.initialize()
+	case Running:
+		v.look()
+	case Exited:
+		v.restart()
+	case Stopping:
+		v.stopping()
+	case Stopped:
+		v.stopped()
+	}
+}
+
+func (v *visit) schedule() {
+	p := v.p
+	switch {
+	case v.Pod.Spec.NodeName != "":
+		p.Node, p.Problem, p.Since = v.Pod.Spec.NodeName, "", v.Now
+		v.enter(Creating, v.pods.Delays.Create)
+	case !v.due():
+	default:
+		if p.Problem = v.unschedulable(); p.Problem != "" {
+			v.warn("FailedScheduling", "%s", p.Problem)
+			v.wait(retry)
+			return
+		}
+		p.Step, p.Node = Bound, v.chooseNode()
+		v.out.Bind = p.Node
+		v.tell("Scheduled", "Successfully assigned %s/%s to %s", p.Namespace, p.Name, p.Node)
+		v.wait(retry) // and bind again if it does not show
+	}
+}
+
+func (v *visit) unschedulable() string {
+	total := len(v.Nodes)
+	switch {
+	case v.Mounts.Unclaimed != "":
+		return fmt.Sprintf("0/%d nodes are available: persistentvolumeclaim %q not found.", total, v.Mounts.Unclaimed)
+	case !slices.ContainsFunc(v.Nodes, func(n Node) bool { return !n.Unschedulable }):
+		return fmt.Sprintf("0/%d nodes are available: %d node(s) were unschedulable.", total, total)
+	default:
+		return ""
+	}
+}
+
+// chooseNode takes the node with the fewest pods of the pod's group, then with the fewest pods, then the first.
+func (v *visit) chooseNode() string {
+	load := func(n Node) (group, all int) {
+		for i := range v.pods.all {
+			if other := &v.pods.all[i]; other.Node == n.Name && other.UID != v.p.UID {
+				all++
+				if other.Group == v.p.Group {
+					group++
+				}
+			}
+		}
+		return group, all
+	}
+	nodes := slices.DeleteFunc(slices.Clone(v.Nodes), func(n Node) bool { return n.Unschedulable })
+	return slices.MinFunc(nodes, func(a, b Node) int {
+		groupA, allA := load(a)
+		groupB, allB := load(b)
+		return cmp.Or(groupA-groupB, allA-allB, cmp.Compare(a.Name, b.Name))
+	}).Name
+}
+
+func (v *visit) create() {
+	switch {
+	case !v.due():
+	case v.Mounts.Missing != "":
+		v.warn("FailedMount", "%s", v.Mounts.Missing)
+		v.wait(retry)
+	default:
+		v.pull()
+	}
+}
+
+// pull goes on to the containers, or backs off from the first image that cannot be had.
+func (v *visit) pull() {
+	p := v.p
+	for _, image := range imagesOf(v.Pod) {
+		problem := v.host.Pull(v.Pod, image)
+		if problem == "" {
+			continue
+		}
+		p.BadImage, p.Problem, p.PullFailed = image, problem, true
+		p.Pulls++
+		v.warn("Failed", "Failed to pull image %q: %s", image, problem)
+		v.enter(PullBackOff, pullShown)
+		return
+	}
+	p.BadImage, p.Problem, p.Pulls, p.PullFailed = "", "", 0, false
+	if len(v.Pod.Spec.InitContainers) > 0 && !p.Initialized {
+		v.enterInit()
+		return
+	}
+	v.start()
+}
+
+func (v *visit) pullAgain() {
+	switch {
+	case !v.due():
+	case v.p.PullFailed:
+		v.p.PullFailed = false
+		v.wait(backOff(v.p.Pulls))
+	default:
+		v.pull()
+	}
+}
+
+func imagesOf(pod *corev1.Pod) []string {
+	var images []string
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			if !slices.Contains(images, containers[i].Image) {
+				images = append(images, containers[i].Image)
+			}
+		}
+	}
+	return images
+}
