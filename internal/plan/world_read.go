@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/json"
+	strictjson "sigs.k8s.io/json"
+
+	"github.com/detent-dev/detent/internal/manifests"
+)
+
+// worldReader reads a World document, strictly, and says of everything that is wrong where it stands.
+type worldReader struct {
+	manifest manifests.Manifest
+	findings []finding
+}
+
+func decodeWorld(m manifests.Manifest) (World, []finding) {
+	r := worldReader{manifest: m}
+	rest := map[string]any{}
+	for name, value := range m.Object.Object {
+		rest[name] = value
+	}
+	var w World
+	w.Kafka = entries[KafkaWorld](&r, rest, "kafka")
+	w.Connect = entries[ConnectWorld](&r, rest, "connect")
+	w.Ceph = entries[CephWorld](&r, rest, "ceph")
+	r.decode("", rest, &w)
+	return w, r.findings
+}
+
+// entries reads a section whose fields are names that the reader cannot know, and takes it away.
+func entries[T any](r *worldReader, document map[string]any, section string) map[string]T {
+	content, ok := document[section].(map[string]any)
+	if !ok {
+		return nil // absent, or the wrong type, which the rest of the document tells
+	}
+	delete(document, section)
+	out := make(map[string]T, len(content))
+	for _, name := range sorted(content) {
+		var entry T
+		r.decode(section+"."+name, content[name], &entry)
+		out[name] = entry
+	}
+	return out
+}
+
+var unknownField = regexp.MustCompile(`^unknown field "(.+)"$`)
+
+func (r *worldReader) decode(path string, value, into any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		r.fail(path, err.Error())
+		return
+	}
+	strict, err := strictjson.UnmarshalStrict(text, into)
+	if err != nil {
+		f := typeFinding(r.manifest, err)
+		r.fail(join(path, f.field), f.problem)
+	}
+	for _, s := range strict {
+		if found := unknownField.FindStringSubmatch(s.Error()); found != nil {
+			r.fail(join(path, found[1]), "unknown field")
+			continue
+		}
+		r.fail(path, s.Error())
+	}
+}
+
+func (r *worldReader) fail(path, text string) {
+	r.findings = append(r.findings, finding{source: r.manifest.Source, of: KindWorld, field: path, problem: text})
+}
+
+func join(path, field string) string {
+	if path == "" || field == "" {
+		return path + field
+	}
+	return path + "." + field
+}
