@@ -35,7 +35,7 @@ func TestMutantIsUncheckedAndLeavesTheMachineAlone(t *testing.T) {
 	m := mustCompile(t, toy())
 	mutant := m.Mutant(func(d *toyDefinition) {
 		d.Doc = "" // a structural defect
-		d.Transitions[pathForbidden].When = transitions.Not(pathAllowed, "a forbidden path").Inverted(0)
+		d.Transitions[pathForbidden].When = transitions.Not(pathAllowed, "a forbidden path").Mutated(0, transitions.Answer.Not)
 	})
 	if got := lookAt(mutant, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "path-forbidden" {
 		t.Errorf("the mutant decided %+v", got)

@@ -163,19 +163,19 @@ func (g Guard[F, M]) Leaves() []Guard[F, M] {
 	return out
 }
 
-// Inverted returns the guard with its n-th leaf answering the opposite: a mutant that a good test must notice.
-func (g Guard[F, M]) Inverted(n int) Guard[F, M] {
-	mutant, _ := g.inverted(n)
+// Mutated returns the guard with another answer of its n-th leaf, given the leaf's own: a mutant that a good test must notice.
+func (g Guard[F, M]) Mutated(n int, answer func(Answer) Answer) Guard[F, M] {
+	mutant, _ := g.mutated(n, answer)
 	return mutant
 }
 
-func (g Guard[F, M]) inverted(n int) (Guard[F, M], int) {
+func (g Guard[F, M]) mutated(n int, answer func(Answer) Answer) (Guard[F, M], int) {
 	if g.op == leaf {
 		if n == 0 {
 			ask := g.Ask
 			g.Ask = func(facts *F, memo M) Verdict {
 				v := ask(facts, memo)
-				v.Answer = v.Answer.Not()
+				v.Answer = answer(v.Answer)
 				return v
 			}
 		}
@@ -183,7 +183,7 @@ func (g Guard[F, M]) inverted(n int) (Guard[F, M], int) {
 	}
 	g.of = slices.Clone(g.of)
 	for i := range g.of {
-		g.of[i], n = g.of[i].inverted(n)
+		g.of[i], n = g.of[i].mutated(n, answer)
 	}
 	return g, n
 }

@@ -251,7 +251,7 @@ func TestAnatomy(t *testing.T) {
 	}
 }
 
-func TestInvertedChangesOneLeafAndNotTheOriginal(t *testing.T) {
+func TestMutatedChangesOneLeafAndNotTheOriginal(t *testing.T) {
 	g := transitions.All(named("a"), transitions.Any(named("b"), named("c")))
 	cases := map[string]struct {
 		leaf  int
@@ -265,7 +265,7 @@ func TestInvertedChangesOneLeafAndNotTheOriginal(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := g.Verdict(&tc.facts, memo{})
-			if got := g.Inverted(tc.leaf).Verdict(&tc.facts, memo{}).Answer; got != tc.want {
+			if got := g.Mutated(tc.leaf, transitions.Answer.Not).Verdict(&tc.facts, memo{}).Answer; got != tc.want {
 				t.Errorf("the mutant says %v, want %v", got, tc.want)
 			}
 			if diff := cmp.Diff(before, g.Verdict(&tc.facts, memo{})); diff != "" {

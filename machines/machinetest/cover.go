@@ -1,0 +1,267 @@
+package machinetest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// cover finds out what the rows cover and which mutants they would notice.
+func (x *examination[F, M, E]) cover() {
+	x.meet()
+	mutants := x.mutants()
+	without := map[string]*mutant[F, M, E]{} // by edge: the machine that does not have it
+	var unnoticed []*mutant[F, M, E]
+	for i := range mutants {
+		m := &mutants[i]
+		if m.event != "" {
+			without[m.items[0]] = m
+		}
+		if !x.notices(m) {
+			unnoticed = append(unnoticed, m)
+		}
+	}
+	for _, item := range x.items.order {
+		if !x.items.met[item] {
+			x.problem("%s: %s", x.items.lack(item), x.advise(item, without[item]))
+		}
+	}
+	for _, m := range unnoticed {
+		x.complain(m)
+	}
+}
+
+// complain reports a mutant that no row notices, unless it cannot be told from the machine or its edge has no row at all.
+func (x *examination[F, M, E]) complain(m *mutant[F, M, E]) {
+	hint, found := x.candidate(m)
+	if m.possible != nil && !found {
+		return
+	}
+	met := x.met(m.items)
+	for _, item := range m.items {
+		x.items.missed[item] = true
+	}
+	if met {
+		x.problem("%s, and no row would notice: %s", m.text, join(m.add, hint))
+	}
+}
+
+// meet marks what the rows have: edges taken, and answers that need no mutant to be noticed.
+func (x *examination[F, M, E]) meet() {
+	for i := range x.trials {
+		t := &x.trials[i]
+		switch t.out.event {
+		case "":
+		case machines.EventLocated:
+			x.items.met[locatedItem(t.out.to)] = true
+		default:
+			x.items.met[edgeItem(t.out.event, t.row.State)] = true
+		}
+		for j := range x.sites {
+			if s := &x.sites[j]; s.state == t.row.State {
+				x.meetAnswers(t, s)
+			}
+		}
+	}
+}
+
+// meetAnswers marks the answers of While and Before, and the leaves that are unknown. That a leaf says yes or no is marked
+// by the mutants that answer the opposite.
+func (x *examination[F, M, E]) meetAnswers(t *trial[F, M, E], s *site[F, M, E]) {
+	asked := t.asked() && !x.overtaken(t, s)
+	switch s.kind {
+	case whileSite:
+		asked = t.readable && t.out.event != machines.EventTargetChanged
+	case beforeSite:
+		asked = t.out.mayAct && (t.out.event == "" || t.out.event == machines.EventTurnedBack)
+	}
+	if !asked {
+		return
+	}
+	if v, ok := s.verdict(whole, &t.row.Facts, t.memo); ok && s.kind != edgeSite {
+		x.items.met[answerItem(s.label, v.Answer)] = true
+	}
+	for n, l := range s.leaves {
+		if v, ok := s.verdict(n, &t.row.Facts, t.memo); ok && v.Answer == transitions.Unknown {
+			x.items.met[answerItem(guardLabel(l.Name), v.Answer)] = true
+		}
+	}
+}
+
+// overtaken says that an edge before the site's was taken, so that its guard was not asked.
+func (x *examination[F, M, E]) overtaken(t *trial[F, M, E], s *site[F, M, E]) bool {
+	if s.kind != edgeSite {
+		return false
+	}
+	for i := range x.def.Transitions[:s.index] {
+		if e := &x.def.Transitions[i]; e.From == s.state && e.Event == t.out.event {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *examination[F, M, E]) met(items []string) bool {
+	for _, item := range items {
+		if !x.items.met[item] {
+			return false
+		}
+	}
+	return true
+}
+
+// notices says whether some row would fail on the mutant.
+func (x *examination[F, M, E]) notices(m *mutant[F, M, E]) bool {
+	other := drive(x.machine.Mutant(m.change), nil)
+	noticed := false
+	for i := range x.trials {
+		t := &x.trials[i]
+		if m.state != "" && t.row.State != m.state {
+			continue
+		}
+		out := other.follow(t.entry, &t.row.Facts)
+		if out.same(&t.out) {
+			continue
+		}
+		noticed = true
+		if m.site == nil {
+			break
+		}
+		// Every row that notices shows that the leaf's own answer matters there.
+		if v, ok := m.site.verdict(m.leaf, &t.row.Facts, t.memo); ok {
+			x.items.met[answerItem(guardLabel(m.site.leaves[m.leaf].Name), v.Answer)] = true
+		}
+	}
+	return noticed
+}
+
+// candidate looks for facts in the table that would tell the mutant from the machine, with the memo of their own row or of
+// one in the mutant's state.
+func (x *examination[F, M, E]) candidate(m *mutant[F, M, E]) (hint string, found bool) {
+	other := drive(x.machine.Mutant(m.change), nil)
+	held := x.memos(m.state)
+	for i := range x.trials {
+		t := &x.trials[i]
+		for _, memo := range append(held, t.stored()) {
+			if hint, found = x.tells(m, other, t, memo); found {
+				return hint, true
+			}
+		}
+	}
+	return "", false
+}
+
+// stored is the memo of a row's bookmark.
+func (t *trial[F, M, E]) stored() stored[M] {
+	if t.entry == nil {
+		return stored[M]{memo: t.memo}
+	}
+	return stored[M]{coded: t.entry.Memo, memo: t.memo, row: t.row.Name}
+}
+
+// stored is a memo with its coding and the row it comes from.
+type stored[M any] struct {
+	coded map[string]string
+	memo  M
+	row   string
+}
+
+// memos of the rows in a state, each once.
+func (x *examination[F, M, E]) memos(state string) []stored[M] {
+	var out []stored[M]
+	for i := range x.trials {
+		t := &x.trials[i]
+		if t.row.State != state || !t.readable {
+			continue
+		}
+		if known := slices.ContainsFunc(out, func(s stored[M]) bool { return maps.Equal(s.coded, t.entry.Memo) }); !known {
+			out = append(out, t.stored())
+		}
+	}
+	return slices.Clip(out)
+}
+
+// tells says whether one row's facts with a memo, in the mutant's state, lead elsewhere than in the machine.
+func (x *examination[F, M, E]) tells(m *mutant[F, M, E], other driven[F, E], t *trial[F, M, E], with stored[M]) (hint string, ok bool) {
+	facts := &t.row.Facts
+	if m.possible != nil && !m.possible(facts, with.memo) {
+		return "", false
+	}
+	entry := bookmark(m.state, with.coded, t.target)
+	is := x.quick.follow(entry, facts)
+	if is.err != nil || m.event != "" && is.event != m.event {
+		return "", false
+	}
+	if out := other.follow(entry, facts); out.err != nil || out.same(&is) {
+		return "", false
+	}
+	memo := ""
+	if len(with.coded) > 0 {
+		memo = fmt.Sprintf(" with memo %v", with.coded)
+	}
+	return fmt.Sprintf("the facts of row %q in state %s%s would do, where %s follows: %s",
+		t.row.Name, named(m.state), memo, follows(&is), worded(*facts)), true
+}
+
+func follows[E any](o *outcome[E]) string {
+	switch {
+	case o.event != "":
+		return o.event + " to " + o.to
+	case len(o.effects) > 0:
+		return fmt.Sprintf("%v", o.effects)
+	case len(o.blocked) > 0:
+		return "nothing, blocked by " + strings.Join(o.blocked, ", ")
+	default:
+		return "staying"
+	}
+}
+
+func join(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// advise says how to cover an item that no row has. without is the machine that lacks the edge, if the item is one.
+func (x *examination[F, M, E]) advise(item string, without *mutant[F, M, E]) string {
+	if without != nil {
+		hint, _ := x.candidate(without)
+		return join(without.add, hint)
+	}
+	for i := range x.sites {
+		s := &x.sites[i]
+		for _, answer := range []transitions.Answer{transitions.Yes, transitions.No, transitions.Unknown} {
+			if item == answerItem(s.label, answer) {
+				return fmt.Sprintf("add a row in state %s in which %s %s", s.state, s.guard.Name, x.how(answer, s.guard.AllNeeds()))
+			}
+			for _, l := range s.leaves {
+				if item == answerItem(guardLabel(l.Name), answer) {
+					return fmt.Sprintf("add a row in state %s in which %s %s and %s hangs on it", s.state, l.Name, x.how(answer, l.needs), s.label)
+				}
+			}
+		}
+	}
+	return "add a row"
+}
+
+func (x *examination[F, M, E]) how(answer transitions.Answer, needs []transitions.Need) string {
+	if answer != transitions.Unknown {
+		return "says " + answer.String()
+	}
+	text := "cannot be answered, because a fact is transitions.Unreadable:"
+	for _, need := range needs {
+		text += " " + string(need)
+		if field := x.shape.needs[need]; field != "" {
+			text += " (" + field + ")"
+		}
+	}
+	return text
+}

@@ -1,0 +1,168 @@
+package machinetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+const (
+	rowUID       = "machinetest"
+	rowLifecycle = "lifecycle"
+)
+
+// driven is a machine bound to nothing but facts.
+type driven[F, E any] struct {
+	machines.Lifecycle[struct{}, *F, E]
+}
+
+// drive binds the machine. With a shape, facts that are not asked for are blanked, as a kind leaves them out.
+func drive[F, M, E any](m *machines.Machine[F, M, E], shape *shape) driven[F, E] {
+	return driven[F, E]{machines.Bind(m, machines.Binding[struct{}, *F, F, E, E]{
+		Name: rowLifecycle,
+		Observe: func(_ struct{}, facts *F, ask machines.Ask) F {
+			if shape == nil {
+				return *facts
+			}
+			return blanked(shape, *facts, ask.Needs)
+		},
+		Effect: func(effect E) E { return effect },
+	})}
+}
+
+// outcome is what follows from a bookmark and facts.
+type outcome[E any] struct {
+	err     error
+	event   string
+	to      string
+	memo    map[string]string
+	attempt string
+	waiting []string
+	mayAct  bool
+	effects []E
+	blocked []string
+}
+
+func (d driven[F, E]) look(entry *lifecyclev1.Lifecycle, facts *F, needs []transitions.Need) machines.Look[E] {
+	q := machines.Question[struct{}, *F]{View: facts, UID: rowUID, Entry: entry, Ask: machines.Ask{
+		Needs: needs, Now: Start, Ticket: machines.TicketOf(rowUID, rowLifecycle, entry),
+	}}
+	if entry != nil {
+		q.Ask.Attempt, q.Ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
+	}
+	return d.Look(q)
+}
+
+// follow decides and, where the lifecycle stays, asks what it waits for and what its action wants.
+func (d driven[F, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) outcome[E] {
+	needs := d.Needs(entry)
+	look := d.look(entry, facts, needs)
+	decision := look.Decide()
+	if len(decision.Needs) > 0 {
+		look = d.look(entry, facts, union(needs, decision.Needs))
+		decision = look.Decide()
+	}
+	out := outcome[E]{err: decision.Err, mayAct: decision.MayAct}
+	switch {
+	case out.err != nil:
+	case decision.Move != nil:
+		out.moved(entry, decision.Move)
+	case entry != nil:
+		out.waiting, out.err = waitingFor(look.Project())
+		if action, acts := d.Action(entry.State); acts && decision.MayAct && out.err == nil {
+			out.acted(entry, d.look(entry, facts, union(needs, action.Needs)).Act())
+		}
+	}
+	return out
+}
+
+func (o *outcome[E]) moved(entry *lifecyclev1.Lifecycle, move *machines.Move) {
+	o.event, o.to, o.memo, o.waiting = move.Event, move.To, move.Memo, nil
+	switch {
+	case move.Attempt == nil:
+		o.attempt = "none"
+	case entry != nil && entry.Attempt != nil && entry.Attempt.ID == move.Attempt.ID:
+		o.attempt = "kept"
+	default:
+		o.attempt = "new"
+	}
+}
+
+func (o *outcome[E]) acted(entry *lifecyclev1.Lifecycle, acting machines.Acting[E]) {
+	o.err, o.effects = acting.Err, acting.Effects
+	if acting.TurnBack != nil {
+		o.moved(entry, acting.TurnBack)
+		return
+	}
+	for _, b := range acting.Blocked {
+		o.blocked = append(o.blocked, b.Guard)
+	}
+	slices.Sort(o.blocked)
+}
+
+// enter makes the entry that the outcome leads to. It fails on an edge that the graph does not have.
+func (d driven[F, E]) enter(entry *lifecyclev1.Lifecycle, facts *F, o *outcome[E]) (lifecyclev1.Lifecycle, error) {
+	from := ""
+	if entry != nil {
+		from = entry.State
+	}
+	return d.look(entry, facts, d.NeedsIn(o.to)).Enter(machines.Move{Event: o.event, From: from, To: o.to, Memo: o.memo})
+}
+
+func waitingFor(entry lifecyclev1.Lifecycle) ([]string, error) {
+	var names []string
+	for _, w := range entry.WaitingFor {
+		if w.Guard == "defect" {
+			return nil, errors.New(w.Saw)
+		}
+		names = append(names, w.Guard)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// same says whether a table that wants one outcome would accept the other.
+func (o *outcome[E]) same(other *outcome[E]) bool {
+	return (o.err == nil) == (other.err == nil) && o.event == other.event && o.to == other.to && o.attempt == other.attempt &&
+		maps.Equal(o.memo, other.memo) && slices.Equal(o.waiting, other.waiting) && slices.Equal(o.blocked, other.blocked) &&
+		(len(o.effects) == 0 && len(other.effects) == 0 || reflect.DeepEqual(o.effects, other.effects))
+}
+
+// bookmark makes the entry of a row: entered a minute ago, under an attempt of an hour ago.
+func bookmark(state string, memo map[string]string, target string) *lifecyclev1.Lifecycle {
+	if state == "" {
+		return nil
+	}
+	entry := Entry(rowLifecycle, state).Memo(memo).Entered(Start.Add(-time.Minute))
+	if target != NoAttempt {
+		entry.Attempt(Attempt(rowUID, rowLifecycle, target, Start.Add(-time.Hour)))
+	}
+	return entry.Obj()
+}
+
+// safely turns a panic into an error.
+func safely(run func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			var ok bool
+			if err, ok = p.(error); !ok {
+				err = fmt.Errorf("panic: %v", p)
+			}
+		}
+	}()
+	run()
+	return nil
+}
+
+func union(a, b []transitions.Need) []transitions.Need {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,176 @@
+package machinetest
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// examination is a table held against a machine.
+type examination[F, M, E any] struct {
+	machine *machines.Machine[F, M, E]
+	def     machines.Definition[F, M, E]
+	sites   []site[F, M, E]
+	shape   *shape
+	// strict leaves out facts that nobody declared; quick has all facts of a row.
+	strict, quick driven[F, E]
+	trials        []trial[F, M, E]
+	items         *items
+	report        *Report
+	// told are the problems already reported, by what they are about.
+	told map[string]bool
+}
+
+// trial is a row made ready.
+type trial[F, M, E any] struct {
+	row   *Row[F, M, E]
+	entry *lifecyclev1.Lifecycle
+	// target that the row's facts have.
+	target string
+	memo   M
+	// readable says that the state is known and the memo can be decoded: its guards are asked.
+	readable bool
+	out      outcome[E]
+}
+
+// asked says whether the edges of the row's state were asked: its bookmark was believed and its target unchanged.
+func (t *trial[F, M, E]) asked() bool {
+	return t.readable && t.out.err == nil && t.out.event != machines.EventLocated && t.out.event != machines.EventTargetChanged
+}
+
+// Report is what examining a table found.
+type Report struct {
+	// Machine that was examined.
+	Machine string
+	// Edges and Answers that some row covers, in such a way that it would fail if they were wrong, of those there are.
+	Edges, AllEdges, Answers, AllAnswers int
+	// Rows are the failures of single rows, by name.
+	Rows map[string][]string
+	// Problems of the table as a whole, and of the machine by its laws.
+	Problems []string
+}
+
+// Failed says whether anything is wrong.
+func (r *Report) Failed() bool { return len(r.Rows) > 0 || len(r.Problems) > 0 }
+
+// String is the coverage on one line. It says 100 % only of full coverage.
+func (r *Report) String() string {
+	percent := 100
+	if all := r.AllEdges + r.AllAnswers; all > 0 {
+		percent = 100 * (r.Edges + r.Answers) / all
+	}
+	return fmt.Sprintf("transition coverage: %s %d/%d edges, %d/%d guard answers (%d %%)",
+		r.Machine, r.Edges, r.AllEdges, r.Answers, r.AllAnswers, percent)
+}
+
+// Examine holds the table against the machine, without a test.
+//
+// Coverage is judged once every row holds: what follows from rows that fail says nothing.
+func Examine[F, M, E any](machine *machines.Machine[F, M, E], rows []Row[F, M, E]) *Report {
+	x := &examination[F, M, E]{
+		machine: machine, def: machine.Definition(), shape: shapeOf(reflect.TypeFor[F]()),
+		report: &Report{Machine: machine.Graph().Name, Rows: map[string][]string{}},
+		told:   map[string]bool{},
+	}
+	x.sites = sitesOf(&x.def)
+	x.strict, x.quick = drive(machine, x.shape), drive(machine, nil)
+	x.items = x.owed()
+	x.checkShape()
+	x.prepare(rows)
+	x.checkRows()
+	x.checkReads()
+	x.checkLaws()
+	if len(x.report.Rows) == 0 {
+		x.cover()
+	}
+	x.report.Edges, x.report.AllEdges = x.items.count(true)
+	x.report.Answers, x.report.AllAnswers = x.items.count(false)
+	return x.report
+}
+
+func (x *examination[F, M, E]) problem(text string, args ...any) {
+	x.report.Problems = append(x.report.Problems, fmt.Sprintf(text, args...))
+}
+
+// problemOnce reports a problem that many rows may show once.
+func (x *examination[F, M, E]) problemOnce(about, text string, args ...any) {
+	if !x.told[about] {
+		x.told[about] = true
+		x.problem(text, args...)
+	}
+}
+
+func (x *examination[F, M, E]) prepare(rows []Row[F, M, E]) {
+	seen := map[string]bool{}
+	x.trials = make([]trial[F, M, E], len(rows))
+	for i := range rows {
+		t := &x.trials[i]
+		t.row = &rows[i]
+		if seen[t.row.Name] {
+			x.problem("two rows are named %q: give each a name of its own", t.row.Name)
+		}
+		seen[t.row.Name] = true
+		if err := x.ready(t); err != nil {
+			x.failed(t.row, "preparing the row: %v", err)
+		}
+	}
+}
+
+// ready codes the row's bookmark and sees what follows.
+func (x *examination[F, M, E]) ready(t *trial[F, M, E]) error {
+	coded := t.row.Coded
+	if coded == nil && t.row.Memo != nil {
+		if err := safely(func() { coded = x.def.Memo.Encode(*t.row.Memo) }); err != nil {
+			return fmt.Errorf("encoding the memo: %w", err)
+		}
+	}
+	var aim machines.Aim
+	_ = safely(func() { aim = x.def.Target.Of(&t.row.Facts) }) // a panic shows in the row's outcome
+	t.target = aim.To
+	t.entry = bookmark(t.row.State, coded, cmp.Or(t.row.Attempt, t.target))
+	_, known := x.quick.State(t.row.State)
+	memo, err := x.def.Memo.Decode(coded)
+	t.memo, t.readable = memo, known && err == nil && t.row.State != machines.Locating
+	t.out = x.strict.follow(t.entry, &t.row.Facts)
+	return nil
+}
+
+// owesLocating says whether a table must show that the machine cannot tell where it stands: only what costs a call can fail.
+func (x *examination[F, M, E]) owesLocating() bool { return len(x.def.Locate.Needs) > 0 }
+
+// owed lists what the table must cover.
+func (x *examination[F, M, E]) owed() *items {
+	all := newItems()
+	for _, e := range x.machine.Graph().Edges {
+		switch {
+		case e.Class != machines.Located:
+			all.owe(edgeItem(e.Event, e.From), true)
+		case e.To != machines.Locating || x.owesLocating():
+			all.owe(locatedItem(e.To), true)
+		}
+	}
+	for i := range x.sites {
+		s := &x.sites[i]
+		if s.kind != edgeSite {
+			x.oweAnswers(all, s.label, s.guard.AllNeeds())
+		}
+		for _, l := range s.leaves {
+			if !l.Certain() {
+				x.oweAnswers(all, guardLabel(l.Name), l.needs)
+			}
+		}
+	}
+	return all
+}
+
+func (x *examination[F, M, E]) oweAnswers(all *items, of string, needs []transitions.Need) {
+	all.owe(answerItem(of, transitions.Yes), false)
+	all.owe(answerItem(of, transitions.No), false)
+	if len(needs) > 0 {
+		all.owe(answerItem(of, transitions.Unknown), false)
+	}
+}

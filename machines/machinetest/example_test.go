@@ -1,0 +1,106 @@
+package machinetest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// lampFacts are what a lamp's machine sees. All of it is in the cache, so that nothing is tagged with a need.
+type lampFacts struct{ Wanted, Lit bool }
+
+// lampMemo holds nothing: there is nothing to choose.
+type lampMemo = struct{}
+
+// lampEffect is what the machine wants done.
+type lampEffect string
+
+var asWanted = transitions.Guard[lampFacts, lampMemo]{
+	Name: "as-wanted", Doc: "the lamp is as it should be", Want: "the lamp as wanted",
+	Ask: func(f *lampFacts, _ lampMemo) transitions.Verdict {
+		return transitions.If(f.Lit == f.Wanted, "the other way")
+	},
+}
+
+// lamp switches a lamp.
+func lamp() *machines.Machine[lampFacts, lampMemo, lampEffect] {
+	machine, err := machines.Compile(machines.Definition[lampFacts, lampMemo, lampEffect]{
+		Name: "lamp", Doc: "switches a lamp on and off",
+		States: []machines.State[lampFacts, lampMemo, lampEffect]{
+			{State: states.State{Name: "Idle", Kind: states.Rest, Doc: "the lamp is as wanted"}},
+			{
+				State: states.State{Name: "Switching", Kind: states.Work, Doc: "the switch is being pressed", Deadline: time.Minute, Poll: time.Second},
+				While: transitions.Always[lampFacts, lampMemo](), OnTarget: "Switching",
+				Do: &machines.Action[lampFacts, lampMemo, lampEffect]{
+					Name: "press", Doc: "presses the switch",
+					Do: func(*lampFacts, lampMemo) []lampEffect { return []lampEffect{"press"} },
+				},
+			},
+		},
+		Transitions: []machines.Transition[lampFacts, lampMemo]{
+			{Event: "wanted", From: "Idle", To: "Switching", When: transitions.Not(asWanted, "the lamp to change"), NewAttempt: true, Doc: "the lamp should change"},
+			{Event: "switched", From: "Switching", To: "Idle", When: asWanted, Awaited: true, Doc: "the lamp changed"},
+		},
+		Target: machines.Target[lampFacts]{Of: func(f *lampFacts) machines.Aim { return machines.Aim{To: fmt.Sprint(f.Wanted)} }},
+		Locate: machines.Locator[lampFacts, lampMemo]{
+			States: []string{"Idle"},
+			Find: func(*lampFacts) (machines.Place[lampMemo], transitions.Verdict) {
+				return machines.Place[lampMemo]{State: "Idle"}, transitions.Allow()
+			},
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return machine
+}
+
+// lampTable is what a lamp does, one row per story.
+var lampTable = []machinetest.Row[lampFacts, lampMemo, lampEffect]{
+	{Name: "all is well", State: "Idle", Facts: lampFacts{Wanted: true, Lit: true}},
+	{
+		Name: "light is wanted", State: "Idle", Facts: lampFacts{Wanted: true},
+		Want: machinetest.Want[lampMemo, lampEffect]{Event: "wanted", To: "Switching"},
+	},
+	{
+		Name: "the switch is pressed until there is light", Reason: "a press may get lost", State: "Switching", Facts: lampFacts{Wanted: true},
+		Want: machinetest.Want[lampMemo, lampEffect]{WaitingFor: []string{"as-wanted"}, Effects: []lampEffect{"press"}},
+	},
+	{
+		Name: "there is light", State: "Switching", Facts: lampFacts{Wanted: true, Lit: true},
+		Want: machinetest.Want[lampMemo, lampEffect]{Event: "switched", To: "Idle"},
+	},
+	{
+		Name: "darkness is wanted after all", State: "Switching", Attempt: "true", Facts: lampFacts{},
+		Want: machinetest.Want[lampMemo, lampEffect]{Event: machines.EventTargetChanged, To: "Switching"},
+	},
+	{
+		Name: "a lamp never seen before", Facts: lampFacts{Wanted: true},
+		Want: machinetest.Want[lampMemo, lampEffect]{Event: machines.EventLocated, To: "Idle"},
+	},
+}
+
+// A machine's test is one line; the table tells the stories.
+func ExampleRun() {
+	_ = func(t *testing.T) { // func TestLamp(t *testing.T)
+		machinetest.Run(t, lamp(), lampTable)
+	}
+}
+
+func ExampleExamine() {
+	report := machinetest.Examine(lamp(), lampTable)
+	fmt.Println(report)
+
+	report = machinetest.Examine(lamp(), lampTable[1:])
+	fmt.Println(report)
+	fmt.Println(report.Problems[0])
+	// Output:
+	// transition coverage: lamp 4/4 edges, 2/2 guard answers (100 %)
+	// transition coverage: lamp 3/4 edges, 2/2 guard answers (83 %)
+	// guard as-wanted in wanted from Idle could always say no, and no row would notice: add a row in state Idle where wanted from Idle hangs on as-wanted alone; the facts of row "there is light" in state Idle would do, where staying follows: {Wanted:true Lit:true}
+}

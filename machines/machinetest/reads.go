@@ -1,0 +1,116 @@
+package machinetest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// checkShape looks at the tags of the facts.
+func (x *examination[F, M, E]) checkShape() {
+	for _, field := range x.shape.untagged {
+		x.problem("fact %s names no need: tag it with the need that it costs, as in `need:\"quorum\"`", field)
+	}
+	for _, need := range x.shape.all() {
+		if !slices.ContainsFunc(x.def.Needs, func(n machines.Need) bool { return n.Name == need }) {
+			x.problem("fact %s has need %q, which the machine does not declare: add it to Needs or mend the tag", x.shape.needs[need], need)
+		}
+	}
+}
+
+// reader is a function of a machine that reads facts: a guard, a choice, an action, Target, Locate or Progress.
+type reader[F, M any] struct {
+	label string
+	// needs that it declares.
+	needs []transitions.Need
+	read  func(facts *F, memo M) any
+}
+
+// readers of a row: those of its state, and those that every state has.
+func (x *examination[F, M, E]) readers(t *trial[F, M, E]) []reader[F, M] {
+	type located struct {
+		place   machines.Place[M]
+		verdict transitions.Verdict
+	}
+	out := []reader[F, M]{
+		{"Target", x.def.Target.Needs, func(f *F, _ M) any { return x.def.Target.Of(f) }},
+		{"Locate", x.def.Locate.Needs, func(f *F, _ M) any {
+			place, verdict := x.def.Locate.Find(f)
+			return located{place, verdict}
+		}},
+	}
+	if !t.readable {
+		return out
+	}
+	if x.def.Progress.Of != nil {
+		out = append(out, reader[F, M]{"Progress", x.def.Progress.Needs, func(f *F, m M) any { return x.def.Progress.Of(f, m) }})
+	}
+	for i := range x.sites {
+		s := &x.sites[i]
+		if s.state != t.row.State {
+			continue
+		}
+		for n, l := range s.leaves {
+			out = append(out, reader[F, M]{"guard " + l.Name + " in " + s.label, l.needs, func(f *F, m M) any { return s.ask(n, f, m) }})
+		}
+	}
+	for _, s := range x.def.States {
+		if s.Name == t.row.State && s.Do != nil && t.out.mayAct {
+			needs := union(s.Do.Needs, s.Do.Before.AllNeeds())
+			out = append(out, reader[F, M]{"action " + s.Do.Name + " of " + s.Name, needs, func(f *F, m M) any { return s.Do.Do(f, m) }})
+		}
+	}
+	return out
+}
+
+// checkReads blanks, for each reader, every costly fact that it did not declare: what it says must stay the same.
+func (x *examination[F, M, E]) checkReads() {
+	if len(x.shape.needs) == 0 {
+		return
+	}
+	for i := range x.trials {
+		t := &x.trials[i]
+		for _, r := range x.readers(t) {
+			if field := x.undeclared(&r, &t.row.Facts, t.memo); field != "" {
+				x.problemOnce(r.label+field, "%s reads %s without declaring it: add it to its Needs (row %q)", r.label, field, t.row.Name)
+			}
+		}
+	}
+}
+
+// undeclared names the costly facts that are read although they were not declared, or is empty.
+func (x *examination[F, M, E]) undeclared(r *reader[F, M], facts *F, memo M) string {
+	var full any
+	if err := safely(func() { full = r.read(facts, memo) }); err != nil {
+		return "" // the row itself leaves the fact out, and fails if it is asked for
+	}
+	if !reflect.DeepEqual(full, r.read(facts, memo)) {
+		return "" // no pure function: the laws tell
+	}
+	changed := func(keep []transitions.Need) bool {
+		less := blanked(x.shape, *facts, keep)
+		var now any
+		err := safely(func() { now = r.read(&less, memo) })
+		return err != nil || !reflect.DeepEqual(full, now)
+	}
+	all := x.shape.all()
+	if len(missingIn(all, r.needs)) == 0 || !changed(r.needs) {
+		return ""
+	}
+	var fields []string
+	for _, need := range missingIn(all, r.needs) {
+		if changed(slices.DeleteFunc(slices.Clone(all), func(n transitions.Need) bool { return n == need })) {
+			fields = append(fields, fmt.Sprintf("%s (need %q)", x.shape.needs[need], need))
+		}
+	}
+	return strings.Join(fields, ", ")
+}
+
+// missingIn are the needs that are not among some.
+func missingIn(all, some []transitions.Need) []transitions.Need {
+	return slices.DeleteFunc(slices.Clone(all), func(n transitions.Need) bool { return slices.Contains(some, n) })
+}

@@ -1,0 +1,97 @@
+package machinetest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// shown is what of a row's outcome is compared with its Want.
+type shown[E any] struct {
+	Event, To  string
+	Memo       map[string]string
+	WaitingFor []string
+	Effects    []E
+	Blocked    []string
+}
+
+// exact compares unexported fields too: memos and effects are plain values.
+var exact = cmp.Exporter(func(reflect.Type) bool { return true })
+
+func (x *examination[F, M, E]) failed(row *Row[F, M, E], text string, args ...any) {
+	x.report.Rows[row.Name] = append(x.report.Rows[row.Name], fmt.Sprintf(text, args...))
+}
+
+// checkRows compares what follows from each row with what it wants.
+func (x *examination[F, M, E]) checkRows() {
+	for i := range x.trials {
+		t := &x.trials[i]
+		if t.out.err != nil {
+			x.failed(t.row, "%v", t.out.err)
+			continue
+		}
+		want, got := x.wanted(t), x.found(t)
+		if t.out.event != "" {
+			next, err := x.strict.enter(t.entry, &t.row.Facts, &t.out)
+			if err == nil && t.row.Want.WaitingFor != nil {
+				got.WaitingFor, err = waitingFor(next)
+			}
+			if err != nil {
+				x.failed(t.row, "entering %s: %v", t.out.to, err)
+				continue
+			}
+		}
+		if reflect.DeepEqual(want, got) {
+			continue
+		}
+		if diff := cmp.Diff(want, got, exact, cmpopts.EquateEmpty()); diff != "" {
+			x.failed(t.row, "in state %s (-want +got):\n%s", named(t.row.State), diff)
+		}
+	}
+}
+
+func (x *examination[F, M, E]) wanted(t *trial[F, M, E]) shown[E] {
+	w := t.row.Want
+	out := shown[E]{Event: w.Event, To: w.To, WaitingFor: sorted(w.WaitingFor), Effects: w.Effects, Blocked: sorted(w.Blocked)}
+	if w.Event == "" {
+		return out
+	}
+	if w.Memo != nil {
+		out.Memo = x.def.Memo.Encode(*w.Memo)
+	}
+	out.Memo = x.canonical(out.Memo)
+	return out
+}
+
+func (x *examination[F, M, E]) found(t *trial[F, M, E]) shown[E] {
+	out := shown[E]{Event: t.out.event, To: t.out.to, WaitingFor: t.out.waiting, Effects: t.out.effects, Blocked: t.out.blocked}
+	if out.Event != "" {
+		out.Memo = x.canonical(t.out.memo)
+	}
+	return out
+}
+
+// canonical makes two codings of one memo equal. What cannot be decoded stays as it is.
+func (x *examination[F, M, E]) canonical(coded map[string]string) map[string]string {
+	memo, err := x.def.Memo.Decode(coded)
+	if err != nil {
+		return coded
+	}
+	return x.def.Memo.Encode(memo)
+}
+
+func sorted(names []string) []string {
+	out := slices.Clone(names)
+	slices.Sort(out)
+	return out
+}
+
+func named(state string) string {
+	if state == "" {
+		return "(none)"
+	}
+	return state
+}
