@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// TextOptions shape the text form.
+type TextOptions struct {
+	// Width is the number of columns that no line passes if its words allow; 0 is 80, and below 60 counts as 60.
+	Width int
+	// ASCII writes without characters beyond ASCII, as far as they are the plan's own.
+	ASCII bool
+}
+
+const (
+	textWidth = 80
+	leastText = 60
+	// timeColumn and stateColumn are how wide times and the names of states are.
+	timeColumn  = 7
+	stateColumn = 24
+)
+
+// Text writes the plan for people: what happens when, what cannot be undone, what it ends with, and what was taken for granted.
+func (p *Plan) Text(o TextOptions) string {
+	if o.Width <= 0 {
+		o.Width = textWidth
+	}
+	t := &text{width: max(o.Width, leastText), ascii: o.ASCII}
+	for i := range p.Objects {
+		if i > 0 {
+			t.line("")
+		}
+		t.object(&p.Objects[i])
+	}
+	t.times(p)
+	return strings.Join(t.lines, "\n") + "\n"
+}
+
+var asciiForms = strings.NewReplacer("→", "->", "▸", ">", "═", "=", "─", "-", "×", "x", "·", "-", "…", "...")
+
+type text struct {
+	lines []string
+	width int
+	ascii bool
+}
+
+// say is a text as it is shown. It is asked before anything is measured.
+func (t *text) say(s string) string {
+	if t.ascii {
+		return asciiForms.Replace(s)
+	}
+	return s
+}
+
+func (t *text) line(s string) { t.lines = append(t.lines, strings.TrimRight(t.say(s), " ")) }
+
+// both writes one text at the left and one at the right end of a line, or on two lines.
+func (t *text) both(left, right string) {
+	left, right = t.say(left), t.say(right)
+	room := t.width - columns(left) - columns(right)
+	if room < 2 {
+		t.prose("", left)
+		t.prose("  ", right)
+		return
+	}
+	t.line(left + strings.Repeat(" ", room) + right)
+}
+
+// prose writes words between the indent and the width.
+func (t *text) prose(indent, words string) {
+	t.hanging(indent, strings.Repeat(" ", columns(indent)), words)
+}
+
+// hanging writes words with one indent for the first line and another for the rest.
+func (t *text) hanging(first, rest, words string) {
+	line, empty := t.say(first), true
+	for word := range strings.FieldsSeq(t.say(words)) {
+		switch {
+		case empty:
+			line += word
+		case columns(line)+1+columns(word) > t.width:
+			t.line(line)
+			line = rest + word
+		default:
+			line += " " + word
+		}
+		empty = false
+	}
+	t.line(line)
+}
+
+func (t *text) object(o *Object) {
+	t.both(fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name), "nothing is applied")
+	t.line(strings.Repeat("─", t.width))
+	for i := range o.Lifecycles {
+		t.outcome(o, &o.Lifecycles[i])
+	}
+	t.timeline(o)
+	t.end(o)
+	t.assumptions(o)
+}
+
+// outcome says in one line where a lifecycle goes.
+func (t *text) outcome(o *Object, l *Lifecycle) {
+	way := ""
+	if a := l.Attempt; a != nil {
+		way = a.To
+		if a.From != "" {
+			from := a.From
+			if !a.FromKnown {
+				from += " (not in the version table)"
+			}
+			way = from + " → " + a.To
+		}
+	}
+	t.both(fmt.Sprintf("%-10s %s", l.Name, way), l.outcome(o.Planned))
+}
+
+func (l *Lifecycle) outcome(planned bool) string {
+	took := ""
+	if n := len(l.Path); n > 0 && l.Path[n-1].At > 0 {
+		took = " after about " + l.Path[n-1].At.words()
+	}
+	switch {
+	case l.Result == Holds && planned:
+		return "holds in " + l.End + took + ", as asked"
+	case l.Result == Holds:
+		return "HOLDS in " + l.End + took
+	case l.Result == Stalls:
+		return "STALLS in " + l.End + took
+	case l.Start == l.End && len(l.Path) == 0:
+		return "stays " + l.End
+	}
+	return "rests in " + l.End + took
+}
+
+// words write a time for people: 95s, 4m10s, 1h5m.
+func (o Offset) words() string {
+	d := time.Duration(o).Truncate(time.Second)
+	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case h > 0 && m == 0:
+		return fmt.Sprintf("%dh", h)
+	case h > 0:
+		return fmt.Sprintf("%dh%dm", h, m)
+	case d >= 2*time.Minute && s == 0:
+		return fmt.Sprintf("%dm", m)
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%dm%ds", m, s)
+	}
+	return fmt.Sprintf("%ds", int(d.Seconds()))
+}
+
+// end says what the lifecycles wait for, and the conditions that a person has to know of.
+func (t *text) end(o *Object) {
+	for i := range o.Lifecycles {
+		l := &o.Lifecycles[i]
+		if l.Result == Rests || len(l.WaitingFor) == 0 {
+			continue
+		}
+		t.line("")
+		t.line(fmt.Sprintf("%s waits in %s for", l.Name, l.End))
+		for _, w := range l.WaitingFor {
+			t.hanging("  ▸ ", "    ", w.Guard+": "+w.Want)
+			if w.Saw != "" {
+				t.prose("    ", "saw "+w.Saw)
+			}
+		}
+	}
+	var shown []string
+	for _, c := range o.Conditions {
+		if line := worthTelling(c.Type, string(c.Status), c.Reason, c.Message); line != "" {
+			shown = append(shown, line)
+		}
+	}
+	if len(shown) == 0 {
+		return
+	}
+	t.line("")
+	t.line("Conditions at the end")
+	for _, s := range shown {
+		t.hanging("  ▸ ", "    ", s)
+	}
+}
+
+// worthTelling is the condition in words, unless all is well with it.
+func worthTelling(kind, status, reason, message string) string {
+	good := "True"
+	switch kind {
+	case "Reconciling", "Stalled", "Paused", "AwaitingApproval", "Warning":
+		good = "False"
+	}
+	if status == good {
+		return ""
+	}
+	out := kind + "=" + status + " " + reason
+	if kind == "Warning" {
+		out = "Warning " + reason
+	}
+	if message != "" {
+		out += ": " + message
+	}
+	return out
+}
+
+func (t *text) assumptions(o *Object) {
+	if len(o.Assumptions) == 0 {
+		return
+	}
+	t.line("")
+	t.line("Taken for granted, since the input does not say")
+	for _, a := range o.Assumptions {
+		t.hanging("  · ", "    ", a)
+	}
+}
+
+// times says where the times are from, if there are any.
+func (t *text) times(p *Plan) {
+	for i := range p.Objects {
+		if len(p.Objects[i].Effects) > 0 || moves(p.Objects[i].Lifecycles) {
+			t.line("")
+			t.prose("", clockWords)
+			return
+		}
+	}
+}
+
+func moves(lifecycles []Lifecycle) bool {
+	for i := range lifecycles {
+		if len(lifecycles[i].Path) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// columns that a text takes.
+func columns(s string) int { return len([]rune(s)) }
+
+// clockWords say where the times of a plan are from.
+const clockWords = "Times are estimates: they are those of a simulated cluster with quick pods and little data, not of yours."
