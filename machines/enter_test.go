@@ -264,7 +264,7 @@ func TestWaitingFor(t *testing.T) {
 		"at most eight are listed": {
 			change: func(d *toyDefinition) {
 				var many []toyGuard
-				for _, letter := range strings.Split("abcdefghij", "") {
+				for letter := range strings.SplitSeq("abcdefghij", "") {
 					g := pathAllowed
 					g.Name = letter
 					many = append(many, g)

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func told(h []lifecyclev1.Transition) string {
 	for _, one := range h {
 		word := one.Event
 		if one.Times > 1 {
-			word += "*" + string(rune('0'+one.Times))
+			word += "*" + strconv.Itoa(int(one.Times))
 		}
 		words = append(words, word)
 	}

@@ -248,6 +248,7 @@ func (l *look[F, M, FX, E]) act() Acting[E] {
 	if !n.Do.Before.IsZero() {
 		l.asking = asking{what: "Before", of: n.Name}
 		switch n.Do.Before.Verdict(&l.facts, memo).Answer {
+		case transitions.Yes:
 		case transitions.No:
 			return Acting[E]{TurnBack: &Move{
 				Event: EventTurnedBack, From: n.Name, To: n.Do.TurnBack, Attempt: l.entry.Attempt,

@@ -1,6 +1,9 @@
 package transitions
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Guard is a named pure predicate over facts and memo. It calls no client and no clock: time is a fact.
 //
@@ -58,14 +61,11 @@ func Always[F, M any]() Guard[F, M] {
 func (g Guard[F, M]) Certain() bool { return g.certain }
 
 func joined[F, M any](kind string, guards []Guard[F, M]) string {
-	name := kind + "("
-	for i, g := range guards {
-		if i > 0 {
-			name += ", "
-		}
-		name += g.Name
+	names := make([]string, len(guards))
+	for i := range guards {
+		names[i] = guards[i].Name
 	}
-	return name + ")"
+	return kind + "(" + strings.Join(names, ", ") + ")"
 }
 
 // IsZero says whether the guard was left out of a declaration.

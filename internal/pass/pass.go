@@ -5,6 +5,7 @@ package pass
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -305,7 +306,7 @@ func (in *In[O, V, E]) needs() []transitions.Need {
 
 func missing(have, want []transitions.Need) bool {
 	for _, w := range want {
-		if !contains(have, w) {
+		if !slices.Contains(have, w) {
 			return true
 		}
 	}
@@ -317,20 +318,11 @@ func merge(have, more []transitions.Need) []transitions.Need {
 	if len(have) == 0 {
 		return more
 	}
-	out := have[:len(have):len(have)]
+	out := slices.Clip(have)
 	for _, n := range more {
-		if !contains(out, n) {
+		if !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
 	return out
-}
-
-func contains(list []transitions.Need, want transitions.Need) bool {
-	for _, n := range list {
-		if n == want {
-			return true
-		}
-	}
-	return false
 }

@@ -74,6 +74,7 @@ func (x *examination[F, M, E]) meet() {
 func (x *examination[F, M, E]) meetAnswers(t *trial[F, M, E], s *site[F, M, E]) {
 	asked := t.asked() && !x.overtaken(t, s)
 	switch s.kind {
+	case edgeSite:
 	case whileSite:
 		asked = t.readable && t.out.event != machines.EventTargetChanged
 	case beforeSite:
@@ -256,12 +257,13 @@ func (x *examination[F, M, E]) how(answer transitions.Answer, needs []transition
 	if answer != transitions.Unknown {
 		return "says " + answer.String()
 	}
-	text := "cannot be answered, because a fact is transitions.Unreadable:"
+	var text strings.Builder
+	text.WriteString("cannot be answered, because a fact is transitions.Unreadable:")
 	for _, need := range needs {
-		text += " " + string(need)
+		text.WriteString(" " + string(need))
 		if field := x.shape.needs[need]; field != "" {
-			text += " (" + field + ")"
+			text.WriteString(" (" + field + ")")
 		}
 	}
-	return text
+	return text.String()
 }

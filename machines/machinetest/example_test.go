@@ -90,6 +90,7 @@ func ExampleRun() {
 	_ = func(t *testing.T) { // func TestLamp(t *testing.T)
 		machinetest.Run(t, lamp(), lampTable)
 	}
+	// Output:
 }
 
 func ExampleExamine() {

@@ -39,10 +39,9 @@ func (s *shape) walk(t reflect.Type, path string) bool {
 	}
 	s.costly[t] = false // a type within itself adds nothing
 	costly := false
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // nothing else can hold facts that may be blanked
 	case reflect.Struct:
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			at := path + "." + f.Name
 			if isFact(f.Type) {
 				costly = true
@@ -81,7 +80,7 @@ func blanked[F any](s *shape, facts F, keep []transitions.Need) F {
 
 // blank empties costly facts in v, which is addressable. What v only points to is copied first.
 func (s *shape) blank(v reflect.Value, keep []transitions.Need) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // as walk
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Type().Field(i)

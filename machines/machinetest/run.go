@@ -12,13 +12,15 @@
 package machinetest
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/detent-dev/detent/machines"
 )
 
 // Run runs the table against the machine and fails on rows that do not hold, on what the table does not cover, and on
-// broken laws. It logs one line of coverage.
+// broken laws. It prints one line of coverage.
 func Run[F, M, E any](t *testing.T, machine *machines.Machine[F, M, E], rows []Row[F, M, E]) {
 	t.Helper()
 	report := Examine(machine, rows)
@@ -39,5 +41,6 @@ func Run[F, M, E any](t *testing.T, machine *machines.Machine[F, M, E], rows []R
 		t.Logf("transition coverage: %s is judged once all rows hold", report.Machine)
 		return
 	}
-	t.Log(report)
+	// On a line of its own, so that the lines of all machines can be gathered from the output of many packages.
+	_, _ = fmt.Fprintln(os.Stdout, report)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest"
 )
 
-func TestFillBasin(t *testing.T) { machinetest.Run(t, compiled(t, nil), table()) }
+// Tables are run in a process of their own, since one that fails would fail this one too.
+const which = "MACHINETEST_TABLE"
 
-// A table that fails is run in a process of its own, since it would fail this one.
-const failing = "MACHINETEST_FAILING_TABLE"
-
-func TestFailingTable(t *testing.T) {
-	switch os.Getenv(failing) {
+func TestTable(t *testing.T) {
+	switch os.Getenv(which) {
+	case "good":
+		machinetest.Run(t, compiled(t, nil), table())
 	case "rows":
 		machinetest.Run(t, compiled(t, nil), also("the first free pump is taken", func(r *row) { r.Want.Memo = nil }))
 	case "coverage":
@@ -23,20 +23,21 @@ func TestFailingTable(t *testing.T) {
 	}
 }
 
-func TestRunFails(t *testing.T) {
+func TestRun(t *testing.T) {
 	for name, want := range map[string][]string{
+		"good": {"\ntransition coverage: fill-basin 14/14 edges, 19/19 guard answers (100 %)\n", "--- PASS: TestTable/a_ban_refuses"},
 		"rows": {
-			"--- FAIL: TestFailingTable/the_first_free_pump_is_taken", "pumps wear evenly by their order in the list: in state Waiting (-want +got)",
+			"--- FAIL: TestTable/the_first_free_pump_is_taken", "pumps wear evenly by their order in the list: in state Waiting (-want +got)",
 			"transition coverage: fill-basin is judged once all rows hold",
 		},
-		"coverage": {"--- FAIL: TestFailingTable", "While of Pumping says no", "transition coverage: fill-basin 14/14 edges, 16/19 guard answers (90 %)"},
+		"coverage": {"--- FAIL: TestTable", "While of Pumping says no", "transition coverage: fill-basin 14/14 edges, 16/19 guard answers (90 %)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFailingTable$") //nolint:gosec // this very test binary
-			self.Env = append(os.Environ(), failing+"="+name)
+			self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTable$", "-test.v") //nolint:gosec // this very test binary
+			self.Env = append(os.Environ(), which+"="+name)
 			out, err := self.CombinedOutput()
-			if err == nil {
-				t.Errorf("the test passed:\n%s", out)
+			if (err == nil) != (name == "good") {
+				t.Errorf("the test ended with %v:\n%s", err, out)
 			}
 			for _, part := range want {
 				if !strings.Contains(string(out), part) {

@@ -2,6 +2,7 @@ package machinetest_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -64,7 +65,7 @@ var (
 	full     = cheap("full", func(f *facts, _ memo) bool { return f.Full })
 	allowed  = cheap("allowed", func(f *facts, _ memo) bool { return f.Allowed })
 	sealed   = cheap("sealed", func(f *facts, _ memo) bool { return f.Sealed })
-	inHand   = cheap("pump-in-hand", func(f *facts, m memo) bool { return m.pump != "" && contains(f.Pumps, m.pump) })
+	inHand   = cheap("pump-in-hand", func(f *facts, m memo) bool { return m.pump != "" && slices.Contains(f.Pumps, m.pump) })
 	powered  = costly("powered", "power", func(f *facts) transitions.Fact[bool] { return f.Power })
 	pumpFree = machines.Choice[facts, memo]{
 		Guard: guard{Name: "pump-free", Doc: "a pump is free on a stable grid", Want: "a free pump", Needs: []transitions.Need{"grid"}},
@@ -80,15 +81,6 @@ var (
 		},
 	}
 )
-
-func contains(list []string, one string) bool {
-	for _, s := range list {
-		if s == one {
-			return true
-		}
-	}
-	return false
-}
 
 // toy returns a definition of its own each time, so that a test may break it.
 func toy() definition {
