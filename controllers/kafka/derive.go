@@ -1,11 +1,10 @@
 package kafka
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
@@ -31,7 +30,7 @@ func (d *deriver) derive() {
 	d.fromClaims()
 	d.fromPools()
 	slices.SortFunc(d.nodes, func(a, b Node) int { return int(a.ID) - int(b.ID) })
-	d.view.Identity = identify(d.kafka, d.view.Objects.Pools, d.view.Objects.Claims, d.nodes)
+	d.view.Identity = identify(d.kafka, &d.view.Objects, d.nodes)
 	d.view.IDs = nodeids.Assign(d.pools(), d.reserved())
 	d.decideWanted()
 	d.view.Nodes = slices.DeleteFunc(d.nodes, func(n Node) bool {
@@ -90,7 +89,7 @@ func (d *deriver) fromPodSets() {
 				continue
 			}
 			if n := d.node(pool, id); n != nil {
-				n.Entry = Entry{Exists: true, Version: s.version, Revision: s.revision}
+				n.Entry = Entry{Exists: true, Version: s.version, Revision: s.revision, configKeys: s.configKeys}
 			}
 		}
 	}
@@ -110,18 +109,19 @@ func (d *deriver) fromConfigMaps() {
 			d.owner(m, m.Name)
 			continue
 		}
+		n := d.owner(m, strings.TrimSuffix(m.Name, record.Name("")))
+		if n == nil {
+			continue
+		}
 		r, err := record.Decode(m.Data)
+		if err == nil && (r.ID != n.ID || r.Pool != n.Pool) {
+			err = fmt.Errorf("it is of node %d of pool %q by its name, and of node %d of pool %q by its data", n.ID, n.Pool, r.ID, r.Pool)
+		}
 		if err != nil {
 			d.defect("ConfigMap %s: %s", m.Name, err)
 		}
-		pool := cmp.Or(m.Labels[labels.Pool], r.Pool)
-		if m.Name != record.Name(podName(d.kafka.Name, pool, r.ID)) {
-			d.defect("ConfigMap %s: it is not named after the node %d of pool %q that it is the record of", m.Name, r.ID, pool)
-			continue
-		}
-		if n := d.node(pool, r.ID); n != nil {
-			n.Recorded, n.Record = true, r
-		}
+		r.ID, r.Pool = n.ID, n.Pool
+		n.Recorded, n.Record, n.recordBroken = true, r, err != nil
 	}
 }
 
@@ -237,10 +237,4 @@ func metadataStorage(s *kafkav1beta2.Storage) Storage {
 		return StorageEphemeral
 	}
 	return StoragePersistent
-}
-
-// ready says whether the pod is there and ready.
-func ready(pod *corev1.Pod) bool {
-	c := condition(pod, corev1.PodReady)
-	return c != nil && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
 }

@@ -55,7 +55,10 @@ func (v *View) input(kafka *kafkav1beta2.Kafka) *render.Input {
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		node := render.Node{ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker}
+		node := render.Node{
+			ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker,
+			Runs: n.Wanted || n.Entry.Exists || n.Pod.Exists,
+		}
 		if version, err := v.Table.Find(n.Pod.Version); err != nil || !listed(version) {
 			node.Image, node.Version = n.Pod.Image, n.Pod.Version
 		}

@@ -56,13 +56,19 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 	return s
 }
 
-// configKeys are the keys of the ConfigMap that a pod mounts.
+// everyKey stands among configKeys for a ConfigMap that is mounted as a whole.
+const everyKey = "*"
+
+// configKeys are the keys of the node's ConfigMap that a pod mounts.
 func configKeys(spec *corev1.PodSpec, name string) []string {
 	var keys []string
 	for i := range spec.Volumes {
 		c := spec.Volumes[i].ConfigMap
 		if c == nil || c.Name != name {
 			continue
+		}
+		if len(c.Items) == 0 {
+			keys = append(keys, everyKey)
 		}
 		for _, item := range c.Items {
 			keys = append(keys, item.Key)

@@ -9,15 +9,16 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
+// keyClusterID is where Strimzi keeps the id in the ConfigMap of a node's configuration.
+const keyClusterID = "cluster.id"
+
 // identify finds out what the data of a cluster belongs to. Everything that remembers the id must agree; where nothing does,
 // the id follows from the resource's UID, so that a pass that is cut short and the next one choose the same.
-func identify(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool, claims []*corev1.PersistentVolumeClaim, nodes []Node) Identity {
+func identify(kafka *kafkav1beta2.Kafka, o *Objects, nodes []Node) Identity {
 	said := map[string]string{}
 	say := func(id, where string) {
 		if first, known := said[id]; id != "" && (!known || where < first) {
@@ -29,10 +30,13 @@ func identify(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool, cl
 			say(nodes[i].Record.ClusterID, "the record of "+nodes[i].PodName)
 		}
 	}
-	for _, claim := range claims {
+	for _, m := range o.ConfigMaps {
+		say(m.Data[keyClusterID], "ConfigMap "+m.Name)
+	}
+	for _, claim := range o.Claims {
 		say(claim.Annotations[labels.ClusterID], "PersistentVolumeClaim "+claim.Name)
 	}
-	for _, pool := range pools {
+	for _, pool := range o.Pools {
 		say(pool.Status.ClusterID, "the status of KafkaNodePool "+pool.Name)
 	}
 	say(kafka.Status.ClusterID, "the status of the Kafka")

@@ -68,6 +68,9 @@ type Node struct {
 	MetadataStorage Storage
 	// HasClaims says that at least one of its volumes has a claim.
 	HasClaims bool
+
+	// recordBroken says that not all of the record can be read: it is written anew from what can.
+	recordBroken bool
 }
 
 // Pod of a node.
@@ -88,7 +91,7 @@ type Pod struct {
 	Image string
 	// Trouble is why it cannot start or stay up, with the process's last words. Empty for a pod that merely is not ready yet.
 	Trouble string
-	// SnapshotInterval that its process was made with; zero where it is not known.
+	// SnapshotInterval that its process was made with; zero takes no snapshots by time.
 	SnapshotInterval time.Duration
 }
 
@@ -96,6 +99,9 @@ type Pod struct {
 type Entry struct {
 	Exists            bool
 	Version, Revision string
+
+	// configKeys are the keys of the node's ConfigMap that it mounts.
+	configKeys []string
 }
 
 // Revision that the node runs as, or would come back as: its pod's, else its entry's. Empty where neither says.

@@ -7,15 +7,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// object is a pointer to an API type.
-type object[T any] interface {
+// pointer to an API type.
+type pointer[T any] interface {
 	*T
 	client.Object
 	DeepCopy() *T
 }
 
 // sorted are pointers to the items, by name.
-func sorted[T any, P object[T]](items []T) []*T {
+func sorted[T any, P pointer[T]](items []T) []*T {
 	out := make([]*T, len(items))
 	inOrder := true
 	for i := range items {
@@ -29,7 +29,7 @@ func sorted[T any, P object[T]](items []T) []*T {
 }
 
 // named finds an object by name in a sorted list, or nil.
-func named[T any, P object[T]](list []P, name string) P {
+func named[T any, P pointer[T]](list []P, name string) P {
 	i, found := slices.BinarySearchFunc(list, name, func(o P, name string) int { return strings.Compare(o.GetName(), name) })
 	if !found {
 		return nil
@@ -37,7 +37,7 @@ func named[T any, P object[T]](list []P, name string) P {
 	return list[i]
 }
 
-func copied[T any, P object[T]](list []P) []P {
+func copied[T any, P pointer[T]](list []P) []P {
 	out := make([]P, len(list))
 	for i := range list {
 		out[i] = list[i].DeepCopy()

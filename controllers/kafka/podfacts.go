@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 )
 
@@ -19,7 +20,7 @@ func podFacts(pod *corev1.Pod) Pod {
 	p := Pod{
 		Exists: true, UID: pod.UID, Terminating: pod.DeletionTimestamp != nil,
 		Version: pod.Annotations[labels.KafkaVersion], Revision: pod.Annotations[labels.Revision],
-		SnapshotInterval: milliseconds(pod.Annotations[labels.SnapshotInterval]),
+		SnapshotInterval: interval(pod.Annotations[labels.SnapshotInterval]),
 	}
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == containerKafka {
@@ -43,10 +44,11 @@ func rolesRunning(pod *corev1.Pod) Roles {
 	return Roles{Controller: pod.Labels[labels.ControllerRole] == "true", Broker: pod.Labels[labels.BrokerRole] == "true"}
 }
 
-func milliseconds(text string) time.Duration {
+// interval in milliseconds; Kafka's own default for a pod that does not say.
+func interval(text string) time.Duration {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0
+		return record.DefaultSnapshotInterval
 	}
 	return time.Duration(n) * time.Millisecond
 }

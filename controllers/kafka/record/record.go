@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -56,11 +58,18 @@ type Record struct {
 	Metadata string
 	// Leaving says that the node was chosen to go.
 	Leaving bool
+	// Stop says that its pod may go: it was found empty, or a person took the risk. Only then may its entry be missing.
+	Stop bool
 	// Levels by feature.
 	Levels map[string]Level
-	// SnapshotInterval that the process last seen running was started with; zero is not known.
+	// SnapshotInterval that the process last seen running was started with; zero takes no snapshots by time.
 	SnapshotInterval time.Duration
+	// Resource is the UID of the Kafka resource that the record was last kept for.
+	Resource types.UID
 }
+
+// DefaultSnapshotInterval is Kafka's own metadata.log.max.snapshot.interval.ms, and what is taken where nothing is known.
+const DefaultSnapshotInterval = time.Hour
 
 // Name of the ConfigMap that holds the record of a pod's node.
 func Name(pod string) string { return pod + "-record" }
@@ -76,6 +85,8 @@ const (
 	KeyVolumes          = "volumes"
 	KeyMetadata         = "metadata-version"
 	KeyLeaving          = "leaving"
+	KeyStop             = "stop"
+	KeyResource         = "resource"
 	KeyLevels           = "levels"
 	KeySnapshotInterval = "snapshot-interval-ms"
 )
@@ -97,7 +108,7 @@ func (r *Record) Clone() Record {
 func (r *Record) Equal(other *Record) bool {
 	return r.ID == other.ID && r.Pool == other.Pool && slices.Equal(r.Roles, other.Roles) && r.ClusterID == other.ClusterID &&
 		r.Version == other.Version && r.Format == other.Format && slices.Equal(r.Volumes, other.Volumes) && r.Metadata == other.Metadata &&
-		r.Leaving == other.Leaving && r.SnapshotInterval == other.SnapshotInterval &&
+		r.Leaving == other.Leaving && r.Stop == other.Stop && r.Resource == other.Resource && r.SnapshotInterval == other.SnapshotInterval &&
 		maps.EqualFunc(r.Levels, other.Levels, func(a, b Level) bool {
 			return a.Highest == b.Highest && a.Finalized == b.Finalized && a.LoweredAt.Equal(b.LoweredAt)
 		})
@@ -116,14 +127,12 @@ func (r *Record) Encode() map[string]string {
 	data := map[string]string{
 		KeyID: strconv.Itoa(int(r.ID)), KeyPool: r.Pool, KeyRoles: strings.Join(roles, " "), KeyClusterID: r.ClusterID,
 		KeyVersion: r.Version, KeyFormat: string(r.Format), KeyVolumes: strings.Join(volumes, " "), KeyMetadata: r.Metadata,
-		KeyLeaving: strconv.FormatBool(r.Leaving), KeyLevels: "{}", KeySnapshotInterval: "",
+		KeyLeaving: strconv.FormatBool(r.Leaving), KeyStop: strconv.FormatBool(r.Stop), KeyResource: string(r.Resource),
+		KeyLevels: "{}", KeySnapshotInterval: strconv.FormatInt(r.SnapshotInterval.Milliseconds(), 10),
 	}
 	if len(r.Levels) > 0 {
 		levels, _ := json.Marshal(r.Levels) //nolint:errchkjson // a map of numbers and times in years of four digits always encodes
 		data[KeyLevels] = string(levels)
-	}
-	if r.SnapshotInterval > 0 {
-		data[KeySnapshotInterval] = strconv.FormatInt(r.SnapshotInterval.Milliseconds(), 10)
 	}
 	return data
 }
@@ -133,10 +142,10 @@ func (r *Record) Encode() map[string]string {
 func Decode(data map[string]string) (Record, error) {
 	var r Record
 	d := decoder{data: data}
-	id := d.number(KeyID, false)
+	id := d.number(KeyID, -1)
 	r.ID, r.Pool, r.ClusterID, r.Version, r.Metadata = int32(id), data[KeyPool], data[KeyClusterID], data[KeyVersion], data[KeyMetadata]
-	r.SnapshotInterval = time.Duration(d.number(KeySnapshotInterval, true)) * time.Millisecond
-	r.Leaving = data[KeyLeaving] == "true"
+	r.SnapshotInterval = time.Duration(d.number(KeySnapshotInterval, DefaultSnapshotInterval.Milliseconds())) * time.Millisecond
+	r.Leaving, r.Stop, r.Resource = data[KeyLeaving] == "true", data[KeyStop] == "true", types.UID(data[KeyResource])
 	r.Format = Format(data[KeyFormat])
 	if r.Format != FormatAllowed && r.Format != FormatDone {
 		d.fail(KeyFormat, fmt.Errorf("%q is neither %s nor %s", r.Format, FormatAllowed, FormatDone))
@@ -170,12 +179,16 @@ func (d *decoder) fail(key string, err error) {
 	}
 }
 
-func (d *decoder) number(key string, optional bool) int64 {
+// number of the key, or otherwise where it is missing or no number. A missing one fails only if there is no good otherwise.
+func (d *decoder) number(key string, otherwise int64) int64 {
 	text := d.data[key]
-	if text == "" && optional {
-		return 0
+	if text == "" && otherwise >= 0 {
+		return otherwise
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	d.fail(key, err)
+	if err != nil {
+		d.fail(key, err)
+		return otherwise
+	}
 	return n
 }

@@ -40,6 +40,8 @@ type Node struct {
 	// Pod is the name of its pod.
 	Pod                string
 	Controller, Broker bool
+	// Runs says that it has a pod, or is to have one.
+	Runs bool
 	// Image and Version of the pod that runs, empty without one: what else is known of a version that nobody lists.
 	Image, Version string
 }
@@ -51,8 +53,8 @@ type Cluster struct {
 	config config
 
 	mu      sync.Mutex
-	files   map[int32]Files
 	entries map[entryKey]*Entry
+	made    map[string]any
 }
 
 type entryKey struct {
@@ -62,7 +64,27 @@ type entryKey struct {
 
 // New makes a Cluster. It keeps in, which nobody changes any more.
 func New(in Input) *Cluster {
-	return &Cluster{in: in, config: newConfig(&in), files: map[int32]Files{}, entries: map[entryKey]*Entry{}}
+	return &Cluster{in: in, config: newConfig(&in), entries: map[entryKey]*Entry{}, made: map[string]any{}}
+}
+
+// once makes something under a name, and gives the same thing from then on.
+func once[T any](c *Cluster, name string, build func() (T, error)) (T, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if kept, ok := c.made[name].(T); ok {
+		return kept, nil
+	}
+	value, err := build()
+	if err == nil {
+		c.made[name] = value
+	}
+	return value, err
+}
+
+// always is once for what cannot fail.
+func always[T any](c *Cluster, name string, build func() T) T {
+	value, _ := once(c, name, func() (T, error) { return build(), nil }) //nolint:errcheck // it never fails
+	return value
 }
 
 // Renders says whether the cluster renders that input.

@@ -11,7 +11,9 @@ import (
 )
 
 // Components renders the Deployments beside the nodes: those that the spec names with an image.
-func (c *Cluster) Components() []*appsv1.Deployment {
+func (c *Cluster) Components() []*appsv1.Deployment { return always(c, "components", c.components) }
+
+func (c *Cluster) components() []*appsv1.Deployment {
 	var out []*appsv1.Deployment
 	if e := c.in.Spec.EntityOperator; e != nil {
 		var containers []corev1.Container

@@ -132,21 +132,17 @@ func (c *Cluster) Config(id int32) (Files, error) {
 	if err != nil {
 		return Files{}, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f, ok := c.files[id]; ok {
+	return once(c, "files of "+n.Pod, func() (Files, error) {
+		f := Files{Keys: map[string]string{}, Data: map[string]string{}}
+		for name, content := range map[string]string{
+			fileServer: writeProperties(c.properties(n, pool)),
+			fileLog4j2: logging2,
+			fileLog4j:  logging1,
+		} {
+			stem, ending, _ := strings.Cut(name, ".")
+			key := fmt.Sprintf("%s-%s.%s", stem, short([]byte(content)), ending)
+			f.Keys[name], f.Data[key] = key, content
+		}
 		return f, nil
-	}
-	f := Files{Keys: map[string]string{}, Data: map[string]string{}}
-	for name, content := range map[string]string{
-		fileServer: writeProperties(c.properties(n, pool)),
-		fileLog4j2: logging2,
-		fileLog4j:  logging1,
-	} {
-		stem, ending, _ := strings.Cut(name, ".")
-		key := fmt.Sprintf("%s-%s.%s", stem, short([]byte(content)), ending)
-		f.Keys[name], f.Data[key] = key, content
-	}
-	c.files[id] = f
-	return f, nil
+	})
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,14 +14,16 @@ import (
 
 // PodSet renders the StrimziPodSet of a pool without entries: what is in it is decided node by node.
 func (c *Cluster) PodSet(pool string) *corev1beta2.StrimziPodSet {
-	l := c.labels(labels.KafkaName(c.in.Name))
-	l[labels.Pool] = pool
-	selector := c.selector()
-	selector[labels.Pool] = pool
-	return &corev1beta2.StrimziPodSet{
-		ObjectMeta: metav1.ObjectMeta{Name: PodSetName(c.in.Name, pool), Namespace: c.in.Namespace, Labels: l},
-		Spec:       corev1beta2.StrimziPodSetSpec{Selector: metav1.LabelSelector{MatchLabels: selector}, Pods: []corev1beta2.PodEntry{}},
-	}
+	return always(c, "set of "+pool, func() *corev1beta2.StrimziPodSet {
+		l := c.labels(labels.KafkaName(c.in.Name))
+		l[labels.Pool] = pool
+		selector := c.selector()
+		selector[labels.Pool] = pool
+		return &corev1beta2.StrimziPodSet{
+			ObjectMeta: metav1.ObjectMeta{Name: PodSetName(c.in.Name, pool), Namespace: c.in.Namespace, Labels: l},
+			Spec:       corev1beta2.StrimziPodSetSpec{Selector: metav1.LabelSelector{MatchLabels: selector}, Pods: []corev1beta2.PodEntry{}},
+		}
+	})
 }
 
 // ConfigMap renders the ConfigMap of a node's configuration.
@@ -33,10 +36,12 @@ func (c *Cluster) ConfigMap(id int32) (*corev1.ConfigMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: n.Pod, Namespace: c.in.Namespace, Labels: c.nodeLabels(n)},
-		Data:       files.Data,
-	}, nil
+	return once(c, "config of "+n.Pod, func() (*corev1.ConfigMap, error) {
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: n.Pod, Namespace: c.in.Namespace, Labels: c.nodeLabels(n)},
+			Data:       files.Data,
+		}, nil
+	})
 }
 
 // Record renders the ConfigMap that holds a node's record, for a node of any pool, gone or not.
@@ -48,4 +53,19 @@ func (c *Cluster) Record(r *record.Record) *corev1.ConfigMap {
 		ObjectMeta: metav1.ObjectMeta{Name: record.Name(n.Pod), Namespace: c.in.Namespace, Labels: l},
 		Data:       r.Encode(),
 	}
+}
+
+// StandIn is the key whose content takes the place of lost content: the same file as it is wanted now. It is the lost key
+// itself where there is no such file.
+func StandIn(lost string, wanted map[string]string) string {
+	dash := strings.LastIndexByte(lost, '-')
+	if dash < 0 {
+		return lost
+	}
+	for key := range wanted {
+		if strings.HasPrefix(key, lost[:dash+1]) {
+			return key
+		}
+	}
+	return lost
 }

@@ -69,7 +69,7 @@ func example(t testing.TB, path string) Input {
 		for range pool.Spec.Replicas {
 			in.Nodes = append(in.Nodes, Node{
 				ID: next, Pool: pool.Name, Pod: fmt.Sprintf("%s-%s-%d", in.Name, pool.Name, next),
-				Controller: pool.Spec.HasRole(kafkav1beta2.RoleController), Broker: pool.Spec.HasRole(kafkav1beta2.RoleBroker),
+				Controller: pool.Spec.HasRole(kafkav1beta2.RoleController), Broker: pool.Spec.HasRole(kafkav1beta2.RoleBroker), Runs: true,
 			})
 			next++
 		}

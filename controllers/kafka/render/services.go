@@ -11,7 +11,9 @@ import (
 )
 
 // Services renders the headless and the bootstrap Service.
-func (c *Cluster) Services() []*corev1.Service {
+func (c *Cluster) Services() []*corev1.Service { return always(c, "services", c.services) }
+
+func (c *Cluster) services() []*corev1.Service {
 	clients := []corev1.ServicePort{servicePort("tcp-replication", portReplication)}
 	for _, l := range c.config.listeners {
 		clients = append(clients, servicePort("tcp-"+l.Name, l.Port))
@@ -41,14 +43,24 @@ func servicePort(name string, port int32) corev1.ServicePort {
 
 // Account renders the ServiceAccount of the nodes. It has no rights and no token.
 func (c *Cluster) Account() *corev1.ServiceAccount {
-	return &corev1.ServiceAccount{ObjectMeta: c.meta(labels.KafkaName(c.in.Name)), AutomountServiceAccountToken: ptr.To(false)}
+	return always(c, "account", func() *corev1.ServiceAccount {
+		return &corev1.ServiceAccount{ObjectMeta: c.meta(labels.KafkaName(c.in.Name)), AutomountServiceAccountToken: ptr.To(false)}
+	})
 }
 
 // Budget renders the PodDisruptionBudget: one node at a time may be taken away, by whomever. Pods that are not ready may always
 // go, so that a crash loop blocks no drain. minAvailable counts pods, since maxUnavailable would need a scale
 // subresource of the pods' owners.
-func (c *Cluster) Budget() *policyv1.PodDisruptionBudget {
-	available := intstr.FromInt32(int32(max(len(c.in.Nodes)-1, 0)))
+func (c *Cluster) Budget() *policyv1.PodDisruptionBudget { return always(c, "budget", c.budget) }
+
+func (c *Cluster) budget() *policyv1.PodDisruptionBudget {
+	running := int32(0)
+	for i := range c.in.Nodes {
+		if c.in.Nodes[i].Runs {
+			running++
+		}
+	}
+	available := intstr.FromInt32(max(running-1, 0))
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: c.meta(labels.KafkaName(c.in.Name)),
 		Spec: policyv1.PodDisruptionBudgetSpec{

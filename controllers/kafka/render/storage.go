@@ -80,6 +80,10 @@ func (c *Cluster) Claims(id int32) ([]*corev1.PersistentVolumeClaim, error) {
 	if err != nil {
 		return nil, err
 	}
+	return once(c, "claims of "+n.Pod, func() ([]*corev1.PersistentVolumeClaim, error) { return c.claims(n, pool) })
+}
+
+func (c *Cluster) claims(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) ([]*corev1.PersistentVolumeClaim, error) {
 	var out []*corev1.PersistentVolumeClaim
 	for _, v := range volumesOf(n, &pool.Storage) {
 		if !v.persistent {
@@ -105,6 +109,11 @@ func (c *Cluster) Claims(id int32) ([]*corev1.PersistentVolumeClaim, error) {
 		out = append(out, claim)
 	}
 	return out, nil
+}
+
+// DeletedWithNode says whether a claim goes with its node, as it was rendered.
+func DeletedWithNode(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Annotations[labels.DeleteClaim] == "true"
 }
 
 func deletes(d *kafkav1beta2.Disk) bool { return d.DeleteClaim != nil && *d.DeleteClaim }

@@ -1,0 +1,249 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Apply brings about what is wanted of a cluster, except what takes something away: entries of nodes that exist are switched by
+// Restart alone, and nothing is removed but what nobody mounts or wants any more.
+//
+// Whatever is remembered comes before what it speaks of: node ids and records before claims, claims and configurations before
+// entries, entries before pods, which the controller of StrimziPodSets makes. While the ids or the identity of the cluster are
+// in doubt no node is made. A new node gets an entry at the version that is given for it; none for an empty one.
+func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, version func(*Node) string) error {
+	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
+	var failures []error
+	for _, step := range []func(context.Context) error{
+		t.poolStatuses,
+		func(ctx context.Context) error { return t.network(ctx, true) },
+		func(ctx context.Context) error { return t.nodes(ctx, version) },
+		t.components,
+	} {
+		err := step(ctx)
+		if outdated(err) {
+			return err
+		}
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
+}
+
+// nodes brings about what each node is made of, in the order in which one rests on the other.
+func (t *tending) nodes(ctx context.Context, version func(*Node) string) error {
+	if t.undecided() {
+		return nil
+	}
+	if err := t.records(ctx, func(n *Node) bool { return n.Wanted && !n.Recorded && !leftovers(n) && !n.Pod.Exists }); err != nil {
+		return err
+	}
+	for i := range t.view.Nodes {
+		n := &t.view.Nodes[i]
+		if t.view.Pool(n.Pool) == nil || n.Record.Stop {
+			continue
+		}
+		if err := t.claims(ctx, n); err != nil {
+			return err
+		}
+		if err := t.config(ctx, n); err != nil {
+			return err
+		}
+	}
+	for _, pool := range t.pools() {
+		if err := t.entries(ctx, pool, version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undecided says that no node may be made now: who the nodes are, or what the cluster is, is in doubt or not committed yet.
+func (t *tending) undecided() bool {
+	return t.view.Identity.Mismatch != "" || t.view.IDs.Refusal != "" || t.view.IDs.Changes()
+}
+
+// claims creates the claims of a node that are missing, and lets them grow.
+func (t *tending) claims(ctx context.Context, n *Node) error {
+	wanted, err := t.view.rendered.Claims(n.ID)
+	if err != nil {
+		return err
+	}
+	for _, want := range wanted {
+		have := named(t.view.Objects.Claims, want.Name)
+		if err := t.claim(ctx, want, have); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tending) claim(ctx context.Context, want, have *corev1.PersistentVolumeClaim) error {
+	if have == nil {
+		want = want.DeepCopy()
+		if err := t.ownClaim(want, want); err != nil {
+			return err
+		}
+		return t.create(ctx, want)
+	}
+	size := want.Spec.Resources.Requests[corev1.ResourceStorage]
+	grows := size.Cmp(requested(have)) > 0
+	if have.DeletionTimestamp != nil || !grows && !metaBehind(have, want) && t.ownedAsWanted(have, want) {
+		return nil
+	}
+	have = have.DeepCopy()
+	catchUp(have, want)
+	if grows {
+		have.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: size}
+	}
+	if err := t.ownClaim(have, want); err != nil {
+		return err
+	}
+	return t.write.Update(ctx, have)
+}
+
+func requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {
+	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
+}
+
+// ownedAsWanted says whether the claim goes with the cluster exactly if it is to.
+func (t *tending) ownedAsWanted(have, want *corev1.PersistentVolumeClaim) bool {
+	return t.isOwned(have) == render.DeletedWithNode(want)
+}
+
+// ownClaim lets the claim go with the cluster only if a person has asked for that. A claim holds data, so that it belongs to
+// nobody otherwise.
+func (t *tending) ownClaim(claim, want *corev1.PersistentVolumeClaim) error {
+	if render.DeletedWithNode(want) {
+		return t.owned(claim)
+	}
+	claim.OwnerReferences = nil
+	return nil
+}
+
+// config keeps a node's ConfigMap at what its entry and its pod mount. A node without an entry gets what is wanted of it.
+func (t *tending) config(ctx context.Context, n *Node) error {
+	have := named(t.view.Objects.ConfigMaps, n.PodName)
+	if !n.Entry.Exists && !n.Pod.Exists {
+		if !n.Wanted {
+			return nil
+		}
+		return t.addConfig(ctx, n)
+	}
+	if have == nil {
+		return nil // Repair brings it back
+	}
+	want, err := t.view.rendered.ConfigMap(n.ID)
+	if err != nil {
+		return err
+	}
+	mounted := t.mounted(n)
+	unused := func(key string) bool {
+		_, wanted := want.Data[key]
+		return !wanted && !slices.Contains(mounted, key) && !slices.Contains(mounted, everyKey)
+	}
+	prune := false
+	for key := range have.Data {
+		prune = prune || unused(key)
+	}
+	if !prune && t.isOwned(have) && !metaBehind(have, want) {
+		return nil
+	}
+	have = have.DeepCopy()
+	catchUp(have, want)
+	for key := range have.Data {
+		if unused(key) {
+			delete(have.Data, key)
+		}
+	}
+	if err := t.owned(have); err != nil {
+		return err
+	}
+	return t.write.Update(ctx, have)
+}
+
+// entries adds the new nodes of a pool to its StrimziPodSet.
+func (t *tending) entries(ctx context.Context, pool string, version func(*Node) string) error {
+	set := named(t.view.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
+	if set != nil && set.DeletionTimestamp != nil {
+		return nil
+	}
+	var added []corev1beta2.PodEntry
+	for i := range t.view.Nodes {
+		n := &t.view.Nodes[i]
+		if n.Pool != pool || !n.Wanted || n.Entry.Exists || n.Pod.Exists || !n.Recorded || n.Record.Started() {
+			continue
+		}
+		at := version(n)
+		if at == "" {
+			continue
+		}
+		entry, err := t.view.entry(n, at)
+		if err != nil {
+			return err
+		}
+		added = append(added, entry.PodEntry)
+	}
+	if set == nil {
+		if len(added) == 0 {
+			return nil
+		}
+		set = t.view.rendered.PodSet(pool).DeepCopy()
+		set.Spec.Pods = added
+		return t.createOwned(ctx, set)
+	}
+	want := t.view.rendered.PodSet(pool)
+	if len(added) == 0 && !metaBehind(set, want) {
+		return nil
+	}
+	set = set.DeepCopy()
+	catchUp(set, want)
+	set.Spec.Pods = append(set.Spec.Pods, added...)
+	if err := t.owned(set); err != nil {
+		return err
+	}
+	return t.write.Update(ctx, set)
+}
+
+// components deploys what runs beside the nodes, once every wanted node has been ready together; what was deployed is kept up to
+// date from then on, and removed when nobody wants it any more.
+func (t *tending) components(ctx context.Context) error {
+	wanted := t.view.rendered.Components()
+	var failures []error
+	for _, want := range wanted {
+		have := named(t.view.Objects.Deployments, want.Name)
+		if have == nil && !t.allReady() {
+			continue
+		}
+		err := t.share(ctx, shared{want: want, have: object(have), merge: mergeDeployment}, true)
+		if outdated(err) {
+			return err
+		}
+		failures = append(failures, err)
+	}
+	for _, have := range t.view.Objects.Deployments {
+		ours := have.Name == render.EntityOperatorName(t.kafka.Name) || have.Name == render.ExporterName(t.kafka.Name)
+		if !ours || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
+			continue
+		}
+		if err := t.write.Delete(ctx, have.DeepCopy()); client.IgnoreNotFound(err) != nil {
+			failures = append(failures, fmt.Errorf("removing what is wanted no longer: %w", err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// allReady says whether every wanted node has a ready pod.
+func (t *tending) allReady() bool {
+	return len(t.view.Nodes) > 0 && !slices.ContainsFunc(t.view.Nodes, func(n Node) bool { return n.Wanted && !n.Pod.Ready })
+}

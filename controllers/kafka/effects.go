@@ -1,0 +1,125 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Effects bring the objects of Kafka clusters about. One serves all clusters of a process.
+type Effects struct {
+	// Client writes the statuses of pools. Demanded.
+	Client client.Client
+	// Live reads what a cache may not show, from the API server. Demanded.
+	Live client.Reader
+}
+
+// tending is one Repair or Apply of one cluster.
+type tending struct {
+	*Effects
+	kafka *kafkav1beta2.Kafka
+	view  *View
+	write lifecycle.Writer
+}
+
+// owned makes the cluster the owner of the object. An earlier resource of the same name is gone, and what it owned is taken
+// over; what anybody else controls is an error.
+func (t *tending) owned(o client.Object) error {
+	o.SetOwnerReferences(slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
+		return r.Controller != nil && *r.Controller && r.Kind == kafkav1beta2.KindKafka && r.Name == t.kafka.Name && r.UID != t.kafka.UID
+	}))
+	return t.write.Own(o)
+}
+
+// isOwned says whether the cluster controls the object.
+func (t *tending) isOwned(o client.Object) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
+		return r.UID == t.kafka.UID && r.Controller != nil && *r.Controller
+	})
+}
+
+// create creates an object under its name. One that exists already is either ours and not in the cache yet, or somebody
+// else's, which a person has to know.
+func (t *tending) create(ctx context.Context, o client.Object) error {
+	err := t.write.Create(ctx, o)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	have, isObject := o.DeepCopyObject().(client.Object)
+	if !isObject {
+		return err
+	}
+	if readErr := t.Live.Get(ctx, client.ObjectKeyFromObject(o), have); readErr != nil {
+		return client.IgnoreNotFound(fmt.Errorf("finding out whose %T %s is: %w", o, client.ObjectKeyFromObject(o), readErr))
+	}
+	for name, value := range o.GetLabels() {
+		if have.GetLabels()[name] != value {
+			return fmt.Errorf("%w, and lacks the label %s=%s: if it belongs to Kafka %s, give it the label, else give one of them another name",
+				err, name, value, t.kafka.Name)
+		}
+	}
+	return lifecycle.ErrBehind
+}
+
+// createOwned creates a copy of a rendered object that the cluster owns.
+func (t *tending) createOwned(ctx context.Context, want client.Object) error {
+	o, ok := want.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("creating %T %s: its copy is no object", want, want.GetName())
+	}
+	if err := t.owned(o); err != nil {
+		return err
+	}
+	return t.create(ctx, o)
+}
+
+// outdated says whether an error ends the whole pass at once: what was read is not current.
+func outdated(err error) bool {
+	return errors.Is(err, lifecycle.ErrBehind) || apierrors.IsConflict(err)
+}
+
+// metaBehind says whether labels or annotations that are wanted are missing. Others are left alone.
+func metaBehind(have, want client.Object) bool {
+	return behind(have.GetLabels(), want.GetLabels()) || behind(have.GetAnnotations(), want.GetAnnotations())
+}
+
+func behind(have, want map[string]string) bool {
+	for name, value := range want {
+		if got, ok := have[name]; !ok || got != value {
+			return true
+		}
+	}
+	return false
+}
+
+// catchUp sets the labels and annotations that are wanted.
+func catchUp(have, want client.Object) {
+	have.SetLabels(over(have.GetLabels(), want.GetLabels()))
+	have.SetAnnotations(over(have.GetAnnotations(), want.GetAnnotations()))
+}
+
+func over(have, want map[string]string) map[string]string {
+	if len(want) == 0 {
+		return have
+	}
+	out := make(map[string]string, len(have)+len(want))
+	for name, value := range have {
+		out[name] = value
+	}
+	for name, value := range want {
+		out[name] = value
+	}
+	return out
+}
+
+// poolOf is the pool that an object belongs to by its label.
+func poolOf(o client.Object) string { return o.GetLabels()[labels.Pool] }

@@ -1,0 +1,150 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// poolStatuses commits the ids of the pools' nodes, and what else their statuses say. A pool's ids are first what exists of them
+// anywhere; only once that is committed in every pool are new ones added, on pools read live, since two pools share one
+// number line. An id leaves a status only when its node is released.
+func (t *tending) poolStatuses(ctx context.Context) error {
+	adding := t.view.IDs.Changes() && t.committed() && t.view.Identity.Mismatch == ""
+	if adding {
+		if err := t.poolsAreCurrent(ctx); err != nil {
+			return err
+		}
+	}
+	for _, pool := range t.view.Objects.Pools {
+		want := t.poolStatus(pool, adding)
+		if pool.DeletionTimestamp != nil || samePoolStatus(&pool.Status, want) {
+			continue
+		}
+		next := pool.DeepCopy()
+		next.Status = *want
+		if err := t.Client.Status().Update(ctx, next); err != nil {
+			return fmt.Errorf("writing the status of KafkaNodePool %s: %w", pool.Name, err)
+		}
+	}
+	return nil
+}
+
+// committed says whether the statuses of all pools hold every id of which something exists.
+func (t *tending) committed() bool {
+	for _, pool := range t.view.Objects.Pools {
+		if len(missing(pool.Status.NodeIDs, t.existing(pool.Name))) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// existing are the ids of a pool's nodes.
+func (t *tending) existing(pool string) []int32 {
+	var ids []int32
+	for i := range t.view.Nodes {
+		if n := &t.view.Nodes[i]; n.Pool == pool {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+func missing(have, want []int32) []int32 {
+	var out []int32
+	for _, id := range want {
+		if !slices.Contains(have, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// poolsAreCurrent fails with ErrBehind unless the pools of the view are the newest there are.
+func (t *tending) poolsAreCurrent(ctx context.Context) error {
+	var live kafkav1beta2.KafkaNodePoolList
+	if err := t.Live.List(ctx, &live, client.InNamespace(t.kafka.Namespace), client.MatchingLabels{labels.Cluster: t.kafka.Name}); err != nil {
+		return fmt.Errorf("reading the KafkaNodePools before node ids are given: %w", err)
+	}
+	if len(live.Items) != len(t.view.Objects.Pools) {
+		return lifecycle.ErrBehind
+	}
+	for i := range live.Items {
+		have := t.view.Pool(live.Items[i].Name)
+		if have == nil || have.UID != live.Items[i].UID || have.ResourceVersion != live.Items[i].ResourceVersion {
+			return lifecycle.ErrBehind
+		}
+	}
+	return nil
+}
+
+// poolStatus is what the status of a pool is to be.
+func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
+	s := pool.Status.DeepCopy()
+	s.NodeIDs = append(s.NodeIDs, missing(s.NodeIDs, t.existing(pool.Name))...)
+	if adding {
+		s.NodeIDs = append(s.NodeIDs, t.view.IDs.Of(pool.Name).Added...)
+	}
+	slices.Sort(s.NodeIDs)
+	s.Roles = slices.Clone(pool.Spec.Roles)
+	s.Replicas = int32(len(t.existing(pool.Name)))
+	s.LabelSelector = apilabels.SelectorFromValidatedSet(map[string]string{
+		labels.Cluster: t.kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(t.kafka.Name), labels.Pool: pool.Name,
+	}).String()
+	if t.view.Identity.Mismatch == "" {
+		s.ClusterID = t.view.Identity.ID
+	}
+	s.ObservedGeneration = pool.Generation
+	s.Conditions = t.poolConditions(pool)
+	return s
+}
+
+// poolConditions of a pool: whether its wanted nodes are ready, and what a person should know.
+func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
+	var down []string
+	for i := range t.view.Nodes {
+		if n := &t.view.Nodes[i]; n.Pool == pool.Name && n.Wanted && !n.Pod.Ready {
+			down = append(down, n.PodName)
+		}
+	}
+	c := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "NodesReady", Message: "every wanted node is ready"}
+	switch {
+	case t.view.IDs.Refusal != "":
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodeIDsRefused", t.view.IDs.Refusal
+	case len(t.view.IDs.Of(pool.Name).Added) > 0:
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "new nodes are being made"
+	case len(down) > 0:
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "not ready: "+roll.Names(down)
+	}
+	out := append([]metav1.Condition{c}, poolWarnings(t.view, pool)...)
+	for i := range out {
+		out[i].ObservedGeneration = pool.Generation
+		out[i].LastTransitionTime = metav1.NewTime(t.view.Now.UTC().Truncate(time.Second))
+		for _, old := range pool.Status.Conditions {
+			if old.Type == out[i].Type && old.Status == out[i].Status && (old.Reason == out[i].Reason || old.Type != lifecycle.Warning) {
+				out[i].LastTransitionTime = old.LastTransitionTime
+			}
+		}
+	}
+	return out
+}
+
+// samePoolStatus compares what poolStatus sets.
+func samePoolStatus(a, b *kafkav1beta2.KafkaNodePoolStatus) bool {
+	return slices.Equal(a.NodeIDs, b.NodeIDs) && slices.Equal(a.Roles, b.Roles) && a.Replicas == b.Replicas && a.ClusterID == b.ClusterID &&
+		a.LabelSelector == b.LabelSelector && a.ObservedGeneration == b.ObservedGeneration &&
+		slices.EqualFunc(a.Conditions, b.Conditions, func(x, y metav1.Condition) bool {
+			return x.Type == y.Type && x.Status == y.Status && x.Reason == y.Reason && x.Message == y.Message
+		})
+}

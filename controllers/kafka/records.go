@@ -1,0 +1,165 @@
+package kafka
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// remembered is what the record of a node is to hold after this pass: a pure function of the record there is and of what is
+// seen. Where there is none, what is left of the node is adopted.
+func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
+	r := n.Record.Clone()
+	switch {
+	case !n.Recorded:
+		r = adopted(kafka, v, n)
+	case r.Resource != kafka.UID && nothingLeft(v):
+		r = record.Record{ID: n.ID, Pool: n.Pool, ClusterID: r.ClusterID, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval}
+	}
+	r.Resource = kafka.UID
+	r.Roles = n.Roles.list()
+	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
+	if n.Pod.Running && n.Pod.Version != "" {
+		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval
+	}
+	observeStorage(v, n, &r)
+	if r.Format == record.FormatAllowed && n.Wanted {
+		r.Metadata = formatMetadata(kafka, v.Table)
+	}
+	if features, readable := known(v.Features); readable {
+		r.ObserveLevels(features.Finalized, v.Now)
+	}
+	settleLevels(v, n, &r)
+	return r
+}
+
+// adopted is the first record of a node of which something is left, or of a new one. Storage that exists may hold data, so
+// that nothing of it is ever formatted.
+func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
+	r := record.Record{
+		ID: n.ID, Pool: n.Pool, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval, Levels: sharedLevels(v),
+	}
+	if !n.HasClaims && !n.Pod.Exists && !n.Entry.Exists {
+		return r
+	}
+	r.Version = cmp.Or(n.Pod.Version, n.Entry.Version, kafka.Status.KafkaVersion)
+	if n.HasClaims {
+		r.Format = record.FormatDone
+		for _, claim := range v.Objects.Claims {
+			if id, ok := render.ClaimVolume(claim.Name, n.PodName); ok {
+				r.Volumes = append(r.Volumes, id)
+			}
+		}
+		slices.Sort(r.Volumes)
+	}
+	return r
+}
+
+// nothingLeft says that no pod and no claim of the cluster exists: records of a resource that is gone speak of storage that
+// went with it.
+func nothingLeft(v *View) bool { return len(v.Objects.Claims) == 0 && len(v.Objects.Pods) == 0 }
+
+// sharedLevels is what the log of a node that joins may hold: what the others' may.
+func sharedLevels(v *View) map[string]record.Level {
+	out := map[string]record.Level{}
+	for i := range v.Nodes {
+		for feature, level := range v.Nodes[i].Record.Levels {
+			have := out[feature]
+			if level.Highest > have.Highest || level.Highest == have.Highest && level.LoweredAt.After(have.LoweredAt) {
+				out[feature] = level
+			}
+		}
+	}
+	return out
+}
+
+// observeStorage withdraws the permission to format once the node was seen registered with its storage, and notes the volumes
+// that it uses.
+func observeStorage(v *View, n *Node, r *record.Record) {
+	pod := named(v.Objects.Pods, n.PodName)
+	if pod == nil || !n.Pod.Running {
+		return
+	}
+	mounted := persistentVolumes(pod)
+	if len(mounted) == 0 {
+		return
+	}
+	if r.Format == record.FormatAllowed && registered(v, n) {
+		r.Format = record.FormatDone
+	}
+	if r.Format == record.FormatDone && n.Pod.Ready {
+		r.Volumes = mounted
+	}
+}
+
+// persistentVolumes are the ids of the volumes with a claim that the pod has, in order.
+func persistentVolumes(pod *corev1.Pod) []int32 {
+	var ids []int32
+	for i := range pod.Spec.Volumes {
+		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			if id, ok := render.ClaimVolume(c.ClaimName, pod.Name); ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// registered says whether Kafka knows the node: as a broker, or as a voter whose log holds something.
+func registered(v *View, n *Node) bool {
+	if brokers, readable := known(v.Brokers); readable && n.RolesRunning.Broker {
+		if _, found := brokers.Find(n.ID); found {
+			return true
+		}
+	}
+	quorum, readable := known(v.Quorum)
+	if !readable || !n.RolesRunning.Controller {
+		return false
+	}
+	voter, votes := quorum.Voter(n.ID)
+	return votes && voter.LogEndOffset > 0
+}
+
+// formatMetadata is the metadata version that new storage is formatted with: the one that is asked for, if the version that
+// is asked for has it. Empty leaves it to the binary.
+func formatMetadata(kafka *kafkav1beta2.Kafka, table *versions.Table) string {
+	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
+	if err != nil {
+		return ""
+	}
+	level, named := m.Level()
+	version, err := table.Find(cmp.Or(kafka.Spec.Kafka.Version, table.Default().String()))
+	if err != nil || !named {
+		return ""
+	}
+	if row, ok := version.Row(); ok {
+		if runs, judged := row.Range(versions.FeatureMetadata); judged && !runs.Contains(level) {
+			return ""
+		}
+	}
+	return m.String()
+}
+
+// settleLevels forgets levels that were lowered, once the node's process has run in service for one snapshot interval since:
+// it has then taken a snapshot without them.
+func settleLevels(v *View, n *Node, r *record.Record) {
+	if !n.Pod.Ready || !n.Pod.Running || r.SnapshotInterval <= 0 {
+		return
+	}
+	since := n.Pod.StartedAt
+	for _, l := range r.Levels {
+		if l.LoweredAt.After(since) {
+			since = l.LoweredAt
+		}
+	}
+	if v.Now.After(since.Add(r.SnapshotInterval)) {
+		r.SettleLevels()
+	}
+}

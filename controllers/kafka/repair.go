@@ -1,0 +1,305 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Repair brings back what was lost of a cluster, exactly as it last ran: records, configurations, StrimziPodSets and their
+// entries, Services. It takes what was seen running into the records. It makes no new node, switches no entry and changes
+// nothing of what exists that a person might notice, so that it runs while a change is refused or the cluster is paused.
+func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer) error {
+	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
+	if err := t.records(ctx, func(n *Node) bool { return n.Recorded || leftovers(n) }); err != nil {
+		return err
+	}
+	for _, pool := range t.pools() {
+		if err := t.repairPool(ctx, pool); err != nil {
+			return err
+		}
+	}
+	return t.network(ctx, false)
+}
+
+// leftovers says whether something of a node exists from which its record can be made. A pod of which nobody knows the version
+// makes none: what it was started with has to be told by a person.
+func leftovers(n *Node) bool {
+	if n.Pod.Exists {
+		return n.Pod.Version != ""
+	}
+	return n.Entry.Exists || n.HasClaims
+}
+
+// records writes the records that changed, of the nodes that are meant. Nothing is remembered while sources contradict each
+// other about what the cluster is.
+func (t *tending) records(ctx context.Context, of func(*Node) bool) error {
+	if t.view.Identity.Mismatch != "" {
+		return nil
+	}
+	for i := range t.view.Nodes {
+		n := &t.view.Nodes[i]
+		if !of(n) {
+			continue
+		}
+		r := remembered(t.kafka, t.view, n)
+		if n.Recorded && !n.recordBroken && n.Record.Equal(&r) {
+			continue
+		}
+		if err := t.writeRecord(ctx, n, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tending) writeRecord(ctx context.Context, n *Node, r *record.Record) error {
+	want := t.view.rendered.Record(r)
+	have := named(t.view.Objects.ConfigMaps, want.Name)
+	if have == nil {
+		return t.create(ctx, want)
+	}
+	have = have.DeepCopy()
+	catchUp(have, want)
+	have.Data = over(have.Data, want.Data)
+	if err := t.write.Update(ctx, have); err != nil {
+		return fmt.Errorf("remembering %s: %w", n.PodName, err)
+	}
+	return nil
+}
+
+// pools are the names of all pools of which a node is left, in order.
+func (t *tending) pools() []string {
+	var names []string
+	for i := range t.view.Nodes {
+		names = append(names, t.view.Nodes[i].Pool)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// repairPool brings back the StrimziPodSet of a pool, its entries, and the configurations that they mount.
+func (t *tending) repairPool(ctx context.Context, pool string) error {
+	set := named(t.view.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
+	if set != nil && set.DeletionTimestamp != nil {
+		return nil // it is made anew once it is gone
+	}
+	var entries []corev1beta2.PodEntry
+	for i := range t.view.Nodes {
+		n := &t.view.Nodes[i]
+		if n.Pool != pool {
+			continue
+		}
+		if err := t.repairConfig(ctx, n); err != nil {
+			return err
+		}
+		entry, lost, err := t.lostEntry(n)
+		if err != nil {
+			return err
+		}
+		if lost {
+			entries = append(entries, entry)
+		}
+		if err := t.stamp(ctx, n); err != nil {
+			return err
+		}
+	}
+	return t.repairPodSet(ctx, pool, set, entries)
+}
+
+// lostEntry is the entry of a node that ran and has none: its pod's, else what its record says. A node that was stopped on
+// purpose has lost nothing.
+func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err error) {
+	if n.Entry.Exists || n.Recorded && n.Record.Stop {
+		return entry, false, nil
+	}
+	switch pod := named(t.view.Objects.Pods, n.PodName); {
+	case pod != nil && n.Pod.Version != "":
+		entry, err = t.entryOf(n, pod)
+		return entry, true, err
+	case pod == nil && n.Recorded && n.Record.Started() && t.view.Pool(n.Pool) != nil:
+		rendered, err := t.view.entry(n, n.Record.Version)
+		if err != nil {
+			return entry, false, err
+		}
+		return rendered.PodEntry, true, nil
+	}
+	return entry, false, nil
+}
+
+// entryOf is the entry that a running pod was made from: as it is rendered if that is the same, else as it runs. A pod without a
+// revision is adopted as it runs and counts as what its version is rendered to now.
+func (t *tending) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error) {
+	rendered, err := t.view.entry(n, n.Pod.Version)
+	if err == nil && rendered.Revision == n.Pod.Revision {
+		return rendered.PodEntry, nil
+	}
+	again := restorable(pod)
+	if n.Pod.Revision == "" && err == nil {
+		again.Annotations = over(again.Annotations, map[string]string{labels.Revision: rendered.Revision})
+	}
+	return corev1beta2.NewPodEntry(again)
+}
+
+// restorable is a running pod without what Kubernetes has added to it.
+func restorable(pod *corev1.Pod) *corev1.Pod {
+	p := &corev1.Pod{}
+	p.Name, p.Namespace, p.Labels, p.Annotations = pod.Name, pod.Namespace, pod.Labels, pod.Annotations
+	p.Spec = *pod.Spec.DeepCopy()
+	p.Spec.NodeName, p.Spec.Priority, p.Spec.PreemptionPolicy = "", nil, nil
+	p.Spec.DeprecatedServiceAccount = ""
+	injected := func(name string) bool { return strings.HasPrefix(name, "kube-api-access-") }
+	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return injected(v.Name) })
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			containers[i].VolumeMounts = slices.DeleteFunc(containers[i].VolumeMounts, func(m corev1.VolumeMount) bool { return injected(m.Name) })
+		}
+	}
+	return p
+}
+
+// repairPodSet writes the set if it or an entry was lost, if nobody owns it, or if its mark is of a restart that nobody
+// carries on: then its pod comes back as it last ran.
+func (t *tending) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
+	if set == nil {
+		if len(entries) == 0 {
+			return nil
+		}
+		set = t.view.rendered.PodSet(pool).DeepCopy()
+		set.Spec.Pods = entries
+		return t.createOwned(ctx, set)
+	}
+	abandoned := t.abandoned(set)
+	if len(entries) == 0 && !abandoned && t.isOwned(set) {
+		return nil
+	}
+	set = set.DeepCopy()
+	set.Spec.Pods = append(set.Spec.Pods, entries...)
+	if abandoned {
+		delete(set.Annotations, labels.Restarting)
+	}
+	if err := t.owned(set); err != nil {
+		return err
+	}
+	return t.write.Update(ctx, set)
+}
+
+// abandoned says whether the set is marked for a restart that no lifecycle has in hand.
+func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
+	if set.Annotations[labels.Restarting] == "" {
+		return false
+	}
+	held, ok := RestartingOf(set)
+	if !ok {
+		return true
+	}
+	for i := range t.view.Nodes {
+		if t.view.Nodes[i].PodName == held.Pod {
+			return !inHand(t.kafka, t.view.Nodes[i].ID)
+		}
+	}
+	return true
+}
+
+// stamp gives a pod without a revision the one of its entry, so that it counts as current if its version is.
+func (t *tending) stamp(ctx context.Context, n *Node) error {
+	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Revision != "" || n.Pod.Version == "" {
+		return nil
+	}
+	if n.Entry.Exists && n.Entry.Version != n.Pod.Version {
+		return nil
+	}
+	revision := n.Entry.Revision
+	if revision == "" {
+		entry, err := t.view.entry(n, n.Pod.Version)
+		if err != nil {
+			return nil //nolint:nilerr // a pod of a pool that is gone is not made anew
+		}
+		revision = entry.Revision
+	}
+	pod := named(t.view.Objects.Pods, n.PodName).DeepCopy()
+	pod.Annotations = over(pod.Annotations, map[string]string{labels.Revision: revision})
+	return t.write.Update(ctx, pod)
+}
+
+// repairConfig brings back what the node's entry and its pod mount of its ConfigMap. Content that nobody remembers is replaced by
+// what is wanted now: a node with the newer configuration is worth more than none.
+func (t *tending) repairConfig(ctx context.Context, n *Node) error {
+	keys := t.mounted(n)
+	have := named(t.view.Objects.ConfigMaps, n.PodName)
+	lost := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+		if have == nil {
+			return false
+		}
+		_, kept := have.Data[key]
+		return kept || key == everyKey
+	})
+	if len(lost) == 0 {
+		return nil
+	}
+	want, err := t.view.rendered.ConfigMap(n.ID)
+	if err != nil {
+		return nil //nolint:nilerr // the pool is gone: there is nothing that it could be rendered from
+	}
+	want = want.DeepCopy()
+	for _, key := range lost {
+		if _, same := want.Data[key]; !same && key != everyKey {
+			want.Data[key] = want.Data[render.StandIn(key, want.Data)]
+		}
+	}
+	if have == nil {
+		return t.createOwned(ctx, want)
+	}
+	have = have.DeepCopy()
+	have.Data = over(have.Data, want.Data)
+	return t.write.Update(ctx, have)
+}
+
+// mounted are the keys of the node's ConfigMap that its entry and its pod mount.
+func (t *tending) mounted(n *Node) []string {
+	pod := named(t.view.Objects.Pods, n.PodName)
+	if pod == nil {
+		return n.Entry.configKeys
+	}
+	return append(configKeys(&pod.Spec, n.PodName), n.Entry.configKeys...)
+}
+
+// network brings about the objects that all nodes share. What exists is left alone unless it is to be brought up to date.
+func (t *tending) network(ctx context.Context, update bool) error {
+	if len(t.view.Nodes) == 0 {
+		return nil
+	}
+	var wanted []shared
+	for _, s := range t.view.rendered.Services() {
+		wanted = append(wanted, shared{want: s, have: object(named(t.view.Objects.Services, s.Name)), merge: mergeService})
+	}
+	account, budget := t.view.rendered.Account(), t.view.rendered.Budget()
+	wanted = append(wanted,
+		shared{want: account, have: object(named(t.view.Objects.Accounts, account.Name)), merge: mergeAccount},
+		shared{want: budget, have: object(named(t.view.Objects.Budgets, budget.Name)), merge: mergeBudget})
+	for _, s := range wanted {
+		if err := t.share(ctx, s, update); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// object is a nil interface for a nil pointer.
+func object[T any, P pointer[T]](o P) client.Object {
+	if o == nil {
+		return nil
+	}
+	return o
+}

@@ -1,0 +1,165 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Restart replaces the pod of a node by one made for the version, from what is wanted now. The view must be live.
+//
+// The order makes every crash harmless. First the new configuration is laid beside the old one. Then the StrimziPodSet is
+// marked: nothing is created in place of this pod for now. Then the pod is evicted, and only after that its entry is
+// switched and the mark removed, in one write. So a pod that is lost before it was evicted comes back exactly as it last
+// ran; one that was evicted stays away until its entry was switched, by this Restart or by the next one; and when there is
+// no next one, because the change was taken back, the mark goes and the pod comes back as it last ran.
+//
+// Restart of a pod that is already as wanted only removes the mark. A refusal by a disruption budget is ErrWait.
+func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, id int32, version string) error {
+	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
+	n := view.Node(id)
+	if n == nil {
+		return fmt.Errorf("restarting node %d: there is no such node", id)
+	}
+	entry, err := view.entry(n, version)
+	if err != nil {
+		return err
+	}
+	set := named(view.Objects.PodSets, render.PodSetName(kafka.Name, n.Pool))
+	if set == nil || !n.Entry.Exists {
+		return fmt.Errorf("restarting %s: %w: its StrimziPodSet has no entry for it yet", n.PodName, lifecycle.ErrWait)
+	}
+	set = set.DeepCopy()
+	if err := t.addConfig(ctx, n); err != nil {
+		return err
+	}
+	pod := named(view.Objects.Pods, n.PodName)
+	if pod != nil && !n.Pod.Terminating && n.Pod.Revision != entry.Revision {
+		if set, err = t.evict(ctx, n, pod, set); err != nil {
+			return err
+		}
+	}
+	return t.switchEntry(ctx, n, set, entry)
+}
+
+// evict marks the set and asks for the pod to go. It returns the set as written.
+func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet) (*corev1beta2.StrimziPodSet, error) {
+	if n.Pod.Ready && t.exhausted() {
+		return set, fmt.Errorf("restarting %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
+	}
+	held, marked := RestartingOf(set)
+	if !marked || held.Pod != n.PodName || held.UID != pod.UID || t.view.Now.Sub(held.Since) > HoldFor/3 {
+		if set.Annotations == nil {
+			set.Annotations = map[string]string{}
+		}
+		set.Annotations[labels.Restarting] = Restarting{Pod: n.PodName, UID: pod.UID, Since: t.view.Now}.String()
+		if err := t.write.Update(ctx, set); err != nil {
+			return set, err
+		}
+	}
+	return set, t.write.Evict(ctx, pod)
+}
+
+// exhausted says that the disruption budget has counted its pods and allows no disruption: asking would change nothing.
+func (t *tending) exhausted() bool {
+	b := named(t.view.Objects.Budgets, labels.KafkaName(t.kafka.Name))
+	return b != nil && b.Generation > 0 && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed < 1
+}
+
+// switchEntry replaces the entry of the node and removes its mark.
+func (t *tending) switchEntry(ctx context.Context, n *Node, set *corev1beta2.StrimziPodSet, entry *render.Entry) error {
+	held, marked := RestartingOf(set)
+	unmark := marked && held.Pod == n.PodName
+	if !unmark && n.Entry.Revision == entry.Revision {
+		return nil
+	}
+	if unmark {
+		delete(set.Annotations, labels.Restarting)
+	}
+	set.Spec.Pods = slices.Clone(set.Spec.Pods)
+	for i := range set.Spec.Pods {
+		if pod, err := set.Spec.Pods[i].Pod(); err == nil && pod.Name == n.PodName {
+			set.Spec.Pods[i] = entry.PodEntry
+		}
+	}
+	return t.write.Update(ctx, set)
+}
+
+// addConfig lays the wanted configuration of the node beside what its ConfigMap holds.
+func (t *tending) addConfig(ctx context.Context, n *Node) error {
+	want, err := t.view.rendered.ConfigMap(n.ID)
+	if err != nil {
+		return err
+	}
+	have := named(t.view.Objects.ConfigMaps, n.PodName)
+	switch {
+	case have == nil:
+		return t.createOwned(ctx, want)
+	case !behind(have.Data, want.Data):
+		return nil
+	}
+	have = have.DeepCopy()
+	have.Data = over(have.Data, want.Data)
+	return t.write.Update(ctx, have)
+}
+
+// HoldFor is how long a mark holds back the creation of a pod. It bounds how long a node stays away when the process that
+// marked it is gone and nobody takes the restart up: then it comes back exactly as it last ran.
+const HoldFor = 30 * time.Second
+
+// Restarting is the mark on a StrimziPodSet while one of its pods is being replaced.
+type Restarting struct {
+	Pod   string
+	UID   types.UID
+	Since time.Time
+}
+
+// String is the value of the annotation.
+func (r Restarting) String() string {
+	return strings.Join([]string{r.Pod, string(r.UID), r.Since.UTC().Format(time.RFC3339)}, "/")
+}
+
+// Holds says whether nothing is to be created in place of the pod now.
+func (r Restarting) Holds(pod string, now time.Time) bool {
+	return r.Pod == pod && now.Sub(r.Since) < HoldFor
+}
+
+// RestartingOf is the mark of the set, if it has one that can be read.
+func RestartingOf(set *corev1beta2.StrimziPodSet) (Restarting, bool) {
+	parts := strings.Split(set.Annotations[labels.Restarting], "/")
+	if len(parts) != 3 {
+		return Restarting{}, false
+	}
+	since, err := time.Parse(time.RFC3339, parts[2])
+	if err != nil {
+		return Restarting{}, false
+	}
+	return Restarting{Pod: parts[0], UID: types.UID(parts[1]), Since: since}, true
+}
+
+// inHand says whether some lifecycle is restarting the node right now. While the cluster is paused nobody is.
+func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
+	a := kafka.Annotations
+	if a[lifecycle.PauseAnnotation] == "true" || a[lifecycle.StrimziPauseAnnotation] == "true" {
+		return false
+	}
+	for i := range kafka.Status.Lifecycles {
+		if e := &kafka.Status.Lifecycles[i]; e.State == roll.RestartingNode && maps.Equal(e.Memo, roll.Encode(roll.Memo{Node: id})) {
+			return true
+		}
+	}
+	return false
+}

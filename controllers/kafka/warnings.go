@@ -1,0 +1,128 @@
+package kafka
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Reasons of warnings about what is declared and not acted upon.
+const (
+	// ReasonUnusedField: fields that nothing is done with.
+	ReasonUnusedField = "UnusedField"
+	// ReasonNotServedYet: listeners with TLS.
+	ReasonNotServedYet = "NotServedYet"
+	// ReasonUnsupportedListener: listeners that are not internal.
+	ReasonUnsupportedListener = "UnsupportedListener"
+	// ReasonReservedConfig: properties that the cluster manages itself.
+	ReasonReservedConfig = "ReservedConfig"
+	// ReasonInvalidConfig: properties that are no string, number or boolean.
+	ReasonInvalidConfig = "InvalidConfig"
+	// ReasonNotDeployed: components without an image.
+	ReasonNotDeployed = "NotDeployed"
+)
+
+// Warnings are what is declared and not acted upon: a pure function of the declaration, one condition per reason, sorted.
+func Warnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []metav1.Condition {
+	w := warned{}
+	if fields := kafka.Spec.UnusedFields(); len(fields) > 0 {
+		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
+	}
+	for _, pool := range pools {
+		if fields := pool.Spec.UnusedFields(); len(fields) > 0 {
+			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
+		}
+	}
+	w.listeners(&kafka.Spec.Kafka)
+	w.config(&kafka.Spec.Kafka)
+	w.components(&kafka.Spec)
+	return w.conditions()
+}
+
+// warned collects messages by reason.
+type warned map[string][]string
+
+func (w warned) add(reason, message string) { w[reason] = append(w[reason], message) }
+
+func (w warned) listeners(spec *kafkav1beta2.KafkaClusterSpec) {
+	for i := range spec.Listeners {
+		l := &spec.Listeners[i]
+		switch {
+		case render.Served(l):
+		case l.Type != kafkav1beta2.ListenerInternal:
+			w.add(ReasonUnsupportedListener, fmt.Sprintf("listener %s is of type %s and is not served: only internal ones are", l.Name, l.Type))
+		default:
+			w.add(ReasonNotServedYet, fmt.Sprintf("listener %s wants TLS and is not served yet", l.Name))
+		}
+	}
+}
+
+func (w warned) config(spec *kafkav1beta2.KafkaClusterSpec) {
+	properties, err := spec.Properties()
+	if err != nil {
+		w.add(ReasonInvalidConfig, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	var left []string
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if render.Reserved(name) {
+			left = append(left, name)
+		}
+	}
+	if len(left) > 0 {
+		w.add(ReasonReservedConfig, "left out of the configuration, since the cluster manages them itself: "+strings.Join(left, ", "))
+	}
+}
+
+func (w warned) components(spec *kafkav1beta2.KafkaSpec) {
+	var without []string
+	if e := spec.EntityOperator; e != nil {
+		if e.TopicOperator != nil && e.TopicOperator.Image == "" {
+			without = append(without, "spec.entityOperator.topicOperator")
+		}
+		if e.UserOperator != nil && e.UserOperator.Image == "" {
+			without = append(without, "spec.entityOperator.userOperator")
+		}
+	}
+	if spec.KafkaExporter != nil && spec.KafkaExporter.Image == "" {
+		without = append(without, "spec.kafkaExporter")
+	}
+	if len(without) > 0 {
+		w.add(ReasonNotDeployed, "not deployed, since they name no image: "+strings.Join(without, ", "))
+	}
+}
+
+// longestMessage bounds a message: the schema takes 32 KiB, a person far less.
+const longestMessage = 1024
+
+func (w warned) conditions() []metav1.Condition {
+	out := make([]metav1.Condition, 0, len(w))
+	for _, reason := range slices.Sorted(maps.Keys(w)) {
+		message := strings.Join(w[reason], "; ")
+		if len(message) > longestMessage {
+			message = strings.ToValidUTF8(message[:longestMessage], "") + "…"
+		}
+		out = append(out, metav1.Condition{Type: lifecycle.Warning, Status: metav1.ConditionTrue, Reason: reason, Message: message})
+	}
+	return out
+}
+
+// poolWarnings are the warnings that are about one pool, for its own status.
+func poolWarnings(v *View, pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
+	w := warned{}
+	for _, warning := range v.IDs.Warnings {
+		if warning.Pool == pool.Name {
+			w.add(warning.Reason, warning.Message)
+		}
+	}
+	if fields := pool.Spec.UnusedFields(); len(fields) > 0 {
+		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
+	}
+	return w.conditions()
+}
