@@ -99,7 +99,7 @@ func TestWorded(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if long := worded(struct{ Text string }{strings.Repeat("ü", 1000)}); len(long) > 610 || !strings.HasSuffix(long, "...") {
+	if long := worded(struct{ Text string }{strings.Repeat("ü", 1000)}); len(long) > 1010 || !strings.HasSuffix(long, "...") {
 		t.Errorf("%d bytes", len(long))
 	}
 	type pointers struct{ A, B *int }

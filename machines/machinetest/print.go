@@ -11,7 +11,7 @@ import (
 
 // worded shows facts on one line of bounded length, for a person who copies from it.
 func worded[F any](facts F) string {
-	const most = 600
+	const most = 1000
 	var b strings.Builder
 	write(&b, reflect.ValueOf(&facts).Elem())
 	text := b.String()
