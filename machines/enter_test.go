@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
-	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -320,118 +319,5 @@ func TestProjectLeavesAloneWhatItDoesNotKnow(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestAct(t *testing.T) {
-	type want struct {
-		Effects  []string
-		TurnBack *moved
-		Blocked  []string
-		Err      string
-	}
-	cases := map[string]struct {
-		change func(*toyDefinition)
-		entry  *lifecyclev1.Lifecycle
-		facts  toyFacts
-		want   want
-	}{
-		"a permitted action says what it wants done": {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Effects: []string{"restart b"}}},
-		"an action may want nothing":                 {entry: at("Raising", nil), facts: done()},
-		"a withdrawn permission turns back": {
-			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Allowed = false }),
-			want: want{TurnBack: &moved{Edge: "turned-back Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed"}},
-		},
-		"a permission that is not known blocks": {
-			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }),
-			want: want{Blocked: []string{"in-sync"}},
-		},
-		"a withdrawn permission outweighs one that is not known": {
-			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync, f.Allowed = transitions.Unreadable[bool](errDown), false }),
-			want: want{TurnBack: &moved{Edge: "turned-back Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed", "in-sync"}},
-		},
-		"a memo that cannot be decoded": {entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), want: want{Err: "decoding the memo of Restarting"}},
-		"an action that reads what it does not declare": {
-			change: func(d *toyDefinition) {
-				d.States[restarting].Do.Before, d.States[restarting].Do.TurnBack = toyGuard{}, ""
-				d.States[restarting].Do.Do = func(f *toyFacts, _ toyMemo) []toyEffect { reads(f); return nil }
-			},
-			entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Err: "action restart: a fact of type bool"},
-		},
-		"a permission that reads what it does not declare": {
-			change: func(d *toyDefinition) {
-				g := inSync
-				g.Name, g.Needs = "sync-live", nil
-				d.States[restarting].Do.Before = g
-			},
-			entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Err: "Before of Restarting: a fact of type bool"},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			def := toy()
-			if tc.change != nil {
-				tc.change(&def)
-			}
-			lc := bind(mustCompile(t, def))
-			action, ok := lc.Action(tc.entry.State)
-			if !ok {
-				t.Fatalf("%s has no action", tc.entry.State)
-			}
-			acting := lc.Look(Question[struct{}, toyFacts]{View: tc.facts, UID: toyUID, Entry: tc.entry, Ask: Ask{Needs: action.Needs, Live: true, Now: now}}).Act()
-			got := want{Effects: acting.Effects, TurnBack: describe(tc.entry, acting.TurnBack)}
-			for _, b := range acting.Blocked {
-				got.Blocked = append(got.Blocked, b.Guard)
-			}
-			if acting.Err != nil {
-				if tc.want.Err == "" || !strings.Contains(acting.Err.Error(), tc.want.Err) {
-					t.Fatalf("err = %v, want %q", acting.Err, tc.want.Err)
-				}
-				got.Err = tc.want.Err
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestLifecycleTellsOfItsStatesAndActions(t *testing.T) {
-	lc := bind(mustCompile(t, toy()))
-	if lc.Name() != "version" || lc.MaxEdges() != 40 || lc.Graph().Name != "toy-version" {
-		t.Errorf("name %q, bound %d, graph %q", lc.Name(), lc.MaxEdges(), lc.Graph().Name)
-	}
-	if s, ok := lc.State(Locating); !ok || s.Kind != states.Wait || s.Deadline == 0 || s.Poll == 0 {
-		t.Errorf("Locating is %+v (%v)", s, ok)
-	}
-	if _, ok := lc.State("Dancing"); ok {
-		t.Error("a state that nobody declared is there")
-	}
-	action, ok := lc.Action("Restarting")
-	want := ActionInfo{Name: "restart", Needs: []transitions.Need{"sync"}, Live: true, LookAgain: time.Second}
-	if diff := cmp.Diff(want, action); diff != "" || !ok {
-		t.Errorf("action (-want +got):\n%s", diff)
-	}
-	if _, ok := lc.Action("Settled"); ok {
-		t.Error("a rest acts")
-	}
-	needs := map[string][]transitions.Need{}
-	for _, state := range []string{"Settled", "Checking", "Restarting", "Raising", Locating, "Dancing"} {
-		needs[state] = lc.Needs(&lifecyclev1.Lifecycle{State: state})
-	}
-	wantNeeds := map[string][]transitions.Need{
-		"Settled": nil, "Checking": {"sync"}, "Restarting": {"sync"}, "Raising": {"level"}, Locating: {"level"}, "Dancing": {"level"},
-	}
-	if diff := cmp.Diff(wantNeeds, needs); diff != "" {
-		t.Errorf("needs (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]transitions.Need{"level"}, lc.Needs(nil)); diff != "" {
-		t.Errorf("needs without an entry (-want +got):\n%s", diff)
-	}
-	if got := lc.Need("sync").MaxAge; got != 30*time.Second {
-		t.Errorf("default age of a reading is %v", got)
-	}
-	if got := lc.Need("level").MaxAge; got != time.Minute {
-		t.Errorf("declared age of a reading is %v", got)
 	}
 }

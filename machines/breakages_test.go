@@ -1,0 +1,306 @@
+package machines
+
+import (
+	"strings"
+
+	"github.com/detent-dev/detent/transitions"
+)
+
+// breakage is one way to break the toy.
+type breakage struct {
+	breaks func(*toyDefinition)
+	// where and mend are found in the message.
+	where, mend string
+	// want are the kinds found, and no others.
+	want []string
+}
+
+func textless(g toyGuard) toyGuard {
+	g.Want = ""
+	return g
+}
+
+var breakages = map[string]breakage{
+	"a machine's name with a quote": {
+		breaks: func(d *toyDefinition) { d.Name = `toy"version` },
+		where:  `machine toy"version`, mend: "kebab-case", want: []string{"ErrName"},
+	},
+	"a state's name with a space": {
+		breaks: func(d *toyDefinition) {
+			d.States[refused].Name = "Not allowed"
+			d.Transitions[pathForbidden].To = "Not allowed"
+			d.Transitions[pathOpened].From = "Not allowed"
+		},
+		where: "state Not allowed", mend: "UpperCamelCase", want: []string{"ErrName"},
+	},
+	"a state's name of 65 characters": {
+		breaks: func(d *toyDefinition) {
+			long := "R" + strings.Repeat("e", 64)
+			d.States[refused].Name, d.Transitions[pathForbidden].To, d.Transitions[pathOpened].From = long, long, long
+		},
+		where: "state Reee", mend: "at most 64", want: []string{"ErrName"},
+	},
+	"a kind that does not exist": {
+		breaks: func(d *toyDefinition) { d.States[settled].Kind = "Idle"; d.States[settled].OnTarget = CarryOn },
+		where:  "state Settled", mend: `kind "Idle"`, want: []string{"ErrName"},
+	},
+	"an event's name with an underscore, as callbacks have": {
+		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].Event = "before_event" },
+		where:  "before_event from Raising", mend: "kebab-case", want: []string{"ErrName"},
+	},
+	"an action's name in camel case": {
+		breaks: func(d *toyDefinition) { d.States[raising].Do.Name = "raiseLevel" },
+		where:  "state Raising action raiseLevel", mend: "kebab-case", want: []string{"ErrName"},
+	},
+	"a guard's name with a space": {
+		breaks: func(d *toyDefinition) { g := raised; g.Name = "is raised"; d.Transitions[raisedRow].When = g },
+		where:  "transition raised from Raising guard is raised", mend: "kebab-case", want: []string{"ErrName"},
+	},
+	"a need without a name": {
+		breaks: func(d *toyDefinition) { d.Needs = append(d.Needs, Need{Doc: "x"}) },
+		where:  "need ", mend: "kebab-case", want: []string{"ErrName", "ErrUnusedNeed"},
+	},
+	"a unit too long for the status": {
+		breaks: func(d *toyDefinition) { d.Progress.Unit = strings.Repeat("n", 33) },
+		where:  "progress unit nnn", mend: "at most 32", want: []string{"ErrName"},
+	},
+	"a machine without a doc": {
+		breaks: func(d *toyDefinition) { d.Doc = "" }, where: "machine toy-version", mend: "one sentence", want: []string{"ErrMissingDoc"},
+	},
+	"a state without a doc": {
+		breaks: func(d *toyDefinition) { d.States[soaking].Doc = "" }, where: "state Soaking", mend: "one sentence", want: []string{"ErrMissingDoc"},
+	},
+	"an action without a doc": {
+		breaks: func(d *toyDefinition) { d.States[raising].Do.Doc = "" }, where: "state Raising action raise", mend: "one sentence", want: []string{"ErrMissingDoc"},
+	},
+	"a transition without a doc": {
+		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Doc = "" }, where: "transition soaked from Soaking", mend: "one sentence", want: []string{"ErrMissingDoc"},
+	},
+	"a guard without a doc": {
+		breaks: func(d *toyDefinition) { g := raised; g.Doc = ""; d.Transitions[raisedRow].When = g },
+		where:  "guard raised", mend: "when it says yes", want: []string{"ErrMissingDoc"},
+	},
+	"a need without a doc": {
+		breaks: func(d *toyDefinition) { d.Needs[0].Doc = "" }, where: "need sync", mend: "asked of whom", want: []string{"ErrMissingDoc"},
+	},
+	"a state declared twice": {
+		breaks: func(d *toyDefinition) { d.States = append(d.States, d.States[refused]) },
+		where:  "state Refused", mend: "declare it once", want: []string{"ErrDuplicateState"},
+	},
+	"a migration of a state that is still there": {
+		breaks: func(d *toyDefinition) { d.Migrations["Soaking"] = "Checking" },
+		where:  "migration of Soaking", mend: "needs no migration", want: []string{"ErrDuplicateState"},
+	},
+	"a state with the name of the built-in one": {
+		breaks: func(d *toyDefinition) {
+			d.States[refused].Name, d.Transitions[pathForbidden].To, d.Transitions[pathOpened].From = Locating, Locating, Locating
+		},
+		where: "state Locating", mend: "without declaring it", want: []string{"ErrReservedName"},
+	},
+	"an event with a name of the framework": {
+		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Event = EventTurnedBack },
+		where:  "turned-back from Soaking", mend: "choose another name", want: []string{"ErrReservedName"},
+	},
+	"a state that nothing leads to": {
+		breaks: func(d *toyDefinition) { d.Transitions[pathForbidden].To = "Checking" },
+		where:  "state Refused", mend: "lead a transition to it", want: []string{"ErrUnreachable"},
+	},
+	"work that cannot be left": {
+		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].From = "Soaking" },
+		where:  "state Raising", mend: "give it a transition", want: []string{"ErrNoWayOut"},
+	},
+	"work that leads only to itself": {
+		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].To = "Raising" },
+		where:  "state Raising", mend: "give it a transition", want: []string{"ErrNoWayOut"},
+	},
+	"a hold that neither an edge nor a changed target leaves": {
+		breaks: func(d *toyDefinition) {
+			d.Transitions[pathOpened].From = "Checking"
+			d.States[refused].OnTarget = CarryOn
+		},
+		where: "state Refused", mend: "changed target lead out", want: []string{"ErrNoWayOut"},
+	},
+	"a rest for ever": {
+		breaks: func(d *toyDefinition) { d.Transitions[versionChanged].From = "Raising" },
+		where:  "state Settled", mend: "what ends the rest", want: []string{"ErrRestForEver"},
+	},
+	"a transition from a state that is not there": {
+		breaks: func(d *toyDefinition) { d.Transitions[pathOpened].From = "Refusing" },
+		where:  "path-opened from Refusing", mend: `declare "Refusing"`, want: []string{"ErrUndeclaredState"},
+	},
+	"a transition to a state that is not there": {
+		breaks: func(d *toyDefinition) { d.Transitions[pathOpened].To = "Checked" },
+		where:  "path-opened from Refused", mend: `declare "Checked"`, want: []string{"ErrUndeclaredState"},
+	},
+	"OnTarget that is not there": {
+		breaks: func(d *toyDefinition) { d.States[soaking].OnTarget = "Checked" },
+		where:  "state Soaking", mend: `OnTarget names "Checked"`, want: []string{"ErrUndeclaredState"},
+	},
+	"TurnBack that is not there": {
+		breaks: func(d *toyDefinition) { d.States[raising].Do.TurnBack = "Checked" },
+		where:  "state Raising", mend: `TurnBack names "Checked"`, want: []string{"ErrUndeclaredState"},
+	},
+	"a located state that is not there": {
+		breaks: func(d *toyDefinition) { d.Locate.States = append(d.Locate.States, "Checked") },
+		where:  "locate", mend: `declare "Checked"`, want: []string{"ErrUndeclaredState"},
+	},
+	"two edges of one state with one name": {
+		breaks: func(d *toyDefinition) { d.Transitions[allDone].Event = "node-selected" },
+		where:  "node-selected from Checking", mend: "its own event", want: []string{"ErrDuplicateEdge"},
+	},
+	"a transition without a guard": {
+		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].When = toyGuard{} },
+		where:  "soaked from Soaking", mend: "When or Choose", want: []string{"ErrMissingGuard"},
+	},
+	"a choice that picks nothing": {
+		breaks: func(d *toyDefinition) {
+			d.Transitions[nodeSelected].Choose = &Choice[toyFacts, toyMemo]{Guard: nextNode.Guard}
+		},
+		where: "node-selected from Checking", mend: "When or Choose", want: []string{"ErrMissingGuard"},
+	},
+	"a guard within a combination that does not ask": {
+		breaks: func(d *toyDefinition) {
+			g := raised
+			g.Ask = nil
+			d.Transitions[raisedRow].When = transitions.All(inSync, g)
+		},
+		where: "guard raised", mend: "give it Ask", want: []string{"ErrMissingGuard"},
+	},
+	"both When and Choose": {
+		breaks: func(d *toyDefinition) { d.Transitions[nodeSelected].When = onTarget },
+		where:  "node-selected from Checking", mend: "keep When or Choose", want: []string{"ErrTwoGuards"},
+	},
+	"a choice whose guard asks too": {
+		breaks: func(d *toyDefinition) {
+			c := nextNode
+			c.Guard.Ask = onTarget.Ask
+			d.Transitions[nodeSelected].Choose = &c
+		},
+		where: "node-selected from Checking", mend: "drop Ask", want: []string{"ErrTwoGuards"},
+	},
+	"a wait without a deadline": {
+		breaks: func(d *toyDefinition) { d.States[checking].Deadline = 0 },
+		where:  "state Checking", mend: "becomes Stalled", want: []string{"ErrMissingDeadline"},
+	},
+	"a wait without a poll": {
+		breaks: func(d *toyDefinition) { d.States[checking].Poll = 0 },
+		where:  "state Checking", mend: "looks again", want: []string{"ErrMissingPoll"},
+	},
+	"work without a poll": {
+		breaks: func(d *toyDefinition) { d.States[raising].Poll = 0 },
+		where:  "state Raising", mend: "looks again", want: []string{"ErrMissingPoll"},
+	},
+	"work without an action": {
+		breaks: func(d *toyDefinition) { d.States[restarting].Do = nil },
+		where:  "state Restarting", mend: "give it an action", want: []string{"ErrMissingAction"},
+	},
+	"an action that does nothing": {
+		breaks: func(d *toyDefinition) { d.States[restarting].Do.Do = nil },
+		where:  "state Restarting", mend: "action restart has no Do", want: []string{"ErrMissingAction"},
+	},
+	"an action in a wait": {
+		breaks: func(d *toyDefinition) { d.States[soaking].Do = d.States[restarting].Do },
+		where:  "state Soaking", mend: "only Work acts", want: []string{"ErrMisplacedAction"},
+	},
+	"a wait without While": {
+		breaks: func(d *toyDefinition) { d.States[soaking].While = toyGuard{} },
+		where:  "state Soaking", mend: "or Always", want: []string{"ErrMissingWhile"},
+	},
+	"work without While": {
+		breaks: func(d *toyDefinition) { d.States[raising].While = toyGuard{} },
+		where:  "state Raising", mend: "or Always", want: []string{"ErrMissingWhile"},
+	},
+	"a hold without OnTarget": {
+		breaks: func(d *toyDefinition) { d.States[refused].OnTarget = "" },
+		where:  "state Refused", mend: "or CarryOn", want: []string{"ErrMissingOnTarget"},
+	},
+	"a rest with OnTarget, which nothing would ever take": {
+		breaks: func(d *toyDefinition) { d.States[settled].OnTarget = "Checking" },
+		where:  "state Settled", mend: "drop OnTarget", want: []string{"ErrMisplacedOnTarget"},
+	},
+	"a wait that awaits nothing": {
+		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Awaited = false },
+		where:  "state Soaking", mend: "as Awaited", want: []string{"ErrNothingAwaited"},
+	},
+	"a one-way edge into an action that asks for no permission": {
+		breaks: func(d *toyDefinition) { d.States[raising].Do.Before, d.States[raising].Do.TurnBack = toyGuard{}, "" },
+		where:  "soaked from Soaking", mend: "the action of Raising needs Before", want: []string{"ErrMissingBefore"},
+	},
+	"a way back that no permission takes": {
+		breaks: func(d *toyDefinition) { d.States[restarting].Do.Before = toyGuard{} },
+		where:  "state Restarting", mend: "or drop TurnBack", want: []string{"ErrMissingBefore"},
+	},
+	"a permission without a way back": {
+		breaks: func(d *toyDefinition) { d.States[restarting].Do.TurnBack = "" },
+		where:  "state Restarting", mend: "withdrawn permission leads to", want: []string{"ErrMissingTurnBack"},
+	},
+	"a guard without a text for people": {
+		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].When = textless(raised) },
+		where:  "guard raised", mend: "what a person should read", want: []string{"ErrMissingWant"},
+	},
+	"a negation without a text of its own, deep in a combination": {
+		breaks: func(d *toyDefinition) {
+			d.Transitions[raisedRow].When = transitions.Any(raised, transitions.Not(inSync, ""))
+		},
+		where: "guard not(in-sync)", mend: "its own text", want: []string{"ErrMissingWant"},
+	},
+	"a guard in Before that needs what is not declared": {
+		breaks: func(d *toyDefinition) {
+			g := onTarget
+			g.Name, g.Needs = "on-target-live", []transitions.Need{"pods"}
+			d.States[raising].Do.Before = g
+		},
+		where: "Before of Raising", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+	},
+	"an action that needs what is not declared": {
+		breaks: func(d *toyDefinition) { d.States[raising].Do.Needs = append(d.States[raising].Do.Needs, "pods") },
+		where:  "action of Raising", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+	},
+	"a target that needs what is not declared": {
+		breaks: func(d *toyDefinition) { d.Target.Needs = []transitions.Need{"pods"} }, where: "target", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+	},
+	"Locate that needs what is not declared": {
+		breaks: func(d *toyDefinition) { d.Locate.Needs = append(d.Locate.Needs, "pods") }, where: "locate", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+	},
+	"progress that needs what is not declared": {
+		breaks: func(d *toyDefinition) { d.Progress.Needs = []transitions.Need{"pods"} }, where: "progress", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+	},
+	"a need that nothing reads": {
+		breaks: func(d *toyDefinition) { d.Needs = append(d.Needs, Need{Name: "pods", Doc: "asks for pods"}) },
+		where:  "need pods", mend: "drop it", want: []string{"ErrUnusedNeed"},
+	},
+	"no Locate": {
+		breaks: func(d *toyDefinition) { d.Locate.Find = nil }, where: "machine toy-version", mend: "give it Locate", want: []string{"ErrMissingLocate"},
+	},
+	"Locate that may return nothing": {
+		breaks: func(d *toyDefinition) { d.Locate.States = nil },
+		where:  "machine toy-version", mend: "states it may return", want: []string{"ErrMissingLocate", "ErrUnreachable"},
+	},
+	"no Target": {
+		breaks: func(d *toyDefinition) { d.Target.Of = nil }, where: "machine toy-version", mend: "say in Target", want: []string{"ErrMissingTarget"},
+	},
+	"a memo that cannot be read back": {
+		breaks: func(d *toyDefinition) { d.Memo.Decode = nil }, where: "machine toy-version", mend: "both Encode and Decode", want: []string{"ErrMissingMemoCodec"},
+	},
+	"no codec for a memo that holds something": {
+		breaks: func(d *toyDefinition) { d.Memo = MemoCodec[toyMemo]{} }, where: "machine toy-version", mend: "both Encode and Decode", want: []string{"ErrMissingMemoCodec"},
+	},
+	"a migration to nowhere": {
+		breaks: func(d *toyDefinition) { d.Migrations["Verifying"] = "Checked" },
+		where:  "migration of Verifying", mend: `declare "Checked"`, want: []string{"ErrUndeclaredMigration"},
+	},
+	"a record without a home": {
+		breaks: func(d *toyDefinition) { d.Records[0].Home = "" }, where: "record started", mend: "its home outside status", want: []string{"ErrIncompleteRecord"},
+	},
+	"one name for two guards": {
+		breaks: func(d *toyDefinition) { g := raised; g.Name = "in-sync"; d.Transitions[raisedRow].When = g },
+		where:  "guard in-sync", mend: "name one of them anew", want: []string{"ErrOneNameTwoGuards"},
+	},
+	"everything at once": {
+		breaks: func(d *toyDefinition) {
+			d.Doc, d.Target.Of, d.States[checking].Poll, d.Transitions[soakedRow].Awaited, d.Needs[1].Name = "", nil, 0, false, "levels"
+		},
+		where: `compiling machine "toy-version": 8 structural defects`, mend: "",
+		want: []string{"ErrMissingDoc", "ErrMissingTarget", "ErrMissingPoll", "ErrNothingAwaited", "ErrUndeclaredNeed", "ErrUnusedNeed"},
+	},
+}
