@@ -29,6 +29,9 @@ func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
 	for _, w := range decisionWarnings(k, v) {
 		add(string(w.Reason), w.Message)
 	}
+	for _, w := range Warnings(k, v.Objects.Pools) {
+		add(w.Reason, w.Message)
+	}
 	for _, w := range v.IDs.Warnings {
 		add(w.Reason, w.Message)
 	}

@@ -1,0 +1,163 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Effect is what a lifecycle of a Kafka resource wants done: exactly one of its fields is set.
+type Effect struct {
+	// Restart replaces the pod of a node.
+	Restart *Restart
+	// Update changes a feature level.
+	Update *kafkaclient.FeatureUpdate
+}
+
+// Restart of a node on a version; an empty one means the version that it runs.
+type Restart struct {
+	Node    int32
+	Version string
+}
+
+type (
+	bound = machines.Lifecycle[*kafkav1beta2.Kafka, *View, Effect]
+	task  = lifecycle.Task[*kafkav1beta2.Kafka, *View, Effect]
+	// Kind of the Kafka resource.
+	Kind = lifecycle.Kind[*kafkav1beta2.Kafka, *View, Effect]
+)
+
+// lifecycles are the machines that run on a Kafka resource, in the order in which they speak for it.
+func lifecycles() ([]bound, error) {
+	version, err := machines.Compile(kafkaversion.Definition())
+	if err != nil {
+		return nil, err
+	}
+	rolling, err := machines.Compile(noderoll.Definition())
+	if err != nil {
+		return nil, err
+	}
+	return []bound{
+		machines.Bind(version, machines.Binding[*kafkav1beta2.Kafka, *View, kafkaversion.Facts, kafkaversion.Effect, Effect]{
+			Name: LifecycleVersion, Observe: observeVersion,
+			Effect: func(e kafkaversion.Effect) Effect {
+				if e.Restart != nil {
+					return Effect{Restart: &Restart{Node: e.Restart.Node, Version: e.Restart.Version}}
+				}
+				return Effect{Update: e.Update}
+			},
+		}),
+		machines.Bind(rolling, machines.Binding[*kafkav1beta2.Kafka, *View, noderoll.Facts, noderoll.Effect, Effect]{
+			Name: LifecycleRoll, Observe: observeRoll,
+			Effect: func(e noderoll.Effect) Effect { return Effect{Restart: &Restart{Node: e.Node}} },
+		}),
+	}, nil
+}
+
+// Machines are the graphs of the machines that run on a Kafka resource.
+func Machines() ([]machines.Graph, error) {
+	bound, err := lifecycles()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]machines.Graph, len(bound))
+	for i, lc := range bound {
+		out[i] = lc.Graph()
+	}
+	return out, nil
+}
+
+// NewKind assembles what the runtime runs on a Kafka resource: its lifecycles, how it is looked at, and what is done about it.
+func NewKind(collector *Collector, effects *Effects) (Kind, error) {
+	all, err := lifecycles()
+	if err != nil {
+		return Kind{}, fmt.Errorf("assembling the lifecycles of Kafka: %w", err)
+	}
+	return Kind{
+		Name: kafkav1beta2.KindKafka, New: func() *kafkav1beta2.Kafka { return &kafkav1beta2.Kafka{} },
+		Lifecycles: all,
+		View: func(ctx context.Context, k *kafkav1beta2.Kafka, look lifecycle.Viewing) (*View, error) {
+			v, err := collector.Collect(ctx, k, look)
+			return &v, err
+		},
+		Perform: func(ctx context.Context, t task) error { return perform(ctx, collector.Observer, effects, t) },
+		Disrupts: func(e Effect) (string, bool) {
+			if e.Restart == nil {
+				return "", false
+			}
+			return fmt.Sprint(e.Restart.Node), true
+		},
+		Disturbed: disturbed,
+		Repair: func(ctx context.Context, k *kafkav1beta2.Kafka, v *View, write lifecycle.Writer) error {
+			return effects.Repair(ctx, k, v, write)
+		},
+		Apply: func(ctx context.Context, k *kafkav1beta2.Kafka, v *View, write lifecycle.Writer) error {
+			version := versionOfNewNodes(k, v)
+			return effects.Apply(ctx, k, v, write, func(*Node) string { return version })
+		},
+		Shown: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
+		Project: func(k *kafkav1beta2.Kafka, v *View, now time.Time) []metav1.Condition {
+			return project(k, v, now)
+		},
+		Same: same,
+	}, nil
+}
+
+func perform(ctx context.Context, observer Observer, effects *Effects, t task) error {
+	switch {
+	case t.Effect.Update != nil:
+		observer.Write(ctx, endpoint(t.Object), t.Ticket, kafkaclient.Command{UpdateFeature: t.Effect.Update})
+		return nil
+	case t.Effect.Restart != nil:
+		version := t.Effect.Restart.Version
+		if n := t.View.Node(t.Effect.Restart.Node); version == "" && n != nil {
+			version = n.Version()
+		}
+		return effects.Restart(ctx, t.Object, t.View, t.Write, t.Effect.Restart.Node, version)
+	default:
+		return fmt.Errorf("performing an effect of Kafka %s: it is empty", t.Object.Name)
+	}
+}
+
+// versionOfNewNodes is the version that a node starts on that has never run: in a new cluster the wanted one, once the version
+// change has allowed it; else the oldest that runs, from where the version change takes it along. Empty means: not yet.
+func versionOfNewNodes(k *kafkav1beta2.Kafka, v *View) string {
+	d := kafkaversion.Decide(situation(k, v))
+	if d.Direction != kafkaversion.DirectionInstall {
+		return oldestVersion(v)
+	}
+	for i := range k.Status.Lifecycles {
+		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion && e.State == roll.AwaitingReady {
+			return d.To.String()
+		}
+	}
+	return ""
+}
+
+// oldestVersion that a node runs or last ran.
+func oldestVersion(v *View) string {
+	oldest := ""
+	for i := range v.Nodes {
+		text := v.Nodes[i].Version()
+		version, err := v.Table.Find(text)
+		if text == "" || err != nil {
+			continue
+		}
+		have, err := v.Table.Find(oldest)
+		if oldest == "" || err == nil && version.Number().Compare(have.Number()) < 0 {
+			oldest = text
+		}
+	}
+	return oldest
+}
