@@ -77,7 +77,7 @@ func (p *page) states(g Graph) {
 		if s.Name == g.Initial {
 			kind += ", start"
 		}
-		t.add(fmt.Sprintf(`<a id="%s"></a>%s`, StateAnchor(s.Name), code(s.Name)), kind, plain(s.Doc), plain(s.While),
+		t.add(`<a id="`+StateAnchor(s.Name)+`"></a>`+code(s.Name), kind, plain(s.Doc), plain(s.While),
 			code(s.Action), duration(s.Deadline), duration(s.Poll), target)
 	}
 	p.section("States", t)

@@ -57,8 +57,9 @@ func corner(b *box) int {
 		return 18
 	case Hold:
 		return 2
+	default:
+		return 8
 	}
-	return 8
 }
 
 func boxDash(b *box) string {

@@ -143,11 +143,13 @@ func TestSVGClaimsNothingItDoesNotKnow(t *testing.T) {
 	g := Graph{Initial: "A", States: []State{{Name: "A"}}, Edges: edges("A", "Ghost")}
 	svg := SVG(g, &Live{State: "Newer"}, Light)
 	for name, want := range map[string]string{"Ghost": notDeclared, "Newer": notKnown} {
-		if _, box, found := strings.Cut(svg, `data-state="`+name+`"`); !found || !strings.HasPrefix(box[strings.Index(box, "<title>"):], "<title>"+name+", "+want) {
+		_, box, _ := strings.Cut(svg, `data-state="`+name+`"`)
+		if _, title, _ := strings.Cut(box, "<title>"); !strings.HasPrefix(title, name+", "+want) {
 			t.Errorf("state %s: want %q", name, want)
 		}
 	}
-	if _, box, _ := strings.Cut(svg, `data-state="A"`); strings.Contains(box[:strings.Index(box, "</g>")], "?") {
+	_, box, _ := strings.Cut(svg, `data-state="A"`)
+	if box, _, found := strings.Cut(box, "</g>"); !found || strings.Contains(box, "?") {
 		t.Error("a declared state without a kind is drawn as an unknown one")
 	}
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -131,10 +132,8 @@ func (live *Live) blocks(e Edge) (Waiting, bool) {
 	}
 	names := guardNames(e.Guard)
 	for _, w := range live.Waiting {
-		for _, name := range names {
-			if name == w.Guard {
-				return w, true
-			}
+		if slices.Contains(names, w.Guard) {
+			return w, true
 		}
 	}
 	return Waiting{}, false
