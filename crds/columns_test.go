@@ -10,7 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -48,7 +48,7 @@ status:
 	}
 	for kind, want := range tests {
 		t.Run(kind, func(t *testing.T) {
-			narrow, wide := print(t, columnsOf(t, kind), status)
+			narrow, wide := printed(t, columnsOf(t, kind), status)
 			if diff := cmp.Diff(want.narrow, narrow); diff != "" {
 				t.Errorf("narrow: %s", diff)
 			}
@@ -70,7 +70,7 @@ func columnsOf(t *testing.T, kind string) []apiextensionsv1.CustomResourceColumn
 	return nil
 }
 
-func print(t *testing.T, columns []apiextensionsv1.CustomResourceColumnDefinition, text string) (narrow, wide string) {
+func printed(t *testing.T, columns []apiextensionsv1.CustomResourceColumnDefinition, text string) (narrow, wide string) {
 	t.Helper()
 	object := map[string]any{}
 	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
@@ -80,7 +80,7 @@ func print(t *testing.T, columns []apiextensionsv1.CustomResourceColumnDefinitio
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := convertor.ConvertToTable(t.Context(), runtime.Object(&unstructured.Unstructured{Object: object}), &metav1.TableOptions{})
+	table, err := convertor.ConvertToTable(t.Context(), k8sruntime.Object(&unstructured.Unstructured{Object: object}), &metav1.TableOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // served says whether clients reach the listener: internal ones without TLS, for now.
 func served(l *kafkav1beta2.Listener) bool {
-	return l.Type == kafkav1beta2.ListenerInternal && !l.Tls
+	return l.Type == kafkav1beta2.ListenerInternal && !l.TLS
 }
 
 // warnings are what a person should know and what stops nothing: once per reason.

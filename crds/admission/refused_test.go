@@ -20,7 +20,7 @@ func TestBadInputIsRefusedNamingTheField(t *testing.T) {
 		value string
 		want  string
 	}{
-		"unknown field of the cluster":        {goodKafka, at("spec", "kafka", "verison"), "4.1.1", `spec.kafka.verison: Forbidden: unknown field`},
+		"unknown field of the cluster":        {goodKafka, at("spec", "kafka", "versions"), "4.1.1", `spec.kafka.versions: Forbidden: unknown field`},
 		"unknown field of the spec":           {goodKafka, at("spec", "kafak"), "{}", `spec.kafak: Forbidden: unknown field`},
 		"unknown field of a listener":         {goodKafka, append(listeners, 0, "ports"), "1", `spec.kafka.listeners[0].ports: Forbidden: unknown field`},
 		"unknown field of metadata":           {goodKafka, at("metadata", "label"), "{}", `metadata.label: Forbidden: unknown field`},

@@ -54,7 +54,7 @@ func newConfig(in *Input) config {
 
 // Served says whether clients can connect to the listener: an internal one without TLS.
 func Served(l *kafkav1beta2.Listener) bool {
-	return l.Type == kafkav1beta2.ListenerInternal && !l.Tls
+	return l.Type == kafkav1beta2.ListenerInternal && !l.TLS
 }
 
 // listenerName is what Kafka calls a user's listener.

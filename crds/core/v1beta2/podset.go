@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 )
 
 // StrimziPodSet holds the whole definition of each pod of one KafkaNodePool.
@@ -58,13 +58,13 @@ type StrimziPodSetSpec struct {
 // +kubebuilder:validation:Type=object
 // +kubebuilder:pruning:PreserveUnknownFields
 type PodEntry struct {
-	runtime.RawExtension `json:",inline"`
+	k8sruntime.RawExtension `json:",inline"`
 }
 
 // NewPodEntry writes a pod as an entry, with apiVersion and kind and without status. Equal pods give equal bytes, and keys are
 // sorted, so that they are also the bytes that come back from an API server.
 func NewPodEntry(pod *corev1.Pod) (PodEntry, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	content, err := k8sruntime.DefaultUnstructuredConverter.ToUnstructured(pod)
 	if err != nil {
 		return PodEntry{}, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
 	}
@@ -74,7 +74,7 @@ func NewPodEntry(pod *corev1.Pod) (PodEntry, error) {
 	if err != nil {
 		return PodEntry{}, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
 	}
-	return PodEntry{RawExtension: runtime.RawExtension{Raw: raw}}, nil
+	return PodEntry{RawExtension: k8sruntime.RawExtension{Raw: raw}}, nil
 }
 
 // Pod reads the entry as a pod. It fails on an entry that is empty, is not a pod or has no name.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/detent-dev/detent/crds/core/v1beta2"
@@ -84,7 +84,7 @@ func TestEntryBytesSurviveAnAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	set.Object["spec"] = map[string]any{"pods": []any{content}}
-	stored, err := runtime.Encode(unstructured.UnstructuredJSONScheme, set)
+	stored, err := k8sruntime.Encode(unstructured.UnstructuredJSONScheme, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestNewPodEntryLeavesThePodAlone(t *testing.T) {
 func TestEntriesThatAreNoPod(t *testing.T) {
 	for name, raw := range map[string]string{"nothing": ``, "a list": `[]`, "a wrong type": `{"spec": "kafka"}`, "no name": `{"kind": "Pod"}`} {
 		t.Run(name, func(t *testing.T) {
-			entry := v1beta2.PodEntry{RawExtension: runtime.RawExtension{Raw: []byte(raw)}}
+			entry := v1beta2.PodEntry{RawExtension: k8sruntime.RawExtension{Raw: []byte(raw)}}
 			if pod, err := entry.Pod(); err == nil {
 				t.Errorf("read as %v, want an error", pod)
 			}
@@ -122,7 +122,7 @@ func TestEntriesThatAreNoPod(t *testing.T) {
 }
 
 func TestSchemeKnowsThePodSet(t *testing.T) {
-	scheme := runtime.NewScheme()
+	scheme := k8sruntime.NewScheme()
 	if err := v1beta2.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package v1beta2
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -20,8 +20,8 @@ func GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: Group, Version: Version}
 }
 
-// AddToScheme registers the kinds of this package and their lists. It never fails; the error is there so that it fits a runtime.SchemeBuilder.
-func AddToScheme(scheme *runtime.Scheme) error {
+// AddToScheme registers the kinds of this package and their lists. It never fails; the error is there so that it fits a k8sruntime.SchemeBuilder.
+func AddToScheme(scheme *k8sruntime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion(), &StrimziPodSet{}, &StrimziPodSetList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil

@@ -18,7 +18,7 @@ type EntityOperatorSpec struct {
 
 	// Not used: the TLS sidecar, which clusters in KRaft mode do not have.
 	// +optional
-	TlsSidecar *Opaque `json:"tlsSidecar,omitempty"`
+	TLSSidecar *Opaque `json:"tlsSidecar,omitempty"`
 }
 
 // EntityOperatorComponent is one of the operators of topics and users.

@@ -25,8 +25,8 @@ type Listener struct {
 	// Type is how clients reach the listener. Only internal is served.
 	Type ListenerType `json:"type"`
 
-	// Tls says whether connections are encrypted, with certificates of the cluster's authority.
-	Tls bool `json:"tls"`
+	// TLS says whether connections are encrypted, with certificates of the cluster's authority.
+	TLS bool `json:"tls"`
 
 	// Not used: how clients say who they are. Clients are not asked.
 	// +optional

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"sigs.k8s.io/yaml"
 
@@ -20,15 +20,15 @@ import (
 
 // driven is what both kinds have in common for the code that writes their status.
 type driven interface {
-	runtime.Object
+	k8sruntime.Object
 	metav1.Object
 	LifecycleStatus() *lifecyclev1.Status
 }
 
-func scheme(t *testing.T) *runtime.Scheme {
+func scheme(t *testing.T) *k8sruntime.Scheme {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1beta2.AddToScheme, v1.AddToScheme} {
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{v1beta2.AddToScheme, v1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestExamplesSurviveTheirGoTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, document := range strings.Split(string(text), "\n---\n") {
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			object, kind, err := decoder.Decode([]byte(document), nil, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
@@ -66,7 +66,7 @@ func TestExamplesSurviveTheirGoTypes(t *testing.T) {
 				if diff := cmp.Diff(object, copied); diff != "" {
 					t.Errorf("deep copy: %s", diff)
 				}
-				content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+				content, err := k8sruntime.DefaultUnstructuredConverter.ToUnstructured(object)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -72,7 +72,7 @@ func (s *EntityOperatorSpec) unused(fields *setFields) {
 		return
 	}
 	fields.add("spec.entityOperator.template", s.Template != nil)
-	fields.add("spec.entityOperator.tlsSidecar", s.TlsSidecar != nil)
+	fields.add("spec.entityOperator.tlsSidecar", s.TLSSidecar != nil)
 	s.TopicOperator.unused("spec.entityOperator.topicOperator", fields)
 	s.UserOperator.unused("spec.entityOperator.userOperator", fields)
 }

@@ -162,8 +162,8 @@ func (in *EntityOperatorSpec) DeepCopyInto(out *EntityOperatorSpec) {
 		*out = new(Opaque)
 		(*in).DeepCopyInto(*out)
 	}
-	if in.TlsSidecar != nil {
-		in, out := &in.TlsSidecar, &out.TlsSidecar
+	if in.TLSSidecar != nil {
+		in, out := &in.TLSSidecar, &out.TLSSidecar
 		*out = new(Opaque)
 		(*in).DeepCopyInto(*out)
 	}
