@@ -150,11 +150,11 @@ func FuzzParseNumber(f *testing.F) {
 			}
 			return
 		}
-		if parts == nil || n.Core() != parts[1] || n.String() != text {
+		if len(parts) == 0 || n.Core() != parts[1] || n.String() != text {
 			t.Fatalf("ParseNumber(%q) = %q with core %q", text, n, n.Core())
 		}
-		if n.Compare(n) != 0 || !n.SameBuild(n) {
-			t.Fatalf("%q does not equal itself", text)
+		if again, err := versions.ParseNumber(text); err != nil || n.Compare(again) != 0 || !n.SameBuild(again) {
+			t.Fatalf("%q, parsed twice, does not equal itself: %v", text, err)
 		}
 		core, err := versions.ParseNumber(n.Core())
 		if err != nil || core.Compare(n) != 0 {

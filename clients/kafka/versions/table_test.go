@@ -3,6 +3,7 @@ package versions_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -64,10 +65,7 @@ func TestEmbeddedLevelsAreKafkas(t *testing.T) {
 			release.EachSupportedFeature(func(name string, lowest, highest int16) {
 				want[name] = versions.Range{Min: lowest, Max: highest}
 			})
-			got := map[string]versions.Range{}
-			for name, levels := range row.Features() {
-				got[name] = levels
-			}
+			got := maps.Collect(row.Features())
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("levels (-want +got):\n%s", diff)
 			}
