@@ -1,8 +1,6 @@
 package kafkaversion
 
 import (
-	"strings"
-
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
@@ -110,7 +108,7 @@ func before(a, b versions.Version) bool {
 	if c := a.Number().Compare(b.Number()); c != 0 {
 		return c < 0
 	}
-	return strings.Compare(a.String(), b.String()) < 0
+	return a.String() < b.String()
 }
 
 // from gives the version that decides the direction, and the direction.

@@ -93,5 +93,6 @@ func (d *Decision) warnAboutLevels(s *Situation, metadata metadataLevel) {
 		d.warn(ReasonLevelsFromStatus, levelsFromStatus(s, d, metadata))
 	case levelUnknown:
 		d.warn(ReasonLevelsUnreadable, levelsNotNeeded(s, d))
+	case levelFromKafka: // Kafka's word
 	}
 }
