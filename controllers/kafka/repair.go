@@ -11,6 +11,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -29,6 +30,9 @@ func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, view *V
 		if err := t.repairPool(ctx, pool); err != nil {
 			return err
 		}
+	}
+	if !paused(kafka) {
+		return nil // Apply brings the shared objects about, and what keeps it from that holds back nothing else
 	}
 	return t.network(ctx, false)
 }
@@ -187,7 +191,7 @@ func (t *tending) repairPodSet(ctx context.Context, pool string, set *corev1beta
 	set = set.DeepCopy()
 	set.Spec.Pods = append(set.Spec.Pods, entries...)
 	if abandoned {
-		delete(set.Annotations, labels.Restarting)
+		restarting.Remove(set)
 	}
 	if err := t.owned(set); err != nil {
 		return err
@@ -197,15 +201,12 @@ func (t *tending) repairPodSet(ctx context.Context, pool string, set *corev1beta
 
 // abandoned says whether the set is marked for a restart that no lifecycle has in hand.
 func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
-	if set.Annotations[labels.Restarting] == "" {
-		return false
-	}
-	held, ok := RestartingOf(set)
-	if !ok {
-		return true
+	mark, readable := restarting.Of(set)
+	if !readable {
+		return restarting.On(set)
 	}
 	for i := range t.view.Nodes {
-		if t.view.Nodes[i].PodName == held.Pod {
+		if t.view.Nodes[i].PodName == mark.Pod {
 			return !inHand(t.kafka, t.view.Nodes[i].ID)
 		}
 	}

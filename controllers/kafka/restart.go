@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -60,12 +59,9 @@ func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *core
 	if n.Pod.Ready && t.exhausted() {
 		return set, fmt.Errorf("restarting %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
 	}
-	held, marked := RestartingOf(set)
-	if !marked || held.Pod != n.PodName || held.UID != pod.UID || t.view.Now.Sub(held.Since) > HoldFor/3 {
-		if set.Annotations == nil {
-			set.Annotations = map[string]string{}
-		}
-		set.Annotations[labels.Restarting] = Restarting{Pod: n.PodName, UID: pod.UID, Since: t.view.Now}.String()
+	mark, marked := restarting.Of(set)
+	if !marked || mark.Pod != n.PodName || mark.UID != pod.UID || mark.Left(t.view.Now) < restarting.Limit/2 {
+		restarting.Mark{Pod: n.PodName, UID: pod.UID, Since: t.view.Now}.Set(set)
 		if err := t.write.Update(ctx, set); err != nil {
 			return set, err
 		}
@@ -81,13 +77,13 @@ func (t *tending) exhausted() bool {
 
 // switchEntry replaces the entry of the node and removes its mark.
 func (t *tending) switchEntry(ctx context.Context, n *Node, set *corev1beta2.StrimziPodSet, entry *render.Entry) error {
-	held, marked := RestartingOf(set)
-	unmark := marked && held.Pod == n.PodName
+	mark, marked := restarting.Of(set)
+	unmark := marked && mark.Pod == n.PodName
 	if !unmark && n.Entry.Revision == entry.Revision {
 		return nil
 	}
 	if unmark {
-		delete(set.Annotations, labels.Restarting)
+		restarting.Remove(set)
 	}
 	set.Spec.Pods = slices.Clone(set.Spec.Pods)
 	for i := range set.Spec.Pods {
@@ -116,50 +112,15 @@ func (t *tending) addConfig(ctx context.Context, n *Node) error {
 	return t.write.Update(ctx, have)
 }
 
-// HoldFor is how long a mark holds back the creation of a pod. It bounds how long a node stays away when the process that
-// marked it is gone and nobody takes the restart up: then it comes back exactly as it last ran.
-const HoldFor = 30 * time.Second
-
-// Restarting is the mark on a StrimziPodSet while one of its pods is being replaced.
-type Restarting struct {
-	Pod   string
-	UID   types.UID
-	Since time.Time
-}
-
-// String is the value of the annotation.
-func (r Restarting) String() string {
-	return strings.Join([]string{r.Pod, string(r.UID), r.Since.UTC().Format(time.RFC3339)}, "/")
-}
-
-// Holds says whether nothing is to be created in place of the pod now.
-func (r Restarting) Holds(pod string, now time.Time) bool {
-	return r.Pod == pod && now.Sub(r.Since) < HoldFor
-}
-
-// RestartingOf is the mark of the set, if it has one that can be read.
-func RestartingOf(set *corev1beta2.StrimziPodSet) (Restarting, bool) {
-	parts := strings.Split(set.Annotations[labels.Restarting], "/")
-	if len(parts) != 3 {
-		return Restarting{}, false
-	}
-	since, err := time.Parse(time.RFC3339, parts[2])
-	if err != nil {
-		return Restarting{}, false
-	}
-	return Restarting{Pod: parts[0], UID: types.UID(parts[1]), Since: since}, true
-}
-
 // inHand says whether some lifecycle is restarting the node right now. While the cluster is paused nobody is.
 func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
+	return !paused(kafka) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+		return e.State == roll.RestartingNode && maps.Equal(e.Memo, roll.Encode(roll.Memo{Node: id}))
+	})
+}
+
+// paused says whether a person has paused the cluster.
+func paused(kafka *kafkav1beta2.Kafka) bool {
 	a := kafka.Annotations
-	if a[lifecycle.PauseAnnotation] == "true" || a[lifecycle.StrimziPauseAnnotation] == "true" {
-		return false
-	}
-	for i := range kafka.Status.Lifecycles {
-		if e := &kafka.Status.Lifecycles[i]; e.State == roll.RestartingNode && maps.Equal(e.Memo, roll.Encode(roll.Memo{Node: id})) {
-			return true
-		}
-	}
-	return false
+	return a[lifecycle.PauseAnnotation] == "true" || a[lifecycle.StrimziPauseAnnotation] == "true"
 }

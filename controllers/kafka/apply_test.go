@@ -1,0 +1,357 @@
+package kafka
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// first is the position of the first write that begins so.
+func first(t *testing.T, writes []string, prefix string) int {
+	t.Helper()
+	i := slices.IndexFunc(writes, func(w string) bool { return strings.HasPrefix(w, prefix) })
+	if i < 0 {
+		t.Fatalf("nothing was written that begins with %q:\n%s", prefix, strings.Join(writes, "\n"))
+	}
+	return i
+}
+
+func last(writes []string, holds string) int {
+	at := -1
+	for i, w := range writes {
+		if strings.Contains(w, holds) {
+			at = i
+		}
+	}
+	return at
+}
+
+func TestUpstreamExamplesComeToRest(t *testing.T) {
+	files, err := filepath.Glob(upstream + "*/*.yaml")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("found %d example files (%v), want at least 10", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			r := newRig(t, manifests(t, file)...)
+			r.settle()
+			v := r.view(false)
+			replicas := 0
+			for _, pool := range v.Objects.Pools {
+				replicas += int(pool.Spec.Replicas)
+				if len(pool.Status.NodeIDs) != int(pool.Spec.Replicas) || pool.Status.ClusterID != v.Identity.ID || pool.Status.Replicas != pool.Spec.Replicas {
+					t.Errorf("pool %s has status %+v", pool.Name, pool.Status)
+				}
+			}
+			if len(v.Nodes) != replicas || len(v.Defects) > 0 {
+				t.Fatalf("%d nodes, want %d; defects %v", len(v.Nodes), replicas, v.Defects)
+			}
+			for i := range v.Nodes {
+				n := &v.Nodes[i]
+				desired, err := v.Desired(n, "4.1.1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !n.Wanted || !n.Recorded || !n.Pod.Ready || n.Record.Version != "4.1.1" || n.Revision() != desired || n.Entry.Revision != desired {
+					t.Errorf("node %d is %+v, desired revision %s", n.ID, n, desired)
+				}
+			}
+			r.written()
+			r.settle()
+			if writes := r.written(); len(writes) > 0 {
+				t.Errorf("writes at rest:\n%s", strings.Join(writes, "\n"))
+			}
+		})
+	}
+}
+
+// What is remembered is written before what it speaks of.
+func TestOrderOfTheFirstWrites(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	writes := r.written()
+	order := []int{
+		last(writes, "update-status KafkaNodePool"), // ids first
+		first(t, writes, "create ConfigMap my-cluster-broker-0-record"),
+		first(t, writes, "create PersistentVolumeClaim data-0-my-cluster-broker-0"),
+		first(t, writes, "create StrimziPodSet my-cluster-broker"),
+		first(t, writes, "create Pod my-cluster-broker-0"),
+	}
+	for _, w := range writes {
+		if strings.HasPrefix(w, "create ConfigMap") && strings.HasSuffix(w, "-record") && slices.Index(writes, w) > first(t, writes, "create PersistentVolumeClaim") {
+			t.Errorf("%s came after the first claim", w)
+		}
+		if strings.HasPrefix(w, "create PersistentVolumeClaim") && slices.Index(writes, w) > first(t, writes, "create StrimziPodSet") {
+			t.Errorf("%s came after the first entry", w)
+		}
+	}
+	// Statuses of pools are written again when nodes become ready; the first ones count.
+	order[0] = first(t, writes, "update-status KafkaNodePool broker")
+	if !slices.IsSorted(order) {
+		t.Errorf("order of writes %v:\n%s", order, strings.Join(writes, "\n"))
+	}
+}
+
+// Ids are given over all pools on one number line, and committed before anything is made.
+func TestNodeIDsAreCommittedFirst(t *testing.T) {
+	r := separate(t)
+	r.must(r.pass())
+	if diff := cmp.Diff([]string{"update-status KafkaNodePool broker", "update-status KafkaNodePool controller"}, r.written()); diff != "" {
+		t.Errorf("writes of the first pass (-want +got):\n%s", diff)
+	}
+	v := r.view(false)
+	if diff := cmp.Diff([]int32{0, 1, 2}, v.Pool("broker").Status.NodeIDs); diff != "" {
+		t.Errorf("ids of broker (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int32{3, 4, 5}, v.Pool("controller").Status.NodeIDs); diff != "" {
+		t.Errorf("ids of controller (-want +got):\n%s", diff)
+	}
+}
+
+func TestNoNodeIsMadeInDoubt(t *testing.T) {
+	for name, doubt := range map[string]struct {
+		change  func(*rig)
+		version string
+	}{
+		"two pools with one id": {version: "4.1.1", change: func(r *rig) {
+			for _, name := range []string{"broker", "controller"} {
+				pool := &kafkav1beta2.KafkaNodePool{}
+				r.must(r.get(pool, name))
+				pool.Status.NodeIDs = []int32{0, 1, 2}
+				r.must(r.client.Status().Update(t.Context(), pool))
+			}
+		}},
+		"two cluster ids": {version: "4.1.1", change: func(r *rig) {
+			for i, name := range []string{"broker", "controller"} {
+				pool := &kafkav1beta2.KafkaNodePool{}
+				r.must(r.get(pool, name))
+				pool.Status.ClusterID = string(rune('a' + i))
+				r.must(r.client.Status().Update(t.Context(), pool))
+			}
+		}},
+		"no version yet": {version: "", change: func(*rig) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.version = doubt.version
+			doubt.change(r)
+			r.settle()
+			for _, w := range r.written() {
+				if strings.Contains(w, "StrimziPodSet") || strings.HasPrefix(w, "create Pod ") {
+					t.Errorf("%s", w)
+				}
+				if doubt.version != "" && (strings.Contains(w, "-record") || strings.Contains(w, "PersistentVolumeClaim")) {
+					t.Errorf("%s", w)
+				}
+			}
+			v := r.view(false)
+			if doubt.version != "" && v.IDs.Refusal == "" && v.Identity.Mismatch == "" {
+				t.Error("the view knows of no doubt")
+			}
+		})
+	}
+}
+
+// Entries of nodes that exist are switched by nobody but a restart, whatever changes.
+func TestApplySwitchesNoEntry(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	before := r.entry("my-cluster-broker", "my-cluster-broker-0")
+	k := r.cluster()
+	k.Spec.Kafka.Version = "4.2.0"
+	k.Spec.Kafka.Image = "example.com/kafka:new"
+	delete(k.Spec.Kafka.Config, "min.insync.replicas")
+	r.must(r.client.Update(t.Context(), k))
+	r.version = "4.2.0"
+	r.settle()
+	if after := r.entry("my-cluster-broker", "my-cluster-broker-0"); after != before {
+		t.Errorf("the entry was switched:\n%s", cmp.Diff(before, after))
+	}
+	v := r.view(false)
+	desired, err := v.Desired(v.Node(0), "4.1.1")
+	if err != nil || desired == v.Node(0).Revision() {
+		t.Errorf("desired revision %s (%v) is the one of before", desired, err)
+	}
+}
+
+func TestScaleUpAddsNodesAndScaleDownRemovesNothing(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, "broker"))
+	pool.Spec.Replicas = 4
+	r.must(r.client.Update(t.Context(), pool))
+	r.settle()
+	v := r.view(false)
+	if n := v.Node(6); n == nil || !n.Pod.Ready || n.Pool != "broker" {
+		t.Fatalf("node 6 is %+v", n)
+	}
+	r.must(r.get(pool, "broker"))
+	pool.Spec.Replicas = 2
+	r.must(r.client.Update(t.Context(), pool))
+	r.written()
+	r.settle()
+	for _, w := range r.written() {
+		if strings.HasPrefix(w, "delete") {
+			t.Errorf("%s", w)
+		}
+	}
+	v = r.view(false)
+	if len(v.Nodes) != 7 || v.Node(2).Wanted || v.Node(6).Wanted || !v.Node(0).Wanted || !v.Node(1).Wanted {
+		t.Errorf("nodes %+v", v.Nodes)
+	}
+	if diff := cmp.Diff([]int32{0, 1, 2, 6}, v.Pool("broker").Status.NodeIDs); diff != "" {
+		t.Errorf("ids of broker (-want +got):\n%s", diff)
+	}
+}
+
+// The controllers of a cluster that was started stay as they are.
+func TestControllersCannotBeScaled(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, "controller"))
+	pool.Spec.Replicas = 5
+	r.must(r.client.Update(t.Context(), pool))
+	r.settle()
+	v := r.view(false)
+	if len(v.Nodes) != 6 {
+		t.Errorf("%d nodes, want 6", len(v.Nodes))
+	}
+	if len(v.IDs.Warnings) != 1 || v.IDs.Warnings[0].Reason != "ReplicasCannotChange" {
+		t.Errorf("warnings %+v", v.IDs.Warnings)
+	}
+}
+
+// Permission to format is withdrawn when the node was seen registered, and not before.
+func TestFormatIsWithdrawnOnceRegistered(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
+		t.Fatalf("format %s before Kafka was asked", got.Format)
+	}
+	r.needs = append(r.needs, "brokers", "quorum")
+	r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(0))
+	r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(3, 10), voterOf(4, 0))
+	r.settle()
+	want := map[string]record.Format{
+		"my-cluster-broker-0": record.FormatDone, "my-cluster-broker-1": record.FormatAllowed,
+		"my-cluster-controller-3": record.FormatDone, "my-cluster-controller-4": record.FormatAllowed,
+	}
+	for pod, format := range want {
+		got := r.record(pod)
+		if got.Format != format {
+			t.Errorf("format of %s is %s, want %s", pod, got.Format, format)
+		}
+		if format == record.FormatDone && len(got.Volumes) != 1 {
+			t.Errorf("volumes of %s are %v", pod, got.Volumes)
+		}
+	}
+}
+
+// Storage that is lost with its pod is formatted each time.
+func TestEphemeralStorageMayAlwaysBeFormatted(t *testing.T) {
+	r := newRig(t, manifests(t, upstream+"v1beta2/kafka-ephemeral.yaml")...)
+	r.needs = append(r.needs, "brokers")
+	r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(0))
+	r.settle()
+	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
+		t.Errorf("format %s", got.Format)
+	}
+	if n := r.view(false).Node(0); n.MetadataStorage != StorageEphemeral {
+		t.Errorf("storage %s", n.MetadataStorage)
+	}
+}
+
+func TestClaimsGrowAndNeverShrink(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	for _, size := range []string{"200Gi", "100Gi"} {
+		pool := &kafkav1beta2.KafkaNodePool{}
+		r.must(r.get(pool, "broker"))
+		pool.Spec.Storage.Volumes[0].Size = size
+		r.must(r.client.Update(t.Context(), pool))
+		r.settle()
+		claim := &corev1.PersistentVolumeClaim{}
+		r.must(r.get(claim, "data-0-my-cluster-broker-0"))
+		if got := claim.Spec.Resources.Requests.Storage().String(); got != "200Gi" {
+			t.Errorf("with %s wanted, the claim asks for %s, want 200Gi", size, got)
+		}
+	}
+}
+
+// Claims belong to nobody unless a person has asked for their deletion; everything that holds no data goes with the cluster.
+func TestOwners(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	claim, rec, config := &corev1.PersistentVolumeClaim{}, &corev1.ConfigMap{}, &corev1.ConfigMap{}
+	r.must(r.get(claim, "data-0-my-cluster-broker-0"))
+	r.must(r.get(rec, "my-cluster-broker-0-record"))
+	r.must(r.get(config, "my-cluster-broker-0"))
+	if len(claim.OwnerReferences) != 0 || len(rec.OwnerReferences) != 0 {
+		t.Errorf("claim is owned by %v, record by %v", claim.OwnerReferences, rec.OwnerReferences)
+	}
+	if len(config.OwnerReferences) != 1 || config.OwnerReferences[0].APIVersion != "kafka.strimzi.io/v1beta2" {
+		t.Errorf("configuration is owned by %v", config.OwnerReferences)
+	}
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, "broker"))
+	yes := true
+	pool.Spec.Storage.Volumes[0].DeleteClaim = &yes
+	r.must(r.client.Update(t.Context(), pool))
+	r.settle()
+	r.must(r.get(claim, "data-0-my-cluster-broker-0"))
+	if len(claim.OwnerReferences) != 1 {
+		t.Errorf("with deleteClaim, the claim is owned by %v", claim.OwnerReferences)
+	}
+}
+
+// Somebody else's object of the same name is not taken: a person has to decide.
+func TestObjectsOfOthersAreNotTaken(t *testing.T) {
+	r := separate(t)
+	foreign := &corev1.Service{}
+	foreign.Name, foreign.Namespace = "my-cluster-kafka-bootstrap", "default"
+	r.must(r.client.Create(t.Context(), foreign))
+	r.must(r.pass())
+	err := r.pass()
+	if err == nil || !strings.Contains(err.Error(), "strimzi.io/cluster") && !strings.Contains(err.Error(), "lacks the label") {
+		t.Fatalf("error %v, want one that says what to do", err)
+	}
+	// The nodes do not wait for it.
+	if r.record("my-cluster-broker-0").Format == "" {
+		t.Error("no record was made")
+	}
+}
+
+// Drift of what all nodes share is mended; what others have added stays.
+func TestDriftIsMended(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	s := &corev1.Service{}
+	r.must(r.get(s, "my-cluster-kafka-bootstrap"))
+	want := s.DeepCopy()
+	s.Spec.Selector = map[string]string{"app": "other"}
+	s.Spec.Ports = s.Spec.Ports[:1]
+	delete(s.Labels, "app.kubernetes.io/name")
+	s.Labels["team"] = "orders"
+	s.Spec.ClusterIP = "10.0.0.1"
+	r.must(r.client.Update(t.Context(), s))
+	r.settle()
+	r.must(r.get(s, "my-cluster-kafka-bootstrap"))
+	if diff := cmp.Diff(want.Spec.Selector, s.Spec.Selector); diff != "" {
+		t.Errorf("selector (-want +got):\n%s", diff)
+	}
+	if len(s.Spec.Ports) != len(want.Spec.Ports) || s.Labels["app.kubernetes.io/name"] != "kafka" {
+		t.Errorf("service %+v", s)
+	}
+	if s.Labels["team"] != "orders" || s.Spec.ClusterIP != "10.0.0.1" {
+		t.Error("what others have set is gone")
+	}
+}

@@ -1,0 +1,147 @@
+package podset
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/restarting"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+)
+
+// entry of a set.
+type entry struct {
+	index    int
+	name     string
+	revision string
+}
+
+// findings are how the pods of a set differ from its entries.
+type findings struct {
+	// missing entries have no pod.
+	missing []entry
+	// ended pods have an entry and run no more: their containers are never started again.
+	ended []*corev1.Pod
+	// extra pods have no entry.
+	extra []*corev1.Pod
+	// orphans have no owner.
+	orphans []*corev1.Pod
+
+	pods, ready, current int32
+}
+
+// compare is a pure function of a set and its pods.
+func compare(set *corev1beta2.StrimziPodSet, pods []*corev1.Pod) findings {
+	var f findings
+	entries := entriesOf(set)
+	seen := make(map[string]bool, len(pods))
+	for _, pod := range pods {
+		seen[pod.Name] = true
+		f.pods++
+		if ready(pod) {
+			f.ready++
+		}
+		e, wanted := entries[pod.Name]
+		if wanted && e.revision == pod.Annotations[labels.Revision] {
+			f.current++
+		}
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		switch {
+		case !wanted:
+			f.extra = append(f.extra, pod)
+		case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
+			f.ended = append(f.ended, pod)
+		case !owned(pod):
+			f.orphans = append(f.orphans, pod)
+		}
+	}
+	for i := range set.Spec.Pods {
+		if e, ok := entries[nameOf(set.Spec.Pods[i])]; ok && e.index == i && !seen[e.name] {
+			f.missing = append(f.missing, e)
+		}
+	}
+	return f
+}
+
+// head is what is read of an entry here.
+type head struct {
+	Metadata struct {
+		Name        string            `json:"name"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+}
+
+func headOf(e corev1beta2.PodEntry) head {
+	var h head
+	if err := json.Unmarshal(e.Raw, &h); err != nil {
+		return head{} // an entry that cannot be read makes no pod; the cluster's own controller names it
+	}
+	return h
+}
+
+func nameOf(e corev1beta2.PodEntry) string { return headOf(e).Metadata.Name }
+
+// entriesOf a set by name; the first of two with one name counts.
+func entriesOf(set *corev1beta2.StrimziPodSet) map[string]entry {
+	out := make(map[string]entry, len(set.Spec.Pods))
+	for i := range set.Spec.Pods {
+		h := headOf(set.Spec.Pods[i])
+		if _, twice := out[h.Metadata.Name]; h.Metadata.Name != "" && !twice {
+			out[h.Metadata.Name] = entry{index: i, name: h.Metadata.Name, revision: h.Metadata.Annotations[labels.Revision]}
+		}
+	}
+	return out
+}
+
+// held is how long nothing is to be created in place of the pod, since a restart has it in hand.
+func held(set *corev1beta2.StrimziPodSet, pod string, now time.Time) time.Duration {
+	if mark, ok := restarting.Of(set); ok && mark.Pod == pod {
+		return mark.Left(now)
+	}
+	return 0
+}
+
+func ready(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
+
+func owned(pod *corev1.Pod) bool {
+	for i := range pod.OwnerReferences {
+		if c := pod.OwnerReferences[i].Controller; c != nil && *c {
+			return true
+		}
+	}
+	return false
+}
+
+func ownedByOther(pod *corev1.Pod, set *corev1beta2.StrimziPodSet) bool {
+	for i := range pod.OwnerReferences {
+		if c := pod.OwnerReferences[i].Controller; c != nil && *c {
+			return pod.OwnerReferences[i].UID != set.UID
+		}
+	}
+	return false
+}
+
+// stopped says whether the record of the pod's node, read live, permits its pod to go.
+func (r *Reconciler) stopped(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	m := &corev1.ConfigMap{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: record.Name(pod.Name)}, m)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil && m.Data[record.KeyStop] == "true", err
+}

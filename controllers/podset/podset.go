@@ -1,0 +1,197 @@
+// Package podset is the controller of StrimziPodSets. It creates each pod that is missing from its entry and gives it back to its
+// set if it has lost its owner. It restarts nothing and changes no pod: which content a pod has is decided before, by what
+// stands in its entry when the pod is made.
+package podset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Reconciler makes the pods of StrimziPodSets. It is safe for concurrent use on different sets.
+type Reconciler struct {
+	// Client reads from the cache and writes. Demanded.
+	Client client.Client
+	// Live reads from the API server. Demanded.
+	Live client.Reader
+	// Children is shared by the controllers of the process. Demanded.
+	Children *lifecycle.Children
+	// Clock tells how long a pod is held back. Demanded.
+	Clock clock.PassiveClock
+}
+
+var _ reconcile.Reconciler = &Reconciler{}
+
+// pause is when a set is looked at again whose pods the cache does not show yet.
+const pause = 200 * time.Millisecond
+
+// Reconcile brings the pods of one set about. What is missing is made from the set as it is on the API server at that moment, never
+// from an older one. Nothing is deleted but a pod that has ended, and one whose node was stopped on purpose.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	set := &corev1beta2.StrimziPodSet{}
+	if err := r.Client.Get(ctx, request.NamespacedName, set); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if set.DeletionTimestamp != nil {
+		r.Children.Forget(set.UID)
+		return reconcile.Result{}, nil
+	}
+	again, err := r.tend(ctx, set)
+	switch {
+	case errors.Is(err, lifecycle.ErrBehind), apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: pause}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("tending the pods of StrimziPodSet %s: %w", request, err)
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// tend is one look at one set. It returns when to look again, zero for when something changes.
+func (r *Reconciler) tend(ctx context.Context, set *corev1beta2.StrimziPodSet) (time.Duration, error) {
+	pods, err := r.pods(ctx, set)
+	if err != nil {
+		return 0, err
+	}
+	f := compare(set, pods)
+	write := r.Children.Writer(set, nil)
+	for _, pod := range f.orphans {
+		if err := adopt(ctx, write, pod); err != nil {
+			return 0, err
+		}
+	}
+	var again time.Duration
+	if len(f.missing)+len(f.ended)+len(f.extra) > 0 {
+		if again, err = r.change(ctx, set, pods, write); err != nil {
+			return 0, err
+		}
+	}
+	shown, err := r.show(ctx, set, &f)
+	return max(again, shown), err
+}
+
+// pods that the set's selector finds and that no other controller owns, sorted as the cache gives them.
+func (r *Reconciler) pods(ctx context.Context, set *corev1beta2.StrimziPodSet) ([]*corev1.Pod, error) {
+	var list corev1.PodList
+	err := r.Children.Reader(set.UID, false).List(ctx, &list, client.InNamespace(set.Namespace),
+		client.MatchingLabels(set.Spec.Selector.MatchLabels), client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, err
+	}
+	var out []*corev1.Pod
+	for i := range list.Items {
+		if pod := &list.Items[i]; !ownedByOther(pod, set) {
+			out = append(out, pod)
+		}
+	}
+	return out, nil
+}
+
+// change creates and deletes, on a set read live: an entry that was switched or removed in the meantime counts, and so does the
+// mark of a restart.
+func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet, pods []*corev1.Pod, write lifecycle.Writer) (time.Duration, error) {
+	live := &corev1beta2.StrimziPodSet{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(set), live); err != nil {
+		return 0, client.IgnoreNotFound(err)
+	}
+	if live.UID != set.UID || live.DeletionTimestamp != nil {
+		return 0, nil
+	}
+	f := compare(live, pods)
+	var again time.Duration
+	var failures []error
+	for _, missing := range f.missing {
+		if left := held(live, missing.name, r.Clock.Now()); left > 0 {
+			again = left
+			continue
+		}
+		failures = append(failures, r.create(ctx, live, missing, write))
+	}
+	for _, pod := range f.ended {
+		failures = append(failures, write.Delete(ctx, pod.DeepCopy()))
+	}
+	for _, pod := range f.extra {
+		failures = append(failures, r.remove(ctx, pod, write))
+	}
+	return again, errors.Join(failures...)
+}
+
+// create makes the pod of an entry.
+func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet, e entry, write lifecycle.Writer) error {
+	pod, err := set.Spec.Pods[e.index].Pod()
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.index, err)
+	}
+	pod.Namespace = set.Namespace
+	pod.OwnerReferences = nil
+	if err := write.Own(pod); err != nil {
+		return err
+	}
+	err = write.Create(ctx, pod)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	have := &corev1.Pod{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(pod), have); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	for name, value := range set.Spec.Selector.MatchLabels {
+		if have.Labels[name] != value {
+			return fmt.Errorf("%w, and lacks the label %s=%s: give it the label if it is of this set, else remove it", err, name, value)
+		}
+	}
+	if ownedByOther(have, set) {
+		return fmt.Errorf("%w, and belongs to somebody else", err)
+	}
+	return lifecycle.ErrBehind
+}
+
+// remove deletes a pod that has no entry, if its node's record says on the API server that it was stopped on purpose. An entry that
+// is missing for any other reason was lost.
+func (r *Reconciler) remove(ctx context.Context, pod *corev1.Pod, write lifecycle.Writer) error {
+	stopped, err := r.stopped(ctx, pod)
+	if err != nil || !stopped {
+		return err
+	}
+	log.FromContext(ctx).Info("deleting the pod of a node that was stopped", "pod", pod.Name)
+	return write.Delete(ctx, pod.DeepCopy())
+}
+
+func adopt(ctx context.Context, write lifecycle.Writer, pod *corev1.Pod) error {
+	pod = pod.DeepCopy()
+	if err := write.Own(pod); err != nil {
+		return err
+	}
+	return write.Update(ctx, pod)
+}
+
+// SetupWithManager registers the controller. A pod wakes the set that its labels name, whether or not it has an owner.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
+	err := ctrl.NewControllerManagedBy(mgr).For(&corev1beta2.StrimziPodSet{}).WithOptions(options).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+			cluster, pool := o.GetLabels()[labels.Cluster], o.GetLabels()[labels.Pool]
+			if cluster == "" || pool == "" {
+				return nil
+			}
+			return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: cluster + "-" + pool}}}
+		})).Complete(r)
+	if err != nil {
+		return fmt.Errorf("registering the controller of StrimziPodSet: %w", err)
+	}
+	return nil
+}
