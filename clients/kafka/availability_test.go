@@ -45,11 +45,11 @@ func TestPartitionsAtRiskCases(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			var partitions []kafka.Partition
 			for i, p := range c.Given.Partitions {
-				min := kafka.MinISRUnset
+				minISR := kafka.MinISRUnset
 				if p.Min != nil {
-					min = *p.Min
+					minISR = *p.Min
 				}
-				partitions = append(partitions, kafka.Partition{Topic: "t", Index: int32(i), Replicas: p.Replicas, ISR: p.ISR, MinISR: min})
+				partitions = append(partitions, kafka.Partition{Topic: "t", Index: int32(i), Replicas: p.Replicas, ISR: p.ISR, MinISR: minISR})
 			}
 			if c.Given.DescribeConfigs != "" {
 				partitions = []kafka.Partition{{Topic: "t", Replicas: c.Given.Holders, ISR: c.Given.Holders, MinISR: kafka.MinISRUnreadable}}
@@ -89,8 +89,8 @@ func wantedAnswers(t *testing.T, c availabilityCase) map[int32]bool {
 }
 
 func TestPartitionsAtRisk(t *testing.T) {
-	p := func(topic string, min int32, replicas, isr []int32) kafka.Partition {
-		return kafka.Partition{Topic: topic, Leader: isr[0], Replicas: replicas, ISR: isr, MinISR: min}
+	p := func(topic string, minISR int32, replicas, isr []int32) kafka.Partition {
+		return kafka.Partition{Topic: topic, Leader: isr[0], Replicas: replicas, ISR: isr, MinISR: minISR}
 	}
 	three := []int32{1, 2, 3}
 	under := p("under", 2, three, []int32{1})
@@ -121,9 +121,9 @@ func TestPartitionsAtRisk(t *testing.T) {
 
 func TestHealthyPartitionsCarryNoRisk(t *testing.T) {
 	ids := []int32{1, 2, 3}
-	for min := kafka.MinISRUnreadable; min <= 4; min++ {
+	for minISR := kafka.MinISRUnreadable; minISR <= 4; minISR++ {
 		for mask := range 8 {
-			p := kafka.Partition{Leader: 1, Replicas: ids, MinISR: min}
+			p := kafka.Partition{Leader: 1, Replicas: ids, MinISR: minISR}
 			for i, id := range ids {
 				if mask&(1<<i) != 0 {
 					p.ISR = append(p.ISR, id)

@@ -37,7 +37,7 @@ var ErrClosed = errors.New("the poller is closed")
 // use. An endpoint with nothing to do has no goroutine.
 type Endpoint[Q comparable, A, W any] struct {
 	opts Options[Q, A, W]
-	life context.Context
+	life context.Context //nolint:containedctx // the life of the endpoint, not of a call
 	end  context.CancelFunc
 	work sync.WaitGroup
 	once sync.Once

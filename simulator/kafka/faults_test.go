@@ -101,8 +101,7 @@ func TestUnreachable(t *testing.T) {
 			m := kafka.Memory{Cluster: c}
 			for _, about := range []client.Subject{client.AboutFeatures, client.AboutBrokers, client.AboutQuorum, client.AboutPartitions, client.AboutLogDirs, client.AboutConfigs} {
 				_, err := client.Ask(t.Context(), m, client.Question{About: about, Broker: 1})
-				var unreadable *client.Unreadable
-				if !errors.As(err, &unreadable) {
+				if _, ok := errors.AsType[*client.Unreadable](err); !ok {
 					t.Errorf("%s: %v, want unreadable", about, err)
 				}
 			}

@@ -192,7 +192,7 @@ func lastWords(n *Node, binary Binary, f FeatureLevel) string {
 	case n.Controller:
 		return fmt.Sprintf("Tried to apply FeatureLevelRecord FeatureLevelRecord(name='%s', featureLevel=%d), but this controller only supports versions %s", f.Name, f.Level, r)
 	case f.Name == client.MetadataVersion:
-		return fmt.Sprintf("Unsupported metadata version %d", f.Level)
+		return "Unsupported metadata version - if you are currently upgrading your cluster, please ensure the metadata version is set to 3.3-IV3 (or higher) before updating the software version."
 	default:
 		return fmt.Sprintf("Unable to register because the broker does not support finalized version %d of %s. The broker wants a version between %d and %d, inclusive.", f.Level, f.Name, r.Min, r.Max)
 	}

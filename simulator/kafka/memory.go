@@ -122,8 +122,7 @@ func (m Memory) readMinimum(via int32, p *client.Partition) error {
 		return nil
 	}
 	_, err := m.Cluster.DescribeTopicConfig(via, p.Topic)
-	var r *client.Refused
-	if errors.As(err, &r) {
+	if _, ok := errors.AsType[*client.Refused](err); ok {
 		p.MinISR = client.MinISRUnreadable
 		return nil
 	}

@@ -49,7 +49,7 @@ func (c *Cluster) settleQuorum() {
 			up++
 		}
 	}
-	majority := len(c.Voters) > 0 && up >= len(c.Voters)/2+1
+	majority := len(c.Voters) > 0 && up > len(c.Voters)/2
 	switch {
 	case !majority:
 		c.ElectionAt = 0

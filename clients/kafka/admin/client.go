@@ -35,7 +35,7 @@ type Client struct {
 	franz *kgo.Client
 
 	// life ends with Close, and with it the call under way.
-	life    context.Context
+	life    context.Context //nolint:containedctx // the life of the client, not of a call
 	end     context.CancelCauseFunc
 	closing sync.Once
 }
@@ -244,8 +244,7 @@ func (c *Client) drop(addr string) {
 
 // answered turns an error code that sarama itself raises into the answer it stands for.
 func answered(err error) error {
-	var code sarama.KError
-	if errors.As(err, &code) {
+	if code, ok := errors.AsType[sarama.KError](err); ok {
 		return refused(int16(code), nil)
 	}
 	return err
@@ -266,6 +265,6 @@ func refused(code int16, message *string) error {
 // isAnswer tells whether the error is what Kafka said, so that another broker would say
 // the same.
 func isAnswer(err error) bool {
-	var r *kafka.Refused
-	return errors.As(err, &r)
+	_, ok := errors.AsType[*kafka.Refused](err)
+	return ok
 }

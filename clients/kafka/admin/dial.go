@@ -14,7 +14,7 @@ type dialer struct {
 	opts Options
 
 	mu    sync.Mutex
-	call  context.Context // nil between calls
+	call  context.Context //nolint:containedctx // the call under way, nil between calls
 	conns map[*boundConn]struct{}
 }
 

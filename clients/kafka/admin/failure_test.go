@@ -15,8 +15,7 @@ import (
 
 func wantUnreadable(t *testing.T, err error) {
 	t.Helper()
-	var unreadable *kafka.Unreadable
-	if !errors.As(err, &unreadable) {
+	if _, ok := errors.AsType[*kafka.Unreadable](err); !ok {
 		t.Errorf("err = %v, want unreadable", err)
 	}
 }
@@ -174,7 +173,7 @@ func TestWritesAreSentOnce(t *testing.T) {
 func TestEveryCallEndsInTime(t *testing.T) {
 	var listeners []string
 	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -26,26 +27,38 @@ func (c *Client) Quorum(ctx context.Context) (kafka.Quorum, error) {
 		if err != nil {
 			return kafka.Quorum{}, err
 		}
-		return quorumOf(resp.(*kmsg.DescribeQuorumResponse))
+		answer, err := as[*kmsg.DescribeQuorumResponse](resp)
+		if err != nil {
+			return kafka.Quorum{}, err
+		}
+		return quorumOf(answer)
 	})
+}
+
+// as is a response as the type that its request has.
+func as[T kmsg.Response](resp kmsg.Response) (T, error) {
+	answer, ok := resp.(T)
+	if !ok {
+		return answer, fmt.Errorf("the answer is a %T", resp)
+	}
+	return answer, nil
 }
 
 func quorumOf(resp *kmsg.DescribeQuorumResponse) (kafka.Quorum, error) {
 	if err := refused(resp.ErrorCode, resp.ErrorMessage); err != nil {
 		return kafka.Quorum{}, err
 	}
-	for _, t := range resp.Topics {
-		for _, p := range t.Partitions {
-			if err := refused(p.ErrorCode, p.ErrorMessage); err != nil {
-				return kafka.Quorum{}, err
-			}
-			return kafka.Quorum{
-				Leader: p.LeaderID, LeaderEpoch: p.LeaderEpoch, HighWatermark: p.HighWatermark,
-				Voters: replicasOf(p.CurrentVoters), Observers: replicasOf(p.Observers),
-			}, nil
-		}
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		return kafka.Quorum{}, errors.New("the answer describes not one partition")
 	}
-	return kafka.Quorum{}, errors.New("the answer describes no partition")
+	p := resp.Topics[0].Partitions[0]
+	if err := refused(p.ErrorCode, p.ErrorMessage); err != nil {
+		return kafka.Quorum{}, err
+	}
+	return kafka.Quorum{
+		Leader: p.LeaderID, LeaderEpoch: p.LeaderEpoch, HighWatermark: p.HighWatermark,
+		Voters: replicasOf(p.CurrentVoters), Observers: replicasOf(p.Observers),
+	}, nil
 }
 
 func replicasOf(states []kmsg.DescribeQuorumResponseTopicPartitionReplicaState) []kafka.QuorumReplica {

@@ -61,7 +61,7 @@ func (c *Client) raise(ctx context.Context, u kafka.FeatureUpdate) (left bool, e
 		// From here on giving up early would only lose the answer.
 		conf.Net.ReadTimeout = c.opts.Timeout
 		resp, err := b.UpdateFeatures(&sarama.UpdateFeaturesRequest{
-			Timeout:        timeoutFor(ctx),
+			Timeout:        c.controllerTimeout(),
 			FeatureUpdates: []sarama.FeatureUpdate{{Feature: u.Name, MaxVersionLevel: u.Level}},
 		})
 		_ = b.Close() // the answer is here, or never will be
@@ -101,17 +101,18 @@ func (c *Client) updateFeatures(ctx context.Context, u kafka.FeatureUpdate) (lef
 		update.UpgradeType = safeDowngrade
 	}
 	req := kmsg.NewPtrUpdateFeaturesRequest()
-	req.TimeoutMillis = int32(timeoutFor(ctx).Milliseconds())
+	req.TimeoutMillis = int32(c.controllerTimeout().Milliseconds())
 	req.ValidateOnly = u.ValidateOnly
 	req.FeatureUpdates = append(req.FeatureUpdates, update)
 	resp, left, err := c.franzWrite(ctx, req)
 	if err != nil {
 		return left, err
 	}
-	answer := resp.(*kmsg.UpdateFeaturesResponse)
-	if err = refused(answer.ErrorCode, answer.ErrorMessage); err != nil {
+	answer, err := as[*kmsg.UpdateFeaturesResponse](resp)
+	if err != nil {
 		return true, err
 	}
+	err = refused(answer.ErrorCode, answer.ErrorMessage)
 	for _, r := range answer.Results {
 		err = errors.Join(err, refused(r.ErrorCode, r.ErrorMessage))
 	}
@@ -127,7 +128,10 @@ func (c *Client) UnregisterBroker(ctx context.Context, id int32) error {
 		if err != nil {
 			return left, err
 		}
-		answer := resp.(*kmsg.UnregisterBrokerResponse)
+		answer, err := as[*kmsg.UnregisterBrokerResponse](resp)
+		if err != nil {
+			return true, err
+		}
 		return true, refused(answer.ErrorCode, answer.ErrorMessage)
 	})
 }
@@ -167,7 +171,10 @@ func (c *Client) franzGreet(ctx context.Context, seed *kgo.Broker) (*kmsg.ApiVer
 	if err != nil {
 		return nil, err
 	}
-	greeting := resp.(*kmsg.ApiVersionsResponse)
+	greeting, err := as[*kmsg.ApiVersionsResponse](resp)
+	if err != nil {
+		return nil, err
+	}
 	return greeting, refused(greeting.ErrorCode, nil)
 }
 
@@ -181,18 +188,10 @@ func speaks(greeting *kmsg.ApiVersionsResponse, key int16) bool {
 }
 
 func isDial(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
-// timeoutFor is how long the controller may take, so that its own answer arrives before
-// the call ends.
-func timeoutFor(ctx context.Context) time.Duration {
-	const answerTakes = 500 * time.Millisecond
-	end, ok := ctx.Deadline()
-	if !ok {
-		return DefaultTimeout
-	}
-	left := time.Until(end)
-	return max(left-answerTakes, left/2, time.Millisecond)
-}
+// controllerTimeout is how long the controller may take, so that its own answer arrives
+// before the call ends.
+func (c *Client) controllerTimeout() time.Duration { return c.opts.Timeout * 3 / 4 }

@@ -2,8 +2,10 @@ package kafkatest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -11,9 +13,30 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
+// soon is how long what was changed may take to show: brokers answer from what they have
+// replayed, which may be older than the answer to the change.
+const soon = 15 * time.Second
+
+// eventually makes a check of something that may take a moment to show.
+func eventually(check func(ctx context.Context, w World) error, name string, args ...any) Step {
+	return step(func(ctx context.Context, w World) error {
+		ctx, cancel := context.WithTimeout(ctx, soon)
+		defer cancel()
+		var last error
+		err := w.Pass(ctx, "it shows", func(ctx context.Context) (bool, error) {
+			last = check(ctx, w)
+			return last == nil, nil
+		})
+		if err != nil {
+			return errors.Join(err, last)
+		}
+		return nil
+	}, name, args...)
+}
+
 // Level wants metadata.version to be finalized at the level.
 func Level(want int16) Step {
-	return step(func(ctx context.Context, w World) error {
+	return eventually(func(ctx context.Context, w World) error {
 		f, err := w.Client().Features(ctx)
 		if err == nil && f.Level(kafka.MetadataVersion) != want {
 			err = fmt.Errorf("metadata.version is %d, want %d", f.Level(kafka.MetadataVersion), want)
@@ -25,7 +48,7 @@ func Level(want int16) Step {
 // Finalized wants exactly the levels that the release formats, with metadata.version at
 // another level if that is not 0.
 func Finalized(release string, metadata int16) Step {
-	return step(func(ctx context.Context, w World) error {
+	return eventually(func(ctx context.Context, w World) error {
 		r, err := ReleaseOf(release)
 		if err != nil {
 			return err
@@ -43,7 +66,7 @@ func Finalized(release string, metadata int16) Step {
 
 // Supports wants broker 1 to report the ranges of the release.
 func Supports(release string) Step {
-	return step(func(ctx context.Context, w World) error {
+	return eventually(func(ctx context.Context, w World) error {
 		r, err := ReleaseOf(release)
 		if err != nil {
 			return err
@@ -58,7 +81,7 @@ func Supports(release string) Step {
 
 // Listed wants exactly these brokers to be listed, with this fencing.
 func Listed(want map[int32]kafka.Fencing) Step {
-	return step(func(ctx context.Context, w World) error {
+	return eventually(func(ctx context.Context, w World) error {
 		brokers, err := w.Client().Brokers(ctx)
 		if err != nil {
 			return err
@@ -73,21 +96,12 @@ func Listed(want map[int32]kafka.Fencing) Step {
 
 // InSync wants the topic's partition to come to have exactly this ISR.
 func InSync(topic string, want ...int32) Step {
-	return step(func(ctx context.Context, w World) error {
-		var last string
-		err := w.Pass(ctx, "the ISR is as wanted", func(ctx context.Context) (bool, error) {
-			p, err := partition(ctx, w, topic)
-			if err != nil {
-				return false, err
-			}
-			isr := slices.Sorted(slices.Values(p.ISR))
-			last = cmp.Diff(want, isr)
-			return last == "", nil
-		})
+	return eventually(func(ctx context.Context, w World) error {
+		p, err := partition(ctx, w, topic)
 		if err != nil {
-			return fmt.Errorf("%w: ISR of %s (-want +got): %s", err, topic, last)
+			return err
 		}
-		return nil
+		return differs(want, slices.Sorted(slices.Values(p.ISR)))
 	}, "ISR of %s is %v", topic, want)
 }
 
@@ -95,15 +109,15 @@ func InSync(topic string, want ...int32) Step {
 // so it is asked for from the broker.
 func partition(ctx context.Context, w World, topic string) (kafka.Partition, error) {
 	name := kmsg.NewMetadataRequestTopic()
-	name.Topic = kmsg.StringPtr(topic)
+	name.Topic = new(topic)
 	req := kmsg.NewPtrMetadataRequest()
 	req.SetVersion(9)
 	req.Topics = append(req.Topics, name)
-	resp, err := w.Send(ctx, 1, req)
+	resp, err := send[*kmsg.MetadataResponse](ctx, w, req)
 	if err != nil {
 		return kafka.Partition{}, err
 	}
-	for _, t := range resp.(*kmsg.MetadataResponse).Topics {
+	for _, t := range resp.Topics {
 		for _, p := range t.Partitions {
 			return kafka.Partition{Topic: topic, Leader: p.Leader, Replicas: p.Replicas, ISR: p.ISR}, nil
 		}

@@ -63,6 +63,7 @@ func TestJudge(t *testing.T) {
 		"refused with another code":       {Want{Code: 1}, no, false},
 		"accepted instead of refused":     {refusedWith("Broker 3"), nil, false},
 		"died as wanted":                  {dies("Unsupported metadata version"), died, true},
+		"died with one of two":            {dies("out of memory", "Unsupported metadata version"), died, true},
 		"died with other words":           {dies("out of memory"), died, false},
 		"lived on":                        {dies("Unsupported metadata version"), nil, false},
 		"no answer where one was wanted":  {accepted(), errors.New("connection refused"), false},

@@ -1,10 +1,12 @@
 package kafkatest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +36,8 @@ func (b Behaviour) Run(ctx context.Context, t *testing.T, build func(t *testing.
 	}
 }
 
+var errNone = errors.New("no error")
+
 // judge says what is wrong with an outcome.
 func (want Want) judge(err error) error {
 	var died *Died
@@ -48,12 +52,15 @@ func (want Want) judge(err error) error {
 		return err
 	}
 	if want.Dies != (died != nil) || want.Code != refused.Code {
-		return fmt.Errorf("want %+v, got: %v", want, err)
+		return fmt.Errorf("want %+v, got: %w", want, cmp.Or(err, errNone))
 	}
 	for _, part := range want.Says {
 		if !strings.Contains(says, part) {
 			return fmt.Errorf("want it to say %q, got %q", part, says)
 		}
+	}
+	if len(want.SaysOneOf) > 0 && !slices.ContainsFunc(want.SaysOneOf, func(part string) bool { return strings.Contains(says, part) }) {
+		return fmt.Errorf("want it to say one of %q, got %q", want.SaysOneOf, says)
 	}
 	return nil
 }

@@ -108,14 +108,28 @@ func Read(q kafka.Question) Step {
 
 // Request puts a request to broker 1 at a version that the client would not use, and has
 // verdict say what the response amounts to.
-func Request(name string, build func() kmsg.Request, verdict func(kmsg.Response) error) Step {
+func Request[R kmsg.Response](name string, build func() kmsg.Request, verdict func(R) error) Step {
 	return step(func(ctx context.Context, w World) error {
-		resp, err := w.Send(ctx, 1, build())
+		resp, err := send[R](ctx, w, build())
 		if err != nil {
 			return err
 		}
 		return verdict(resp)
 	}, "%s", name)
+}
+
+// send puts a request to broker 1 and returns the response as the type it has.
+func send[R kmsg.Response](ctx context.Context, w World, request kmsg.Request) (R, error) {
+	var none R
+	resp, err := w.Send(ctx, 1, request)
+	if err != nil {
+		return none, err
+	}
+	answer, ok := resp.(R)
+	if !ok {
+		return none, fmt.Errorf("the answer is a %T", resp)
+	}
+	return answer, nil
 }
 
 // UpdateFeatures builds an UpdateFeatures request of the version. allow is the flag of
@@ -146,8 +160,7 @@ func refusal(code int16, text *string) error {
 var errElsewhere = errors.New("the error is not where it was seen")
 
 // wholeRequest wants an UpdateFeatures answer to carry its error for the whole request.
-func wholeRequest(resp kmsg.Response) error {
-	r := resp.(*kmsg.UpdateFeaturesResponse)
+func wholeRequest(r *kmsg.UpdateFeaturesResponse) error {
 	for _, result := range r.Results {
 		if result.ErrorCode != 0 {
 			return errElsewhere
@@ -157,8 +170,7 @@ func wholeRequest(resp kmsg.Response) error {
 }
 
 // perFeature wants an UpdateFeatures answer to carry its error in the result of the feature.
-func perFeature(resp kmsg.Response) error {
-	r := resp.(*kmsg.UpdateFeaturesResponse)
+func perFeature(r *kmsg.UpdateFeaturesResponse) error {
 	if r.ErrorCode != 0 || len(r.Results) != 1 {
 		return errElsewhere
 	}

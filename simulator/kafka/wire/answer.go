@@ -118,16 +118,14 @@ func keyOf(request kafka.Request) int16 {
 // refusal splits an outcome of the model into a code and text to send, and an error
 // that keeps anything from being sent.
 func refusal(err error) (int16, *string, error) {
-	var r *client.Refused
+	r, ok := errors.AsType[*client.Refused](err)
 	switch {
-	case err == nil:
-		return 0, nil, nil
-	case errors.As(err, &r) && r.Message != "":
-		return r.Code, &r.Message, nil
-	case r != nil:
+	case !ok:
+		return 0, nil, err
+	case r.Message == "":
 		return r.Code, nil, nil
 	default:
-		return 0, nil, err
+		return r.Code, &r.Message, nil
 	}
 }
 

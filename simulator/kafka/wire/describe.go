@@ -18,7 +18,7 @@ func metadata(c *kafka.Cluster, via int32, r *kmsg.MetadataRequest) (kmsg.Respon
 	if err != nil {
 		return nil, err
 	}
-	resp.ClusterID = kmsg.StringPtr(c.ID)
+	resp.ClusterID = new(c.ID)
 	resp.ControllerID = client.NoLeader
 	for _, b := range brokers {
 		out := kmsg.NewMetadataResponseBroker()
@@ -44,7 +44,7 @@ func metadata(c *kafka.Cluster, via int32, r *kmsg.MetadataRequest) (kmsg.Respon
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		if !named[name] {
 			t := kmsg.NewMetadataResponseTopic()
-			t.Topic, t.ErrorCode = kmsg.StringPtr(name), client.CodeUnknownTopicOrPartition
+			t.Topic, t.ErrorCode = new(name), client.CodeUnknownTopicOrPartition
 			resp.Topics = append(resp.Topics, t)
 		}
 	}
@@ -55,7 +55,7 @@ func metadata(c *kafka.Cluster, via int32, r *kmsg.MetadataRequest) (kmsg.Respon
 func appendPartition(topics []kmsg.MetadataResponseTopic, p client.Partition) []kmsg.MetadataResponseTopic {
 	if len(topics) == 0 || *topics[len(topics)-1].Topic != p.Topic {
 		t := kmsg.NewMetadataResponseTopic()
-		t.Topic = kmsg.StringPtr(p.Topic)
+		t.Topic = new(p.Topic)
 		sum := sha256.Sum256([]byte(p.Topic))
 		t.TopicID = [16]byte(sum[:16])
 		topics = append(topics, t)
@@ -173,7 +173,7 @@ func describeConfigs(c *kafka.Cluster, via int32, r *kmsg.DescribeConfigsRequest
 		for _, name := range slices.Sorted(maps.Keys(configs)) {
 			if asked.ConfigNames == nil || slices.Contains(asked.ConfigNames, name) {
 				entry := kmsg.NewDescribeConfigsResponseResourceConfig()
-				entry.Name, entry.Value = name, kmsg.StringPtr(configs[name])
+				entry.Name, entry.Value = name, new(configs[name])
 				out.Configs = append(out.Configs, entry)
 			}
 		}

@@ -92,7 +92,7 @@ func (s *Server) open(id int32, e *endpoint) error {
 	if err != nil {
 		return fmt.Errorf("listening for broker %d: %w", id, err)
 	}
-	fake.Control(func(request kmsg.Request) (kmsg.Response, error, bool) { //nolint:revive // the signature is kfake's
+	fake.Control(func(request kmsg.Request) (kmsg.Response, error, bool) {
 		fake.KeepControl()
 		response, err := s.answer(id, request)
 		return response, err, true
@@ -104,12 +104,13 @@ func (s *Server) open(id int32, e *endpoint) error {
 // listen takes the address that the broker had, so that a client that knows it finds it
 // again, or another when there was none or it was taken meanwhile.
 func listen(network, addr string) (net.Listener, error) {
+	var conf net.ListenConfig
 	if addr != "" {
-		if l, err := net.Listen(network, addr); err == nil {
+		if l, err := conf.Listen(context.Background(), network, addr); err == nil {
 			return l, nil
 		}
 	}
-	return net.Listen(network, "127.0.0.1:0")
+	return conf.Listen(context.Background(), network, "127.0.0.1:0")
 }
 
 // answer returns neither a response nor an error when the client is to wait in vain.

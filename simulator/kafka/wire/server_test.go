@@ -19,7 +19,7 @@ import (
 func TestEachBrokerListensWhileItAnswers(t *testing.T) {
 	w := newSocketWorld(t, kafkatest.Setup{Release: "4.1.2", Nodes: []int32{1, 2, 3}})
 	listens := func(id int32) bool {
-		conn, err := net.DialTimeout("tcp", w.server.Addr(id), time.Second)
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", w.server.Addr(id))
 		if err != nil {
 			return false
 		}
@@ -109,8 +109,8 @@ func TestClosedServer(t *testing.T) {
 	if err := w.server.Do(func(*kafka.Cluster) {}); err == nil {
 		t.Error("a closed server served")
 	}
-	var unreadable *client.Unreadable
-	if _, err := w.client.Brokers(t.Context()); !errors.As(err, &unreadable) {
+	_, err := w.client.Brokers(t.Context())
+	if _, ok := errors.AsType[*client.Unreadable](err); !ok {
 		t.Errorf("asking a closed server: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestMetadataOfNamedTopics(t *testing.T) {
 	req.SetVersion(12)
 	for _, name := range []string{"orders", "nowhere"} {
 		topic := kmsg.NewMetadataRequestTopic()
-		topic.Topic = kmsg.StringPtr(name)
+		topic.Topic = new(name)
 		req.Topics = append(req.Topics, topic)
 	}
 	resp, err := w.Send(t.Context(), 1, req)

@@ -45,15 +45,18 @@ func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluste
 	c := &Cluster{jars: jars, dir: dir, setup: setup, nodes: map[int32]*node{}}
 	ids := slices.Concat(setup.Nodes, setup.Brokers)
 	var bootstrap []string
-	for _, id := range ids {
-		n, err := c.newNode(id)
-		if err != nil {
+	ports, err := freePorts(ctx, 2*len(ids))
+	if err != nil {
+		return c, err
+	}
+	for i, id := range ids {
+		n := &node{id: id, dir: filepath.Join(c.dir, "node-"+strconv.Itoa(int(id))), brokerPort: ports[2*i], controllerPort: ports[2*i+1]}
+		if err := os.MkdirAll(n.dir, 0o755); err != nil {
 			return c, err
 		}
 		c.nodes[id] = n
 		bootstrap = append(bootstrap, n.addr())
 	}
-	var err error
 	if c.client, err = admin.New(admin.Options{Bootstrap: bootstrap}); err != nil {
 		return c, err
 	}
@@ -92,19 +95,28 @@ func (c *Cluster) classpath(release string) string {
 	return filepath.Join(c.jars, release, "lib", "*")
 }
 
-func (c *Cluster) newNode(id int32) (*node, error) {
-	n := &node{id: id, dir: filepath.Join(c.dir, "node-"+strconv.Itoa(int(id)))}
-	for _, port := range []*int{&n.brokerPort, &n.controllerPort} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+// freePorts finds ports that nobody listens on. They are held until all are found, so
+// that no two are the same.
+func freePorts(ctx context.Context, n int) (ports []int, err error) {
+	var held []net.Listener
+	defer func() {
+		for _, l := range held {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	for range n {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		*port = l.Addr().(*net.TCPAddr).Port
-		if err := l.Close(); err != nil {
-			return nil, err
+		held = append(held, l)
+		addr, ok := l.Addr().(*net.TCPAddr)
+		if !ok {
+			return nil, fmt.Errorf("listening for TCP gave a %T", l.Addr())
 		}
+		ports = append(ports, addr.Port)
 	}
-	return n, os.MkdirAll(n.dir, 0o755)
+	return ports, nil
 }
 
 func (c *Cluster) writeConfig(n *node) error {
@@ -164,12 +176,16 @@ func (c *Cluster) Kill(_ context.Context, id int32) error {
 // Alive implements kafkatest.World.
 func (c *Cluster) Alive(id int32) bool { return c.nodes[id].alive() }
 
-// awaitInSync waits until the node is listed, unfenced, in every ISR of what it holds and
+// awaitInSync waits until the node's process says that it has started, which the cluster
+// cannot mistake for the one before it, and then until it is listed, unfenced, in every ISR of what it holds and
 // level with the quorum's leader.
 func (c *Cluster) awaitInSync(ctx context.Context, id int32) error {
 	return c.Pass(ctx, fmt.Sprintf("node %d is in sync", id), func(ctx context.Context) (bool, error) {
 		if n := c.nodes[id]; !n.alive() {
 			return false, &kafkatest.Died{Node: id, Words: n.lastWords()}
+		}
+		if !c.nodes[id].started() {
+			return false, nil
 		}
 		brokers, err := c.client.Brokers(ctx)
 		if err != nil {
@@ -203,7 +219,7 @@ func (c *Cluster) CreateTopic(ctx context.Context, topic string, minISR int32, r
 	assignment := kmsg.NewCreateTopicsRequestTopicReplicaAssignment()
 	assignment.Replicas = replicas
 	config := kmsg.NewCreateTopicsRequestTopicConfig()
-	config.Name, config.Value = kafka.ConfigMinISR, kmsg.StringPtr(strconv.Itoa(int(minISR)))
+	config.Name, config.Value = kafka.ConfigMinISR, new(strconv.Itoa(int(minISR)))
 	t := kmsg.NewCreateTopicsRequestTopic()
 	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, -1, -1
 	t.ReplicaAssignment = append(t.ReplicaAssignment, assignment)
@@ -216,7 +232,11 @@ func (c *Cluster) CreateTopic(ctx context.Context, topic string, minISR int32, r
 	if err != nil {
 		return err
 	}
-	for _, r := range resp.(*kmsg.CreateTopicsResponse).Topics {
+	created, ok := resp.(*kmsg.CreateTopicsResponse)
+	if !ok {
+		return fmt.Errorf("creating topic %s: the answer is a %T", topic, resp)
+	}
+	for _, r := range created.Topics {
 		if r.ErrorCode != 0 {
 			return fmt.Errorf("creating topic %s: %s", topic, kafka.CodeName(r.ErrorCode))
 		}

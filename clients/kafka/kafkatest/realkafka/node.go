@@ -48,7 +48,7 @@ func (n *node) start(classpath string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("java", java(classpath, "kafka.Kafka", n.config())...)
+	cmd := exec.CommandContext(context.Background(), "java", java(classpath, "kafka.Kafka", n.config())...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A process of its own group gets no signal that is meant for the test.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -89,6 +89,12 @@ func (n *node) end(signal os.Signal) {
 		_ = n.cmd.Process.Kill()
 		<-n.gone
 	}
+}
+
+// started tells whether the process has logged that all of it runs.
+func (n *node) started() bool {
+	raw, err := os.ReadFile(n.log())
+	return err == nil && strings.Contains(string(raw), "Kafka Server started")
 }
 
 // lastWords are the lines of the log that say why the process ended.
