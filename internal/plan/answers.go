@@ -1,0 +1,263 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/simulator/kafka"
+)
+
+// finalized is the level of metadata.version: as the World says, else as the status does, else the highest that every process runs.
+func (b *background) finalized() int16 {
+	if level, err := metadataLevel(b.told.MetadataVersion); err == nil {
+		return level
+	}
+	if text := b.kafka.Status.KafkaMetadataVersion; text != "" {
+		if level, err := metadataLevel(text); err == nil {
+			return level
+		}
+		if m, err := versions.ParseMetadata(text); err == nil && m.Newer() {
+			return versions.HighestMetadata + 1
+		}
+	}
+	return b.lowest()
+}
+
+// lowest is the highest level that every version runs that a node runs.
+func (b *background) lowest() int16 {
+	level := int16(0)
+	for i := range b.view.Nodes {
+		v, err := b.in.Table.Find(b.versionOf(&b.view.Nodes[i]))
+		row, known := v.Row()
+		if err != nil || !known {
+			continue
+		}
+		if runs, named := row.Range(versions.FeatureMetadata); named && (level == 0 || runs.Max < level) {
+			level = runs.Max
+		}
+	}
+	if level > 0 {
+		return level
+	}
+	for row := range b.in.Table.Rows() {
+		if runs, named := row.Range(versions.FeatureMetadata); named {
+			level = max(level, runs.Max)
+		}
+	}
+	return level
+}
+
+// metadataName is the name of that level, empty for a level without one.
+func (b *background) metadataName() string {
+	name, _ := versions.MetadataName(b.finalized())
+	return name
+}
+
+// answers gives the cluster what the World says of it, and takes down what it does not say.
+func (b *background) answers(ran []process) error {
+	b.levels()
+	if err := b.registrations(ran); err != nil {
+		return err
+	}
+	b.partitions(ran)
+	b.logs()
+	b.refusals()
+	c := b.world.Kafka
+	for id, lag := range b.told.Lag {
+		if n, err := nodeID(id); err == nil {
+			c.SetVoterLag(n, lag)
+		}
+	}
+	c.Unreachable = b.told.Unreachable
+	c.Tick(b.engine.world.Now)
+	return nil
+}
+
+// levels finalizes what is said to be, on processes that ran at it all the time.
+func (b *background) levels() {
+	c := b.world.Kafka
+	want := map[string]int16{versions.FeatureMetadata: b.finalized()}
+	for _, f := range c.Finalized {
+		if _, said := want[f.Name]; !said {
+			want[f.Name] = f.Level
+		}
+	}
+	maps.Copy(want, b.told.Features)
+	c.Finalized = nil
+	for _, name := range sorted(want) {
+		if want[name] > 0 {
+			c.Finalized = append(c.Finalized, kafka.FeatureLevel{Name: name, Level: want[name]})
+		}
+	}
+	for i := range c.Nodes {
+		c.Nodes[i].Replays, c.Nodes[i].SnapshotAt = nil, 0
+	}
+	if b.told.MetadataVersion == "" {
+		why := "the highest that every node runs"
+		if b.kafka.Status.KafkaMetadataVersion != "" {
+			why = "as the status says"
+		}
+		b.assume(b.name, "Kafka has finalized metadata.version %s: %s", versions.FeatureLevelName(versions.FeatureMetadata, b.finalized()), why)
+	}
+	if len(b.told.Features) == 0 && len(c.Finalized) > 1 {
+		var names []string
+		for _, f := range c.Finalized {
+			if f.Name != versions.FeatureMetadata {
+				names = append(names, fmt.Sprintf("%s %d", f.Name, f.Level))
+			}
+		}
+		b.assume(b.name, "the other features stand where a new cluster of that level has them: %s", strings.Join(names, ", "))
+	}
+}
+
+// registrations are the brokers that Kafka knows: those with a process unless the World says otherwise, and others.
+func (b *background) registrations(ran []process) error {
+	c := b.world.Kafka
+	if b.told.RegisteredBrokers == nil {
+		var ids []string
+		for i := range c.Registrations {
+			ids = append(ids, strconv.Itoa(int(c.Registrations[i].ID)))
+		}
+		b.assume(b.name, "the registered brokers are %s: those that have a node", few(ids))
+	} else {
+		c.Registrations = slices.DeleteFunc(c.Registrations, func(r kafka.Registration) bool {
+			return !slices.Contains(b.told.RegisteredBrokers, r.ID)
+		})
+		for _, id := range b.told.RegisteredBrokers {
+			if _, registered := c.Registration(id); registered {
+				continue
+			}
+			if err := c.Register(id, b.oldest(ran), true); err != nil {
+				return err
+			}
+			b.assume(b.name, "broker %d, which is registered and has no node, last ran %s", id, b.oldest(ran))
+		}
+	}
+	for i := range c.Registrations {
+		if slices.Contains(b.told.Fenced, c.Registrations[i].ID) {
+			c.Registrations[i].Fenced, c.Registrations[i].SessionEnds = true, 0
+		}
+	}
+	return nil
+}
+
+// oldest version that a process ran: what a broker that is gone ran is not newer.
+func (b *background) oldest(ran []process) string {
+	first := slices.MinFunc(ran, func(x, y process) int {
+		v, errV := versions.ParseNumber(x.version)
+		w, errW := versions.ParseNumber(y.version)
+		if errV != nil || errW != nil {
+			return cmp.Compare(x.version, y.version)
+		}
+		return v.Compare(w)
+	})
+	return first.version
+}
+
+// partitions are those that the World tells of; where it tells of none, none is at risk.
+func (b *background) partitions(ran []process) {
+	var brokers []int32
+	for i := range ran {
+		if n := b.view.Node(ran[i].id); n != nil && n.Roles.Broker {
+			brokers = append(brokers, n.ID)
+		}
+	}
+	slices.Sort(brokers)
+	c := b.world.Kafka
+	properties, _ := b.kafka.Spec.Kafka.Properties()
+	minISR := number(properties["min.insync.replicas"], 1)
+	replication := int(number(properties["default.replication.factor"], 3))
+	for _, name := range sorted(b.told.OutOfSync) {
+		topic, index, err := partition(name)
+		if err != nil {
+			continue
+		}
+		out := b.told.OutOfSync[name]
+		replicas := spread(out, brokers, int(index), max(replication, len(out)+1))
+		c.CreatePartition(topic, index, minISR, replicas...)
+		for _, id := range out {
+			c.SetLagging(topic, index, id, true)
+		}
+		b.assume(b.name, "partition %s has replicas on %s and needs %d in sync", name, few(words(replicas)), minISR)
+	}
+	for _, text := range sorted(b.told.Replicas) {
+		id, err := nodeID(text)
+		if err != nil {
+			continue
+		}
+		for i := range b.told.Replicas[text] {
+			c.CreatePartition("held-by-"+text, i, minISR, spread([]int32{id}, brokers, int(i), replication)...)
+		}
+	}
+	if len(b.told.OutOfSync) == 0 {
+		b.assume(b.name, "every partition has all its replicas in sync and can spare any one of them")
+	}
+}
+
+// spread begins with the given brokers and goes on with others, in turn, up to a number.
+func spread(first, others []int32, turn, most int) []int32 {
+	out := slices.Clone(first)
+	for i := range others {
+		id := others[(turn+i)%len(others)]
+		if len(out) >= most {
+			break
+		}
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func words(ids []int32) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = strconv.Itoa(int(id))
+	}
+	return out
+}
+
+func number(text string, otherwise int32) int32 {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return otherwise
+	}
+	return int32(n)
+}
+
+// logs hold levels that were lowered.
+func (b *background) logs() {
+	for _, text := range sorted(b.told.LogHolds) {
+		id, err := nodeID(text)
+		if err != nil {
+			continue
+		}
+		for _, feature := range sorted(b.told.LogHolds[text]) {
+			if level, err := b.told.LogHolds[text][feature].of(feature); err == nil {
+				b.world.Kafka.HoldInLog(id, kafka.FeatureLevel{Name: feature, Level: level})
+			}
+		}
+	}
+}
+
+// refusals are what Kafka will not do.
+func (b *background) refusals() {
+	refuse := func(request kafka.Request, target int32, text string) {
+		if code, message, err := refusal(text); err == nil {
+			b.world.Kafka.AddFault(kafka.Fault{Request: request, Kind: kafka.Refuse, Target: target, Code: code, Message: message})
+		}
+	}
+	if text := b.told.Refuse.UpdateFeatures; text != "" {
+		refuse(kafka.RequestUpdateFeatures, kafka.None, text)
+	}
+	for _, id := range sorted(b.told.Refuse.UnregisterBroker) {
+		if n, err := nodeID(id); err == nil {
+			refuse(kafka.RequestUnregisterBroker, n, b.told.Refuse.UnregisterBroker[id])
+		}
+	}
+}

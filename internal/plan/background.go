@@ -1,0 +1,265 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator"
+)
+
+// background is what lies behind one Kafka resource: the processes in its pods, the data on its disks, and what Kafka knows. It
+// is brought about by letting the cluster live through what came before the plan.
+type background struct {
+	*engine
+	kafka *kafkav1beta2.Kafka
+	name  types.NamespacedName
+	world *simulator.Cluster
+	view  kafka.View
+	// rendered is how the nodes that exist are made.
+	rendered *render.Cluster
+	told     KafkaWorld
+}
+
+// process of a node that runs at the beginning, or ran before it.
+type process struct {
+	id      int32
+	at      time.Time
+	version string
+	pod     *corev1.Pod
+	// ended says that it does not run any more.
+	ended bool
+}
+
+func (b *background) bring(ctx context.Context) error {
+	b.told = b.in.World.Kafka[b.kafka.Name]
+	b.world = b.engine.world.Cluster(b.name)
+	if err := b.look(ctx); err != nil {
+		return err
+	}
+	var ran []process
+	for i := range b.view.Nodes {
+		p, err := b.processOf(ctx, &b.view.Nodes[i])
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			ran = append(ran, *p)
+		}
+	}
+	b.noteStrangers()
+	if len(ran) == 0 {
+		b.world.Kafka.Unreachable = b.told.Unreachable
+		return nil
+	}
+	byStart(ran)
+	if err := b.live(ctx, ran); err != nil {
+		return err
+	}
+	return b.answers(ran)
+}
+
+// look takes the view of the cluster as the operator will, and renders its nodes.
+func (b *background) look(ctx context.Context) error {
+	var err error
+	b.view, err = b.collector.Collect(ctx, b.kafka, lifecycle.Viewing{Read: b.client, Now: b.begin, MaxAge: func(need) time.Duration { return 0 }})
+	if err != nil {
+		return err
+	}
+	in := render.Input{
+		Namespace: b.name.Namespace, Name: b.name.Name, Spec: *b.kafka.Spec.DeepCopy(), ClusterID: b.view.Identity.ID, Table: b.in.Table,
+	}
+	for _, pool := range b.view.Objects.Pools {
+		in.Pools = append(in.Pools, render.Pool{Name: pool.Name, Spec: pool.Spec})
+	}
+	for i := range b.view.Nodes {
+		n := &b.view.Nodes[i]
+		in.Nodes = append(in.Nodes, render.Node{ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker, Runs: true})
+	}
+	b.rendered = render.New(in)
+	return nil
+}
+
+// processOf the node: the one in its pod, or the one that left data behind; nil if there never was one. The pod and its claims
+// are completed on the way, as far as they must exist.
+func (b *background) processOf(ctx context.Context, n *kafka.Node) (*process, error) {
+	if b.view.Pool(n.Pool) == nil {
+		return nil, nil //nolint:nilnil // a node of a pool that is gone has nothing that it could be rendered from
+	}
+	p := &process{id: n.ID, version: b.versionOf(n), at: b.begin.Add(-usual)}
+	pod := b.podOf(n)
+	switch {
+	case pod == nil && !n.HasClaims && !n.Record.Started():
+		return nil, nil //nolint:nilnil // a node that never was
+	case pod == nil:
+		p.ended = true
+	case isNew(pod):
+		if !n.HasClaims && !n.Record.Started() {
+			return nil, nil //nolint:nilnil // it is about to start for the first time
+		}
+		p.ended = true
+	default:
+		if err := b.complete(ctx, n, pod, p); err != nil {
+			return nil, err
+		}
+		p.ended = b.frozen[pod.UID]
+	}
+	return p, b.claims(n)
+}
+
+func (b *background) podOf(n *kafka.Node) *corev1.Pod {
+	for _, pod := range b.view.Objects.Pods {
+		if pod.Name == n.PodName {
+			return pod
+		}
+	}
+	return nil
+}
+
+// versionOf the node's process. What no version is said of runs what the status says, else what is wanted.
+func (b *background) versionOf(n *kafka.Node) string {
+	for _, text := range []string{n.Version(), n.Record.Version, b.kafka.Status.KafkaVersion, b.kafka.Spec.Kafka.Version} {
+		if _, err := versions.ParseNumber(text); err == nil {
+			return text
+		}
+	}
+	return b.in.Table.Default().String()
+}
+
+// isNew says whether nothing of the pod was ever started, though nothing stands in its way.
+func isNew(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodPending && len(pod.Status.ContainerStatuses) == 0 && readyCondition(pod) == nil && !unschedulable(pod)
+}
+
+func unschedulable(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
+	})
+}
+
+func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == corev1.PodReady {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// starting is how long a process that is not ready yet is taken for one that will be.
+const starting = 2 * time.Minute
+
+// complete fills in what the pod's manifest leaves out: its containers, its node, that it is ready.
+func (b *background) complete(_ context.Context, n *kafka.Node, given *corev1.Pod, p *process) error {
+	pod := given.DeepCopy()
+	if at := startedAt(pod); !at.IsZero() && at.Before(b.begin) {
+		p.at = at
+	}
+	ready := readyCondition(pod)
+	switch {
+	case len(pod.Status.Conditions) == 0 && pod.Status.Phase != corev1.PodFailed:
+		b.assume(b.name, "pod %s is ready: it has no status", pod.Name)
+	case ready != nil && ready.Status == corev1.ConditionTrue:
+	case !startedAt(pod).IsZero() && b.begin.Sub(startedAt(pod)) < starting:
+		b.assume(b.name, "pod %s is starting and becomes ready", pod.Name)
+	default:
+		b.frozen[pod.UID] = true
+		b.assume(b.name, "pod %s stays as it is, not ready, until it is restarted", pod.Name)
+	}
+	if len(pod.Spec.Containers) == 0 {
+		entry, err := b.rendered.Entry(n.ID, p.version)
+		if err != nil {
+			return err
+		}
+		made, err := entry.Pod()
+		if err != nil {
+			return err
+		}
+		pod.Spec = made.Spec
+		b.assume(b.name, "pod %s runs as Detent renders it at %s: it has no containers", pod.Name, p.version)
+	}
+	if pod.Spec.NodeName == "" {
+		pod.Spec.NodeName = machine
+	}
+	if !b.frozen[pod.UID] && ready == nil {
+		pod.Status = readyStatus(p.at)
+	}
+	p.pod = pod
+	return b.store.Put(pod)
+}
+
+// readyStatus is that of a pod that has run since then.
+func readyStatus(since time.Time) corev1.PodStatus {
+	at := metaTime(since)
+	condition := func(kind corev1.PodConditionType) corev1.PodCondition {
+		return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: at}
+	}
+	return corev1.PodStatus{
+		Phase: corev1.PodRunning, StartTime: &at,
+		Conditions: []corev1.PodCondition{
+			condition(corev1.PodScheduled), condition(corev1.PodInitialized), condition(corev1.ContainersReady), condition(corev1.PodReady),
+		},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "kafka", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}},
+		}},
+	}
+}
+
+func metaTime(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }
+
+// claims makes the claims that a node with data must have and that the input does not.
+func (b *background) claims(n *kafka.Node) error {
+	wanted, err := b.rendered.Claims(n.ID)
+	if err != nil {
+		return err
+	}
+	for _, want := range wanted {
+		have := slices.ContainsFunc(b.view.Objects.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == want.Name })
+		if have {
+			continue
+		}
+		claim := want.DeepCopy()
+		claim.CreationTimestamp = metaTime(b.begin.Add(-usual))
+		claim.Status.Phase = corev1.ClaimBound
+		if err := b.store.Put(claim); err != nil {
+			return err
+		}
+		b.assume(b.name, "PersistentVolumeClaim %s exists and holds the data of %s", claim.Name, n.PodName)
+	}
+	return nil
+}
+
+// noteStrangers tells of pods that look like the cluster's and are not seen by the operator.
+func (b *background) noteStrangers() {
+	b.store.Objects(corev1.SchemeGroupVersion.WithKind("Pod"), func(o client.Object) {
+		l := o.GetLabels()
+		if o.GetNamespace() != b.name.Namespace || l[labels.Cluster] != b.name.Name {
+			return
+		}
+		known := slices.ContainsFunc(b.view.Objects.Pods, func(p *corev1.Pod) bool { return p.Name == o.GetName() })
+		component := cmp.Or(l[labels.Name], labels.KafkaName(b.name.Name))
+		if known || component != labels.KafkaName(b.name.Name) {
+			return
+		}
+		var missing []string
+		for _, want := range [][2]string{{labels.Kind, labels.KindKafka}, {labels.Name, labels.KafkaName(b.name.Name)}} {
+			if l[want[0]] != want[1] {
+				missing = append(missing, want[0]+": "+want[1])
+			}
+		}
+		b.assume(b.name, "pod %s is no node of the cluster: it lacks the labels %s", o.GetName(), fmt.Sprint(missing))
+	})
+}

@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// virtual is a clock that moves when it is told to.
+type virtual struct{ now time.Time }
+
+func (v *virtual) Now() time.Time                  { return v.now }
+func (v *virtual) Since(t time.Time) time.Duration { return v.now.Sub(t) }
+
+// job is one thing to run again and again: a driver on one object.
+type job struct {
+	driver int
+	name   types.NamespacedName
+}
+
+// queue holds when each job is due.
+type queue struct{ due map[job]time.Time }
+
+// at makes the job due then, unless it is due earlier.
+func (q *queue) at(j job, at time.Time) {
+	if old, waits := q.due[j]; !waits || at.Before(old) {
+		q.due[j] = at
+	}
+}
+
+// pop takes the job that is due first. At the same time the order of drivers decides, then the name.
+func (q *queue) pop() (job, time.Time, bool) {
+	if len(q.due) == 0 {
+		return job{}, time.Time{}, false
+	}
+	first := slices.MinFunc(slices.Collect(maps.Keys(q.due)), func(a, b job) int {
+		return cmp.Or(q.due[a].Compare(q.due[b]), cmp.Compare(a.driver, b.driver), cmp.Compare(a.name.Namespace, b.name.Namespace), cmp.Compare(a.name.Name, b.name.Name))
+	})
+	at := q.due[first]
+	delete(q.due, first)
+	return first, at, true
+}

@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+)
+
+// ending is how one object's plan comes to its end.
+type ending struct {
+	over bool
+	// stalledSince is when the object began to show as stalled; zero while it does not.
+	stalledSince time.Time
+	// holds are the places in which a lifecycle came to hold: in one of them twice means that it goes round for ever.
+	holds map[string]mark
+	// cut is set when it goes round: what came after it is the same again.
+	cut *mark
+	// seen is how many transitions were looked at.
+	seen int
+}
+
+// mark is a point in what was taken down of an object.
+type mark struct {
+	steps   map[string]int
+	effects int
+	status  *kafkav1beta2.Kafka
+}
+
+// over says whether nothing more can come of any object before the next job is due.
+func (e *engine) over(_ context.Context, next time.Time) (bool, error) {
+	done := true
+	for _, k := range e.kafkas() {
+		name := client.ObjectKeyFromObject(k)
+		end := e.ends[name]
+		if end == nil {
+			end = &ending{holds: map[string]mark{}}
+			e.ends[name] = end
+		}
+		if !end.over {
+			end.over = e.ended(k, end, next)
+		}
+		done = done && end.over
+	}
+	return done, nil
+}
+
+func (e *engine) ended(k *kafkav1beta2.Kafka, end *ending, next time.Time) bool {
+	if e.goesRound(k, end) {
+		return true
+	}
+	rests, ahead := e.resting(k)
+	stalls := !rests && e.stalls(k)
+	if !stalls {
+		end.stalledSince = time.Time{}
+	} else if end.stalledSince.IsZero() {
+		end.stalledSince = e.clock.now
+	}
+	if next.Sub(e.changed) < quiet {
+		return stalls && next.Sub(end.stalledSince) >= stuck
+	}
+	switch {
+	case paused(k), k.DeletionTimestamp != nil, stalls:
+		return true
+	case len(k.Status.Lifecycles) < len(e.graphs):
+		return next.Sub(e.begin) >= stuck
+	}
+	return rests && !ahead.After(e.clock.now)
+}
+
+// stalls says whether every lifecycle that is under way waits in vain, or cannot go on.
+func (e *engine) stalls(k *kafkav1beta2.Kafka) bool {
+	if c := meta.FindStatusCondition(k.Status.Conditions, lifecycle.Stalled); c != nil && c.Status == metav1.ConditionTrue && c.Reason == "Defect" {
+		return true
+	}
+	for i := range k.Status.Lifecycles {
+		l := &k.Status.Lifecycles[i]
+		state, known := e.state(l)
+		switch {
+		case !known, atRest(state):
+		case l.Deadline != nil && !e.clock.now.Before(l.Deadline.Time):
+		case l.Edges > e.graphOf(l).MaxEdges:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func atRest(s machines.GraphState) bool {
+	return s.Kind == string(states.Rest) || s.Kind == string(states.Hold)
+}
+
+// resting says whether every lifecycle has come to rest or holds, and until when a planned pause lasts.
+func (e *engine) resting(k *kafkav1beta2.Kafka) (rests bool, ahead time.Time) {
+	for i := range k.Status.Lifecycles {
+		l := &k.Status.Lifecycles[i]
+		state, known := e.state(l)
+		if !known || !atRest(state) {
+			return false, ahead
+		}
+		if state.Kind == string(states.Hold) && l.Deadline != nil && l.Deadline.After(ahead) {
+			ahead = l.Deadline.Time
+		}
+	}
+	return k.Status.ObservedGeneration == k.Generation || e.held(k), ahead
+}
+
+func (e *engine) held(k *kafkav1beta2.Kafka) bool {
+	return slices.ContainsFunc(k.Status.Lifecycles, func(l lifecyclev1.Lifecycle) bool {
+		state, _ := e.state(&l)
+		return state.Kind == string(states.Hold)
+	})
+}
+
+// state of the machine that a lifecycle is in.
+func (e *engine) state(l *lifecyclev1.Lifecycle) (machines.GraphState, bool) {
+	for _, s := range e.graphOf(l).States {
+		if s.Name == l.State {
+			return s, true
+		}
+	}
+	return machines.GraphState{}, false
+}
+
+func (e *engine) graphOf(l *lifecyclev1.Lifecycle) machines.Graph {
+	name, _, _ := strings.Cut(l.Machine, "@")
+	return e.graphs[name]
+}
+
+// goesRound says whether a lifecycle came to hold in the same place again although nothing new was done in between: it asks
+// again and gets the same answer for ever.
+func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
+	t := e.log.tracks[client.ObjectKeyFromObject(k)]
+	steps := 0
+	for _, path := range t.path {
+		steps += len(path)
+	}
+	if steps == end.seen {
+		return false
+	}
+	end.seen = steps
+	var place strings.Builder
+	holds := false
+	for i := range k.Status.Lifecycles {
+		l := &k.Status.Lifecycles[i]
+		state, _ := e.state(l)
+		holds = holds || state.Kind == string(states.Hold)
+		if !atRest(state) {
+			return false
+		}
+		fmt.Fprintf(&place, "%s=%s %v %v;", l.Name, l.State, l.Memo, l.WaitingFor)
+		if l.Attempt != nil {
+			place.WriteString(l.Attempt.ID)
+		}
+	}
+	if !holds {
+		return false
+	}
+	if before, again := end.holds[place.String()]; again {
+		end.cut = &before
+		return true
+	}
+	m := mark{steps: map[string]int{}, effects: len(t.effects), status: k.DeepCopy()}
+	for name, path := range t.path {
+		m.steps[name] = len(path)
+	}
+	end.holds[place.String()] = m
+	return false
+}
+
+// paused says whether a person has paused the object.
+func paused(k *kafkav1beta2.Kafka) bool {
+	return k.Annotations[lifecycle.PauseAnnotation] == "true" || k.Annotations[lifecycle.StrimziPauseAnnotation] == "true"
+}

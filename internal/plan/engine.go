@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/detent-dev/detent/controllers/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/simulator"
+	"github.com/detent-dev/detent/simulator/store"
+)
+
+const (
+	// latency is how long a change takes to be seen by those who watch for it.
+	latency = 100 * time.Millisecond
+	// quiet is how long nothing must happen for the end: longer than any poll, back-off or pause on the way.
+	quiet = 30 * time.Second
+	// stuck is how long a lifecycle is given that shows as stalled.
+	stuck = 10 * time.Minute
+	// mostJobs bounds a plan; none takes nearly as many.
+	mostJobs = 400_000
+)
+
+// driver runs one kind of job, as a controller of the real operator or as a part of the simulated world.
+type driver struct {
+	name string
+	// operator says that its writes are the operator's.
+	operator bool
+	run      func(ctx context.Context, name types.NamespacedName) (reconcile.Result, error)
+}
+
+// engine runs the operator's own code against a simulated world until nothing more happens.
+type engine struct {
+	in      Input
+	begin   time.Time
+	clock   *virtual
+	store   *store.Store
+	client  client.Client
+	world   *simulator.State
+	queue   queue
+	drivers []driver
+	graphs  map[string]machines.Graph
+	log     *recorder
+	ends    map[types.NamespacedName]*ending
+	// changed is when anything last changed.
+	changed time.Time
+	// watching is until when programs that run are looked at.
+	watching time.Time
+	// frozen are pods that were given in trouble: nothing becomes of them by itself.
+	frozen    map[types.UID]bool
+	collector *kafka.Collector
+	// taken are the assumptions, by Kafka.
+	taken map[types.NamespacedName][]string
+}
+
+// Options of the operator that the plan is of.
+type Options struct {
+	// OperatorVersion is shown in status.operatorLastSuccessfulVersion.
+	OperatorVersion string
+	// Finalizing is who raises the metadata version.
+	Finalizing kafka.Finalizing
+}
+
+// Make plans what will happen to the objects of the input. It applies nothing and calls nobody.
+func Make(ctx context.Context, in Input, o Options) (*Plan, error) {
+	e, err := newEngine(ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.run(ctx); err != nil {
+		return nil, err
+	}
+	return e.plan()
+}
+
+func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
+	begin, err := newest(in.Objects)
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{
+		in: in, begin: begin, clock: &virtual{now: begin}, store: store.New(scheme, begin), queue: queue{due: map[job]time.Time{}},
+		graphs: map[string]machines.Graph{}, ends: map[types.NamespacedName]*ending{}, changed: begin,
+		frozen: map[types.UID]bool{}, taken: map[types.NamespacedName][]string{},
+	}
+	e.client = e.store.Client()
+	graphs, err := kafka.Machines()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range graphs {
+		e.graphs[g.Name] = g
+	}
+	e.log = newRecorder(begin, in.Table, e.graphs, e.kindOf)
+	if err := e.assemble(o); err != nil {
+		return nil, err
+	}
+	return e, e.populate(ctx)
+}
+
+// kindOf an object, as people write it.
+func (e *engine) kindOf(o client.Object) string {
+	gvk, err := e.client.GroupVersionKindFor(o)
+	if err != nil { // every object of the store has a kind
+		return fmt.Sprintf("%T", o)
+	}
+	return gvk.Kind
+}
+
+// run takes the job that is due next, until every object has come to its end.
+func (e *engine) run(ctx context.Context) error {
+	for range mostJobs {
+		next, at, ok := e.queue.pop()
+		if !ok {
+			return nil
+		}
+		if at.After(e.clock.now) {
+			if done, err := e.over(ctx, at); done || err != nil {
+				return err
+			}
+			e.advance(at)
+		}
+		if err := e.do(ctx, next); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("planning: after %d steps, %s from now, it is still not over: this is a defect of the plan or of a machine; please report it with the input",
+		mostJobs, e.clock.now.Sub(e.begin))
+}
+
+// advance moves the time of everything.
+func (e *engine) advance(at time.Time) {
+	e.clock.now = at
+	e.store.SetTime(at)
+	e.world.Tick(e.world.Timeline.Milliseconds(at))
+}
+
+// do runs one job and makes it due again when it wants.
+func (e *engine) do(ctx context.Context, j job) error {
+	d := &e.drivers[j.driver]
+	e.log.actor = actor{operator: d.operator, name: d.name}
+	result, err := d.run(ctx, j.name)
+	e.log.actor = actor{}
+	if err != nil {
+		return fmt.Errorf("planning: %s of %s: %w", d.name, j.name, err)
+	}
+	if result.RequeueAfter > 0 {
+		e.queue.at(j, e.clock.now.Add(result.RequeueAfter))
+	}
+	e.expectWorld()
+	return nil
+}
+
+// written wakes everybody who watches, and takes down what was done.
+func (e *engine) written(w store.Write) {
+	e.changed = e.clock.now
+	e.log.written(w, e.clock.now)
+	at := e.clock.now.Add(latency)
+	for i := range e.drivers {
+		e.wake(i, w, at)
+	}
+}
+
+// kafkas lists the Kafka resources by name.
+func (e *engine) kafkas() []*kafkav1beta2.Kafka {
+	var out []*kafkav1beta2.Kafka
+	e.store.Objects(kafkav1beta2.GroupVersion().WithKind(kafkav1beta2.KindKafka), func(o client.Object) {
+		if k, ok := o.(*kafkav1beta2.Kafka); ok {
+			out = append(out, k)
+		}
+	})
+	return out
+}

@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/states"
+)
+
+// plan is what was taken down, put in order.
+func (e *engine) plan() (*Plan, error) {
+	p := &Plan{}
+	for _, in := range e.in.Objects {
+		k, isKafka := in.(*kafkav1beta2.Kafka)
+		if !isKafka {
+			continue
+		}
+		o, err := e.object(client.ObjectKeyFromObject(k))
+		if err != nil {
+			return nil, err
+		}
+		p.Objects = append(p.Objects, o)
+	}
+	p.settle()
+	return p, nil
+}
+
+func (e *engine) object(name types.NamespacedName) (Object, error) {
+	k := &kafkav1beta2.Kafka{}
+	for _, stored := range e.kafkas() {
+		if client.ObjectKeyFromObject(stored) == name {
+			k = stored
+		}
+	}
+	t := e.log.tracks[name]
+	effects := t.effects
+	end := e.ends[name]
+	if end != nil && end.cut != nil {
+		k, effects = end.cut.status, effects[:end.cut.effects]
+	}
+	o := Object{
+		Kind: kafkav1beta2.KindKafka, Namespace: name.Namespace, Name: name.Name, Effects: effects,
+		Assumptions: append(slices.Clone(e.taken[name]), e.in.Notes...), Conditions: k.Status.Conditions,
+	}
+	status, err := plainOf(k.Status)
+	if err != nil {
+		return o, err
+	}
+	o.Status = status
+	o.Planned = true
+	for i := range k.Status.Lifecycles {
+		l, planned := e.lifecycle(k, i, t, end)
+		o.Lifecycles = append(o.Lifecycles, l)
+		o.Planned = o.Planned && planned
+	}
+	slices.SortStableFunc(o.Lifecycles, func(a, b Lifecycle) int { return strings.Compare(a.Name, b.Name) })
+	o.Writes, err = e.writes(t)
+	return o, err
+}
+
+// lifecycle is the way of one entry. planned says that if it holds, then as asked.
+func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) (l Lifecycle, planned bool) {
+	entry := &k.Status.Lifecycles[i]
+	state, _ := e.state(entry)
+	machine, _, _ := strings.Cut(entry.Machine, "@")
+	path := t.path[entry.Name]
+	if end != nil && end.cut != nil {
+		path = path[:end.cut.steps[entry.Name]]
+	}
+	l = Lifecycle{
+		Name: entry.Name, Machine: machine, Start: t.started[entry.Name], End: entry.State, Path: path, WaitingFor: entry.WaitingFor,
+		Attempts: t.attempts[entry.Name],
+	}
+	if len(l.Attempts) > 0 {
+		l.Attempt = &l.Attempts[0]
+	} else if entry.Attempt != nil {
+		a := e.log.attemptOf(entry.Attempt)
+		l.Attempt = &a
+	}
+	switch {
+	case state.Kind == string(states.Rest):
+		l.Result = Rests
+	case state.Kind == string(states.Hold):
+		l.Result = Holds
+	case paused(k):
+		return withResult(l, Holds), true
+	default:
+		l.Result = Stalls
+	}
+	return l, l.Result != Holds || state.Stance == string(states.Planned)
+}
+
+func withResult(l Lifecycle, r Result) Lifecycle {
+	l.Result = r
+	return l
+}
+
+// writes are the objects that the operator wrote, as they are at the end.
+func (e *engine) writes(t *track) ([]Write, error) {
+	var out []Write
+	for _, w := range t.touched {
+		o := e.find(w)
+		if o == nil {
+			continue
+		}
+		content, err := plainOf(o)
+		if err != nil {
+			return nil, err
+		}
+		fields, _ := content.(map[string]any)
+		fields["kind"], fields["apiVersion"] = w.kind, e.apiVersion(o)
+		bare(fields)
+		out = append(out, Write{Kind: w.kind, Name: w.name, Content: fields})
+	}
+	slices.SortStableFunc(out, func(a, b Write) int { return strings.Compare(a.Kind+"/"+a.Name, b.Kind+"/"+b.Name) })
+	return out, nil
+}
+
+func (e *engine) find(w touched) client.Object {
+	for gvk := range e.client.Scheme().AllKnownTypes() {
+		var found client.Object
+		if gvk.Kind == w.kind {
+			e.store.Objects(gvk, func(o client.Object) {
+				if o.GetNamespace() == w.namespace && o.GetName() == w.name {
+					found = o
+				}
+			})
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (e *engine) apiVersion(o client.Object) string {
+	gvk, err := e.client.GroupVersionKindFor(o)
+	if err != nil {
+		gvk = schema.GroupVersionKind{}
+	}
+	return gvk.GroupVersion().String()
+}
+
+// bare drops what only this run of the simulated world has given to an object, and what a Secret keeps.
+func bare(object map[string]any) {
+	metadata, _ := object["metadata"].(map[string]any)
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation"} {
+		delete(metadata, field)
+	}
+	owners, _ := metadata["ownerReferences"].([]any)
+	for _, o := range owners {
+		if owner, ok := o.(map[string]any); ok {
+			delete(owner, "uid")
+		}
+	}
+	delete(object, "status")
+	if object["kind"] == "Secret" {
+		for _, field := range []string{"data", "stringData"} {
+			secrets, _ := object[field].(map[string]any)
+			for name := range secrets {
+				secrets[name] = "(not shown)"
+			}
+		}
+	}
+}
+
+// plainOf is the value as JSON has it, with its fields in order.
+func plainOf(value any) (any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", value, err)
+	}
+	var out any
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", value, err)
+	}
+	return out, nil
+}

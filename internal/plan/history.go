@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	"github.com/detent-dev/detent/simulator/kafka"
+	"github.com/detent-dev/detent/simulator/kubelet"
+	"github.com/detent-dev/detent/simulator/store"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type need = transitions.Need
+
+// live lets the processes start when they did, from disks that are formatted for the first time, and those end that do not run
+// any more.
+func (b *background) live(ctx context.Context, ran []process) error {
+	past := store.New(b.client.Scheme(), b.begin)
+	now := &b.engine.world.Pods().Delays
+	delays := *now
+	*now = kubelet.Delays{}
+	var alive []*corev1.Pod
+	for i := range ran {
+		p := &ran[i]
+		b.release(p.version)
+		pod, err := b.incarnate(past, p)
+		if err != nil {
+			return err
+		}
+		b.engine.world.Tick(b.engine.world.Timeline.Milliseconds(p.at))
+		alive = append(alive, pod)
+		if err := b.settle(ctx, past, alive, time.Second); err != nil {
+			return err
+		}
+	}
+	if err := b.settle(ctx, past, alive, time.Minute); err != nil {
+		return err
+	}
+	for i := range ran {
+		if ran[i].ended {
+			b.engine.world.Gone(client.ObjectKeyFromObject(alive[i]))
+		}
+	}
+	b.engine.world.Tick(b.engine.world.Timeline.Milliseconds(b.begin))
+	*now = delays
+	return nil
+}
+
+// settle lets some time pass in which the kubelets look at the pods, but never more than there is.
+func (b *background) settle(ctx context.Context, past *store.Store, pods []*corev1.Pod, during time.Duration) error {
+	const looks = 12
+	w := b.engine.world
+	for range looks {
+		for _, pod := range pods {
+			mounts, err := kubelet.MountsOf(ctx, past.Client(), pod)
+			if err != nil {
+				return err
+			}
+			w.Sync(pod, mounts, []kubelet.Node{{Name: machine}})
+		}
+		w.Tick(min(w.Now+during.Milliseconds()/looks, w.Timeline.Milliseconds(b.begin)))
+	}
+	return nil
+}
+
+// release makes the cluster know the release, whatever it is: one that no table lists has all levels that the listed ones have.
+func (b *background) release(version string) {
+	c := b.world.Kafka
+	if slices.ContainsFunc(c.Binaries, func(k kafka.Binary) bool { return k.Version == version }) {
+		return
+	}
+	number, err := versions.ParseNumber(version)
+	if err != nil {
+		return
+	}
+	row, _ := b.in.Table.Default().Row()
+	for r := range b.in.Table.Rows() {
+		if r.Number().Core() == number.Core() || r.Number().Compare(number) < 0 {
+			row = r
+		}
+	}
+	made := kafka.Binary{Version: version}
+	for name, levels := range row.Features() {
+		high := levels.Max
+		if name == versions.FeatureMetadata {
+			high = max(high, b.finalized())
+		}
+		if high > 0 {
+			made.Features = append(made.Features, kafka.FeatureRange{Name: name, Min: levels.Min, Max: high})
+		}
+	}
+	c.Binaries = append(slices.Clone(c.Binaries), made)
+	b.assume(b.name, "Kafka %s, which the version table does not have, runs what %s does, and every level that is finalized", version, row.Number())
+}
+
+// incarnate is the node's pod as it is rendered, under the UID of the one that runs, in a past in which its disks may be formatted.
+func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, error) {
+	entry, err := b.rendered.Entry(p.id, p.version)
+	if err != nil {
+		return nil, err
+	}
+	pod, err := entry.Pod()
+	if err != nil {
+		return nil, err
+	}
+	pod.Namespace, pod.UID, pod.Spec.NodeName = b.name.Namespace, types.UID("past-"+pod.Name), machine
+	if p.pod != nil && !p.ended {
+		pod.UID = p.pod.UID
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			list[i].Image = "any" // whatever it was, it could be pulled then
+		}
+	}
+	config, err := b.rendered.ConfigMap(p.id)
+	if err != nil {
+		return nil, err
+	}
+	config = config.DeepCopy()
+	for key, text := range config.Data {
+		config.Data[key] = snapshotLine.ReplaceAllString(text, kafkaclient.ConfigSnapshotInterval+"="+b.interval(p))
+	}
+	memory := b.rendered.Record(&record.Record{
+		ID: p.id, Pool: pod.Labels[labels.Pool], ClusterID: b.view.Identity.ID, Format: record.FormatAllowed, Metadata: b.metadataName(),
+	})
+	for _, o := range []client.Object{config, memory.DeepCopy()} {
+		if err := past.Put(o); err != nil {
+			return nil, err
+		}
+	}
+	b.store.Objects(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), func(o client.Object) {
+		err = cmp.Or(err, past.Put(o))
+	})
+	return pod, err
+}
+
+var snapshotLine = regexp.MustCompile(`(?m)^metadata\.log\.max\.snapshot\.interval\.ms=.*$`)
+
+// interval of the process's snapshots, in milliseconds: as its pod says, else Kafka's default.
+func (b *background) interval(p *process) string {
+	if p.pod != nil {
+		if said := p.pod.Annotations[labels.SnapshotInterval]; said != "" {
+			return said
+		}
+	}
+	if n := b.view.Node(p.id); n != nil && n.Recorded && p.pod == nil {
+		return fmt.Sprint(n.Record.SnapshotInterval.Milliseconds())
+	}
+	return fmt.Sprint(record.DefaultSnapshotInterval.Milliseconds())
+}

@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/simulator"
+	"github.com/detent-dev/detent/simulator/kubelet"
+)
+
+const (
+	// usual is how long a process has run of which the input does not say since when: longer than anything waits for by default.
+	usual = 3 * time.Hour
+	// before is how long the world exists before its first process starts.
+	before = 10 * time.Minute
+)
+
+// populate puts the objects into the store and brings the world behind them to where they say it is.
+func (e *engine) populate(ctx context.Context) error {
+	for _, o := range e.in.Objects {
+		if err := e.put(o); err != nil {
+			return err
+		}
+	}
+	e.world = simulator.New(simulator.Options{Table: e.in.Table}, kubelet.Timeline{Epoch: e.oldest().Add(-before)})
+	e.world.Script.BadImages = e.in.World.Kubernetes.BadImages
+	for _, k := range e.kafkas() {
+		b := &background{engine: e, kafka: k, name: client.ObjectKeyFromObject(k)}
+		if err := b.bring(ctx); err != nil {
+			return fmt.Errorf("bringing the world of Kafka %s about: %w", b.name, err)
+		}
+	}
+	e.advance(e.begin)
+	e.store.Written = e.written
+	e.start()
+	return nil
+}
+
+// put stores an object as if it had been there before the plan.
+func (e *engine) put(o client.Object) error {
+	if k, ok := o.(*kafkav1beta2.Kafka); ok {
+		if k.UID == "" {
+			k.UID = e.uidOf(k)
+		}
+		if k.Generation == 0 {
+			k.Generation = max(1, k.Status.ObservedGeneration)
+		}
+	}
+	if born := o.GetCreationTimestamp(); born.IsZero() {
+		o.SetCreationTimestamp(metaTime(e.begin.Add(-usual)))
+	}
+	if err := e.store.Put(o); err != nil {
+		return fmt.Errorf("taking %T %s: %w", o, o.GetName(), err)
+	}
+	return nil
+}
+
+// uidOf a Kafka whose manifest has none: that by which what it owns knows it, else one that follows from its name.
+func (e *engine) uidOf(k *kafkav1beta2.Kafka) types.UID {
+	for _, o := range e.in.Objects {
+		for _, owner := range o.GetOwnerReferences() {
+			if owner.Kind == kafkav1beta2.KindKafka && owner.Name == k.Name && o.GetNamespace() == k.Namespace {
+				return owner.UID
+			}
+		}
+	}
+	return ""
+}
+
+// oldest is when the first process of all started.
+func (e *engine) oldest() time.Time {
+	first := e.begin.Add(-usual)
+	for _, o := range e.in.Objects {
+		if pod, ok := o.(*corev1.Pod); ok {
+			if at := startedAt(pod); !at.IsZero() && at.Before(first) {
+				first = at
+			}
+		}
+	}
+	return first
+}
+
+// startedAt is since when the container of Kafka runs; zero if it does not, or if the pod does not say.
+func startedAt(pod *corev1.Pod) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		if c := &pod.Status.ContainerStatuses[i]; c.Name == "kafka" && c.State.Running != nil {
+			return c.State.Running.StartedAt.Time
+		}
+	}
+	return time.Time{}
+}
+
+// start makes everybody look for the first time.
+func (e *engine) start() {
+	e.watching = e.begin.Add(noticed)
+	for _, k := range e.kafkas() {
+		e.log.follow(k)
+		e.queue.at(job{driveKafka, client.ObjectKeyFromObject(k)}, e.begin)
+	}
+	e.store.Objects(corev1beta2.GroupVersion().WithKind("StrimziPodSet"), func(o client.Object) {
+		e.queue.at(job{drivePodSets, client.ObjectKeyFromObject(o)}, e.begin)
+	})
+	e.store.Objects(corev1.SchemeGroupVersion.WithKind("Pod"), func(o client.Object) {
+		e.queue.at(job{driveKubelet, client.ObjectKeyFromObject(o)}, e.begin)
+	})
+	e.expectWorld()
+}
+
+// assume takes down what was taken for granted.
+func (e *engine) assume(of types.NamespacedName, format string, args ...any) {
+	e.taken[of] = append(e.taken[of], fmt.Sprintf(format, args...))
+}
+
+// byStart sorts processes by the time of their start, then by id.
+func byStart(list []process) {
+	slices.SortFunc(list, func(a, b process) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
+}

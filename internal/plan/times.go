@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// epoch is when a plan begins whose input tells no time.
+var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// past are the fields that tell when something happened. Deadlines lie ahead and are none.
+var past = map[string]bool{
+	"creationTimestamp": true, "lastTransitionTime": true, "lastProbeTime": true, "startTime": true, "startedAt": true, "finishedAt": true,
+	"enteredAt": true, "since": true, "at": true, "loweredAt": true,
+}
+
+// newest is the last time that the objects tell of: there the plan goes on. The wall clock has no part in a plan, so that the
+// same input gives the same one tomorrow.
+func newest(objects []client.Object) (time.Time, error) {
+	last := time.Time{}
+	for _, o := range objects {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return last, fmt.Errorf("reading the times of %T %s: %w", o, o.GetName(), err)
+		}
+		var content any
+		if err := json.Unmarshal(text, &content); err != nil {
+			return last, fmt.Errorf("reading the times of %T %s: %w", o, o.GetName(), err)
+		}
+		visit("", content, func(field, value string) {
+			if at, err := time.Parse(time.RFC3339, value); err == nil && past[field] && at.After(last) {
+				last = at
+			}
+		})
+	}
+	if last.IsZero() {
+		return epoch, nil
+	}
+	return last.UTC().Truncate(time.Second), nil
+}
+
+// visit tells of every text below a value, with the name of its field.
+func visit(field string, value any, tell func(field, value string)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, below := range v {
+			visit(name, below, tell)
+		}
+	case []any:
+		for _, below := range v {
+			visit(field, below, tell)
+		}
+	case string:
+		tell(field, v)
+	}
+}
