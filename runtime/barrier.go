@@ -56,11 +56,8 @@ func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, no
 	if err != nil {
 		return proof{}, err
 	}
-	if live.GetUID() != object.GetUID() {
-		return proof{again: barrierPause}, nil
-	}
 	m.own, m.behindSince = newest, time.Time{}
-	if newest == cached {
+	if newest == cached { // of one object: a revision is never given twice
 		return proof{current: true, live: true}, nil
 	}
 	m.behindSince = now

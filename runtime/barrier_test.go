@@ -1,12 +1,15 @@
 package runtime_test
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/turnstile"
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
@@ -124,5 +127,41 @@ func TestARevisionIsANumber(t *testing.T) {
 	_, err := r.try()
 	if err == nil || !strings.Contains(err.Error(), `reading resourceVersion "w/5" of default/gate`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestAnActionIsNotRepeatedBeforeOurOwnWriteIsSeen(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	open, knocks := false, 0
+	perform := r.kind.Perform
+	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), knocking(t, &open))
+	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+		if task.Effect.Op != "knock" {
+			return perform(ctx, task)
+		}
+		knocks++
+		return nil
+	}
+	r.restart()
+	for r.entry("knocking").State != "Knocking" {
+		r.pass()
+	}
+	r.pass()
+	if knocks != 1 {
+		t.Fatalf("knocked %d times, want once", knocks)
+	}
+	old := r.gate()
+	open = true
+	for r.entry("knocking").State != "Calm" {
+		r.pass()
+	}
+	open = false
+	r.cache.frozen[gate] = old
+	for range 30 {
+		r.advance(r.pass().RequeueAfter)
+	}
+	if knocks != 1 {
+		t.Errorf("knocked %d times, the last time on a bookmark that had been left", knocks)
 	}
 }

@@ -110,4 +110,7 @@ type Disturbance struct {
 	Down []string
 	// Restarting are the targets that are gone, terminating or not yet started: one at a time even when nothing serves.
 	Restarting []string
+	// Instances say what stands behind each target now, such as the UID of its pod. Optional: a disruption whose outcome is
+	// unknown is known to have happened as soon as another instance stands there, and not only after a minute.
+	Instances map[string]string
 }

@@ -29,8 +29,23 @@ type slot struct {
 	round uint64
 	// target of the disruption that is under way or whose outcome is unknown; empty if there is none.
 	target string
+	// instance that stood behind the target when it was granted.
+	instance string
 	// until is when the doubt about the outcome ends; zero while the request is under way.
 	until time.Time
+}
+
+// doubtful says whether the target may still be disrupted although it does not show.
+func (s *slot) doubtful(live Disturbance, now time.Time) bool {
+	switch {
+	case s.target == "":
+		return false
+	case s.until.IsZero():
+		return true
+	case live.Instances != nil && live.Instances[s.target] != s.instance:
+		return false
+	}
+	return now.Before(s.until)
 }
 
 // NewSlots makes the slots of a process.
@@ -68,7 +83,7 @@ func (s *Slots) take(owner types.UID, target string, live Disturbance, round uin
 	}
 	if one.target != target {
 		switch {
-		case one.target != "" && (one.until.IsZero() || now.Before(one.until)):
+		case one.doubtful(live, now):
 			return "whether " + one.target + " was disturbed is not known yet"
 		case one.round != round:
 			return "the last look is older than the last disruption"
@@ -78,7 +93,7 @@ func (s *Slots) take(owner types.UID, target string, live Disturbance, round uin
 		return "still disturbed: " + list(others)
 	}
 	one.round++
-	one.target, one.until = target, time.Time{}
+	one.target, one.instance, one.until = target, live.Instances[target], time.Time{}
 	return ""
 }
 

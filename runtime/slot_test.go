@@ -102,6 +102,30 @@ func TestAnUnknownOutcomeKeepsOthersOut(t *testing.T) {
 	}
 }
 
+func TestAnotherInstanceEndsTheDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		after Disturbance
+		want  string
+	}{
+		"the same instance":           {Disturbance{Instances: map[string]string{"a": "1", "b": "1"}}, "whether a was disturbed is not known yet"},
+		"another instance":            {Disturbance{Instances: map[string]string{"a": "2", "b": "1"}}, ""},
+		"another that is not up yet":  {Disturbance{Instances: map[string]string{"a": "2"}, Targets: []string{"a"}}, "still disturbed: a"},
+		"gone":                        {Disturbance{Instances: map[string]string{"b": "1"}, Targets: []string{"a"}}, "still disturbed: a"},
+		"a kind that does not say so": {Disturbance{}, "whether a was disturbed is not known yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewSlots()
+			if why := s.take(owner, "a", Disturbance{Instances: map[string]string{"a": "1", "b": "1"}}, s.round(owner), noon); why != "" {
+				t.Fatal(why)
+			}
+			s.give(owner, context.DeadlineExceeded, noon)
+			if diff := cmp.Diff(c.want, s.take(owner, "b", c.after, s.round(owner), noon)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestASlotIsAnObjects(t *testing.T) {
 	s := NewSlots()
 	if why := s.take(owner, "a", Disturbance{}, 0, noon); why != "" {

@@ -92,3 +92,24 @@ func greedy(t *testing.T) turnstile.Lifecycle {
 			{Event: "calm", From: "Shoving", To: "Calm", When: never, Doc: "ends"},
 		}, 0)
 }
+
+// knocking is a lifecycle whose action knocks on every pass until the door is open. Nothing but the bookmark says that it need not.
+func knocking(t *testing.T, open *bool) turnstile.Lifecycle {
+	t.Helper()
+	always := transitions.Always[toyFacts, struct{}]()
+	isOpen := toyGuard{Name: "open", Doc: "the door is open", Want: "an open door", Ask: func(*toyFacts, struct{}) transitions.Verdict {
+		return transitions.If(*open, "closed")
+	}}
+	return bindToy(t, "knocking",
+		[]toyState{
+			{State: states.State{Name: "Calm", Kind: states.Rest, Doc: "calm"}},
+			{State: states.State{Name: "Knocking", Kind: states.Work, Doc: "knocks", Poll: time.Second}, While: always, OnTarget: machines.CarryOn,
+				Do: &machines.Action[toyFacts, struct{}, turnstile.Effect]{Name: "knock", Doc: "knocks", Do: func(*toyFacts, struct{}) []turnstile.Effect {
+					return []turnstile.Effect{{Op: "knock"}}
+				}}},
+		},
+		[]toyRow{
+			{Event: "closed", From: "Calm", To: "Knocking", When: transitions.Not(isOpen, "a closed door"), Doc: "starts"},
+			{Event: "opened", From: "Knocking", To: "Calm", When: isOpen, Doc: "ends"},
+		}, 0)
+}

@@ -1,4 +1,4 @@
-// Package hello is a machine of one's own on a resource of one's own: it speaks a text into a ConfigMap.
+// Package hello is a machine of one's own on a resource of one's own: it speaks a text into a ConfigMap. Cmd runs it.
 package hello
 
 import (
@@ -17,9 +17,11 @@ import (
 )
 
 type (
-	facts struct{ Wanted, Spoken string }
-	memo  = struct{}
-	speak struct{ Text string }
+	facts   struct{ Wanted, Spoken string }
+	memo    = struct{}
+	Speak   struct{ Text string }                                     // Speak is the only effect.
+	Greeter = lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, Speak] // Greeter sees one ConfigMap per greeting.
+	binding = machines.Binding[*api.Greeting, *corev1.ConfigMap, facts, Speak, Speak]
 )
 
 var spoken = transitions.Guard[facts, memo]{
@@ -28,14 +30,14 @@ var spoken = transitions.Guard[facts, memo]{
 }
 
 // Definition is the whole machine: Settled -> Speaking -> Settled.
-var Definition = machines.Definition[facts, memo, speak]{
+var Definition = machines.Definition[facts, memo, Speak]{
 	Name: "hello", Doc: "speaks the wanted text",
-	States: []machines.State[facts, memo, speak]{
+	States: []machines.State[facts, memo, Speak]{
 		{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "the wanted text was spoken"}},
 		{State: states.State{Name: "Speaking", Kind: states.Work, Doc: "the text is being spoken", Poll: 5 * time.Second, Deadline: time.Minute},
 			While: transitions.Always[facts, memo](), OnTarget: "Speaking",
-			Do: &machines.Action[facts, memo, speak]{Name: "speak", Doc: "writes the text", Do: func(f *facts, _ memo) []speak {
-				return []speak{{Text: f.Wanted}}
+			Do: &machines.Action[facts, memo, Speak]{Name: "speak", Doc: "writes the text", Do: func(f *facts, _ memo) []Speak {
+				return []Speak{{Text: f.Wanted}}
 			}}},
 	},
 	Transitions: []machines.Transition[facts, memo]{
@@ -48,20 +50,22 @@ var Definition = machines.Definition[facts, memo, speak]{
 	}},
 }
 
-// Kind runs the machine on Greetings. Its view of the world is one ConfigMap.
-func Kind(machine *machines.Machine[facts, memo, speak]) lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, speak] {
-	observe := func(g *api.Greeting, heard *corev1.ConfigMap, _ machines.Ask) facts {
-		return facts{Wanted: g.Spec.Text, Spoken: heard.Data["text"]}
-	}
-	return lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, speak]{
+// Kind runs the machine on Greetings. Its view of the world is the ConfigMap of the greeting's name.
+func Kind() (Greeter, error) {
+	machine, err := machines.Compile(Definition)
+	return Greeter{
 		Name: "Greeting", New: func() *api.Greeting { return &api.Greeting{} }, Same: func(_, _ *api.Greeting) bool { return true },
-		Lifecycles: []machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, speak]{machines.Bind(machine,
-			machines.Binding[*api.Greeting, *corev1.ConfigMap, facts, speak, speak]{Name: "hello", Observe: observe, Effect: func(s speak) speak { return s }})},
+		Lifecycles: []machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, Speak]{machines.Bind(machine, binding{
+			Name: "hello", Effect: func(s Speak) Speak { return s },
+			Observe: func(g *api.Greeting, heard *corev1.ConfigMap, _ machines.Ask) facts {
+				return facts{g.Spec.Text, heard.Data["text"]}
+			},
+		})},
 		View: func(ctx context.Context, g *api.Greeting, look lifecycle.Viewing) (*corev1.ConfigMap, error) {
 			heard := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace}}
 			return heard, client.IgnoreNotFound(look.Read.Get(ctx, client.ObjectKeyFromObject(g), heard))
 		},
-		Perform: func(ctx context.Context, t lifecycle.Task[*api.Greeting, *corev1.ConfigMap, speak]) error {
+		Perform: func(ctx context.Context, t lifecycle.Task[*api.Greeting, *corev1.ConfigMap, Speak]) error {
 			said := t.View.DeepCopy()
 			said.Data = map[string]string{"text": t.Effect.Text}
 			if said.ResourceVersion != "" {
@@ -72,5 +76,5 @@ func Kind(machine *machines.Machine[facts, memo, speak]) lifecycle.Kind[*api.Gre
 			}
 			return t.Write.Create(ctx, said)
 		},
-	}
+	}, err
 }

@@ -2,54 +2,162 @@ package hello_test
 
 import (
 	"context"
+	"os"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
 
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
-	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-func TestGreetingIsSpoken(t *testing.T) {
+// stage is a cluster in memory with one greeting, read from the example's own file.
+type stage struct {
+	*testing.T
+	client.Client
+	greeter reconcile.Reconciler
+	key     client.ObjectKey
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
 	scheme := k8sruntime.NewScheme()
-	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
+	for _, add := range []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	greeting := &api.Greeting{
-		ObjectMeta: metav1.ObjectMeta{Name: "world", Namespace: "default", UID: "u", Generation: 1},
-		Spec:       api.GreetingSpec{Text: "hello, world"},
-	}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(greeting).WithStatusSubresource(greeting).Build()
-	machine, err := machines.Compile(hello.Definition)
+	text, err := os.ReadFile("greeting.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := lifecycle.New(hello.Kind(machine), lifecycle.Options{Client: c, Live: c})
-	key := client.ObjectKeyFromObject(greeting)
-	got := &api.Greeting{}
-	var path []string
-	for range 10 {
-		if _, err := r.Reconcile(context.Background(), reconcile.Request{NamespacedName: key}); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Get(context.Background(), key, got); err != nil {
-			t.Fatal(err)
-		}
-		path = append(path, got.Status.Lifecycles[0].State)
-	}
-	said := &corev1.ConfigMap{}
-	if err := c.Get(context.Background(), key, said); err != nil {
+	greeting := &api.Greeting{}
+	if err := yaml.UnmarshalStrict(text, greeting); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%v %v\n%+v\n%+v", path, said.Data, got.Status, got.Status.Lifecycles[0])
+	greeting.UID, greeting.Generation = "uid", 1
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(greeting).WithStatusSubresource(greeting).Build()
+	kind, err := hello.Kind()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t, c, lifecycle.New(kind, lifecycle.Options{Client: c, Live: c}), client.ObjectKeyFromObject(greeting)}
+}
+
+// run passes until the greeting rests, and returns the states on the way.
+func (s *stage) run() (path []string) {
+	s.Helper()
+	for range 10 {
+		if _, err := s.greeter.Reconcile(context.Background(), reconcile.Request{NamespacedName: s.key}); err != nil {
+			s.Fatal(err)
+		}
+		got := s.greeting()
+		state := got.Status.Lifecycles[0].State
+		if len(path) == 0 || path[len(path)-1] != state {
+			path = append(path, state)
+		}
+		if state == "Settled" && got.Status.ObservedGeneration == got.Generation {
+			return path
+		}
+	}
+	s.Fatalf("never settled: %q", path)
+	return nil
+}
+
+func (s *stage) greeting() *api.Greeting {
+	s.Helper()
+	got := &api.Greeting{}
+	if err := s.Get(context.Background(), s.key, got); err != nil {
+		s.Fatal(err)
+	}
+	return got
+}
+
+func (s *stage) said() *corev1.ConfigMap {
+	s.Helper()
+	said := &corev1.ConfigMap{}
+	if err := s.Get(context.Background(), s.key, said); err != nil {
+		s.Fatal(err)
+	}
+	return said
+}
+
+func TestWhatIsWantedIsSpoken(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*stage)
+		want   []string
+		text   string
+	}{
+		"nothing happens": {func(*stage) {}, []string{"Settled"}, "hello, world"},
+		"another text": {func(s *stage) {
+			g := s.greeting()
+			g.Spec.Text, g.Generation = "good day", 2
+			must(s, s.Update(context.Background(), g))
+		}, []string{"Speaking", "Settled"}, "good day"},
+		"somebody takes the ConfigMap away": {func(s *stage) { must(s, s.Delete(context.Background(), s.said())) },
+			[]string{"Speaking", "Settled"}, "hello, world"},
+		"somebody speaks over it": {func(s *stage) {
+			said := s.said()
+			said.Data["text"] = "boo"
+			must(s, s.Update(context.Background(), said))
+		}, []string{"Speaking", "Settled"}, "hello, world"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			if diff := cmp.Diff([]string{"Settled", "Speaking", "Settled"}, s.run()); diff != "" {
+				t.Errorf("a new greeting's states (-want +got):\n%s", diff)
+			}
+			c.change(s)
+			if diff := cmp.Diff(c.want, s.runOn()); diff != "" {
+				t.Errorf("states (-want +got):\n%s", diff)
+			}
+			if got := s.said(); got.Data["text"] != c.text || !metav1.IsControlledBy(got, s.greeting()) {
+				t.Errorf("said %q, owned by %v; want %q", got.Data["text"], got.OwnerReferences, c.text)
+			}
+		})
+	}
+}
+
+// runOn takes at least one pass more, so that a change is seen.
+func (s *stage) runOn() []string {
+	s.Helper()
+	if _, err := s.greeter.Reconcile(context.Background(), reconcile.Request{NamespacedName: s.key}); err != nil {
+		s.Fatal(err)
+	}
+	if state := s.greeting().Status.Lifecycles[0].State; state != "Settled" {
+		return append([]string{state}, s.run()[1:]...)
+	}
+	return s.run()
+}
+
+func must(s *stage, err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func TestTheDefinitionIsShort(t *testing.T) {
+	const most = 80
+	text, err := os.ReadFile("hello.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, b := range text {
+		if b == '\n' {
+			lines++
+		}
+	}
+	if lines > most {
+		t.Errorf("hello.go has %d lines, want at most %d: it shows how little a machine of one's own takes", lines, most)
+	}
 }

@@ -163,11 +163,14 @@ func arms(t *api.Turnstile) []string {
 }
 
 func disturbed(t *api.Turnstile, v View) lifecycle.Disturbance {
-	var d lifecycle.Disturbance
+	d := lifecycle.Disturbance{Instances: map[string]string{}}
 	up, known := v.Up.Get()
 	for _, arm := range arms(t) {
 		if !known || !up[arm] {
 			d.Targets = append(d.Targets, "arm "+arm)
+		}
+		if child := v.Children[armName(t, arm)]; child != nil {
+			d.Instances["arm "+arm] = string(child.UID)
 		}
 		if _, stands := v.Built[arm]; !stands {
 			d.Restarting = append(d.Restarting, "arm "+arm)

@@ -2,6 +2,7 @@
 //
 // +kubebuilder:object:generate=true
 // +groupName=hello.example.org
+// +versionName=v1
 package api
 
 import (

@@ -2,6 +2,7 @@
 //
 // +kubebuilder:object:generate=true
 // +groupName=turnstile.test.detent.dev
+// +versionName=v1
 package api
 
 import (

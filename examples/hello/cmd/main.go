@@ -1,0 +1,64 @@
+// Command cmd runs the hello machine on the cluster of the current kubeconfig, until it is interrupted.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/examples/hello/api"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+func main() {
+	ctrl.SetLogger(zap.New())
+	config, err := ctrl.GetConfig()
+	if err == nil {
+		err = run(ctrl.SetupSignalHandler(), config)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// run greets until ctx ends.
+func run(ctx context.Context, config *rest.Config) error {
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return fmt.Errorf("registering types: %w", err)
+		}
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}})
+	if err != nil {
+		return fmt.Errorf("reaching the cluster: %w", err)
+	}
+	kind, err := hello.Kind()
+	if err != nil {
+		return err
+	}
+	counted, err := lifecycle.NewMetrics(metrics.Registry)
+	if err != nil {
+		return fmt.Errorf("registering metrics: %w", err)
+	}
+	greeter := lifecycle.New(kind, lifecycle.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("hello"), Metrics: counted,
+	})
+	// A ConfigMap that somebody changes or removes wakes its greeting.
+	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) }}); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}

@@ -1,0 +1,291 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/google/go-cmp/cmp"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+const (
+	// quietFor is how long nothing must be written before a scene counts as settled.
+	quietFor = 400 * time.Millisecond
+	// silentFor is how long a law watches for a write: several polls.
+	silentFor = 1200 * time.Millisecond
+	// many objects must all come to rest.
+	many = 50
+)
+
+// references are the runs in which nothing goes wrong, by subject: what every other run must end like.
+var references = map[string]map[Visit]outcome{}
+
+var _ = Describe("a machine", func() {
+	for _, subject := range subjects() {
+		Context(subject.Name(), Ordered, ContinueOnFailure, func() {
+			keepsTheLaws(subject)
+			repeatsNothing(subject)
+			It("comes to the same end after a crash at any effect", func(ctx SpecContext) { crashesEverywhere(ctx, subject) }, NodeTimeout(2*timeLimit))
+		})
+	}
+})
+
+func keepsTheLaws(s Subject) {
+	var sc *scene
+	stage := func(ctx SpecContext) {
+		GinkgoHelper()
+		sc = newScene(ctx, s, s.Visits())
+		sc.start(nil)
+		sc.make()
+		sc.visit()
+	}
+	It("comes to rest wherever it was hindered", func(ctx SpecContext) {
+		stage(ctx)
+		sc.release()
+		sc.settle()
+		references[s.Name()] = sc.outcomes()
+		sc.each(lawRest, func(v Visit) string { return sc.restless(sc.all()[sc.name(v)]) })
+	})
+	It("writes once per transition, and never waits for a wake-up that nobody sends", func(ctx SpecContext) { manyComeToRest(ctx, s) })
+	It("writes nothing while nothing changes", func(ctx SpecContext) {
+		stage(ctx)
+		before := bench.Traffic.Of(sc.namespace, lab.Request.Writes)
+		Consistently(func() int { return len(bench.Traffic.Of(sc.namespace, lab.Request.Writes)) }, silentFor, silentFor/4).Should(BeNumerically(">=", len(before)))
+		after := bench.Traffic.Of(sc.namespace, lab.Request.Writes)[len(before):]
+		sc.each(lawSilence, func(v Visit) string { return strings.Join(writesOf(after, sc.name(v)), ", ") })
+	})
+	It("acts upon another target in every state", func(ctx SpecContext) {
+		stage(ctx)
+		actsUponAnotherTarget(sc)
+	})
+	It("is paused and resumed in every state", func(ctx SpecContext) {
+		stage(ctx)
+		isPausedAndResumed(sc)
+	})
+	It("survives a kill in every state", func(ctx SpecContext) {
+		stage(ctx)
+		sc.kill()
+		sc.start(nil)
+		sc.release()
+		sc.settle()
+		sc.same(lawKill)
+	})
+	It("survives a wiped status in every state, all at once", func(ctx SpecContext) {
+		stage(ctx)
+		for _, v := range sc.visits {
+			sc.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
+		}
+		sc.release()
+		sc.settle()
+		sc.same(lawWipe)
+	})
+	It("locates and reports a state that nobody knows", func(ctx SpecContext) {
+		stage(ctx)
+		reportsUnknownStates(sc)
+	})
+	It("locates itself when its memo cannot be read", func(ctx SpecContext) {
+		stage(ctx)
+		for _, v := range sc.visits {
+			sc.tamper(v, damage(v, func(e *lifecyclev1.Lifecycle) { e.Memo = map[string]string{"nonsense": "\u0000"} }))
+		}
+		sc.release()
+		sc.settle()
+		sc.same(lawMemo)
+	})
+}
+
+// writesOf the object or of what is named after it.
+func writesOf(all []lab.Request, name string) []string {
+	var out []string
+	for _, r := range all {
+		if r.Name == name || strings.HasPrefix(r.Name, name+"-") || strings.HasPrefix(r.Name, name+".") {
+			out = append(out, r.String())
+		}
+	}
+	return out
+}
+
+func damage(v Visit, do func(*lifecyclev1.Lifecycle)) func(*lifecyclev1.Status) {
+	return func(status *lifecyclev1.Status) {
+		for i := range status.Lifecycles {
+			if status.Lifecycles[i].Name == v.Lifecycle {
+				do(&status.Lifecycles[i])
+			}
+		}
+	}
+}
+
+func manyComeToRest(ctx SpecContext, s Subject) {
+	GinkgoHelper()
+	visits := make([]Visit, many)
+	for i := range visits {
+		visits[i] = Visit{Lifecycle: "many", State: fmt.Sprint(i)}
+	}
+	sc := newScene(ctx, s, visits)
+	sc.start(nil)
+	sc.make()
+	sc.settle()
+	edges, writes := 0, 0
+	for name, object := range sc.all() {
+		taken := edgesOf(object) - (len(s.Graphs()) - 1) // the first entries of all lifecycles share one write
+		done := len(bench.Traffic.Of(sc.namespace, lab.OnStatus(name), lab.Request.Done))
+		if taken != done {
+			Fail(fmt.Sprintf("%s: %d status writes for %d transitions", name, done, taken))
+		}
+		edges, writes = edges+taken, writes+done
+	}
+	laws.note("%s: %d objects came to rest; %d transitions in %d status writes", s.Name(), many, edges, writes)
+}
+
+// edgesOf counts the transitions in the histories, loops unfolded.
+func edgesOf(object lifecycle.Object) int {
+	n := 0
+	for _, l := range object.LifecycleStatus().Lifecycles {
+		for _, h := range l.History {
+			n += int(max(h.Times, 1))
+		}
+	}
+	return n
+}
+
+// actsUponAnotherTarget looks at the first status write after the spec changed: it must show that the change was acted upon.
+func actsUponAnotherTarget(sc *scene) {
+	GinkgoHelper()
+	targets := map[Visit]string{}
+	for _, v := range sc.visits {
+		sc.edit(v, func(o lifecycle.Object) { targets[v] = sc.world.Another(v.Lifecycle, o) })
+	}
+	verdict := func(v Visit) string {
+		o := sc.all()[sc.name(v)]
+		entry := entryOf(o, v.Lifecycle)
+		switch {
+		case v.Blind:
+			return ""
+		case entry.Attempt != nil && entry.Attempt.To == targets[v]:
+			return ""
+		case o.LifecycleStatus().ObservedGeneration == o.GetGeneration(): // it stays, knowingly
+			return ""
+		}
+		return fmt.Sprintf("in %s after %+v, observed %d of %d", entry.State, entry.Attempt, o.LifecycleStatus().ObservedGeneration, o.GetGeneration())
+	}
+	Eventually(func() string {
+		var late []string
+		for _, v := range sc.visits {
+			if why := verdict(v); why != "" {
+				late = append(late, v.String()+": "+why)
+			}
+		}
+		return strings.Join(late, "\n")
+	}).WithTimeout(2 * time.Second).Should(BeEmpty())
+	sc.release()
+	sc.each(lawTarget, func(v Visit) string {
+		if got := entryOf(sc.all()[sc.name(v)], v.Lifecycle).Attempt; got == nil || got.To != targets[v] {
+			return fmt.Sprintf("came to rest after %+v, want %s", got, targets[v])
+		}
+		return verdict(v)
+	})
+}
+
+func isPausedAndResumed(sc *scene) {
+	GinkgoHelper()
+	before := sc.all()
+	sent := len(bench.Traffic.Of(sc.namespace, lab.Request.Writes))
+	for i, v := range sc.visits {
+		annotation := []string{lifecycle.PauseAnnotation, lifecycle.StrimziPauseAnnotation}[i%2]
+		sc.edit(v, func(o lifecycle.Object) { o.SetAnnotations(map[string]string{annotation: "true"}) })
+	}
+	Eventually(func() int {
+		n := 0
+		for _, o := range sc.all() {
+			if conditionOf(o, lifecycle.Paused).Status == metav1.ConditionTrue {
+				n++
+			}
+		}
+		return n
+	}).Should(Equal(len(sc.visits)))
+	sc.settle()
+	during := sc.all()
+	writes := bench.Traffic.Of(sc.namespace, lab.Request.Writes)[sent:]
+	for _, v := range sc.visits {
+		sc.edit(v, func(o lifecycle.Object) { o.SetAnnotations(nil) })
+	}
+	sc.release()
+	sc.settle()
+	after := sc.outcomes()
+	sc.each(lawPause, func(v Visit) string {
+		name := sc.name(v)
+		if got := writesOf(writes, name); len(got) != 1 {
+			return fmt.Sprintf("writes %q", got)
+		}
+		old, now := before[name].LifecycleStatus().DeepCopy(), during[name].LifecycleStatus().DeepCopy()
+		now.Conditions = slices.DeleteFunc(now.Conditions, func(c metav1.Condition) bool { return c.Type == lifecycle.Paused })
+		if diff := cmp.Diff(old, now); diff != "" {
+			return "status changed:\n" + diff
+		}
+		if conditionOf(sc.all()[name], lifecycle.Paused).Type != "" {
+			return "still shows the pause"
+		}
+		return differs(references[sc.subject.Name()][v], after[v])
+	})
+}
+
+func reportsUnknownStates(sc *scene) {
+	GinkgoHelper()
+	const nowhere = "ninth-heaven"
+	for _, v := range sc.visits {
+		sc.tamper(v, damage(v, func(e *lifecyclev1.Lifecycle) { e.State = nowhere }))
+	}
+	Eventually(func() []string {
+		var lost []string
+		for name, o := range sc.all() {
+			for _, l := range o.LifecycleStatus().Lifecycles {
+				if l.State == nowhere {
+					lost = append(lost, name)
+				}
+			}
+		}
+		return lost
+	}).Should(BeEmpty())
+	sc.release()
+	sc.settle()
+	var events eventsv1.EventList
+	told := func(name string) bool {
+		return slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool {
+			return e.Regarding.Name == name && strings.Contains(e.Note, "from "+nowhere)
+		})
+	}
+	Eventually(func() []string {
+		var silent []string
+		Expect(admin.List(sc, &events, client.InNamespace(sc.namespace))).To(Succeed())
+		for _, v := range sc.visits {
+			if !told(sc.name(v)) {
+				silent = append(silent, v.String())
+			}
+		}
+		return silent
+	}).Should(BeEmpty())
+	after := sc.outcomes()
+	sc.each(lawUnknown, func(v Visit) string {
+		entry := entryOf(sc.all()[sc.name(v)], v.Lifecycle)
+		recorded := slices.ContainsFunc(entry.History, func(h lifecyclev1.Transition) bool { return h.From == nowhere })
+		if !recorded {
+			return "its history does not tell of it"
+		}
+		if kind := sc.kindOf(v.Lifecycle, entry.State); kind != string(states.Rest) {
+			return "rests in " + entry.State
+		}
+		return differs(references[sc.subject.Name()][v], after[v])
+	})
+}

@@ -1,0 +1,291 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// scale of all declared times: a poll of five seconds becomes a quarter of one.
+const scale = 0.05
+
+// scene is a namespace in which an operator looks after one object per visit.
+type scene struct {
+	context.Context //nolint:containedctx // it lives as long as its spec
+	subject         Subject
+	world           World
+	namespace       string
+	visits          []Visit
+	operator        *lab.Operator
+}
+
+var scenes atomic.Int32
+
+func newScene(ctx context.Context, s Subject, visits []Visit) *scene {
+	GinkgoHelper()
+
+	sc := &scene{Context: ctx, subject: s, world: s.World(), namespace: fmt.Sprintf("%s-%d", s.Name(), scenes.Add(1)), visits: visits}
+	Expect(plane.CreateNamespace(ctx, sc.namespace)).To(Succeed())
+	DeferCleanup(func() {
+		if sc.operator != nil {
+			Expect(sc.operator.Kill()).To(Succeed())
+		}
+	})
+	return sc
+}
+
+// start an operator; the one before must be dead.
+func (s *scene) start(gate *lab.Gate) {
+	GinkgoHelper()
+	operator, err := bench.Start(s, lab.Setup{Namespace: s.namespace, Register: s.world.Register, DeadlineScale: scale, Gate: gate})
+	Expect(err).NotTo(HaveOccurred())
+	s.operator = operator
+}
+
+func (s *scene) kill() {
+	GinkgoHelper()
+	Expect(s.operator.Kill()).To(Succeed())
+}
+
+func (s *scene) name(v Visit) string { return strings.ToLower(v.Lifecycle + "-" + v.State) }
+
+func (s *scene) key(v Visit) client.ObjectKey {
+	return client.ObjectKey{Namespace: s.namespace, Name: s.name(v)}
+}
+
+// all objects of the scene by name.
+func (s *scene) all() map[string]lifecycle.Object {
+	GinkgoHelper()
+	found, _ := s.list()
+	return found
+}
+
+// list also returns the revision at which this is true.
+func (s *scene) list() (found map[string]lifecycle.Object, revision string) {
+	GinkgoHelper()
+	list := s.subject.List()
+	Expect(admin.List(s, list, client.InNamespace(s.namespace))).To(Succeed())
+	found = map[string]lifecycle.Object{}
+	Expect(meta.EachListItem(list, func(item k8sruntime.Object) error {
+		object, ok := item.(lifecycle.Object)
+		if !ok {
+			return fmt.Errorf("%T has no lifecycles", item)
+		}
+		found[object.GetName()] = object
+		return nil
+	})).To(Succeed())
+	return found, list.GetResourceVersion()
+}
+
+// edit the object as a person does, status aside.
+func (s *scene) edit(v Visit, change func(lifecycle.Object)) {
+	GinkgoHelper()
+	s.update(v, change, func(o lifecycle.Object) error { return admin.Update(s, o) })
+}
+
+// tamper with the stored status, as nobody should.
+func (s *scene) tamper(v Visit, change func(*lifecyclev1.Status)) {
+	GinkgoHelper()
+	s.update(v, func(o lifecycle.Object) { change(o.LifecycleStatus()) }, func(o lifecycle.Object) error { return admin.Status().Update(s, o) })
+}
+
+func (s *scene) update(v Visit, change func(lifecycle.Object), write func(lifecycle.Object) error) {
+	GinkgoHelper()
+	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		object := s.all()[s.name(v)]
+		before, _ := object.DeepCopyObject().(lifecycle.Object)
+		change(object)
+		if before.GetResourceVersion() == "" {
+			return fmt.Errorf("%s was never made", s.name(v))
+		}
+		return write(object)
+	})).To(Succeed())
+}
+
+// entry of the visit's lifecycle, or an empty one.
+func entryOf(o lifecycle.Object, name string) lifecyclev1.Lifecycle {
+	for _, l := range o.LifecycleStatus().Lifecycles {
+		if l.Name == name {
+			return l
+		}
+	}
+	return lifecyclev1.Lifecycle{}
+}
+
+// make all objects and let them come to rest.
+func (s *scene) make() {
+	GinkgoHelper()
+	for _, v := range s.visits {
+		Expect(admin.Create(s, s.world.Make(s.namespace, s.name(v)))).To(Succeed())
+	}
+	s.rest()
+}
+
+// unrested says which objects have not come to rest, and where they stand.
+func (s *scene) unrested() []string {
+	GinkgoHelper()
+	var out []string
+	for name, o := range s.all() {
+		if why := s.restless(o); why != "" {
+			out = append(out, name+" "+why)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (s *scene) restless(o lifecycle.Object) string {
+	status := o.LifecycleStatus()
+	for _, name := range sortedKeys(s.subject.Graphs()) {
+		entry := entryOf(o, name)
+		if kind := s.kindOf(name, entry.State); kind != string(states.Rest) {
+			return fmt.Sprintf("stands in %s of %s, waiting for %v", entry.State, name, entry.WaitingFor)
+		}
+	}
+	if status.ObservedGeneration != o.GetGeneration() || !meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
+		return fmt.Sprintf("has observed %d of %d and is not Ready", status.ObservedGeneration, o.GetGeneration())
+	}
+	return ""
+}
+
+func (s *scene) kindOf(lifecycle, state string) string {
+	for _, known := range s.subject.Graphs()[lifecycle].States {
+		if known.Name == state {
+			return known.Kind
+		}
+	}
+	return ""
+}
+
+func (s *scene) rest() {
+	GinkgoHelper()
+	Eventually(s.unrested).Should(BeEmpty())
+}
+
+// visit brings every object to its state and waits until nothing is written any more.
+func (s *scene) visit() {
+	GinkgoHelper()
+	for _, v := range s.visits {
+		s.world.Hinder(v, s.key(v))
+		s.edit(v, func(o lifecycle.Object) { s.world.Change(v, o) })
+		if v.Wiped {
+			s.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
+		}
+	}
+	Eventually(s.strayed).Should(BeEmpty())
+	s.settle()
+}
+
+// strayed says which objects are not where their visit wants them.
+func (s *scene) strayed() []string {
+	GinkgoHelper()
+	var out []string
+	all := s.all()
+	for _, v := range s.visits {
+		if got := entryOf(all[s.name(v)], v.Lifecycle); got.State != v.State {
+			out = append(out, fmt.Sprintf("%s stands in %s, waiting for %v", v, got.State, got.WaitingFor))
+		}
+	}
+	return out
+}
+
+// settle waits until no write was answered for a while.
+func (s *scene) settle() {
+	GinkgoHelper()
+	last := -1
+	Eventually(func() bool {
+		now := len(bench.Traffic.Of(s.namespace, lab.Request.Writes))
+		quiet := now == last
+		last = now
+		return quiet
+	}).WithPolling(quietFor).Should(BeTrue())
+}
+
+// release all objects and let them come to rest.
+func (s *scene) release() {
+	GinkgoHelper()
+	for _, v := range s.visits {
+		s.edit(v, s.world.Release)
+	}
+	s.rest()
+}
+
+// outcome is what became of an object: what happened just once, and what there is in the end.
+type outcome struct {
+	Effects []string
+	End     string
+}
+
+func (s *scene) outcomes() map[Visit]outcome {
+	GinkgoHelper()
+	out := map[Visit]outcome{}
+	for _, v := range s.visits {
+		out[v] = s.outcome(s.key(v))
+	}
+	return out
+}
+
+func (s *scene) outcome(key client.ObjectKey) outcome {
+	GinkgoHelper()
+	end, err := s.world.End(s, admin, key)
+	Expect(err).NotTo(HaveOccurred())
+	done := bench.Traffic.Of(s.namespace, lab.Request.Writes, lab.Request.Done)
+	return outcome{Effects: s.world.Effects(key, done), End: end}
+}
+
+// each checks a law for every visit and writes its row; a check returns why the law is broken.
+func (s *scene) each(law string, check func(Visit) string) {
+	GinkgoHelper()
+	var broken []string
+	for _, v := range s.visits {
+		if why := check(v); why != "" {
+			broken = append(broken, v.String()+": "+why)
+			continue
+		}
+		laws.show(s.subject.Graphs()[v.Lifecycle].Name, v.State, law, "yes")
+	}
+	if len(broken) > 0 {
+		Fail(fmt.Sprintf("law %q is broken\n  %s", law, strings.Join(broken, "\n  ")))
+	}
+}
+
+// same compares with the run in which nothing went wrong.
+func (s *scene) same(law string) {
+	GinkgoHelper()
+	want := references[s.subject.Name()]
+	Expect(want).NotTo(BeNil(), "the reference run has not been made")
+	got := s.outcomes()
+	s.each(law, func(v Visit) string { return differs(want[v], got[v]) })
+}
+
+func differs(want, got outcome) string {
+	switch {
+	case !slices.Equal(want.Effects, got.Effects):
+		return fmt.Sprintf("effects\n    %q, want\n    %q", got.Effects, want.Effects)
+	case want.End != got.End:
+		return fmt.Sprintf("ended as\n    %s, want\n    %s", got.End, want.End)
+	}
+	return ""
+}
+
+func conditionOf(o lifecycle.Object, kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(o.LifecycleStatus().Conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}

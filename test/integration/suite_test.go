@@ -1,0 +1,113 @@
+// Package integration holds the law tests: each law of a machine, on each machine, in each of its states, against a real
+// API server.
+package integration
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// world of the suite: one control plane, reused by every spec; a namespace for each.
+var (
+	plane *controlplane.ControlPlane
+	bench *lab.Lab
+	admin client.Client
+	laws  = newTable()
+)
+
+// timeLimit of a spec.
+const timeLimit = time.Minute
+
+// subjects whose machines are tested. Add a kind here and write its Subject; every law then applies to it.
+func subjects() []Subject { return []Subject{hello{}, gates{}} }
+
+func TestLaws(t *testing.T) {
+	log.SetLogger(logr.Discard())
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
+	RunSpecs(t, "Laws")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		Expect(add(scheme)).To(Succeed())
+	}
+	var err error
+	plane, err = controlplane.Start(ctx, controlplane.Options{Log: GinkgoWriter})
+	Expect(err).NotTo(HaveOccurred())
+	config := plane.AdminConfig()
+	for _, s := range subjects() {
+		Expect(s.AddToScheme(scheme)).To(Succeed())
+	}
+	admin, err = client.New(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	for _, s := range subjects() {
+		install(ctx, s)
+	}
+	web, err := rest.HTTPClientFor(config)
+	Expect(err).NotTo(HaveOccurred())
+	var mapper meta.RESTMapper
+	Eventually(func(g Gomega) { // a mapper keeps what discovery did not know yet
+		mapper, err = apiutil.NewDynamicRESTMapper(config, web)
+		g.Expect(err).NotTo(HaveOccurred())
+		admin, err = client.New(config, client.Options{Scheme: scheme, Mapper: mapper})
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, s := range subjects() {
+			g.Expect(admin.List(ctx, s.List())).To(Succeed())
+			for _, child := range s.Children() {
+				_, err := apiutil.IsObjectNamespaced(child, scheme, mapper)
+				g.Expect(err).NotTo(HaveOccurred())
+			}
+		}
+	}).Should(Succeed())
+	bench = &lab.Lab{Config: config, Scheme: scheme, Mapper: mapper, Traffic: &lab.Traffic{}, Log: logr.Discard()}
+}, NodeTimeout(15*time.Minute))
+
+var _ = AfterSuite(func() {
+	if plane != nil {
+		Expect(plane.Stop()).To(Succeed())
+	}
+})
+
+var _ = ReportAfterSuite("the table of laws", func(report Report) {
+	text, missing := laws.text(subjects())
+	AddReportEntry("laws", ReportEntryVisibilityNever, text)
+	GinkgoWriter.Println(text)
+	if len(missing) > 0 && report.SuiteSucceeded && report.SuiteConfig.FocusStrings == nil {
+		Fail("states without a row, or rows without a law:\n  " + strings.Join(missing, "\n  "))
+	}
+})
+
+func install(ctx context.Context, s Subject) {
+	GinkgoHelper()
+	definition, err := s.Definition()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(admin.Create(ctx, definition)).To(Succeed())
+	established := func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	}
+	Eventually(func() bool {
+		Expect(admin.Get(ctx, client.ObjectKeyFromObject(definition), definition)).To(Succeed())
+		return slices.ContainsFunc(definition.Status.Conditions, established)
+	}).Should(BeTrue())
+}

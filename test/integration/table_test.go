@@ -1,0 +1,107 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/detent-dev/detent/machines"
+)
+
+// The laws, in the order of their columns.
+const (
+	lawRest     = "ends"     // it comes to rest once nothing hinders it: nobody waits for a wake-up that nobody sends
+	lawSilence  = "silent"   // nothing is written while nothing changes
+	lawTarget   = "target"   // another target is acted upon in the next pass
+	lawPause    = "pause"    // a pause changes one condition and nothing else
+	lawKill     = "kill"     // a kill and a restart lead to the same end
+	lawWipe     = "wipe"     // a wiped status leads to the same end with no effect more
+	lawUnknown  = "unknown"  // a state that nobody knows is located and reported
+	lawMemo     = "memo"     // so is a memo that cannot be read
+	lawStale    = "stale"    // a cache behind our own writes repeats nothing
+	lawChildren = "children" // nor does one behind our writes to children
+	lawFailOver = "failover" // nor does a successor whose cache is from before
+)
+
+func columns() []string {
+	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawUnknown, lawMemo, lawStale, lawChildren, lawFailOver}
+}
+
+// table of what was shown: machine by state by law.
+type table struct {
+	mu    sync.Mutex
+	cells map[string]string
+	notes []string
+}
+
+func newTable() *table { return &table{cells: map[string]string{}} }
+
+func cell(machine, state, law string) string { return machine + " " + state + " " + law }
+
+// show that a machine keeps a law in a state; mark is yes, or why the law says nothing there.
+func (t *table) show(machine, state, law, mark string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cells[cell(machine, state, law)] = mark
+}
+
+// note a result that is of no single state.
+func (t *table) note(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// text of the table, and the cells of declared states that are missing from it.
+func (t *table) text(all []Subject) (text string, missing []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%-17s %-17s", "machine", "state")
+	for _, law := range columns() {
+		fmt.Fprintf(&b, " %-8s", law)
+	}
+	for _, s := range all {
+		for _, lifecycle := range sortedKeys(s.Graphs()) {
+			graph := s.Graphs()[lifecycle]
+			for _, state := range graph.States {
+				line, holes := t.row(graph.Name, state)
+				b.WriteString(line)
+				missing = append(missing, holes...)
+			}
+		}
+	}
+	b.WriteString("\n")
+	for _, note := range t.notes {
+		b.WriteString(note + "\n")
+	}
+	return b.String(), missing
+}
+
+func (t *table) row(machine string, state machines.GraphState) (line string, missing []string) {
+	line = fmt.Sprintf("\n%-17s %-17s", machine, state.Name)
+	seen := false
+	for _, law := range columns() {
+		mark, shown := t.cells[cell(machine, state.Name, law)]
+		seen = seen || shown
+		if !shown {
+			missing = append(missing, cell(machine, state.Name, law))
+			mark = "?"
+		}
+		line += fmt.Sprintf(" %-8s", mark)
+	}
+	if !seen && state.Name == machines.Locating { // a machine that can always locate itself is never there
+		return "", nil
+	}
+	return line, missing
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

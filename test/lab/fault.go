@@ -1,0 +1,160 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+)
+
+// Fault is what happens to an operator at one of its effects.
+type Fault string
+
+// The faults. Every effect of an operator, a write to the API server or one on another system, is a point where they strike.
+const (
+	// CrashBefore ends the operator before the effect.
+	CrashBefore Fault = "crash before"
+	// CrashAfter ends it after the effect, before it learns of it.
+	CrashAfter Fault = "crash after"
+	// LoseReply carries the effect out and loses the answer; the operator lives.
+	LoseReply Fault = "reply lost"
+)
+
+// Faults are all of them.
+func Faults() []Fault { return []Fault{CrashBefore, CrashAfter, LoseReply} }
+
+var (
+	// ErrCrashed is all that a dead operator hears.
+	ErrCrashed = errors.New("this operator has crashed")
+	// errReplyLost is what the caller of an effect hears whose answer was lost.
+	errReplyLost = fmt.Errorf("reading the answer: %w", context.DeadlineExceeded)
+)
+
+// Plan is one fault at one effect, counted from 1.
+type Plan struct {
+	At    int
+	Fault Fault
+}
+
+// Mishaps count the effects of one operator and let its plan strike. Safe for concurrent use.
+type Mishaps struct {
+	mu      sync.Mutex
+	plan    Plan
+	armed   bool
+	effects int
+	names   []string
+	dead    bool
+	struck  bool
+	crash   func()
+}
+
+// Arm begins to count: effects before do not matter to the plan. A plan at 0 only counts.
+func (m *Mishaps) Arm(plan Plan) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.plan, m.armed, m.effects, m.names, m.struck = plan, true, 0, nil, false
+}
+
+// Effects since the plan was armed, by name.
+func (m *Mishaps) Effects() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]string(nil), m.names...)
+}
+
+// Struck says whether the plan has struck.
+func (m *Mishaps) Struck() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.struck
+}
+
+// next counts an effect and says what happens to it.
+func (m *Mishaps) next(name string) Fault {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead {
+		return CrashBefore
+	}
+	if !m.armed {
+		return ""
+	}
+	m.effects++
+	m.names = append(m.names, name)
+	if m.effects != m.plan.At {
+		return ""
+	}
+	m.struck = true
+	return m.plan.Fault
+}
+
+func (m *Mishaps) isDead() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead
+}
+
+// die makes sure that nothing of this operator happens any more.
+func (m *Mishaps) die() {
+	m.mu.Lock()
+	m.dead = true
+	crash := m.crash
+	m.mu.Unlock()
+	if crash != nil {
+		crash()
+	}
+}
+
+// Around is an effect on another system than the API server.
+func (m *Mishaps) Around(name string, do func() error) error {
+	switch m.next(name) {
+	case CrashBefore:
+		m.die()
+		return ErrCrashed
+	case CrashAfter:
+		defer m.die()
+		return errors.Join(ErrCrashed, do())
+	case LoseReply:
+		return errors.Join(errReplyLost, do())
+	default:
+		return do()
+	}
+}
+
+// transport counts and loses what an operator asks of the API server.
+type transport struct {
+	next    http.RoundTripper
+	traffic *Traffic
+	mishaps *Mishaps
+}
+
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if t.mishaps.isDead() {
+		return nil, ErrCrashed
+	}
+	seen := classify(request)
+	fault := Fault("")
+	if seen.Writes() && seen.Resource != "events" { // an event that is lost is lost
+		fault = t.mishaps.next(seen.String())
+	}
+	if fault == CrashBefore {
+		t.mishaps.die()
+		return nil, ErrCrashed
+	}
+	response, err := t.next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	seen.Code = response.StatusCode
+	t.traffic.add(seen)
+	switch fault {
+	case CrashAfter:
+		t.mishaps.die()
+		return nil, errors.Join(ErrCrashed, response.Body.Close())
+	case LoseReply:
+		return nil, errors.Join(errReplyLost, response.Body.Close())
+	default:
+		return response, nil
+	}
+}

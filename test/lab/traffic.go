@@ -1,0 +1,117 @@
+// Package lab runs operators on a real API server and does to them what the world does: it counts and loses their requests,
+// kills them between two writes, and lets their caches lag. It knows no machine.
+package lab
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Request is one request to the API server that was answered.
+type Request struct {
+	// Method as in HTTP; Resource is its plural name; Subresource such as status.
+	Method, Group, Resource, Subresource, Namespace, Name string
+	// Code of the server's answer, although the caller may never have got it.
+	Code int
+}
+
+// Writes says whether the request could change something. Leases are renewed whatever an operator does.
+func (r Request) Writes() bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Resource != "leases"
+}
+
+// Done says whether the server carried it out.
+func (r Request) Done() bool { return r.Code >= 200 && r.Code < 300 }
+
+func (r Request) String() string {
+	text := strings.ToLower(r.Method) + " " + r.Resource
+	if r.Subresource != "" {
+		text += "/" + r.Subresource
+	}
+	if r.Name != "" {
+		text += " " + r.Name
+	}
+	return text
+}
+
+// Traffic is every answered request of the operators of a suite. Safe for concurrent use.
+type Traffic struct {
+	mu       sync.Mutex
+	requests []Request
+}
+
+func (t *Traffic) add(r Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.requests = append(t.requests, r)
+}
+
+// Of the namespace so far, in order, those that the filters let through.
+func (t *Traffic) Of(namespace string, keep ...func(Request) bool) []Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []Request
+	for _, r := range t.requests {
+		if r.Namespace == namespace && !slices.ContainsFunc(keep, func(f func(Request) bool) bool { return !f(r) }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// OnStatus keeps the requests to a status subresource of the named object.
+func OnStatus(name string) func(Request) bool {
+	return func(r Request) bool { return r.Subresource == "status" && r.Name == name }
+}
+
+// classify reads what a request is about from its method and path; what is created is named in the body.
+func classify(request *http.Request) Request {
+	r := Request{Method: request.Method}
+	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
+	switch {
+	case len(parts) > 2 && parts[0] == "api":
+		parts = parts[2:]
+	case len(parts) > 3 && parts[0] == "apis":
+		r.Group, parts = parts[1], parts[3:]
+	default:
+		r.Resource = request.URL.Path
+		return r
+	}
+	if parts[0] == "namespaces" && len(parts) > 2 {
+		r.Namespace, parts = parts[1], parts[2:]
+	}
+	r.Resource = parts[0]
+	switch {
+	case len(parts) > 1:
+		r.Name = parts[1]
+	case r.Method == http.MethodPost:
+		r.Name = nameIn(request)
+	}
+	if len(parts) > 2 {
+		r.Subresource = strings.Join(parts[2:], "/")
+	}
+	return r
+}
+
+func nameIn(request *http.Request) string {
+	if request.GetBody == nil {
+		return ""
+	}
+	body, err := request.GetBody()
+	if err != nil {
+		return ""
+	}
+	defer body.Close() //nolint:errcheck // a copy of a request's body has nothing to lose
+	var object struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if json.NewDecoder(body).Decode(&object) != nil {
+		return ""
+	}
+	return object.Metadata.Name
+}
