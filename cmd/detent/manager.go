@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/internal/operator"
+)
+
+// managerFlags are the flags of detent manager.
+type managerFlags struct {
+	options    operator.Options
+	kubeconfig string
+	finalize   string
+	versions   string
+	logFormat  string
+	verbosity  int
+	qps        float32
+}
+
+func newManagerCommand() *cobra.Command {
+	f := &managerFlags{}
+	cmd := &cobra.Command{
+		Use: "manager", Short: "Run the operator against a cluster", Args: cobra.NoArgs,
+		Long: "Run the operator against a cluster: inside it with its service account, or outside with a kubeconfig.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.complete()
+			if err != nil {
+				return err
+			}
+			return operator.Run(cmd.Context(), o)
+		},
+	}
+	flags, o := cmd.Flags(), &f.options
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else the service account of the pod, else ~/.kube/config")
+	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "namespaces to watch; default: all")
+	flags.StringVar(&f.finalize, "finalize", string(kafka.FinalizeAutomatically), "who raises Kafka's metadata version after an upgrade: automatic or approval")
+	flags.StringVar(&f.versions, "kafka-versions", "", "file with the table of Kafka versions; default: the built-in one")
+	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "stretches every deadline, for slow clusters")
+	flags.IntVar(&o.Workers, "workers", 4, "resources of one kind that are worked on at once")
+	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "take turns with other replicas by a lease")
+	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
+	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "127.0.0.1:8080", "address of the metrics endpoint; 0 for none")
+	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")
+	flags.StringVar(&o.KafkaProxy, "kafka-proxy", "", "HTTP proxy (host:port) that brokers are reached through, for a manager outside the pod network")
+	flags.BoolVar(&o.Adopt, "adopt", false, "run over CRDs and leases of another operator of the same API, which must be stopped")
+	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	flags.IntVar(&f.verbosity, "v", 0, "verbosity of the log; 1 tells what every pass waits for")
+	flags.Float32Var(&f.qps, "kube-api-qps", 100, "requests per second to the API server, all kinds together")
+	return cmd
+}
+
+func (f *managerFlags) complete() (operator.Options, error) {
+	o := f.options
+	log, err := logger(f.logFormat, f.verbosity)
+	if err != nil {
+		return o, err
+	}
+	o.Log = log
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	o.Kafka = kafka.Options{OperatorVersion: version, Finalizing: kafka.Finalizing(f.finalize)}
+	if o.Kafka.Finalizing != kafka.FinalizeAutomatically && o.Kafka.Finalizing != kafka.FinalizeByApproval {
+		return o, fmt.Errorf("--finalize %q: it is either %s or %s", f.finalize, kafka.FinalizeAutomatically, kafka.FinalizeByApproval)
+	}
+	if o.Table, err = versionTable(f.versions); err != nil {
+		return o, err
+	}
+	if o.Config, err = restConfig(f.kubeconfig); err != nil {
+		return o, err
+	}
+	o.Config.QPS, o.Config.Burst = f.qps, int(2*f.qps)
+	return o, nil
+}
+
+// versionTable reads the table of Kafka versions, or takes the built-in one.
+func versionTable(file string) (*versions.Table, error) {
+	if file == "" {
+		return versions.Embedded()
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the table of Kafka versions: %w", err)
+	}
+	return versions.Parse(data, file)
+}
+
+// restConfig of the cluster, by the rules of kubectl.
+func restConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" && os.Getenv("KUBECONFIG") == "" {
+		if in, err := rest.InClusterConfig(); err == nil {
+			return in, nil
+		}
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("loading a kubeconfig: %w: name one with --kubeconfig or $KUBECONFIG", err)
+	}
+	return config, nil
+}
+
+func logger(format string, verbosity int) (logr.Logger, error) {
+	options := &slog.HandlerOptions{Level: slog.Level(-verbosity)}
+	switch format {
+	case "text":
+		return logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, options)), nil
+	case "json":
+		return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, options)), nil
+	default:
+		return logr.Logger{}, fmt.Errorf("--log-format %q: it is either text or json", format)
+	}
+}

@@ -1,0 +1,179 @@
+// Package operator assembles the manager: caches that hold only what is ours, the controllers of Kafka and StrimziPodSet, and
+// the pollers of Kafka clusters.
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/admin"
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/podset"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Options of the manager.
+type Options struct {
+	// Config of the API server. Demanded.
+	Config *rest.Config
+	// Table of the versions of Kafka. Demanded.
+	Table *versions.Table
+	// Kafka is what passes over Kafka resources rest on.
+	Kafka kafka.Options
+	// Namespaces that are watched; none means all.
+	Namespaces []string
+	// DeadlineScale stretches every declared deadline.
+	DeadlineScale float64
+	// Workers of each controller.
+	Workers int
+	// LeaderElection makes several replicas take turns; LeaderNamespace holds the lease.
+	LeaderElection  bool
+	LeaderNamespace string
+	// MetricsAddress and HealthAddress to listen on; "0" for not at all.
+	MetricsAddress, HealthAddress string
+	// KafkaProxy is the address of an HTTP proxy that brokers are reached through; empty for directly.
+	KafkaProxy string
+	// Adopt permits running over another operator's CRDs and leases.
+	Adopt bool
+	// SkipNameValidation lets several managers live in one process, as tests do.
+	SkipNameValidation bool
+	Log                logr.Logger
+}
+
+// LeaseName is the lease that replicas elect their leader by.
+const LeaseName = "detent-manager"
+
+// Run runs the manager until the context ends, the lease is lost or something that it cannot do without fails.
+func Run(ctx context.Context, o Options) error {
+	if err := preflight(ctx, o); err != nil {
+		return err
+	}
+	scheme, err := Scheme()
+	if err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(o.Config, managerOptions(o, scheme))
+	if err != nil {
+		return fmt.Errorf("making the manager: %w", err)
+	}
+	observer, err := register(mgr, o)
+	if err != nil {
+		return err
+	}
+	defer observer.Close()
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running the manager: %w", err)
+	}
+	return nil
+}
+
+// Scheme knows every kind that the manager reads or writes.
+func Scheme() (*k8sruntime.Scheme, error) {
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering kinds: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+func managerOptions(o Options, scheme *k8sruntime.Scheme) ctrl.Options {
+	release := true
+	return ctrl.Options{
+		Scheme: scheme, Logger: o.Log, Cache: cacheOptions(o.Namespaces),
+		LeaderElection: o.LeaderElection, LeaderElectionID: LeaseName, LeaderElectionNamespace: o.LeaderNamespace,
+		LeaderElectionReleaseOnCancel: release,
+		Metrics:                       metricsserver.Options{BindAddress: o.MetricsAddress},
+		HealthProbeBindAddress:        o.HealthAddress,
+		GracefulShutdownTimeout:       new(10 * time.Second),
+	}
+}
+
+// register adds the controllers, and returns the Kafka side of them, which must be closed.
+func register(mgr ctrl.Manager, o Options) (*kafka.Polled, error) {
+	gauges, err := lifecycle.NewMetrics(metrics.Registry)
+	if err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
+	clk := clock.RealClock{}
+	wakeups := make(chan event.GenericEvent, 1024)
+	observer := &kafka.Polled{Connect: connector(o), Wake: wake(wakeups), Clock: clk}
+	collector := &kafka.Collector{Table: o.Table, Observer: observer, Options: o.Kafka}
+	effects := &kafka.Effects{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	kind, err := kafka.NewKind(collector, effects)
+	if err != nil {
+		return nil, err
+	}
+	children := lifecycle.NewChildren(mgr.GetClient(), mgr.GetAPIReader(), clk)
+	r := lifecycle.New(kind, lifecycle.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk, Metrics: gauges,
+		Events: mgr.GetEventRecorder("detent"), DeadlineScale: o.DeadlineScale,
+	})
+	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: o.Workers, Wakeups: wakeups, Watch: watchChildren, SkipNameValidation: o.SkipNameValidation})
+	if err != nil {
+		return nil, err
+	}
+	sets := &podset.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk}
+	if err := sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: o.Workers, SkipNameValidation: &o.SkipNameValidation}); err != nil {
+		return nil, err
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return observer, mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// watchChildren wakes a Kafka resource for everything that carries its label, whether or not it owns it.
+func watchChildren(b *builder.Builder) {
+	of := handler.EnqueueRequestsFromMapFunc(kafka.ClusterOf)
+	b.Watches(&kafkav1beta2.KafkaNodePool{}, of).Watches(&corev1beta2.StrimziPodSet{}, of).
+		Watches(&corev1.Pod{}, of).Watches(&corev1.ConfigMap{}, of).Watches(&corev1.Service{}, of).Watches(&corev1.PersistentVolumeClaim{}, of)
+}
+
+// wake enqueues a Kafka resource because of an answer. A full queue is no loss: every waiting state polls.
+func wake(wakeups chan<- event.GenericEvent) func(types.NamespacedName) {
+	return func(name types.NamespacedName) {
+		object := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+		select {
+		case wakeups <- event.GenericEvent{Object: object}:
+		default:
+		}
+	}
+}
+
+func connector(o Options) func(kafka.Endpoint) (kafkaclient.Client, func(), error) {
+	return func(e kafka.Endpoint) (kafkaclient.Client, func(), error) {
+		options := admin.Options{Bootstrap: e.Bootstrap, ClientID: "detent"}
+		if o.KafkaProxy != "" {
+			options.Dial = throughProxy(o.KafkaProxy)
+		}
+		c, err := admin.New(options)
+		if err != nil {
+			return nil, nil, err
+		}
+		return c, c.Close, nil
+	}
+}

@@ -1,0 +1,116 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/crds"
+)
+
+const (
+	// leastKubernetes that the manager runs on.
+	leastKubernetes = "1.31.0"
+	// preflightTimeout of each question.
+	preflightTimeout = 10 * time.Second
+	// strimziLease is what Strimzi's cluster operator elects its leader by.
+	strimziLease = "strimzi-cluster-operator"
+)
+
+// preflight says at once, and in words, what would otherwise show as watches that fail for ever.
+func preflight(ctx context.Context, o Options) error {
+	config := rest.CopyConfig(o.Config)
+	config.Timeout = preflightTimeout
+	if err := serverVersion(config); err != nil {
+		return err
+	}
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{apiextensionsv1.AddToScheme, coordinationv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	if err := definitions(ctx, c, o.Adopt); err != nil {
+		return err
+	}
+	return otherOperator(ctx, c, o.Adopt)
+}
+
+func serverVersion(config *rest.Config) error {
+	d, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	info, err := d.ServerVersion()
+	if err != nil {
+		return fmt.Errorf("asking the API server %s for its version: %w: check the kubeconfig's server and whether it can be reached from here", config.Host, err)
+	}
+	have, err := version.ParseGeneric(info.GitVersion)
+	if err != nil {
+		return fmt.Errorf("reading the API server's version %q: %w", info.GitVersion, err)
+	}
+	if !have.AtLeast(version.MustParseGeneric(leastKubernetes)) {
+		return fmt.Errorf("the API server %s runs Kubernetes %s: at least %s is needed", config.Host, info.GitVersion, leastKubernetes)
+	}
+	return nil
+}
+
+// definitions demands our CRDs. Another operator's of the same name serve another schema.
+func definitions(ctx context.Context, c client.Client, adopt bool) error {
+	wanted, err := crds.Definitions()
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, want := range wanted {
+		have := &apiextensionsv1.CustomResourceDefinition{}
+		err := c.Get(ctx, client.ObjectKey{Name: want.Name}, have)
+		switch {
+		case apierrors.IsNotFound(err):
+			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is missing: install it with kubectl apply --server-side -f crds/generated/", want.Name))
+		case apierrors.IsForbidden(err):
+			return nil // then the watches will tell
+		case err != nil:
+			return fmt.Errorf("reading the CustomResourceDefinition %s: %w", want.Name, err)
+		case !adopt && have.Labels["app"] == "strimzi":
+			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is Strimzi's: two operators must not serve one cluster. Stop Strimzi, then start with --adopt", want.Name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// otherOperator refuses to run beside Strimzi's operator.
+func otherOperator(ctx context.Context, c client.Client, adopt bool) error {
+	var leases coordinationv1.LeaseList
+	if err := c.List(ctx, &leases); err != nil {
+		return client.IgnoreNotFound(ignoreForbidden(err))
+	}
+	for i := range leases.Items {
+		l := &leases.Items[i]
+		if l.Name == strimziLease && !adopt && l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity != "" {
+			return fmt.Errorf("strimzi's operator holds the lease %s/%s: two operators must not serve one cluster. Stop it, then start with --adopt", l.Namespace, l.Name)
+		}
+	}
+	return nil
+}
+
+func ignoreForbidden(err error) error {
+	if apierrors.IsForbidden(err) {
+		return nil
+	}
+	return err
+}
