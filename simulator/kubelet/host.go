@@ -14,11 +14,12 @@ type Host interface {
 	// Start starts the main container's program. A Code other than 0 says that it ended at once.
 	Start(pod *corev1.Pod, mounts Mounts, now int64) End
 	// Look says how the program is. It is called often and must be cheap.
-	Look(pod types.UID, now int64) Process
+	Look(pod Pod, now int64) Process
 	// Stop asks the program to end: it has, once the time to stop has passed.
-	Stop(pod types.UID, now int64)
+	Stop(pod Pod, now int64)
 	// Kill ends the program without a word, if it still runs, and takes away what only the pod had: its ephemeral storage.
-	Kill(pod types.UID, now int64)
+	// It may be called more than once, and for a pod that was never started.
+	Kill(pod Pod, now int64)
 }
 
 // End is how a program ended: the exit code, and the last lines it printed. The zero value is a good end.

@@ -119,7 +119,7 @@ func (s *Pods) Gone(host Host, name types.NamespacedName, now int64) {
 }
 
 func (s *Pods) drop(host Host, i int, now int64) {
-	host.Kill(s.all[i].UID, now)
+	host.Kill(s.all[i], now)
 	s.all = slices.Delete(s.all, i, i+1)
 }
 

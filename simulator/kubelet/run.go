@@ -34,7 +34,7 @@ func (v *visit) start() {
 }
 
 func (v *visit) look() {
-	process := v.host.Look(v.p.UID, v.Now)
+	process := v.host.Look(*v.p, v.Now)
 	if process.Exited {
 		v.exited(Exit{At: v.Now, StartedAt: v.p.StartedAt, End: process.End})
 		return
@@ -132,7 +132,7 @@ func (v *visit) stop() {
 		delay = min(delay, *grace*1000)
 	}
 	v.tell("Killing", "Stopping container %s", mainContainer(v.Pod))
-	v.host.Stop(p.UID, v.Now)
+	v.host.Stop(*p, v.Now)
 	p.Step = Stopping
 	v.wait(delay)
 }
@@ -146,7 +146,7 @@ func (v *visit) stopping() {
 
 // stopped removes the pod, until it is gone or only finalizers hold it.
 func (v *visit) stopped() {
-	v.host.Kill(v.p.UID, v.Now)
+	v.host.Kill(*v.p, v.Now)
 	grace := v.Pod.DeletionGracePeriodSeconds
 	if v.out.Remove = grace == nil || *grace > 0; v.out.Remove {
 		v.wait(retry) // and remove it again if it does not go

@@ -56,18 +56,20 @@ func (h *fakeHost) Start(pod *corev1.Pod, _ kubelet.Mounts, now int64) kubelet.E
 	return end
 }
 
-func (h *fakeHost) Look(_ types.UID, now int64) kubelet.Process {
+func (h *fakeHost) Look(_ kubelet.Pod, now int64) kubelet.Process {
 	if h.runs <= len(h.exits) && now >= h.startedAt+h.exits[h.runs-1] {
 		return kubelet.Process{Exited: true, End: kubelet.End{Code: 1, Words: "last words"}}
 	}
 	return kubelet.Process{Ready: !h.notReady}
 }
 
-func (h *fakeHost) Stop(pod types.UID, _ int64) { h.calls = append(h.calls, "stop "+string(pod)) }
+func (h *fakeHost) Stop(pod kubelet.Pod, _ int64) {
+	h.calls = append(h.calls, "stop "+string(pod.UID))
+}
 
-func (h *fakeHost) Kill(pod types.UID, _ int64) {
-	if h.running == pod {
-		h.calls = append(h.calls, "kill "+string(pod))
+func (h *fakeHost) Kill(pod kubelet.Pod, _ int64) {
+	if h.running == pod.UID {
+		h.calls = append(h.calls, "kill "+string(pod.UID))
 		h.running = ""
 	}
 }

@@ -1,0 +1,104 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/simulator/kafka"
+)
+
+// Names of a cluster's Services. Source: Strimzi.
+const (
+	brokersSuffix   = "-kafka-brokers"
+	bootstrapSuffix = "-kafka-bootstrap"
+)
+
+// DialContext connects to a simulated broker by the names that it has within a cluster: those of its pod and of the bootstrap
+// Service, on any port. Every other name is refused, so that nothing ever leaves this machine.
+func (w *World) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	target, err := w.resolve(address)
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, target)
+}
+
+// resolve finds the loopback address behind a name within the cluster.
+func (w *World) resolve(address string) (string, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", fmt.Errorf("address %q is not host:port: %w", address, err)
+	}
+	pod, service, namespace, ok := splitHost(host)
+	if !ok {
+		return "", fmt.Errorf("no such host: %s is neither pod.service.namespace.svc nor service.namespace.svc", host)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if cluster, found := strings.CutSuffix(service, brokersSuffix); found && pod != "" {
+		name := types.NamespacedName{Namespace: namespace, Name: cluster}
+		return w.broker(name, pod)
+	}
+	if cluster, found := strings.CutSuffix(service, bootstrapSuffix); found && pod == "" {
+		return w.anyBroker(types.NamespacedName{Namespace: namespace, Name: cluster})
+	}
+	return "", fmt.Errorf("no such host: %s", host)
+}
+
+// splitHost takes a name of a Service, or of a pod behind one, apart.
+func splitHost(host string) (pod, service, namespace string, ok bool) {
+	host = strings.TrimSuffix(strings.TrimSuffix(host, ".cluster.local"), ".svc")
+	parts := strings.Split(host, ".")
+	switch len(parts) {
+	case 2:
+		return "", parts[0], parts[1], true
+	case 3:
+		return parts[0], parts[1], parts[2], true
+	default:
+		return "", "", "", false
+	}
+}
+
+// broker of the pod. Its name ends in the id of its node.
+func (w *World) broker(cluster types.NamespacedName, pod string) (string, error) {
+	server := w.servers[cluster]
+	id, err := strconv.ParseInt(pod[strings.LastIndexByte(pod, '-')+1:], 10, 32)
+	if _, exists := w.state.pods.Find(types.NamespacedName{Namespace: cluster.Namespace, Name: pod}); server == nil || err != nil || !exists {
+		return "", fmt.Errorf("no such host: there is no pod %s/%s", cluster.Namespace, pod)
+	}
+	return listening(server.Addr(int32(id)), pod)
+}
+
+// anyBroker takes turns among those that answer, as a Service does.
+func (w *World) anyBroker(cluster types.NamespacedName) (string, error) {
+	server := w.servers[cluster]
+	if server == nil {
+		return "", fmt.Errorf("no such host: there is no Kafka %s", cluster)
+	}
+	var ids []int32
+	err := server.Do(func(c *kafka.Cluster) {
+		for i := range c.Nodes {
+			if c.Answers(c.Nodes[i].ID) {
+				ids = append(ids, c.Nodes[i].ID)
+			}
+		}
+	})
+	if err != nil || len(ids) == 0 {
+		return "", fmt.Errorf("connection refused: no broker of %s is ready", cluster)
+	}
+	w.turn[cluster]++
+	return listening(server.Addr(ids[w.turn[cluster]%len(ids)]), "a broker of "+cluster.String())
+}
+
+func listening(address, what string) (string, error) {
+	if address == "" {
+		return "", fmt.Errorf("connection refused: %s does not listen", what)
+	}
+	return address, nil
+}
