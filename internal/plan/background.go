@@ -3,8 +3,8 @@ package plan
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +52,7 @@ func (b *background) bring(ctx context.Context) error {
 	}
 	var ran []process
 	for i := range b.view.Nodes {
-		p, err := b.processOf(ctx, &b.view.Nodes[i])
+		p, err := b.processOf(&b.view.Nodes[i])
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (b *background) look(ctx context.Context) error {
 
 // processOf the node: the one in its pod, or the one that left data behind; nil if there never was one. The pod and its claims
 // are completed on the way, as far as they must exist.
-func (b *background) processOf(ctx context.Context, n *kafka.Node) (*process, error) {
+func (b *background) processOf(n *kafka.Node) (*process, error) {
 	if b.view.Pool(n.Pool) == nil {
 		return nil, nil //nolint:nilnil // a node of a pool that is gone has nothing that it could be rendered from
 	}
@@ -112,7 +112,7 @@ func (b *background) processOf(ctx context.Context, n *kafka.Node) (*process, er
 		}
 		p.ended = true
 	default:
-		if err := b.complete(ctx, n, pod, p); err != nil {
+		if err := b.complete(n, pod, p); err != nil {
 			return nil, err
 		}
 		p.ended = b.frozen[pod.UID]
@@ -163,7 +163,7 @@ func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 const starting = 2 * time.Minute
 
 // complete fills in what the pod's manifest leaves out: its containers, its node, that it is ready.
-func (b *background) complete(_ context.Context, n *kafka.Node, given *corev1.Pod, p *process) error {
+func (b *background) complete(n *kafka.Node, given *corev1.Pod, p *process) error {
 	pod := given.DeepCopy()
 	if at := startedAt(pod); !at.IsZero() && at.Before(b.begin) {
 		p.at = at
@@ -171,13 +171,13 @@ func (b *background) complete(_ context.Context, n *kafka.Node, given *corev1.Po
 	ready := readyCondition(pod)
 	switch {
 	case len(pod.Status.Conditions) == 0 && pod.Status.Phase != corev1.PodFailed:
-		b.assume(b.name, "pod %s is ready: it has no status", pod.Name)
+		b.assumeOf(b.name, "these pods are ready, since they have no status", pod.Name)
 	case ready != nil && ready.Status == corev1.ConditionTrue:
 	case !startedAt(pod).IsZero() && b.begin.Sub(startedAt(pod)) < starting:
-		b.assume(b.name, "pod %s is starting and becomes ready", pod.Name)
+		b.assumeOf(b.name, "these pods are starting and become ready", pod.Name)
 	default:
 		b.frozen[pod.UID] = true
-		b.assume(b.name, "pod %s stays as it is, not ready, until it is restarted", pod.Name)
+		b.assumeOf(b.name, "these pods stay as they are, not ready, until they are restarted", pod.Name)
 	}
 	if len(pod.Spec.Containers) == 0 {
 		entry, err := b.rendered.Entry(n.ID, p.version)
@@ -189,7 +189,7 @@ func (b *background) complete(_ context.Context, n *kafka.Node, given *corev1.Po
 			return err
 		}
 		pod.Spec = made.Spec
-		b.assume(b.name, "pod %s runs as Detent renders it at %s: it has no containers", pod.Name, p.version)
+		b.assumeOf(b.name, "these pods run as Detent renders them at "+p.version+", since they have no containers", pod.Name)
 	}
 	if pod.Spec.NodeName == "" {
 		pod.Spec.NodeName = machine
@@ -237,7 +237,7 @@ func (b *background) claims(n *kafka.Node) error {
 		if err := b.store.Put(claim); err != nil {
 			return err
 		}
-		b.assume(b.name, "PersistentVolumeClaim %s exists and holds the data of %s", claim.Name, n.PodName)
+		b.assumeOf(b.name, "these PersistentVolumeClaims exist, since their nodes have run", claim.Name)
 	}
 	return nil
 }
@@ -260,6 +260,6 @@ func (b *background) noteStrangers() {
 				missing = append(missing, want[0]+": "+want[1])
 			}
 		}
-		b.assume(b.name, "pod %s is no node of the cluster: it lacks the labels %s", o.GetName(), fmt.Sprint(missing))
+		b.assumeOf(b.name, "these pods are no nodes of the cluster, since they lack the labels "+strings.Join(missing, ", "), o.GetName())
 	})
 }

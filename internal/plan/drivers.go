@@ -181,7 +181,7 @@ func (t *taped) done(verb, target string) {
 	e := t.engine
 	e.changed = e.clock.now
 	if track := e.log.tracks[t.cluster]; track != nil {
-		track.effect(Effect{System: Kafka, Verb: verb, Target: target, At: e.log.at(e.clock.now)})
+		e.log.effect(track, Kafka, verb, target, e.clock.now)
 	}
 	e.look()
 }

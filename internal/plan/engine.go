@@ -56,7 +56,7 @@ type engine struct {
 	frozen    map[types.UID]bool
 	collector *kafka.Collector
 	// taken are the assumptions, by Kafka.
-	taken map[types.NamespacedName][]string
+	taken map[types.NamespacedName]*assumptions
 }
 
 // Options of the operator that the plan is of.
@@ -91,7 +91,7 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 	e := &engine{
 		in: in, begin: begin, clock: &virtual{now: begin}, store: store.New(scheme, begin), queue: queue{due: map[job]time.Time{}},
 		graphs: map[string]machines.Graph{}, ends: map[types.NamespacedName]*ending{}, changed: begin,
-		frozen: map[types.UID]bool{}, taken: map[types.NamespacedName][]string{},
+		frozen: map[types.UID]bool{}, taken: map[types.NamespacedName]*assumptions{},
 	}
 	e.client = e.store.Client()
 	graphs, err := kafka.Machines()

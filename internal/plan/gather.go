@@ -47,14 +47,14 @@ func (e *engine) object(name types.NamespacedName) (Object, error) {
 	}
 	o := Object{
 		Kind: kafkav1beta2.KindKafka, Namespace: name.Namespace, Name: name.Name, Effects: effects,
-		Assumptions: append(slices.Clone(e.taken[name]), e.in.Notes...), Conditions: k.Status.Conditions,
+		Assumptions: append(e.taken[name].sentences(), e.in.Notes...), Conditions: k.Status.Conditions,
 	}
 	status, err := plainOf(k.Status)
 	if err != nil {
 		return o, err
 	}
 	o.Status = status
-	o.Planned = true
+	o.Planned, o.paused = true, paused(k)
 	for i := range k.Status.Lifecycles {
 		l, planned := e.lifecycle(k, i, t, end)
 		o.Lifecycles = append(o.Lifecycles, l)
@@ -77,6 +77,10 @@ func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) 
 	l = Lifecycle{
 		Name: entry.Name, Machine: machine, Start: t.started[entry.Name], End: entry.State, Path: path, WaitingFor: entry.WaitingFor,
 		Attempts: t.attempts[entry.Name],
+	}
+	if entry.Deadline != nil && !atRest(state) {
+		at := e.log.at(entry.Deadline.Time)
+		l.Deadline = &at
 	}
 	if len(l.Attempts) > 0 {
 		l.Attempt = &l.Attempts[0]

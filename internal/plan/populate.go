@@ -117,7 +117,19 @@ func (e *engine) start() {
 
 // assume takes down what was taken for granted.
 func (e *engine) assume(of types.NamespacedName, format string, args ...any) {
-	e.taken[of] = append(e.taken[of], fmt.Sprintf(format, args...))
+	e.takenOf(of).add("", fmt.Sprintf(format, args...))
+}
+
+// assumeOf takes down what was taken for granted of one object of many: the sentence is the same for all and says how they are.
+func (e *engine) assumeOf(of types.NamespacedName, sentence, object string) {
+	e.takenOf(of).add(object, sentence)
+}
+
+func (e *engine) takenOf(of types.NamespacedName) *assumptions {
+	if e.taken[of] == nil {
+		e.taken[of] = &assumptions{}
+	}
+	return e.taken[of]
 }
 
 // byStart sorts processes by the time of their start, then by id.

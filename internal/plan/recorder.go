@@ -31,6 +31,8 @@ type recorder struct {
 	kindOf func(client.Object) string
 	actor  actor
 	tracks map[types.NamespacedName]*track
+	// turn counts everything that was taken down.
+	turn int
 }
 
 // track is what was taken down of one object.
@@ -103,16 +105,16 @@ func (r *recorder) pod(t *track, w store.Write, now time.Time) {
 	pod, _ := w.Object.(*corev1.Pod)
 	switch {
 	case w.Verb == "delete" && r.actor.name != kafkaDriver:
-		t.effect(Effect{System: Kubernetes, Verb: VerbDelete, Target: "Pod/" + name, At: r.at(now)})
+		r.effect(t, Kubernetes, VerbDelete, "Pod/"+name, now)
 	case w.Verb == "delete":
 		t.restarting[name] = true
-		t.effect(Effect{System: Kubernetes, Verb: VerbRestartPod, Target: name, At: r.at(now)})
+		r.effect(t, Kubernetes, VerbRestartPod, name, now)
 	case w.Verb == "create" && t.restarting[name]:
 		delete(t.restarting, name)
 	case w.Verb == "create":
-		t.effect(Effect{System: Kubernetes, Verb: VerbCreate, Target: "Pod/" + name, At: r.at(now)})
+		r.effect(t, Kubernetes, VerbCreate, "Pod/"+name, now)
 	case pod != nil && pod.DeletionTimestamp == nil:
-		t.update("Pod", name, r.at(now))
+		r.update(t, "Pod/"+name, now)
 	}
 }
 
@@ -123,26 +125,29 @@ func (r *recorder) object(t *track, w store.Write, now time.Time) {
 		t.touched = append(t.touched, seen)
 	}
 	if w.Verb == "update" {
-		t.update(kind, seen.name, r.at(now))
+		r.update(t, kind+"/"+seen.name, now)
 		return
 	}
-	t.effect(Effect{System: Kubernetes, Verb: w.Verb, Target: kind + "/" + seen.name, At: r.at(now)})
+	r.effect(t, Kubernetes, w.Verb, kind+"/"+seen.name, now)
 }
 
-func (t *track) effect(e Effect) { t.effects = append(t.effects, e) }
-
 // update tells of an object once: that it was created says already that it is written, and its content is told at the end.
-func (t *track) update(kind, name string, at Offset) {
-	target := kind + "/" + name
+func (r *recorder) update(t *track, target string, now time.Time) {
 	told := slices.ContainsFunc(t.effects, func(e Effect) bool {
 		return e.System == Kubernetes && e.Target == target && (e.Verb == VerbCreate || e.Verb == VerbUpdate)
 	})
 	if !told {
-		t.effect(Effect{System: Kubernetes, Verb: VerbUpdate, Target: target, At: at})
+		r.effect(t, Kubernetes, VerbUpdate, target, now)
 	}
 }
 
 func (r *recorder) at(now time.Time) Offset { return Offset(now.Sub(r.begin).Truncate(time.Second)) }
+
+// effect takes down one effect.
+func (r *recorder) effect(t *track, system System, verb, target string, now time.Time) {
+	r.turn++
+	t.effects = append(t.effects, Effect{System: system, Verb: verb, Target: target, At: r.at(now), turn: r.turn})
+}
 
 // moved takes down the transitions by which the status has changed. A pass commits at most one of each lifecycle.
 func (r *recorder) moved(t *track, after *lifecyclev1.Status, now time.Time) {
@@ -159,8 +164,9 @@ func (r *recorder) moved(t *track, after *lifecyclev1.Status, now time.Time) {
 			t.started[entry.Name], t.found[entry.Name] = last.To, true
 			continue
 		}
+		r.turn++
 		t.path[entry.Name] = append(t.path[entry.Name], Step{
-			Event: last.Event, From: last.From, To: last.To, OneWay: r.oneWay(entry.Machine, last), At: r.at(now),
+			Event: last.Event, From: last.From, To: last.To, OneWay: r.oneWay(entry.Machine, last), At: r.at(now), turn: r.turn,
 		})
 	}
 	t.before = *after.DeepCopy()

@@ -66,6 +66,8 @@ type Object struct {
 	// Conditions and Status of the resource at the end. Times in them are those of the simulated clock.
 	Conditions []metav1.Condition `json:"conditions"`
 	Status     any                `json:"status"`
+	// paused by a person.
+	paused bool
 }
 
 // Lifecycle is the way of one machine.
@@ -82,6 +84,8 @@ type Lifecycle struct {
 	Path     []Step    `json:"path"`
 	// WaitingFor is what holds the lifecycle back at the end.
 	WaitingFor []lifecyclev1.WaitingFor `json:"waitingFor"`
+	// Deadline is when the wait at the end shows as stalled, if it has one.
+	Deadline *Offset `json:"deadline,omitempty"`
 }
 
 // Attempt is one run towards one target.
@@ -100,6 +104,8 @@ type Step struct {
 	To     string `json:"to"`
 	OneWay bool   `json:"oneWay"`
 	At     Offset `json:"at"`
+	// turn puts steps and effects of the same second in order.
+	turn int
 }
 
 // System that an effect is on.
@@ -128,6 +134,7 @@ type Effect struct {
 	// Target: the name of a pod that is restarted, Kind/name of any other Kubernetes object, feature=level, a broker's id.
 	Target string `json:"target"`
 	At     Offset `json:"at"`
+	turn   int
 }
 
 // Write is an object that the operator writes.
@@ -200,6 +207,9 @@ func (p *Plan) settle() {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		o.Result = Rests
+		if o.paused {
+			o.Result = Holds
+		}
 		for _, l := range o.Lifecycles {
 			o.Result = worse(o.Result, l.Result)
 		}

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // TextOptions shape the text form.
@@ -18,7 +22,7 @@ const (
 	textWidth = 80
 	leastText = 60
 	// timeColumn and stateColumn are how wide times and the names of states are.
-	timeColumn  = 7
+	timeColumn  = 9
 	stateColumn = 24
 )
 
@@ -94,6 +98,9 @@ func (t *text) hanging(first, rest, words string) {
 func (t *text) object(o *Object) {
 	t.both(fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name), "nothing is applied")
 	t.line(strings.Repeat("─", t.width))
+	if len(o.Lifecycles) == 0 {
+		t.line("no lifecycle has begun")
+	}
 	for i := range o.Lifecycles {
 		t.outcome(o, &o.Lifecycles[i])
 	}
@@ -141,10 +148,12 @@ func (o Offset) words() string {
 	d := time.Duration(o).Truncate(time.Second)
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
 	switch {
-	case h > 0 && m == 0:
+	case h > 0 && m == 0 && s == 0:
 		return fmt.Sprintf("%dh", h)
-	case h > 0:
+	case h > 0 && s == 0:
 		return fmt.Sprintf("%dh%dm", h, m)
+	case h > 0:
+		return fmt.Sprintf("%dh%dm%ds", h, m, s)
 	case d >= 2*time.Minute && s == 0:
 		return fmt.Sprintf("%dm", m)
 	case d >= 2*time.Minute:
@@ -155,13 +164,19 @@ func (o Offset) words() string {
 
 // end says what the lifecycles wait for, and the conditions that a person has to know of.
 func (t *text) end(o *Object) {
+	waits := false
 	for i := range o.Lifecycles {
 		l := &o.Lifecycles[i]
 		if l.Result == Rests || len(l.WaitingFor) == 0 {
 			continue
 		}
+		waits = true
+		since := ""
+		if l.Deadline != nil {
+			since = fmt.Sprintf(" (the deadline passes at %s)", l.Deadline.words())
+		}
 		t.line("")
-		t.line(fmt.Sprintf("%s waits in %s for", l.Name, l.End))
+		t.line(fmt.Sprintf("%s waits in %s%s for", l.Name, l.End, since))
 		for _, w := range l.WaitingFor {
 			t.hanging("  ▸ ", "    ", w.Guard+": "+w.Want)
 			if w.Saw != "" {
@@ -169,40 +184,47 @@ func (t *text) end(o *Object) {
 			}
 		}
 	}
-	var shown []string
-	for _, c := range o.Conditions {
-		if line := worthTelling(c.Type, string(c.Status), c.Reason, c.Message); line != "" {
-			shown = append(shown, line)
+	t.conditions(o.Conditions, waits)
+}
+
+// conditions that are not as they should be. Those that only repeat what a lifecycle waits for are named alone.
+func (t *text) conditions(all []metav1.Condition, told bool) {
+	var names, lines []string
+	for _, c := range all {
+		switch {
+		case asItShould(&c):
+		case c.Type == lifecycle.Warning:
+			lines = append(lines, "Warning "+c.Reason+": "+c.Message)
+		case c.Message != "" && !(told && repeats[c.Type]):
+			lines = append(lines, c.Type+"="+string(c.Status)+" "+c.Reason+": "+c.Message)
+		default:
+			names = append(names, c.Type+"="+string(c.Status)+" ("+c.Reason+")")
 		}
 	}
-	if len(shown) == 0 {
+	if len(names)+len(lines) == 0 {
 		return
 	}
 	t.line("")
 	t.line("Conditions at the end")
-	for _, s := range shown {
-		t.hanging("  ▸ ", "    ", s)
+	if len(names) > 0 {
+		t.hanging("  ▸ ", "    ", strings.Join(names, ", "))
+	}
+	for _, l := range lines {
+		t.hanging("  ▸ ", "    ", l)
 	}
 }
 
-// worthTelling is the condition in words, unless all is well with it.
-func worthTelling(kind, status, reason, message string) string {
-	good := "True"
-	switch kind {
-	case "Reconciling", "Stalled", "Paused", "AwaitingApproval", "Warning":
-		good = "False"
+// repeats are conditions whose messages say what lifecycles wait for.
+var repeats = map[string]bool{lifecycle.Ready: true, lifecycle.Reconciling: true, lifecycle.Stalled: true, "VersionSettled": true}
+
+// asItShould says whether the condition needs no attention.
+func asItShould(c *metav1.Condition) bool {
+	good := metav1.ConditionTrue
+	switch c.Type {
+	case lifecycle.Reconciling, lifecycle.Stalled, lifecycle.Paused, lifecycle.AwaitingApproval, lifecycle.Warning:
+		good = metav1.ConditionFalse
 	}
-	if status == good {
-		return ""
-	}
-	out := kind + "=" + status + " " + reason
-	if kind == "Warning" {
-		out = "Warning " + reason
-	}
-	if message != "" {
-		out += ": " + message
-	}
-	return out
+	return c.Status == good
 }
 
 func (t *text) assumptions(o *Object) {

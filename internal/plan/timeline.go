@@ -9,7 +9,8 @@ import (
 
 // moment is one line of the timeline: a transition of a lifecycle, or effects.
 type moment struct {
-	at Offset
+	at   Offset
+	turn int
 	// lifecycle and step of a transition; step is nil for effects.
 	lifecycle string
 	step      *Step
@@ -41,34 +42,28 @@ func (t *text) timeline(o *Object) {
 	}
 }
 
-// momentsOf merges paths and effects by time. At the same time a transition goes first: it is committed before it acts.
+// momentsOf merges paths and effects in the order in which they happened.
 func momentsOf(o *Object) []moment {
 	var all []moment
 	for i := range o.Lifecycles {
 		l := &o.Lifecycles[i]
 		for j := range l.Path {
-			all = append(all, moment{at: l.Path[j].At, lifecycle: l.Name, step: &l.Path[j]})
+			all = append(all, moment{at: l.Path[j].At, turn: l.Path[j].turn, lifecycle: l.Name, step: &l.Path[j]})
 		}
 	}
+	steps := len(all)
 	for _, e := range o.Effects {
-		last := len(all) - 1
-		if last >= 0 && all[last].step == nil && all[last].at == e.At && sameKind(all[last].effects[0], e) {
-			all[last].effects = append(all[last].effects, e)
+		together := slices.IndexFunc(all[steps:], func(m moment) bool { return m.at == e.At && sameKind(m.effects[0], e) })
+		if together >= 0 {
+			all[steps+together].effects = append(all[steps+together].effects, e)
 			continue
 		}
-		all = append(all, moment{at: e.At, effects: []Effect{e}})
+		all = append(all, moment{at: e.At, turn: e.turn, effects: []Effect{e}})
 	}
 	slices.SortStableFunc(all, func(a, b moment) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(order(&a), order(&b)))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.turn, b.turn))
 	})
 	return all
-}
-
-func order(m *moment) int {
-	if m.step != nil {
-		return 0
-	}
-	return 1
 }
 
 // sameKind says whether two effects are told in one line.

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,5 +56,9 @@ func visit(field string, value any, tell func(field, value string)) {
 		}
 	case string:
 		tell(field, v)
+		var inside any // records keep what they remember as JSON in text
+		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inside) == nil {
+			visit(field, inside, tell)
+		}
 	}
 }

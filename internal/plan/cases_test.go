@@ -1,0 +1,98 @@
+package plan_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/plan"
+)
+
+// make plans the input of a file.
+func planOf(t *testing.T, file string) *plan.Plan {
+	t.Helper()
+	found, err := manifests.Read([]string{file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := plan.Read(context.Background(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Make(context.Background(), in, plan.Options{OperatorVersion: "0.0.0", Finalizing: kafka.FinalizeAutomatically})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// withoutContents leaves out what objects hold, which is the renderer's to test and would bury the rest.
+func withoutContents(p *plan.Plan) *plan.Plan {
+	for i := range p.Objects {
+		for j := range p.Objects[i].Writes {
+			p.Objects[i].Writes[j].Content = "..."
+		}
+	}
+	return p
+}
+
+func TestSituations(t *testing.T) {
+	files, err := filepath.Glob("testdata/cases/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			p := planOf(t, file)
+			golden(t, strings.TrimSuffix(file, ".yaml")+".txt", p.Text(plan.TextOptions{}))
+			content, err := withoutContents(p).JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, strings.TrimSuffix(file, ".yaml")+".json", string(content))
+		})
+	}
+}
+
+func TestTheSameInputGivesTheSameBytes(t *testing.T) {
+	for _, file := range []string{"testdata/cases/upgrade-separate-roles.yaml", "testdata/cases/snapshot-wait.yaml"} {
+		first, err := planOf(t, file).JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			again, err := planOf(t, file).JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(first, again) {
+				t.Fatalf("%s: two plans differ:\n%s", file, cmp.Diff(string(first), string(again)))
+			}
+		}
+	}
+}
+
+// golden holds the text against a file, or writes the file when UPDATE is set.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; UPDATE=1 writes it anew):\n%s", path, diff)
+	}
+}
