@@ -28,7 +28,7 @@ var included = roll.Inclusion[Facts, Effect]{
 		return Effect{Restart: &Restart{Node: n.ID, Version: f.direction().To.String()}}
 	},
 	Permit:   transitions.All(sound, pathAllowed, transitions.Any(inHandDown, snapshotsTaken)),
-	OnTarget: Checking, TurnBack: Checking, Done: Verifying,
+	OnTarget: Checking, TurnBack: Checking, Done: Verifying, FirstStart: true,
 }
 
 // setMetadata moves metadata.version by one request. Raising it is a one-way door: what is asked just before is everything

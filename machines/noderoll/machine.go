@@ -21,7 +21,9 @@ const Settled = "Settled"
 type Facts struct {
 	// Roll are the nodes. A node is outdated if its pod has another revision than what is wanted of it.
 	Roll roll.Facts
-	// VersionChange says why the restarts are the version change's for now; empty if it is at rest or refused.
+	// VersionChange says why the restarts are the version change's for now: some node is still to be moved to the wanted
+	// version. Empty if none is, although the metadata level may still be open (a soaking time takes days), or if the change
+	// is refused.
 	VersionChange string
 	// Wanted is a digest of what is wanted of all nodes.
 	Wanted string
@@ -51,7 +53,7 @@ var included = roll.Inclusion[Facts, Effect]{
 	Facts:    func(f *Facts) *roll.Facts { return &f.Roll },
 	Restart:  func(_ *Facts, n *roll.Node) Effect { return Effect{Node: n.ID} },
 	Permit:   versionIdle,
-	OnTarget: roll.SelectingNode, TurnBack: Settled, Done: Settled,
+	OnTarget: roll.SelectingNode, TurnBack: roll.SelectingNode, Done: Settled,
 }
 
 // Definition is the whole machine: Settled -> the roll -> Settled.
@@ -65,9 +67,8 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 		}, included.States()),
 		Transitions: slices.Concat([]row{
 			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: wanted, Doc: "a pod differs from what is wanted of it"},
-		}, included.Transitions(), []row{
-			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), EvenIfUnknown: true, Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
-		}),
+			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
+		}, included.Transitions()),
 		Needs:  roll.Needs(),
 		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},
 		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled}, Find: func(*Facts) (machines.Place[roll.Memo], transitions.Verdict) {

@@ -123,10 +123,24 @@ func Troubles(f *Facts) []string {
 	return out
 }
 
+// justStarted is the first node other than n of which Kafka's answer may still mean the process before: it may show in sync what has
+// just started. The wait for the node in hand sees to that; this holds also where nobody remembers that one was in hand.
+func justStarted(f *Facts, n *Node, young func(*Node) bool) *Node {
+	for i := range f.Nodes {
+		if o := &f.Nodes[i]; o.ID != n.ID && !o.StartedAt.IsZero() && young(o) {
+			return o
+		}
+	}
+	return nil
+}
+
 func quorumSafe(f *Facts, n *Node) transitions.Verdict {
 	quorum, known := f.Quorum.Get()
 	if !known {
 		return f.Quorum.Gap()
+	}
+	if young := justStarted(f, n, func(o *Node) bool { return o.Controller && f.Quorum.At().Before(o.StartedAt.Add(f.FetchTimeout)) }); young != nil {
+		return transitions.Deny(fmt.Sprintf("the quorum was not observed since controller %d started", young.ID))
 	}
 	check := kafka.QuorumSafeWithout(quorum, n.ID, f.Now.UnixMilli(), f.FetchTimeout)
 	switch {
@@ -143,6 +157,9 @@ func isrSafe(f *Facts, n *Node) transitions.Verdict {
 	partitions, known := f.Partitions.Get()
 	if !known {
 		return f.Partitions.Gap()
+	}
+	if young := justStarted(f, n, func(o *Node) bool { return o.Broker && f.Partitions.At().Before(o.StartedAt.Add(f.SessionTimeout)) }); young != nil {
+		return transitions.Deny(fmt.Sprintf("broker %d has not run for one session time-out yet", young.ID))
 	}
 	risks := kafka.PartitionsAtRisk(partitions.Suspect, n.ID)
 	switch {

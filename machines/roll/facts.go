@@ -43,10 +43,16 @@ type Node struct {
 	Trouble string
 	// Outdated says that the node wants a restart.
 	Outdated bool
+	// Stale says that the pod differs from what is wanted of it in another way than the roll is about. It comes to that when it
+	// restarts anyway; alone it is a reason only while the node is in hand and down, since it may be what mends it.
+	Stale bool
 }
 
 // Name of the node for people: its pod.
 func (n *Node) Name() string { return n.Pod }
+
+// due says whether a restart of the node in hand does any good.
+func (n *Node) due() bool { return n.Outdated || n.Stale && !n.Ready }
 
 // starting says whether the node's process was started so recently that it may just need time.
 func (n *Node) starting(now time.Time) bool {

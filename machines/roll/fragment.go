@@ -1,6 +1,7 @@
 package roll
 
 import (
+	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/machines"
@@ -26,6 +27,10 @@ const (
 	syncDeadline   = 30 * time.Minute
 	readyDeadline  = 10 * time.Minute
 	selectDeadline = 10 * time.Minute
+
+	// patience with a node that was started while nothing serves, before another that is down has its turn. A broker that finds
+	// no quorum gives up after a minute (initial.broker.registration.timeout.ms).
+	patience = 30 * time.Second
 )
 
 // Inclusion says how a machine includes the roll. F are the machine's facts, E its effects.
@@ -42,6 +47,8 @@ type Inclusion[F, E any] struct {
 	TurnBack string
 	// Done is where the roll leads when no node wants a restart.
 	Done string
+	// FirstStart says that the machine enters AwaitingReady without a node in hand, for the first start of all nodes.
+	FirstStart bool
 }
 
 // States of the fragment.
@@ -60,33 +67,61 @@ func (in Inclusion[F, E]) States() []machines.State[F, Memo, E] {
 			State: states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Poll: states.DefaultPoll, Part: part},
 			While: in.inHand(), OnTarget: in.OnTarget, Do: in.restart(),
 		},
-		wait(AwaitingReady, "the node in hand, or every node of a new cluster, starts up", readyDeadline, in.inHandOrAll()),
+		in.awaitingReady(wait),
 		wait(AwaitingInSync, "the node in hand catches up with the others", syncDeadline, in.inHand()),
 	}
 }
 
+func (in Inclusion[F, E]) awaitingReady(
+	wait func(name, doc string, deadline time.Duration, while transitions.Guard[F, Memo]) machines.State[F, Memo, E],
+) machines.State[F, Memo, E] {
+	if in.FirstStart {
+		return wait(AwaitingReady, "the node in hand, or every node of a new cluster, starts up", readyDeadline, in.inHandOrAll())
+	}
+	return wait(AwaitingReady, "the node in hand starts up", readyDeadline, in.inHand())
+}
+
 // Transitions of the fragment.
 func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Memo] {
+	return slices.Concat(in.choosing(), in.inHandTransitions())
+}
+
+// choosing who goes next, and what keeps everybody.
+func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
 	may := &machines.Choice[F, Memo]{Guard: mayRestart[F](), Pick: in.pick}
+	quorum := in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum holds the next node back")
+	isr := in.held(isrAtRisk, "isr-at-risk", "in-sync replicas hold the next node back")
 	return []machines.Transition[F, Memo]{
 		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that wants a restart"), Forget: true, Doc: "no node wants a restart any more"},
 		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Doc: "the first node in order that may go, goes"},
 		{Event: "node-unready", From: SelectingNode, To: AwaitingReady, Choose: in.other(), EvenIfUnknown: true, Doc: "a node that wants no restart is down: it is waited for first"},
-		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum holds the next node back"), EvenIfUnknown: true, Doc: "the quorum cannot spare the next node"},
-		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: in.held(isrAtRisk, "isr-at-risk", "in-sync replicas hold the next node back"), EvenIfUnknown: true, Doc: "partitions cannot spare the next node"},
+		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: quorum, EvenIfUnknown: true, Doc: "the quorum cannot spare the next node"},
+		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: isr, EvenIfUnknown: true, Doc: "partitions cannot spare the next node"},
 
-		{Event: "nothing-left", From: AwaitingQuorum, To: SelectingNode, When: transitions.Not(in.outdated(), "no node that wants a restart"), Doc: "no node wants a restart any more"},
 		{Event: "node-selected", From: AwaitingQuorum, To: RestartingNode, Choose: may, Awaited: true, Doc: "a node may go now"},
-		{Event: "nothing-left", From: AwaitingISR, To: SelectingNode, When: transitions.Not(in.outdated(), "no node that wants a restart"), Doc: "no node wants a restart any more"},
+		{Event: "quorum-clear", From: AwaitingQuorum, To: SelectingNode, When: transitions.Not(quorum, "the quorum to hold nobody back"), EvenIfUnknown: true, Doc: "the quorum holds nobody back any more; something else may"},
 		{Event: "node-selected", From: AwaitingISR, To: RestartingNode, Choose: may, Awaited: true, Doc: "a node may go now"},
-
-		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
-		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, When: in.outdatedInHand(), Doc: "what is wanted changed while the node was starting: it goes again, since it may be what mends it"},
-		{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Awaited: true, Doc: "the first pods of all nodes are ready"},
-		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
-		{Event: "unready-again", From: AwaitingInSync, To: AwaitingReady, When: transitions.Not(in.ready(), "the node in hand unready"), Doc: "the pod is not ready any more"},
-		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, Forget: true, Doc: "the node takes part again"},
+		{Event: "isr-clear", From: AwaitingISR, To: SelectingNode, When: transitions.Not(isr, "in-sync replicas to hold nobody back"), EvenIfUnknown: true, Doc: "in-sync replicas hold nobody back any more; something else may"},
 	}
+}
+
+// inHandTransitions follow one node from its restart until it takes part again.
+func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Memo] {
+	out := []machines.Transition[F, Memo]{
+		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
+		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Doc: "what is wanted changed while the node was starting: it goes again, since that may be what mends it"},
+	}
+	if in.FirstStart {
+		out = append(out, machines.Transition[F, Memo]{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Doc: "the first pods of all nodes are ready"})
+	}
+	return append(out, []machines.Transition[F, Memo]{
+		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
+		{Event: "down-first", From: AwaitingReady, To: SelectingNode, When: transitions.All(in.inVain(), in.othersFirst()), Forget: true, Doc: "nothing serves, and another node that is down may be what this one waits for"},
+
+		{Event: "unready-again", From: AwaitingInSync, To: AwaitingReady, When: in.unready(), Doc: "the pod is not ready any more"},
+		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, Forget: true, Doc: "the node takes part again"},
+		{Event: "down-first", From: AwaitingInSync, To: SelectingNode, When: in.othersFirst(), EvenIfUnknown: true, Forget: true, Doc: "another node that is down may be what this one waits for: it goes, since that takes nothing away"},
+	}...)
 }
 
 func (in Inclusion[F, E]) restart() *machines.Action[F, Memo, E] {
@@ -95,7 +130,7 @@ func (in Inclusion[F, E]) restart() *machines.Action[F, Memo, E] {
 		Before: transitions.All(in.Permit, in.safe()), TurnBack: in.TurnBack,
 		Do: func(f *F, m Memo) []E {
 			n := in.Facts(f).Node(m.Node)
-			if n == nil || !n.Outdated {
+			if n == nil || !n.due() {
 				return nil
 			}
 			return []E{in.Restart(f, n)}

@@ -44,6 +44,49 @@ func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, M
 	}
 }
 
+// again chooses the node in hand, if it is down and runs other than it is wanted: what changed may be what mends it.
+func (in Inclusion[F, E]) again() *machines.Choice[F, Memo] {
+	return &machines.Choice[F, Memo]{
+		Guard: transitions.Guard[F, Memo]{
+			Name: "node-in-hand-outdated", Doc: "the node in hand is down and runs other than it is wanted", Want: "the node in hand to be down and not as it is wanted",
+		},
+		Pick: func(f *F, m Memo) (transitions.Verdict, Memo) {
+			facts := in.Facts(f)
+			n := facts.Node(m.Node)
+			switch {
+			case n == nil:
+				return transitions.Deny("no node in hand"), m
+			case n.Ready || !n.due():
+				return transitions.Deny(n.Name() + " is ready, or as it is wanted"), m
+			}
+			return Safe(facts, n), m
+		},
+	}
+}
+
+// othersFirst says yes when another node that wants a restart is down, and may be what the node in hand waits for.
+func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Memo] {
+	return in.hand("another-down", "another node that wants a restart is down and may go", "another node that wants a restart to be down", nil,
+		func(f *Facts, hand *Node) transitions.Verdict {
+			for i := range f.Nodes {
+				n := &f.Nodes[i]
+				if n.ID != hand.ID && n.Outdated && !n.Ready && !n.starting(f.Now) {
+					return transitions.Allow()
+				}
+			}
+			return transitions.Deny("every other node that wants a restart is ready or starting")
+		})
+}
+
+// inVain says yes when the node in hand had its time and nothing serves: it may be waiting for those that are still to go.
+func (in Inclusion[F, E]) inVain() transitions.Guard[F, Memo] {
+	return in.hand("nothing-serves", "nothing serves although the node in hand had time to start", "nothing to serve", nil,
+		func(f *Facts, n *Node) transitions.Verdict {
+			had := n.Trouble != "" || !n.StartedAt.IsZero() && !f.Now.Before(n.StartedAt.Add(patience))
+			return transitions.If(f.NothingServing && had, "something serves, or "+n.Name()+" has just started")
+		})
+}
+
 // other chooses a node that is down although it wants no restart: nothing goes before it is back.
 func (in Inclusion[F, E]) other() *machines.Choice[F, Memo] {
 	return &machines.Choice[F, Memo]{
@@ -114,30 +157,38 @@ func (in Inclusion[F, E]) restarted() transitions.Guard[F, Memo] {
 			switch {
 			case !n.Running:
 				return transitions.Deny(n.Name() + " is gone or on its way out")
-			case n.Outdated:
+			case n.due():
 				return transitions.Deny(n.Name() + " still runs as before")
 			}
 			return transitions.Allow()
 		})
 }
 
-func (in Inclusion[F, E]) outdatedInHand() transitions.Guard[F, Memo] {
-	return in.hand("node-in-hand-outdated", "the node in hand wants a restart", "the node in hand to want a restart", nil,
-		func(_ *Facts, n *Node) transitions.Verdict {
-			return transitions.If(n.Outdated, n.Name()+" runs as wanted")
-		})
-}
-
+// ready says yes when the node in hand is ready. While none is in hand it says whom the first start waits for, so that a
+// person reads one reason and not two.
 func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
-	return in.hand("node-ready", "the pod of the node in hand is ready", "the pod of the node in hand ready", nil,
-		func(_ *Facts, n *Node) transitions.Verdict {
-			if n.Running && n.Ready {
+	return transitions.Guard[F, Memo]{
+		Name: "node-ready", Doc: "the pod of the node in hand is ready", Want: "the pod of the node in hand ready",
+		Ask: func(f *F, m Memo) transitions.Verdict {
+			facts := in.Facts(f)
+			n := facts.Node(m.Node)
+			switch {
+			case n == nil:
+				return transitions.Verdict{Answer: transitions.No, Want: "every pod of the new cluster ready", Saw: "not ready: " + Names(Troubles(facts))}
+			case n.Running && n.Ready:
 				return transitions.Allow()
-			}
-			if n.Trouble != "" {
+			case n.Trouble != "":
 				return transitions.Deny(n.Name() + ": " + n.Trouble)
 			}
 			return transitions.Deny(n.Name() + " is not ready")
+		},
+	}
+}
+
+func (in Inclusion[F, E]) unready() transitions.Guard[F, Memo] {
+	return in.hand("node-not-ready", "the pod of the node in hand is not ready", "the pod of the node in hand not ready", nil,
+		func(_ *Facts, n *Node) transitions.Verdict {
+			return transitions.If(!(n.Running && n.Ready), n.Name()+" is ready")
 		})
 }
 

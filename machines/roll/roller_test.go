@@ -89,7 +89,7 @@ func TestOrderOfRestarts(t *testing.T) {
 				}
 				want = d.want
 			}
-			if diff := cmp.Diff(want, play(t, &c), cmp.Comparer(func(a, b []int32) bool { return slices.Equal(a, b) })); diff != "" {
+			if diff := cmp.Diff(want, play(t, &c), cmp.Comparer(slices.Equal[[]int32])); diff != "" {
 				t.Errorf("order of restarts (-want +got):\n%s", diff)
 			}
 		})

@@ -1,0 +1,234 @@
+// Package rolltest tells what a roll does as one table of transitions, for every machine that includes the roll, and builds
+// the nodes that such tables are about.
+package rolltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Now is the time of every row.
+var Now = machinetest.Start
+
+// ErrSilent is why Kafka cannot be read in rows in which it is silent.
+var ErrSilent = errors.New("connection refused")
+
+const sessionTimeout = 9 * time.Second
+
+// Change changes the nodes of a row.
+type Change func(*roll.Facts)
+
+// Dual are nodes with both roles, counted from 0: all serve, all are as they are wanted, node 0 leads the quorum.
+func Dual(n int, changes ...Change) roll.Facts {
+	return facts(n, func(node *roll.Node) { node.Controller, node.Broker = true, true }, changes)
+}
+
+// Split are so many controllers, counted from 0, and brokers, counted on.
+func Split(controllers, brokers int, changes ...Change) roll.Facts {
+	return facts(controllers+brokers, func(node *roll.Node) {
+		node.Controller = int(node.ID) < controllers
+		node.Broker = !node.Controller
+	}, changes)
+}
+
+func facts(n int, role func(*roll.Node), changes []Change) roll.Facts {
+	f := roll.Facts{Now: Now, SessionTimeout: sessionTimeout, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
+	quorum, brokers := kafka.Quorum{}, kafka.Brokers{FencingTold: true}
+	for id := range int32(n) { //nolint:gosec // a handful
+		node := roll.Node{
+			ID: id, Pod: Pod(id), Running: true, Ready: true,
+			StartedAt: Now.Add(-time.Hour), ReadySince: Now.Add(-time.Hour),
+		}
+		role(&node)
+		f.Nodes = append(f.Nodes, node)
+		if node.Controller {
+			quorum.Voters = append(quorum.Voters, kafka.QuorumReplica{ID: id, LastCaughtUpMillis: Now.UnixMilli()})
+		}
+		if node.Broker {
+			brokers.Brokers = append(brokers.Brokers, kafka.Broker{ID: id, Fencing: kafka.Unfenced})
+		}
+	}
+	f.Quorum, f.Brokers = transitions.Known(quorum, Now), transitions.Known(brokers, Now)
+	f.Partitions = transitions.Known(kafka.Partitions{}, Now)
+	for _, change := range changes {
+		change(&f)
+	}
+	return f
+}
+
+// Pod is the name of a node's pod.
+func Pod(id int32) string { return fmt.Sprintf("my-cluster-pool-%d", id) }
+
+// All joins changes to one.
+func All(changes ...Change) Change {
+	return func(f *roll.Facts) {
+		for _, change := range changes {
+			change(f)
+		}
+	}
+}
+
+func each(ids []int32, change func(*roll.Node)) Change {
+	return func(f *roll.Facts) {
+		for _, id := range ids {
+			change(f.Node(id))
+		}
+	}
+}
+
+// Outdated nodes want a restart; none given means all.
+func Outdated(ids ...int32) Change {
+	return func(f *roll.Facts) {
+		for i := range f.Nodes {
+			n := &f.Nodes[i]
+			n.Outdated = n.Outdated || len(ids) == 0 || slices.Contains(ids, n.ID)
+		}
+	}
+}
+
+// Stale nodes differ from what is wanted in another way than the roll is about.
+func Stale(ids ...int32) Change { return each(ids, func(n *roll.Node) { n.Stale = true }) }
+
+// Down is a node whose process does not come up.
+func Down(id int32) Change {
+	return each([]int32{id}, func(n *roll.Node) {
+		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "cannot pull image apache/kafka:none"
+	})
+}
+
+// Gone is a node whose pod is on its way out, or not there yet.
+func Gone(id int32) Change {
+	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} })
+}
+
+// Starting is a node whose process was started so long ago and is not ready yet.
+func Starting(id int32, ago time.Duration) Change {
+	return each([]int32{id}, func(n *roll.Node) { n.Ready, n.StartedAt = false, Now.Add(-ago) })
+}
+
+// Restarted is a node that is ready, and whose process was started so long ago.
+func Restarted(id int32, ago time.Duration) Change {
+	return each([]int32{id}, func(n *roll.Node) { n.StartedAt, n.ReadySince = Now.Add(-ago), Now.Add(-ago) })
+}
+
+// NothingServes says that no broker, or no majority of controllers, has been ready for a while.
+func NothingServes(f *roll.Facts) { f.NothingServing = true }
+
+// Led by another controller.
+func Led(by int32) Change { return quorum(func(q *kafka.Quorum) { q.Leader = by }) }
+
+// Leaderless is a quorum without a leader.
+func Leaderless(f *roll.Facts) { Led(kafka.NoLeader)(f) }
+
+// Behind is a controller that has not caught up with the leader.
+func Behind(id int32) Change {
+	return quorum(func(q *kafka.Quorum) {
+		for i := range q.Voters {
+			if q.Voters[i].ID == id {
+				q.Voters[i].LastCaughtUpMillis -= time.Minute.Milliseconds()
+			}
+		}
+	})
+}
+
+// NoVoter is a controller that the static quorum does not count.
+func NoVoter(id int32) Change {
+	return quorum(func(q *kafka.Quorum) {
+		q.Voters = slices.DeleteFunc(q.Voters, func(v kafka.QuorumReplica) bool { return v.ID == id })
+	})
+}
+
+func quorum(change func(*kafka.Quorum)) Change {
+	return func(f *roll.Facts) {
+		if q, known := f.Quorum.Get(); known {
+			q = q.Clone()
+			change(&q)
+			f.Quorum = transitions.Known(q, f.Quorum.At())
+		}
+	}
+}
+
+// Partition of three replicas and a minimum of two, in sync on some of them.
+func Partition(topic string, replicas, isr []int32) Change {
+	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, MinISR: 2})
+}
+
+// Unjudged is a partition whose minimum cannot be read.
+func Unjudged(topic string, replicas []int32) Change {
+	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: replicas, MinISR: kafka.MinISRUnreadable})
+}
+
+func partition(p kafka.Partition) Change {
+	return func(f *roll.Facts) {
+		if have, known := f.Partitions.Get(); known {
+			have = have.Clone()
+			have.Suspect = append(have.Suspect, p)
+			f.Partitions = transitions.Known(have, f.Partitions.At())
+		}
+	}
+}
+
+// Fenced is a broker that Kafka has shut out.
+func Fenced(id int32) Change {
+	return func(f *roll.Facts) {
+		b, _ := f.Brokers.Get()
+		b = b.Clone()
+		for i := range b.Brokers {
+			if b.Brokers[i].ID == id {
+				b.Brokers[i].Fencing = kafka.Fenced
+			}
+		}
+		f.Brokers = transitions.Known(b, f.Brokers.At())
+	}
+}
+
+// Registered is a broker that is registered besides those there are.
+func Registered(id int32) Change {
+	return func(f *roll.Facts) {
+		b, _ := f.Brokers.Get()
+		b = b.Clone()
+		b.Brokers = append(b.Brokers, kafka.Broker{ID: id, Fencing: kafka.Fenced})
+		f.Brokers = transitions.Known(b, f.Brokers.At())
+	}
+}
+
+// Observed is how long ago Kafka gave its answers.
+func Observed(ago time.Duration) Change {
+	return func(f *roll.Facts) {
+		if q, known := f.Quorum.Get(); known {
+			f.Quorum = transitions.Known(q, Now.Add(-ago))
+		}
+		if p, known := f.Partitions.Get(); known {
+			f.Partitions = transitions.Known(p, Now.Add(-ago))
+		}
+		if b, known := f.Brokers.Get(); known {
+			f.Brokers = transitions.Known(b, Now.Add(-ago))
+		}
+	}
+}
+
+// Without answers to these needs, Kafka is silent about them.
+func Without(needs ...transitions.Need) Change {
+	return func(f *roll.Facts) {
+		for _, need := range needs {
+			switch need {
+			case roll.NeedQuorum:
+				f.Quorum = transitions.Unreadable[kafka.Quorum](ErrSilent)
+			case roll.NeedPartitions:
+				f.Partitions = transitions.Unreadable[kafka.Partitions](ErrSilent)
+			case roll.NeedBrokers:
+				f.Brokers = transitions.Unreadable[kafka.Brokers](ErrSilent)
+			}
+		}
+	}
+}
+
+// Silent is a Kafka that answers nothing.
+func Silent(f *roll.Facts) { Without(roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers)(f) }

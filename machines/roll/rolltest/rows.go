@@ -1,0 +1,217 @@
+package rolltest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// Machine is one that includes the roll, as far as the roll's table has to know it.
+type Machine[F, E any] struct {
+	// Facts of the machine in which the nodes are these and the roll is permitted.
+	Facts func(roll.Facts) F
+	// Restart is the effect on a node.
+	Restart func(id int32) E
+	// OnTarget, TurnBack and Done as the machine includes the roll.
+	OnTarget, TurnBack, Done string
+	// Located is where the machine finds itself while a node wants a restart.
+	Located string
+	// Another target than that of any row.
+	Another string
+	// FirstStart as the machine includes the roll.
+	FirstStart bool
+}
+
+type (
+	row[F, E any]  = machinetest.Row[F, roll.Memo, E]
+	want[F, E any] = machinetest.Want[roll.Memo, E]
+)
+
+// Hand is the memo with the node in hand.
+func Hand(id int32) *roll.Memo { return &roll.Memo{Node: id} }
+
+// Rows are the roll's transitions in the machine.
+func Rows[F, E any](m Machine[F, E]) []machinetest.Row[F, roll.Memo, E] {
+	return slices.Concat(m.selecting(), m.awaitingQuorum(), m.awaitingISR(), m.restarting(), m.awaitingReady(), m.awaitingInSync())
+}
+
+// to is the edge that a row takes.
+func (m Machine[F, E]) to(event, state string, hand ...int32) want[F, E] {
+	w := want[F, E]{Event: event, To: state}
+	if len(hand) > 0 {
+		w.Memo = Hand(hand[0])
+	}
+	return w
+}
+
+func (m Machine[F, E]) stays(guards ...string) want[F, E] { return want[F, E]{WaitingFor: guards} }
+
+// full is a partition on the first three nodes that can spare one of them; tight is one that can spare none.
+var (
+	full  = Partition("orders-7", []int32{0, 1, 2}, []int32{0, 1, 2})
+	tight = Partition("orders-7", []int32{0, 1, 2}, []int32{1, 2})
+)
+
+func (m Machine[F, E]) selecting() []row[F, E] {
+	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
+		return row[F, E]{Name: "selecting: " + name, Reason: reason, State: roll.SelectingNode, Facts: m.Facts(nodes), Want: want}
+	}
+	changed := at("what is wanted changes", "", Dual(3, Outdated()), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed.Attempt = m.Another
+	return []row[F, E]{
+		at("no node wants a restart any more", "", Dual(3), m.to("all-restarted", m.Done)),
+		at("no node wants a restart, although one is down", "what is down and as wanted is not the roll's concern", Dual(3, Down(1)), m.to("all-restarted", m.Done)),
+		at("controllers go before brokers", "", Split(3, 3, Outdated()), m.to("node-selected", roll.RestartingNode, 1)),
+		at("the active controller waits for its like", "each change of the leader costs an election", Split(3, 0, Outdated(), Led(1)), m.to("node-selected", roll.RestartingNode, 0)),
+		at("the active controller goes last of the controllers", "", Split(3, 3, Outdated(0, 3, 4, 5)), m.to("node-selected", roll.RestartingNode, 0)),
+		at("brokers go once the controllers have", "", Split(3, 3, Outdated(4, 5)), m.to("node-selected", roll.RestartingNode, 4)),
+		at("a node that is down goes first, whatever its role", "the restart may be what mends it, and takes nothing away", Split(3, 3, Outdated(), Down(4)), m.to("node-selected", roll.RestartingNode, 4)),
+		at("of those that are down a controller goes first", "", Split(3, 3, Outdated(), Down(4), Down(1)), m.to("node-selected", roll.RestartingNode, 1)),
+		at("a node that is down goes although another is down that wants no restart", "gates do not block recovery", Dual(3, Outdated(1), Down(1), Down(2)), m.to("node-selected", roll.RestartingNode, 1)),
+		at("a node that is down goes although Kafka is silent", "there is nothing to ask for", Dual(3, Outdated(), Down(2), Silent), m.to("node-selected", roll.RestartingNode, 2)),
+		at("nothing serves, so that there is nothing to protect", "", Dual(3, Outdated(), Silent, NothingServes), m.to("node-selected", roll.RestartingNode, 0)),
+		at("a node that is still starting up is left alone", "it may be recovering its logs", Dual(3, Outdated(), Starting(1, 9*time.Minute)), m.stays("may-restart")),
+		at("a node that has been starting for ten minutes goes", "", Dual(3, Outdated(), Starting(1, 10*time.Minute)), m.to("node-selected", roll.RestartingNode, 1)),
+		at("a node that wants no restart is down", "nothing goes before it is back", Dual(3, Outdated(0, 1), Down(2)), m.to("node-unready", roll.AwaitingReady, 2)),
+		at("a node that wants no restart is on its way", "", Dual(3, Outdated(0, 1), Gone(2)), m.to("node-unready", roll.AwaitingReady, 2)),
+		at("the quorum cannot spare a controller", "", Split(3, 3, Outdated(1), Behind(2)), m.to("quorum-at-risk", roll.AwaitingQuorum)),
+		at("partitions cannot spare a broker", "", Dual(3, Outdated(1), tight), m.to("isr-at-risk", roll.AwaitingISR)),
+		at("partitions can spare a broker that is out of the ISR", "", Dual(3, Outdated(0), tight), m.to("node-selected", roll.RestartingNode, 0)),
+		at("a broker that can be spared goes before one that cannot", "", Split(3, 4, Outdated(4, 6), Partition("orders-7", []int32{3, 4, 5}, []int32{4, 5})), m.to("node-selected", roll.RestartingNode, 6)),
+		at("a quorum that cannot be read spares nobody", "", Dual(3, Outdated(1), Without(roll.NeedQuorum)), m.stays("may-restart")),
+		at("partitions that cannot be read spare nobody", "", Dual(3, Outdated(1), Without(roll.NeedPartitions)), m.stays("may-restart")),
+		changed,
+	}
+}
+
+func (m Machine[F, E]) awaitingQuorum() []row[F, E] {
+	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
+		return row[F, E]{Name: "awaiting the quorum: " + name, Reason: reason, State: roll.AwaitingQuorum, Facts: m.Facts(nodes), Want: want}
+	}
+	changed := at("what is wanted changes", "", Split(3, 3, Outdated(1), Behind(2)), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed.Attempt = m.Another
+	return []row[F, E]{
+		at("a voter is behind", "", Split(3, 3, Outdated(1), Behind(2)), m.stays("may-restart")),
+		at("there is no leader", "", Split(3, 3, Outdated(1), Leaderless), m.stays("may-restart")),
+		at("all have caught up", "", Split(3, 3, Outdated(1)), m.to("node-selected", roll.RestartingNode, 1)),
+		at("nobody wants a restart any more", "", Split(3, 3, Behind(2)), m.to("quorum-clear", roll.SelectingNode)),
+		at("another node goes down", "the wait names what it waits for", Split(3, 3, Outdated(1), Behind(2), Down(4)), m.to("quorum-clear", roll.SelectingNode)),
+		at("now it is partitions that hold the node back", "", Dual(3, Outdated(1), tight), m.to("quorum-clear", roll.SelectingNode)),
+		at("now it is partitions that cannot be read", "", Dual(3, Outdated(1), Without(roll.NeedPartitions)), m.to("quorum-clear", roll.SelectingNode)),
+		at("the quorum cannot be read", "", Split(3, 3, Outdated(1), Without(roll.NeedQuorum)), m.stays("may-restart")),
+		changed,
+	}
+}
+
+func (m Machine[F, E]) awaitingISR() []row[F, E] {
+	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
+		return row[F, E]{Name: "awaiting ISRs: " + name, Reason: reason, State: roll.AwaitingISR, Facts: m.Facts(nodes), Want: want}
+	}
+	changed := at("what is wanted changes", "", Dual(3, Outdated(1), tight), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed.Attempt = m.Another
+	return []row[F, E]{
+		at("partitions are at their minimum", "", Dual(3, Outdated(1), tight), m.stays("may-restart")),
+		at("another broker has just restarted", "Kafka may still show the process before in sync", Split(3, 3, Outdated(4), Restarted(5, 8*time.Second)), m.stays("may-restart")),
+		at("partitions are above their minimum", "", Dual(3, Outdated(1), full), m.to("node-selected", roll.RestartingNode, 1)),
+		at("nobody wants a restart any more", "", Dual(3, tight), m.to("isr-clear", roll.SelectingNode)),
+		at("now it is the quorum that holds the node back", "", Dual(3, Outdated(1), tight, Behind(2)), m.to("isr-clear", roll.SelectingNode)),
+		at("now it is the quorum that cannot be read", "", Dual(3, Outdated(1), Without(roll.NeedQuorum)), m.to("isr-clear", roll.SelectingNode)),
+		at("partitions cannot be read", "", Dual(3, Outdated(1), Without(roll.NeedPartitions)), m.stays("may-restart")),
+		changed,
+	}
+}
+
+func (m Machine[F, E]) restarting() []row[F, E] {
+	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
+		return row[F, E]{Name: "restarting: " + name, Reason: reason, State: roll.RestartingNode, Memo: Hand(1), Facts: m.Facts(nodes), Want: want}
+	}
+	acts := m.stays("node-restarted")
+	acts.Effects = []E{m.Restart(1)}
+	blocked := m.stays("node-restarted")
+	blocked.Blocked = []string{"restart-safe"}
+	changed := at("what is wanted changes", "", Dual(3, Outdated(1)), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed.Attempt = m.Another
+	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(1)), m.to(machines.EventLocated, m.Located))
+	unwanted.Memo = Hand(7)
+	return []row[F, E]{
+		at("the node in hand is restarted", "", Dual(3, Outdated(1)), acts),
+		at("the node in hand is down and is restarted", "", Dual(3, Outdated(1), Down(1)), acts),
+		at("the node in hand is down and differs in another way", "what changed may be what mends it", Dual(3, Outdated(2), Stale(1), Down(1)), acts),
+		at("the pod is on its way out", "it is asked to go once more, which does nothing", Dual(3, Outdated(1), Gone(1)), acts),
+		at("the pod is away and comes back as it is wanted", "", Dual(3, Gone(1)), m.stays("node-restarted")),
+		at("the pod was made anew", "", Dual(3, Outdated(2), Starting(1, time.Second)), m.to("restarted", roll.AwaitingReady, 1)),
+		at("the pod came up by itself and is as it is wanted", "what else changed waits for its own roll", Dual(3, Outdated(2), Stale(1)), m.to("restarted", roll.AwaitingReady, 1)),
+		at("another node went down meanwhile", "the permission is asked again just before", Dual(3, Outdated(1), Down(2)), m.to(machines.EventTurnedBack, m.TurnBack)),
+		at("whether the node can be spared cannot be read", "", Dual(3, Outdated(1), Without(roll.NeedPartitions)), blocked),
+		changed, unwanted,
+	}
+}
+
+func (m Machine[F, E]) awaitingReady() []row[F, E] {
+	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
+		return row[F, E]{Name: "awaiting readiness: " + name, Reason: reason, State: roll.AwaitingReady, Memo: Hand(1), Facts: m.Facts(nodes), Want: want}
+	}
+	changed := at("what is wanted changes", "", Dual(3, Outdated(2), Starting(1, time.Second)), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed.Attempt = m.Another
+	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(2)), m.to(machines.EventLocated, m.Located))
+	unwanted.Memo = Hand(7)
+	rows := []row[F, E]{
+		at("the node in hand starts", "", Dual(3, Outdated(2), Starting(1, time.Second)), m.stays("node-ready")),
+		at("the node in hand does not come up", "", Dual(3, Outdated(2), Down(1)), m.stays("node-ready")),
+		at("the node in hand is away", "", Dual(3, Outdated(2), Gone(1)), m.stays("node-ready")),
+		at("the node in hand is ready", "", Dual(3, Outdated(2)), m.to("ready", roll.AwaitingInSync, 1)),
+		at("the node in hand does not come up and is not as it is wanted any more", "what changed may be what mends it", Dual(3, Outdated(2), Stale(1), Down(1)), m.to("outdated-again", roll.RestartingNode, 1)),
+		at("the node in hand starts and is not as it is wanted any more", "a node that starts up is left alone", Dual(3, Outdated(2), Stale(1), Starting(1, time.Second)), m.stays("node-ready")),
+		at("the node in hand is ready and is not as it is wanted any more", "what else changed waits for its own roll", Dual(3, Outdated(2), Stale(1)), m.to("ready", roll.AwaitingInSync, 1)),
+		at("another that wants a restart is down while something serves", "one node at a time, while there is something to protect", Dual(3, Outdated(2), Down(1), Down(2)), m.stays("node-ready")),
+		at("nothing serves, and another that wants a restart is down", "the node in hand may need the other to make a majority", Dual(3, Outdated(2), Starting(1, 30*time.Second), Down(2), NothingServes), m.to("down-first", roll.SelectingNode)),
+		at("nothing serves, the node in hand has died and another is down", "", Dual(3, Outdated(2), Down(1), Down(2), NothingServes), m.to("down-first", roll.SelectingNode)),
+		at("nothing serves, but the node in hand has just started", "it may be all that was missing", Dual(3, Outdated(2), Starting(1, 29*time.Second), Down(2), NothingServes), m.stays("node-ready")),
+		at("nothing serves, and the node in hand is not placed yet", "", Dual(3, Outdated(2), Gone(1), Down(2), NothingServes), m.stays("node-ready")),
+		at("nothing serves, and the other is starting", "", Dual(3, Outdated(2), Down(1), Starting(2, time.Minute), NothingServes), m.stays("node-ready")),
+		at("nothing serves, and the other wants no restart", "", Dual(3, Down(1), Down(2), NothingServes), m.stays("node-ready")),
+		changed, unwanted,
+	}
+	if m.FirstStart {
+		first := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
+			r := at(name, reason, nodes, want)
+			r.Memo = nil
+			return r
+		}
+		rows = append(rows,
+			first("the first pods start", "", Dual(3, Starting(0, time.Second), Gone(1), Down(2)), m.stays("node-ready")),
+			first("the first pods are all ready", "", Dual(3), m.to("all-ready", m.Done)),
+			first("there is no node yet", "", roll.Facts{Now: Now}, m.stays("node-ready")),
+		)
+	}
+	return rows
+}
+
+func (m Machine[F, E]) awaitingInSync() []row[F, E] {
+	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
+		return row[F, E]{Name: "awaiting sync: " + name, Reason: reason, State: roll.AwaitingInSync, Memo: Hand(1), Facts: m.Facts(nodes), Want: want}
+	}
+	changed := at("what is wanted changes", "", Dual(3, Outdated(2), tight), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed.Attempt = m.Another
+	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(2)), m.to(machines.EventLocated, m.Located))
+	unwanted.Memo = Hand(7)
+	out := Partition("orders-7", []int32{0, 1, 2}, []int32{0, 2})
+	return []row[F, E]{
+		at("the node in hand takes part again", "", Dual(3, Outdated(2), Restarted(1, 10*time.Second)), m.to("in-sync", roll.SelectingNode)),
+		at("the node in hand is out of an ISR", "", Dual(3, Outdated(2), out), m.stays("in-sync")),
+		at("the node in hand has not run for one session time-out", "Kafka may still speak of the process before", Dual(3, Outdated(2), Restarted(1, 8*time.Second)), m.stays("in-sync")),
+		at("Kafka does not answer", "", Dual(3, Outdated(2), Silent), m.stays("in-sync")),
+		at("the node in hand goes down again", "", Dual(3, Outdated(2), out, Down(1)), m.to("unready-again", roll.AwaitingReady, 1)),
+		at("the node in hand stops serving as Kafka last saw it in sync", "", Dual(3, Outdated(2), Starting(1, time.Hour)), m.to("unready-again", roll.AwaitingReady, 1)),
+		at("the node in hand and another that wants a restart are down", "the node in hand may be down for what it was restarted with", Dual(3, Outdated(2), out, Down(1), Down(2)), m.to("unready-again", roll.AwaitingReady, 1)),
+		at("the node in hand takes part again and another that wants a restart is down", "", Dual(3, Outdated(2), Down(2)), m.to("in-sync", roll.SelectingNode)),
+		at("another that wants a restart is down", "it may hold what the node in hand lacks, and is taken nothing from", Dual(3, Outdated(2), out, Down(2)), m.to("down-first", roll.SelectingNode)),
+		at("another that wants a restart is down and Kafka does not answer", "without a majority nobody would ever be in sync", Dual(3, Outdated(2), Silent, Down(2)), m.to("down-first", roll.SelectingNode)),
+		at("another that wants a restart is starting", "", Dual(3, Outdated(2), out, Starting(2, time.Minute)), m.stays("in-sync")),
+		at("another that wants no restart is down", "", Dual(3, out, Down(2)), m.stays("in-sync")),
+		changed, unwanted,
+	}
+}

@@ -1,0 +1,172 @@
+package roll_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/machines/roll/rolltest"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// judged is a verdict in the words of a table.
+type judged struct{ Answer, Saw string }
+
+func words(v transitions.Verdict) judged { return judged{Answer: v.Answer.String(), Saw: v.Saw} }
+
+type judgement struct {
+	reason string
+	nodes  roll.Facts
+	node   int32
+	want   judged
+}
+
+func (c *judgement) check(t *testing.T, ask func(*roll.Facts, *roll.Node) transitions.Verdict) {
+	t.Helper()
+	if diff := cmp.Diff(c.want, words(ask(&c.nodes, c.nodes.Node(c.node)))); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+	}
+}
+
+func no(saw string) judged      { return judged{Answer: "no", Saw: saw} }
+func unknown(saw string) judged { return judged{Answer: "unknown", Saw: saw} }
+
+var yes = judged{Answer: "yes"}
+
+const dark = "cannot be read: connection refused"
+
+// three are the replicas of a partition on the first three nodes.
+var three = []int32{0, 1, 2}
+
+func TestSafe(t *testing.T) {
+	for name, c := range map[string]judgement{
+		"all serve": {nodes: rolltest.Dual(3), want: yes},
+		"another node is down": {
+			nodes: rolltest.Dual(3, rolltest.Down(2)), want: no("not ready: my-cluster-pool-2"),
+		},
+		"the pod of another node is away": {
+			nodes: rolltest.Dual(3, rolltest.Gone(2)), want: no("not ready: my-cluster-pool-2"),
+		},
+		"many others are down": {
+			nodes: rolltest.Split(3, 3, rolltest.Down(5), rolltest.Down(4), rolltest.Down(3), rolltest.Down(2)),
+			want:  no("not ready: my-cluster-pool-2, my-cluster-pool-3, my-cluster-pool-4 and 1 more"),
+		},
+		"it is down itself": {
+			reason: "it takes nothing away", nodes: rolltest.Dual(3, rolltest.Down(0), rolltest.Down(2), rolltest.Silent), want: yes,
+		},
+		"it starts": {
+			reason: "it may be recovering its logs", nodes: rolltest.Dual(3, rolltest.Starting(0, time.Minute)), want: no("my-cluster-pool-0 is still starting up"),
+		},
+		"it starts while nothing serves": {
+			nodes: rolltest.Dual(3, rolltest.Starting(0, time.Minute), rolltest.NothingServes), want: no("my-cluster-pool-0 is still starting up"),
+		},
+		"it has been starting for ten minutes": {nodes: rolltest.Dual(3, rolltest.Starting(0, 10*time.Minute)), want: yes},
+		"nothing serves": {
+			reason: "there is nothing to protect", nodes: rolltest.Dual(3, rolltest.Down(1), rolltest.Down(2), rolltest.Silent, rolltest.NothingServes), want: yes,
+		},
+
+		"a controller, and another is behind": {
+			nodes: rolltest.Split(3, 3, rolltest.Behind(2)),
+			want:  no("without controller 0 only 1 of the 2 voters needed are caught up; behind: 2"),
+		},
+		"a controller, and two of five are behind": {
+			nodes: rolltest.Split(5, 3, rolltest.Behind(1), rolltest.Behind(2)),
+			want:  no("without controller 0 only 2 of the 3 voters needed are caught up; behind: 1, 2"),
+		},
+		"a controller, and one of five is behind": {nodes: rolltest.Split(5, 3, rolltest.Behind(2)), want: yes},
+		"the controller that is behind":           {nodes: rolltest.Split(3, 3, rolltest.Behind(2)), node: 2, want: yes},
+		"the only controller":                     {nodes: rolltest.Split(1, 3), want: yes},
+		"a controller without a leader":           {nodes: rolltest.Split(3, 3, rolltest.Leaderless), want: no("the quorum has no leader")},
+		"a controller of a quorum that cannot be read": {
+			nodes: rolltest.Split(3, 3, rolltest.Without(roll.NeedQuorum)), want: unknown(dark),
+		},
+		"a controller that the quorum does not count": {nodes: rolltest.Split(4, 3, rolltest.NoVoter(3)), node: 3, want: yes},
+		"a controller, just after another restarted": {
+			reason: "the leader may not have noticed yet", nodes: rolltest.Split(3, 3, rolltest.Restarted(2, time.Second)),
+			want: no("the quorum was not observed since controller 2 started"),
+		},
+		"a controller, once the quorum noticed": {nodes: rolltest.Split(3, 3, rolltest.Restarted(2, 2*time.Second)), want: yes},
+		"a broker of a quorum that cannot be read": {
+			reason: "a broker is not missed by the quorum", nodes: rolltest.Split(3, 3, rolltest.Without(roll.NeedQuorum)), node: 3, want: yes,
+		},
+
+		"a broker of a partition that is above its minimum": {nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, three)), want: yes},
+		"a broker of a partition that is at its minimum": {
+			nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{0, 1})),
+			want:  no("without broker 0 these fall under min.insync.replicas: orders-7-0"),
+		},
+		"a broker that is out of the ISR of a partition that is at its minimum": {
+			nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{1, 2})), want: yes,
+		},
+		"a broker that is out of the ISR of a partition that is under its minimum": {
+			reason: "it may be the one that mends it", nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{2})),
+			want: no("without broker 0 these fall under min.insync.replicas: orders-7-0"),
+		},
+		"a broker that does not hold the partition": {
+			nodes: rolltest.Dual(4, rolltest.Partition("orders-7", three, []int32{1, 2})), node: 3, want: yes,
+		},
+		"a broker of many partitions that are at their minimum": {
+			nodes: rolltest.Dual(3, rolltest.Partition("d", three, []int32{0, 1}), rolltest.Partition("c", three, []int32{0, 1}), rolltest.Partition("b", three, []int32{0, 1}), rolltest.Partition("a", three, []int32{0, 1})),
+			want:  no("without broker 0 these fall under min.insync.replicas: a-0, b-0, c-0 and 1 more"),
+		},
+		"a broker of a partition whose minimum cannot be read": {
+			nodes: rolltest.Dual(3, rolltest.Unjudged("orders-7", three)), want: unknown("min.insync.replicas cannot be read of orders-7-0"),
+		},
+		"a broker of partitions that cannot be read": {nodes: rolltest.Dual(3, rolltest.Without(roll.NeedPartitions)), want: unknown(dark)},
+		"a controller of partitions that cannot be read": {
+			nodes: rolltest.Split(3, 3, rolltest.Without(roll.NeedPartitions)), want: yes,
+		},
+		"a broker, just after another restarted": {
+			reason: "Kafka may still show the process before in sync: nobody has to remember that one was in hand",
+			nodes:  rolltest.Split(3, 3, rolltest.Restarted(4, 8*time.Second)), node: 3, want: no("broker 4 has not run for one session time-out yet"),
+		},
+		"a broker, once a session has passed": {nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second)), node: 3, want: yes},
+		"a broker, once a session has passed that Kafka was not asked since": {
+			nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second), rolltest.Observed(time.Second)), node: 3, want: no("broker 4 has not run for one session time-out yet"),
+		},
+		"a broker that has just restarted itself": {nodes: rolltest.Split(3, 3, rolltest.Restarted(3, time.Second)), node: 3, want: yes},
+	} {
+		t.Run(name, func(t *testing.T) { c.check(t, roll.Safe) })
+	}
+}
+
+func TestInSync(t *testing.T) {
+	young := no("broker 1 has not run for one session time-out yet")
+	for name, c := range map[string]judgement{
+		"it takes part": {nodes: rolltest.Dual(3), want: yes},
+		"it is out of an ISR": {
+			nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{0, 2})), want: no("broker 1 is out of the ISR of orders-7-0"),
+		},
+		"another is out of an ISR": {nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{0, 1})), want: yes},
+		"it is fenced":             {nodes: rolltest.Dual(3, rolltest.Fenced(1)), want: no("broker 1 is fenced or not registered")},
+		"it is not registered": {
+			nodes: rolltest.Dual(3, func(f *roll.Facts) { rolltest.Without(roll.NeedBrokers)(f); f.Brokers = rolltest.Split(0, 1).Brokers }),
+			want:  no("broker 1 is fenced or not registered"),
+		},
+		"it has just started":          {nodes: rolltest.Dual(3, rolltest.Restarted(1, 8*time.Second)), want: young},
+		"it has run for one session":   {nodes: rolltest.Dual(3, rolltest.Restarted(1, 9*time.Second)), want: yes},
+		"Kafka was not asked since":    {nodes: rolltest.Dual(3, rolltest.Restarted(1, 10*time.Second), rolltest.Observed(2*time.Second)), want: young},
+		"it has no process":            {nodes: rolltest.Dual(3, rolltest.Down(1)), want: young},
+		"partitions cannot be read":    {nodes: rolltest.Dual(3, rolltest.Without(roll.NeedPartitions)), want: unknown(dark)},
+		"registrations cannot be read": {nodes: rolltest.Dual(3, rolltest.Without(roll.NeedBrokers)), want: unknown(dark)},
+		"the quorum cannot be read":    {nodes: rolltest.Dual(3, rolltest.Without(roll.NeedQuorum)), want: unknown(dark)},
+
+		"a controller takes part": {nodes: rolltest.Split(3, 3), want: yes},
+		"a controller needs no session": {
+			reason: "it is no broker", nodes: rolltest.Split(3, 3, rolltest.Restarted(1, time.Second), rolltest.Without(roll.NeedBrokers, roll.NeedPartitions)), want: yes,
+		},
+		"a controller has not caught up": {nodes: rolltest.Split(3, 3, rolltest.Behind(1)), want: no("controller 1 has not caught up with the leader, controller 0")},
+		"a controller, and the quorum was last asked before it started": {
+			nodes: rolltest.Split(3, 3, rolltest.Restarted(1, time.Second), rolltest.Observed(2*time.Second)), want: no("the quorum was not observed since controller 1 started"),
+		},
+		"a controller, and nobody leads":              {nodes: rolltest.Split(3, 3, rolltest.Leaderless), want: no("the quorum has no leader")},
+		"the controller that leads":                   {nodes: rolltest.Split(3, 3, rolltest.Led(1), rolltest.Behind(1)), want: yes},
+		"a controller that the quorum does not count": {nodes: rolltest.Split(3, 3, rolltest.NoVoter(1)), want: yes},
+		"a broker does not need the quorum":           {nodes: rolltest.Split(1, 3, rolltest.Without(roll.NeedQuorum)), want: yes},
+	} {
+		c.node = 1
+		t.Run(name, func(t *testing.T) { c.check(t, roll.InSync) })
+	}
+}
