@@ -68,6 +68,6 @@ func newRoot(name string) *cobra.Command {
 	if name == "kubectl-detent" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl detent"}
 	}
-	root.AddCommand(newManagerCommand(), newVersionCommand())
+	root.AddCommand(newDevCommand(), newManagerCommand(), newVersionCommand())
 	return root
 }

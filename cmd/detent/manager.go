@@ -50,6 +50,7 @@ func newManagerCommand() *cobra.Command {
 	flags.IntVar(&o.Workers, "workers", 4, "resources of one kind that are worked on at once")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "take turns with other replicas by a lease")
 	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
+	flags.DurationVar(&o.LeaseDuration, "lease-duration", operator.DefaultLeaseDuration, "how long a leader that is gone keeps the others waiting")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "127.0.0.1:8080", "address of the metrics endpoint; 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")
 	flags.StringVar(&o.KafkaProxy, "kafka-proxy", "", "HTTP proxy (host:port) that brokers are reached through, for a manager outside the pod network")

@@ -51,6 +51,8 @@ type Options struct {
 	// LeaderElection makes several replicas take turns; LeaderNamespace holds the lease.
 	LeaderElection  bool
 	LeaderNamespace string
+	// LeaseDuration is how long a leader that is gone keeps the others waiting.
+	LeaseDuration time.Duration
 	// MetricsAddress and HealthAddress to listen on; "0" for not at all.
 	MetricsAddress, HealthAddress string
 	// KafkaProxy is the address of an HTTP proxy that brokers are reached through; empty for directly.
@@ -64,6 +66,9 @@ type Options struct {
 
 // LeaseName is the lease that replicas elect their leader by.
 const LeaseName = "detent-manager"
+
+// DefaultLeaseDuration leaves 10 seconds to renew the lease: every call in a pass times out below that.
+const DefaultLeaseDuration = 15 * time.Second
 
 // Run runs the manager until the context ends, the lease is lost or something that it cannot do without fails.
 func Run(ctx context.Context, o Options) error {
@@ -101,11 +106,15 @@ func Scheme() (*k8sruntime.Scheme, error) {
 }
 
 func managerOptions(o Options, scheme *k8sruntime.Scheme) ctrl.Options {
-	release := true
+	lease := o.LeaseDuration
+	if lease <= 0 {
+		lease = DefaultLeaseDuration
+	}
 	return ctrl.Options{
+		LeaseDuration: &lease, RenewDeadline: new(lease * 2 / 3), RetryPeriod: new(lease / 8),
 		Scheme: scheme, Logger: o.Log, Cache: cacheOptions(o.Namespaces),
 		LeaderElection: o.LeaderElection, LeaderElectionID: LeaseName, LeaderElectionNamespace: o.LeaderNamespace,
-		LeaderElectionReleaseOnCancel: release,
+		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       metricsserver.Options{BindAddress: o.MetricsAddress},
 		HealthProbeBindAddress:        o.HealthAddress,
 		GracefulShutdownTimeout:       new(10 * time.Second),

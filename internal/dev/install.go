@@ -1,0 +1,137 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/crds"
+	"github.com/detent-dev/detent/internal/operator"
+)
+
+// Where the manager lives.
+const (
+	managerNamespace = "detent-system"
+	managerAccount   = "detent-manager"
+)
+
+// install creates the CRDs, and the identity of the manager with no more rights than it needs.
+func (w *world) install(ctx context.Context) error {
+	if err := w.installDefinitions(ctx); err != nil {
+		return err
+	}
+	if err := w.plane.CreateNamespace(ctx, managerNamespace); err != nil {
+		return err
+	}
+	subject := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: managerAccount, Namespace: managerNamespace}
+	for _, o := range []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: managerAccount, Namespace: managerNamespace}},
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: managerAccount}, Rules: operator.Rules()},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: managerAccount}, Subjects: []rbacv1.Subject{subject},
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: managerAccount},
+		},
+		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: managerAccount, Namespace: managerNamespace}, Rules: operator.LeaseRules()},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: managerAccount, Namespace: managerNamespace}, Subjects: []rbacv1.Subject{subject},
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: managerAccount},
+		},
+	} {
+		if err := w.client.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("creating %T %s: %w", o, o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+const establishTimeout = 30 * time.Second
+
+func (w *world) installDefinitions(ctx context.Context) error {
+	scheme := k8sruntime.NewScheme()
+	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	c, err := client.New(w.admin, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	all, err := crds.Definitions()
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if err := c.Create(ctx, d); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("installing %s: %w", d.Name, err)
+		}
+	}
+	for _, d := range all {
+		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
+			have := &apiextensionsv1.CustomResourceDefinition{}
+			if err := c.Get(ctx, client.ObjectKeyFromObject(d), have); err != nil {
+				return false, err
+			}
+			for _, condition := range have.Status.Conditions {
+				if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
+					return true, nil
+				}
+			}
+			return false, nil
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for %s to be served: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
+// applyExamples creates the example resources. A new kind may take a moment until it is served everywhere.
+func (w *world) applyExamples(ctx context.Context) error {
+	for _, example := range w.options.Examples {
+		decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(string(example)), 4096)
+		for {
+			o := &unstructured.Unstructured{}
+			if err := decoder.Decode(&o.Object); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return fmt.Errorf("reading the examples: %w", err)
+			}
+			if len(o.Object) == 0 {
+				continue
+			}
+			if o.GetNamespace() == "" {
+				o.SetNamespace(metav1.NamespaceDefault)
+			}
+			if err := w.create(ctx, o); err != nil {
+				return fmt.Errorf("applying example %s %s: %w", o.GetKind(), o.GetName(), err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *world) create(ctx context.Context, o *unstructured.Unstructured) error {
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
+		err := w.client.Create(ctx, o.DeepCopy())
+		switch {
+		case err == nil, apierrors.IsAlreadyExists(err):
+			return true, nil
+		case apierrors.IsNotFound(err):
+			return false, nil
+		}
+		return false, err
+	})
+}

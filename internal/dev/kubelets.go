@@ -1,0 +1,45 @@
+package dev
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/simulator/kubelet"
+)
+
+// startKubelets runs the simulated nodes in this process: they live on when the manager is killed.
+func (w *world) startKubelets(ctx context.Context, cancel context.CancelCauseFunc) error {
+	scheme, err := operator.Scheme()
+	if err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(w.admin, ctrl.Options{
+		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
+		GracefulShutdownTimeout: new(5 * time.Second),
+	})
+	if err != nil {
+		return fmt.Errorf("making the simulated nodes: %w", err)
+	}
+	if err := kubelet.CreateNodes(ctx, w.client, time.Now(), "node-1", "node-2", "node-3"); err != nil { //nolint:forbidigo // a process that lives by the wall clock
+		return err
+	}
+	if err := kubelet.SetupWithManager(mgr, w.sim); err != nil {
+		return err
+	}
+	go func() {
+		if err := mgr.Start(ctx); err != nil && ctx.Err() == nil {
+			cancel(fmt.Errorf("running the simulated nodes: %w", err))
+		}
+	}()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		return fmt.Errorf("starting the simulated nodes: %w", os.ErrDeadlineExceeded)
+	}
+	return nil
+}
