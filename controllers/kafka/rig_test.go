@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -28,7 +29,6 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/record"
-	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -41,7 +41,8 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func scheme(t testing.TB) *k8sruntime.Scheme {
 	t.Helper()
 	s := k8sruntime.NewScheme()
-	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme} {
+	// The client in memory looks at every kind of the scheme on every write: only those that are needed.
+	for _, add := range []func(*k8sruntime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -71,6 +72,8 @@ type rig struct {
 	version string
 	needs   []transitions.Need
 	kafka   *kafkaSide
+	// again is when the controller of sets wants to look again.
+	again time.Duration
 	// writes are the writes since the last reset, as "verb Kind name".
 	writes []string
 	// fail may refuse a write before it is done; lose loses its answer after it was done.
@@ -188,10 +191,11 @@ func (r *rig) podSets() error {
 	}
 	sets := &podset.Reconciler{Client: r.client, Live: r.client, Children: r.children, Clock: r.clock}
 	for i := range list.Items {
-		_, err := sets.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		result, err := sets.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		if err != nil {
 			return err
 		}
+		r.again = max(r.again, result.RequeueAfter)
 	}
 	return nil
 }
@@ -222,14 +226,20 @@ func (r *rig) pods() []corev1.Pod {
 func (r *rig) settle() {
 	r.t.Helper()
 	for range 30 {
-		before := len(r.writes)
+		before, behind := len(r.writes), false
 		for _, step := range []func() error{r.pass, r.podSets} {
-			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+			switch err := step(); {
+			case errors.Is(err, lifecycle.ErrBehind), apierrors.IsConflict(err):
+				behind = true
+			case err != nil:
 				r.t.Fatal(err)
 			}
 		}
 		r.kubelet()
-		if len(r.writes) == before {
+		if behind || r.again > 0 {
+			r.clock.Step(max(r.again, time.Second))
+			r.again = 0
+		} else if len(r.writes) == before {
 			return
 		}
 	}
@@ -318,6 +328,12 @@ func separate(t testing.TB) *rig {
 	return newRig(t, manifests(t, upstream+"v1beta2/kafka-persistent.yaml")...)
 }
 
+// single is one node with both roles and persistent storage.
+func single(t testing.TB) *rig {
+	t.Helper()
+	return newRig(t, manifests(t, upstream+"v1beta2/kafka-single-node.yaml")...)
+}
+
 // kafkaSide is a cluster as Kafka reports it.
 type kafkaSide struct {
 	kafkaclient.Client
@@ -352,5 +368,3 @@ func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) 
 	k.asked = append(k.asked, "partitions")
 	return kafkaclient.Partitions{}, k.err
 }
-
-var _ = labels.Cluster

@@ -1,0 +1,290 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Kafka is asked exactly for what is wanted.
+func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		needs []transitions.Need
+		want  []string
+	}{
+		"nothing":    {},
+		"quorum":     {needs: []transitions.Need{roll.NeedQuorum}, want: []string{"quorum"}},
+		"partitions": {needs: []transitions.Need{roll.NeedPartitions}, want: []string{"partitions"}},
+		"brokers":    {needs: []transitions.Need{roll.NeedBrokers}, want: []string{"brokers"}},
+		"features, and the ranges of every broker that is ready": {
+			needs: []transitions.Need{NeedFeatures}, want: []string{"features[]", "features[0]", "features[1]", "features[2]"},
+		},
+		"something else": {needs: []transitions.Need{"weather"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.settle()
+			r.kafka.asked, r.needs = nil, tc.needs
+			v := r.view(false)
+			if diff := cmp.Diff(tc.want, r.kafka.asked); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
+			}
+			asked := map[transitions.Need]bool{
+				NeedFeatures: v.Features.Asked(), roll.NeedQuorum: v.Quorum.Asked(), roll.NeedPartitions: v.Partitions.Asked(), roll.NeedBrokers: v.Brokers.Asked(),
+			}
+			for need, got := range asked {
+				want := len(tc.needs) == 1 && tc.needs[0] == need
+				if got != want {
+					t.Errorf("fact %s asked: %v, want %v", need, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestSupportedRangesAreAdded(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.kafka.features = kafkaclient.Features{
+		Finalized: map[string]int16{"metadata.version": 27}, Supported: map[int32]map[string]kafkaclient.Range{1: {"metadata.version": {Min: 7, Max: 27}}},
+	}
+	r.needs = []transitions.Need{NeedFeatures}
+	got, known := r.view(false).Features.Get()
+	if !known || got.Level("metadata.version") != 27 || got.Supported[1]["metadata.version"].Max != 27 {
+		t.Errorf("features %+v, known %v", got, known)
+	}
+}
+
+func TestWhatKafkaDoesNotAnswer(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.needs = []transitions.Need{NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
+	r.kafka.err = errors.New("no route to host")
+	v := r.view(true)
+	for name, gap := range map[string]transitions.Verdict{
+		"features": v.Features.Gap(), "quorum": v.Quorum.Gap(), "partitions": v.Partitions.Gap(), "brokers": v.Brokers.Gap(),
+	} {
+		if gap.Pending || !strings.Contains(gap.Saw, "no route to host") {
+			t.Errorf("%s: %+v", name, gap)
+		}
+	}
+}
+
+// slowSide answers nothing until it is told to stop.
+type slowSide struct{ kafkaSide }
+
+func (s *slowSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
+	<-ctx.Done()
+	return kafkaclient.Quorum{}, ctx.Err()
+}
+
+// Live questions end long before a lease must be renewed, however slow Kafka is.
+func TestLiveQuestionsEnd(t *testing.T) {
+	r := separate(t)
+	r.collector.Observer = &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return &slowSide{}, nil }}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // stands for the deadline, which TestLiveQuestionsHaveADeadline looks at
+	k := r.cluster()
+	v, err := r.collector.Collect(ctx, k, lifecycle.Viewing{Needs: []transitions.Need{roll.NeedQuorum}, Live: true, Now: noon, Read: r.client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known := v.Quorum.Get(); known {
+		t.Error("the quorum is known")
+	}
+}
+
+// deadlineSide notes how long it was given.
+type deadlineSide struct {
+	kafkaSide
+	given time.Duration
+}
+
+func (s *deadlineSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		s.given = time.Until(deadline)
+	}
+	return kafkaclient.Quorum{}, nil
+}
+
+func TestLiveQuestionsHaveADeadline(t *testing.T) {
+	r := separate(t)
+	side := &deadlineSide{}
+	r.collector.Observer = &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return side, nil }}
+	r.needs = []transitions.Need{roll.NeedQuorum}
+	r.view(true)
+	if side.given <= 0 || side.given > 9*time.Second {
+		t.Errorf("the deadline is %s away, want well below 10s", side.given)
+	}
+}
+
+// behindReader is a cache that has not seen our own last write.
+type behindReader struct{ client.Reader }
+
+func (behindReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return lifecycle.ErrBehind
+}
+
+func TestACacheThatIsBehindEndsThePass(t *testing.T) {
+	r := separate(t)
+	_, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Read: behindReader{r.client}, Now: noon})
+	if !errors.Is(err, lifecycle.ErrBehind) {
+		t.Errorf("error %v, want ErrBehind", err)
+	}
+}
+
+// Answers belong to the ticket they were given for.
+func TestAnswers(t *testing.T) {
+	ticket := machines.Ticket{UID: "u", Lifecycle: "version", Attempt: "a", State: "SettingMetadata", Sequence: 1}
+	refusal := &kafkaclient.Refused{Code: 95, Name: "INVALID_UPDATE_VERSION", Message: "Broker 3 only supports versions 7-25"}
+	for name, tc := range map[string]struct {
+		err  error
+		want Answer
+	}{
+		"done":       {want: Answer{Ticket: ticket, State: AnswerDone}},
+		"refused":    {err: refusal, want: Answer{Ticket: ticket, State: AnswerRefused, Code: 95, Name: refusal.Name, Text: refusal.Message}},
+		"unknown":    {err: &kafkaclient.OutcomeUnknown{What: "updating", Err: errors.New("timed out")}, want: Answer{Ticket: ticket, State: AnswerUnknown, Text: "updating: outcome unknown: timed out"}},
+		"never left": {err: &kafkaclient.Unreadable{What: "updating", Err: errors.New("no route")}, want: Answer{Ticket: ticket, State: AnswerFailed, Text: "updating: no route"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			side := &writerSide{err: tc.err}
+			direct := &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return side, nil }}
+			command := kafkaclient.Command{UpdateFeature: &kafkaclient.FeatureUpdate{Name: "metadata.version", Level: 27}}
+			for range 2 {
+				direct.Write(t.Context(), Endpoint{}, ticket, command)
+			}
+			if side.writes != 1 {
+				t.Errorf("%d writes under one ticket, want 1", side.writes)
+			}
+			if diff := cmp.Diff(tc.want, direct.Answer(Endpoint{}, ticket)); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			next := ticket
+			next.Sequence++
+			if got := direct.Answer(Endpoint{}, next); got.State != AnswerNone {
+				t.Errorf("answer of another ticket: %+v", got)
+			}
+			direct.Write(t.Context(), Endpoint{}, next, command)
+			if side.writes != 2 || direct.Answer(Endpoint{}, ticket).State != AnswerNone {
+				t.Errorf("%d writes; the old answer is still there", side.writes)
+			}
+			r := separate(t)
+			r.collector.Observer = direct
+			v, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Read: r.client, Now: noon, Tickets: map[string]machines.Ticket{"version": next, "roll": {}}})
+			r.must(err)
+			if v.Answer("version").State != tc.want.State || v.Answer("roll").State != AnswerNone {
+				t.Errorf("answers of the view: %+v", v.Answers)
+			}
+		})
+	}
+}
+
+type writerSide struct {
+	kafkaclient.Client
+	err    error
+	writes int
+}
+
+func (w *writerSide) UpdateFeature(context.Context, kafkaclient.FeatureUpdate) error {
+	w.writes++
+	return w.err
+}
+
+// Nothing that anybody changes in a clone is seen in the original.
+func TestCloneSharesNothing(t *testing.T) {
+	r := separate(t)
+	r.kafka.features = kafkaclient.Features{Finalized: map[string]int16{"metadata.version": 27}}
+	r.needs = []transitions.Need{NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
+	r.settle()
+	v := r.view(false)
+	c := v.Clone()
+	c.Nodes[0].Record.Version = "x"
+	c.Nodes[0].Record.Levels["metadata.version"] = c.Nodes[0].Record.Levels["other"]
+	c.Objects.Pods[0].Labels["x"] = "y"
+	c.Objects.Pools[0].Status.NodeIDs[0] = 99
+	f, _ := c.Features.Get()
+	f.Finalized["metadata.version"] = 1
+	again := r.view(false)
+	if diff := cmp.Diff(again.Nodes, v.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
+		t.Errorf("nodes have changed (-want +got):\n%s", diff)
+	}
+	if v.Objects.Pods[0].Labels["x"] != "" || v.Objects.Pools[0].Status.NodeIDs[0] == 99 {
+		t.Error("objects have changed")
+	}
+	if f, _ := v.Features.Get(); f.Finalized["metadata.version"] != 27 {
+		t.Error("features have changed")
+	}
+}
+
+// Two views of the same world are the same.
+func TestViewsAreDeterministic(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	a, b := r.view(false), r.view(false)
+	if diff := cmp.Diff(a.Nodes, b.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
+		t.Errorf("nodes differ:\n%s", diff)
+	}
+	fresh := &Collector{Table: r.collector.Table, Observer: r.collector.Observer}
+	c, err := fresh.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Read: r.client, Now: r.clock.Now()})
+	r.must(err)
+	if diff := cmp.Diff(a.Nodes, c.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
+		t.Errorf("what was kept differs from what is new:\n%s", diff)
+	}
+	for i := range a.Nodes {
+		x, errX := a.Desired(&a.Nodes[i], "4.1.1")
+		y, errY := c.Desired(&c.Nodes[i], "4.1.1")
+		if x != y || errX != nil || errY != nil {
+			t.Errorf("desired revision of node %d: %s (%v) and %s (%v)", a.Nodes[i].ID, x, errX, y, errY)
+		}
+	}
+}
+
+// The id of a cluster follows from its UID, never begins with a dash, and has Kafka's form.
+func TestNewClusterIDs(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range 500 {
+		k := &kafkav1beta2.Kafka{}
+		k.UID = types.UID(strings.Repeat("x", i+1))
+		id := newClusterID(k)
+		if len(id) != 22 || strings.HasPrefix(id, "-") || seen[id] || id != newClusterID(k) {
+			t.Fatalf("id %q of UID number %d", id, i)
+		}
+		seen[id] = true
+	}
+}
+
+func TestRolesAreKeptUntilALifecycleTakesThem(t *testing.T) {
+	controller, broker, both := Roles{Controller: true}, Roles{Broker: true}, Roles{Controller: true, Broker: true}
+	for name, tc := range map[string]struct{ recorded, wanted, want Roles }{
+		"as before":                  {recorded: both, wanted: both, want: both},
+		"a broker is not taken away": {recorded: both, wanted: controller, want: both},
+		"a broker is added":          {recorded: controller, wanted: both, want: both},
+		"no controller is added":     {recorded: broker, wanted: both, want: broker},
+		"no controller is taken":     {recorded: both, wanted: broker, want: both},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := Node{Recorded: true, RolesWanted: tc.wanted}
+			n.Record.Roles, n.Record.Version = tc.recorded.list(), "4.1.1"
+			if got := settledRoles(&n); got != tc.want {
+				t.Errorf("roles of a node that was started: %+v, want %+v", got, tc.want)
+			}
+			n.Record.Version = ""
+			if got := settledRoles(&n); got != tc.wanted {
+				t.Errorf("roles of a node that never was: %+v, want %+v", got, tc.wanted)
+			}
+		})
+	}
+}

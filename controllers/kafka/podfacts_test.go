@@ -1,0 +1,114 @@
+package kafka
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const dyingBroker = `[2026-11-20 08:31:02,123] INFO [BrokerServer id=3] Transition from STARTING to STARTED (kafka.server.BrokerServer)
+[2026-11-20 08:31:04,456] ERROR Encountered fatal fault: Unexpected error in raft IO thread (org.apache.kafka.server.fault.ProcessTerminatingFaultHandler)
+java.lang.IllegalStateException: Tried to apply FeatureLevelRecord with featureLevel=27, but this controller only supports versions 7-25
+	at org.apache.kafka.controller.FeatureControlManager.replay(FeatureControlManager.java:1)
+	at java.base/java.lang.Thread.run(Thread.java:840)
+	... 3 more
+`
+
+func status(state, last corev1.ContainerState) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: "kafka", Image: "apache/kafka:4.0.2", State: state, LastTerminationState: last}
+}
+
+func waiting(reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+func terminated(code int32, reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
+}
+
+func TestTrouble(t *testing.T) {
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	died := "container kafka died: java.lang.IllegalStateException: Tried to apply FeatureLevelRecord with featureLevel=27, but this controller only supports versions 7-25"
+	for name, tc := range map[string]struct {
+		status corev1.PodStatus
+		want   string
+	}{
+		"merely not ready yet": {status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status(running, corev1.ContainerState{})}}},
+		"being created":        {status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status(waiting("ContainerCreating", ""), corev1.ContainerState{})}}},
+		"unschedulable": {want: "cannot be scheduled: 0/3 nodes are available", status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available"}}}},
+		"waits for its turn to be scheduled": {status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "SchedulingGated"}}}},
+		"a pull that fails": {want: "cannot pull image apache/kafka:4.0.2", status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(waiting("ErrImagePull", "rpc error"), corev1.ContainerState{})}}},
+		"a pull that backs off reads the same": {want: "cannot pull image apache/kafka:4.0.2", status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(waiting("ImagePullBackOff", "Back-off pulling image"), corev1.ContainerState{})}}},
+		"a missing ConfigMap": {want: `cannot start container kafka: configmap "x" not found`, status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(waiting("CreateContainerConfigError", `configmap "x" not found`), corev1.ContainerState{})}}},
+		"died": {want: died, status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(terminated(1, "Error", dyingBroker), corev1.ContainerState{})}}},
+		"a crash loop reads the same": {want: died, status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(waiting("CrashLoopBackOff", "back-off 5m0s restarting"), terminated(1, "Error", dyingBroker))}}},
+		"up between two crashes reads the same": {want: died, status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(running, terminated(1, "Error", dyingBroker))}}},
+		"died without a word": {want: "container kafka died with exit code 137", status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(terminated(137, "Error", ""), corev1.ContainerState{})}}},
+		"ended in order": {status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status(running, terminated(0, "Completed", "bye"))}}},
+		"out of memory": {want: "container kafka ran out of memory", status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			status(terminated(137, "OOMKilled", "words"), corev1.ContainerState{})}}},
+		"storage lost": {want: "container format died: ERROR storage lost: nothing is left", status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{
+			{Name: "format", State: terminated(64, "Error", "ERROR storage lost: nothing is left\n")}}}},
+		"evicted by its node": {want: "the pod has failed: Evicted The node was low on resource", status: corev1.PodStatus{
+			Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{Status: tc.status}
+			if got := podFacts(pod).Trouble; got != tc.want {
+				t.Errorf("trouble %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Trouble is of those that are not ready and are to stay.
+func TestNoTroubleOfAReadyOrLeavingPod(t *testing.T) {
+	now := metav1.Now()
+	for name, pod := range map[string]*corev1.Pod{
+		"ready":   {Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}},
+		"leaving": {ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status(corev1.ContainerState{}, terminated(1, "Error", dyingBroker))}
+			if got := podFacts(pod); got.Trouble != "" || got.Ready != (name == "ready") || got.Terminating != (name == "leaving") {
+				t.Errorf("facts %+v", got)
+			}
+		})
+	}
+}
+
+func TestTroubleIsShort(t *testing.T) {
+	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+		status(terminated(1, "Error", strings.Repeat("ä", 1000)), corev1.ContainerState{})}}}
+	if got := podFacts(pod).Trouble; len(got) > 310 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') {
+		t.Errorf("trouble has %d bytes: %q", len(got), got)
+	}
+}
+
+func TestIDsAreReadFromNames(t *testing.T) {
+	for _, tc := range []struct {
+		name, cluster, pool string
+		want                int32
+		ok                  bool
+	}{
+		{"c-p-0", "c", "p", 0, true}, {"my-c-a-b-12", "my-c", "a-b", 12, true}, {"data-c-p-3", "c", "p", 3, true}, {"data-0-c-p-3", "c", "p", 3, true},
+		{"c-p-x", "c", "p", 0, false}, {"c-p", "c", "p", 0, false}, {"cc-p-1", "c", "p", 0, false}, {"c-pp-1", "c", "p", 0, false},
+		{"c-p-01", "c", "p", 0, false}, {"c-p-99999999999", "c", "p", 0, false}, {"", "c", "p", 0, false}, {"p-1", "c", "p", 0, false},
+	} {
+		got, ok := idFrom(tc.name, tc.cluster, tc.pool)
+		if got != tc.want || ok != tc.ok {
+			t.Errorf("idFrom(%q, %q, %q) = %d, %v; want %d, %v", tc.name, tc.cluster, tc.pool, got, ok, tc.want, tc.ok)
+		}
+	}
+}

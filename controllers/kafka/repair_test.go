@@ -1,0 +1,374 @@
+package kafka
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// changed makes everything that a node is made of differ from what runs.
+func (r *rig) changed() {
+	r.t.Helper()
+	k := r.cluster()
+	k.Spec.Kafka.Version = "4.2.0"
+	k.Spec.Kafka.Image = "example.com/kafka:new"
+	k.Spec.Kafka.Config["num.io.threads"] = jsonOf("16")
+	r.must(r.client.Update(r.t.Context(), k))
+	r.version = "4.2.0"
+}
+
+// What is lost comes back exactly as it last ran, although something else is wanted by now, and although the version that runs is
+// one that no table knows.
+func TestLostObjectsComeBackAsTheyWere(t *testing.T) {
+	lost := map[string]func(*rig){
+		"a pod":                  func(r *rig) { r.losePod(podBroker) },
+		"its set":                func(r *rig) { r.remove(&corev1beta2.StrimziPodSet{}, setBroker) },
+		"its entry":              func(r *rig) { r.dropEntry(setBroker, podBroker) },
+		"its record":             func(r *rig) { r.remove(&corev1.ConfigMap{}, podBroker+"-record") },
+		"the status of its pool": func(r *rig) { r.wipePool("broker") },
+		"every status":           func(r *rig) { r.wipe() },
+		"set and record": func(r *rig) {
+			r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+			r.remove(&corev1.ConfigMap{}, podBroker+"-record")
+		},
+		"set, record and every status": func(r *rig) {
+			r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+			r.remove(&corev1.ConfigMap{}, podBroker+"-record")
+			r.wipe()
+		},
+	}
+	for name, lose := range lost {
+		for _, version := range []string{"4.1.1", "9.9.9-acme"} {
+			t.Run(name+" at "+version, func(t *testing.T) {
+				r := separate(t)
+				r.version = version
+				k := r.cluster()
+				k.Spec.Kafka.Image = "example.com/kafka:old"
+				r.must(r.client.Update(t.Context(), k))
+				r.settle()
+				wantEntry, wantRecord := r.entry(setBroker, podBroker), r.record(podBroker)
+				wantPod := &corev1.Pod{}
+				r.must(r.get(wantPod, podBroker))
+				r.changed()
+				lose(r)
+				r.settle()
+				if diff := cmp.Diff(wantEntry, r.entry(setBroker, podBroker)); diff != "" {
+					t.Errorf("entry (-want +got):\n%s", diff)
+				}
+				pod := &corev1.Pod{}
+				r.must(r.get(pod, podBroker))
+				if diff := cmp.Diff(wantPod.Spec, pod.Spec); diff != "" {
+					t.Errorf("pod (-want +got):\n%s", diff)
+				}
+				got := r.record(podBroker)
+				if got.Version != wantRecord.Version || got.ClusterID != wantRecord.ClusterID {
+					t.Errorf("record %+v, want %+v", got, wantRecord)
+				}
+				if strings.Contains(name, "record") && got.Format != record.FormatDone {
+					t.Errorf("storage that exists may be formatted: %+v", got)
+				}
+				v := r.view(false)
+				for _, pool := range v.Objects.Pools {
+					if len(pool.Status.NodeIDs) != 3 {
+						t.Errorf("ids of %s are %v", pool.Name, pool.Status.NodeIDs)
+					}
+				}
+				for _, w := range r.written() {
+					if strings.HasPrefix(w, "delete") && name != "a pod" && !strings.Contains(w, "StrimziPodSet") && !strings.Contains(w, "-record") {
+						t.Errorf("%s", w)
+					}
+				}
+			})
+		}
+	}
+}
+
+// While nobody runs, a set without its pods is made from the records: at the version that was last started.
+func TestLostSetAndPodsComeBackFromRecords(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.changed()
+	r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+	for _, pod := range []string{"my-cluster-broker-0", "my-cluster-broker-1", "my-cluster-broker-2"} {
+		r.losePod(pod)
+	}
+	r.settle()
+	for _, pod := range []string{"my-cluster-broker-0", "my-cluster-broker-1", "my-cluster-broker-2"} {
+		if v := r.versionOf(pod); v != "4.1.1" {
+			t.Errorf("%s comes back as %s, want 4.1.1", pod, v)
+		}
+	}
+}
+
+func (r *rig) dropEntry(set, pod string) {
+	r.t.Helper()
+	s := &corev1beta2.StrimziPodSet{}
+	r.must(r.get(s, set))
+	var kept []corev1beta2.PodEntry
+	for _, e := range s.Spec.Pods {
+		if p, err := e.Pod(); err != nil || p.Name != pod {
+			kept = append(kept, e)
+		}
+	}
+	s.Spec.Pods = kept
+	r.must(r.client.Update(r.t.Context(), s))
+}
+
+func (r *rig) wipePool(name string) {
+	r.t.Helper()
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, name))
+	pool.Status = kafkav1beta2.KafkaNodePoolStatus{}
+	r.must(r.client.Status().Update(r.t.Context(), pool))
+}
+
+// wipe empties every status there is.
+func (r *rig) wipe() {
+	r.t.Helper()
+	r.wipePool("broker")
+	r.wipePool("controller")
+	k := r.cluster()
+	k.Status = kafkav1beta2.KafkaStatus{}
+	r.must(r.client.Status().Update(r.t.Context(), k))
+	var sets corev1beta2.StrimziPodSetList
+	r.must(r.client.List(r.t.Context(), &sets))
+	for i := range sets.Items {
+		sets.Items[i].Status = corev1beta2.StrimziPodSetStatus{}
+		r.must(r.client.Status().Update(r.t.Context(), &sets.Items[i]))
+	}
+}
+
+// Paused, a cluster is still repaired; nothing new is made of it.
+func TestRepairWhilePaused(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	before := r.entry(setBroker, podBroker)
+	r.changed()
+	k := r.cluster()
+	k.Annotations = map[string]string{lifecycle.StrimziPauseAnnotation: "true"}
+	r.must(r.client.Update(t.Context(), k))
+	r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+	r.remove(&corev1.Service{}, "my-cluster-kafka-brokers")
+	r.remove(&policyv1.PodDisruptionBudget{}, "my-cluster-kafka")
+	r.remove(&corev1.ServiceAccount{}, "my-cluster-kafka")
+	r.remove(&corev1.ConfigMap{}, podBroker)
+	for range 3 {
+		r.must(r.repair())
+		r.clock.Step(time.Second)
+	}
+	if diff := cmp.Diff(before, r.entry(setBroker, podBroker)); diff != "" {
+		t.Errorf("entry (-want +got):\n%s", diff)
+	}
+	for name, o := range map[string]client.Object{
+		"my-cluster-kafka-brokers": &corev1.Service{}, "my-cluster-kafka": &policyv1.PodDisruptionBudget{}, podBroker: &corev1.ConfigMap{},
+	} {
+		r.must(r.get(o, name))
+	}
+	r.must(r.get(&corev1.ServiceAccount{}, "my-cluster-kafka"))
+}
+
+// A ConfigMap that is lost comes back with every key that is mounted.
+func TestLostConfigurationIsReplaced(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	want := &corev1.ConfigMap{}
+	r.must(r.get(want, podBroker))
+	r.changed()
+	r.remove(&corev1.ConfigMap{}, podBroker)
+	r.settle()
+	got := &corev1.ConfigMap{}
+	r.must(r.get(got, podBroker))
+	for key := range want.Data {
+		if got.Data[key] == "" {
+			t.Errorf("key %s is missing", key)
+		}
+	}
+}
+
+// Everything but claims and records is deleted and applied again: the nodes come back with their ids, on their disks.
+func TestDeletedAndAppliedAgain(t *testing.T) {
+	for name, keepRecords := range map[string]bool{"with records": true, "claims alone": false} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.needs = append(r.needs, "brokers", "quorum")
+			for id := range int32(3) {
+				r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(id))
+				r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(id+3, 1))
+			}
+			r.settle()
+			identity := r.view(false).Identity.ID
+			r.deleteAllBut(keepRecords)
+			for _, o := range manifests(t, upstream+"v1beta2/kafka-persistent.yaml") {
+				o.SetUID(types.UID("second-" + string(o.GetUID())))
+				r.must(r.client.Create(t.Context(), o))
+			}
+			r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
+			r.settle()
+			v := r.view(false)
+			if v.Identity.ID != identity || v.Identity.Mismatch != "" {
+				t.Errorf("identity %+v, want %s", v.Identity, identity)
+			}
+			if len(v.Nodes) != 6 {
+				t.Fatalf("%d nodes, want 6", len(v.Nodes))
+			}
+			for i := range v.Nodes {
+				if n := &v.Nodes[i]; n.Record.Format != record.FormatDone || !n.Pod.Ready || n.Record.Resource != r.cluster().UID {
+					t.Errorf("node %d: %+v", n.ID, n)
+				}
+			}
+			if v.Node(0).Pool != "broker" || v.Node(3).Pool != "controller" {
+				t.Error("the ids have moved to other pools")
+			}
+		})
+	}
+}
+
+// Records of a cluster whose disks went with it do not keep the next one of its name from being formatted.
+func TestDeletedWithItsClaimsAndAppliedAgain(t *testing.T) {
+	r := separate(t)
+	r.needs = append(r.needs, "brokers", "quorum")
+	for id := range int32(3) {
+		r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(id))
+		r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(id+3, 1))
+	}
+	r.settle()
+	r.deleteAllBut(true)
+	r.must(r.client.DeleteAllOf(t.Context(), &corev1.PersistentVolumeClaim{}, client.InNamespace("default")))
+	r.needs = nil
+	for _, o := range manifests(t, upstream+"v1beta2/kafka-persistent.yaml") {
+		o.SetUID(types.UID("second-" + string(o.GetUID())))
+		r.must(r.client.Create(t.Context(), o))
+	}
+	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
+	r.settle()
+	if got := r.record(podBroker); got.Format != record.FormatAllowed || got.Version != "4.1.1" {
+		t.Errorf("record %+v", got)
+	}
+	// The same resource whose disks vanish is another matter: they were lost.
+	r.must(r.get(&corev1.PersistentVolumeClaim{}, "data-0-my-cluster-broker-0"))
+}
+
+// deleteAllBut deletes the cluster as a person does, and all it owns as the garbage collector does.
+func (r *rig) deleteAllBut(records bool) {
+	r.t.Helper()
+	for _, o := range []client.Object{
+		&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.Service{},
+		&corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
+	} {
+		r.must(r.client.DeleteAllOf(r.t.Context(), o, client.InNamespace("default")))
+	}
+	var maps corev1.ConfigMapList
+	r.must(r.client.List(r.t.Context(), &maps))
+	for i := range maps.Items {
+		if !records || maps.Items[i].Labels[labels.Record] == "" {
+			r.must(r.client.Delete(r.t.Context(), &maps.Items[i]))
+		}
+	}
+}
+
+// Pods that somebody else has started are taken over: judged by their version, stamped, not restarted.
+func TestPodsAreAdopted(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	var maps corev1.ConfigMapList
+	r.must(r.client.List(t.Context(), &maps, client.HasLabels{labels.Record}))
+	for i := range maps.Items {
+		r.must(r.client.Delete(t.Context(), &maps.Items[i]))
+	}
+	r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+	for _, pod := range r.pods() {
+		delete(pod.Annotations, labels.Revision)
+		delete(pod.Annotations, labels.SnapshotInterval)
+		pod.OwnerReferences = nil
+		r.must(r.client.Update(t.Context(), &pod))
+	}
+	before := map[string]types.UID{}
+	for _, pod := range r.pods() {
+		before[pod.Name] = pod.UID
+	}
+	r.settle()
+	v := r.view(false)
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		desired, err := v.Desired(n, "4.1.1")
+		r.must(err)
+		if n.Pod.UID != before[n.PodName] || n.Pod.Revision != desired || n.Entry.Revision != desired {
+			t.Errorf("node %d: %+v, desired %s", n.ID, n, desired)
+		}
+		if n.Record.Version != "4.1.1" || n.Record.Format != record.FormatDone || n.Record.SnapshotInterval != record.DefaultSnapshotInterval {
+			t.Errorf("record of node %d: %+v", n.ID, n.Record)
+		}
+	}
+	for _, pod := range r.pods() {
+		if metav1.GetControllerOf(&pod) == nil {
+			t.Errorf("%s belongs to nobody", pod.Name)
+		}
+	}
+}
+
+// A pod of which nobody knows the version is left alone: what it was started with is for a person to say.
+func TestPodsWithoutAVersionAreLeftAlone(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.remove(&corev1.ConfigMap{}, podBroker+"-record")
+	r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+	pod := &corev1.Pod{}
+	r.must(r.get(pod, podBroker))
+	pod.Annotations = nil
+	r.must(r.client.Update(t.Context(), pod))
+	r.settle()
+	if n := r.view(false).Node(0); n.Recorded || n.Entry.Exists || n.Pod.Revision != "" {
+		t.Errorf("node %+v", n)
+	}
+}
+
+// What a person broke in a record is written anew from what can be read.
+func TestBrokenRecordIsMended(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	m := &corev1.ConfigMap{}
+	r.must(r.get(m, podBroker+"-record"))
+	m.Data[record.KeyFormat], m.Data[record.KeyID] = "please", "seven"
+	r.must(r.client.Update(t.Context(), m))
+	if v := r.view(false); len(v.Defects) != 1 || !strings.Contains(v.Defects[0], podBroker+"-record") {
+		t.Errorf("defects %v", v.Defects)
+	}
+	r.settle()
+	if got := r.record(podBroker); got.Format != record.FormatDone || got.ID != 0 || got.Version != "4.1.1" {
+		t.Errorf("record %+v", got)
+	}
+}
+
+// A set that the resource before has left behind is taken over with its pods.
+func TestSetsOfTheResourceBeforeAreTakenOver(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	k := r.cluster()
+	r.must(r.client.Delete(t.Context(), k))
+	again := k.DeepCopy()
+	again.UID, again.ResourceVersion = "second", ""
+	again.Status = kafkav1beta2.KafkaStatus{Status: lifecyclev1.Status{}}
+	r.must(r.client.Create(t.Context(), again))
+	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
+	r.settle()
+	s := &corev1beta2.StrimziPodSet{}
+	r.must(r.get(s, setBroker))
+	if owner := metav1.GetControllerOf(s); owner == nil || owner.UID != "second" || len(s.OwnerReferences) != 1 {
+		t.Errorf("owners %+v", s.OwnerReferences)
+	}
+}
