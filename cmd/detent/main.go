@@ -68,6 +68,6 @@ func newRoot(name string) *cobra.Command {
 	if name == "kubectl-detent" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl detent"}
 	}
-	root.AddCommand(newDevCommand(), newManagerCommand(), newVersionCommand())
+	root.AddCommand(newDevCommand(), newGraphCommand(), newManagerCommand(), newPlanCommand(), newVersionCommand())
 	return root
 }

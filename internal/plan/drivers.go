@@ -180,8 +180,8 @@ type taped struct {
 func (t *taped) done(verb, target string) {
 	e := t.engine
 	e.changed = e.clock.now
-	if track := e.log.tracks[t.cluster]; track != nil {
-		e.log.effect(track, Kafka, verb, target, e.clock.now)
+	if track := e.tape.tracks[t.cluster]; track != nil {
+		e.tape.effect(track, Kafka, verb, target, e.clock.now)
 	}
 	e.look()
 }

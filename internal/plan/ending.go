@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ type mark struct {
 }
 
 // over says whether nothing more can come of any object before the next job is due.
-func (e *engine) over(_ context.Context, next time.Time) (bool, error) {
+func (e *engine) over(next time.Time) bool {
 	done := true
 	for _, k := range e.kafkas() {
 		name := client.ObjectKeyFromObject(k)
@@ -53,7 +52,21 @@ func (e *engine) over(_ context.Context, next time.Time) (bool, error) {
 		}
 		done = done && end.over
 	}
-	return done, nil
+	return done
+}
+
+// sleeps says until when an object need not be looked at: a planned pause lasts until then, and nothing else is under way.
+func (e *engine) sleeps(j job, at time.Time) (until time.Time, sleeps bool) {
+	if j.driver != driveKafka || at.Sub(e.changed) < quiet {
+		return until, false
+	}
+	for _, k := range e.kafkas() {
+		if client.ObjectKeyFromObject(k) == j.name {
+			rests, ahead := e.resting(k)
+			return ahead, rests && ahead.After(at)
+		}
+	}
+	return until, false
 }
 
 func (e *engine) ended(k *kafkav1beta2.Kafka, end *ending, next time.Time) bool {
@@ -142,7 +155,7 @@ func (e *engine) graphOf(l *lifecyclev1.Lifecycle) machines.Graph {
 // goesRound says whether a lifecycle came to hold in the same place again although nothing new was done in between: it asks
 // again and gets the same answer for ever.
 func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
-	t := e.log.tracks[client.ObjectKeyFromObject(k)]
+	t := e.tape.tracks[client.ObjectKeyFromObject(k)]
 	steps := 0
 	for _, path := range t.path {
 		steps += len(path)

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/detent-dev/detent/controllers/kafka"
@@ -46,7 +48,7 @@ type engine struct {
 	queue   queue
 	drivers []driver
 	graphs  map[string]machines.Graph
-	log     *recorder
+	tape    *recorder
 	ends    map[types.NamespacedName]*ending
 	// changed is when anything last changed.
 	changed time.Time
@@ -69,6 +71,7 @@ type Options struct {
 
 // Make plans what will happen to the objects of the input. It applies nothing and calls nobody.
 func Make(ctx context.Context, in Input, o Options) (*Plan, error) {
+	ctx = log.IntoContext(ctx, logr.Discard())
 	e, err := newEngine(ctx, in, o)
 	if err != nil {
 		return nil, err
@@ -101,7 +104,7 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 	for _, g := range graphs {
 		e.graphs[g.Name] = g
 	}
-	e.log = newRecorder(begin, in.Table, e.graphs, e.kindOf)
+	e.tape = newRecorder(begin, in.Table, e.graphs, e.kindOf)
 	if err := e.assemble(o); err != nil {
 		return nil, err
 	}
@@ -125,8 +128,12 @@ func (e *engine) run(ctx context.Context) error {
 			return nil
 		}
 		if at.After(e.clock.now) {
-			if done, err := e.over(ctx, at); done || err != nil {
-				return err
+			if e.over(at) {
+				return nil
+			}
+			if later, sleeps := e.sleeps(next, at); sleeps {
+				e.queue.at(next, later)
+				continue
 			}
 			e.advance(at)
 		}
@@ -148,9 +155,9 @@ func (e *engine) advance(at time.Time) {
 // do runs one job and makes it due again when it wants.
 func (e *engine) do(ctx context.Context, j job) error {
 	d := &e.drivers[j.driver]
-	e.log.actor = actor{operator: d.operator, name: d.name}
+	e.tape.actor = actor{operator: d.operator, name: d.name}
 	result, err := d.run(ctx, j.name)
-	e.log.actor = actor{}
+	e.tape.actor = actor{}
 	if err != nil {
 		return fmt.Errorf("planning: %s of %s: %w", d.name, j.name, err)
 	}
@@ -164,7 +171,7 @@ func (e *engine) do(ctx context.Context, j job) error {
 // written wakes everybody who watches, and takes down what was done.
 func (e *engine) written(w store.Write) {
 	e.changed = e.clock.now
-	e.log.written(w, e.clock.now)
+	e.tape.written(w, e.clock.now)
 	at := e.clock.now.Add(latency)
 	for i := range e.drivers {
 		e.wake(i, w, at)

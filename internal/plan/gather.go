@@ -39,7 +39,7 @@ func (e *engine) object(name types.NamespacedName) (Object, error) {
 			k = stored
 		}
 	}
-	t := e.log.tracks[name]
+	t := e.tape.tracks[name]
 	effects := t.effects
 	end := e.ends[name]
 	if end != nil && end.cut != nil {
@@ -79,13 +79,13 @@ func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) 
 		Attempts: t.attempts[entry.Name],
 	}
 	if entry.Deadline != nil && !atRest(state) {
-		at := e.log.at(entry.Deadline.Time)
+		at := e.tape.at(entry.Deadline.Time)
 		l.Deadline = &at
 	}
 	if len(l.Attempts) > 0 {
 		l.Attempt = &l.Attempts[0]
 	} else if entry.Attempt != nil {
-		a := e.log.attemptOf(entry.Attempt)
+		a := e.tape.attemptOf(entry.Attempt)
 		l.Attempt = &a
 	}
 	switch {

@@ -26,7 +26,7 @@ const (
 
 // populate puts the objects into the store and brings the world behind them to where they say it is.
 func (e *engine) populate(ctx context.Context) error {
-	for _, o := range e.in.Objects {
+	for _, o := range e.inOrder() {
 		if err := e.put(o); err != nil {
 			return err
 		}
@@ -43,6 +43,15 @@ func (e *engine) populate(ctx context.Context) error {
 	e.store.Written = e.written
 	e.start()
 	return nil
+}
+
+// inOrder are the objects by kind and name: a plan does not depend on the order of the input.
+func (e *engine) inOrder() []client.Object {
+	all := slices.Clone(e.in.Objects)
+	slices.SortFunc(all, func(a, b client.Object) int {
+		return cmp.Or(cmp.Compare(e.kindOf(a), e.kindOf(b)), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return all
 }
 
 // put stores an object as if it had been there before the plan.
@@ -103,7 +112,7 @@ func startedAt(pod *corev1.Pod) time.Time {
 func (e *engine) start() {
 	e.watching = e.begin.Add(noticed)
 	for _, k := range e.kafkas() {
-		e.log.follow(k)
+		e.tape.follow(k)
 		e.queue.at(job{driveKafka, client.ObjectKeyFromObject(k)}, e.begin)
 	}
 	e.store.Objects(corev1beta2.GroupVersion().WithKind("StrimziPodSet"), func(o client.Object) {

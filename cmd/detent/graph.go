@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/detent-dev/detent/graph"
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/picture"
+)
+
+const graphExample = `  detent graph kafka-version-change
+  detent graph kafka-version-change -o svg --theme dark > dark.svg
+  detent graph kafka/orders -n prod
+  kubectl get kafka orders -o yaml | detent graph -f -`
+
+func newGraphCommand() *cobra.Command {
+	r := picture.Request{}
+	format, theme := string(picture.Text), string(graph.Light)
+	cmd := &cobra.Command{
+		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or where an object stands on it", Args: cobra.MaximumNArgs(1), Example: graphExample,
+		Long: "Draw a machine from the code that runs, or where an object stands on it.\n\nThe object is read from the cluster of the kubeconfig, or from files that were saved from one.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Format, r.Theme, r.Now = picture.Format(format), graph.Theme(theme), time.Now()
+			if r.Theme != graph.Light && r.Theme != graph.Dark {
+				return fmt.Errorf("--theme %q: it is either %s or %s", theme, graph.Light, graph.Dark)
+			}
+			if len(args) > 0 {
+				r.What = args[0]
+			} else if len(r.Files) == 0 {
+				return noMachine()
+			}
+			t := terminalOf(cmd.OutOrStdout())
+			r.Text = graph.TextOptions{Width: t.width, ASCII: t.ascii}
+			p, err := picture.Draw(cmd.Context(), r, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			for _, n := range p.Notices {
+				cmd.PrintErrln("note: " + n)
+			}
+			_, err = cmd.OutOrStdout().Write(p.Content)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&format, "output", "o", format, "text, svg, mermaid, dot or json")
+	flags.StringVar(&theme, "theme", theme, "of an SVG: light or dark")
+	flags.StringSliceVarP(&r.Files, "filename", "f", nil, "files to find the object in, instead of the cluster; - is standard input")
+	flags.StringVar(&r.Lifecycle, "lifecycle", "", "lifecycle of the object; default: the one that its status sums up")
+	flags.StringVarP(&r.Cluster.Namespace, "namespace", "n", "", "namespace of the object; default: that of the kubeconfig's context")
+	flags.StringVar(&r.Cluster.Kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else ~/.kube/config")
+	flags.StringVar(&r.Cluster.Context, "context", "", "context of the kubeconfig")
+	return cmd
+}
+
+// noMachine says what could be drawn.
+func noMachine() error {
+	all, err := catalogue.Machines()
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return errors.New("name a machine or an object: there are the machines " + strings.Join(names, ", ") + "; an object is written as TYPE/NAME")
+}

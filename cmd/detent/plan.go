@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/plan"
+)
+
+const planExample = `  detent plan -f cluster.yaml
+  kubectl get kafka,kafkanodepool,strimzipodset,pod,configmap,pvc -l strimzi.io/cluster=orders -o yaml | detent plan -f -
+  detent plan -f saved.yaml -f world.yaml -o json`
+
+const planLong = `Say what will happen to resources, before it happens. Nothing is applied, and no cluster is needed.
+
+The input is the resource with its status and whatever belongs to it: node pools, pods, ConfigMaps, claims. What is left out of
+it is absent; what the systems behind it would answer comes from a World document, and is healthy where that says nothing.
+The operator's own code runs on this in a simulated world, on a virtual clock, until everything rests or nothing more happens.
+
+Exit codes: 0 everything comes to rest, 2 something holds for a person or stalls, 1 the input cannot be read.`
+
+func newPlanCommand() *cobra.Command {
+	var files []string
+	output, finalize := "text", string(kafka.FinalizeAutomatically)
+	cmd := &cobra.Command{
+		Use: "plan -f FILE...", Short: "Say what will happen, before it happens", Args: cobra.NoArgs, Example: planExample, Long: planLong,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o := plan.Options{OperatorVersion: version, Finalizing: kafka.Finalizing(finalize)}
+			switch {
+			case len(files) == 0:
+				return errors.New("name the files with the resources: -f FILE, or -f - for standard input")
+			case output != "text" && output != "json":
+				return fmt.Errorf("--output %q: it is either text or json", output)
+			case o.Finalizing != kafka.FinalizeAutomatically && o.Finalizing != kafka.FinalizeByApproval:
+				return fmt.Errorf("--finalize %q: it is either %s or %s", finalize, kafka.FinalizeAutomatically, kafka.FinalizeByApproval)
+			}
+			return foretell(cmd, files, output, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&files, "filename", "f", nil, "files with the resources; - is standard input")
+	flags.StringVarP(&output, "output", "o", output, "text or json")
+	flags.StringVar(&finalize, "finalize", finalize, "who raises Kafka's metadata version, as the manager is told: automatic or approval")
+	return cmd
+}
+
+// foretell reads, plans and prints.
+func foretell(cmd *cobra.Command, files []string, output string, o plan.Options) error {
+	read, err := manifests.Read(files, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	in, err := plan.Read(cmd.Context(), read)
+	if err != nil {
+		return err
+	}
+	p, err := plan.Make(cmd.Context(), in, o)
+	if err != nil {
+		return err
+	}
+	content := []byte{}
+	if output == "json" {
+		content, err = p.JSON()
+	} else {
+		t := terminalOf(cmd.OutOrStdout())
+		content = []byte(p.Text(plan.TextOptions{Width: t.width, ASCII: t.ascii}))
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := cmd.OutOrStdout().Write(content); err != nil {
+		return err
+	}
+	if code := p.ExitCode(); code != 0 {
+		return &exit{code: code}
+	}
+	return nil
+}
