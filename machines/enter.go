@@ -74,7 +74,7 @@ func advanced(before, after *lifecyclev1.Progress) bool {
 // show runs what fills in the entry. A defect of the machine is shown in its place.
 func (l *look[F, M, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) {
 	if err := l.guarded(fill); err != nil {
-		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: cut(err.Error(), maxText)}}
+		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: cut(err.Error(), maxSaw)}}
 	}
 }
 
@@ -155,7 +155,7 @@ func (l *look[F, M, FX, E]) blockers(row *Transition[F, M], memo M) []transition
 }
 
 func waitingFor(b transitions.Blocker) lifecyclev1.WaitingFor {
-	return lifecyclev1.WaitingFor{Guard: cut(b.Guard, maxName), Want: cut(b.Want, maxText), Saw: cut(b.Saw, maxText)}
+	return lifecyclev1.WaitingFor{Guard: cut(b.Guard, maxName), Want: cut(b.Want, maxText), Saw: cut(b.Saw, maxSaw)}
 }
 
 // fixedDeadline of a Work or Wait that was entered, or made progress, now.
@@ -199,6 +199,7 @@ func sameAttempt(a, b *lifecyclev1.Attempt) bool {
 // Bounds of the status schema. Everything is cut to them before it is written.
 const (
 	maxText    = 512
+	maxSaw     = 1024
 	maxName    = 64
 	maxUnit    = 32
 	maxTarget  = 128

@@ -234,7 +234,7 @@ func settle(fresh, old []metav1.Condition, generation int64, now time.Time) []me
 
 const (
 	maxConditions = 32
-	maxMessage    = 1024
+	maxMessage    = 1536
 )
 
 // shorten cuts a text to at most n bytes without splitting a character.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -73,7 +74,8 @@ func (m *managerProcess) supervise(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		m.world.say("manager (PID %d) ended: %v", p.PID(), p.Err())
+		ended, _, _ := strings.Cut(fmt.Sprint(p.Err()), "\n") // what follows is the end of its log
+		m.world.say("manager (PID %d): %s; its log: %s", p.PID(), ended, m.log)
 		select {
 		case <-ctx.Done():
 			return

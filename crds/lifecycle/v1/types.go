@@ -115,7 +115,7 @@ type WaitingFor struct {
 	Want string `json:"want,omitempty"`
 	// Saw is what was observed instead, or why it cannot be observed.
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=1024
 	Saw string `json:"saw,omitempty"`
 }
 
