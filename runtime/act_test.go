@@ -283,3 +283,57 @@ func TestAPanicOfTheKindHasANameAndHoldsBackNobody(t *testing.T) {
 		})
 	}
 }
+
+func TestATransitionForgetsTheBackOffOfTheStateThatWasLeft(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Switching))
+	r.site(func(s *turnstile.Site) { s.Release(); s.Fails["switch"] = errors.New("no bulb") })
+	for r.counter("detent_lifecycle_action_failures_total") < 8 {
+		r.advance(r.pass().RequeueAfter)
+	}
+	r.site((*turnstile.Site).Release)
+	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "blue" })
+	start := r.clock.Now()
+	r.until(turnstile.Settled, turnstile.AwaitingGlow)
+	if took := r.clock.Now().Sub(start); took > 5*time.Second {
+		t.Errorf("the new attempt acted after %s", took)
+	}
+}
+
+func TestACacheThatIsBehindIsNoFailure(t *testing.T) {
+	for name, c := range map[string]func(*rig, func() bool){
+		"seen by an effect": func(r *rig, behind func() bool) {
+			perform := r.kind.Perform
+			r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+				if behind() {
+					return fmt.Errorf("reading a child: %w", lifecycle.ErrBehind)
+				}
+				return perform(ctx, task)
+			}
+		},
+		"seen by the view of an action": func(r *rig, behind func() bool) {
+			view, looks := r.kind.View, 0
+			r.kind.View = func(ctx context.Context, g *api.Turnstile, look lifecycle.Viewing) (turnstile.View, error) {
+				if looks++; looks == 2 && behind() {
+					return turnstile.View{}, lifecycle.ErrBehind
+				}
+				return view(ctx, g, look)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.visit(inState(t, turnstile.Switching))
+			r.site((*turnstile.Site).Release)
+			was := false
+			c(r, func() bool { was = true; return true })
+			r.restart()
+			if got := r.pass().RequeueAfter; !was || got > 200*time.Millisecond {
+				t.Errorf("looks again after %s", got)
+			}
+			if got := r.counter("detent_lifecycle_action_failures_total"); got != 0 {
+				t.Errorf("%v failures", got)
+			}
+		})
+	}
+}

@@ -127,6 +127,7 @@ func TestStalledIsWrittenAtTheDeadline(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	deadline := r.entry("model").Deadline.Time
+	r.advance(1700 * time.Millisecond) // out of step with the polls
 	for r.clock.Now().Before(deadline) {
 		if got := r.condition("Stalled").Status; got != metav1.ConditionFalse {
 			t.Fatalf("Stalled is %s %s before the deadline", got, deadline.Sub(r.clock.Now()))
@@ -149,11 +150,11 @@ func TestStalledIsWrittenAtTheDeadline(t *testing.T) {
 
 func TestWaitingForFitsTheSchemaWhateverFails(t *testing.T) {
 	r := newRig(t)
-	r.visit(inState(t, turnstile.Replacing))
+	r.visit(inState(t, turnstile.Sealing))
 	r.site(func(s *turnstile.Site) {
 		s.Release()
 		s.Slow = true // answers are pending: what was shown stays
-		s.Fails["replace"] = errors.New(strings.Repeat("ä", 2000))
+		s.Fails["seal"] = errors.New(strings.Repeat("ä", 2000))
 	})
 	for range 30 {
 		r.advance(r.pass().RequeueAfter + 10*time.Second)

@@ -24,6 +24,9 @@ func TestTheSlotIsGrantedToWhatDisturbsNobodyElse(t *testing.T) {
 		"another is disturbed":                     {Disturbance{Targets: []string{"a"}}, "still disturbed: a"},
 		"the target and another are disturbed":     {Disturbance{Targets: []string{"b", "a"}}, "still disturbed: a"},
 		"many are disturbed":                       {Disturbance{Targets: []string{"f", "e", "d", "c", "a"}}, "still disturbed: a, c, d and more"},
+		"another is disturbed, the target is down": {Disturbance{Targets: []string{"a", "b"}, Down: []string{"b"}}, ""},
+		"another restarts, the target is down":     {Disturbance{Targets: []string{"a", "b"}, Down: []string{"b"}, Restarting: []string{"a"}}, "still disturbed: a"},
+		"another is down":                          {Disturbance{Targets: []string{"a"}, Down: []string{"a"}}, "still disturbed: a"},
 		"nothing serves":                           {Disturbance{Targets: []string{"a", "b", "c"}, NothingServing: true}, ""},
 		"nothing serves and another is restarting": {Disturbance{Targets: []string{"a", "b"}, NothingServing: true, Restarting: []string{"a"}}, "still disturbed: a"},
 		"nothing serves and the target restarts":   {Disturbance{Targets: []string{"a", "b"}, NothingServing: true, Restarting: []string{"b"}}, ""},
@@ -57,7 +60,11 @@ func TestTheSlotAsksForAViewYoungerThanTheLastDisruption(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
 	}
+	during := s.round(owner)
 	s.give(owner, nil, noon)
+	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Disturbance{}, during, noon)); diff != "" {
+		t.Errorf("a view from the middle (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Disturbance{}, round, noon)); diff != "" {
 		t.Errorf("a view from before (-want +got):\n%s", diff)
 	}

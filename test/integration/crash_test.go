@@ -15,10 +15,13 @@ import (
 // atOnce is how many plans run at the same time.
 const atOnce = 6
 
-// crashesEverywhere counts the effects of a run that wants another target, then lets each fault strike at each of them.
+// crashesEverywhere counts the effects of a run in which an object that rests gets another target in each of its lifecycles,
+// and then lets each fault strike at each of those effects.
 func crashesEverywhere(ctx SpecContext, s Subject) {
 	GinkgoHelper()
-	effects, want := runPlan(ctx, s, lab.Plan{})
+	world := s.World()
+	counting := rested(ctx, s, world, 1)[0]
+	effects, want := runPlan(counting, lab.Plan{})
 	Expect(effects).NotTo(BeEmpty())
 	var plans []lab.Plan
 	for at := range effects {
@@ -26,43 +29,57 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 			plans = append(plans, lab.Plan{At: at + 1, Fault: fault})
 		}
 	}
-	var (
-		group sync.WaitGroup
-		mu    sync.Mutex
-		bad   []string
-		slots = make(chan struct{}, atOnce)
-	)
-	for _, plan := range plans {
+	stages := rested(ctx, s, world, len(plans))
+	bad := make([]string, len(plans))
+	var group sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i, plan := range plans {
 		group.Go(func() {
 			defer GinkgoRecover()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			_, got := runPlan(ctx, s, plan)
+			_, got := runPlan(stages[i], plan)
 			if why := differs(want, got); why != "" {
-				mu.Lock()
-				defer mu.Unlock()
-				bad = append(bad, fmt.Sprintf("%s at %d (%s): %s", plan.Fault, plan.At, effects[plan.At-1], why))
+				bad[i] = fmt.Sprintf("%s at %d (%s): %s", plan.Fault, plan.At, effects[plan.At-1], why)
 			}
 		})
 	}
 	group.Wait()
-	Expect(bad).To(BeEmpty())
+	Expect(bad).To(HaveEach(BeEmpty()))
 	laws.note("%s: %d faults at %d effects, all with the same end: %q", s.Name(), len(plans), len(effects), effects)
 }
 
-// runPlan brings one object to rest, wants something else of every lifecycle, lets the plan strike on the way, and goes on
-// with a new operator if the old one died.
-func runPlan(ctx context.Context, s Subject, plan lab.Plan) (effects []string, end outcome) {
+// onlyVisit names the one object of a plan.
+var onlyVisit = Visit{Lifecycle: "only", State: "one"}
+
+// rested makes namespaces of one object each, all of which rest.
+func rested(ctx context.Context, s Subject, world World, n int) []*scene {
 	GinkgoHelper()
-	one := Visit{Lifecycle: "only", State: "one"}
-	sc := newScene(ctx, s, []Visit{one})
+	stages := make([]*scene, n)
+	names := make([]string, n)
+	for i := range stages {
+		stages[i] = sceneIn(ctx, s, world, []Visit{onlyVisit})
+		stages[i].create()
+		names[i] = stages[i].namespace
+	}
+	operator := startIn(ctx, world, nil, names...)
+	for _, stage := range stages {
+		stage.rest()
+	}
+	settle(names...)
+	Expect(operator.Kill()).To(Succeed())
+	return stages
+}
+
+// runPlan wants something else of every lifecycle, lets the plan strike on the way, and goes on with a new operator if the old
+// one died.
+func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
+	GinkgoHelper()
 	sc.start(nil)
-	sc.make()
-	sc.settle()
 	first := sc.operator
 	first.Arm(plan)
-	sc.edit(one, func(o lifecycle.Object) {
-		for _, l := range sortedKeys(s.Graphs()) {
+	sc.edit(onlyVisit, func(o lifecycle.Object) {
+		for _, l := range sortedKeys(sc.subject.Graphs()) {
 			sc.world.Another(l, o)
 		}
 	})
@@ -82,5 +99,5 @@ func runPlan(ctx context.Context, s Subject, plan lab.Plan) (effects []string, e
 	}
 	sc.rest()
 	sc.settle()
-	return effects, sc.outcome(sc.key(one))
+	return effects, sc.outcome(sc.key(onlyVisit))
 }

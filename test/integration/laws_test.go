@@ -22,9 +22,9 @@ import (
 
 const (
 	// quietFor is how long nothing must be written before a scene counts as settled.
-	quietFor = 400 * time.Millisecond
+	quietFor = 300 * time.Millisecond
 	// silentFor is how long a law watches for a write: several polls.
-	silentFor = 1200 * time.Millisecond
+	silentFor = 1000 * time.Millisecond
 	// many objects must all come to rest.
 	many = 50
 )

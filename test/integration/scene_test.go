@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -21,8 +22,8 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// scale of all declared times: a poll of five seconds becomes a quarter of one.
-const scale = 0.05
+// scale of all declared times: a poll of five seconds becomes a fifth of one.
+const scale = 0.04
 
 // scene is a namespace in which an operator looks after one object per visit.
 type scene struct {
@@ -38,9 +39,14 @@ var scenes atomic.Int32
 
 func newScene(ctx context.Context, s Subject, visits []Visit) *scene {
 	GinkgoHelper()
+	return sceneIn(ctx, s, s.World(), visits)
+}
 
-	sc := &scene{Context: ctx, subject: s, world: s.World(), namespace: fmt.Sprintf("%s-%d", s.Name(), scenes.Add(1)), visits: visits}
-	Expect(plane.CreateNamespace(ctx, sc.namespace)).To(Succeed())
+// sceneIn shares a world with other scenes.
+func sceneIn(ctx context.Context, s Subject, world World, visits []Visit) *scene {
+	GinkgoHelper()
+	sc := &scene{Context: ctx, subject: s, world: world, namespace: fmt.Sprintf("%s-%d", s.Name(), scenes.Add(1)), visits: visits}
+	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: sc.namespace}})).To(Succeed())
 	DeferCleanup(func() {
 		if sc.operator != nil {
 			Expect(sc.operator.Kill()).To(Succeed())
@@ -52,9 +58,14 @@ func newScene(ctx context.Context, s Subject, visits []Visit) *scene {
 // start an operator; the one before must be dead.
 func (s *scene) start(gate *lab.Gate) {
 	GinkgoHelper()
-	operator, err := bench.Start(s, lab.Setup{Namespace: s.namespace, Register: s.world.Register, DeadlineScale: scale, Gate: gate})
+	s.operator = startIn(s, s.world, gate, s.namespace)
+}
+
+func startIn(ctx context.Context, world World, gate *lab.Gate, namespaces ...string) *lab.Operator {
+	GinkgoHelper()
+	operator, err := bench.Start(ctx, lab.Setup{Namespaces: namespaces, Register: world.Register, DeadlineScale: scale, Gate: gate})
 	Expect(err).NotTo(HaveOccurred())
-	s.operator = operator
+	return operator
 }
 
 func (s *scene) kill() {
@@ -130,10 +141,15 @@ func entryOf(o lifecycle.Object, name string) lifecyclev1.Lifecycle {
 // make all objects and let them come to rest.
 func (s *scene) make() {
 	GinkgoHelper()
+	s.create()
+	s.rest()
+}
+
+func (s *scene) create() {
+	GinkgoHelper()
 	for _, v := range s.visits {
 		Expect(admin.Create(s, s.world.Make(s.namespace, s.name(v)))).To(Succeed())
 	}
-	s.rest()
 }
 
 // unrested says which objects have not come to rest, and where they stand.
@@ -204,12 +220,20 @@ func (s *scene) strayed() []string {
 	return out
 }
 
-// settle waits until no write was answered for a while.
 func (s *scene) settle() {
+	GinkgoHelper()
+	settle(s.namespace)
+}
+
+// settle waits until no write was answered for a while.
+func settle(namespaces ...string) {
 	GinkgoHelper()
 	last := -1
 	Eventually(func() bool {
-		now := len(bench.Traffic.Of(s.namespace, lab.Request.Writes))
+		now := 0
+		for _, n := range namespaces {
+			now += len(bench.Traffic.Of(n, lab.Request.Writes))
+		}
 		quiet := now == last
 		last = now
 		return quiet

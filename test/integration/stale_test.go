@@ -15,7 +15,7 @@ import (
 )
 
 // lagFor is how long a cache stands still: longer than the second after which the server is asked.
-const lagFor = 2500 * time.Millisecond
+const lagFor = 1600 * time.Millisecond
 
 func repeatsNothing(s Subject) {
 	for law, frozen := range map[string]func() []client.Object{

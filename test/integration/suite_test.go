@@ -43,7 +43,7 @@ func TestLaws(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(20 * time.Second)
-	SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "Laws")
 }
 

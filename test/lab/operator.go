@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -34,7 +35,8 @@ type Lab struct {
 
 // Setup is one operator's.
 type Setup struct {
-	Namespace string
+	// Namespaces that it looks after.
+	Namespaces []string
 	// Register wires controllers to the manager. around wraps effects on other systems.
 	Register func(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error
 	// DeadlineScale of its declared times.
@@ -61,14 +63,14 @@ func (l *Lab) Start(ctx context.Context, setup Setup) (*Operator, error) {
 	mgr, err := l.manager(o, setup)
 	if err != nil {
 		cancel()
-		return nil, fmt.Errorf("starting an operator in %s: %w", setup.Namespace, err)
+		return nil, fmt.Errorf("starting an operator in %s: %w", strings.Join(setup.Namespaces, ", "), err)
 	}
 	options := lifecycle.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("detent"), DeadlineScale: setup.DeadlineScale,
 	}
 	if err := setup.Register(mgr, options, o.Around); err != nil {
 		cancel()
-		return nil, fmt.Errorf("wiring an operator in %s: %w", setup.Namespace, err)
+		return nil, fmt.Errorf("wiring an operator in %s: %w", strings.Join(setup.Namespaces, ", "), err)
 	}
 	go func() { o.ended <- mgr.Start(ctx) }()
 	return o, nil
@@ -81,12 +83,16 @@ func (l *Lab) manager(o *Operator, setup Setup) (manager.Manager, error) {
 		return &transport{next: next, traffic: l.Traffic, mishaps: o.Mishaps}
 	})
 	yes, soon := true, time.Second
+	namespaces := map[string]cache.Config{}
+	for _, n := range setup.Namespaces {
+		namespaces[n] = cache.Config{}
+	}
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  l.Scheme,
 		Logger:                  l.Log,
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		MapperProvider:          func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return l.Mapper, nil },
-		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{setup.Namespace: {}}, NewInformer: o.Gate.NewInformer},
+		Cache:                   cache.Options{DefaultNamespaces: namespaces, NewInformer: o.Gate.NewInformer},
 		Controller:              config.Controller{SkipNameValidation: &yes},
 		GracefulShutdownTimeout: &soon,
 	})

@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+)
+
+func TestTheTroubleOfAnActionHasOneLine(t *testing.T) {
+	line := func(guard string) lifecyclev1.WaitingFor { return lifecyclev1.WaitingFor{Guard: guard} }
+	var eight []lifecyclev1.WaitingFor
+	for i := range 8 {
+		eight = append(eight, line(fmt.Sprint("guard-", i)))
+	}
+	rusty := lifecyclev1.WaitingFor{Guard: "action", Want: "the action to succeed", Saw: "rusty"}
+	for name, c := range map[string]struct {
+		last   string
+		stored []lifecyclev1.WaitingFor
+		want   []lifecyclev1.WaitingFor
+	}{
+		"none":               {"", []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a")}},
+		"some":               {"rusty", []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a"), rusty}},
+		"still some":         {"rusty", []lifecyclev1.WaitingFor{line("a"), {Guard: "action", Saw: "stuck"}}, []lifecyclev1.WaitingFor{line("a"), rusty}},
+		"no more":            {"", []lifecyclev1.WaitingFor{line("a"), rusty}, []lifecyclev1.WaitingFor{line("a")}},
+		"more than there is": {"rusty", eight, append(eight[:7:7], rusty)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := onePass[Object, any, any]{memory: &memory{lifecycles: map[string]*trouble{"x": {last: c.last}}}}
+			entry := &lifecyclev1.Lifecycle{Name: "x", WaitingFor: c.stored}
+			before := len(c.stored)
+			p.trouble(entry)
+			if diff := cmp.Diff(c.want, entry.WaitingFor); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(c.stored) != before {
+				t.Error("the stored entry was changed")
+			}
+		})
+	}
+}
+
+func TestShortenKeepsCharactersWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		n    int
+		want string
+	}{
+		"fits":                {"abc", 3, "abc"},
+		"cut":                 {"abcdef", 5, "ab..."},
+		"cut in a character":  {strings.Repeat("ä", 4), 6, "ä..."},
+		"cut after character": {strings.Repeat("ä", 4), 7, "ää..."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, shorten(c.text, c.n)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
