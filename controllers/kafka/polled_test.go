@@ -1,0 +1,163 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines"
+)
+
+// gatedSide answers when it is let.
+type gatedSide struct {
+	kafkaclient.Client
+	mu     sync.Mutex
+	err    error
+	leader int32
+	gate   chan struct{}
+}
+
+func (g *gatedSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
+	select {
+	case <-g.gate:
+	case <-ctx.Done():
+		return kafkaclient.Quorum{}, ctx.Err()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return kafkaclient.Quorum{Leader: g.leader}, g.err
+}
+
+func (g *gatedSide) UnregisterBroker(context.Context, int32) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+func (g *gatedSide) set(leader int32, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leader, g.err = leader, err
+}
+
+type polledRig struct {
+	*Polled
+	side  *gatedSide
+	clock *clocktesting.FakeClock
+	woken chan types.NamespacedName
+}
+
+func newPolled(t *testing.T) *polledRig {
+	t.Helper()
+	r := &polledRig{side: &gatedSide{gate: make(chan struct{})}, clock: clocktesting.NewFakeClock(noon), woken: make(chan types.NamespacedName, 100)}
+	r.Polled = &Polled{
+		Connect: func(Endpoint) (kafkaclient.Client, func(), error) { return r.side, func() {}, nil },
+		Wake:    func(n types.NamespacedName) { r.woken <- n }, Clock: r.clock,
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+var here = Endpoint{Name: types.NamespacedName{Namespace: "ns", Name: "c"}, UID: "u", Bootstrap: []string{"c:9091"}}
+
+func (r *polledRig) quorum(t *testing.T, live bool) Reading {
+	t.Helper()
+	return r.Read(t.Context(), here, []Query{{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}, MaxAge: 30 * time.Second}}, live, r.clock.Now())[0]
+}
+
+func TestPolledReadings(t *testing.T) {
+	r := newPolled(t)
+	if got := r.quorum(t, false); !got.Pending() {
+		t.Fatalf("first reading %+v, want pending", got)
+	}
+	r.side.set(3, nil)
+	r.side.gate <- struct{}{}
+	if name := <-r.woken; name != here.Name {
+		t.Errorf("woken for %s", name)
+	}
+	if got := r.quorum(t, false); got.Answer.Quorum == nil || got.Answer.Quorum.Leader != 3 || !got.At.Equal(noon) {
+		t.Fatalf("reading %+v, want leader 3", got)
+	}
+	// Past its age it is pending while a new answer is under way, and an error if that fails.
+	r.clock.Step(31 * time.Second)
+	if got := r.quorum(t, false); !got.Pending() {
+		t.Errorf("reading past its age: %+v, want pending", got)
+	}
+	r.side.set(0, errors.New("no route to host"))
+	r.side.gate <- struct{}{}
+	<-r.woken
+	if got := r.quorum(t, false); got.Err == nil || got.Pending() {
+		t.Errorf("reading %+v, want an error", got)
+	}
+}
+
+// Live readings are asked for in the pass, whatever was heard before, and end with its context.
+func TestPolledLiveReadings(t *testing.T) {
+	r := newPolled(t)
+	r.side.set(7, nil)
+	go func() { r.side.gate <- struct{}{} }()
+	if got := r.quorum(t, true); got.Answer.Quorum == nil || got.Answer.Quorum.Leader != 7 {
+		t.Errorf("reading %+v, want leader 7", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := r.Read(ctx, here, []Query{{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}}}, true, noon)
+	if got[0].Err == nil {
+		t.Errorf("reading %+v, want an error", got[0])
+	}
+}
+
+func TestPolledCommands(t *testing.T) {
+	ticket := machines.Ticket{UID: "u", Lifecycle: "scale-down", Attempt: "a", State: "Unregistering", Sequence: 1}
+	id := int32(7)
+	for name, tc := range map[string]struct {
+		err  error
+		want Answer
+	}{
+		"done": {want: Answer{Ticket: ticket, State: AnswerDone}},
+		"refused": {err: &kafkaclient.Refused{Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Message: "Broker ID 7 is not currently registered"},
+			want: Answer{Ticket: ticket, State: AnswerRefused, Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Text: "Broker ID 7 is not currently registered"}},
+		"never left": {err: &kafkaclient.Unreadable{What: "unregistering", Err: errors.New("no route")},
+			want: Answer{Ticket: ticket, State: AnswerFailed, Text: "unregistering: no route"}},
+		"unknown": {err: &kafkaclient.OutcomeUnknown{What: "unregistering", Err: errors.New("cut")},
+			want: Answer{Ticket: ticket, State: AnswerUnknown, Text: "unregistering: outcome unknown: cut"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newPolled(t)
+			if got := r.Answer(here, ticket); got.State != AnswerNone {
+				t.Errorf("answer before anything was asked: %+v", got)
+			}
+			r.side.set(0, tc.err)
+			r.Write(t.Context(), here, ticket, kafkaclient.Command{Unregister: &id})
+			<-r.woken
+			if diff := cmp.Diff(tc.want, r.Answer(here, ticket)); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			other := ticket
+			other.Lifecycle = "version"
+			if got := r.Answer(here, other); got.State != AnswerNone {
+				t.Errorf("another lifecycle has the answer %+v", got)
+			}
+		})
+	}
+}
+
+func TestPolledWithoutAClient(t *testing.T) {
+	r := newPolled(t)
+	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
+	if got := r.quorum(t, false); got.Err == nil {
+		t.Errorf("reading %+v", got)
+	}
+	ticket := machines.Ticket{Lifecycle: "version"}
+	r.Write(t.Context(), here, ticket, kafkaclient.Command{})
+	if got := r.Answer(here, ticket); got.State != AnswerNone {
+		t.Errorf("answer %+v", got)
+	}
+}

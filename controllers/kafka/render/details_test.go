@@ -1,0 +1,207 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+const persistent = "../../../test/testdata/upstream/strimzi/v1beta2/kafka-persistent.yaml"
+
+func TestReserved(t *testing.T) {
+	for name, want := range map[string]bool{
+		"node.id": true, "broker.id": true, "process.roles": true, "listeners": true, "advertised.listeners": true, "advertised.host.name": true,
+		"listener.name.plain-9092.ssl.keystore.location": true, "listener.security.protocol.map": true, "inter.broker.listener.name": true,
+		"controller.quorum.voters": true, "controller.quorum.bootstrap.servers": true, "controller.listener.names": true,
+		"log.dirs": true, "log.dir": true, "metadata.log.dir": true, "cordoned.log.dirs": true, "ssl.keystore.location": true, "sasl.enabled.mechanisms": true,
+		"security.inter.broker.protocol": true, "authorizer.class.name": true, "super.users": true, "unstable.feature.versions.enable": true, "zookeeper.connect": true,
+
+		"log.retention.hours": false, "log.cleaner.enable": false, "num.partitions": false, "metadata.log.max.snapshot.interval.ms": false,
+		"controller.quorum.fetch.timeout.ms": false, "broker.session.timeout.ms": false, "ssl.cipher.suites": false,
+		"sasl.server.max.receive.size": false, "group.coordinator.rebalance.protocols": false, "node.identity": false, "listenersx": false,
+	} {
+		if got := Reserved(name); got != want {
+			t.Errorf("Reserved(%q) = %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestPropertiesAreEscaped(t *testing.T) {
+	got := writeProperties(map[string]string{
+		"plain": "a b", "with space": "x", "a=b:c": "y", "#note": "!z", "lines": "one\ntwo\tthree\\", "umlaut": "ä€😀", "blank": " x", "empty": "",
+	})
+	want := `\#note=\!z
+a\=b\:c=y
+blank=\ x
+empty=
+lines=one\ntwo\tthree\\
+plain=a b
+umlaut=\u00e4\u20ac\ud83d\ude00
+with\ space=x
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("file (-want +got):\n%s", diff)
+	}
+}
+
+func TestImages(t *testing.T) {
+	for name, tc := range map[string]struct {
+		image   string
+		images  map[string]kafkav1beta2.ImageReference
+		node    Node
+		version string
+		want    string
+	}{
+		"the table's":                  {version: "4.1.1", want: "apache/kafka:4.1.1"},
+		"the spec's":                   {version: "4.1.1", image: "example.com/k:1", want: "example.com/k:1"},
+		"the spec's for the version":   {version: "4.1.1", image: "example.com/k:1", images: map[string]kafkav1beta2.ImageReference{"4.1.1": "example.com/k:2"}, want: "example.com/k:2"},
+		"the spec's for other ones":    {version: "4.1.1", images: map[string]kafkav1beta2.ImageReference{"4.1.0": "example.com/k:2"}, want: "apache/kafka:4.1.1"},
+		"an unknown version that runs": {version: "9.9.9", node: Node{Version: "9.9.9", Image: "example.com/k:9"}, want: "example.com/k:9"},
+		"an unknown version elsewhere": {version: "9.9.9", node: Node{Version: "9.9.8", Image: "example.com/k:8"}, want: "apache/kafka:9.9.9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := Input{Table: table(t)}
+			in.Spec.Kafka.Image, in.Spec.Kafka.Images = tc.image, tc.images
+			if got := New(in).image(&tc.node, tc.version); got != tc.want {
+				t.Errorf("image %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestHeap(t *testing.T) {
+	memory := func(text string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(text)}
+	}
+	for name, tc := range map[string]struct {
+		jvm       *kafkav1beta2.JvmOptions
+		resources corev1.ResourceRequirements
+		want      string
+	}{
+		"nothing is said":           {},
+		"both":                      {jvm: &kafkav1beta2.JvmOptions{Xms: "256m", Xmx: "512m"}, resources: corev1.ResourceRequirements{Limits: memory("8Gi")}, want: "-Xms256m -Xmx512m"},
+		"the most alone":            {jvm: &kafkav1beta2.JvmOptions{Xmx: "512m"}, want: "-Xms512m -Xmx512m"},
+		"the start alone":           {jvm: &kafkav1beta2.JvmOptions{Xms: "512m"}, want: "-Xms512m"},
+		"half of the limit":         {resources: corev1.ResourceRequirements{Limits: memory("2Gi"), Requests: memory("1Gi")}, want: "-Xms1024m -Xmx1024m"},
+		"half of the request":       {resources: corev1.ResourceRequirements{Requests: memory("1Gi")}, want: "-Xms512m -Xmx512m"},
+		"never less than it starts": {resources: corev1.ResourceRequirements{Limits: memory("32Mi")}, want: "-Xms64m -Xmx64m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := heapOptions(tc.jvm, tc.resources); got != tc.want {
+				t.Errorf("heap %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// The revision changes with everything that the pod is made from, and with nothing else.
+func TestRevision(t *testing.T) {
+	base := func(t *testing.T) Input { return example(t, persistent) }
+	revision := func(t *testing.T, in Input, version string) string {
+		t.Helper()
+		e, err := New(in).Entry(0, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Revision
+	}
+	want := revision(t, base(t), "4.1.1")
+	if again := revision(t, base(t), "4.1.1"); again != want || len(want) != 8 {
+		t.Fatalf("revisions %s and %s of the same input", want, again)
+	}
+	if revision(t, base(t), "4.1.2") == want {
+		t.Error("another version has the same revision")
+	}
+	for name, tc := range map[string]struct {
+		change func(*Input)
+		same   bool
+	}{
+		"configuration": {change: func(in *Input) {
+			in.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("16")}
+		}},
+		"a reserved property": {same: true, change: func(in *Input) {
+			in.Spec.Kafka.Config["node.id"] = apiextensionsv1.JSON{Raw: []byte("16")}
+		}},
+		"image": {change: func(in *Input) { in.Spec.Kafka.Image = "example.com/k:1" }},
+		"resources": {change: func(in *Input) {
+			in.Pools[0].Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}
+		}},
+		"heap": {change: func(in *Input) { in.Pools[0].Spec.JvmOptions = &kafkav1beta2.JvmOptions{Xmx: "1g"} }},
+		"storage": {change: func(in *Input) {
+			in.Pools[0].Spec.Storage.Volumes = append(in.Pools[0].Spec.Storage.Volumes, kafkav1beta2.Volume{ID: 7, Type: kafkav1beta2.VolumeEphemeral})
+		}},
+		"size":     {same: true, change: func(in *Input) { in.Pools[0].Spec.Storage.Volumes[0].Size = "200Gi" }},
+		"roles":    {change: func(in *Input) { in.Nodes[0].Controller = true }},
+		"voters":   {change: func(in *Input) { in.Nodes = in.Nodes[:5] }},
+		"replicas": {same: true, change: func(in *Input) { in.Pools[0].Spec.Replicas = 17 }},
+		"wanted version of the others": {same: true, change: func(in *Input) {
+			in.Spec.Kafka.Version, in.Spec.Kafka.MetadataVersion = "4.3.1", "4.1"
+		}},
+		"components": {same: true, change: func(in *Input) { in.Spec.EntityOperator = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := base(t)
+			tc.change(&in)
+			if got := revision(t, in, "4.1.1"); (got == want) != tc.same {
+				t.Errorf("revision %s, was %s, want the same: %v", got, want, tc.same)
+			}
+		})
+	}
+}
+
+func TestComponents(t *testing.T) {
+	in := example(t, persistent)
+	if got := New(in).Components(); len(got) != 0 {
+		t.Errorf("%d components without an image", len(got))
+	}
+	in.Spec.EntityOperator.TopicOperator.Image = "example.com/operator:1"
+	in.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{Image: "example.com/exporter:1"}
+	got := New(in).Components()
+	if len(got) != 2 || got[0].Name != "my-cluster-entity-operator" || got[1].Name != "my-cluster-kafka-exporter" {
+		t.Fatalf("components %+v", got)
+	}
+	if containers := got[0].Spec.Template.Spec.Containers; len(containers) != 1 || containers[0].Name != "topic-operator" {
+		t.Errorf("containers %+v", containers)
+	}
+}
+
+// Pods are made for the restricted level of Kubernetes' pod security standards.
+func TestPodsAreHardened(t *testing.T) {
+	e, err := New(example(t, persistent)).Entry(0, "4.1.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod, err := e.Pod()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := pod.Spec.SecurityContext
+	if !*s.RunAsNonRoot || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault || *pod.Spec.AutomountServiceAccountToken {
+		t.Errorf("pod %+v", s)
+	}
+	for _, c := range append(pod.Spec.InitContainers, pod.Spec.Containers...) {
+		if *c.SecurityContext.AllowPrivilegeEscalation || !*c.SecurityContext.ReadOnlyRootFilesystem || c.SecurityContext.Capabilities.Drop[0] != "ALL" {
+			t.Errorf("container %s: %+v", c.Name, c.SecurityContext)
+		}
+		if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+			t.Errorf("the last words of container %s are lost", c.Name)
+		}
+	}
+}
+
+func TestNodesThatCannotBeRendered(t *testing.T) {
+	in := example(t, persistent)
+	in.Pools = in.Pools[1:]
+	c := New(in)
+	for id, want := range map[int32]string{0: "KafkaNodePool broker is gone", 99: "no such node"} {
+		if _, err := c.Entry(id, "4.1.1"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package kafka
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+func TestWarnings(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*kafkav1beta2.Kafka, *kafkav1beta2.KafkaNodePool)
+		want   map[string]string
+	}{
+		"nothing to warn of": {},
+		"a listener of another type": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Spec.Kafka.Listeners[0].Type = "nodeport"
+			},
+			want: map[string]string{ReasonUnsupportedListener: "listener plain is of type nodeport and is not served: only internal ones are"},
+		},
+		"reserved properties": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Spec.Kafka.Config["node.id"], k.Spec.Kafka.Config["log.dirs"] = jsonOf("1"), jsonOf(`"/tmp"`)
+			},
+			want: map[string]string{ReasonReservedConfig: "left out of the configuration, since the cluster manages them itself: log.dirs, node.id"},
+		},
+		"a property that is no scalar": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Spec.Kafka.Config["num.io.threads"] = jsonOf("[1]")
+			},
+			want: map[string]string{ReasonInvalidConfig: "reading spec.kafka.config[num.io.threads]: want a string, a number or a boolean, saw [1]"},
+		},
+		"components without an image": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Spec.EntityOperator = &kafkav1beta2.EntityOperatorSpec{TopicOperator: &kafkav1beta2.EntityOperatorComponent{}, UserOperator: &kafkav1beta2.EntityOperatorComponent{Image: "x"}}
+				k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{}
+			},
+			want: map[string]string{ReasonNotDeployed: "not deployed, since they name no image: spec.entityOperator.topicOperator, spec.kafkaExporter"},
+		},
+		"unused fields of cluster and pool": {
+			change: func(k *kafkav1beta2.Kafka, p *kafkav1beta2.KafkaNodePool) {
+				k.Spec.Kafka.Rack = &kafkav1beta2.Opaque{}
+				p.Spec.Template = &kafkav1beta2.NodePoolTemplate{Pod: &kafkav1beta2.Opaque{}}
+			},
+			want: map[string]string{ReasonUnusedField: "nothing is done with spec.kafka.rack; nothing is done with spec.template.pod of KafkaNodePool dual-role"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := manifests(t, upstream+"v1/kafka-single-node.yaml")
+			var k *kafkav1beta2.Kafka
+			var p *kafkav1beta2.KafkaNodePool
+			for _, o := range objects {
+				switch o := o.(type) {
+				case *kafkav1beta2.Kafka:
+					k = o
+				case *kafkav1beta2.KafkaNodePool:
+					p = o
+				}
+			}
+			k.Spec.EntityOperator = nil
+			k.Spec.Kafka.Listeners = k.Spec.Kafka.Listeners[:1]
+			if tc.change != nil {
+				tc.change(k, p)
+			}
+			got := map[string]string{}
+			for _, c := range Warnings(k, []*kafkav1beta2.KafkaNodePool{p}) {
+				got[c.Reason] = c.Message
+			}
+			want := tc.want
+			if want == nil {
+				want = map[string]string{}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What people wrote for Strimzi is answered with what is not done with it.
+func TestWarningsOfAnUpstreamExample(t *testing.T) {
+	for _, o := range manifests(t, upstream+"v1/kafka-persistent.yaml") {
+		k, ok := o.(*kafkav1beta2.Kafka)
+		if !ok {
+			continue
+		}
+		var reasons []string
+		for _, c := range Warnings(k, nil) {
+			reasons = append(reasons, c.Reason)
+		}
+		if diff := cmp.Diff([]string{ReasonNotDeployed, ReasonNotServedYet}, reasons); diff != "" {
+			t.Errorf("reasons (-want +got):\n%s", diff)
+		}
+	}
+}
