@@ -24,6 +24,7 @@ type deriver struct {
 }
 
 func (d *deriver) derive() {
+	d.nodes = make([]Node, 0, len(d.view.Objects.Pods)+len(d.view.Objects.Claims))
 	d.fromPodSets()
 	d.fromPods()
 	d.fromConfigMaps()

@@ -205,3 +205,19 @@ func TestNodesThatCannotBeRendered(t *testing.T) {
 		}
 	}
 }
+
+func TestClaimVolume(t *testing.T) {
+	for _, tc := range []struct {
+		claim, pod string
+		want       int32
+		ok         bool
+	}{
+		{"data-c-p-1", "c-p-1", 0, true}, {"data-0-c-p-1", "c-p-1", 0, true}, {"data-12-c-p-1", "c-p-1", 12, true},
+		{"c-p-1", "c-p-1", 0, false}, {"data-c-p-2", "c-p-1", 0, false}, {"data-x-c-p-1", "c-p-1", 0, false}, {"data-01-c-p-1", "c-p-1", 0, false},
+		{"data--1-c-p-1", "c-p-1", 0, false}, {"logs-0-c-p-1", "c-p-1", 0, false}, {"", "c-p-1", 0, false},
+	} {
+		if got, ok := ClaimVolume(tc.claim, tc.pod); got != tc.want || ok != tc.ok {
+			t.Errorf("ClaimVolume(%q, %q) = %d, %v; want %d, %v", tc.claim, tc.pod, got, ok, tc.want, tc.ok)
+		}
+	}
+}

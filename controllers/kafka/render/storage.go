@@ -3,6 +3,8 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -64,14 +66,16 @@ func PersistentVolumes(s *kafkav1beta2.Storage) []int32 {
 
 // ClaimVolume is the id of the volume that a claim of the pod is for; false for a name that is none.
 func ClaimVolume(claim, pod string) (int32, bool) {
-	if claim == "data-"+pod {
-		return 0, true
+	rest, isData := strings.CutPrefix(claim, "data-")
+	if rest == pod {
+		return 0, isData
 	}
-	var id int32
-	if _, err := fmt.Sscanf(claim, "data-%d-", &id); err != nil || claim != fmt.Sprintf("data-%d-%s", id, pod) {
+	number, fits := strings.CutSuffix(rest, "-"+pod)
+	id, err := strconv.ParseInt(number, 10, 32)
+	if !isData || !fits || err != nil || id < 0 || strconv.Itoa(int(id)) != number {
 		return 0, false
 	}
-	return id, true
+	return int32(id), true
 }
 
 // Claims renders the claims of a node. A size that is no quantity is an error: the schema refuses it beforehand.
