@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ const refusalPause = time.Minute
 func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversion.Facts {
 	f := kafkaversion.Facts{
 		Situation: situation(k, v), Obstacle: obstacle(v), Finalize: finalize(k, v),
-		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: refusalPause,
+		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
 		Answer: answer(v.Answer(LifecycleVersion)),
 	}
 	if f.Answer.Text == "" && ask.Ticket.State == kafkaversion.MetadataRefused {

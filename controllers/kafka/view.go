@@ -37,6 +37,8 @@ type Options struct {
 	OperatorVersion string
 	// Finalizing is who raises the metadata version.
 	Finalizing Finalizing
+	// RefusalPause is how long a refused change of the metadata version rests before Kafka is asked again. Default a minute.
+	RefusalPause time.Duration
 }
 
 // View is everything that one pass knows of a Kafka cluster, as plain values. Its objects may belong to a cache: nobody

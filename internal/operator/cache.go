@@ -12,8 +12,8 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 )
 
-// cacheOptions keep only what carries the label of a cluster, without managed fields.
-func cacheOptions(namespaces []string) cache.Options {
+// CacheOptions keep only what carries the label of a cluster, without managed fields.
+func CacheOptions(namespaces []string) cache.Options {
 	ours := cache.ByObject{Label: belonging()}
 	o := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),

@@ -112,7 +112,7 @@ func managerOptions(o Options, scheme *k8sruntime.Scheme) ctrl.Options {
 	}
 	return ctrl.Options{
 		LeaseDuration: &lease, RenewDeadline: new(lease * 2 / 3), RetryPeriod: new(lease / 8),
-		Scheme: scheme, Logger: o.Log, Cache: cacheOptions(o.Namespaces),
+		Scheme: scheme, Logger: o.Log, Cache: CacheOptions(o.Namespaces),
 		LeaderElection: o.LeaderElection, LeaderElectionID: LeaseName, LeaderElectionNamespace: o.LeaderNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       metricsserver.Options{BindAddress: o.MetricsAddress},
@@ -121,38 +121,68 @@ func managerOptions(o Options, scheme *k8sruntime.Scheme) ctrl.Options {
 	}
 }
 
-// register adds the controllers, and returns the Kafka side of them, which must be closed.
+// register adds the controllers and the checks, and returns the Kafka side of the former, which must be closed.
 func register(mgr ctrl.Manager, o Options) (*kafka.Polled, error) {
 	gauges, err := lifecycle.NewMetrics(metrics.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
-	clk := clock.RealClock{}
-	wakeups := make(chan event.GenericEvent, 1024)
-	observer := &kafka.Polled{Connect: connector(o), Wake: wake(wakeups), Clock: clk}
-	collector := &kafka.Collector{Table: o.Table, Observer: observer, Options: o.Kafka}
-	effects := &kafka.Effects{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
-	kind, err := kafka.NewKind(collector, effects)
-	if err != nil {
-		return nil, err
-	}
-	children := lifecycle.NewChildren(mgr.GetClient(), mgr.GetAPIReader(), clk)
-	r := lifecycle.New(kind, lifecycle.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk, Metrics: gauges,
-		Events: mgr.GetEventRecorder("detent"), DeadlineScale: o.DeadlineScale,
+	observer, err := AddControllers(mgr, Wiring{
+		Table: o.Table, Kafka: o.Kafka, Connect: connector(o), DeadlineScale: o.DeadlineScale, Workers: o.Workers,
+		Metrics: gauges, SkipNameValidation: o.SkipNameValidation,
 	})
-	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: o.Workers, Wakeups: wakeups, Watch: watchChildren, SkipNameValidation: o.SkipNameValidation})
 	if err != nil {
-		return nil, err
-	}
-	sets := &podset.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk}
-	if err := sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: o.Workers, SkipNameValidation: &o.SkipNameValidation}); err != nil {
 		return nil, err
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
 	return observer, mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// Wiring is what the controllers rest on, whoever's manager they run in.
+type Wiring struct {
+	// Table of the versions of Kafka. Demanded.
+	Table *versions.Table
+	// Kafka is what passes over Kafka resources rest on.
+	Kafka kafka.Options
+	// Connect makes the client of a cluster, and what closes it. Demanded.
+	Connect func(kafka.Endpoint) (kafkaclient.Client, func(), error)
+	// Alter changes the kind before it is registered, for tests that stand between it and the runtime. Optional.
+	Alter func(*kafka.Kind)
+	// DeadlineScale, Workers and SkipNameValidation as in Options.
+	DeadlineScale      float64
+	Workers            int
+	SkipNameValidation bool
+	// Metrics of the passes. Default: none are kept.
+	Metrics *lifecycle.Metrics
+}
+
+// AddControllers adds the controllers to a manager, and returns the Kafka side of them, which must be closed.
+func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
+	clk := clock.RealClock{}
+	wakeups := make(chan event.GenericEvent, 1024)
+	observer := &kafka.Polled{Connect: w.Connect, Wake: wake(wakeups), Clock: clk}
+	collector := &kafka.Collector{Table: w.Table, Observer: observer, Options: w.Kafka}
+	effects := &kafka.Effects{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	kind, err := kafka.NewKind(collector, effects)
+	if err != nil {
+		return nil, err
+	}
+	if w.Alter != nil {
+		w.Alter(&kind)
+	}
+	children := lifecycle.NewChildren(mgr.GetClient(), mgr.GetAPIReader(), clk)
+	r := lifecycle.New(kind, lifecycle.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk, Metrics: w.Metrics,
+		Events: mgr.GetEventRecorder("detent"), DeadlineScale: w.DeadlineScale,
+	})
+	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: w.Workers, Wakeups: wakeups, Watch: watchChildren, SkipNameValidation: w.SkipNameValidation})
+	if err != nil {
+		return nil, err
+	}
+	sets := &podset.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk}
+	return observer, sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: w.Workers, SkipNameValidation: &w.SkipNameValidation})
 }
 
 // watchChildren wakes a Kafka resource for everything that carries its label, whether or not it owns it.

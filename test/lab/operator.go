@@ -41,6 +41,8 @@ type Setup struct {
 	Register func(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error
 	// DeadlineScale of its declared times.
 	DeadlineScale float64
+	// Cache as the operator wants it otherwise; Namespaces and Gate are put in.
+	Cache cache.Options
 	// Gate before its caches. Default: an open one.
 	Gate *Gate
 }
@@ -87,12 +89,14 @@ func (l *Lab) manager(o *Operator, setup Setup) (manager.Manager, error) {
 	for _, n := range setup.Namespaces {
 		namespaces[n] = cache.Config{}
 	}
+	caches := setup.Cache
+	caches.DefaultNamespaces, caches.NewInformer = namespaces, o.Gate.NewInformer
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  l.Scheme,
 		Logger:                  l.Log,
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		MapperProvider:          func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return l.Mapper, nil },
-		Cache:                   cache.Options{DefaultNamespaces: namespaces, NewInformer: o.Gate.NewInformer},
+		Cache:                   caches,
 		Controller:              config.Controller{SkipNameValidation: &yes},
 		GracefulShutdownTimeout: &soon,
 	})
