@@ -87,9 +87,26 @@ type Disk struct {
 	Interval time.Duration
 }
 
+// situation is what the decision rests on. A node that is neither wanted nor has a pod will never start again: what its disk
+// last ran says nothing any more, unless nothing else says anything.
+func (f *Facts) situation() Situation {
+	s := f.Situation
+	gone := func(n NodeVersions) bool {
+		return !n.HasPod && !slices.ContainsFunc(f.Roll.Nodes, func(r roll.Node) bool { return r.Pod == n.Name })
+	}
+	if !slices.ContainsFunc(s.Nodes, gone) {
+		return s
+	}
+	left := slices.DeleteFunc(slices.Clone(s.Nodes), gone)
+	if slices.ContainsFunc(left, func(n NodeVersions) bool { return n.LastStarted != "" || n.Annotated != "" }) {
+		s.Nodes = left
+	}
+	return s
+}
+
 // decide is the decision on this pass's levels. It demands NeedFeatures.
 func (f *Facts) decide() Decision {
-	s := f.Situation
+	s := f.situation()
 	if features, known := f.Features.Get(); known {
 		s.Finalized = FinalizedLevels{Known: true, Levels: features.Finalized}
 	} else {
@@ -99,13 +116,25 @@ func (f *Facts) decide() Decision {
 }
 
 // direction is the decision as far as it needs no levels: where from, where to.
-func (f *Facts) direction() Decision { return Decide(f.Situation) }
+func (f *Facts) direction() Decision { return Decide(f.situation()) }
 
 // onVersion says whether every node runs the wanted version.
 func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
 
 // started says whether any node ever ran.
 func (f *Facts) started() bool { return f.direction().Direction != DirectionInstall }
+
+// notStarted names the pods whose disks were last started with another version than the wanted one: on their way.
+func (f *Facts) notStarted(to string) []string {
+	var out []string
+	s := f.situation()
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.LastStarted != "" && n.LastStarted != to {
+			out = append(out, n.Name)
+		}
+	}
+	return out
+}
 
 // ghosts are registered brokers that are neither wanted nor about to leave in order: their binary binds the level.
 func (f *Facts) ghosts(brokers kafka.Brokers) []int32 {

@@ -39,18 +39,32 @@ var pathAllowed = guard{
 	Name: "path-allowed", Doc: "the version change is allowed: every finalized feature is in the range of the wanted version", Needs: features(),
 	Want: "a wanted version that is supported and can read every finalized feature level",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		if gap, asked := f.asked(); asked {
+			return gap // what the status remembers stands in for Kafka's word only once Kafka has failed to give it
+		}
 		d := f.decide()
 		switch d.Outcome {
 		case OutcomeAllowed:
 			return transitions.Allow()
 		case OutcomeRefused:
 			return transitions.Deny(d.Message)
+		default:
+			return transitions.Verdict{Saw: d.Message}
 		}
-		return transitions.Verdict{Saw: d.Message, Pending: f.Features.Gap().Pending}
 	},
 }
 
-// onLevel says whether metadata.version is where the spec wants it.
+// asked says that Kafka was asked for its levels and neither answered nor failed to.
+func (f *Facts) asked() (gap transitions.Verdict, asked bool) {
+	if _, known := f.Features.Get(); known {
+		return gap, false
+	}
+	gap = f.Features.Gap()
+	return gap, gap.Pending
+}
+
+// onLevel says whether metadata.version is where the spec wants it. Where it is wanted is known only once every node has started
+// on the wanted version.
 var onLevel = guard{
 	Name: "on-level", Doc: "metadata.version is at the wanted level", Needs: features(), Want: "metadata.version at the wanted level",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
@@ -58,7 +72,12 @@ var onLevel = guard{
 		if _, known := f.Features.Get(); !known {
 			return f.Features.Gap()
 		}
-		if d.Metadata.Step == MetadataKeep {
+		switch {
+		case d.Outcome != OutcomeAllowed:
+			return transitions.Deny("the wanted version is not allowed")
+		case d.Direction != DirectionStay:
+			return transitions.Deny("not yet started on " + d.To.String() + ": " + roll.Names(f.notStarted(d.To.String())))
+		case d.Metadata.Step == MetadataKeep:
 			return transitions.Allow()
 		}
 		return transitions.Deny(levelName(d.Metadata.Current) + " instead of " + levelName(d.Metadata.Target))
@@ -106,15 +125,29 @@ var allReady = guard{
 }
 
 var noGhosts = guard{
-	Name: "no-stale-registration", Doc: "no broker is registered that is neither wanted nor leaving in order", Needs: []transitions.Need{roll.NeedBrokers},
-	Want: "every registered broker wanted: the binary of a removed one still binds the level",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "no-stale-registration", Doc: "no level is to be raised, or no broker is registered that is neither wanted nor leaving in order",
+	Needs: []transitions.Need{NeedFeatures, roll.NeedBrokers},
+	Want:  "every registered broker wanted: the binary of a removed one still binds the level",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		raise := raiseDue.Verdict(f, m)
+		if raise.Answer == transitions.No {
+			return transitions.Allow()
+		}
 		brokers, known := f.Roll.Brokers.Get()
 		if !known {
 			return f.Roll.Brokers.Gap()
 		}
-		ghosts := f.ghosts(brokers)
-		return transitions.If(len(ghosts) == 0, fmt.Sprintf("still registered: %v", ghosts))
+		var ghosts []string
+		for _, id := range f.ghosts(brokers) {
+			ghosts = append(ghosts, fmt.Sprintf("broker %d", id))
+		}
+		switch {
+		case len(ghosts) == 0:
+			return transitions.Allow()
+		case raise.Answer == transitions.Unknown:
+			return transitions.Verdict{Saw: raise.Saw, Pending: raise.Pending}
+		}
+		return transitions.Deny("still registered: " + roll.Names(ghosts))
 	},
 }
 
@@ -170,7 +203,7 @@ var snapshotsPossible = guard{
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
 		for _, p := range f.pendingSnapshots() {
 			if p.never {
-				return transitions.Deny(fmt.Sprintf("%s runs with metadata.log.max.snapshot.interval.ms=0 and never snapshots by time: set an interval and let the nodes restart on today's version, or raise the wanted version", p))
+				return transitions.Deny(p.neverText(f.direction().From.String()))
 			}
 		}
 		return transitions.Allow()
@@ -192,6 +225,32 @@ var answerRefused = guard{
 		return transitions.If(f.Answer.Status == Refused, "not refused")
 	},
 }
+
+// overtaken says whether the level in hand is not to be set, or was set and is not the wanted one. While Kafka has not answered
+// nothing else may be begun: a level that is raised after all would kill the nodes of a version that was gone back to meanwhile.
+var overtaken = guard{
+	Name: "update-overtaken", Doc: "no request is under way and what is wanted changed meanwhile", Needs: features(), Want: "another wish while the level was being changed",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		_, known := f.Features.Get()
+		switch {
+		case f.Answer.Status == Asked:
+			return transitions.Deny("Kafka has not answered yet")
+		case f.Answer.Status == NoAnswer && !f.onVersion():
+			return transitions.Allow()
+		case !known:
+			return f.Features.Gap()
+		case f.Answer.Status == NoAnswer:
+			step := f.decide().Metadata.Step
+			return transitions.If(step != MetadataRaise && step != MetadataLower, "a level is to be set")
+		case f.Features.At().Before(f.EnteredAt.Add(levelShows)):
+			return transitions.Deny("Kafka was not asked since for long enough to show the new level")
+		}
+		return transitions.Allow()
+	},
+}
+
+// levelShows is how long after a level was set every broker shows it.
+const levelShows = 30 * time.Second
 
 var answerUnknown = guard{
 	Name: "update-unknown", Doc: "whether Kafka changed the level is not known", Want: "a lost answer",

@@ -68,8 +68,8 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			wait(AwaitingUnregistration, time.Hour, "brokers that are gone are still registered and bind the metadata level"),
 			soaking,
 			hold(AwaitingApproval, states.Planned, "raising the metadata level, which closes the way back, awaits approval"),
-			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute, Poll: poll}, While: always, OnTarget: Checking, Do: setMetadata},
-			hold(Refusing, states.Refusal, "the wanted version cannot be reached from here; nothing was touched"),
+			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute, Poll: poll}, While: always, OnTarget: machines.CarryOn, Do: setMetadata},
+			hold(Refusing, states.Refusal, "the wanted version cannot be reached from here; the nodes stay as they are"),
 			hold(MetadataRefused, states.Advice, "Kafka refused to change the metadata level; it is asked again after a pause"),
 		}),
 		Transitions: slices.Concat([]row{
@@ -79,22 +79,25 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "path-closed", From: Settled, To: Checking, NewAttempt: true, When: not(pathAllowed, "a wanted version that is not allowed"), Doc: "the wanted version is not allowed"},
 			{Event: "level-changed", From: Settled, To: Checking, NewAttempt: true, When: not(onLevel, "metadata.version at another level"), Doc: "the metadata level is not the wanted one"},
 
-			{Event: "declaration-refused", From: Checking, To: Refusing, When: not(sound, "pools, node ids or disks that do not fit"), Awaited: true, Doc: "the declaration cannot be acted upon"},
+			{Event: "declaration-refused", From: Checking, To: Refusing, When: not(sound, "pools, node ids or disks that do not fit"), Doc: "the declaration cannot be acted upon"},
 			{Event: "path-forbidden", From: Checking, To: Refusing, When: not(pathAllowed, "a wanted version that is not allowed"), EvenIfUnknown: true, Doc: "the wanted version is not allowed"},
 			{Event: "snapshots-off", From: Checking, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), EvenIfUnknown: true, Doc: "a wait for snapshots would never end"},
-			{Event: "settled", From: Checking, To: Settled, When: all(started, onVersion, pathAllowed, onLevel), Doc: "there is nothing to do"},
+			{Event: "settled", From: Checking, To: Settled, When: all(started, onVersion, pathAllowed, onLevel), Awaited: true, Doc: "there is nothing to do"},
 			{Event: "pods-starting", From: Checking, To: roll.AwaitingReady, When: all(not(started, "a cluster that never ran"), pathAllowed), Doc: "the pods of a new cluster start on the wanted version", Forget: true},
 			{Event: "snapshots-needed", From: Checking, To: AwaitingSnapshot, When: all(not(onVersion, "a node on another version"), pathAllowed, not(snapshotsTaken, "a log that holds a level too high")), Doc: "an older binary might not survive on the nodes' logs yet"},
-			{Event: "path-clear", From: Checking, To: roll.SelectingNode, When: all(not(onVersion, "a node on another version"), pathAllowed), Awaited: true, Doc: "the roll may begin"},
-			{Event: "binaries-done", From: Checking, To: Verifying, When: all(onVersion, pathAllowed), Awaited: true, Doc: "only the metadata level is left"},
+			{Event: "path-clear", From: Checking, To: roll.SelectingNode, When: all(not(onVersion, "a node on another version"), pathAllowed), Doc: "the roll may begin"},
+			{Event: "binaries-done", From: Checking, To: Verifying, When: all(onVersion, pathAllowed), Doc: "only the metadata level is left"},
 
+			{Event: "snapshots-off", From: AwaitingSnapshot, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), Doc: "a node came up that never snapshots: the wait would never end"},
 			{Event: "node-down", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: downGuard, Pick: pickDown}, Doc: "a node that is not running anyway goes first, as the test"},
 			{Event: "snapshots-taken", From: AwaitingSnapshot, To: roll.SelectingNode, When: snapshotsTaken, Awaited: true, Doc: "no log holds a level that the older version does not know"},
 		}, included.Transitions(), []row{
 			{Event: "node-outdated", From: Verifying, To: Checking, When: not(onVersion, "a node on another version"), Doc: "a node came back on another version"},
+			{Event: "declaration-broken", From: Verifying, To: Checking, When: not(sound, "pools, node ids or disks that do not fit"), Doc: "the declaration cannot be acted upon any more"},
 			{Event: "build-rolled", From: Verifying, To: Settled, When: all(otherBuild, allReady), Doc: "another build of the same version leaves the metadata alone"},
-			{Event: "verified", From: Verifying, To: Settled, When: all(allReady, onLevel), Awaited: true, Doc: "binaries and metadata are where the spec wants them"},
-			{Event: "registrations-stale", From: Verifying, To: AwaitingUnregistration, When: all(raiseDue, not(noGhosts, "a stale registration")), Doc: "Kafka would refuse the level because of brokers that are gone"},
+			{Event: "path-closed", From: Verifying, To: Checking, When: not(pathAllowed, "a wanted version that is not allowed"), Doc: "the wanted version is not allowed any more"},
+			{Event: "verified", From: Verifying, To: Settled, When: all(allReady, onLevel, noGhosts), Awaited: true, Doc: "binaries and metadata are where the spec wants them"},
+			{Event: "registrations-stale", From: Verifying, To: AwaitingUnregistration, When: not(noGhosts, "a stale registration"), Doc: "Kafka would refuse the level because of brokers that are gone"},
 			{Event: "soak", From: Verifying, To: Soaking, When: all(raiseDue, not(soaked, "soaking")), Doc: "the soaking time has not passed"},
 			{Event: "approval-needed", From: Verifying, To: AwaitingApproval, When: all(raiseDue, not(approved, "no approval")), Doc: "the step has not been approved"},
 			{Event: "finalize", From: Verifying, To: SettingMetadata, When: all(raiseDue, allReady, noGhosts, soaked, approved), OneWay: true, Doc: "everything that was asked for has happened: the level may be raised"},
@@ -102,11 +105,14 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 
 			{Event: "unregistered", From: AwaitingUnregistration, To: Verifying, When: noGhosts, Awaited: true, Doc: "no stale registration is left"},
 			{Event: "soaked", From: Soaking, To: Verifying, When: soaked, Awaited: true, Doc: "the soaking time has passed"},
+			{Event: "nothing-to-raise", From: Soaking, To: Verifying, When: not(raiseDue, "a level that is not to be raised"), Doc: "the level is not to be raised any more"},
 			{Event: "approved", From: AwaitingApproval, To: Verifying, When: approved, Awaited: true, Doc: "a person approved the step"},
+			{Event: "nothing-to-raise", From: AwaitingApproval, To: Verifying, When: not(raiseDue, "a level that is not to be raised"), Doc: "the level is not to be raised any more"},
 
 			{Event: "level-reached", From: SettingMetadata, To: Settled, When: onLevel, Awaited: true, Doc: "Kafka reports the wanted level"},
 			{Event: "refused", From: SettingMetadata, To: MetadataRefused, When: answerRefused, EvenIfUnknown: true, Doc: "Kafka refused"},
 			{Event: "answer-lost", From: SettingMetadata, To: Verifying, When: answerUnknown, EvenIfUnknown: true, Doc: "the level itself tells what became of the request"},
+			{Event: "overtaken", From: SettingMetadata, To: Verifying, When: overtaken, EvenIfUnknown: true, Doc: "what is wanted changed while the level was being set"},
 			{Event: "ask-again", From: MetadataRefused, To: Verifying, When: askAgain, Awaited: true, Doc: "the pause has passed"},
 
 			{Event: "path-open", From: Refusing, To: Checking, When: all(sound, pathAllowed, snapshotsPossible), Awaited: true, Doc: "what stood in the way is gone"},
@@ -118,10 +124,12 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			d := f.direction()
 			return machines.Aim{From: d.From.String(), To: f.wantedText(&d)}
 		}},
+		// What else is under way is found again from Settled by its own edges: deciding anew costs a pass, never a restart. Only
+		// a roll must not look settled for that pass, since a bookmark may be lost in the middle of a generation.
 		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled, Checking}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
-			place := machines.Place[roll.Memo]{State: Checking, Memo: roll.Nobody()}
-			if f.started() && f.onVersion() && f.Obstacle == "" {
-				place.State = Settled
+			place := machines.Place[roll.Memo]{State: Settled, Memo: roll.Nobody()}
+			if !f.onVersion() || f.Obstacle != "" {
+				place.State = Checking
 			}
 			return place, transitions.Allow()
 		}},
@@ -137,11 +145,11 @@ var downGuard = guard{Name: "node-down", Doc: "a node on another version is not 
 
 func pickDown(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
 	for i := range f.Roll.Nodes {
-		if n := &f.Roll.Nodes[i]; n.Outdated && !n.Ready {
+		if n := &f.Roll.Nodes[i]; n.Outdated && !n.Ready && roll.Safe(&f.Roll, n).Answer == transitions.Yes {
 			return transitions.Allow(), roll.Memo{Node: n.ID}
 		}
 	}
-	return transitions.Deny("every node on another version runs"), roll.Nobody()
+	return transitions.Deny("every node on another version runs, or is starting"), roll.Nobody()
 }
 
 // wantedText is the wanted version as written, also where it is not one.

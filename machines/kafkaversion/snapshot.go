@@ -2,6 +2,8 @@ package kafkaversion
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
@@ -16,14 +18,18 @@ type pendingSnapshot struct {
 	node    *roll.Node
 	feature string
 	level   int16
-	// due is when its process will have taken a snapshot without that level; zero while it is not running in sync.
+	// due is when its process will have taken a snapshot without that level; zero while it is not running, and for one that
+	// never snapshots.
 	due time.Time
-	// never says that the process takes no snapshots by time.
+	// never says that the process runs and takes no snapshots by time.
 	never bool
 }
 
 // pendingSnapshots lists the nodes that an older binary might not survive on, in order of id.
 func (f *Facts) pendingSnapshots() []pendingSnapshot {
+	if len(f.Disks) == 0 {
+		return nil
+	}
 	d := f.direction()
 	row, known := d.To.Row()
 	if !known || d.Direction != DirectionDown {
@@ -36,7 +42,7 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 		if n == nil || !n.Outdated {
 			continue
 		}
-		if p, holds := disk.pending(n, row); holds && !(p.due.Before(f.Roll.Now) && !p.due.IsZero()) {
+		if p, holds := disk.pending(n, row); holds && (p.due.IsZero() || p.due.After(f.Roll.Now)) {
 			out = append(out, p)
 		}
 	}
@@ -46,26 +52,29 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 // pending finds the feature whose highest level the row does not know and that takes longest to be gone.
 func (d *Disk) pending(n *roll.Node, row *versions.Row) (pendingSnapshot, bool) {
 	out := pendingSnapshot{node: n}
-	holds := false
-	for feature, highest := range d.Highest {
+	var last time.Time // when the last of them was lowered
+	for _, feature := range slices.Sorted(maps.Keys(d.Highest)) {
 		levels, judged := row.Range(feature)
-		if !judged || highest <= levels.Max {
+		if !judged || d.Highest[feature] <= levels.Max {
 			continue
 		}
-		since := n.StartedAt
-		if lowered := d.LoweredAt[feature]; lowered.After(since) {
-			since = lowered
+		if lowered := d.LoweredAt[feature]; out.feature == "" || lowered.After(last) {
+			out.feature, out.level, last = feature, d.Highest[feature], lowered
 		}
-		due := since.Add(d.Interval)
-		if n.StartedAt.IsZero() || !n.Ready {
-			due = time.Time{}
-		}
-		if !holds || due.IsZero() || due.After(out.due) || due.Equal(out.due) && feature < out.feature {
-			out.feature, out.level, out.due, out.never = feature, highest, due, d.Interval == 0
-		}
-		holds = true
 	}
-	return out, holds
+	if out.feature == "" {
+		return out, false
+	}
+	running := n.Ready && !n.StartedAt.IsZero()
+	switch {
+	case running && d.Interval <= 0:
+		out.never = true
+	case running && last.After(n.StartedAt):
+		out.due = last.Add(d.Interval)
+	case running:
+		out.due = n.StartedAt.Add(d.Interval)
+	}
+	return out, true
 }
 
 // snapshotsDone is when the last node in sync will have taken its snapshot.
@@ -81,4 +90,10 @@ func (f *Facts) snapshotsDone() time.Time {
 
 func (p pendingSnapshot) String() string {
 	return fmt.Sprintf("%s (its log may still hold %s)", p.node.Name(), versions.FeatureLevelName(p.feature, p.level))
+}
+
+// neverText says what to do about a process that never snapshots: both ways out.
+func (p pendingSnapshot) neverText(from string) string {
+	return fmt.Sprintf("%s, and it runs with metadata.log.max.snapshot.interval.ms=0, which never snapshots by time. Stay on %s: "+
+		"set spec.kafka.version to %q. Or do so until the nodes have restarted with an interval above 0, and then ask again", p, from, from)
 }

@@ -1,0 +1,190 @@
+package kafkaversion_test
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/machines/roll/rolltest"
+)
+
+// raising is a cluster whose nodes run the wanted version at the level of the one before.
+func (k scenes) raising() *scene { return k.cluster(3).from(old).at(oldLevel) }
+
+// lowering is a cluster whose level is above the pinned one.
+func (k scenes) lowering() *scene { return k.cluster(3).from(newer).pinned("4.0") }
+
+func (k scenes) verifying() []machineRow {
+	at := func(name, reason string, s *scene, want machineWant) machineRow {
+		return machineRow{Name: "verifying: " + name, Reason: reason, State: kafkaversion.Verifying, Facts: s.facts(), Want: want}
+	}
+	changed := at("another version is wanted", "", k.raising(), moves(machines.EventTargetChanged, kafkaversion.Checking))
+	changed.Attempt = old
+	finalize, lower := moves("finalize", kafkaversion.SettingMetadata), moves("lower", kafkaversion.SettingMetadata)
+	stale := moves("registrations-stale", kafkaversion.AwaitingUnregistration)
+	settled := moves("verified", kafkaversion.Settled)
+	ghost := rolltest.Registered(7)
+	builds := func() *scene { return k.cluster(3).wanting(acme).moved(0, 1, 2).from(newer) }
+	return []machineRow{
+		at("binaries and level are where they belong", "", k.cluster(3).from(old), settled),
+		at("a pinned level is respected", "it is not unfinished", k.raising().pinned("4.0"), settled),
+		at("a pinned level that no Kafka has yet changes nothing", "it is a warning", k.cluster(3).pinned("5.11"), settled),
+		at("the level is where it belongs and a stale registration is left", "a ghost blocks the raise and nothing else", k.cluster(3).from(old).but(ghost), settled),
+		at("the level is where it belongs and registrations cannot be read", "", k.cluster(3).from(old).but(rolltest.Without(roll.NeedBrokers)), settled),
+		at("a node is down", "", k.cluster(3).from(old).but(rolltest.Down(1)), waits("nodes-ready")),
+		at("a node has not started on the wanted version", "its record says what its disk last ran", k.cluster(3).on(old).wanting(newer).moved(0, 1).unstartedOn(2), waits("on-level")),
+		at("the level cannot be read", "", k.raising().mute(), waits("on-level")),
+		at("a node came back on another version", "", k.cluster(3).on(old).wanting(newer).moved(0, 1), moves("node-outdated", kafkaversion.Checking)),
+		at("a node came back on another version and the declaration broke", "", k.cluster(3).on(old).wanting(newer).moved(0, 1).broken(), moves("node-outdated", kafkaversion.Checking)),
+		at("the declaration broke", "nothing one-way is done on it", k.raising().broken(), moves("declaration-broken", kafkaversion.Checking)),
+		at("the declaration of a cluster that is where it belongs broke", "", k.cluster(3).broken(), moves("declaration-broken", kafkaversion.Checking)),
+		at("the declaration broke after another build", "", builds().broken(), moves("declaration-broken", kafkaversion.Checking)),
+		at("the wanted version is not allowed any more", "", k.raising().pinned("4.1-IV9"), moves("path-closed", kafkaversion.Checking)),
+		at("the declaration broke and the wanted version is not allowed any more", "", k.raising().pinned("4.1-IV9").broken(), moves("declaration-broken", kafkaversion.Checking)),
+
+		at("another build of the same version", "it is a roll: the level stays for this attempt", builds().at(oldLevel), moves("build-rolled", kafkaversion.Settled)),
+		at("another build of the same version, and Kafka is silent", "", builds().silent(), moves("build-rolled", kafkaversion.Settled)),
+		at("another build of the same version, and a node is down", "", builds().at(oldLevel).but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
+		at("another build of the same version with a pin that is none", "", builds().pinned("4.1-IV9"), moves("build-rolled", kafkaversion.Settled)),
+		at("an attempt whose start is no version", "", k.raising().from(""), finalize),
+
+		at("the level may be raised", "", k.raising(), finalize),
+		at("the level may be raised and a removed node is on record with the old version", "its disk will never start again", k.raising().formerly(3, old), finalize),
+		at("the level may be raised although a leaving broker is registered", "it runs the wanted version like the others", k.cluster(4).from(old).at(oldLevel).leavingNode(3), finalize),
+		at("the level may be raised and a node is down", "", k.raising().but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
+		at("a stale registration binds the level", "Kafka would refuse, because of a binary that is gone", k.raising().but(ghost), stale),
+		at("a stale registration binds the level and a node is down", "", k.raising().but(ghost, rolltest.Down(1)), stale),
+		at("registrations cannot be read", "a person reads which answer is missing", k.raising().but(rolltest.Without(roll.NeedBrokers)), waits("on-level", "no-stale-registration")),
+		at("registrations can be read and the level cannot", "", k.raising().mute().but(ghost), waits("on-level", "no-stale-registration")),
+
+		at("the soaking time has not passed", "", k.raising().soaking(2*time.Hour), moves("soak", kafkaversion.Soaking)),
+		at("the soaking time has passed", "", k.raising().soaking(time.Hour), finalize),
+		at("the soaking time has not passed since a node restarted", "the newest process counts", k.raising().soaking(30*time.Minute).but(rolltest.Restarted(2, time.Minute)), moves("soak", kafkaversion.Soaking)),
+		at("the soaking time has not passed and a stale registration is left", "", k.raising().soaking(2*time.Hour).but(ghost), stale),
+		at("the soaking time has not passed and an approval is missing", "", k.raising().soaking(2*time.Hour).byApproval(), moves("soak", kafkaversion.Soaking)),
+		at("the level is where it belongs before the soaking time has passed", "", k.cluster(3).soaking(2*time.Hour), settled),
+
+		at("an approval is missing", "", k.raising().byApproval(), moves("approval-needed", kafkaversion.AwaitingApproval)),
+		at("another attempt was approved", "going back and forth does not carry an approval along", k.raising().approved("000000"), moves("approval-needed", kafkaversion.AwaitingApproval)),
+		at("this attempt was approved", "", k.raising().approved(attemptID), finalize),
+		at("an approval and a stale registration are open", "", k.raising().byApproval().but(ghost), stale),
+		at("the level is where it belongs without an approval", "", k.cluster(3).byApproval(), settled),
+
+		at("a lower level is wanted", "", k.lowering(), lower),
+		at("a lower level is wanted while a stale registration is left", "nothing old binds a lower level", k.lowering().but(ghost), lower),
+		at("a lower level is wanted before the soaking time has passed, without an approval", "both are for the way that closes", k.lowering().soaking(2*time.Hour).byApproval(), lower),
+		at("a lower level is wanted and a node is down", "", k.lowering().but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
+		changed,
+	}
+}
+
+func (k scenes) awaitingWhatRaises() []machineRow {
+	at := func(state, name, reason string, s *scene, want machineWant) machineRow {
+		return machineRow{Name: name, Reason: reason, State: state, Facts: s.facts(), Want: want}
+	}
+	const (
+		unregistration = kafkaversion.AwaitingUnregistration
+		soaking        = kafkaversion.Soaking
+		approval       = kafkaversion.AwaitingApproval
+	)
+	changed := func(state, name string) machineRow {
+		r := at(state, name, "", k.raising(), moves(machines.EventTargetChanged, kafkaversion.Checking))
+		r.Attempt = old
+		return r
+	}
+	ghost := rolltest.Registered(7)
+	withdrawn := moves("nothing-to-raise", kafkaversion.Verifying)
+	return []machineRow{
+		at(unregistration, "awaiting unregistration: a broker that is gone is still registered", "", k.raising().but(ghost), waits("no-stale-registration")),
+		at(unregistration, "awaiting unregistration: none is left", "", k.raising(), moves("unregistered", kafkaversion.Verifying)),
+		at(unregistration, "awaiting unregistration: registrations cannot be read", "", k.raising().but(rolltest.Without(roll.NeedBrokers)), waits("no-stale-registration")),
+		at(unregistration, "awaiting unregistration: the level is pinned where it is", "nothing is bound any more", k.raising().pinned("4.0").but(ghost), moves("unregistered", kafkaversion.Verifying)),
+		changed(unregistration, "awaiting unregistration: another version is wanted"),
+
+		at(soaking, "soaking: the time has not passed", "", k.raising().soaking(2*time.Hour), waits("soaked")),
+		at(soaking, "soaking: the time has passed", "", k.raising().soaking(time.Hour), moves("soaked", kafkaversion.Verifying)),
+		at(soaking, "soaking: nobody wants it any more", "", k.raising(), moves("soaked", kafkaversion.Verifying)),
+		at(soaking, "soaking: the time has passed and the level was raised by hand", "", k.cluster(3).soaking(time.Hour), moves("soaked", kafkaversion.Verifying)),
+		at(soaking, "soaking: the level was raised by hand", "", k.cluster(3).soaking(2*time.Hour), withdrawn),
+		at(soaking, "soaking: the level is pinned where it is", "", k.raising().pinned("4.0").soaking(2*time.Hour), withdrawn),
+		at(soaking, "soaking: Kafka is silent", "", k.raising().soaking(2*time.Hour).silent(), waits("soaked")),
+		changed(soaking, "soaking: another version is wanted"),
+
+		at(approval, "awaiting approval: nobody approved", "", k.raising().byApproval(), waits("approved")),
+		at(approval, "awaiting approval: another attempt was approved", "", k.raising().approved("000000"), waits("approved")),
+		at(approval, "awaiting approval: this attempt was approved", "", k.raising().approved(attemptID), moves("approved", kafkaversion.Verifying)),
+		at(approval, "awaiting approval: no approval is needed any more", "", k.raising(), moves("approved", kafkaversion.Verifying)),
+		at(approval, "awaiting approval: approved, and the level was raised by hand", "", k.cluster(3).approved(attemptID), moves("approved", kafkaversion.Verifying)),
+		at(approval, "awaiting approval: the level was raised by hand", "nobody approves what has happened", k.cluster(3).byApproval(), withdrawn),
+		at(approval, "awaiting approval: Kafka is silent", "", k.raising().byApproval().silent(), waits("approved")),
+		changed(approval, "awaiting approval: another version is wanted"),
+	}
+}
+
+func updateTo(level int16, kind kafka.UpdateKind) kafkaversion.Effect {
+	return kafkaversion.Effect{Update: &kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: level, Kind: kind}}
+}
+
+func (k scenes) settingMetadata() []machineRow {
+	at := func(name, reason string, s *scene, want machineWant) machineRow {
+		return machineRow{Name: "setting metadata: " + name, Reason: reason, State: kafkaversion.SettingMetadata, Facts: s.facts(), Want: want}
+	}
+	asks := func(level int16, kind kafka.UpdateKind) machineWant {
+		w := waits("on-level")
+		w.Effects = []kafkaversion.Effect{updateTo(level, kind)}
+		return w
+	}
+	back := moves(machines.EventTurnedBack, kafkaversion.Verifying)
+	again := moves("overtaken", kafkaversion.Verifying)
+	ghost := rolltest.Registered(7)
+	blocked := waits("on-level")
+	blocked.Blocked = []string{"any(lower-due, all(no-stale-registration, soaked, approved))"}
+	return []machineRow{
+		at("Kafka is asked to raise", "", k.raising(), asks(newerLevel, kafka.Upgrade)),
+		at("Kafka is asked to raise to the pinned level", "", k.raising().pinned("4.1-IV0"), asks(26, kafka.Upgrade)),
+		at("Kafka is asked to lower", "a safe downgrade only", k.lowering(), asks(oldLevel, kafka.SafeDowngrade)),
+		at("Kafka is asked to lower while a stale registration is left, without soaking and approval", "", k.lowering().but(ghost).soaking(2*time.Hour).byApproval(), asks(oldLevel, kafka.SafeDowngrade)),
+		at("Kafka was asked and has not answered", "", k.raising().answered(kafkaversion.Asked), waits("on-level")),
+		at("Kafka did as asked and does not show it yet", "", k.raising().answered(kafkaversion.Done).after(29*time.Second), waits("on-level")),
+		at("the level is reached", "", k.cluster(3).answered(kafkaversion.Done), moves("level-reached", kafkaversion.Settled)),
+		at("the level is reached although the answer was lost", "", k.cluster(3).answered(kafkaversion.Unknown), moves("level-reached", kafkaversion.Settled)),
+		at("the level is reached although Kafka refused", "somebody else raised it", k.cluster(3).answered(kafkaversion.Refused), moves("level-reached", kafkaversion.Settled)),
+		at("Kafka refused", "", k.raising().answered(kafkaversion.Refused), moves("refused", kafkaversion.MetadataRefused)),
+		at("Kafka refused and its level cannot be read", "", k.raising().answered(kafkaversion.Refused).mute(), moves("refused", kafkaversion.MetadataRefused)),
+		at("the answer was lost", "the level itself tells what became of it", k.raising().answered(kafkaversion.Unknown), moves("answer-lost", kafkaversion.Verifying)),
+		at("the answer was lost and the level cannot be read", "", k.raising().answered(kafkaversion.Unknown).mute(), moves("answer-lost", kafkaversion.Verifying)),
+		at("the level cannot be read", "nothing is asked without knowing where Kafka stands", k.raising().mute(), waits("on-level")),
+		at("Kafka was asked and its level cannot be read", "", k.raising().answered(kafkaversion.Asked).mute(), waits("on-level")),
+
+		at("another version is wanted before Kafka was asked", "", k.cluster(3).at(oldLevel).wanting(old), again),
+		at("another version is wanted before Kafka was asked, and Kafka is silent", "", k.cluster(3).at(oldLevel).wanting(old).silent(), again),
+		at("another version is wanted while Kafka has not answered", "a level that is raised after all kills the nodes that went back: the answer comes first", k.cluster(3).at(oldLevel).wanting(old).answered(kafkaversion.Asked), waits("on-level")),
+		at("another version is wanted, Kafka did as asked and was not read since for long", "the reading may be older than the answer", k.cluster(3).at(oldLevel).wanting(old).answered(kafkaversion.Done).readAgo(40*time.Second), waits("on-level")),
+		at("another version is wanted and Kafka did as asked", "", k.cluster(3).wanting(old).answered(kafkaversion.Done), again),
+		at("another level is wanted, and Kafka did as asked", "", k.lowering().answered(kafkaversion.Done), again),
+		at("another level is wanted before Kafka was asked, and it is the one that is", "", k.raising().pinned("4.0"), moves("level-reached", kafkaversion.Settled)),
+		at("the wanted version is not allowed any more", "", k.raising().pinned("4.1-IV9"), again),
+
+		at("the declaration broke", "", k.raising().broken(), back),
+		at("a node went down", "", k.raising().but(rolltest.Down(1)), back),
+		at("a stale registration appeared", "", k.raising().but(ghost), back),
+		at("a node restarted during the soaking time", "", k.raising().soaking(30*time.Minute).but(rolltest.Restarted(2, time.Minute)), back),
+		at("the approval was withdrawn", "", k.raising().byApproval(), back),
+		at("registrations cannot be read", "", k.raising().but(rolltest.Without(roll.NeedBrokers)), blocked),
+	}
+}
+
+func (k scenes) metadataRefused() []machineRow {
+	at := func(name string, s *scene, want machineWant) machineRow {
+		return machineRow{Name: "metadata refused: " + name, State: kafkaversion.MetadataRefused, Facts: s.facts(), Want: want}
+	}
+	changed := at("another version is wanted", k.raising(), moves(machines.EventTargetChanged, kafkaversion.Checking))
+	changed.Attempt = old
+	return []machineRow{
+		at("the pause has not passed", k.raising().answered(kafkaversion.Refused).after(59*time.Second), waits("time-to-ask-again")),
+		at("the pause has passed", k.raising().after(time.Minute), moves("ask-again", kafkaversion.Verifying)),
+		changed,
+	}
+}

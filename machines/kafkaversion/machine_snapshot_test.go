@@ -1,0 +1,59 @@
+package kafkaversion_test
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/machines/roll/rolltest"
+)
+
+// lingering is a downgrade within the finalized levels, on logs that may still hold a higher one for most of an hour.
+func (k scenes) lingering() *scene {
+	return k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Minute, time.Hour)
+}
+
+func (k scenes) awaitingSnapshot() []machineRow {
+	at := func(name, reason string, s *scene, want machineWant) machineRow {
+		return machineRow{Name: "awaiting snapshots: " + name, Reason: reason, State: kafkaversion.AwaitingSnapshot, Facts: s.facts(), Want: want}
+	}
+	changed := at("another version is wanted", "", k.lingering(), moves(machines.EventTargetChanged, kafkaversion.Checking))
+	changed.Attempt = older
+	first := func(id int32) machineWant {
+		w := moves("node-down", roll.RestartingNode)
+		w.Memo = rolltest.Hand(id)
+		return w
+	}
+	return []machineRow{
+		at("a process has not run long enough", "", k.lingering(), waits("snapshots-taken")),
+		at("every process has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour+time.Second, time.Hour).but(rolltest.Restarted(1, 2*time.Hour)), moves("snapshots-taken", roll.SelectingNode)),
+		at("a node is not running anyway", "it goes first, as the test", k.lingering().but(rolltest.Down(2)), first(2)),
+		at("the node whose log holds the level is not running anyway", "", k.lingering().but(rolltest.Down(1)), first(1)),
+		at("a node is not running anyway and every other has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).but(rolltest.Down(1)), first(1)),
+		at("a node is just starting", "it is left alone: restarting it would be turned back for ten minutes", k.lingering().but(rolltest.Starting(1, time.Minute)), waits("snapshots-taken")),
+		at("a node that was moved already is down", "", k.lingering().moved(2).but(rolltest.Down(2)), waits("snapshots-taken")),
+		at("a node came up that never snapshots", "", k.lingering().lowered(2, time.Minute, 0), moves("snapshots-off", kafkaversion.Refusing)),
+		at("a node came up that never snapshots, and another is down", "", k.lingering().lowered(2, time.Minute, 0).but(rolltest.Down(0)), moves("snapshots-off", kafkaversion.Refusing)),
+		changed,
+	}
+}
+
+// permissions are what is asked again just before a restart, besides what the roll asks itself.
+func (k scenes) permissions() []machineRow {
+	at := func(name, reason string, s *scene, want machineWant) machineRow {
+		return machineRow{Name: "restarting: " + name, Reason: reason, State: roll.RestartingNode, Memo: rolltest.Hand(1), Facts: s.facts(), Want: want}
+	}
+	back := moves(machines.EventTurnedBack, kafkaversion.Checking)
+	restarts := waits("node-restarted")
+	restarts.Effects = []kafkaversion.Effect{restartOf(1, old)}
+	blocked := waits("node-restarted")
+	blocked.Blocked = []string{"path-allowed"}
+	return []machineRow{
+		at("the declaration broke", "", k.cluster(3).on(old).wanting(newer).broken(), back),
+		at("the path closed", "the level was raised since", k.cluster(3).wanting(old), back),
+		at("whether the path is open cannot be read", "on the way down nobody guesses", k.cluster(3).wanting(old).mute(), blocked),
+		at("a log still holds a level too high", "", k.lingering(), back),
+		at("a log still holds a level too high, but the node is down", "it goes, as the test", k.lingering().but(rolltest.Down(1)), restarts),
+	}
+}

@@ -1,0 +1,19 @@
+package kafkaversion_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/machines/roll/rolltest"
+)
+
+// TestTransitions is the specification of the version change: every state, in the order a person meets them.
+func TestTransitions(t *testing.T) {
+	k := newScenes(t)
+	machinetest.Run(t, compiled(t), slices.Concat(
+		k.located(), k.settled(), k.checking(), k.refused(), k.awaitingSnapshot(),
+		k.permissions(), rolltest.Rows(k.rolling()),
+		k.verifying(), k.awaitingWhatRaises(), k.settingMetadata(), k.metadataRefused(),
+	))
+}
