@@ -40,30 +40,26 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 			p.wake.in(again)
 			return acted, true, err
 		}
-		did, err := p.carryOut(ctx, s, acting, view, round)
-		if did {
+		if p.carryOut(ctx, s, acting, view, round) {
 			acted = true
 			p.wake.in(p.scaled(action.LookAgain))
-		}
-		if err != nil {
-			return acted, false, err
 		}
 	}
 	return acted, false, nil
 }
 
 // carryOut performs what an action wants, unless the machine is defective or a permission is not known to be given.
-func (p *onePass[O, V, E]) carryOut(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool, err error) {
+func (p *onePass[O, V, E]) carryOut(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
 	t.acting = ""
 	switch {
 	case acting.Err != nil:
 		t.acting = acting.Err.Error()
 		p.defective(ctx, s.Name, acting.Err)
-		return false, nil
+		return false
 	case len(acting.Blocked) > 0:
 		p.blocked(s, acting.Blocked)
-		return false, nil
+		return false
 	}
 	return p.perform(ctx, s, acting, view, round)
 }
@@ -95,18 +91,18 @@ func (p *onePass[O, V, E]) blocked(s *pass.Standing[E], blocked []transitions.Bl
 
 // perform carries out what one action wants. An effect that must wait, or that the slot does not let through, ends the
 // action for this pass; a failure backs the lifecycle off.
-func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool, err error) {
+func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
 	for _, effect := range acting.Effects {
 		give, why, err := p.granted(ctx, effect, acting.Action.Live, view, round)
 		if err != nil {
 			t.acting = err.Error()
 			p.defective(ctx, s.Name, err)
-			return did, nil
+			return did
 		}
 		if why != "" {
 			t.last = "another disruption is under way; " + why
-			return did, nil
+			return did
 		}
 		task := Task[O, V, E]{Object: p.object, View: view, Effect: effect, Ticket: acting.Ticket, Write: p.writer()}
 		err = guarded(ctx, "performing", func() error { return p.kind.Perform(ctx, task) })
@@ -116,20 +112,20 @@ func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], act
 			did = true
 		case errors.Is(err, ErrBehind):
 			p.wake.in(barrierPause)
-			return did, nil
+			return did
 		case errors.Is(err, ErrWait):
 			t.last = err.Error()
-			return did, nil
+			return did
 		case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 			p.outrun(s, err)
-			return did, nil
+			return did
 		default:
 			p.failed(ctx, s, fmt.Errorf("action %s: %w", acting.Action.Name, err))
-			return did, nil
+			return did
 		}
 	}
 	t.over()
-	return did, nil
+	return did
 }
 
 // granted asks the slot for an effect that takes something away. give must be called with what became of the effect.

@@ -85,6 +85,7 @@ func (r *childReader) Get(ctx context.Context, key client.ObjectKey, object clie
 		return err
 	case wait:
 		return ErrBehind
+	case tooLate: // it is read live below
 	}
 	blank(object)
 	err = r.children.live.Get(ctx, key, object)
@@ -125,6 +126,7 @@ func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...
 		return nil
 	case wait:
 		return ErrBehind
+	case tooLate: // it is read live below
 	}
 	blank(list)
 	if err := r.children.live.List(ctx, list, opts...); err != nil {

@@ -35,7 +35,7 @@ func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Move
 		delete(p.memory.lifecycles, moved[i].Lifecycle)
 		p.announce(ctx, next, &moved[i])
 	}
-	p.metrics.show(p.memory, p.kind.Name, next, p.standings(next))
+	p.measure(next, false)
 	// The watch event of this write wakes the object too; this makes it independent of the watch.
 	return barrierPause, nil
 }
@@ -53,8 +53,9 @@ func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) erro
 		}
 	}
 	p.refresh(ctx, next, step.View, step.Decided)
-	p.metrics.show(p.memory, p.kind.Name, next, p.standings(next))
-	if p.same(next) {
+	same := p.same(next)
+	p.measure(next, same)
+	if same {
 		return nil
 	}
 	if !urgent(p.in.Status, status) {
@@ -69,6 +70,19 @@ func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) erro
 	p.memory.shown = p.now
 	p.metrics.projected(p.kind.Name)
 	return nil
+}
+
+// measure sets the gauges, unless they show the stored status already and it stays as it is.
+func (p *onePass[O, V, E]) measure(next O, same bool) {
+	stored := p.object.GetResourceVersion()
+	if p.metrics == nil || same && p.memory.measured == stored {
+		return
+	}
+	p.metrics.show(p.memory, p.kind.Name, next, p.standings(next))
+	p.memory.measured = ""
+	if same {
+		p.memory.measured = stored
+	}
 }
 
 // actionGuard is under which waitingFor shows why an action did not do what it wants.

@@ -123,6 +123,30 @@ func TestAProjectionIsHeldBackAndComes(t *testing.T) {
 	}
 }
 
+func TestAProjectionThatIsHeldBackWakesItsObject(t *testing.T) {
+	r := newRig(t)
+	message, project := "before", r.kind.Project
+	r.kind.Project = func(g *api.Turnstile, v turnstile.View, now time.Time) []metav1.Condition {
+		own := project(g, v, now)
+		own[0].Message = message
+		return own
+	}
+	r.restart()
+	r.rest() // the last transition has just been written
+	message = "after"
+	if got := r.pass().RequeueAfter; got > 10*time.Second {
+		t.Errorf("looks again after %s, want when it may be written", got)
+	}
+	if got := r.condition("Available").Message; got != "before" {
+		t.Errorf("written at once: %s", got)
+	}
+	r.advance(10 * time.Second)
+	r.pass()
+	if got := r.condition("Available").Message; got != "after" {
+		t.Errorf("not written when it may be: %s", got)
+	}
+}
+
 func TestStalledIsWrittenAtTheDeadline(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))

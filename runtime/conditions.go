@@ -158,10 +158,9 @@ func (s *standing) message() string {
 			b.WriteString("; ")
 		}
 		b.WriteString(w.Guard + ": ")
-		switch {
-		case w.Saw == "":
+		if w.Saw == "" {
 			b.WriteString("wants " + w.Want)
-		default:
+		} else {
 			b.WriteString(w.Saw)
 		}
 	}
@@ -181,8 +180,9 @@ func (s *standing) advice() []metav1.Condition {
 		return []metav1.Condition{{Type: AwaitingApproval, Status: metav1.ConditionTrue, Reason: s.state.Name, Message: s.message()}}
 	case states.Advice:
 		return []metav1.Condition{{Type: Warning, Status: metav1.ConditionTrue, Reason: s.state.Name, Message: s.message()}}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // overlay adds the kind's own conditions. A kind may lower Ready, never raise it.

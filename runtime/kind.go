@@ -8,6 +8,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,12 +93,7 @@ type Viewing struct {
 
 // Wants says whether the need is wanted.
 func (v Viewing) Wants(need transitions.Need) bool {
-	for _, n := range v.Needs {
-		if n == need {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(v.Needs, need)
 }
 
 // Disturbance is what is not fully serving.

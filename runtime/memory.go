@@ -24,6 +24,8 @@ type memory struct {
 	children trouble
 	// gauges are the label values of the metrics this object has series for.
 	gauges gauges
+	// measured is the resourceVersion whose stored status the gauges show; empty if they show another.
+	measured string
 }
 
 // trouble is what keeps failing, until when it is left alone, and what a person should read of it.

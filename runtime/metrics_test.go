@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/turnstile"
 	"github.com/detent-dev/detent/test/turnstile/api"
@@ -113,6 +114,40 @@ func ordered(got, want map[string]float64) map[string]float64 {
 		out[g] = v
 	}
 	return out
+}
+
+func TestGaugesFollowWhatIsNotWrittenYet(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Selecting))
+	blocked := func() float64 { return r.counter("detent_lifecycle_guard_blocked") }
+	before := blocked()
+	r.site(func(s *turnstile.Site) { s.Slow = true }) // nothing is known, so that what was shown stays
+	r.pass()
+	r.site(func(s *turnstile.Site) { s.Slow, s.UpErr = false, turnstile.ErrUnreachable })
+	r.advance(time.Minute)
+	r.pass() // written
+	r.site(func(s *turnstile.Site) { s.UpErr = nil })
+	r.pass() // held back
+	if got := blocked(); got != before {
+		t.Errorf("%v guards are blocked, want %v", got, before)
+	}
+	r.quiet()
+	if got := blocked(); got != before {
+		t.Errorf("in the end %v guards are blocked, want %v", got, before)
+	}
+	r.damage(turnstile.Visit{Lifecycle: "model"}, func(e *lifecyclev1.Lifecycle) { e.State = turnstile.AwaitingApproval })
+	r.site(func(s *turnstile.Site) { s.AllDown = true })
+	r.spec(func(s *api.TurnstileSpec) { s.Approved = "A" })
+	r.pass()
+	if got := r.series("detent_lifecycle_state"); got["state model AwaitingApproval"] != 1 && got["state AwaitingApproval model"] != 1 {
+		t.Errorf("somebody changed the stored state, and the gauges show %v", got)
+	}
+	r.spec(func(s *api.TurnstileSpec) { s.Approved = "any" })
+	r.site((*turnstile.Site).Release)
+	r.rest()
+	if got := blocked(); got != 0 {
+		t.Errorf("at rest %v guards are blocked", got)
+	}
 }
 
 func TestAnObjectOfAnOldNameStartsAfresh(t *testing.T) {

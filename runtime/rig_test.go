@@ -157,9 +157,9 @@ func (c *laggingCache) Get(ctx context.Context, key client.ObjectKey, o client.O
 	}
 	switch into := o.(type) {
 	case *api.Turnstile:
-		old.(*api.Turnstile).DeepCopyInto(into) //nolint:forcetypeassert // the test froze it
+		old.(*api.Turnstile).DeepCopyInto(into)
 	case *corev1.ConfigMap:
-		old.(*corev1.ConfigMap).DeepCopyInto(into) //nolint:forcetypeassert // the test froze it
+		old.(*corev1.ConfigMap).DeepCopyInto(into)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -73,7 +74,7 @@ func (p *onePass[O, V, E]) untended(own []metav1.Condition) []metav1.Condition {
 	if p.memory.children.last == "" {
 		return own
 	}
-	return append(own[:len(own):len(own)], metav1.Condition{
+	return append(slices.Clip(own), metav1.Condition{
 		Type: Warning, Status: metav1.ConditionTrue, Reason: ChildrenFailed, Message: p.memory.children.last,
 	})
 }
