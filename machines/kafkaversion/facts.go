@@ -2,6 +2,7 @@ package kafkaversion
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -110,7 +111,7 @@ func (f *Facts) decide() Decision {
 	if features, known := f.Features.Get(); known {
 		s.Finalized = FinalizedLevels{Known: true, Levels: features.Finalized}
 	} else {
-		s.Finalized = FinalizedLevels{Problem: f.Features.Gap().Saw}
+		s.Finalized = FinalizedLevels{Problem: strings.TrimPrefix(f.Features.Gap().Saw, "cannot be read: ")}
 	}
 	return Decide(s)
 }

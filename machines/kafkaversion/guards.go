@@ -184,11 +184,7 @@ var snapshotsTaken = guard{
 		if len(pending) == 0 {
 			return transitions.Allow()
 		}
-		names := make([]string, len(pending))
-		for i, p := range pending {
-			names[i] = p.String()
-		}
-		saw := roll.Names(names)
+		saw := mayHold(pending)
 		if end := f.snapshotsDone(); !end.IsZero() {
 			saw += "; expected at " + end.UTC().Format(time.RFC3339)
 		}

@@ -88,12 +88,19 @@ func (f *Facts) snapshotsDone() time.Time {
 	return last
 }
 
-func (p pendingSnapshot) String() string {
-	return fmt.Sprintf("%s (its log may still hold %s)", p.node.Name(), versions.FeatureLevelName(p.feature, p.level))
+// mayHold words what logs may still hold.
+func mayHold(pending []pendingSnapshot) string {
+	names := make([]string, len(pending))
+	for i, p := range pending {
+		names[i] = p.node.Name()
+	}
+	p := pending[0]
+	return fmt.Sprintf("the log of %s may still hold %s %s", roll.Names(names), p.feature, versions.FeatureLevelName(p.feature, p.level))
 }
 
 // neverText says what to do about a process that never snapshots: both ways out.
 func (p pendingSnapshot) neverText(from string) string {
-	return fmt.Sprintf("%s, and it runs with metadata.log.max.snapshot.interval.ms=0, which never snapshots by time. Stay on %s: "+
-		"set spec.kafka.version to %q. Or do so until the nodes have restarted with an interval above 0, and then ask again", p, from, from)
+	return fmt.Sprintf("%s, and its process runs with metadata.log.max.snapshot.interval.ms=0, which never snapshots by time. Stay on %s: "+
+		"set spec.kafka.version to %q. Or do so until the nodes have restarted with an interval above 0, and then ask again",
+		mayHold([]pendingSnapshot{p}), from, from)
 }

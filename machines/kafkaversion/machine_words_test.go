@@ -1,0 +1,197 @@
+package kafkaversion_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/machines/roll/rolltest"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type looking = machines.Lifecycle[struct{}, kafkaversion.Facts, kafkaversion.Effect]
+
+// onFacts binds the machine to facts, whatever was asked for.
+func onFacts(t testing.TB) looking {
+	t.Helper()
+	return machines.Bind(compiled(t), machines.Binding[struct{}, kafkaversion.Facts, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
+		Name: "version", Observe: func(_ struct{}, f kafkaversion.Facts, _ machines.Ask) kafkaversion.Facts { return f },
+		Effect: func(e kafkaversion.Effect) kafkaversion.Effect { return e },
+	})
+}
+
+func look(lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts, needs []transitions.Need) machines.Look[kafkaversion.Effect] {
+	return lc.Look(machines.Question[struct{}, kafkaversion.Facts]{
+		View: f, UID: "uid", Entry: entry, Ask: machines.Ask{Needs: needs, Now: f.Roll.Now},
+	})
+}
+
+// TestWordsOfWaits is what a person reads in waitingFor, by state.
+func TestWordsOfWaits(t *testing.T) {
+	k := newScenes(t)
+	const (
+		dark = "cannot be read: connection refused"
+		pool = "my-cluster-pool-"
+	)
+	tests := map[string]struct {
+		state string
+		memo  *roll.Memo
+		scene *scene
+		want  []string // guard: saw, or wants
+	}{
+		"a downgrade that nobody can judge": {
+			state: kafkaversion.Checking, scene: k.cluster(3).wanting(old).silent(),
+			want: []string{
+				"on-version: 0 of 3 nodes run the wanted version",
+				"path-allowed: the finalized level of metadata.version is not known (Kafka did not answer: connection refused), and Kafka 4.1.2 may be at a level that " +
+					"4.0.2 does not run. This waits until a broker answers; set spec.kafka.version to \"4.1.2\" to let the nodes run as they last did",
+				"on-level: " + dark,
+			},
+		},
+		"everything is refused": {
+			state: kafkaversion.Refusing, scene: k.cluster(3).wanting(old).broken().lowered(1, time.Minute, 0),
+			want: []string{
+				"declaration-sound: pools a and b both claim node id 3",
+				"path-allowed: Kafka 4.0.2 cannot run this cluster: metadata.version is finalized at 4.1-IV1 (level 27), and Kafka 4.0.2 runs 3.3-IV3 (level 7) to 4.0-IV3 (level 25). " +
+					"Lower metadata.version first, on the binaries that run now: set spec.kafka.version to \"4.1.2\" and spec.kafka.metadataVersion to \"4.0-IV3\" or earlier, " +
+					"wait until status.kafkaMetadataVersion shows it, then ask for 4.0.2 again",
+				"snapshots-possible: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27), and its process runs with metadata.log.max.snapshot.interval.ms=0, which never " +
+					"snapshots by time. Stay on 4.1.2: set spec.kafka.version to \"4.1.2\". Or do so until the nodes have restarted with an interval above 0, and then ask again",
+			},
+		},
+		"a snapshot is due": {
+			state: kafkaversion.AwaitingSnapshot, scene: k.lingering(),
+			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27); expected at 2026-11-20T08:59:00Z"},
+		},
+		"snapshots are due on many nodes": {
+			state: kafkaversion.AwaitingSnapshot,
+			scene: k.cluster(4).at(oldLevel).wanting(old).lowered(0, time.Minute, 10*time.Minute).lowered(1, time.Minute, 20*time.Minute).lowered(2, time.Minute, 15*time.Minute).lowered(3, time.Minute, 12*time.Minute),
+			want:  []string{"snapshots-taken: the log of " + pool + "0, " + pool + "1, " + pool + "2 and 1 more may still hold metadata.version 4.1-IV1 (level 27); expected at 2026-11-20T08:19:00Z"},
+		},
+		"a snapshot is due on a node that is starting": {
+			state: kafkaversion.AwaitingSnapshot, scene: k.lingering().but(rolltest.Starting(1, time.Minute)),
+			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27)"},
+		},
+		"the quorum holds a controller back": {
+			state: roll.AwaitingQuorum, scene: k.split(3, 3).on(old).wanting(newer).moved(2).but(rolltest.Behind(2)),
+			want: []string{"may-restart: without controller 1 only 1 of the 2 voters needed are caught up; behind: 2"},
+		},
+		"partitions hold a broker back": {
+			state: roll.AwaitingISR, scene: k.cluster(3).on(old).wanting(newer).moved(0).but(rolltest.Partition("orders-7", []int32{0, 1, 2}, []int32{1, 2})),
+			want: []string{"may-restart: without broker 1 these fall under min.insync.replicas: orders-7-0"},
+		},
+		"a new cluster starts": {
+			state: roll.AwaitingReady, scene: k.cluster(3).but(rolltest.Down(2), rolltest.Gone(0)),
+			want: []string{"node-ready: not ready: " + pool + "0, " + pool + "2 (cannot pull image apache/kafka:none)"},
+		},
+		"a restarted node does not come up": {
+			state: roll.AwaitingReady, memo: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Down(1)),
+			want: []string{"node-ready: " + pool + "1: cannot pull image apache/kafka:none"},
+		},
+		"a restarted node is out of sync": {
+			state: roll.AwaitingInSync, memo: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Partition("orders-7", []int32{0, 1, 2}, []int32{0, 2})),
+			want: []string{"in-sync: broker 1 is out of the ISR of orders-7-0"},
+		},
+		"the last node has not started on the wanted version": {
+			state: kafkaversion.Verifying, scene: k.cluster(3).on(old).wanting(newer).moved(0, 1).unstartedOn(2).but(rolltest.Down(2)),
+			want: []string{"nodes-ready: not ready: " + pool + "2 (cannot pull image apache/kafka:none)", "on-level: not yet started on 4.1.2: " + pool + "2"},
+		},
+		"registrations cannot be read": {
+			state: kafkaversion.Verifying, scene: k.raising().but(rolltest.Without(roll.NeedBrokers)),
+			want: []string{"on-level: 4.0-IV3 (level 25) instead of 4.1-IV1 (level 27)", "no-stale-registration: " + dark},
+		},
+		"brokers are still registered": {
+			state: kafkaversion.AwaitingUnregistration, scene: k.raising().but(rolltest.Registered(7), rolltest.Registered(9), rolltest.Registered(8), rolltest.Registered(6)),
+			want: []string{"no-stale-registration: still registered: broker 6, broker 7, broker 8 and 1 more"},
+		},
+		"soaking": {
+			state: kafkaversion.Soaking, scene: k.raising().soaking(2 * time.Hour),
+			want: []string{"soaked: soaking until 2026-11-20T09:00:00Z"},
+		},
+		"an approval is missing": {
+			state: kafkaversion.AwaitingApproval, scene: k.raising().byApproval(),
+			want: []string{"approved: not approved; annotate with detent.dev/approve: raise-metadata=5f2c91"},
+		},
+		"the approval is another attempt's": {
+			state: kafkaversion.AwaitingApproval, scene: k.raising().approved("000000"),
+			want: []string{"approved: approved was attempt 000000, this is 5f2c91"},
+		},
+		"Kafka refused": {
+			state: kafkaversion.MetadataRefused, scene: k.raising().answered(kafkaversion.Refused).after(30 * time.Second),
+			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Controller 1 only supports versions 7-25"},
+		},
+	}
+	lc := onFacts(t)
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := c.scene.facts()
+			entry := machinetest.Entry("version", c.state)
+			if c.memo != nil {
+				entry.Memo(roll.Encode(*c.memo))
+			}
+			var got []string
+			for _, w := range look(lc, entry.Obj(), f, lc.NeedsIn(c.state)).Project().WaitingFor {
+				got = append(got, w.Guard+": "+w.Saw)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("waitingFor (-want +got):\n%s", diff)
+			}
+			later := c.scene.facts()
+			later.Roll.Now = later.Roll.Now.Add(time.Second)
+			var then []string
+			for _, w := range look(lc, entry.Obj(), later, lc.NeedsIn(c.state)).Project().WaitingFor {
+				then = append(then, w.Guard+": "+w.Saw)
+			}
+			if !slices.Equal(got, then) {
+				t.Errorf("the words tick: a second later they are\n%s", strings.Join(then, "\n"))
+			}
+		})
+	}
+}
+
+func TestDeadlinesThatDependOnTheWorld(t *testing.T) {
+	k := newScenes(t)
+	at := func(d time.Duration) string { return rolltest.Now.Add(d).Format(time.RFC3339) }
+	lc := onFacts(t)
+	for name, c := range map[string]struct {
+		event, from, state string
+		scene              *scene
+		want               string
+	}{
+		"a wait for snapshots ends ten minutes after the last is due": {
+			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,
+			scene: k.lingering().lowered(2, time.Minute, 20*time.Minute), want: at(59*time.Minute + 10*time.Minute),
+		},
+		"a snapshot counts from the start of a process that is younger than the lowering": {
+			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,
+			scene: k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour, time.Hour).but(rolltest.Restarted(1, 10*time.Minute)), want: at(50*time.Minute + 10*time.Minute),
+		},
+		"a wait for a node that is down ends after ten minutes": {
+			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,
+			scene: k.lingering().but(rolltest.Starting(1, time.Minute)), want: at(10 * time.Minute),
+		},
+		"soaking ends with the youngest process": {
+			event: "soak", from: kafkaversion.Verifying, state: kafkaversion.Soaking,
+			scene: k.raising().soaking(2 * time.Hour).but(rolltest.Restarted(2, 15*time.Minute)), want: at(105 * time.Minute),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entered, err := look(lc, machinetest.Entry("version", c.from).Obj(), c.scene.facts(), lc.NeedsIn(c.state)).
+				Enter(machines.Move{Event: c.event, From: c.from, To: c.state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := entered.Deadline.UTC().Format(time.RFC3339); got != c.want {
+				t.Errorf("the deadline is %s, want %s", got, c.want)
+			}
+		})
+	}
+}
