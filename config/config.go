@@ -1,0 +1,121 @@
+// Package config is what is installed in a cluster beside the CustomResourceDefinitions: the manager with an identity that may
+// do what it must and nothing else, and what people may do with our kinds. The YAML in the folders below is generated from
+// here, so that a manifest cannot say other rights than the code was tested with.
+package config
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/internal/operator"
+)
+
+//go:generate go run ../hack/manifests .
+
+const (
+	// Namespace that the manager lives in unless somebody chooses another.
+	Namespace = "detent-system"
+	// Account is the name of the manager, of its service account and of its roles.
+	Account = "detent-manager"
+	// Image of the manager, as the project's own build names it.
+	Image = "detent:latest"
+
+	healthPort = 8081
+)
+
+// Access is the manager's identity in a namespace, with its rights in all namespaces and those on its lease.
+func Access(namespace string) []client.Object {
+	meta := metav1.ObjectMeta{Name: Account, Labels: labels()}
+	local := metav1.ObjectMeta{Name: Account, Namespace: namespace, Labels: labels()}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Account, Namespace: namespace}}
+	return []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: local},
+		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: operator.Rules()},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: Account}},
+		&rbacv1.Role{ObjectMeta: local, Rules: operator.LeaseRules()},
+		&rbacv1.RoleBinding{ObjectMeta: local, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Account}},
+	}
+}
+
+// Users are rights for people: whoever may view, edit or administer a namespace may do so with our kinds in it. What the
+// manager makes for itself is there to look at.
+func Users() []client.Object {
+	read := []string{"get", "list", "watch"}
+	write := []string{"create", "delete", "deletecollection", "patch", "update"}
+	declared := []string{"kafkas", "kafkanodepools"}
+	role := func(name string, aggregateTo []string, rules ...rbacv1.PolicyRule) client.Object {
+		r := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels()}, Rules: rules}
+		for _, to := range aggregateTo {
+			r.Labels["rbac.authorization.k8s.io/aggregate-to-"+to] = "true"
+		}
+		return r
+	}
+	return []client.Object{
+		role("detent-view", []string{"view", "edit", "admin"},
+			rbacv1.PolicyRule{APIGroups: []string{"kafka.strimzi.io"}, Resources: append(declared, "kafkas/status", "kafkanodepools/status", "kafkanodepools/scale"), Verbs: read},
+			rbacv1.PolicyRule{APIGroups: []string{"core.strimzi.io"}, Resources: []string{"strimzipodsets", "strimzipodsets/status"}, Verbs: read}),
+		role("detent-edit", []string{"edit", "admin"},
+			rbacv1.PolicyRule{APIGroups: []string{"kafka.strimzi.io"}, Resources: declared, Verbs: write},
+			rbacv1.PolicyRule{APIGroups: []string{"kafka.strimzi.io"}, Resources: []string{"kafkanodepools/scale"}, Verbs: []string{"patch", "update"}}),
+	}
+}
+
+// Manager is the manager itself: two replicas that take turns by a lease, under the restricted pod security standard.
+// Its metrics are on loopback; --metrics-bind-address opens them to the pod network.
+func Manager(namespace, image string) []client.Object {
+	selector := map[string]string{"app.kubernetes.io/name": "detent", "app.kubernetes.io/component": "manager"}
+	probe := func(path string) *corev1.Probe {
+		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(healthPort)}}}
+	}
+	container := corev1.Container{
+		Name: "manager", Image: image,
+		Args:  []string{"manager", "--log-format=json", "--health-probe-bind-address=:8081"},
+		Ports: []corev1.ContainerPort{{Name: "health", ContainerPort: healthPort, Protocol: corev1.ProtocolTCP}},
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},
+		},
+		LivenessProbe: probe("/healthz"), ReadinessProbe: probe("/readyz"),
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+	return []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: restricted()}},
+		&appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Name: Account, Namespace: namespace, Labels: labels()},
+			Spec: appsv1.DeploymentSpec{
+				Replicas: new(int32(2)),
+				Selector: &metav1.LabelSelector{MatchLabels: selector},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: selector},
+					Spec: corev1.PodSpec{
+						ServiceAccountName: Account,
+						SecurityContext: &corev1.PodSecurityContext{
+							RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)),
+							SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+						},
+						Containers: []corev1.Container{container},
+					},
+				},
+			},
+		},
+	}
+}
+
+func labels() map[string]string {
+	return map[string]string{"app.kubernetes.io/name": "detent", "app.kubernetes.io/part-of": "detent"}
+}
+
+// restricted makes the API server refuse pods that ask for more than the manager's do.
+func restricted() map[string]string {
+	l := labels()
+	l["pod-security.kubernetes.io/enforce"] = "restricted"
+	return l
+}

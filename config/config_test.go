@@ -1,0 +1,84 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/detent-dev/detent/config"
+)
+
+func TestManifestsAreThoseOfTheCode(t *testing.T) {
+	files, err := config.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, pattern := range []string{"*/*.yaml", "*/*.yml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have = append(have, found...)
+	}
+	for path, want := range files {
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s is out of date, run make generate (-want +got):\n%s", path, diff)
+		}
+	}
+	for _, path := range have {
+		if _, generated := files[path]; !generated {
+			t.Errorf("%s is not generated any more: remove it", path)
+		}
+	}
+}
+
+func TestNoRightIsAWildcard(t *testing.T) {
+	for _, o := range slices.Concat(config.Access("x"), config.Users()) {
+		var rules []rbacv1.PolicyRule
+		switch role := o.(type) {
+		case *rbacv1.ClusterRole:
+			rules = role.Rules
+		case *rbacv1.Role:
+			rules = role.Rules
+		}
+		for _, rule := range rules {
+			for _, word := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs) {
+				if word == rbacv1.VerbAll {
+					t.Errorf("%s: %+v", o.GetName(), rule)
+				}
+				if word == "secrets" {
+					t.Errorf("%s may read secrets, which nothing needs", o.GetName())
+				}
+			}
+		}
+	}
+}
+
+func TestManagerIsRestricted(t *testing.T) {
+	for _, o := range config.Manager("x", "y") {
+		d, ok := o.(*appsv1.Deployment)
+		if !ok {
+			continue
+		}
+		pod := d.Spec.Template.Spec
+		c := pod.Containers[0].SecurityContext
+		if !*pod.SecurityContext.RunAsNonRoot || *c.AllowPrivilegeEscalation || !*c.ReadOnlyRootFilesystem || len(c.Capabilities.Drop) != 1 {
+			t.Errorf("pod %+v, container %+v", pod.SecurityContext, c)
+		}
+		if pod.ServiceAccountName != config.Account {
+			t.Errorf("service account %q", pod.ServiceAccountName)
+		}
+		return
+	}
+	t.Error("there is no Deployment")
+}

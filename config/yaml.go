@@ -1,0 +1,79 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/yaml"
+)
+
+// Files are the manifests by path below this folder, as kubectl apply takes them. Equal sources give equal bytes.
+func Files() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for path, objects := range map[string][]client.Object{
+		"manager/manager.yaml": Manager(Namespace, Image),
+		"rbac/manager.yaml":    Access(Namespace),
+		"rbac/users.yaml":      Users(),
+	} {
+		text, err := encode(objects)
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", path, err)
+		}
+		files[path] = text
+	}
+	return files, nil
+}
+
+// header says where a file comes from.
+const header = "# Generated from package config: change it there, then run make generate.\n"
+
+func encode(objects []client.Object) ([]byte, error) {
+	out := bytes.NewBufferString(header)
+	for _, o := range objects {
+		gvk, err := apiutil.GVKForObject(o, scheme.Scheme)
+		if err != nil {
+			return nil, err
+		}
+		o.GetObjectKind().SetGroupVersionKind(gvk)
+		text, err := yaml.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		var fields map[string]any
+		if err := yaml.Unmarshal(text, &fields); err != nil {
+			return nil, err
+		}
+		delete(fields, "status")
+		prune(fields)
+		if text, err = yaml.Marshal(fields); err != nil {
+			return nil, err
+		}
+		out.WriteString("---\n")
+		out.Write(text)
+	}
+	return out.Bytes(), nil
+}
+
+// prune takes away what is empty only because its Go type has no way to be left out.
+func prune(fields map[string]any) {
+	for name, value := range fields {
+		switch v := value.(type) {
+		case nil:
+			delete(fields, name)
+		case map[string]any:
+			prune(v)
+			if len(v) == 0 {
+				delete(fields, name)
+			}
+		case []any:
+			for _, item := range v {
+				if m, ok := item.(map[string]any); ok {
+					prune(m)
+				}
+			}
+		}
+	}
+}
