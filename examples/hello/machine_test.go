@@ -1,0 +1,38 @@
+package hello
+
+import (
+	"testing"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest"
+)
+
+// TestTransitions is the whole specification of the machine, on a screen: what is stored, what is seen, what follows.
+func TestTransitions(t *testing.T) {
+	type (
+		row  = machinetest.Row[facts, memo, Speak]
+		want = machinetest.Want[memo, Speak]
+	)
+	machine, err := machines.Compile(Definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoken, unspoken := facts{Wanted: "hello", Spoken: "hello"}, facts{Wanted: "hello", Spoken: "good morning"}
+	machinetest.Run(t, machine, []row{
+		{Name: "a new greeting is looked at first", Facts: unspoken, Want: want{Event: machines.EventLocated, To: "Settled"}},
+		{Name: "the text was spoken", State: "Settled", Facts: spoken},
+		{
+			Name: "another text is wanted", State: "Settled", Facts: unspoken,
+			Want: want{Event: "text-changed", To: "Speaking", WaitingFor: []string{"spoken"}},
+		},
+		{
+			Name: "the text is spoken", Reason: "a state acts in the passes after the one that entered it", State: "Speaking", Facts: unspoken,
+			Want: want{WaitingFor: []string{"spoken"}, Effects: []Speak{{Text: "hello"}}},
+		},
+		{Name: "the text was heard", State: "Speaking", Facts: spoken, Want: want{Event: "heard", To: "Settled"}},
+		{
+			Name: "another text is wanted meanwhile", Reason: "it is another attempt, even if the text was heard by chance", State: "Speaking",
+			Attempt: "good evening", Facts: spoken, Want: want{Event: machines.EventTargetChanged, To: "Speaking"},
+		},
+	})
+}
