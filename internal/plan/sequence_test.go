@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/internal/manifests"
+)
+
+// lived is a cluster that goes through one change after the other: the end of each plan is the input of the next.
+type lived struct {
+	t  *testing.T
+	in Input
+}
+
+func newCluster(t *testing.T, content string) *lived {
+	t.Helper()
+	found, err := manifests.Parse("in.yaml", []byte(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Read(context.Background(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &lived{t: t, in: in}
+}
+
+// live plans, and lets it come true.
+func (l *lived) live() *Plan {
+	l.t.Helper()
+	ctx := context.Background()
+	e, err := newEngine(ctx, l.in, Options{OperatorVersion: "0.0.0"})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if err := e.run(ctx); err != nil {
+		l.t.Fatal(err)
+	}
+	p, err := e.plan()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.in.Objects = nil
+	for gvk := range e.client.Scheme().AllKnownTypes() {
+		e.store.Objects(gvk, func(o client.Object) {
+			copied, _ := o.DeepCopyObject().(client.Object)
+			l.in.Objects = append(l.in.Objects, copied)
+		})
+	}
+	l.in.World.Kafka = map[string]KafkaWorld{}
+	for _, c := range e.world.Clusters() {
+		k := KafkaWorld{Features: map[string]int16{}}
+		for _, f := range c.Kafka.Finalized {
+			if f.Name == versions.FeatureMetadata {
+				k.MetadataVersion, _ = versions.MetadataName(f.Level)
+			} else {
+				k.Features[f.Name] = f.Level
+			}
+		}
+		l.in.World.Kafka[c.Name] = k
+	}
+	return p
+}
+
+// kafka is the one Kafka of the cluster.
+func (l *lived) kafka() *kafkav1beta2.Kafka {
+	l.t.Helper()
+	for _, o := range l.in.Objects {
+		if k, ok := o.(*kafkav1beta2.Kafka); ok {
+			return k
+		}
+	}
+	l.t.Fatal("no Kafka")
+	return nil
+}
+
+// want asks for a version and a metadata version; an empty one removes the field.
+func (l *lived) want(version, metadata string) {
+	k := l.kafka()
+	k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = version, metadata
+	k.Generation++
+}
+
+// mark annotates every pod with a version, as if it had been started with it.
+func (l *lived) mark(version string) {
+	for _, o := range l.in.Objects {
+		if pod, ok := o.(*corev1.Pod); ok {
+			pod.Annotations[labels.KafkaVersion] = version
+		}
+	}
+}
+
+// state of the cluster, as its status and its pods tell.
+func (l *lived) state() string {
+	k := l.kafka()
+	seen := map[string]bool{}
+	for _, o := range l.in.Objects {
+		if pod, ok := o.(*corev1.Pod); ok {
+			seen[pod.Annotations[labels.KafkaVersion]] = true
+		}
+	}
+	return fmt.Sprintf("%s at %s, pods %s", k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, strings.Join(sorted(seen), " and "))
+}
+
+// known are the versions of the table that the sequences rest on.
+const known = `
+apiVersion: detent.dev/v1alpha1
+kind: World
+kafkaVersions:
+- {version: 3.7.0, metadata: "3.7", supported: false}
+- {version: 4.2.0, metadata: 4.2-IV1, supported: true}
+- {version: 4.2.1, metadata: 4.2-IV1, supported: true}
+- {version: 4.3.0, metadata: 4.3-IV0, supported: true}
+- {version: 4.3.1, metadata: 4.3-IV0, supported: true, default: true}
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaNodePool
+metadata: {name: nodes, labels: {strimzi.io/cluster: my-cluster}}
+spec: {replicas: 3, roles: [controller, broker], storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 10Gi}]}}
+---
+apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+metadata: {name: my-cluster}
+spec:
+  kafka:
+    listeners: [{name: plain, port: 9092, type: internal, tls: false}]
+    config: {default.replication.factor: 3, min.insync.replicas: 2}
+`
+
+func TestSequencesOfChanges(t *testing.T) {
+	type step struct {
+		name string
+		do   func(*lived)
+		want string
+		// asked are the levels that Kafka is asked for on the way, in order.
+		asked []string
+	}
+	install := func(version, metadata, want string) step {
+		return step{name: "install", do: func(l *lived) { l.want(version, metadata) }, want: want}
+	}
+	cases := map[string][]step{
+		"up, with the metadata left to the version": {
+			install("4.2.0", "", "4.2.0 at 4.2-IV1, pods 4.2.0"),
+			{"upgrade", func(l *lived) { l.want("4.3.1", "") }, "4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"}},
+			{"once more", func(*lived) {}, "4.3.1 at 4.3-IV0, pods 4.3.1", nil},
+		},
+		"up, with version and metadata changed at once: the binaries go first": {
+			install("4.2.0", "4.2-IV1", "4.2.0 at 4.2-IV1, pods 4.2.0"),
+			{"upgrade", func(l *lived) { l.want("4.3.1", "4.3-IV0") }, "4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"}},
+		},
+		"up by removing the version, with a status that somebody wrote": {
+			install("4.2.0", "", "4.2.0 at 4.2-IV1, pods 4.2.0"),
+			{
+				"upgrade", func(l *lived) { l.want("", ""); l.kafka().Status.KafkaMetadataVersion = "4.2.0" },
+				"4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"},
+			},
+		},
+		"up with the metadata kept, and down again": {
+			install("4.2.0", "4.2-IV1", "4.2.0 at 4.2-IV1, pods 4.2.0"),
+			{"upgrade", func(l *lived) { l.want("4.3.1", "4.2-IV1") }, "4.3.1 at 4.2-IV1, pods 4.3.1", nil},
+			{"downgrade", func(l *lived) { l.want("4.2.0", "4.2-IV1") }, "4.2.0 at 4.2-IV1, pods 4.2.0", nil},
+		},
+		"down is refused once the metadata was raised, and up again is nothing": {
+			install("4.2.0", "", "4.2.0 at 4.2-IV1, pods 4.2.0"),
+			{"upgrade", func(l *lived) { l.want("4.3.1", "") }, "4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"}},
+			{"downgrade", func(l *lived) { l.want("4.2.0", "") }, "4.3.1 at 4.3-IV0, pods 4.3.1", nil},
+			{"taken back", func(l *lived) { l.want("4.3.1", "") }, "4.3.1 at 4.3-IV0, pods 4.3.1", nil},
+		},
+		"down from pods of a newer version that nobody knows": {
+			install("4.3.1", "4.2-IV1", "4.3.1 at 4.2-IV1, pods 4.3.1"),
+			{"downgrade", func(l *lived) { l.mark("99.0.0"); l.want("4.2.0", "4.2-IV1") }, "4.2.0 at 4.2-IV1, pods 4.2.0", nil},
+		},
+		"up from pods of an older version that nobody knows": {
+			install("4.2.0", "4.2-IV1", "4.2.0 at 4.2-IV1, pods 4.2.0"),
+			{"upgrade", func(l *lived) { l.mark("3.99.0"); l.want("4.3.1", "4.3-IV0") }, "4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"}},
+		},
+		"between patches: the metadata stays": {
+			install("4.3.0", "", "4.3.0 at 4.3-IV0, pods 4.3.0"),
+			{"upgrade", func(l *lived) { l.want("4.3.1", "") }, "4.3.1 at 4.3-IV0, pods 4.3.1", nil},
+			{"downgrade", func(l *lived) { l.want("4.3.0", "") }, "4.3.0 at 4.3-IV0, pods 4.3.0", nil},
+		},
+	}
+	for name, steps := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := newCluster(t, known)
+			for _, s := range steps {
+				s.do(l)
+				p := l.live()
+				if diff := cmp.Diff(s.want, l.state()); diff != "" {
+					t.Fatalf("%s (-want +got):\n%s\n%s", s.name, diff, p.Text(TextOptions{}))
+				}
+				if diff := cmp.Diff(s.asked, askedOf(p)); diff != "" {
+					t.Errorf("%s: levels that Kafka is asked for (-want +got):\n%s", s.name, diff)
+				}
+			}
+		})
+	}
+}
+
+// askedOf lists the levels of metadata.version that Kafka is asked for.
+func askedOf(p *Plan) []string {
+	var out []string
+	for _, e := range p.Objects[0].Effects {
+		if level, ok := strings.CutPrefix(e.Target, versions.FeatureMetadata+"="); ok && e.Verb == VerbUpdateFeatures {
+			out = append(out, level)
+		}
+	}
+	return out
+}
+
+// What came to rest stays at rest: a plan of the end of a plan has nothing to do.
+func TestAPlanOfTheEndOfAPlanIsEmpty(t *testing.T) {
+	l := newCluster(t, known)
+	l.want("4.2.0", "")
+	l.live()
+	l.want("4.3.1", "")
+	l.live()
+	p := l.live()
+	if len(p.Objects[0].Effects) > 0 || p.Result != Rests || len(p.Objects[0].Writes) > 0 {
+		t.Errorf("there is something left to do:\n%s", p.Text(TextOptions{}))
+	}
+	for _, lc := range p.Objects[0].Lifecycles {
+		if len(lc.Path) > 0 {
+			t.Errorf("lifecycle %s moves on: %+v", lc.Name, lc.Path)
+		}
+	}
+}
