@@ -314,7 +314,8 @@ func TestACacheThatIsBehindIsNoFailure(t *testing.T) {
 		"seen by the view of an action": func(r *rig, behind func() bool) {
 			view, looks := r.kind.View, 0
 			r.kind.View = func(ctx context.Context, g *api.Turnstile, look lifecycle.Viewing) (turnstile.View, error) {
-				if looks++; looks == 2 && behind() {
+				looks++
+				if looks == 2 && behind() {
 					return turnstile.View{}, lifecycle.ErrBehind
 				}
 				return view(ctx, g, look)
