@@ -46,6 +46,8 @@ func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, no
 		return proof{current: true}, nil
 	}
 	live := r.kind.New()
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
 		if apierrors.IsNotFound(err) {
 			return proof{again: barrierPause}, nil

@@ -2,13 +2,18 @@ package runtime
 
 import (
 	"fmt"
+	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/detent-dev/detent/states"
 )
 
 // Wiring of a Reconciler to a manager.
@@ -33,6 +38,7 @@ func (r *Reconciler[O, V, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) 
 	b := ctrl.NewControllerManagedBy(mgr).For(r.kind.New()).WithOptions(controller.Options{
 		MaxConcurrentReconciles: wiring.Workers,
 		SkipNameValidation:      &wiring.SkipNameValidation,
+		RateLimiter:             r.backoff(),
 	})
 	if wiring.Wakeups != nil {
 		b = b.WatchesRawSource(source.Channel(wiring.Wakeups, &handler.EnqueueRequestForObject{}))
@@ -44,4 +50,11 @@ func (r *Reconciler[O, V, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) 
 		return fmt.Errorf("registering the controller of %s: %w", r.kind.Name, err)
 	}
 	return nil
+}
+
+// backoff of passes that failed as a whole, since the API server or the cache could not be read or written. The work queue's
+// own default leaves an object alone for up to a quarter of an hour after the API server is back.
+func (r *Reconciler[O, V, E]) backoff() workqueue.TypedRateLimiter[reconcile.Request] {
+	scaled := func(d time.Duration) time.Duration { return time.Duration(float64(d) * r.scale) }
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](scaled(states.DefaultBackoffMin), scaled(states.DefaultBackoffMax))
 }

@@ -12,6 +12,7 @@ import (
 // Metrics of lifecycles. A nil *Metrics keeps none.
 type Metrics struct {
 	state, entered, deadline, progress, blocked *prometheus.GaugeVec
+	paused                                      *prometheus.GaugeVec
 	transitions, failures, projections          *prometheus.CounterVec
 	refusals, defects                           *prometheus.CounterVec
 	duration                                    *prometheus.HistogramVec
@@ -19,7 +20,7 @@ type Metrics struct {
 
 // gauges are the label values an object has series for.
 type gauges struct {
-	state, since, progress, blocked map[string][]string
+	state, since, progress, blocked, paused map[string][]string
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -32,11 +33,15 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "detent", Subsystem: "lifecycle", Name: name, Help: help}, labels)
 	}
 	m := &Metrics{
-		state:       gauge("state", "1 for the state an object's lifecycle is in.", "state"),
-		entered:     gauge("state_entered_timestamp_seconds", "When the current state was entered, in Unix seconds."),
-		deadline:    gauge("deadline_timestamp_seconds", "When the current wait becomes stalled, in Unix seconds."),
-		progress:    gauge("progress", "Units of the attempt, done and total.", "phase"),
-		blocked:     gauge("guard_blocked", "1 while a guard holds the lifecycle back.", "guard"),
+		state:    gauge("state", "1 for the state an object's lifecycle is in.", "state"),
+		entered:  gauge("state_entered_timestamp_seconds", "When the current state was entered, in Unix seconds."),
+		deadline: gauge("deadline_timestamp_seconds", "When the current wait becomes stalled, in Unix seconds."),
+		progress: gauge("progress", "Units of the attempt, done and total.", "phase"),
+		blocked:  gauge("guard_blocked", "1 while a guard holds the lifecycle back.", "guard"),
+		paused: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: "detent", Subsystem: "object", Name: "paused",
+			Help: "1 while an object's lifecycles are paused, so that their deadlines stand still.",
+		}, object[:3]),
 		transitions: counter("transitions_total", "Transitions committed.", "kind", "machine", "from", "to", "event"),
 		failures:    counter("action_failures_total", "Actions that failed and were backed off.", "kind", "lifecycle", "state"),
 		projections: counter("projection_writes_total", "Status writes that moved no lifecycle.", "kind"),
@@ -47,7 +52,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400},
 		}, []string{"kind", "machine", "state"}),
 	}
-	for _, c := range []prometheus.Collector{m.state, m.entered, m.deadline, m.progress, m.blocked, m.transitions, m.failures, m.projections, m.refusals, m.defects, m.duration} {
+	for _, c := range []prometheus.Collector{m.state, m.entered, m.deadline, m.progress, m.blocked, m.paused, m.transitions, m.failures, m.projections, m.refusals, m.defects, m.duration} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -98,6 +103,16 @@ func (m *Metrics) show(mem *memory, kind string, object Object, all []standing) 
 	mem.gauges = next
 }
 
+// pause marks an object whose lifecycles are paused, until they are shown again. The other gauges stay as they were.
+func (m *Metrics) pause(mem *memory, kind string, object Object) {
+	if m == nil {
+		return
+	}
+	mem.gauges.paused = map[string][]string{}
+	set(m.paused, mem.gauges.paused, []string{kind, object.GetNamespace(), object.GetName()}, 1)
+	mem.measured = ""
+}
+
 func set(vec *prometheus.GaugeVec, into map[string][]string, labels []string, value float64) {
 	into[strings.Join(labels, "\x00")] = labels
 	vec.WithLabelValues(labels...).Set(value)
@@ -116,6 +131,7 @@ func (m *Metrics) dropMissing(old, next gauges) {
 	drop(m.deadline, old.since, next.since)
 	drop(m.progress, old.progress, next.progress)
 	drop(m.blocked, old.blocked, next.blocked)
+	drop(m.paused, old.paused, next.paused)
 }
 
 // drop removes every series of an object that is gone.

@@ -28,6 +28,7 @@ func resumed(object Object) bool {
 
 // pause stops edges and actions, not repair. It adds one condition and touches no other status field.
 func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
+	p.metrics.pause(p.memory, p.kind.Name, p.object)
 	if !resumed(p.object) {
 		next := p.copy()
 		status := next.LifecycleStatus()

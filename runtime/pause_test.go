@@ -165,6 +165,32 @@ func warnings(r *rig) []metav1.Condition {
 	return out
 }
 
+func TestAPauseHasAGauge(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	for _, step := range []struct {
+		value string
+		want  float64
+	}{{"true", 1}, {"", 0}, {"true", 1}} {
+		r.annotate(lifecycle.PauseAnnotation, step.value)
+		r.pass()
+		r.pass()
+		if got := r.counter("detent_object_paused"); got != step.want {
+			t.Errorf("with the annotation %q the gauge is %v, want %v", step.value, got, step.want)
+		}
+		if got := r.counter("detent_lifecycle_deadline_timestamp_seconds"); got == 0 {
+			t.Errorf("with the annotation %q the deadline has no gauge", step.value)
+		}
+	}
+	if err := r.server.Delete(t.Context(), r.gate()); err != nil {
+		t.Fatal(err)
+	}
+	r.pass()
+	if got := r.series("detent_object_paused"); len(got) > 0 {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
 func TestAnObjectMayBePausedFromTheStart(t *testing.T) {
 	r := newRig(t)
 	r.annotate(lifecycle.PauseAnnotation, "true")

@@ -81,3 +81,48 @@ func TestApplyWaitsForFactsThatAnActionHasChanged(t *testing.T) {
 		t.Error("applied in the pass whose action had just changed the world")
 	}
 }
+
+func TestARepairThatFailsAtRestIsTriedAgainSoon(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	lost := &corev1.ConfigMap{}
+	if err := r.server.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}, lost); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.server.Delete(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	r.refuse = func(write string) error {
+		if write == "status" {
+			return nil
+		}
+		return errors.New("the server is overloaded")
+	}
+	var pauses []time.Duration
+	for range 4 {
+		after := r.pass().RequeueAfter
+		pauses = append(pauses, after)
+		r.advance(after)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, pauses); diff != "" {
+		t.Errorf("tried again after (-want +got):\n%s", diff)
+	}
+}
+
+func TestARepairLooksAgain(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	lost := &corev1.ConfigMap{}
+	if err := r.server.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}, lost); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.server.Delete(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.pass().RequeueAfter; got > time.Second {
+		t.Errorf("looks again after %s, want within a second", got)
+	}
+	if got := r.pass().RequeueAfter; got < time.Minute {
+		t.Errorf("with nothing left to repair it looks again after %s", got)
+	}
+}

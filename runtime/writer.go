@@ -39,11 +39,11 @@ type childWriter struct {
 	children *Children
 	owner    client.Object
 	prove    func(context.Context) error
-	writes   int
+	// writes that were carried out.
+	writes int
 }
 
 func (w *childWriter) before(ctx context.Context) error {
-	w.writes++
 	if w.prove == nil {
 		return nil
 	}
@@ -113,6 +113,7 @@ func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (w *childWriter) remember(object client.Object, gone bool) error {
+	w.writes++
 	c := w.children
 	gvk, err := apiutil.GVKForObject(object, c.client.Scheme())
 	if err != nil {

@@ -1,0 +1,98 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// server answers every request and notes which came.
+type server struct{ came []string }
+
+func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
+	s.came = append(s.came, classify(request).String())
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+}
+
+func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
+	all := []string{"put gates/status x", "seal", "post configmaps"}
+	for name, c := range map[string]struct {
+		plan Plan
+		// done are the effects that took place, told those whose caller learned of it.
+		done, told []string
+		dead       bool
+	}{
+		"none":                          {Plan{}, all, all, false},
+		"a crash before a write":        {Plan{1, CrashBefore}, nil, nil, true},
+		"a crash after a write":         {Plan{1, CrashAfter}, all[:1], nil, true},
+		"a lost reply of a write":       {Plan{1, LoseReply}, all, all[1:], false},
+		"a crash before an effect":      {Plan{2, CrashBefore}, all[:1], all[:1], true},
+		"a crash after an effect":       {Plan{2, CrashAfter}, all[:2], all[:1], true},
+		"a lost reply of an effect":     {Plan{2, LoseReply}, all, []string{all[0], all[2]}, false},
+		"a crash after the last":        {Plan{3, CrashAfter}, all, all[:2], true},
+		"a crash at one that never was": {Plan{4, CrashAfter}, all, all, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, crashed := &server{}, false
+			m := &Mishaps{crash: func() { crashed = true }}
+			m.Arm(c.plan)
+			way := &transport{next: s, traffic: &Traffic{}, mishaps: m}
+			var told []string
+			tell := func(what string, err error) {
+				if err == nil {
+					told = append(told, what)
+				}
+			}
+			ask := func(method, path string) error {
+				request, err := http.NewRequestWithContext(t.Context(), method, "https://server"+path, http.NoBody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				response, err := way.RoundTrip(request)
+				if err == nil {
+					err = response.Body.Close()
+				}
+				return err
+			}
+			tell(all[0], ask(http.MethodPut, "/apis/g/v1/namespaces/ns/gates/x/status"))
+			tell(all[1], m.Around("seal", func() error { s.came = append(s.came, "seal"); return nil }))
+			if err := ask(http.MethodPost, "/apis/events.k8s.io/v1/namespaces/ns/events"); m.isDead() != (err != nil) {
+				t.Errorf("an event: %v", err) // lost with its operator, but no point for a fault
+			}
+			tell(all[2], ask(http.MethodPost, "/api/v1/namespaces/ns/configmaps"))
+			done := s.came
+			for i, came := range done {
+				if came == "post events" {
+					done = append(done[:i:i], done[i+1:]...)
+					break
+				}
+			}
+			if diff := cmp.Diff(c.done, done); diff != "" {
+				t.Errorf("done (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.told, told); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			if m.isDead() != c.dead || crashed != c.dead {
+				t.Errorf("dead: %v, crashed: %v, want %v", m.isDead(), crashed, c.dead)
+			}
+			if strikes := c.plan.At > 0 && c.plan.At <= len(all); m.Struck() != strikes {
+				t.Errorf("struck: %v", m.Struck())
+			}
+		})
+	}
+}
+
+func TestALostReplyIsNoAnswerOfTheServer(t *testing.T) {
+	m := &Mishaps{}
+	m.Arm(Plan{1, LoseReply})
+	err := m.Around("seal", func() error { return nil })
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrCrashed) {
+		t.Errorf("error %v", err)
+	}
+}
