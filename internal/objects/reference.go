@@ -3,6 +3,7 @@ package objects
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -50,10 +51,8 @@ func (r Reference) Fits(object *unstructured.Unstructured, definitions []*apiext
 		if d.Spec.Group != gvk.Group || d.Spec.Names.Kind != gvk.Kind {
 			continue
 		}
-		for _, known := range append([]string{d.Spec.Names.Plural, d.Spec.Names.Singular}, d.Spec.Names.ShortNames...) {
-			if kind == known {
-				return true
-			}
+		if kind == d.Spec.Names.Plural || kind == d.Spec.Names.Singular || slices.Contains(d.Spec.Names.ShortNames, kind) {
+			return true
 		}
 	}
 	return false

@@ -125,23 +125,20 @@ func find(ctx context.Context, r Request, stdin io.Reader) (*standing, error) {
 }
 
 func render(g graph.Graph, live *graph.Live, r Request) (Picture, error) {
-	text := ""
 	switch r.Format {
 	case Text, "":
-		text = graph.Text(g, live, r.Text)
+		return Picture{Content: []byte(graph.Text(g, live, r.Text))}, nil
 	case SVG:
-		text = graph.SVG(g, live, r.Theme)
+		return Picture{Content: []byte(graph.SVG(g, live, r.Theme))}, nil
 	case Mermaid:
-		text = graph.Mermaid(g, live)
+		return Picture{Content: []byte(graph.Mermaid(g, live))}, nil
 	case DOT:
-		text = graph.DOT(g, live)
+		return Picture{Content: []byte(graph.DOT(g, live))}, nil
 	case JSON:
 		content, err := graph.JSON(g, live)
 		return Picture{Content: content}, err
-	default:
-		return Picture{}, fmt.Errorf("there is no format %q: there are %s", r.Format, words(Formats()))
 	}
-	return Picture{Content: []byte(text)}, nil
+	return Picture{}, fmt.Errorf("there is no format %q: there are %s", r.Format, words(Formats()))
 }
 
 func words[T ~string](list []T) string {

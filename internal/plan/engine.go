@@ -16,6 +16,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/store"
+	"github.com/detent-dev/detent/states"
 )
 
 const (
@@ -56,6 +57,7 @@ type engine struct {
 	watching time.Time
 	// frozen are pods that were given in trouble: nothing becomes of them by itself.
 	frozen    map[types.UID]bool
+	failures  map[job]failure
 	collector *kafka.Collector
 	// taken are the assumptions, by Kafka.
 	taken map[types.NamespacedName]*assumptions
@@ -94,7 +96,7 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 	e := &engine{
 		in: in, begin: begin, clock: &virtual{now: begin}, store: store.New(scheme, begin), queue: queue{due: map[job]time.Time{}},
 		graphs: map[string]machines.Graph{}, ends: map[types.NamespacedName]*ending{}, changed: begin,
-		frozen: map[types.UID]bool{}, taken: map[types.NamespacedName]*assumptions{},
+		frozen: map[types.UID]bool{}, failures: map[job]failure{}, taken: map[types.NamespacedName]*assumptions{},
 	}
 	e.client = e.store.Client()
 	graphs, err := kafka.Machines()
@@ -158,14 +160,34 @@ func (e *engine) do(ctx context.Context, j job) error {
 	e.tape.actor = actor{operator: d.operator, name: d.name}
 	result, err := d.run(ctx, j.name)
 	e.tape.actor = actor{}
-	if err != nil {
-		return fmt.Errorf("planning: %s of %s: %w", d.name, j.name, err)
-	}
-	if result.RequeueAfter > 0 {
+	switch {
+	case err != nil && !d.operator:
+		return fmt.Errorf("planning: simulating %s %s: %w", d.name, j.name, err)
+	case err != nil:
+		e.failed(j, err)
+	case result.RequeueAfter > 0:
+		delete(e.failures, j)
 		e.queue.at(j, e.clock.now.Add(result.RequeueAfter))
+	default:
+		delete(e.failures, j)
 	}
 	e.expectWorld()
 	return nil
+}
+
+// failed makes a job due again that could not be done, as the operator's work queue does: soon, then later and later.
+func (e *engine) failed(j job, err error) {
+	f := e.failures[j]
+	f.times++
+	f.last = err.Error()
+	e.failures[j] = f
+	e.queue.at(j, e.clock.now.Add(states.Backoff{}.After(f.times)))
+}
+
+// failure of a job, again and again.
+type failure struct {
+	times int
+	last  string
 }
 
 // written wakes everybody who watches, and takes down what was done.

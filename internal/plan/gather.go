@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/states"
 )
@@ -49,6 +50,7 @@ func (e *engine) object(name types.NamespacedName) (Object, error) {
 		Kind: kafkav1beta2.KindKafka, Namespace: name.Namespace, Name: name.Name, Effects: effects,
 		Assumptions: append(e.taken[name].sentences(), e.in.Notes...), Conditions: k.Status.Conditions,
 	}
+	o.Problems = e.problems(name)
 	status, err := plainOf(k.Status)
 	if err != nil {
 		return o, err
@@ -63,6 +65,34 @@ func (e *engine) object(name types.NamespacedName) (Object, error) {
 	slices.SortStableFunc(o.Lifecycles, func(a, b Lifecycle) int { return strings.Compare(a.Name, b.Name) })
 	o.Writes, err = e.writes(t)
 	return o, err
+}
+
+// problems are the failures that last, of the object and of what belongs to it.
+func (e *engine) problems(name types.NamespacedName) []string {
+	var out []string
+	for j, f := range e.failures {
+		d := &e.drivers[j.driver]
+		switch {
+		case j.driver == driveKafka && j.name == name:
+		case j.driver == drivePodSets && e.belongs(j.name, name):
+		default:
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s %s: %s", d.name, j.name, f.last))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// belongs says whether a StrimziPodSet is one of the Kafka's.
+func (e *engine) belongs(set, kafka types.NamespacedName) bool {
+	belongs := false
+	e.store.Objects(corev1beta2.GroupVersion().WithKind("StrimziPodSet"), func(o client.Object) {
+		if client.ObjectKeyFromObject(o) == set {
+			belongs = set.Namespace == kafka.Namespace && o.GetLabels()[clusterLabel] == kafka.Name
+		}
+	})
+	return belongs
 }
 
 // lifecycle is the way of one entry. planned says that if it holds, then as asked.

@@ -63,6 +63,8 @@ type Object struct {
 	Writes []Write `json:"writes"`
 	// Assumptions are the objects and the answers that the input did not have, and what was taken in their place.
 	Assumptions []string `json:"assumptions"`
+	// Problems are what the operator cannot do, and tries again for ever.
+	Problems []string `json:"problems,omitempty"`
 	// Conditions and Status of the resource at the end. Times in them are those of the simulated clock.
 	Conditions []metav1.Condition `json:"conditions"`
 	Status     any                `json:"status"`
@@ -209,6 +211,9 @@ func (p *Plan) settle() {
 		o.Result = Rests
 		if o.paused {
 			o.Result = Holds
+		}
+		if len(o.Problems) > 0 {
+			o.Result = Stalls
 		}
 		for _, l := range o.Lifecycles {
 			o.Result = worse(o.Result, l.Result)

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -20,6 +23,8 @@ import (
 type lived struct {
 	t  *testing.T
 	in Input
+	// lives counts the plans that came true.
+	lives int
 }
 
 func newCluster(t *testing.T, content string) *lived {
@@ -51,10 +56,10 @@ func (l *lived) live() *Plan {
 		l.t.Fatal(err)
 	}
 	l.in.Objects = nil
+	l.lives++
 	for gvk := range e.client.Scheme().AllKnownTypes() {
 		e.store.Objects(gvk, func(o client.Object) {
-			copied, _ := o.DeepCopyObject().(client.Object)
-			l.in.Objects = append(l.in.Objects, copied)
+			l.in.Objects = append(l.in.Objects, l.own(o))
 		})
 	}
 	l.in.World.Kafka = map[string]KafkaWorld{}
@@ -70,6 +75,23 @@ func (l *lived) live() *Plan {
 		l.in.World.Kafka[c.Name] = k
 	}
 	return p
+}
+
+// own is a copy under UIDs that the next simulated API server will not give out again.
+func (l *lived) own(o client.Object) client.Object {
+	l.t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	next := fmt.Sprintf("%08x-0000-4000-8000", l.lives)
+	text = bytes.ReplaceAll(text, []byte("00000000-0000-4000-8000"), []byte(next))
+	copied := reflect.New(reflect.TypeOf(o).Elem())
+	if err := json.Unmarshal(text, copied.Interface()); err != nil {
+		l.t.Fatal(err)
+	}
+	out, _ := copied.Interface().(client.Object)
+	return out
 }
 
 // kafka is the one Kafka of the cluster.

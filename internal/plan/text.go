@@ -184,7 +184,19 @@ func (t *text) end(o *Object) {
 			}
 		}
 	}
+	t.problems(o.Problems)
 	t.conditions(o.Conditions, waits)
+}
+
+func (t *text) problems(all []string) {
+	if len(all) == 0 {
+		return
+	}
+	t.line("")
+	t.line("What cannot be done, and is tried again and again")
+	for _, p := range all {
+		t.hanging("  ▸ ", "    ", p)
+	}
 }
 
 // conditions that are not as they should be. Those that only repeat what a lifecycle waits for are named alone.

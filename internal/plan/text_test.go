@@ -90,7 +90,7 @@ func TestText(t *testing.T) {
 			if tc.options.Width == 0 {
 				width = textWidth
 			}
-			for _, line := range strings.Split(got, "\n") {
+			for line := range strings.SplitSeq(got, "\n") {
 				if columns(line) > width {
 					t.Errorf("%d columns: %s", columns(line), line)
 				}

@@ -99,9 +99,9 @@ func rounds(all []moment) (size, times int) {
 // closes says whether a round ends in the state that it began in.
 func closes(round []moment) bool {
 	first := round[0].step
-	for i := len(round) - 1; i >= 0; i-- {
-		if s := round[i].step; s != nil {
-			return s.To == first.From
+	for _, m := range slices.Backward(round) {
+		if m.step != nil {
+			return m.step.To == first.From
 		}
 	}
 	return false

@@ -109,12 +109,11 @@ func (l *Level) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '"' {
 		return json.Unmarshal(text, &l.Name)
 	}
-	n, err := strconv.ParseInt(string(text), 10, 16)
-	if err != nil || n < 0 {
+	if n, err := strconv.ParseInt(string(text), 10, 16); err == nil && n >= 0 {
+		l.Number = int16(n)
+	} else {
 		l.invalid = string(text)
-		return nil
 	}
-	l.Number = int16(n)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"regexp"
 
 	"k8s.io/apimachinery/pkg/util/json"
@@ -17,10 +18,7 @@ type worldReader struct {
 
 func decodeWorld(m manifests.Manifest) (World, []finding) {
 	r := worldReader{manifest: m}
-	rest := map[string]any{}
-	for name, value := range m.Object.Object {
-		rest[name] = value
-	}
+	rest := maps.Clone(m.Object.Object)
 	var w World
 	w.Kafka = entries[KafkaWorld](&r, rest, "kafka")
 	w.Connect = entries[ConnectWorld](&r, rest, "connect")

@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// settled is a cluster that was installed at a version and came to rest.
+func settled(t *testing.T, version string) *lived {
+	t.Helper()
+	l := newCluster(t, known)
+	l.want(version, "")
+	if p := l.live(); p.Result != Rests {
+		t.Fatalf("the cluster does not come to rest:\n%s", p.Text(TextOptions{}))
+	}
+	return l
+}
+
+// drop removes objects, as somebody does who should not.
+func (l *lived) drop(kind string, names ...string) {
+	l.in.Objects = slices.DeleteFunc(l.in.Objects, func(o client.Object) bool {
+		return strings.HasSuffix(fmt.Sprintf("%T", o), "."+kind) && slices.Contains(names, o.GetName())
+	})
+}
+
+// orphan takes the owners off the pods, as deleting their set with --cascade=orphan does.
+func (l *lived) orphan() {
+	for _, o := range l.in.Objects {
+		if pod, ok := o.(*corev1.Pod); ok {
+			pod.OwnerReferences = nil
+		}
+	}
+}
+
+// does lists the effects without their times.
+func does(p *Plan) []string {
+	var out []string
+	for _, e := range p.Objects[0].Effects {
+		out = append(out, e.Verb+" "+e.Target)
+	}
+	return out
+}
+
+func TestOtherChangesThanVersions(t *testing.T) {
+	cases := map[string]struct {
+		change func(*lived)
+		want   []string
+		result Result
+	}{
+		"a property of Kafka: every node is restarted, the version stays": {
+			change: func(l *lived) {
+				k := l.kafka()
+				k.Spec.Kafka.Config["log.retention.hours"] = apiextensionsv1.JSON{Raw: []byte("48")}
+				k.Generation++
+			},
+			want: []string{
+				"update ConfigMap/my-cluster-nodes-1", "update StrimziPodSet/my-cluster-nodes", "restart-pod my-cluster-nodes-1",
+				"update ConfigMap/my-cluster-nodes-2", "restart-pod my-cluster-nodes-2", "update ConfigMap/my-cluster-nodes-0", "restart-pod my-cluster-nodes-0",
+			},
+			result: Rests,
+		},
+		"a pod that was lost comes back as it last ran": {
+			change: func(l *lived) { l.drop("Pod", "my-cluster-nodes-2") },
+			want:   []string{"create Pod/my-cluster-nodes-2"},
+			result: Rests,
+		},
+		"a Service that was lost": {
+			change: func(l *lived) { l.drop("Service", "my-cluster-kafka-bootstrap") },
+			want:   []string{"create Service/my-cluster-kafka-bootstrap"},
+			result: Rests,
+		},
+		"a StrimziPodSet that was lost is made from the pods": {
+			change: func(l *lived) { l.drop("StrimziPodSet", "my-cluster-nodes"); l.orphan() },
+			want:   []string{"create StrimziPodSet/my-cluster-nodes", "update Pod/my-cluster-nodes-0", "update Pod/my-cluster-nodes-1", "update Pod/my-cluster-nodes-2"},
+			result: Rests,
+		},
+		"the status was wiped: nothing is done for it": {
+			change: func(l *lived) { l.kafka().Status.Lifecycles, l.kafka().Status.Conditions = nil, nil },
+			result: Rests,
+		},
+		"an upgrade with a lost pod: it comes back first": {
+			change: func(l *lived) { l.drop("Pod", "my-cluster-nodes-0"); l.want("4.2.1", "") },
+			want: []string{
+				"create Pod/my-cluster-nodes-0",
+				"update ConfigMap/my-cluster-nodes-0-record", "update ConfigMap/my-cluster-nodes-1-record", "update ConfigMap/my-cluster-nodes-2-record",
+			},
+			result: Rests,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := settled(t, "4.2.0")
+			tc.change(l)
+			p := l.live()
+			got := does(p)
+			if name == "an upgrade with a lost pod: it comes back first" {
+				checkUpgradeWithALostPod(t, got)
+			} else if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("effects (-want +got):\n%s\n%s", diff, p.Text(TextOptions{}))
+			}
+			if p.Result != tc.result {
+				t.Errorf("result %s, want %s:\n%s", p.Result, tc.result, p.Text(TextOptions{}))
+			}
+		})
+	}
+}
+
+func checkUpgradeWithALostPod(t *testing.T, got []string) {
+	t.Helper()
+	restarts := 0
+	for _, e := range got {
+		if strings.HasPrefix(e, "restart-pod ") {
+			restarts++
+		}
+	}
+	// The lost pod may come back as it was and be restarted, or be made anew at once: never may it be restarted twice.
+	if back := slices.Contains(got, "create Pod/my-cluster-nodes-0"); !back || restarts > 3 || restarts < 2 {
+		t.Errorf("%d restarts, the lost pod came back: %v: %v", restarts, back, got)
+	}
+}
+
+// world gives the cluster a world in which something is wrong.
+func (l *lived) world(change func(*KafkaWorld)) {
+	k := l.in.World.Kafka["my-cluster"]
+	change(&k)
+	l.in.World.Kafka["my-cluster"] = k
+}
+
+func TestWorlds(t *testing.T) {
+	cases := map[string]struct {
+		world  func(*KafkaWorld)
+		end    string
+		result Result
+		saw    string
+	}{
+		"a broker whose session was lost gets a new one with its restart": {
+			world: func(k *KafkaWorld) { k.Fenced = []int32{1} }, end: "Settled", result: Rests,
+		},
+		"a broker that Kafka does not know registers with its restart": {
+			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 2} }, end: "Settled", result: Rests,
+		},
+		"replicas on a broker that is wanted hinder nothing": {
+			world: func(k *KafkaWorld) { k.Replicas = map[string]int32{"2": 12} }, end: "Settled", result: Rests,
+		},
+		"a broker that is gone stays registered": {
+			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 1, 2, 9} }, end: "AwaitingUnregistration", result: Stalls, saw: "broker 9",
+		},
+		"Kafka refuses the level": {
+			world: func(k *KafkaWorld) { k.Refuse.UpdateFeatures = "INVALID_UPDATE_VERSION: because" }, end: "MetadataRefused", result: Holds,
+			saw: "INVALID_UPDATE_VERSION: because",
+		},
+		"Kafka cannot be reached": {
+			world: func(k *KafkaWorld) { k.Unreachable = true }, end: "SelectingNode", result: Stalls, saw: "connection refused",
+		},
+		"a replica that no restart brings back": {
+			world: func(k *KafkaWorld) { k.OutOfSync = map[string][]int32{"a-0": {2}, "b-1": {2}} }, end: "AwaitingInSync", result: Stalls, saw: "a-0, b-1",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := settled(t, "4.2.0")
+			l.want("4.3.1", "")
+			l.world(tc.world)
+			p := l.live()
+			for _, lc := range p.Objects[0].Lifecycles {
+				if lc.Name != "version" {
+					continue
+				}
+				saw := ""
+				for _, w := range lc.WaitingFor {
+					saw += w.Saw + "; "
+				}
+				if lc.End != tc.end || lc.Result != tc.result || !strings.Contains(saw, tc.saw) {
+					t.Errorf("%s in %s, saw %q; want %s in %s, saw %q\n%s", lc.Result, lc.End, saw, tc.result, tc.end, tc.saw, p.Text(TextOptions{}))
+				}
+			}
+		})
+	}
+}
+
+func TestAPodThatEndedIsTakenAwayAndMadeAnew(t *testing.T) {
+	l := settled(t, "4.2.0")
+	for _, o := range l.in.Objects {
+		if pod, ok := o.(*corev1.Pod); ok && pod.Name == "my-cluster-nodes-1" {
+			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+			pod.Status.ContainerStatuses = nil
+		}
+	}
+	p := l.live()
+	if diff := cmp.Diff([]string{"delete Pod/my-cluster-nodes-1", "create Pod/my-cluster-nodes-1"}, does(p)); diff != "" {
+		t.Errorf("effects (-want +got):\n%s\n%s", diff, p.Text(TextOptions{}))
+	}
+	if got := l.state(); got != "4.2.0 at 4.2-IV1, pods 4.2.0" {
+		t.Errorf("state %s", got)
+	}
+}
+
+func TestWhatTheOperatorCannotDoIsTold(t *testing.T) {
+	l := settled(t, "4.2.0")
+	yes := true
+	for _, o := range l.in.Objects {
+		if pod, ok := o.(*corev1.Pod); ok && pod.Name == "my-cluster-nodes-1" {
+			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "mine", UID: "f", Controller: &yes}}
+		}
+	}
+	p := l.live()
+	want := []string{`StrimziPodSet default/my-cluster-nodes: tending the pods of StrimziPodSet default/my-cluster-nodes: ` +
+		`creating *v1.Pod default/my-cluster-nodes-1: Pod "my-cluster-nodes-1" already exists, and belongs to somebody else`}
+	if diff := cmp.Diff(want, p.Objects[0].Problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if p.Result != Stalls || p.ExitCode() != 2 {
+		t.Errorf("result %s, exit code %d", p.Result, p.ExitCode())
+	}
+}
