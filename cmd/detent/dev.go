@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -13,13 +14,17 @@ import (
 	"github.com/detent-dev/detent/internal/dev"
 )
 
+const devLong = `Run a real etcd and kube-apiserver on loopback, the operator, simulated nodes and Kafka clusters, and the examples.
+No root, no Docker, no cluster. Not for production.
+
+The programs of the control plane come from $KUBEBUILDER_ASSETS, or are built once from source, which takes some minutes.
+The operator runs as a process of its own and is started again when it ends. Ctrl-C stops everything and leaves nothing behind.`
+
 func newDevCommand() *cobra.Command {
 	o := dev.Options{}
 	none := false
 	cmd := &cobra.Command{
-		Use: "dev", Short: "Run everything on this machine: a real API server, the operator, a simulated world", Args: cobra.NoArgs,
-		Long: "Run a real etcd and kube-apiserver on loopback, the operator, simulated nodes and Kafka clusters, and the examples.\n" +
-			"No root, no Docker, no cluster. Ctrl-C stops everything and leaves nothing behind. Not for production.",
+		Use: "dev", Short: "Run everything on this machine: a real API server, the operator, a simulated world", Args: cobra.NoArgs, Long: devLong,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctrl.SetLogger(logr.Discard())
 			klog.SetLogger(logr.Discard())
@@ -27,20 +32,30 @@ func newDevCommand() *cobra.Command {
 			if o.Executable, err = os.Executable(); err != nil {
 				return fmt.Errorf("finding this binary, which runs the manager: %w", err)
 			}
+			if o.Table, err = versionTable(o.TableFile); err != nil {
+				return err
+			}
+			if o.TableFile != "" { // the manager runs elsewhere
+				if o.TableFile, err = filepath.Abs(o.TableFile); err != nil {
+					return err
+				}
+			}
 			if !none {
 				if o.Examples, err = examples.Kafka(); err != nil {
 					return err
 				}
 			}
-			o.Out, o.Log = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			terminal := terminalOf(cmd.OutOrStdout())
+			o.Out, o.Log, o.Width, o.ASCII = cmd.OutOrStdout(), cmd.ErrOrStderr(), terminal.width, terminal.ascii
 			return dev.Run(cmd.Context(), o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Dir, "dir", "", "directory for logs and kubeconfigs; default: a temporary one")
-	flags.BoolVar(&o.Keep, "keep", false, "keep the directory at the end")
+	flags.StringVar(&o.Dir, "dir", "", "directory under which everything is written while it runs; default: the one for temporary files")
+	flags.StringVar(&o.Keep, "keep", "", "directory to copy the logs to at the end; default: they go with everything else")
 	flags.IntVar(&o.Port, "port", 0, "port of the API server; 0 for a free one")
-	flags.Float64Var(&o.Speed, "speed", 1, "simulated seconds that pass in a second")
+	flags.Float64Var(&o.Speed, "speed", 1, "simulated seconds that pass in a second; the operator's own times shrink with it")
+	flags.StringVar(&o.TableFile, "kafka-versions", "", "file with the versions of Kafka that exist; default: the built-in table")
 	flags.BoolVar(&none, "no-examples", false, "apply no example resources")
 	return cmd
 }

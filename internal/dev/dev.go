@@ -1,5 +1,8 @@
 // Package dev is the whole of Detent on one machine: a real control plane on loopback, a simulated world behind it, the
 // operator as a process of its own, and the example resources. Nothing of it is meant for production.
+//
+// What is simulated lives in this process and outlives the operator, which may be killed at any time. Everything on disk lies
+// in one directory that goes with the control plane; when this process is killed, the next one sweeps it away.
 package dev
 
 import (
@@ -9,7 +12,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -27,68 +29,88 @@ import (
 type Options struct {
 	// Executable is the detent binary that runs the manager. Demanded.
 	Executable string
-	// Dir for everything that is written; default: a temporary one. It is removed at the end unless Keep.
-	Dir  string
-	Keep bool
+	// Dir is the directory under which the run's own is made. Default: the system's for temporary files.
+	Dir string
+	// Keep is a directory that takes the logs at the end; empty for none.
+	Keep string
 	// Port of the API server; 0 for a free one.
 	Port int
-	// Speed is how many simulated seconds pass in a second.
+	// Speed is how many simulated seconds pass in a second. The manager's own times shrink with it. Default: 1.
 	Speed float64
+	// Table of the versions of Kafka that exist in this world, and the file that the manager reads it from. Default: the
+	// built-in one.
+	Table     *versions.Table
+	TableFile string
 	// Examples are applied at the start, as YAML.
 	Examples [][]byte
 	// Out is for people; Log takes the words of what is built and started.
 	Out, Log io.Writer
+	// Width of Out in columns. Default: 80. ASCII says that it shows nothing else.
+	Width int
+	ASCII bool
+	// Clock of everything that is simulated and shown. Default: the system's.
+	Clock clock.WithTicker
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Speed == 0 {
+		o.Speed = 1
+	}
+	if o.Speed < 0 {
+		return o, fmt.Errorf("a speed of %g: time moves forward, so it must be above 0", o.Speed)
+	}
+	if o.Width == 0 {
+		o.Width = 80
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	var err error
+	if o.Table == nil {
+		o.Table, err = versions.Embedded()
+	}
+	return o, err
 }
 
 // world is what runs.
 type world struct {
 	options Options
-	dir     string
 	plane   *controlplane.ControlPlane
-	admin   *rest.Config
-	client  client.WithWatch
-	sim     *simulator.World
-	proxy   string
+	// dir goes with the control plane.
+	dir    string
+	admin  *rest.Config
+	client client.WithWatch
+	sim    *simulator.World
+	proxy  string
 }
 
-// Run starts everything, follows the lifecycles until the context ends, and takes everything down again.
+// Run starts everything, follows the lifecycles until the context ends, and takes everything down again. An error says what
+// could not be started or ended by itself.
 func Run(ctx context.Context, o Options) (err error) {
-	w := &world{options: o}
-	if w.dir, err = workDir(o.Dir); err != nil {
+	o, err = o.withDefaults()
+	if err != nil {
 		return err
 	}
-	if !o.Keep {
-		defer func() { err = errors.Join(err, os.RemoveAll(w.dir)) }()
-	}
+	w := &world{options: o}
 	if err := w.startPlane(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.plane.Stop()) }()
+	defer func() { err = errors.Join(err, w.keep(), w.plane.Stop()) }()
 	return w.live(ctx)
-}
-
-func workDir(dir string) (string, error) {
-	if dir == "" {
-		return os.MkdirTemp("", "detent-dev-")
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	return dir, os.MkdirAll(dir, 0o700)
 }
 
 func (w *world) startPlane(ctx context.Context) error {
 	paths, err := controlplane.Binaries(ctx, controlplane.BinaryOptions{Log: w.options.Log})
 	if err != nil {
-		return fmt.Errorf("getting a control plane: %w", err)
+		return err
 	}
 	fmt.Fprintln(w.options.Log, "starting etcd, kube-apiserver and kube-controller-manager on loopback")
-	w.plane, err = controlplane.Start(ctx, controlplane.Options{Paths: paths, Dir: w.dir, Port: w.options.Port, Log: w.options.Log})
+	w.plane, err = controlplane.Start(ctx, controlplane.Options{Paths: paths, Dir: w.options.Dir, Port: w.options.Port, Log: w.options.Log})
 	if err != nil {
-		return fmt.Errorf("starting the control plane: %w", err)
+		return err
 	}
 	w.admin = w.plane.AdminConfig()
+	w.dir = filepath.Dir(w.plane.Kubeconfigs().Admin)
 	return nil
 }
 
@@ -101,7 +123,7 @@ func (w *world) live(ctx context.Context) error {
 		return err
 	}
 	if w.client, err = client.NewWithWatch(w.admin, client.Options{Scheme: scheme}); err != nil {
-		return err
+		return fmt.Errorf("connecting to the local API server: %w", err)
 	}
 	if err := w.install(ctx); err != nil {
 		return err
@@ -120,32 +142,40 @@ func (w *world) live(ctx context.Context) error {
 	if err := w.applyExamples(ctx); err != nil {
 		return err
 	}
-	w.greet(manager)
+	if err := w.greet(manager); err != nil {
+		return err
+	}
 	go w.follow(ctx)
+	return w.wait(ctx)
+}
+
+// wait until the context ends, or something without which there is no world.
+func (w *world) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case <-w.plane.Failed():
 		return w.plane.Err()
 	}
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
+	fmt.Fprintln(w.options.Out, "\nstopping; Ctrl-C again to leave at once")
 	return nil
 }
 
 // startWorld runs the simulated kubelets and Kafka clusters, and the proxy through which the manager reaches these.
 func (w *world) startWorld(ctx context.Context, cancel context.CancelCauseFunc) (stop func(), err error) {
-	table, err := versions.Embedded()
-	if err != nil {
-		return nil, err
-	}
-	w.sim = simulator.NewWorld(simulator.Options{Table: table, Topics: simulator.DefaultTopics()}, clock.RealClock{}, w.options.Speed)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	w.sim = simulator.NewWorld(simulator.Options{Table: w.options.Table, Topics: simulator.DefaultTopics()}, w.options.Clock, w.options.Speed)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listening for the manager's way to the simulated brokers: %w", err)
 	}
 	w.proxy = listener.Addr().String()
 	server := &http.Server{Handler: w.sim.Proxy(), ReadHeaderTimeout: 5 * time.Second}
+	stop = func() {
+		_ = server.Close() // nobody is left to be told
+		w.sim.Close()
+	}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			cancel(fmt.Errorf("serving the way to the simulated brokers: %w", err))
@@ -157,10 +187,8 @@ func (w *world) startWorld(ctx context.Context, cancel context.CancelCauseFunc) 
 		}
 	}()
 	if err := w.startKubelets(ctx, cancel); err != nil {
+		stop()
 		return nil, err
 	}
-	return func() {
-		_ = server.Close()
-		w.sim.Close()
-	}, nil
+	return stop, nil
 }

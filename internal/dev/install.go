@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,17 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/config"
 	"github.com/detent-dev/detent/crds"
-	"github.com/detent-dev/detent/internal/operator"
 )
 
-// Where the manager lives.
-const (
-	managerNamespace = "detent-system"
-	managerAccount   = "detent-manager"
-)
+// managerNamespace is where the manager lives.
+const managerNamespace = config.Namespace
 
-// install creates the CRDs, and the identity of the manager with no more rights than it needs.
+// install creates the CRDs, the identity of the manager with no more rights than it needs, and the rights of people.
 func (w *world) install(ctx context.Context) error {
 	if err := w.installDefinitions(ctx); err != nil {
 		return err
@@ -37,22 +33,9 @@ func (w *world) install(ctx context.Context) error {
 	if err := w.plane.CreateNamespace(ctx, managerNamespace); err != nil {
 		return err
 	}
-	subject := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: managerAccount, Namespace: managerNamespace}
-	for _, o := range []client.Object{
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: managerAccount, Namespace: managerNamespace}},
-		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: managerAccount}, Rules: operator.Rules()},
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: managerAccount}, Subjects: []rbacv1.Subject{subject},
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: managerAccount},
-		},
-		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: managerAccount, Namespace: managerNamespace}, Rules: operator.LeaseRules()},
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: managerAccount, Namespace: managerNamespace}, Subjects: []rbacv1.Subject{subject},
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: managerAccount},
-		},
-	} {
+	for _, o := range slices.Concat(config.Access(managerNamespace), config.Users()) {
 		if err := w.client.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("creating %T %s: %w", o, o.GetName(), err)
+			return fmt.Errorf("creating %s: %w", o.GetName(), err)
 		}
 	}
 	return nil

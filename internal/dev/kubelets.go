@@ -2,8 +2,8 @@ package dev
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -21,13 +21,12 @@ func (w *world) startKubelets(ctx context.Context, cancel context.CancelCauseFun
 		return err
 	}
 	mgr, err := ctrl.NewManager(w.admin, ctrl.Options{
-		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
-		GracefulShutdownTimeout: new(5 * time.Second),
+		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(5 * time.Second),
 	})
 	if err != nil {
 		return fmt.Errorf("making the simulated nodes: %w", err)
 	}
-	if err := kubelet.CreateNodes(ctx, w.client, time.Now(), "node-1", "node-2", "node-3"); err != nil { //nolint:forbidigo // a process that lives by the wall clock
+	if err := kubelet.CreateNodes(ctx, w.client, w.options.Clock.Now(), "node-1", "node-2", "node-3"); err != nil {
 		return err
 	}
 	if err := kubelet.SetupWithManager(mgr, w.sim); err != nil {
@@ -39,7 +38,7 @@ func (w *world) startKubelets(ctx context.Context, cancel context.CancelCauseFun
 		}
 	}()
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return fmt.Errorf("starting the simulated nodes: %w", os.ErrDeadlineExceeded)
+		return errors.Join(errors.New("starting the simulated nodes: their caches were not filled"), context.Cause(ctx))
 	}
 	return nil
 }

@@ -1,0 +1,141 @@
+package dev
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+)
+
+// stampWidth is what the time takes of a line.
+const stampWidth = len(time.TimeOnly) + 2
+
+// cut shortens a line to the width.
+func cut(line string, width int, ascii bool) string {
+	if utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	ellipsis := "…"
+	if ascii {
+		ellipsis = "..."
+	}
+	return string([]rune(line)[:max(0, width-utf8.RuneCountInString(ellipsis))]) + ellipsis
+}
+
+// maxLines of one entry.
+const maxLines = 10
+
+// journal remembers what was told of each lifecycle, so that every transition is told once, whatever else is written.
+type journal struct {
+	width int
+	told  map[string]mark
+}
+
+// mark tells two visits of a state apart.
+type mark struct {
+	state   string
+	entered time.Time
+	edges   int32
+	attempt string
+}
+
+func newJournal(width int) *journal { return &journal{width: width, told: map[string]mark{}} }
+
+// entries tell what is new about an object, each in one or more lines.
+func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]string {
+	var out [][]string
+	for i := range status.Lifecycles {
+		e := &status.Lifecycles[i]
+		key := uid + "/" + e.Name
+		before, seen := j.told[key]
+		now := mark{state: e.State, entered: e.EnteredAt.Time, edges: edges(e)}
+		if e.Attempt != nil {
+			now.attempt = e.Attempt.ID
+		}
+		j.told[key] = now
+		located := len(e.History) <= 1 && e.Attempt == nil // where it stands before anything has happened
+		if seen && now == before || located {
+			continue
+		}
+		out = append(out, j.entry(name, e, now.attempt != before.attempt))
+	}
+	return out
+}
+
+// edges is how many transitions the history knows of, folded ones included.
+func edges(e *lifecyclev1.Lifecycle) int32 {
+	total := int32(0)
+	for i := range e.History {
+		total += max(e.History[i].Times, 1)
+	}
+	return total
+}
+
+// entry is a transition in one line, and what a person has to read about it in more.
+func (j *journal) entry(name string, e *lifecyclev1.Lifecycle, begins bool) []string {
+	progress := ""
+	if p := e.Progress; p != nil && p.Total > 0 {
+		progress = fmt.Sprintf("%d/%d", p.Done, p.Total)
+	}
+	line := fmt.Sprintf("%-8s %-8s %-16s %-5s", name, e.Name, e.State, progress)
+	detail, more := j.detail(e, begins, j.width-utf8.RuneCountInString(line)-1)
+	out := []string{strings.TrimRight(line+" "+detail, " ")}
+	for _, text := range more {
+		out = append(out, wrap(text, j.width-2)...)
+	}
+	if len(out) > maxLines {
+		out = append(out[:maxLines-1], "  ... kubectl describe shows the rest")
+	}
+	return out
+}
+
+// detail is what matters most about the new state: what it is about, and if that does not fit beside it, more.
+func (j *journal) detail(e *lifecyclev1.Lifecycle, begins bool, room int) (detail string, more []string) {
+	switch {
+	case begins && e.Attempt != nil && e.Attempt.From != "":
+		detail = e.Attempt.From + " to " + e.Attempt.To
+	case begins && e.Attempt != nil:
+		detail = e.Attempt.To
+	case e.Deadline == nil && len(e.WaitingFor) == 0 && e.Attempt != nil:
+		return "after " + e.EnteredAt.Sub(e.Attempt.StartedAt.Time).String(), nil
+	case e.Progress != nil && e.Progress.Current != "":
+		return e.Progress.Current, nil
+	}
+	if e.Deadline != nil || len(e.WaitingFor) == 0 {
+		return detail, nil
+	}
+	// It waits for a person, who is told everything.
+	for _, waiting := range e.WaitingFor {
+		text := waiting.Guard + ": " + waiting.Saw
+		if waiting.Want != "" {
+			text += " (wanted: " + waiting.Want + ")"
+		}
+		more = append(more, text)
+	}
+	if len(more) == 1 && detail == "" && utf8.RuneCountInString(more[0]) <= room {
+		return more[0], nil
+	}
+	return detail, more
+}
+
+// wrap breaks a text between words and indents it.
+func wrap(text string, width int) []string {
+	var out []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			out = append(out, "  "+line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		out = append(out, "  "+line)
+	}
+	return out
+}
