@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // first is the position of the first write that begins so.
@@ -112,6 +114,45 @@ func TestNodeIDsAreCommittedFirst(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int32{3, 4, 5}, v.Pool("controller").Status.NodeIDs); diff != "" {
 		t.Errorf("ids of controller (-want +got):\n%s", diff)
+	}
+}
+
+// Nobody is made before everybody has an id: a cluster must not start with half of its voters.
+func TestNoNodeIsMadeBeforeAllIDsAreCommitted(t *testing.T) {
+	r := separate(t)
+	r.fail = func(write string) bool { return write == "update-status KafkaNodePool controller" }
+	for range 3 {
+		if err := r.pass(); !errors.Is(err, errInjected) {
+			t.Fatalf("error %v, want the injected one", err)
+		}
+	}
+	for _, w := range r.written() {
+		if w != "update-status KafkaNodePool broker" && !strings.HasPrefix(w, "create Service") && !strings.HasPrefix(w, "create PodDisruptionBudget") {
+			t.Errorf("%s", w)
+		}
+	}
+	r.fail = nil
+	r.settle()
+	if v := r.view(false); len(v.Nodes) != 6 {
+		t.Errorf("%d nodes, want 6", len(v.Nodes))
+	}
+}
+
+// Ids are given on the newest pools there are: an older view of one would give its ids to another.
+func TestNoIDIsGivenOnAStaleView(t *testing.T) {
+	r := separate(t)
+	k, v := r.cluster(), r.view(false)
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, "controller"))
+	pool.Status.NodeIDs = []int32{0, 1, 2}
+	r.must(r.client.Status().Update(t.Context(), pool))
+	r.written()
+	err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), func(*Node) string { return "4.1.1" })
+	if !errors.Is(err, lifecycle.ErrBehind) {
+		t.Errorf("error %v, want ErrBehind", err)
+	}
+	if writes := r.written(); len(writes) > 0 {
+		t.Errorf("writes %v", writes)
 	}
 }
 

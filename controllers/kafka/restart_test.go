@@ -163,6 +163,9 @@ func TestRestartIsCutShort(t *testing.T) {
 			k.Annotations = map[string]string{lifecycle.PauseAnnotation: "true"}
 			r.must(r.client.Update(r.t.Context(), k))
 			r.must(r.repair())
+			if r.marked(setSingle) {
+				r.t.Error("paused, the mark still holds the pod back")
+			}
 			r.losePod(podSingle)
 		}},
 		"and nobody goes on": {want: "4.1.1", evictions: 1, run: func(r *rig) {
