@@ -12,7 +12,7 @@ import (
 )
 
 const planExample = `  detent plan -f cluster.yaml
-  kubectl get kafka,kafkanodepool,strimzipodset,pod,configmap,pvc -l strimzi.io/cluster=orders -o yaml | detent plan -f -
+  kubectl get kafkanodepool,strimzipodset,pod,configmap,pvc -l strimzi.io/cluster=orders -o yaml | detent plan -f orders.yaml -f -
   detent plan -f saved.yaml -f world.yaml -o json`
 
 const planLong = `Say what will happen to resources, before it happens. Nothing is applied, and no cluster is needed.
