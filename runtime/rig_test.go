@@ -58,6 +58,7 @@ var gateKey = types.NamespacedName{Namespace: namespace, Name: gate}
 
 func newRig(t *testing.T, change ...func(*rig)) *rig {
 	t.Helper()
+	t.Parallel() // a rig shares nothing with another
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme} {
 		if err := add(scheme); err != nil {
