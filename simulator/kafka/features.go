@@ -99,8 +99,13 @@ func (c *Cluster) whoLacks(name string, level int16) string {
 }
 
 // finalize writes the level into the metadata log. The level it replaces stays in the
-// log of every node until that node takes a snapshot; a process that cannot read the
-// new one dies of it.
+// log of every node until that node takes a snapshot. A controller that cannot read the
+// new one dies of it; a broker alone logs the fault and stays as it is.
+//
+// Real controllers fare better in one case, which the model leaves out so that nothing
+// comes to rest on it: a node that was down and returns under a newer leader epoch than
+// its log ends with is given the leader's latest snapshot, if every snapshot of the
+// leader is of a newer epoch too, and drops its own log unread.
 func (c *Cluster) finalize(f FeatureLevel) {
 	old := c.Level(f.Name)
 	if old == f.Level {
@@ -116,11 +121,8 @@ func (c *Cluster) finalize(f FeatureLevel) {
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
 		c.keepInLog(n, FeatureLevel{Name: f.Name, Level: old})
-		if !n.Up() {
-			continue
-		}
-		if words := c.cannotReplay(n, f); words != "" {
-			c.die(n, words)
+		if n.Up() && n.Controller && !c.binary(n.Binary).canReplay(f) {
+			c.die(n, lastWords(n, c.binary(n.Binary), f))
 		}
 	}
 }
@@ -133,10 +135,11 @@ func compareLevels(a, b FeatureLevel) int {
 }
 
 // HoldInLog makes the log of a node replay a level at its next start, as if it had been
-// finalized once and lowered since.
+// finalized once and lowered since, and the node die of it in any role.
 func (c *Cluster) HoldInLog(id int32, f FeatureLevel) {
 	if i := c.nodeIndex(id); i >= 0 {
 		c.keepInLog(&c.Nodes[i], f)
+		c.Nodes[i].Scripted = len(c.Nodes[i].Replays) > 0
 	}
 }
 
@@ -172,15 +175,23 @@ func (c *Cluster) leaderReplays() []FeatureLevel {
 	return longest
 }
 
-// cannotReplay returns the last words of a process that reads its metadata log and the
-// given records, or "" when it survives.
-func (c *Cluster) cannotReplay(n *Node, records ...FeatureLevel) string {
+// cannotStart returns the last words of a process that cannot start on its node, or ""
+// when it can. A controller dies of any record in its log that it cannot read. A broker
+// alone logs the fault and reads on: it dies only when the finalized levels, with which
+// it must register, are beyond it.
+func (c *Cluster) cannotStart(n *Node) string {
 	binary := c.binary(n.Binary)
-	for _, levels := range [...][]FeatureLevel{n.Replays, c.Finalized, records} {
-		for _, f := range levels {
-			if !binary.canReplay(f) {
-				return lastWords(n, binary, f)
-			}
+	for _, f := range c.Finalized {
+		if !binary.canReplay(f) {
+			return lastWords(n, binary, f)
+		}
+	}
+	if !n.Controller && !n.Scripted {
+		return ""
+	}
+	for _, f := range n.Replays {
+		if !binary.canReplay(f) {
+			return lastWords(n, binary, f)
 		}
 	}
 	return ""

@@ -127,24 +127,51 @@ func TestBinaryBelowTheFinalizedLevelDies(t *testing.T) {
 	}
 }
 
-func TestUnregisteredProcessDiesOfALevelItCannotRead(t *testing.T) {
+func TestBrokersWithoutAControllerReadOn(t *testing.T) {
 	c := dual(t, "4.1.2")
-	c = c.Clone()
-	update(t, c, 25, client.SafeDowngrade)
-	c.Tick(c.Now + c.Settings.Snapshot)
-	if err := c.StartNode(4, kafka.Start{Version: "4.0.2", Broker: true}, c.Now); err != nil {
+	if err := c.StartNode(4, kafka.Start{Version: "4.1.2", Broker: true}, c.Now); err != nil {
 		t.Fatal(err)
 	}
 	run(c)
-	if p := process(t, c, 4); p != kafka.Running {
-		t.Fatalf("broker 4 is %s", p)
+	update(t, c, 25, client.SafeDowngrade)
+	restart := func(version string) kafka.Process {
+		t.Helper()
+		c.StopNode(4, c.Now)
+		if err := c.StartNode(4, kafka.Start{Version: version, Broker: true}, c.Now); err != nil {
+			t.Fatal(err)
+		}
+		run(c)
+		return process(t, c, 4)
+	}
+	if p := restart("4.0.2"); p != kafka.Running {
+		t.Errorf("with a lowered level in its log, broker 4 is %s", p)
 	}
 	if err := (kafka.Memory{Cluster: c}).UnregisterBroker(t.Context(), 4); err != nil {
 		t.Fatal(err)
 	}
 	update(t, c, 27, client.Upgrade)
+	if p := process(t, c, 4); p != kafka.Running {
+		t.Errorf("unregistered and at a level beyond it, broker 4 is %s", p)
+	}
+	if p := restart("4.0.2"); p != kafka.Dead {
+		t.Errorf("started at a level beyond it, broker 4 is %s", p)
+	}
+}
+
+func TestScriptedLogKillsInAnyRole(t *testing.T) {
+	c := dual(t, "4.0.2")
+	if err := c.StartNode(4, kafka.Start{Version: "4.0.2", Broker: true}, c.Now); err != nil {
+		t.Fatal(err)
+	}
+	run(c)
+	c.HoldInLog(4, kafka.FeatureLevel{Name: client.MetadataVersion, Level: 27})
+	c.StopNode(4, c.Now)
+	if err := c.StartNode(4, kafka.Start{Version: "4.0.2", Broker: true}, c.Now); err != nil {
+		t.Fatal(err)
+	}
+	run(c)
 	if p := process(t, c, 4); p != kafka.Dead {
-		t.Errorf("broker 4 is %s at a level above its binary", p)
+		t.Errorf("broker 4 is %s", p)
 	}
 }
 

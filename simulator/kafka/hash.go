@@ -59,6 +59,7 @@ func (c *Cluster) appendNode(w *canonical, n *Node) {
 	w.flag(n.Broker)
 	w.flag(n.Controller)
 	w.flag(n.Unreachable)
+	w.flag(n.Scripted)
 	w.until(n.UpAt)
 	w.until(n.SyncedAt)
 	w.until(n.SnapshotAt)

@@ -50,6 +50,8 @@ type Node struct {
 	// Replays are the levels besides the finalized ones that its metadata log still
 	// replays at a start. Shared, never written in place.
 	Replays []FeatureLevel
+	// Scripted says that it dies of them in any role.
+	Scripted bool
 	// SnapshotAt is when they are gone, 0 when that is not under way.
 	SnapshotAt int64
 	// SnapshotInterval its process was started with; negative for never.
@@ -121,7 +123,7 @@ func (c *Cluster) WipeNode(id int32, now int64) error {
 		return fmt.Errorf("wiping node %d: it has a process, or no disk", id)
 	}
 	c.Nodes[i].CaughtUpTo = 0
-	c.Nodes[i].Replays = c.leaderReplays()
+	c.Nodes[i].Replays, c.Nodes[i].Scripted = c.leaderReplays(), false
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (c *Cluster) due() {
 			c.comeUp(n)
 		}
 		if n.SnapshotAt > 0 && n.SnapshotAt <= c.Now {
-			n.SnapshotAt, n.Replays = 0, nil
+			n.SnapshotAt, n.Replays, n.Scripted = 0, nil, false
 		}
 	}
 	if c.ElectionAt > 0 && c.ElectionAt <= c.Now {
@@ -83,7 +83,7 @@ func (c *Cluster) settle() {
 
 // comeUp is the moment at which a starting process has read its logs.
 func (c *Cluster) comeUp(n *Node) {
-	if words := c.cannotReplay(n); words != "" {
+	if words := c.cannotStart(n); words != "" {
 		c.die(n, words)
 		return
 	}

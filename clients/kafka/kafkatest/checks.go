@@ -167,7 +167,7 @@ func QuorumOf(voters, observers []int32) Step {
 
 // Holds wants the broker's directories to hold that many replicas.
 func Holds(broker int32, want int) Step {
-	return step(func(ctx context.Context, w World) error {
+	return eventually(func(ctx context.Context, w World) error {
 		dirs, err := w.Client().LogDirs(ctx, broker)
 		if err != nil {
 			return err

@@ -63,6 +63,21 @@ func Kill(node int32) Step {
 	}, "kill %d until it is fenced", node)
 }
 
+// FollowerAt restarts the node on the release until another one leads the quorum.
+func FollowerAt(release string, node int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		for {
+			q, err := w.Client().Quorum(ctx)
+			if err != nil || q.Leader != node {
+				return err
+			}
+			if err := Roll(release, node).Do(ctx, w); err != nil {
+				return err
+			}
+		}
+	}, "%d does not lead the quorum", node)
+}
+
 // Topic makes a topic of one partition.
 func Topic(name string, minISR int32, replicas ...int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.CreateTopic(ctx, name, minISR, replicas...) }, "make topic %s on %v", name, replicas)
