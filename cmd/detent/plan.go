@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -8,12 +9,14 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 )
 
 const planExample = `  detent plan -f cluster.yaml
   kubectl get kafkanodepool,strimzipodset,pod,configmap,pvc -l strimzi.io/cluster=orders -o yaml | detent plan -f orders.yaml -f -
-  detent plan -f saved.yaml -f world.yaml -o json`
+  detent plan -f saved.yaml -f world.yaml -o json
+  kubectl detent plan kafka/orders -n prod -f changed.yaml`
 
 const planLong = `Say what will happen to resources, before it happens. Nothing is applied, and no cluster is needed.
 
@@ -25,35 +28,55 @@ Exit codes: 0 everything comes to rest, 2 something holds for a person or stalls
 
 func newPlanCommand() *cobra.Command {
 	var files []string
+	var cluster objects.Cluster
 	output, finalize := "text", string(kafka.FinalizeAutomatically)
 	cmd := &cobra.Command{
-		Use: "plan -f FILE...", Short: "Say what will happen, before it happens", Args: cobra.NoArgs, Example: planExample, Long: planLong,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "plan -f FILE... | TYPE/NAME [-f CHANGED...]", Short: "Say what will happen, before it happens", Args: cobra.MaximumNArgs(1), Example: planExample, Long: planLong,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			o := plan.Options{OperatorVersion: version, Finalizing: kafka.Finalizing(finalize)}
 			switch {
-			case len(files) == 0:
-				return errors.New("name the files with the resources: -f FILE, or -f - for standard input")
+			case len(files) == 0 && len(args) == 0:
+				return errors.New("name the files with the resources: -f FILE, or -f - for standard input; or an object of the cluster as TYPE/NAME")
 			case output != "text" && output != "json":
 				return fmt.Errorf("--output %q: it is either text or json", output)
 			case o.Finalizing != kafka.FinalizeAutomatically && o.Finalizing != kafka.FinalizeByApproval:
 				return fmt.Errorf("--finalize %q: it is either %s or %s", finalize, kafka.FinalizeAutomatically, kafka.FinalizeByApproval)
 			}
-			return foretell(cmd, files, output, o)
+			read, err := manifests.Read(files, cmd.InOrStdin())
+			if err == nil && len(args) > 0 {
+				read, err = fetched(cmd.Context(), cluster, args[0], read)
+			}
+			if err != nil {
+				return err
+			}
+			return foretell(cmd, read, output, o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&files, "filename", "f", nil, "files with the resources; - is standard input")
+	flags.StringSliceVarP(&files, "filename", "f", nil, "files with the resources, or with changes to those of the cluster; - is standard input")
 	flags.StringVarP(&output, "output", "o", output, "text or json")
 	flags.StringVar(&finalize, "finalize", finalize, "who raises Kafka's metadata version, as the manager is told: automatic or approval")
+	flags.StringVarP(&cluster.Namespace, "namespace", "n", "", "namespace of the object; default: that of the kubeconfig's context")
+	flags.StringVar(&cluster.Kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else ~/.kube/config")
+	flags.StringVar(&cluster.Context, "context", "", "context of the kubeconfig")
 	return cmd
 }
 
-// foretell reads, plans and prints.
-func foretell(cmd *cobra.Command, files []string, output string, o plan.Options) error {
-	read, err := manifests.Read(files, cmd.InOrStdin())
+// fetched are the object of the cluster and what belongs to it, with the changes laid over them.
+func fetched(ctx context.Context, cluster objects.Cluster, name string, changes []manifests.Manifest) ([]manifests.Manifest, error) {
+	meant, err := objects.Parse(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	there, err := cluster.Belonging(ctx, meant)
+	if err != nil {
+		return nil, err
+	}
+	return manifests.Over(manifests.Live(there), changes, there[0].GetNamespace()), nil
+}
+
+// foretell plans and prints.
+func foretell(cmd *cobra.Command, read []manifests.Manifest, output string, o plan.Options) error {
 	in, err := plan.Read(cmd.Context(), read)
 	if err != nil {
 		return err
@@ -62,7 +85,7 @@ func foretell(cmd *cobra.Command, files []string, output string, o plan.Options)
 	if err != nil {
 		return err
 	}
-	content := []byte{}
+	var content []byte
 	if output == "json" {
 		content, err = p.JSON()
 	} else {

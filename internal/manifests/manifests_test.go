@@ -115,3 +115,29 @@ func text(err error) string {
 	}
 	return err.Error()
 }
+
+func TestOverKeepsWhatTheClusterGives(t *testing.T) {
+	read := func(content string) []manifests.Manifest {
+		found, err := manifests.Parse("f", []byte(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	there := read("apiVersion: a/v1\nkind: K\nmetadata: {name: x, namespace: prod, uid: u, generation: 7}\nspec: {old: 1}\nstatus: {seen: 1}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: prod}\n")
+	changed := read("apiVersion: a/v2\nkind: K\nmetadata: {name: x}\nspec: {new: 2}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: z2}\n")
+	got := manifests.Over(there, changed, "prod")
+	if diff := cmp.Diff([]string{"f, document 1: K/x", "f, document 2: Pod/x", "f, document 2: Pod/z2"}, describe(got)); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+	want := map[string]any{
+		"apiVersion": "a/v2", "kind": "K", "spec": map[string]any{"new": int64(2)}, "status": map[string]any{"seen": int64(1)},
+		"metadata": map[string]any{"name": "x", "namespace": "prod", "uid": "u", "generation": int64(7)},
+	}
+	if diff := cmp.Diff(want, got[0].Object.Object); diff != "" {
+		t.Errorf("the changed one (-want +got):\n%s", diff)
+	}
+	if _, still := there[0].Object.Object["spec"].(map[string]any)["old"]; !still {
+		t.Error("what there was is changed")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -23,6 +24,20 @@ type Cluster struct {
 
 // Get reads one object from the cluster. It changes nothing there.
 func (c Cluster) Get(ctx context.Context, meant Reference) (*unstructured.Unstructured, error) {
+	r, err := c.reach()
+	if err != nil {
+		return nil, err
+	}
+	return r.get(ctx, meant)
+}
+
+// reached is a cluster, and the namespace that is meant where none is named.
+type reached struct {
+	config    *rest.Config
+	namespace string
+}
+
+func (c Cluster) reach() (*reached, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context})
@@ -30,13 +45,17 @@ func (c Cluster) Get(ctx context.Context, meant Reference) (*unstructured.Unstru
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	namespace := c.Namespace
-	if namespace == "" {
-		if namespace, _, err = loader.Namespace(); err != nil {
+	r := &reached{config: config, namespace: c.Namespace}
+	if r.namespace == "" {
+		if r.namespace, _, err = loader.Namespace(); err != nil {
 			return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 		}
 	}
-	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	return r, nil
+}
+
+func (r *reached) get(ctx context.Context, meant Reference) (*unstructured.Unstructured, error) {
+	kinds, err := discovery.NewDiscoveryClientForConfig(r.config)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the cluster: %w", err)
 	}
@@ -44,17 +63,17 @@ func (c Cluster) Get(ctx context.Context, meant Reference) (*unstructured.Unstru
 	if err != nil {
 		return nil, err
 	}
-	client, err := dynamic.NewForConfig(config)
+	client, err := dynamic.NewForConfig(r.config)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the cluster: %w", err)
 	}
 	var from dynamic.ResourceInterface = client.Resource(mapping.Resource)
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
-		from = client.Resource(mapping.Resource).Namespace(namespace)
+		from = client.Resource(mapping.Resource).Namespace(r.namespace)
 	}
 	object, err := from.Get(ctx, meant.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("reading %s in namespace %s: %w", meant, namespace, err)
+		return nil, fmt.Errorf("reading %s in namespace %s: %w", meant, r.namespace, err)
 	}
 	return object, nil
 }

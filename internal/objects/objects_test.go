@@ -112,6 +112,15 @@ func TestPick(t *testing.T) {
 	}
 }
 
+// list as an API server answers it.
+func list(apiVersion, kind string, names ...string) map[string]any {
+	items := []any{}
+	for _, name := range names {
+		items = append(items, map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": "prod"}})
+	}
+	return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "metadata": map[string]any{}, "items": items}
+}
+
 // server answers as an API server that serves Kafka in two versions and holds one.
 func server(t *testing.T) string {
 	t.Helper()
@@ -126,10 +135,15 @@ func server(t *testing.T) string {
 		"/apis":                          metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{group}},
 		"/apis/kafka.strimzi.io/v1":      metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "kafka.strimzi.io/v1", APIResources: resources},
 		"/apis/kafka.strimzi.io/v1beta2": metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "kafka.strimzi.io/v1beta2", APIResources: resources},
-		"/apis/kafka.strimzi.io/v1/namespaces/prod/kafkas/orders": map[string]any{"apiVersion": "kafka.strimzi.io/v1", "kind": "Kafka", "metadata": map[string]any{"name": "orders", "namespace": "prod"}},
+		"/apis/kafka.strimzi.io/v1beta2/namespaces/prod/kafkanodepools": list("kafka.strimzi.io/v1beta2", "KafkaNodePool", "nodes"),
+		"/api/v1/namespaces/prod/pods":                                  list("v1", "Pod", "orders-nodes-0", "orders-nodes-1"),
+		"/apis/kafka.strimzi.io/v1/namespaces/prod/kafkas/orders":       map[string]any{"apiVersion": "kafka.strimzi.io/v1", "kind": "Kafka", "metadata": map[string]any{"name": "orders", "namespace": "prod"}},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, known := answers[r.URL.Path]
+		if m, ok := answer.(map[string]any); ok && m["items"] != nil && r.URL.Query().Get("labelSelector") != "strimzi.io/cluster=orders" {
+			t.Errorf("listing %s by %q", r.URL.Path, r.URL.RawQuery)
+		}
 		w.Header().Set("Content-Type", "application/json")
 		if !known {
 			w.WriteHeader(http.StatusNotFound)
@@ -179,6 +193,25 @@ func TestGetFromACluster(t *testing.T) {
 				t.Errorf("object (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatBelongsToAKafka(t *testing.T) {
+	cluster := objects.Cluster{Kubeconfig: server(t)}
+	found, err := cluster.Belonging(context.Background(), objects.Reference{Type: "kafka", Name: "orders"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range found {
+		got = append(got, o.GetKind()+" "+o.GetName())
+	}
+	want := []string{"Kafka orders", "KafkaNodePool nodes", "Pod orders-nodes-0", "Pod orders-nodes-1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := cluster.Belonging(context.Background(), objects.Reference{Type: "kafka", Name: "payments"}); err == nil {
+		t.Error("a Kafka that is not there was found")
 	}
 }
 

@@ -90,7 +90,10 @@ func (l *lived) own(o client.Object) client.Object {
 	if err := json.Unmarshal(text, copied.Interface()); err != nil {
 		l.t.Fatal(err)
 	}
-	out, _ := copied.Interface().(client.Object)
+	out, isObject := reflect.TypeAssert[client.Object](copied)
+	if !isObject {
+		l.t.Fatalf("%T is no object", o)
+	}
 	return out
 }
 
