@@ -236,7 +236,7 @@ func (t *tending) components(ctx context.Context) error {
 		if !ours || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
 			continue
 		}
-		if err := t.write.Delete(ctx, have.DeepCopy()); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(t.write.Delete(ctx, have.DeepCopy())); err != nil {
 			failures = append(failures, fmt.Errorf("removing what is wanted no longer: %w", err))
 		}
 	}

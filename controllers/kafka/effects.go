@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -112,14 +112,7 @@ func over(have, want map[string]string) map[string]string {
 		return have
 	}
 	out := make(map[string]string, len(have)+len(want))
-	for name, value := range have {
-		out[name] = value
-	}
-	for name, value := range want {
-		out[name] = value
-	}
+	maps.Copy(out, have)
+	maps.Copy(out, want)
 	return out
 }
-
-// poolOf is the pool that an object belongs to by its label.
-func poolOf(o client.Object) string { return o.GetLabels()[labels.Pool] }

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"maps"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -114,8 +115,6 @@ func withSupport(features transitions.Fact[kafkaclient.Features], supported map[
 	if value.Supported == nil {
 		value.Supported = map[int32]map[string]kafkaclient.Range{}
 	}
-	for broker, ranges := range supported {
-		value.Supported[broker] = ranges
-	}
+	maps.Copy(value.Supported, supported)
 	return transitions.Known(value, features.At())
 }

@@ -3,9 +3,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -106,11 +103,9 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 			version := versionOfNewNodes(k, v)
 			return effects.Apply(ctx, k, v, write, func(*Node) string { return version })
 		},
-		Shown: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
-		Project: func(k *kafkav1beta2.Kafka, v *View, now time.Time) []metav1.Condition {
-			return project(k, v, now)
-		},
-		Same: same,
+		Shown:   []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
+		Project: project,
+		Same:    same,
 	}, nil
 }
 

@@ -4,6 +4,7 @@
 package kafka
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -160,9 +161,7 @@ func (v *View) Clone() View {
 	c.Partitions = cloned(v.Partitions, kafkaclient.Partitions.Clone)
 	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
 	c.Answers = make(map[string]Answer, len(v.Answers))
-	for lifecycle, answer := range v.Answers {
-		c.Answers[lifecycle] = answer
-	}
+	maps.Copy(c.Answers, v.Answers)
 	return c
 }
 

@@ -83,7 +83,7 @@ func once[T any](c *Cluster, name string, build func() (T, error)) (T, error) {
 
 // always is once for what cannot fail.
 func always[T any](c *Cluster, name string, build func() T) T {
-	value, _ := once(c, name, func() (T, error) { return build(), nil }) //nolint:errcheck // it never fails
+	value, _ := once(c, name, func() (T, error) { return build(), nil }) // it never fails
 	return value
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ type config struct {
 
 func newConfig(in *Input) config {
 	c := config{user: map[string]string{}, interval: snapshotInterval}
-	properties, _ := in.Spec.Kafka.Properties() //nolint:errcheck // values that Kafka cannot read are left out, and a warning names them
+	properties, _ := in.Spec.Kafka.Properties() // values that Kafka cannot read are left out, and a warning names them
 	for name, value := range properties {
 		if !Reserved(name) {
 			c.user[name] = value
@@ -65,9 +66,7 @@ func listenerName(l *kafkav1beta2.Listener) string {
 // properties of one node.
 func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[string]string {
 	p := make(map[string]string, len(c.config.user)+16)
-	for name, value := range c.config.user {
-		p[name] = value
-	}
+	maps.Copy(p, c.config.user)
 	var roles, listeners, advertised []string
 	security := []string{listenerControl + ":PLAINTEXT", listenerReplication + ":PLAINTEXT"}
 	for i := range c.config.listeners {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
@@ -116,11 +115,11 @@ func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version str
 		},
 		Spec: corev1.PodSpec{
 			Hostname: n.Pod, Subdomain: HeadlessName(c.in.Name),
-			ServiceAccountName: labels.KafkaName(c.in.Name), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
-			RestartPolicy: corev1.RestartPolicyAlways, TerminationGracePeriodSeconds: ptr.To(stopSeconds),
+			ServiceAccountName: labels.KafkaName(c.in.Name), AutomountServiceAccountToken: new(false), EnableServiceLinks: new(false),
+			RestartPolicy: corev1.RestartPolicyAlways, TerminationGracePeriodSeconds: new(stopSeconds),
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(userKafka), RunAsGroup: ptr.To(userKafka), FSGroup: ptr.To(userKafka),
-				FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
+				RunAsNonRoot: new(true), RunAsUser: new(userKafka), RunAsGroup: new(userKafka), FSGroup: new(userKafka),
+				FSGroupChangePolicy: new(corev1.FSGroupChangeOnRootMismatch),
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			ImagePullSecrets: slices.Clone(c.in.Spec.Kafka.ImagePullSecrets),
@@ -217,7 +216,7 @@ func heapOptions(jvm *kafkav1beta2.JvmOptions, resources corev1.ResourceRequirem
 
 func hardened() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
-		AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true),
+		AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
 }

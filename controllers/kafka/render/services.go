@@ -5,7 +5,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/detent-dev/detent/controllers/labels"
 )
@@ -44,7 +43,7 @@ func servicePort(name string, port int32) corev1.ServicePort {
 // Account renders the ServiceAccount of the nodes. It has no rights and no token.
 func (c *Cluster) Account() *corev1.ServiceAccount {
 	return always(c, "account", func() *corev1.ServiceAccount {
-		return &corev1.ServiceAccount{ObjectMeta: c.meta(labels.KafkaName(c.in.Name)), AutomountServiceAccountToken: ptr.To(false)}
+		return &corev1.ServiceAccount{ObjectMeta: c.meta(labels.KafkaName(c.in.Name)), AutomountServiceAccountToken: new(false)}
 	})
 }
 
@@ -65,7 +64,7 @@ func (c *Cluster) budget() *policyv1.PodDisruptionBudget {
 		ObjectMeta: c.meta(labels.KafkaName(c.in.Name)),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: &available, Selector: &metav1.LabelSelector{MatchLabels: c.selector()},
-			UnhealthyPodEvictionPolicy: ptr.To(policyv1.AlwaysAllow),
+			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
 		},
 	}
 }
