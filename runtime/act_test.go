@@ -96,7 +96,20 @@ func TestAnUnknownPermissionBacksOff(t *testing.T) {
 	r.visit(inState(t, turnstile.Replacing))
 	r.site(func(s *turnstile.Site) { s.Release(); s.CatalogErr = turnstile.ErrUnreachable })
 	done := r.world.Log(gateKey)
-	r.quiet()
+	live, view := 0, r.kind.View
+	r.kind.View = func(ctx context.Context, g *api.Turnstile, look lifecycle.Viewing) (turnstile.View, error) {
+		if look.Live {
+			live++
+		}
+		return view(ctx, g, look)
+	}
+	r.restart()
+	for start := r.clock.Now(); r.clock.Now().Sub(start) < time.Minute; {
+		r.advance(min(r.pass().RequeueAfter, 100*time.Millisecond))
+	}
+	if live < 3 || live > 7 {
+		t.Errorf("looked live %d times in a minute, want with back-off", live)
+	}
 	if diff := cmp.Diff(done, r.world.Log(gateKey)); diff != "" {
 		t.Errorf("effects (-want +got):\n%s", diff)
 	}
@@ -148,6 +161,7 @@ func TestADisruptionOnACachedViewIsADefect(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.kind.Disrupts = func(turnstile.Effect) (string, bool) { return "everything", true }
+	r.kind.Disturbed = func(*api.Turnstile, turnstile.View) lifecycle.Disturbance { return lifecycle.Disturbance{} }
 	r.restart()
 	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" }) // the lamp's action has no Before
 	r.until(turnstile.Settled, turnstile.Switching)

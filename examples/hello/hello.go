@@ -17,10 +17,12 @@ import (
 )
 
 type (
-	facts   struct{ Wanted, Spoken string }
-	memo    = struct{}
-	Speak   struct{ Text string }                                     // Speak is the only effect.
-	Greeter = lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, Speak] // Greeter sees one ConfigMap per greeting.
+	facts struct{ Wanted, Spoken string }
+	memo  = struct{}
+	// Speak is the only effect.
+	Speak struct{ Text string }
+	// Greeter sees one ConfigMap per greeting.
+	Greeter = lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, Speak]
 	binding = machines.Binding[*api.Greeting, *corev1.ConfigMap, facts, Speak, Speak]
 )
 
@@ -36,9 +38,7 @@ var Definition = machines.Definition[facts, memo, Speak]{
 		{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "the wanted text was spoken"}},
 		{State: states.State{Name: "Speaking", Kind: states.Work, Doc: "the text is being spoken", Poll: 5 * time.Second, Deadline: time.Minute},
 			While: transitions.Always[facts, memo](), OnTarget: "Speaking",
-			Do: &machines.Action[facts, memo, Speak]{Name: "speak", Doc: "writes the text", Do: func(f *facts, _ memo) []Speak {
-				return []Speak{{Text: f.Wanted}}
-			}}},
+			Do: &machines.Action[facts, memo, Speak]{Name: "speak", Doc: "writes the text", Do: func(f *facts, _ memo) []Speak { return []Speak{{f.Wanted}} }}},
 	},
 	Transitions: []machines.Transition[facts, memo]{
 		{Event: "text-changed", From: "Settled", To: "Speaking", NewAttempt: true, Doc: "another text is wanted", When: transitions.Not(spoken, "another text")},

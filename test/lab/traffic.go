@@ -104,7 +104,7 @@ func nameIn(request *http.Request) string {
 	if err != nil {
 		return ""
 	}
-	defer body.Close() //nolint:errcheck // a copy of a request's body has nothing to lose
+	defer body.Close()
 	var object struct {
 		Metadata struct {
 			Name string `json:"name"`

@@ -67,11 +67,9 @@ func NewKind(lifecycles []Lifecycle, world *World, around Around) Kind {
 	return Kind{
 		Name: "Turnstile", New: func() *api.Turnstile { return &api.Turnstile{} }, Lifecycles: lifecycles,
 		View: k.view, Perform: k.perform, Repair: k.repair, Apply: k.apply, Project: project,
-		Same:     func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
-		Disrupts: func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
-		Disturbed: func(t *api.Turnstile, v View) lifecycle.Disturbance {
-			return disturbed(t, v)
-		},
+		Same:      func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
+		Disrupts:  func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
+		Disturbed: disturbed,
 	}
 }
 

@@ -55,8 +55,6 @@ var seal = &action{
 }
 
 // Definition of the lifecycle model: Settled -> Checking -> an arm at a time -> AwaitingApproval -> Sealing -> Settled.
-//
-//nolint:funlen // the whole graph on one screen is the point
 func Definition() machines.Definition[Facts, Memo, Effect] {
 	not := transitions.Not[Facts, Memo]
 	wait := func(name, doc string) state {
