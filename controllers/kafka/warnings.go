@@ -27,6 +27,8 @@ const (
 	ReasonInvalidConfig = "InvalidConfig"
 	// ReasonNotDeployed: components without an image.
 	ReasonNotDeployed = "NotDeployed"
+	// ReasonNameTooLong: pods that Kubernetes does not take.
+	ReasonNameTooLong = "NameTooLong"
 )
 
 // Warnings are what is declared and not acted upon: a pure function of the declaration, one condition per reason, sorted.
@@ -40,6 +42,7 @@ func Warnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []
 			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
 		}
 	}
+	w.names(kafka, pools)
 	w.listeners(&kafka.Spec.Kafka)
 	w.config(&kafka.Spec.Kafka)
 	w.components(&kafka.Spec)
@@ -50,6 +53,22 @@ func Warnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []
 type warned map[string][]string
 
 func (w warned) add(reason, message string) { w[reason] = append(w[reason], message) }
+
+// longestHost is the most characters of a host's name, and of a label's value: a pod is named so and labelled so.
+const longestHost = 63
+
+func (w warned) names(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) {
+	for _, pool := range pools {
+		highest := int32(0)
+		for _, id := range pool.Status.NodeIDs {
+			highest = max(highest, id)
+		}
+		if name := podName(kafka.Name, pool.Name, highest); len(name) > longestHost {
+			w.add(ReasonNameTooLong, fmt.Sprintf("pod %s of KafkaNodePool %s would have a name of %d characters, and Kubernetes takes %d: make a pool with a shorter name",
+				name, pool.Name, len(name), longestHost))
+		}
+	}
+}
 
 func (w warned) listeners(spec *kafkav1beta2.KafkaClusterSpec) {
 	for i := range spec.Listeners {

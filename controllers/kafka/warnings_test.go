@@ -20,6 +20,14 @@ func TestWarnings(t *testing.T) {
 			},
 			want: map[string]string{ReasonUnsupportedListener: "listener plain is of type nodeport and is not served: only internal ones are"},
 		},
+		"pods with names that are too long": {
+			change: func(k *kafkav1beta2.Kafka, p *kafkav1beta2.KafkaNodePool) {
+				k.Name, p.Name = "a123456789b123456789c123456789d123456789e123456", "a123456789b12"
+				p.Status.NodeIDs = []int32{7, 10}
+			},
+			want: map[string]string{ReasonNameTooLong: "pod a123456789b123456789c123456789d123456789e123456-a123456789b12-10 of KafkaNodePool a123456789b12 would have " +
+				"a name of 64 characters, and Kubernetes takes 63: make a pool with a shorter name"},
+		},
 		"reserved properties": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
 				k.Spec.Kafka.Config["node.id"], k.Spec.Kafka.Config["log.dirs"] = jsonOf("1"), jsonOf(`"/tmp"`)
