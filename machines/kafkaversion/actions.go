@@ -27,7 +27,7 @@ var included = roll.Inclusion[Facts, Effect]{
 	Restart: func(f *Facts, n *roll.Node) Effect {
 		return Effect{Restart: &Restart{Node: n.ID, Version: f.direction().To.String()}}
 	},
-	Permit:   transitions.All(sound, pathAllowed, transitions.Any(inHandDown, snapshotsTaken)),
+	Permit:   transitions.All(sound, pathAllowed, transitions.Any(inHandStuck, snapshotsTaken)),
 	OnTarget: Checking, TurnBack: Checking, Done: Verifying, FirstStart: true,
 }
 

@@ -104,10 +104,13 @@ var (
 
 // otherBuild says whether this attempt only exchanges builds of one version: it leaves the metadata alone.
 var otherBuild = guard{
-	Name: "build-only", Doc: "this attempt exchanges builds of one version and touches no metadata", Want: "an attempt between builds of one version",
+	Name: "build-only", Doc: "this attempt exchanged builds of one version on every node and touches no metadata", Want: "an attempt between builds of one version",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
 		if f.Attempt == nil || f.Situation.Table == nil {
 			return transitions.Deny("no attempt")
+		}
+		if d := f.direction(); d.Direction != DirectionStay {
+			return transitions.Deny("not yet started on " + d.To.String() + ": " + roll.Names(f.notStarted(d.To.String())))
 		}
 		from, errFrom := f.Situation.Table.Find(f.Attempt.From)
 		to, errTo := f.Situation.Table.Find(f.Attempt.To)
@@ -206,12 +209,12 @@ var snapshotsPossible = guard{
 	},
 }
 
-// inHandDown says whether the node in hand serves nobody anyway: restarting it on an older binary is the test.
-var inHandDown = guard{
-	Name: "in-hand-down", Doc: "the node in hand is not running anyway", Want: "the node in hand to be down",
+// inHandStuck says whether the node in hand serves nobody anyway: restarting it on an older binary is the test.
+var inHandStuck = guard{
+	Name: "in-hand-stuck", Doc: "the node in hand does not come up as it is", Want: "the node in hand not to come up as it is",
 	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
 		n := f.Roll.Node(m.Node)
-		return transitions.If(n != nil && !n.Ready, "the node in hand is ready")
+		return transitions.If(n != nil && f.stuck(n), "the node in hand is ready, starting or away for a moment")
 	},
 }
 

@@ -89,7 +89,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "binaries-done", From: Checking, To: Verifying, When: all(onVersion, pathAllowed), Doc: "only the metadata level is left"},
 
 			{Event: "snapshots-off", From: AwaitingSnapshot, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), Doc: "a node came up that never snapshots: the wait would never end"},
-			{Event: "node-down", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: downGuard, Pick: pickDown}, Doc: "a node that is not running anyway goes first, as the test"},
+			{Event: "node-stuck", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: stuckGuard, Pick: pickStuck}, Doc: "a node that does not come up anyway goes first, as the test"},
 			{Event: "snapshots-taken", From: AwaitingSnapshot, To: roll.SelectingNode, When: snapshotsTaken, Awaited: true, Doc: "no log holds a level that the older version does not know"},
 		}, included.Transitions(), []row{
 			{Event: "node-outdated", From: Verifying, To: Checking, When: not(onVersion, "a node on another version"), Doc: "a node came back on another version"},
@@ -141,15 +141,15 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	}
 }
 
-var downGuard = guard{Name: "node-down", Doc: "a node on another version is not running anyway", Want: "a node that is not running"}
+var stuckGuard = guard{Name: "node-stuck", Doc: "a node on another version does not come up as it is", Want: "a node that does not come up"}
 
-func pickDown(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
+func pickStuck(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
 	for i := range f.Roll.Nodes {
-		if n := &f.Roll.Nodes[i]; n.Outdated && !n.Ready && roll.Safe(&f.Roll, n).Answer == transitions.Yes {
+		if n := &f.Roll.Nodes[i]; n.Outdated && f.stuck(n) {
 			return transitions.Allow(), roll.Memo{Node: n.ID}
 		}
 	}
-	return transitions.Deny("every node on another version runs, or is starting"), roll.Nobody()
+	return transitions.Deny("every node on another version runs, starts or is away for a moment"), roll.Nobody()
 }
 
 // wantedText is the wanted version as written, also where it is not one.

@@ -45,6 +45,7 @@ func (k scenes) verifying() []machineRow {
 		at("the declaration broke and the wanted version is not allowed any more", "", k.raising().pinned("4.1-IV9").broken(), moves("declaration-broken", kafkaversion.Checking)),
 
 		at("another build of the same version", "it is a roll: the level stays for this attempt", builds().at(oldLevel), moves("build-rolled", kafkaversion.Settled)),
+		at("another build of the same version, and the last node has not started on it", "", k.cluster(3).wanting(acme).moved(0, 1).unstartedOn(2).from(newer), waits("on-level")),
 		at("another build of the same version, and Kafka is silent", "", builds().silent(), moves("build-rolled", kafkaversion.Settled)),
 		at("another build of the same version, and a node is down", "", builds().at(oldLevel).but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
 		at("another build of the same version with a pin that is none", "", builds().pinned("4.1-IV9"), moves("build-rolled", kafkaversion.Settled)),

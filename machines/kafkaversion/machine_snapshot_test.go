@@ -21,17 +21,20 @@ func (k scenes) awaitingSnapshot() []machineRow {
 	changed := at("another version is wanted", "", k.lingering(), moves(machines.EventTargetChanged, kafkaversion.Checking))
 	changed.Attempt = older
 	first := func(id int32) machineWant {
-		w := moves("node-down", roll.RestartingNode)
+		w := moves("node-stuck", roll.RestartingNode)
 		w.Memo = rolltest.Hand(id)
 		return w
 	}
 	return []machineRow{
 		at("a process has not run long enough", "", k.lingering(), waits("snapshots-taken")),
-		at("every process has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour+time.Second, time.Hour).but(rolltest.Restarted(1, 2*time.Hour)), moves("snapshots-taken", roll.SelectingNode)),
+		at("every process has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour+31*time.Second, time.Hour).but(rolltest.Restarted(1, 2*time.Hour)), moves("snapshots-taken", roll.SelectingNode)),
+		at("a process has run for just long enough", "the snapshot comes with the next record", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour+30*time.Second, time.Hour).but(rolltest.Restarted(1, 2*time.Hour)), waits("snapshots-taken")),
 		at("a node is not running anyway", "it goes first, as the test", k.lingering().but(rolltest.Down(2)), first(2)),
 		at("the node whose log holds the level is not running anyway", "", k.lingering().but(rolltest.Down(1)), first(1)),
 		at("a node is not running anyway and every other has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).but(rolltest.Down(1)), first(1)),
 		at("a node is just starting", "it is left alone: restarting it would be turned back for ten minutes", k.lingering().but(rolltest.Starting(1, time.Minute)), waits("snapshots-taken")),
+		at("a node has been starting for ten minutes", "", k.lingering().but(rolltest.Starting(1, 10*time.Minute)), first(1)),
+		at("a pod is away for a moment", "it comes back as it last ran; on the older binary it would die", k.lingering().but(rolltest.Gone(1)), waits("snapshots-taken")),
 		at("a node that was moved already is down", "", k.lingering().moved(2).but(rolltest.Down(2)), waits("snapshots-taken")),
 		at("a node came up that never snapshots", "", k.lingering().lowered(2, time.Minute, 0), moves("snapshots-off", kafkaversion.Refusing)),
 		at("a node came up that never snapshots, and another is down", "", k.lingering().lowered(2, time.Minute, 0).but(rolltest.Down(0)), moves("snapshots-off", kafkaversion.Refusing)),
@@ -54,6 +57,7 @@ func (k scenes) permissions() []machineRow {
 		at("the path closed", "the level was raised since", k.cluster(3).wanting(old), back),
 		at("whether the path is open cannot be read", "on the way down nobody guesses", k.cluster(3).wanting(old).mute(), blocked),
 		at("a log still holds a level too high", "", k.lingering(), back),
-		at("a log still holds a level too high, but the node is down", "it goes, as the test", k.lingering().but(rolltest.Down(1)), restarts),
+		at("a log still holds a level too high, and the pod is away for a moment", "", k.lingering().but(rolltest.Gone(1)), back),
+		at("a log still holds a level too high, but the node does not come up", "it goes, as the test", k.lingering().but(rolltest.Down(1)), restarts),
 	}
 }

@@ -69,12 +69,12 @@ func TestWordsOfWaits(t *testing.T) {
 		},
 		"a snapshot is due": {
 			state: kafkaversion.AwaitingSnapshot, scene: k.lingering(),
-			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27); expected at 2026-11-20T08:59:00Z"},
+			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27); expected at 2026-11-20T08:59:30Z"},
 		},
 		"snapshots are due on many nodes": {
 			state: kafkaversion.AwaitingSnapshot,
 			scene: k.cluster(4).at(oldLevel).wanting(old).lowered(0, time.Minute, 10*time.Minute).lowered(1, time.Minute, 20*time.Minute).lowered(2, time.Minute, 15*time.Minute).lowered(3, time.Minute, 12*time.Minute),
-			want:  []string{"snapshots-taken: the log of " + pool + "0, " + pool + "1, " + pool + "2 and 1 more may still hold metadata.version 4.1-IV1 (level 27); expected at 2026-11-20T08:19:00Z"},
+			want:  []string{"snapshots-taken: the log of " + pool + "0, " + pool + "1, " + pool + "2 and 1 more may still hold metadata.version 4.1-IV1 (level 27); expected at 2026-11-20T08:19:30Z"},
 		},
 		"a snapshot is due on a node that is starting": {
 			state: kafkaversion.AwaitingSnapshot, scene: k.lingering().but(rolltest.Starting(1, time.Minute)),
@@ -168,11 +168,11 @@ func TestDeadlinesThatDependOnTheWorld(t *testing.T) {
 	}{
 		"a wait for snapshots ends ten minutes after the last is due": {
 			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,
-			scene: k.lingering().lowered(2, time.Minute, 20*time.Minute), want: at(59*time.Minute + 10*time.Minute),
+			scene: k.lingering().lowered(2, time.Minute, 20*time.Minute), want: at(59*time.Minute + 30*time.Second + 10*time.Minute),
 		},
-		"a snapshot counts from the start of a process that is younger than the lowering": {
+		"a snapshot counts from when a process that is younger than the lowering has loaded its log": {
 			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,
-			scene: k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour, time.Hour).but(rolltest.Restarted(1, 10*time.Minute)), want: at(50*time.Minute + 10*time.Minute),
+			scene: k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour, time.Hour).but(rolltest.Restarted(1, 10*time.Minute)), want: at(51*time.Minute + 10*time.Minute),
 		},
 		"a wait for a node that is down ends after ten minutes": {
 			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,

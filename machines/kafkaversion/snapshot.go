@@ -8,6 +8,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // snapshotGrace is added to the computed end of a wait for snapshots.
@@ -42,7 +43,7 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 		if n == nil || !n.Outdated {
 			continue
 		}
-		if p, holds := disk.pending(n, row); holds && (p.due.IsZero() || p.due.After(f.Roll.Now)) {
+		if p, holds := disk.pending(n, row); holds && (p.due.IsZero() || !p.due.Before(f.Roll.Now)) {
 			out = append(out, p)
 		}
 	}
@@ -69,12 +70,29 @@ func (d *Disk) pending(n *roll.Node, row *versions.Row) (pendingSnapshot, bool) 
 	switch {
 	case running && d.Interval <= 0:
 		out.never = true
-	case running && last.After(n.StartedAt):
-		out.due = last.Add(d.Interval)
 	case running:
-		out.due = n.StartedAt.Add(d.Interval)
+		out.due = SnapshotDue(n.StartedAt, last, d.Interval)
 	}
 	return out, true
+}
+
+// SnapshotDue is when a process that has run since will surely have taken a snapshot of its metadata log that is younger than a
+// lowering. A process counts the interval from when it has loaded the log, not from when its container started, and takes the
+// snapshot with the next record after that.
+func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
+	const loads = 30 * time.Second
+	since := started.Add(loads)
+	if lowered.After(since) {
+		since = lowered
+	}
+	return since.Add(interval).Add(loads)
+}
+
+// stuck says whether a node is down and does not come up as it is: it is in trouble, or has been starting for too long. A pod
+// that is merely away comes back in a moment, and must not become the test of an older binary.
+func (f *Facts) stuck(n *roll.Node) bool {
+	tried := n.Running && (n.Trouble != "" || !n.StartedAt.IsZero())
+	return tried && !n.Ready && roll.Safe(&f.Roll, n).Answer == transitions.Yes
 }
 
 // snapshotsDone is when the last node in sync will have taken its snapshot.

@@ -67,8 +67,8 @@ const (
 
 // Safe says whether taking the node away now hurts nobody: every other node serves, the quorum keeps its majority, no
 // partition falls under its minimum. Taking a node away that is down takes nothing away, and when nothing serves there is
-// nothing to protect: gates never block recovery. A node that is still starting up, which may be recovering its logs, is left
-// alone for a while.
+// nothing to protect, once no other is on its way to serve again: gates never block recovery. A node that is still starting up,
+// which may be recovering its logs, is left alone for a while.
 func Safe(f *Facts, n *Node) transitions.Verdict {
 	verdict, _ := judge(f, n)
 	return verdict
@@ -78,10 +78,16 @@ func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
 	if n.starting(f.Now) {
 		return transitions.Deny(n.Name() + " is still starting up"), othersDown
 	}
-	if f.NothingServing || !n.Ready {
+	if !n.Ready {
 		return transitions.Allow(), safe
 	}
-	if down := unready(f, n.ID); len(down) > 0 {
+	if f.NothingServing {
+		if coming := others(f, n.ID, func(o *Node) bool { return o.coming(f.Now) }); len(coming) > 0 {
+			return transitions.Deny("nothing serves, and on their way: " + Names(coming)), othersDown
+		}
+		return transitions.Allow(), safe
+	}
+	if down := others(f, n.ID, func(o *Node) bool { return !(o.Running && o.Ready) }); len(down) > 0 {
 		return transitions.Deny("not ready: " + Names(down)), othersDown
 	}
 	if n.Controller {
@@ -97,10 +103,10 @@ func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
 	return transitions.Allow(), safe
 }
 
-func unready(f *Facts, except int32) []string {
+func others(f *Facts, except int32, which func(*Node) bool) []string {
 	var names []string
 	for i := range f.Nodes {
-		if n := &f.Nodes[i]; n.ID != except && !(n.Running && n.Ready) {
+		if n := &f.Nodes[i]; n.ID != except && which(n) {
 			names = append(names, n.Name())
 		}
 	}

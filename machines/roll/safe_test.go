@@ -66,6 +66,14 @@ func TestSafe(t *testing.T) {
 		"nothing serves": {
 			reason: "there is nothing to protect", nodes: rolltest.Dual(3, rolltest.Down(1), rolltest.Down(2), rolltest.Silent, rolltest.NothingServes), want: yes,
 		},
+		"nothing serves, and others are on their way": {
+			reason: "they may serve in a moment, with this one",
+			nodes:  rolltest.Dual(3, rolltest.Gone(1), rolltest.Starting(2, 9*time.Minute), rolltest.NothingServes),
+			want:   no("nothing serves, and on their way: my-cluster-pool-1, my-cluster-pool-2"),
+		},
+		"nothing serves, and another has been starting for ten minutes": {
+			nodes: rolltest.Dual(3, rolltest.Down(1), rolltest.Starting(2, 10*time.Minute), rolltest.NothingServes), want: yes,
+		},
 
 		"a controller, and another is behind": {
 			nodes: rolltest.Split(3, 3, rolltest.Behind(2)),

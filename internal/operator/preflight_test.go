@@ -1,0 +1,147 @@
+package operator
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/rest"
+
+	"github.com/detent-dev/detent/crds"
+)
+
+// apiServer answers what preflight asks.
+type apiServer struct {
+	version     string
+	definitions []*apiextensionsv1.CustomResourceDefinition
+	leases      []coordinationv1.Lease
+	// forbidden says that nothing but the version may be read.
+	forbidden bool
+}
+
+func healthy(t *testing.T) apiServer {
+	t.Helper()
+	definitions, err := crds.Definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apiServer{version: "v1.34.4", definitions: definitions}
+}
+
+const (
+	definitionsPath = "/apis/apiextensions.k8s.io/v1"
+	leasesPath      = "/apis/coordination.k8s.io/v1"
+)
+
+func (s apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var answer any
+	switch {
+	case r.URL.Path == "/version":
+		answer = version.Info{GitVersion: s.version}
+	case r.URL.Path == definitionsPath:
+		answer = resources("apiextensions.k8s.io/v1", metav1.APIResource{Name: "customresourcedefinitions", Kind: "CustomResourceDefinition"})
+	case r.URL.Path == leasesPath:
+		answer = resources("coordination.k8s.io/v1", metav1.APIResource{Name: "leases", Kind: "Lease", Namespaced: true})
+	case r.URL.Path == "/apis":
+		answer = metav1.APIGroupList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}, Groups: []metav1.APIGroup{group("apiextensions.k8s.io"), group("coordination.k8s.io")},
+		}
+	case r.URL.Path == "/apis/apiextensions.k8s.io", r.URL.Path == "/apis/coordination.k8s.io":
+		answer = group(strings.TrimPrefix(r.URL.Path, "/apis/"))
+	case s.forbidden:
+		answer = failure(http.StatusForbidden, metav1.StatusReasonForbidden)
+	case strings.HasPrefix(r.URL.Path, definitionsPath+"/customresourcedefinitions/"):
+		answer = failure(http.StatusNotFound, metav1.StatusReasonNotFound)
+		for _, d := range s.definitions {
+			if strings.HasSuffix(r.URL.Path, "/"+d.Name) {
+				answer = d
+			}
+		}
+	case r.URL.Path == leasesPath+"/leases":
+		answer = coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "LeaseList"}, Items: s.leases}
+	default:
+		answer = failure(http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if status, failed := answer.(metav1.Status); failed {
+		w.WriteHeader(int(status.Code))
+	}
+	_ = json.NewEncoder(w).Encode(answer) //nolint:errchkjson // the client says what it did not get
+}
+
+func resources(groupVersion string, all ...metav1.APIResource) metav1.APIResourceList {
+	return metav1.APIResourceList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"}, GroupVersion: groupVersion, APIResources: all}
+}
+
+func group(name string) metav1.APIGroup {
+	v1 := metav1.GroupVersionForDiscovery{GroupVersion: name + "/v1", Version: "v1"}
+	return metav1.APIGroup{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroup"}, Name: name, Versions: []metav1.GroupVersionForDiscovery{v1}, PreferredVersion: v1,
+	}
+}
+
+func failure(code int32, reason metav1.StatusReason) metav1.Status {
+	return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason}
+}
+
+func strimzi(holder string) []coordinationv1.Lease {
+	return []coordinationv1.Lease{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: strimziLease}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
+	}}
+}
+
+func TestPreflight(t *testing.T) {
+	tests := map[string]struct {
+		given func(*apiServer)
+		adopt bool
+		want  []string // nothing for no error
+	}{
+		"all is well":              {given: func(*apiServer) {}},
+		"a Kubernetes too old":     {given: func(s *apiServer) { s.version = "v1.30.9" }, want: []string{"runs Kubernetes v1.30.9: at least 1.31.0 is needed"}},
+		"the oldest that will do":  {given: func(s *apiServer) { s.version = "v1.31.0" }},
+		"a vendor's version":       {given: func(s *apiServer) { s.version = "v1.33.5-eks-113cf36" }},
+		"a version that is none":   {given: func(s *apiServer) { s.version = "master" }, want: []string{`reading the API server's version "master"`}},
+		"no definitions":           {given: func(s *apiServer) { s.definitions = nil }, want: []string{"kafkas.kafka.strimzi.io is missing", "strimzipodsets.core.strimzi.io is missing", "kubectl apply --server-side -f crds/generated/"}},
+		"definitions of Strimzi":   {given: func(s *apiServer) { s.definitions[0].Labels = map[string]string{"app": "strimzi"} }, want: []string{s0, "start with --adopt"}},
+		"adopted":                  {given: func(s *apiServer) { s.definitions[0].Labels = map[string]string{"app": "strimzi"} }, adopt: true},
+		"Strimzi's operator runs":  {given: func(s *apiServer) { s.leases = strimzi("pod-1") }, want: []string{"holds the lease kafka/strimzi-cluster-operator", "start with --adopt"}},
+		"it was stopped":           {given: func(s *apiServer) { s.leases = strimzi("") }},
+		"it runs and is adopted":   {given: func(s *apiServer) { s.leases = strimzi("pod-1") }, adopt: true},
+		"no right to look at them": {given: func(s *apiServer) { s.forbidden = true }},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthy(t)
+			tc.given(&s)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}, Adopt: tc.adopt})
+			if len(tc.want) == 0 && err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range tc.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v, want %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// s0 is what is said of a definition that is another operator's.
+const s0 = "is Strimzi's: two operators must not serve one cluster"
+
+func TestPreflightOfAServerThatIsNotThere(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}})
+	if err == nil || !strings.Contains(err.Error(), server.URL) || !strings.Contains(err.Error(), "check the kubeconfig") {
+		t.Errorf("error %v, want one that names %s and says what to do", err, server.URL)
+	}
+}
