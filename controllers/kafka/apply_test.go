@@ -278,7 +278,7 @@ func TestFormatIsWithdrawnOnceRegistered(t *testing.T) {
 	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
 		t.Fatalf("format %s before Kafka was asked", got.Format)
 	}
-	r.needs = append(r.needs, "brokers", "quorum")
+	// Nobody wants to know: the records do, until they have seen every node.
 	r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(0))
 	r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(3, 10), voterOf(4, 0))
 	r.settle()
@@ -294,6 +294,9 @@ func TestFormatIsWithdrawnOnceRegistered(t *testing.T) {
 		if format == record.FormatDone && len(got.Volumes) != 1 {
 			t.Errorf("volumes of %s are %v", pod, got.Volumes)
 		}
+	}
+	if v := r.view(false); v.Brokers.Asked() || v.Quorum.Asked() {
+		t.Error("lifecycles see facts that none of them wants")
 	}
 }
 

@@ -36,6 +36,7 @@ func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := separate(t)
+			r.registered()
 			r.settle()
 			r.kafka.asked, r.needs = nil, tc.needs
 			v := r.view(false)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -45,15 +47,21 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 				supported[q.Broker] = r.Answer.Features.Supported[q.Broker]
 			}
 		case kafkaclient.AboutQuorum:
-			v.Quorum = fact(r, r.Answer.Quorum)
+			v.seenQuorum = fact(r, r.Answer.Quorum)
 		case kafkaclient.AboutPartitions:
 			v.Partitions = fact(r, r.Answer.Partitions)
 		case kafkaclient.AboutBrokers:
-			v.Brokers = fact(r, r.Answer.Brokers)
+			v.seenBrokers = fact(r, r.Answer.Brokers)
 		default:
 		}
 	}
 	v.Features = withSupport(v.Features, supported)
+	if look.Wants(roll.NeedQuorum) {
+		v.Quorum = v.seenQuorum
+	}
+	if look.Wants(roll.NeedBrokers) {
+		v.Brokers = v.seenBrokers
+	}
 }
 
 // queries are what the wanted facts take.
@@ -74,16 +82,49 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 			}
 		}
 	}
-	if look.Wants(roll.NeedQuorum) {
+	confirm := func(about kafkaclient.Subject) {
+		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge})
+	}
+	brokers, controllers := v.unconfirmed(look)
+	switch {
+	case controllers:
+		confirm(kafkaclient.AboutQuorum)
+	case look.Wants(roll.NeedQuorum):
 		add(roll.NeedQuorum, kafkaclient.AboutQuorum, 0)
 	}
 	if look.Wants(roll.NeedPartitions) {
 		add(roll.NeedPartitions, kafkaclient.AboutPartitions, 0)
 	}
-	if look.Wants(roll.NeedBrokers) {
+	switch {
+	case brokers:
+		confirm(kafkaclient.AboutBrokers)
+	case look.Wants(roll.NeedBrokers):
 		add(roll.NeedBrokers, kafkaclient.AboutBrokers, 0)
 	}
 	return out
+}
+
+// confirmAge is how old an answer may be that is to confirm a node which has just started: at rest an answer from before its
+// start would do for long.
+const confirmAge = 10 * time.Second
+
+// unconfirmed says which registrations the records still wait for: those of nodes that are ready and whose storage may be
+// formatted until they were seen. They are asked for whether or not a lifecycle wants to know, until they were.
+func (v *View) unconfirmed(look lifecycle.Viewing) (brokers, controllers bool) {
+	if look.Live {
+		return false, false
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Recorded || n.Record.Format != record.FormatAllowed || !n.Pod.Ready {
+			continue
+		}
+		if pod := named(v.Objects.Pods, n.PodName); pod != nil && len(persistentVolumes(pod)) > 0 {
+			brokers = brokers || n.RolesRunning.Broker
+			controllers = controllers || n.RolesRunning.Controller && !n.RolesRunning.Broker
+		}
+	}
+	return brokers, controllers
 }
 
 var errNoAnswer = errors.New("the answer holds nothing")

@@ -114,12 +114,12 @@ func persistentVolumes(pod *corev1.Pod) []int32 {
 
 // registered says whether Kafka knows the node: as a broker, or as a voter whose log holds something.
 func registered(v *View, n *Node) bool {
-	if brokers, readable := known(v.Brokers); readable && n.RolesRunning.Broker {
+	if brokers, readable := known(v.seenBrokers); readable && n.RolesRunning.Broker {
 		if _, found := brokers.Find(n.ID); found {
 			return true
 		}
 	}
-	quorum, readable := known(v.Quorum)
+	quorum, readable := known(v.seenQuorum)
 	if !readable || !n.RolesRunning.Controller {
 		return false
 	}

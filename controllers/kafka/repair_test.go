@@ -205,11 +205,7 @@ func TestDeletedAndAppliedAgain(t *testing.T) {
 	for name, keepRecords := range map[string]bool{"with records": true, "claims alone": false} {
 		t.Run(name, func(t *testing.T) {
 			r := separate(t)
-			r.needs = append(r.needs, "brokers", "quorum")
-			for id := range int32(3) {
-				r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(id))
-				r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(id+3, 1))
-			}
+			r.registered()
 			r.settle()
 			identity := r.view(false).Identity.ID
 			r.deleteAllBut(keepRecords)
@@ -241,15 +237,11 @@ func TestDeletedAndAppliedAgain(t *testing.T) {
 // Records of a cluster whose disks went with it do not keep the next one of its name from being formatted.
 func TestDeletedWithItsClaimsAndAppliedAgain(t *testing.T) {
 	r := separate(t)
-	r.needs = append(r.needs, "brokers", "quorum")
-	for id := range int32(3) {
-		r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(id))
-		r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(id+3, 1))
-	}
+	r.registered()
 	r.settle()
 	r.deleteAllBut(true)
 	r.must(r.client.DeleteAllOf(t.Context(), &corev1.PersistentVolumeClaim{}, client.InNamespace("default")))
-	r.needs = nil
+	*r.kafka = kafkaSide{}
 	for _, o := range manifests(t, upstream+"v1beta2/kafka-persistent.yaml") {
 		o.SetUID(types.UID("second-" + string(o.GetUID())))
 		r.must(r.client.Create(t.Context(), o))

@@ -328,6 +328,14 @@ func separate(t testing.TB) *rig {
 	return newRig(t, manifests(t, upstream+"v1beta2/kafka-persistent.yaml")...)
 }
 
+// registered lets Kafka know every node of separate.
+func (r *rig) registered() {
+	for id := range int32(3) {
+		r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(id))
+		r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(id+3, 1))
+	}
+}
+
 // single is one node with both roles and persistent storage.
 func single(t testing.TB) *rig {
 	t.Helper()

@@ -71,6 +71,9 @@ type View struct {
 	// Answers to the external writes of this visit of each lifecycle's state, by lifecycle; AnswerNone is left out.
 	Answers map[string]Answer
 
+	// seenBrokers and seenQuorum are what the records rest on: Brokers and Quorum, also where no lifecycle wants to know them.
+	seenBrokers transitions.Fact[kafkaclient.Brokers]
+	seenQuorum  transitions.Fact[kafkaclient.Quorum]
 	// rendered is a function of the values above: what the cluster is to be made of.
 	rendered *render.Cluster
 }
@@ -160,6 +163,8 @@ func (v *View) Clone() View {
 	c.Quorum = cloned(v.Quorum, kafkaclient.Quorum.Clone)
 	c.Partitions = cloned(v.Partitions, kafkaclient.Partitions.Clone)
 	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
+	c.seenBrokers = cloned(v.seenBrokers, kafkaclient.Brokers.Clone)
+	c.seenQuorum = cloned(v.seenQuorum, kafkaclient.Quorum.Clone)
 	c.Answers = make(map[string]Answer, len(v.Answers))
 	maps.Copy(c.Answers, v.Answers)
 	return c
