@@ -59,6 +59,9 @@ func TestAFailingActionBacksOffAlone(t *testing.T) {
 			tries = append(tries, r.clock.Now().Sub(start).Round(time.Second))
 		}
 	}
+	if again, left := r.pass().RequeueAfter, 5*time.Second; again > left {
+		t.Errorf("looks again after %s, want at most %s", again, left)
+	}
 	if diff := cmp.Diff([]time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second, 31 * time.Second}, tries); diff != "" {
 		t.Errorf("tries (-want +got):\n%s", diff)
 	}
@@ -350,5 +353,52 @@ func TestACacheThatIsBehindIsNoFailure(t *testing.T) {
 				t.Errorf("%v failures", got)
 			}
 		})
+	}
+}
+
+func TestAFailureIsTriedAgainWhenItsPauseEnds(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Switching))
+	r.site(func(s *turnstile.Site) { s.Release(); s.Fails["switch"] = errors.New("no bulb") })
+	var pauses []time.Duration
+	for range 3 { // shorter than a poll
+		after := r.pass().RequeueAfter
+		pauses = append(pauses, after)
+		r.advance(after)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, pauses); diff != "" {
+		t.Errorf("looks again after (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnActionThatWorksAgainForgetsItsFailures(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	open, broken := false, true
+	perform := r.kind.Perform
+	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), knocking(t, &open))
+	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+		switch {
+		case task.Effect.Op != "knock":
+			return perform(ctx, task)
+		case broken:
+			return errors.New("sore knuckles")
+		}
+		return nil
+	}
+	r.restart()
+	for r.counter("detent_lifecycle_action_failures_total") < 5 {
+		r.advance(r.pass().RequeueAfter)
+	}
+	r.quiet()
+	if got := r.waitsFor("knocking", "action"); got != "action knock: sore knuckles" {
+		t.Errorf("shows %q", got)
+	}
+	broken = false
+	for start := r.clock.Now(); r.clock.Now().Sub(start) < 2*time.Minute; {
+		r.advance(r.pass().RequeueAfter)
+	}
+	if got := r.waitsFor("knocking", "action"); got != "" {
+		t.Errorf("still shows %q", got)
 	}
 }

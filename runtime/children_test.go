@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -141,6 +142,93 @@ func TestWhatTheCacheHasSeenIsReadFromIt(t *testing.T) {
 	n.must(n.server.Update(n.Context(), m))
 	if diff := cmp.Diff([2]string{"new", "new"}, n.reads()); diff != "" {
 		t.Errorf("somebody else's write is waited for (-want +got):\n%s", diff)
+	}
+}
+
+func TestAChildThatWasSeenMayGo(t *testing.T) {
+	n := newNursery(t)
+	n.must(n.write.Create(n.Context(), n.child("new")))
+	n.reads()
+	n.must(n.server.Delete(n.Context(), n.made()))
+	if diff := cmp.Diff([2]string{"gone", "gone"}, n.reads()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// liveReads is a live reader that decodes as a client does, into what is there already, and counts.
+func (n *nursery) liveReads(count *int) client.Reader {
+	into := func(from, to any) error {
+		text, err := json.Marshal(from)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(text, to)
+	}
+	return interceptor.NewClient(n.server, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+			*count++
+			fresh := &corev1.ConfigMap{}
+			if err := c.Get(ctx, key, fresh); err != nil {
+				return err
+			}
+			return into(fresh, o)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			*count++
+			fresh := &corev1.ConfigMapList{}
+			if err := c.List(ctx, fresh, opts...); err != nil {
+				return err
+			}
+			return into(fresh, list)
+		},
+	})
+}
+
+func TestALiveReadKeepsNothingOfTheCache(t *testing.T) {
+	n := newNursery(t)
+	old := n.child("old")
+	old.Data["dropped"] = "yes"
+	n.must(n.server.Create(n.Context(), old))
+	n.freeze("child")
+	lives := 0
+	children := lifecycle.NewChildren(n.cache, n.liveReads(&lives), n.clock)
+	next := n.made()
+	next.Data = map[string]string{"text": "new"}
+	n.must(children.Writer(n.gate(), nil).Update(n.Context(), next))
+	n.advance(time.Second)
+	read := children.Reader(n.gate().UID, false)
+	one, list := &corev1.ConfigMap{}, &corev1.ConfigMapList{}
+	n.must(read.Get(n.Context(), types.NamespacedName{Namespace: namespace, Name: "child"}, one))
+	n.must(read.List(n.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"of": gate}))
+	want := map[string]string{"text": "new"}
+	if diff := cmp.Diff(want, one.Data); diff != "" {
+		t.Errorf("get (-want +got):\n%s", diff)
+	}
+	if len(list.Items) != 1 {
+		t.Fatalf("%d children", len(list.Items))
+	}
+	if diff := cmp.Diff(want, list.Items[0].Data); diff != "" {
+		t.Errorf("list (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatSomebodyRemovedIsNotLookedForLiveForEver(t *testing.T) {
+	n := newNursery(t)
+	n.cache.hidden = "child"
+	lives := 0
+	n.children = lifecycle.NewChildren(n.cache, n.liveReads(&lives), n.clock)
+	n.must(n.children.Writer(n.gate(), nil).Create(n.Context(), n.child("new")))
+	n.must(n.server.Delete(n.Context(), n.made()))
+	n.advance(time.Second)
+	n.reads()
+	lives = 0
+	for range 3 {
+		if diff := cmp.Diff([2]string{"gone", "gone"}, n.reads()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if lives > 0 {
+		t.Errorf("%d live reads although the cache shows the same", lives)
 	}
 }
 

@@ -34,13 +34,13 @@ func (hello) Graphs() map[string]machines.Graph {
 	return map[string]machines.Graph{"hello": kind.Lifecycles[0].Graph()}
 }
 
-func (hello) Definition() (*apiextensionsv1.CustomResourceDefinition, error) {
+func (hello) Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	text, err := os.ReadFile("../../examples/hello/crd/hello.example.org_greetings.yaml")
 	if err != nil {
 		return nil, err
 	}
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	return definition, yaml.UnmarshalStrict(text, definition)
+	return []*apiextensionsv1.CustomResourceDefinition{definition}, yaml.UnmarshalStrict(text, definition)
 }
 
 func (hello) AddToScheme(scheme *k8sruntime.Scheme) error { return api.AddToScheme(scheme) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -63,7 +64,14 @@ func (s *scene) start(gate *lab.Gate) {
 
 func startIn(ctx context.Context, world World, gate *lab.Gate, namespaces ...string) *lab.Operator {
 	GinkgoHelper()
-	operator, err := bench.Start(ctx, lab.Setup{Namespaces: namespaces, Register: world.Register, DeadlineScale: scale, Gate: gate})
+	setup := lab.Setup{Namespaces: namespaces, Register: world.Register, DeadlineScale: scale, Gate: gate}
+	if own, ok := world.(Cached); ok {
+		setup.Cache = own.Cache()
+	}
+	if own, ok := world.(Scaled); ok {
+		setup.DeadlineScale = own.Scale()
+	}
+	operator, err := bench.Start(ctx, setup)
 	Expect(err).NotTo(HaveOccurred())
 	return operator
 }
@@ -115,14 +123,25 @@ func (s *scene) tamper(v Visit, change func(*lifecyclev1.Status)) {
 	s.update(v, func(o lifecycle.Object) { change(o.LifecycleStatus()) }, func(o lifecycle.Object) error { return admin.Status().Update(s, o) })
 }
 
+// editNamed is edit of an object that belongs to no visit.
+func (s *scene) editNamed(name string, change func(lifecycle.Object)) {
+	GinkgoHelper()
+	s.updateNamed(name, change, func(o lifecycle.Object) error { return admin.Update(s, o) })
+}
+
 func (s *scene) update(v Visit, change func(lifecycle.Object), write func(lifecycle.Object) error) {
 	GinkgoHelper()
+	s.updateNamed(s.name(v), change, write)
+}
+
+func (s *scene) updateNamed(name string, change func(lifecycle.Object), write func(lifecycle.Object) error) {
+	GinkgoHelper()
 	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		object := s.all()[s.name(v)]
+		object := s.all()[name]
 		before, _ := object.DeepCopyObject().(lifecycle.Object)
 		change(object)
 		if before.GetResourceVersion() == "" {
-			return fmt.Errorf("%s was never made", s.name(v))
+			return fmt.Errorf("%s was never made", name)
 		}
 		return write(object)
 	})).To(Succeed())
@@ -148,6 +167,11 @@ func (s *scene) make() {
 func (s *scene) create() {
 	GinkgoHelper()
 	for _, v := range s.visits {
+		if with, ok := s.world.(Companioned); ok {
+			for _, o := range with.Companions(s.namespace, s.name(v)) {
+				Expect(admin.Create(s, o)).To(Succeed())
+			}
+		}
 		Expect(admin.Create(s, s.world.Make(s.namespace, s.name(v)))).To(Succeed())
 	}
 }
@@ -215,6 +239,20 @@ func (s *scene) strayed() []string {
 	for _, v := range s.visits {
 		if got := entryOf(all[s.name(v)], v.Lifecycle); got.State != v.State {
 			out = append(out, fmt.Sprintf("%s stands in %s, waiting for %v", v, got.State, got.WaitingFor))
+		}
+	}
+	return out
+}
+
+// expiring are the objects of which a deadline passes just now or soon, which is a change although nobody did anything.
+func (s *scene) expiring() []string {
+	GinkgoHelper()
+	var out []string
+	for name, o := range s.all() {
+		for _, l := range o.LifecycleStatus().Lifecycles {
+			if l.Deadline != nil && time.Until(l.Deadline.Time) > -2*silentFor && time.Until(l.Deadline.Time) < 3*silentFor {
+				out = append(out, name)
+			}
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/machines"
@@ -19,8 +20,8 @@ type Subject interface {
 	Name() string
 	// Graphs of its machines by the names of their lifecycles.
 	Graphs() map[string]machines.Graph
-	// Definition of the kind.
-	Definition() (*apiextensionsv1.CustomResourceDefinition, error)
+	// Definitions of the kind and of what it needs.
+	Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error)
 	AddToScheme(*k8sruntime.Scheme) error
 	// List is an empty list of the kind, Children an empty object of every kind of child.
 	List() client.ObjectList
@@ -44,6 +45,23 @@ type Visit struct {
 // Name is fit for an object.
 func (v Visit) String() string { return v.Lifecycle + "/" + v.State }
 
+// Companioned is a World whose objects need others, which are made before them.
+type Companioned interface {
+	Companions(namespace, name string) []client.Object
+}
+
+// Reserved is a Subject on which some laws are not shown here. It says of each why; the table says it too.
+type Reserved interface{ Reservations() map[string]string }
+
+// Forgetful is a World that can lose the statuses of everything that belongs to an object.
+type Forgetful interface{ Forget(key client.ObjectKey) }
+
+// Scaled is a World that takes another time than scale says.
+type Scaled interface{ Scale() float64 }
+
+// Cached is a World whose operators have caches of their own kind.
+type Cached interface{ Cache() cache.Options }
+
 // World is what lies outside Kubernetes, and what a person does. An object is known by its namespace and name.
 type World interface {
 	// Register wires the kind's controller.
@@ -55,7 +73,7 @@ type World interface {
 	Change(v Visit, object lifecycle.Object)
 	// Release lets the object get on, and gives what a person has to give.
 	Release(object lifecycle.Object)
-	// Another wants something of the lifecycle that was never wanted before, and says what its target is called.
+	// Another wants something of the lifecycle that was never wanted before, and says what its target is called, if it can.
 	Another(lifecycle string, object lifecycle.Object) (target string)
 	// Effects of the object so far, given the writes that were carried out: everything that should happen just once.
 	Effects(key client.ObjectKey, writes []lab.Request) []string

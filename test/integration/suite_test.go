@@ -37,12 +37,12 @@ var (
 const timeLimit = time.Minute
 
 // subjects whose machines are tested. Add a kind here and write its Subject; every law then applies to it.
-func subjects() []Subject { return []Subject{hello{}, gates{}} }
+func subjects() []Subject { return []Subject{hello{}, gates{}, clusters{}} }
 
 func TestLaws(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(45 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "Laws")
 }
@@ -81,9 +81,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		}
 	}).Should(Succeed())
 	bench = &lab.Lab{Config: config, Scheme: scheme, Mapper: mapper, Traffic: &lab.Traffic{}, Log: logr.Discard()}
+	startWorld(ctx, config, scheme)
 }, NodeTimeout(15*time.Minute))
 
 var _ = AfterSuite(func() {
+	if outside != nil {
+		outside.stop()
+	}
 	if plane != nil {
 		Expect(plane.Stop()).To(Succeed())
 	}
@@ -100,14 +104,16 @@ var _ = ReportAfterSuite("the table of laws", func(report Report) {
 
 func install(ctx context.Context, s Subject) {
 	GinkgoHelper()
-	definition, err := s.Definition()
+	definitions, err := s.Definitions()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(admin.Create(ctx, definition)).To(Succeed())
 	established := func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
 	}
-	Eventually(func() bool {
-		Expect(admin.Get(ctx, client.ObjectKeyFromObject(definition), definition)).To(Succeed())
-		return slices.ContainsFunc(definition.Status.Conditions, established)
-	}).Should(BeTrue())
+	for _, definition := range definitions {
+		Expect(admin.Create(ctx, definition)).To(Succeed())
+		Eventually(func() bool {
+			Expect(admin.Get(ctx, client.ObjectKeyFromObject(definition), definition)).To(Succeed())
+			return slices.ContainsFunc(definition.Status.Conditions, established)
+		}).Should(BeTrue())
+	}
 }

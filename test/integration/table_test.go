@@ -22,6 +22,10 @@ const (
 	lawStale    = "stale"    // a cache behind our own writes repeats nothing
 	lawChildren = "children" // nor does one behind our writes to children
 	lawFailOver = "failover" // nor does a successor whose cache is from before
+
+	// Laws without a column: they are of no single state.
+	lawMany  = "many"  // many objects come to rest, with one write per transition
+	lawCrash = "crash" // a crash at any effect leads to the same end
 )
 
 func columns() []string {
@@ -66,25 +70,35 @@ func (t *table) text(all []Subject) (text string, missing []string) {
 		for _, lifecycle := range sortedKeys(s.Graphs()) {
 			graph := s.Graphs()[lifecycle]
 			for _, state := range graph.States {
-				line, holes := t.row(graph.Name, state)
+				line, holes := t.row(s, graph.Name, state)
 				b.WriteString(line)
 				missing = append(missing, holes...)
 			}
 		}
 	}
 	b.WriteString("\n")
+	for _, s := range all {
+		for _, law := range append(columns(), lawMany, lawCrash) {
+			if why := reservation(s, law); why != "" {
+				fmt.Fprintf(&b, "%s, %s is not shown: %s\n", s.Name(), law, why)
+			}
+		}
+	}
 	for _, note := range t.notes {
 		b.WriteString(note + "\n")
 	}
 	return b.String(), missing
 }
 
-func (t *table) row(machine string, state machines.GraphState) (line string, missing []string) {
+func (t *table) row(s Subject, machine string, state machines.GraphState) (line string, missing []string) {
 	line = fmt.Sprintf("\n%-17s %-17s", machine, state.Name)
 	seen := false
 	for _, law := range columns() {
 		mark, shown := t.cells[cell(machine, state.Name, law)]
 		seen = seen || shown
+		if !shown && reservation(s, law) != "" {
+			mark, shown = "-", true
+		}
 		if !shown {
 			missing = append(missing, cell(machine, state.Name, law))
 			mark = "?"

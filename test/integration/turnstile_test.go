@@ -41,9 +41,9 @@ func (gates) Graphs() map[string]machines.Graph {
 	return out
 }
 
-func (gates) Definition() (*apiextensionsv1.CustomResourceDefinition, error) {
+func (gates) Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	return definition, yaml.UnmarshalStrict(crd.Turnstile, definition)
+	return []*apiextensionsv1.CustomResourceDefinition{definition}, yaml.UnmarshalStrict(crd.Turnstile, definition)
 }
 
 func (gates) AddToScheme(scheme *k8sruntime.Scheme) error { return api.AddToScheme(scheme) }
