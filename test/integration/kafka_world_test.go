@@ -77,7 +77,7 @@ func startWorld(ctx context.Context, config *rest.Config, scheme *k8sruntime.Sch
 
 func (w *simulated) stop() {
 	w.cancel()
-	_ = <-w.ended // it ends because it was told to
+	<-w.ended //nolint:errcheck // it ends because it was told to
 	w.Close()
 }
 
