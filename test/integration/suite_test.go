@@ -37,7 +37,7 @@ var (
 const timeLimit = time.Minute
 
 // subjects whose machines are tested. Add a kind here and write its Subject; every law then applies to it.
-func subjects() []Subject { return []Subject{hello{}, gates{}, clusters{}} }
+func subjects() []Subject { return []Subject{hello{}, gates{}} }
 
 func TestLaws(t *testing.T) {
 	log.SetLogger(logr.Discard())
@@ -81,13 +81,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		}
 	}).Should(Succeed())
 	bench = &lab.Lab{Config: config, Scheme: scheme, Mapper: mapper, Traffic: &lab.Traffic{}, Log: logr.Discard()}
-	startWorld(ctx, config, scheme)
 }, NodeTimeout(15*time.Minute))
 
 var _ = AfterSuite(func() {
-	if outside != nil {
-		outside.stop()
-	}
 	if plane != nil {
 		Expect(plane.Stop()).To(Succeed())
 	}
