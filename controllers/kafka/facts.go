@@ -11,6 +11,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -83,7 +84,7 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 		}
 	}
 	confirm := func(about kafkaclient.Subject) {
-		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge})
+		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
 	}
 	brokers, controllers := v.unconfirmed(look)
 	switch {

@@ -23,6 +23,9 @@ type Endpoint struct {
 type Query struct {
 	kafkaclient.Question
 	MaxAge time.Duration
+	// Again is when the cluster is to be looked at again, for who waits for the answer to change and has no state that polls.
+	// Zero is never.
+	Again time.Duration
 }
 
 // Reading is what came of a Query: an answer and when it was given, an error, or neither while the first answer is awaited.

@@ -22,10 +22,11 @@ type Polled struct {
 	Connect func(Endpoint) (kafkaclient.Client, func(), error)
 	// Wake is called when an answer is there. Demanded.
 	Wake func(kafka types.NamespacedName)
-	// Clock of the answers. Demanded.
-	Clock clock.PassiveClock
+	// Clock of the answers and of wake-ups. Demanded.
+	Clock clock.WithDelayedExecution
 
 	members poller.Set[pollKey, *polledCluster]
+	alarms  alarms
 }
 
 var _ Observer = &Polled{}
@@ -45,22 +46,35 @@ type polledCluster struct {
 // renewals is how many times within its greatest age an answer is asked for anew.
 const renewals = 10
 
+// retryFailed is how long a question that failed is not asked again. Then it is, whatever state waits for it: at rest nothing
+// else would, until the next resync.
+const retryFailed = 10 * time.Second
+
 // Read returns what was last heard. An answer that is too old while a new one is under way is pending.
 func (p *Polled) Read(ctx context.Context, cluster Endpoint, queries []Query, live bool, now time.Time) []Reading {
 	out := make([]Reading, len(queries))
+	wake := func() { p.Wake(cluster.Name) }
 	member, err := p.member(cluster, "")
 	if err != nil {
 		for i := range out {
 			out[i].Err = err
 		}
+		p.alarms.set(p.Clock, cluster.UID, retryFailed, wake)
 		return out
 	}
 	if live {
 		return askAll(ctx, member.client, queries, p.Clock)
 	}
 	for i, q := range queries {
-		member.Ask(q.Question, q.MaxAge/renewals)
+		renew, again := q.MaxAge/renewals, q.Again
+		if member.Endpoint.Read(q.Question).State() == poller.Unreadable {
+			renew, again = min(renew, retryFailed), retryFailed
+		}
+		member.Ask(q.Question, renew)
 		out[i] = heard(member.Endpoint.Read(q.Question), q.MaxAge, now)
+		if again > 0 {
+			p.alarms.set(p.Clock, cluster.UID, again, wake)
+		}
 	}
 	return out
 }
@@ -140,13 +154,17 @@ func (p *Polled) Answer(cluster Endpoint, ticket machines.Ticket) Answer {
 
 // Drop forgets a cluster that is gone.
 func (p *Polled) Drop(cluster types.UID, lifecycles ...string) {
+	p.alarms.drop(cluster)
 	for _, lc := range append(lifecycles, "") {
 		p.members.Drop(pollKey{cluster, lc})
 	}
 }
 
 // Close ends every call and connection.
-func (p *Polled) Close() { p.members.Close() }
+func (p *Polled) Close() {
+	p.alarms.close()
+	p.members.Close()
+}
 
 func (p *Polled) member(cluster Endpoint, lifecycle string) (*polledCluster, error) {
 	return p.members.Get(pollKey{cluster.UID, lifecycle}, strings.Join(cluster.Bootstrap, ","), func() (*polledCluster, error) {

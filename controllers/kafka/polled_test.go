@@ -98,6 +98,45 @@ func TestPolledReadings(t *testing.T) {
 	}
 }
 
+// A question that failed is asked again before long, whoever waits for it: at rest nothing else would look.
+func TestPolledAsksAgainWhatFailed(t *testing.T) {
+	r := newPolled(t)
+	r.side.set(0, errors.New("no route to host"))
+	r.quorum(t, false)
+	r.side.gate <- struct{}{}
+	<-r.woken
+	if got := r.quorum(t, false); got.Err == nil {
+		t.Fatalf("reading %+v, want an error", got)
+	}
+	r.side.set(3, nil)
+	r.clock.Step(retryFailed)
+	<-r.woken // by its alarm
+	r.quorum(t, false)
+	r.side.gate <- struct{}{}
+	<-r.woken // by the answer
+	if got := r.quorum(t, false); got.Answer.Quorum == nil || got.Answer.Quorum.Leader != 3 {
+		t.Errorf("reading %+v, want leader 3", got)
+	}
+}
+
+// A cluster that cannot even be connected to is tried again too.
+func TestPolledConnectsAgain(t *testing.T) {
+	r := newPolled(t)
+	connect := r.Connect
+	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
+	if got := r.quorum(t, false); got.Err == nil {
+		t.Fatalf("reading %+v, want an error", got)
+	}
+	r.Connect = connect
+	r.clock.Step(retryFailed)
+	<-r.woken
+	if got := r.quorum(t, false); !got.Pending() {
+		t.Errorf("reading %+v, want pending", got)
+	}
+	r.side.gate <- struct{}{}
+	<-r.woken
+}
+
 // Live readings are asked for in the pass, whatever was heard before, and end with its context.
 func TestPolledLiveReadings(t *testing.T) {
 	r := newPolled(t)
@@ -159,5 +198,44 @@ func TestPolledWithoutAClient(t *testing.T) {
 	r.Write(t.Context(), here, ticket, kafkaclient.Command{})
 	if got := r.Answer(here, ticket); got.State != AnswerNone {
 		t.Errorf("answer %+v", got)
+	}
+}
+
+// Who waits for an answer to change is woken for another look, once for each.
+func TestPolledLooksAgain(t *testing.T) {
+	alarm := func() chan types.NamespacedName { return make(chan types.NamespacedName, 10) }
+	for name, tc := range map[string]struct {
+		after func(*alarms)
+		want  int
+	}{
+		"once, however often it was asked for": {want: 1},
+		"not after it was dropped":             {after: func(a *alarms) { a.drop("u") }},
+		"not after all was closed":             {after: (*alarms).close},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clk, rung := clocktesting.NewFakeClock(noon), alarm()
+			a := &alarms{}
+			for range 3 {
+				a.set(clk, "u", 5*time.Second, func() { rung <- here.Name })
+			}
+			clk.Step(4 * time.Second)
+			if len(rung) > 0 {
+				t.Error("woken too early")
+			}
+			if tc.after != nil {
+				tc.after(a)
+			}
+			clk.Step(time.Minute)
+			for range tc.want {
+				<-rung
+			}
+			if len(rung) > 0 {
+				t.Errorf("woken %d times more", len(rung))
+			}
+			a.set(clk, "u", time.Second, func() { rung <- here.Name })
+			if again := clk.HasWaiters(); again == a.closed {
+				t.Errorf("another alarm was set: %v", again)
+			}
+		})
 	}
 }
