@@ -235,7 +235,10 @@ func TestAQuarrelOverAChildIsShown(t *testing.T) {
 }
 
 func TestADefectHoldsBackNobodyElse(t *testing.T) {
-	r := newRig(t, func(r *rig) { r.kind.Lifecycles = append([]turnstile.Lifecycle{panicking(r.T)}, r.kind.Lifecycles...) })
+	healed := false
+	r := newRig(t, func(r *rig) {
+		r.kind.Lifecycles = append([]turnstile.Lifecycle{panicking(r.T, &healed)}, r.kind.Lifecycles...)
+	})
 	r.until(turnstile.Settled, turnstile.Lit)
 	r.quiet()
 	stalled := r.condition("Stalled")
@@ -247,6 +250,11 @@ func TestADefectHoldsBackNobodyElse(t *testing.T) {
 	}
 	if got := r.counter("detent_lifecycle_defects_total"); got == 0 {
 		t.Error("no defect was counted")
+	}
+	healed = true
+	r.quiet()
+	if got := r.condition("Stalled"); got.Status != metav1.ConditionFalse {
+		t.Errorf("healed, and Stalled is %s, %s: %s", got.Status, got.Reason, got.Message)
 	}
 }
 

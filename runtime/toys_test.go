@@ -39,10 +39,13 @@ func bindToy(t *testing.T, name string, states []toyState, rows []toyRow, maxEdg
 	})
 }
 
-// panicking is a lifecycle whose only guard panics.
-func panicking(t *testing.T) turnstile.Lifecycle {
+// panicking is a lifecycle whose only guard panics, unless it has healed.
+func panicking(t *testing.T, healed *bool) turnstile.Lifecycle {
 	t.Helper()
 	broken := toyGuard{Name: "broken", Doc: "never says anything", Want: "nothing", Ask: func(*toyFacts, struct{}) transitions.Verdict {
+		if *healed {
+			return transitions.Deny("healed")
+		}
 		panic("nothing was looked at")
 	}}
 	return bindToy(t, "broken",
