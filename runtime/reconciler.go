@@ -30,7 +30,7 @@ type Options struct {
 	Slots *Slots
 	// Clock of the passes. Default: the system's.
 	Clock clock.PassiveClock
-	// Events receives one event per transition. Default: none are sent.
+	// Events receives one event per transition; a Recorder writes each of them. Default: none are sent.
 	Events events.EventRecorder
 	// Metrics receives states, transitions and durations. Default: none are kept.
 	Metrics *Metrics

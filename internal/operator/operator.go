@@ -172,10 +172,14 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	if w.Alter != nil {
 		w.Alter(&kind)
 	}
+	recorder, err := lifecycle.NewRecorder(mgr, "detent")
+	if err != nil {
+		return nil, err
+	}
 	children := lifecycle.NewChildren(mgr.GetClient(), mgr.GetAPIReader(), clk)
 	r := lifecycle.New(kind, lifecycle.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk, Metrics: w.Metrics,
-		Events: mgr.GetEventRecorder("detent"), DeadlineScale: w.DeadlineScale,
+		Events: recorder, DeadlineScale: w.DeadlineScale,
 	})
 	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: w.Workers, Wakeups: wakeups, Watch: watchChildren, SkipNameValidation: w.SkipNameValidation})
 	if err != nil {

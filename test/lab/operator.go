@@ -67,8 +67,13 @@ func (l *Lab) Start(ctx context.Context, setup Setup) (*Operator, error) {
 		cancel()
 		return nil, fmt.Errorf("starting an operator in %s: %w", strings.Join(setup.Namespaces, ", "), err)
 	}
+	recorder, err := lifecycle.NewRecorder(mgr, "detent")
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("starting an operator in %s: %w", strings.Join(setup.Namespaces, ", "), err)
+	}
 	options := lifecycle.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("detent"), DeadlineScale: setup.DeadlineScale,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, DeadlineScale: setup.DeadlineScale,
 	}
 	if err := setup.Register(mgr, options, o.Around); err != nil {
 		cancel()

@@ -53,8 +53,12 @@ func run(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
+	recorder, err := lifecycle.NewRecorder(mgr, "hello")
+	if err != nil {
+		return err
+	}
 	greeter := lifecycle.New(kind, lifecycle.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("hello"), Metrics: counted,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: counted,
 	})
 	// A ConfigMap that somebody changes or removes wakes its greeting.
 	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) }}); err != nil {

@@ -1,0 +1,214 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	utilcache "k8s.io/apimachinery/pkg/util/cache"
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
+	typedeventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
+	"k8s.io/client-go/tools/events"
+	eventnames "k8s.io/client-go/tools/record/util"
+	"k8s.io/client-go/tools/reference"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// Recorder writes each event of its own, once, and at once. The recorder of client-go folds events that differ in their note
+// alone into a series: the second node of a roll would not be told of, and the series is written again minutes later, when the
+// object has long been at rest. It is a Runnable of its manager, and safe for concurrent use. It never blocks.
+type Recorder struct {
+	scheme     *k8sruntime.Scheme
+	controller string
+	instance   string
+	clock      clock.Clock
+	create     func(context.Context, *eventsv1.Event) error
+	queue      chan *eventsv1.Event
+	said       *utilcache.LRUExpireCache
+
+	mu   sync.Mutex
+	last time.Time
+}
+
+var _ events.EventRecorder = &Recorder{}
+
+const (
+	// queuedEvents wait while the API server is slow or away; what comes on top is dropped, with a word in the log.
+	queuedEvents = 1000
+	// sayAgain is how long the same words about the same object are not repeated: a refusal that is tried anew every minute
+	// is news only once.
+	sayAgain = 10 * time.Minute
+	// remembered is how many events are compared.
+	remembered = 4096
+)
+
+// NewRecorder makes the recorder of a manager, which runs it. The controller is who reports, for example "detent".
+func NewRecorder(mgr ctrl.Manager, controller string) (*Recorder, error) {
+	web, err := typedeventsv1.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("making the recorder of events: %w", err)
+	}
+	r := newRecorder(mgr.GetScheme(), controller, clock.RealClock{}, func(ctx context.Context, e *eventsv1.Event) error {
+		_, err := web.Events(e.Namespace).Create(ctx, e, metav1.CreateOptions{})
+		return err
+	})
+	return r, mgr.Add(r)
+}
+
+func newRecorder(scheme *k8sruntime.Scheme, controller string, clk clock.Clock, create func(context.Context, *eventsv1.Event) error) *Recorder {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return &Recorder{
+		scheme: scheme, controller: controller, instance: shorten(controller+"-"+host, maxInstance), clock: clk, create: create,
+		queue: make(chan *eventsv1.Event, queuedEvents), said: utilcache.NewLRUExpireCacheWithClock(remembered, clk),
+	}
+}
+
+// maxInstance is what the API takes as a reporting instance.
+const maxInstance = 128
+
+// Eventf implements events.EventRecorder. Events of an object that has no kind in the scheme are dropped, with a word in the
+// log, since an event about nothing cannot be written.
+func (r *Recorder) Eventf(regarding, related k8sruntime.Object, eventType, reason, action, note string, args ...any) {
+	event, err := r.compose(regarding, related)
+	if err != nil {
+		log.Log.Error(err, "dropping an event", "reason", reason)
+		return
+	}
+	event.Type, event.Reason, event.Action = eventType, reason, action
+	event.Note = shorten(fmt.Sprintf(note, args...), maxNote)
+	if r.saidBefore(event) {
+		return
+	}
+	select {
+	case r.queue <- event:
+	default:
+		log.Log.Info("dropping an event: too many wait for the API server", "reason", reason, "regarding", event.Regarding.Name)
+	}
+}
+
+func (r *Recorder) compose(regarding, related k8sruntime.Object) (*eventsv1.Event, error) {
+	about, err := reference.GetReference(r.scheme, regarding)
+	if err != nil {
+		return nil, fmt.Errorf("naming the object of an event: %w", err)
+	}
+	at := r.moment()
+	event := &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: about.Namespace, Name: eventnames.GenerateEventName(about.Name, at.UnixNano())},
+		EventTime:  metav1.NewMicroTime(at), ReportingController: r.controller, ReportingInstance: r.instance, Regarding: *about,
+	}
+	if event.Namespace == "" {
+		event.Namespace = metav1.NamespaceDefault
+	}
+	if related == nil {
+		return event, nil
+	}
+	if event.Related, err = reference.GetReference(r.scheme, related); err != nil {
+		return nil, fmt.Errorf("naming the related object of an event: %w", err)
+	}
+	return event, nil
+}
+
+// moment is the time, a little later for each event so that no two have one name.
+func (r *Recorder) moment() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.clock.Now()
+	if !at.After(r.last) {
+		at = r.last.Add(time.Nanosecond)
+	}
+	r.last = at
+	return at
+}
+
+// words of an event, by which repetitions are known.
+type words struct {
+	regarding            corev1.ObjectReference
+	kind, reason, action string
+	note                 string
+}
+
+func (r *Recorder) saidBefore(e *eventsv1.Event) bool {
+	w := words{regarding: e.Regarding, kind: e.Type, reason: e.Reason, action: e.Action, note: e.Note}
+	w.regarding.ResourceVersion = ""
+	if _, again := r.said.Get(w); again {
+		return true
+	}
+	r.said.Add(w, true, sayAgain)
+	return false
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a replica that waits has nothing to tell, and whatever it does
+// tell must not wait for the lease.
+func (r *Recorder) NeedLeaderElection() bool { return false }
+
+// Start writes events until ctx ends, and what is queued then, unless the API server does not take it at once.
+func (r *Recorder) Start(ctx context.Context) error {
+	for {
+		select {
+		case event := <-r.queue:
+			if err := r.write(ctx, event); err != nil && ctx.Err() == nil {
+				log.FromContext(ctx).Error(err, "dropping an event", "reason", event.Reason, "regarding", event.Regarding.Name)
+			}
+		case <-ctx.Done():
+			r.flush(context.WithoutCancel(ctx))
+			return nil
+		}
+	}
+}
+
+// lastWords is how long the end of the process waits for one event.
+const lastWords = time.Second
+
+func (r *Recorder) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	for {
+		select {
+		case event := <-r.queue:
+			if r.create(ctx, event) != nil {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// write an event; while the API server is away it is tried again for about half a minute.
+func (r *Recorder) write(ctx context.Context, event *eventsv1.Event) error {
+	backoff := utilwait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.25, Steps: 5}
+	for {
+		err := r.create(ctx, event)
+		if err == nil || apierrors.IsAlreadyExists(err) {
+			return nil // an answer may have been lost
+		}
+		if !passing(err) || backoff.Steps == 0 {
+			return fmt.Errorf("writing an event: %w", err)
+		}
+		select {
+		case <-r.clock.After(backoff.Step()):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// passing says whether an error may be gone the next time.
+func passing(err error) bool {
+	var told apierrors.APIStatus
+	return !errors.As(err, &told) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err)
+}
