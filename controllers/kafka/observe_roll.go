@@ -15,10 +15,8 @@ func observeRoll(k *kafkav1beta2.Kafka, v *View, _ machines.Ask) noderoll.Facts 
 	digest := sha256.New()
 	f := noderoll.Facts{VersionChange: versionChange(k, v)}
 	f.Roll = rollFacts(k, v, func(n *Node) bool {
-		wanted := v.wantedRevision(n)
-		digest.Write([]byte(n.PodName + "=" + wanted + "\n"))
-		// A pod that nobody stamped is adopted as it is.
-		return wanted != "" && n.Revision() != "" && n.Revision() != wanted
+		digest.Write([]byte(n.PodName + "=" + v.wantedRevision(n) + "\n"))
+		return v.outdated(n)
 	})
 	f.Wanted = hex.EncodeToString(digest.Sum(nil)[:4])
 	return f
@@ -35,6 +33,12 @@ func (v *View) wantedRevision(n *Node) string {
 		return ""
 	}
 	return wanted
+}
+
+// outdated says whether the node runs other than is wanted of it on its version. A pod that nobody stamped is adopted as it is.
+func (v *View) outdated(n *Node) bool {
+	wanted := v.wantedRevision(n)
+	return wanted != "" && n.Revision() != "" && n.Revision() != wanted
 }
 
 // versionChange says why the restarts are the version change's for now. A refused one leaves them to the roll: it refuses

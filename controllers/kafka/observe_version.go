@@ -45,6 +45,10 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 	}
 	wanted := wantedVersion(k, v.Table)
 	f.Roll = rollFacts(k, v, func(n *Node) bool { return n.Version() != "" && n.Version() != wanted })
+	for i := range f.Roll.Nodes {
+		n := &f.Roll.Nodes[i]
+		n.Stale = !n.Outdated && v.outdated(v.Node(n.ID))
+	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		switch {

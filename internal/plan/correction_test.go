@@ -1,0 +1,43 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// lifecycleOf is the lifecycle of that name in the first object.
+func lifecycleOf(t *testing.T, p *Plan, name string) *Lifecycle {
+	t.Helper()
+	i := slices.IndexFunc(p.Objects[0].Lifecycles, func(lc Lifecycle) bool { return lc.Name == name })
+	if i < 0 {
+		t.Fatalf("no lifecycle %s", name)
+	}
+	return &p.Objects[0].Lifecycles[i]
+}
+
+// A version change whose node in hand cannot start waits for it. What the person corrects must reach that node, although the
+// version that is wanted of it does not change.
+func TestACorrectionReachesTheNodeInHand(t *testing.T) {
+	l := settled(t, "4.2.0")
+	l.want("4.3.1", "")
+	image := func(name kafkav1beta2.ImageReference) {
+		l.kafka().Spec.Kafka.Images = map[string]kafkav1beta2.ImageReference{"4.3.1": name}
+		l.kafka().Generation++
+	}
+	image("example.org/kafka:none")
+	l.in.World.Kubernetes.BadImages = []string{"example.org/kafka:none"}
+	p := l.live()
+	if lc := lifecycleOf(t, p, "version"); lc.End != "AwaitingReady" || p.Result != Stalls {
+		t.Fatalf("%s in %s, want a stall in AwaitingReady:\n%s", p.Result, lc.End, p.Text(TextOptions{}))
+	}
+	image("example.org/kafka:4.3.1")
+	p = l.live()
+	if p.Result != Rests || l.state() != "4.3.1 at 4.3-IV0, pods 4.3.1" {
+		t.Errorf("%s with %s:\n%s", p.Result, l.state(), p.Text(TextOptions{}))
+	}
+	if path := lifecycleOf(t, p, "version").Path; len(path) == 0 || path[0].Event != "outdated-again" {
+		t.Errorf("the node in hand does not go first:\n%s", p.Text(TextOptions{}))
+	}
+}
