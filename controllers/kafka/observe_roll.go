@@ -6,7 +6,6 @@ import (
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
 )
 
@@ -50,11 +49,8 @@ func versionChange(k *kafkav1beta2.Kafka, v *View) string {
 		if version := n.Version(); !n.Wanted || version == "" || version == wanted {
 			continue
 		}
-		s := situation(k, v)
-		if features, ok := known(v.Features); ok {
-			s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
-		}
-		if d := kafkaversion.Decide(s); d.Outcome == kafkaversion.OutcomeRefused {
+		f := observeVersion(k, v, machines.Ask{})
+		if f.Features = v.Features; f.Refused() {
 			return ""
 		}
 		return n.PodName + " is on its way to version " + wanted

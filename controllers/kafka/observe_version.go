@@ -151,11 +151,11 @@ func disk(n *Node) (kafkaversion.Disk, bool) {
 		return kafkaversion.Disk{}, false
 	}
 	d := kafkaversion.Disk{
-		Node: n.ID, Interval: n.Pod.SnapshotInterval,
+		Node: n.ID, Interval: n.Record.SnapshotInterval,
 		Highest: make(map[string]int16, len(n.Record.Levels)), LoweredAt: map[string]time.Time{},
 	}
-	if d.Interval == 0 {
-		d.Interval = n.Record.SnapshotInterval
+	if n.Pod.Exists {
+		d.Interval = n.Pod.SnapshotInterval // 0 is what it says: never by time
 	}
 	for feature, level := range n.Record.Levels {
 		if level.Highest <= level.Finalized {

@@ -3,6 +3,7 @@ package kafka
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion"
 )
 
 // remembered is what the record of a node is to hold after this pass: a pure function of the record there is and of what is
@@ -147,19 +149,19 @@ func formatMetadata(kafka *kafkav1beta2.Kafka, table *versions.Table) string {
 	return m.String()
 }
 
-// settleLevels forgets levels that were lowered, once the node's process has run in service for one snapshot interval since:
-// it has then taken a snapshot without them.
+// settleLevels forgets levels that were lowered, once the node's process has run in service for so long since that it has surely
+// taken a snapshot without them: when the version change would not wait for it any more.
 func settleLevels(v *View, n *Node, r *record.Record) {
 	if !n.Pod.Ready || !n.Pod.Running || r.SnapshotInterval <= 0 {
 		return
 	}
-	since := n.Pod.StartedAt
+	var lowered time.Time
 	for _, l := range r.Levels {
-		if l.LoweredAt.After(since) {
-			since = l.LoweredAt
+		if l.LoweredAt.After(lowered) {
+			lowered = l.LoweredAt
 		}
 	}
-	if v.Now.After(since.Add(r.SnapshotInterval)) {
+	if v.Now.After(kafkaversion.SnapshotDue(n.Pod.StartedAt, lowered, r.SnapshotInterval)) {
 		r.SettleLevels()
 	}
 }

@@ -46,13 +46,17 @@ func TestRecordOfARunningNode(t *testing.T) {
 		"a level was lowered": {node: started(record.Level{Highest: 27, Finalized: 27}), level: 25, want: func(r *record.Record) {
 			r.Levels["metadata.version"] = lowered
 		}},
-		"a lowered level is kept for one snapshot interval": {node: started(lowered), level: 25, after: 10 * time.Minute},
-		"and forgotten after it": {node: started(lowered), level: 25, after: 10*time.Minute + time.Second, want: func(r *record.Record) {
+		"a lowered level is kept until the snapshot is due": {node: started(lowered), level: 25, after: 10*time.Minute + 30*time.Second},
+		"and forgotten after it": {node: started(lowered), level: 25, after: 10*time.Minute + 31*time.Second, want: func(r *record.Record) {
 			r.Levels["metadata.version"] = record.Level{Highest: 25, Finalized: 25}
 		}},
 		"the interval counts from the start of the process": {
 			node: started(lowered), level: 25, after: time.Hour,
 			change: func(n *Node) { n.Pod.StartedAt = noon.Add(55 * time.Minute) },
+		},
+		"the process has to load its log before the interval counts": {
+			node: started(lowered), level: 25, after: time.Hour,
+			change: func(n *Node) { n.Pod.StartedAt = noon.Add(50*time.Minute - 45*time.Second) },
 		},
 		"a node that is not ready is not known to have a snapshot": {
 			node: started(lowered), level: 25, after: time.Hour, change: func(n *Node) { n.Pod.Ready = false },

@@ -41,3 +41,45 @@ func TestACorrectionReachesTheNodeInHand(t *testing.T) {
 		t.Errorf("the node in hand does not go first:\n%s", p.Text(TextOptions{}))
 	}
 }
+
+// lowering is a cluster whose level was lowered, as a step down to 4.0.2 demands.
+const lowering = `
+apiVersion: detent.dev/v1alpha1
+kind: World
+kafkaVersions:
+- {version: 4.0.2, metadata: 4.0-IV3, supported: true}
+- {version: 4.1.2, metadata: 4.1-IV1, supported: true, default: true}
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaNodePool
+metadata: {name: nodes, labels: {strimzi.io/cluster: my-cluster}}
+spec: {replicas: 3, roles: [controller, broker], storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 10Gi}]}}
+---
+apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+metadata: {name: my-cluster}
+spec:
+  kafka:
+    listeners: [{name: plain, port: 9092, type: internal, tls: false}]
+    config: {metadata.log.max.snapshot.interval.ms: 0}
+`
+
+// A downgrade that is refused because nodes never snapshot leaves the restarts to the roll, which brings the interval that the
+// refusal asks for.
+func TestSnapshotsAreTurnedOnDuringARefusal(t *testing.T) {
+	l := newCluster(t, lowering)
+	l.want("4.1.2", "")
+	l.live()
+	l.want("4.1.2", "4.0-IV3")
+	l.live()
+	l.want("4.0.2", "4.0-IV3")
+	if p := l.live(); lifecycleOf(t, p, "version").End != "Refused" {
+		t.Fatalf("not refused:\n%s", p.Text(TextOptions{}))
+	}
+	delete(l.kafka().Spec.Kafka.Config, "metadata.log.max.snapshot.interval.ms")
+	l.kafka().Generation++
+	p := l.live()
+	if p.Result != Rests || l.state() != "4.0.2 at 4.0-IV3, pods 4.0.2" {
+		t.Errorf("%s with %s:\n%s", p.Result, l.state(), p.Text(TextOptions{}))
+	}
+}

@@ -76,7 +76,7 @@ type Answer struct {
 	Text string
 }
 
-// Disk is what is known of one node's log of metadata: an older binary that replays a record of a level it does not know
+// Disk is what is known of one node's log of metadata: an older controller that replays a record of a level it does not know
 // dies at start, although the level was lowered since. Its record remembers what no request tells.
 type Disk struct {
 	Node int32
@@ -114,6 +114,16 @@ func (f *Facts) decide() Decision {
 		s.Finalized = FinalizedLevels{Problem: strings.TrimPrefix(f.Features.Gap().Saw, "cannot be read: ")}
 	}
 	return Decide(s)
+}
+
+// Refused says whether a person has to change something before any node may be restarted on the wanted version. It reads the
+// levels if they were asked for, and says no while they are not known.
+func (f *Facts) Refused() bool {
+	d := f.direction()
+	if f.Features.Asked() {
+		d = f.decide()
+	}
+	return d.Outcome == OutcomeRefused || slices.ContainsFunc(f.pendingSnapshots(), func(p pendingSnapshot) bool { return p.never })
 }
 
 // direction is the decision as far as it needs no levels: where from, where to.

@@ -64,7 +64,7 @@ func TestWordsOfWaits(t *testing.T) {
 					"Lower metadata.version first, on the binaries that run now: set spec.kafka.version to \"4.1.2\" and spec.kafka.metadataVersion to \"4.0-IV3\" or earlier, " +
 					"wait until status.kafkaMetadataVersion shows it, then ask for 4.0.2 again",
 				"snapshots-possible: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27), and its process runs with metadata.log.max.snapshot.interval.ms=0, which never " +
-					"snapshots by time. Stay on 4.1.2: set spec.kafka.version to \"4.1.2\". Or do so until the nodes have restarted with an interval above 0, and then ask again",
+					"snapshots by time. Set it above 0 in spec.kafka.config: the nodes restart with it on 4.1.2, and the change goes on. Or stay on 4.1.2: set spec.kafka.version to \"4.1.2\"",
 			},
 		},
 		"a snapshot is due": {

@@ -26,7 +26,8 @@ type pendingSnapshot struct {
 	never bool
 }
 
-// pendingSnapshots lists the nodes that an older binary might not survive on, in order of id.
+// pendingSnapshots lists the nodes that an older binary might not survive on, in order of id: only controllers die of what
+// their log holds (tried on real ones, among the behaviours in clients/kafka/kafkatest).
 func (f *Facts) pendingSnapshots() []pendingSnapshot {
 	if len(f.Disks) == 0 {
 		return nil
@@ -118,7 +119,7 @@ func mayHold(pending []pendingSnapshot) string {
 
 // neverText says what to do about a process that never snapshots: both ways out.
 func (p pendingSnapshot) neverText(from string) string {
-	return fmt.Sprintf("%s, and its process runs with metadata.log.max.snapshot.interval.ms=0, which never snapshots by time. Stay on %s: "+
-		"set spec.kafka.version to %q. Or do so until the nodes have restarted with an interval above 0, and then ask again",
-		mayHold([]pendingSnapshot{p}), from, from)
+	return fmt.Sprintf("%s, and its process runs with metadata.log.max.snapshot.interval.ms=0, which never snapshots by time. Set it above 0 "+
+		"in spec.kafka.config: the nodes restart with it on %s, and the change goes on. Or stay on %s: set spec.kafka.version to %q",
+		mayHold([]pendingSnapshot{p}), from, from, from)
 }

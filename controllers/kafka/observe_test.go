@@ -1,0 +1,31 @@
+package kafka
+
+import (
+	"testing"
+	"time"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+)
+
+// A pod says how often its process snapshots, 0 included; only without a pod the record does.
+func TestSnapshotIntervalOfADisk(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Node)
+		want   time.Duration
+	}{
+		"the pod's own":                     {func(n *Node) { n.Record.SnapshotInterval = time.Hour }, 10 * time.Minute},
+		"a pod that never snapshots":        {func(n *Node) { n.Pod.SnapshotInterval = 0 }, 0},
+		"the record's, without a pod":       {func(n *Node) { n.Pod = Pod{} }, 10 * time.Minute},
+		"a record that never did, no pod":   {func(n *Node) { n.Pod, n.Record.SnapshotInterval = Pod{}, 0 }, 0},
+		"a record that never did, with one": {func(n *Node) { n.Record.SnapshotInterval = 0 }, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := started(record.Level{Highest: 27, Finalized: 25, LoweredAt: noon})
+			tc.change(&n)
+			d, remembered := disk(&n)
+			if !remembered || d.Interval != tc.want {
+				t.Errorf("interval %s (remembered: %v), want %s", d.Interval, remembered, tc.want)
+			}
+		})
+	}
+}
