@@ -180,8 +180,8 @@ var approved = guard{
 }
 
 var snapshotsTaken = guard{
-	Name: "snapshots-taken", Doc: "no running node's log holds a level that the wanted version does not know",
-	Want: "a snapshot of the metadata log on every running node, taken after the level was lowered",
+	Name: "snapshots-taken", Doc: "no running controller's log holds a level that the wanted version does not know",
+	Want: "a snapshot of the metadata log on every running controller, taken after the level was lowered",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
 		pending := f.pendingSnapshots()
 		if len(pending) == 0 {
@@ -198,7 +198,7 @@ var snapshotsTaken = guard{
 // snapshotsPossible says no where waiting would never end.
 var snapshotsPossible = guard{
 	Name: "snapshots-possible", Doc: "every process whose snapshot is waited for takes snapshots by time",
-	Want: "metadata.log.max.snapshot.interval.ms above 0 on every node",
+	Want: "metadata.log.max.snapshot.interval.ms above 0 on every controller",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
 		for _, p := range f.pendingSnapshots() {
 			if p.never {

@@ -47,7 +47,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	hold := func(name string, stance states.Stance, doc string) state {
 		return state{State: states.State{Name: name, Kind: states.Hold, Stance: stance, Doc: doc, Poll: poll}, OnTarget: Checking}
 	}
-	awaitingSnapshot := wait(AwaitingSnapshot, 0, "logs may still hold a lowered level that the older version cannot read; each node's next snapshot is waited for")
+	awaitingSnapshot := wait(AwaitingSnapshot, 0, "logs may still hold a lowered level that the older version cannot read; each controller's next snapshot is waited for")
 	awaitingSnapshot.DeadlineAt = func(f *Facts, _ roll.Memo, entered time.Time) time.Time {
 		if end := f.snapshotsDone(); end.After(entered) {
 			return end.Add(snapshotGrace)

@@ -98,6 +98,7 @@ func (k scenes) checking() []machineRow {
 		at("a lowered level lingers on a process that never snapshots", "the wait would never end", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Minute, 0), moves("snapshots-off", kafkaversion.Refusing)),
 		at("a lowered level lingers on a node that is down and never snapshots", "it goes first, as the test: gates do not block recovery", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Minute, 0).but(rolltest.Down(1)), moves("snapshots-needed", kafkaversion.AwaitingSnapshot)),
 		at("a lowered level lingers on a process that never snapshots, and Kafka is silent", "", k.cluster(3).wanting(old).lowered(1, time.Minute, 0).silent(), moves("snapshots-off", kafkaversion.Refusing)),
+		at("a lowered level lingers in the log of a broker alone", "it logs the fault and lives", k.split(3, 3).at(oldLevel).wanting(old).lowered(4, time.Minute, 0), moves("path-clear", roll.SelectingNode)),
 		at("a lowered level is within what the wanted version runs", "", k.cluster(3).on(old).at(oldLevel).wanting(newer).lowered(1, time.Minute, 0), moves("path-clear", roll.SelectingNode)),
 		changed,
 	}

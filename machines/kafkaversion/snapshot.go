@@ -41,8 +41,8 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 	for i := range f.Disks {
 		disk := &f.Disks[i]
 		n := f.Roll.Node(disk.Node)
-		if n == nil || !n.Outdated {
-			continue
+		if n == nil || !n.Outdated || !n.Controller {
+			continue // a broker alone logs a level that it does not know, and reads on
 		}
 		if p, holds := disk.pending(n, row); holds && (p.due.IsZero() || !p.due.Before(f.Roll.Now)) {
 			out = append(out, p)

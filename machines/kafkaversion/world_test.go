@@ -114,7 +114,7 @@ func (w *world) start(n *process) {
 	n.fixed = n.fixed || n.Stale
 	n.Stale = false
 	switch {
-	case !w.runs(n.version, n.logged) || !w.runs(n.version, w.level):
+	case n.Controller && !w.runs(n.version, n.logged) || !w.runs(n.version, w.level): // a broker alone survives what its log holds
 		n.Trouble = fmt.Sprintf("died: only supports other levels than %d", max(n.logged, w.level))
 		w.deaths = append(w.deaths, n.Pod)
 	case n.version == w.dropped && !n.fixed:
