@@ -10,36 +10,51 @@ import (
 )
 
 // candidates are the nodes that want a restart and may have their turn, in the order in which they may go: those that are down,
-// since a restart may be what mends them and takes nothing away; then controllers before brokers, the active controller only
-// when it is the last of its class.
+// since a restart may be what mends them and takes nothing away; those out of an ISR, since nobody else goes before they are
+// back; then controllers before brokers, the active controller only when it is the last of its class.
 func candidates(f *Facts) []*Node {
-	var down, controllers, brokers []*Node
+	var down, behind, controllers, brokers []*Node
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		switch {
 		case !n.Outdated:
 		case !n.Ready:
 			down = append(down, n)
+		case behindISR(f, n):
+			behind = append(behind, n)
 		case n.Controller:
 			controllers = append(controllers, n)
 		default:
 			brokers = append(brokers, n)
 		}
 	}
-	slices.SortStableFunc(down, func(a, b *Node) int {
-		switch {
-		case a.Controller == b.Controller:
-			return int(a.ID) - int(b.ID)
-		case a.Controller:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(down, controllersFirst)
+	slices.SortStableFunc(behind, controllersFirst)
 	class := leaderLast(f, controllers)
 	if len(controllers) == 0 {
 		class = brokers
 	}
-	return append(down, class...)
+	return slices.Concat(down, behind, class)
+}
+
+func controllersFirst(a, b *Node) int {
+	switch {
+	case a.Controller == b.Controller:
+		return int(a.ID) - int(b.ID)
+	case a.Controller:
+		return -1
+	}
+	return 1
+}
+
+// behindISR says whether the node is known to be out of the ISR of a partition that it holds. What cannot be read puts nobody
+// first, and Safe keeps everybody back.
+func behindISR(f *Facts, n *Node) bool {
+	if !n.Broker || !f.Partitions.Asked() {
+		return false
+	}
+	partitions, known := f.Partitions.Get()
+	return known && len(kafka.OutOfSync(partitions.Suspect, n.ID)) > 0
 }
 
 // leaderLast leaves the active controller out while another of its class is still to go. Who leads matters only for the

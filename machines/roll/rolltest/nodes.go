@@ -118,6 +118,11 @@ func Restarted(id int32, ago time.Duration) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.StartedAt, n.ReadySince = Now.Add(-ago), Now.Add(-ago) })
 }
 
+// BrokerAlone is a node without the role of a controller.
+func BrokerAlone(id int32) Change {
+	return All(each([]int32{id}, func(n *roll.Node) { n.Controller = false }), NoVoter(id))
+}
+
 // NothingServes says that no broker, or no majority of controllers, has been ready for a while.
 func NothingServes(f *roll.Facts) { f.NothingServing = true }
 
