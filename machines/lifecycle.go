@@ -128,6 +128,9 @@ type Decision struct {
 	// Needs are facts that finding the state anew takes and that were not asked for, since the bookmark was thought to be
 	// true: look again with them and decide anew.
 	Needs []transitions.Need
+	// Shadowed is the exit that a wrong bookmark keeps from being taken: its guard says yes where While says no. A machine whose
+	// While does so goes round by finding its state anew, and arrives all the same, so that nobody would notice.
+	Shadowed string
 	// Err is a defect of the machine (an undeclared read, a panic), naming the guard.
 	Err error
 }

@@ -96,11 +96,26 @@ func (l *look[F, M, FX, E]) decide() Decision {
 		bookmark = n.While.Verdict(&l.facts, memo)
 	}
 	if bookmark.Answer == transitions.No {
-		return l.relocate(n.Name)
+		d := l.relocate(n.Name)
+		d.Shadowed = l.shadowed(n, memo, aim)
+		return d
 	}
 	move, blocked := l.choose(n, memo, aim)
 	believed := bookmark.Answer == transitions.Yes
 	return Decision{Move: move, MayAct: believed, Decided: believed && !aim.Unknown && !(blocked && n.Resting())}
+}
+
+// shadowed is the exit that While keeps from being taken. Guards may rest on While, so that one that panics here is no defect.
+func (l *look[F, M, FX, E]) shadowed(n *node[F, M, FX], memo M, aim Aim) (event string) {
+	defer func() {
+		if recover() != nil {
+			event = ""
+		}
+	}()
+	if exit, _ := l.choose(n, memo, aim); exit != nil {
+		event = exit.Event
+	}
+	return event
 }
 
 func (l *look[F, M, FX, E]) aim() Aim {

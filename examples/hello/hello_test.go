@@ -35,6 +35,18 @@ func newStage(t *testing.T) *stage {
 			t.Fatal(err)
 		}
 	}
+	greeting := readGreeting(t)
+	greeting.UID, greeting.Generation = "uid", 1
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(greeting).WithStatusSubresource(greeting).Build()
+	kind, err := hello.Kind()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t, c, lifecycle.New(kind, lifecycle.Options{Client: c, Live: c}), client.ObjectKeyFromObject(greeting)}
+}
+
+func readGreeting(t *testing.T) *api.Greeting {
+	t.Helper()
 	text, err := os.ReadFile("greeting.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -43,13 +55,7 @@ func newStage(t *testing.T) *stage {
 	if err := yaml.UnmarshalStrict(text, greeting); err != nil {
 		t.Fatal(err)
 	}
-	greeting.UID, greeting.Generation = "uid", 1
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(greeting).WithStatusSubresource(greeting).Build()
-	kind, err := hello.Kind()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &stage{t, c, lifecycle.New(kind, lifecycle.Options{Client: c, Live: c}), client.ObjectKeyFromObject(greeting)}
+	return greeting
 }
 
 // run passes until the greeting rests, and returns the states on the way.

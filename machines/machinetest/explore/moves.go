@@ -1,0 +1,192 @@
+package explore
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// step is one thing that happened, and the state that it led to.
+type step struct {
+	name  string
+	fault Fault
+	// calm says that this is what happens next when nothing goes wrong.
+	calm   bool
+	passes int
+	after  *state
+	passed *passed
+}
+
+// steps are all that may happen next, in an order that follows from the state.
+func (w *worker[O, V, E]) steps(s *state) []step {
+	var out []step
+	out = w.catchUp(out, s)
+	out = w.operate(out, s)
+	out = w.happen(out, s)
+	out = w.wait(out, s)
+	out = w.people(out, s)
+	for i := range out {
+		if out[i].fault == "" {
+			out[i].calm = true
+			break
+		}
+	}
+	return slices.DeleteFunc(out, func(one step) bool { return slices.Contains(w.subject.Without, one.fault) })
+}
+
+// catchUp lets the cache show what it does not show yet: all of it, or one object and not the others.
+func (w *worker[O, V, E]) catchUp(out []step, s *state) []step {
+	if s.current() {
+		return out
+	}
+	all := s.clone()
+	all.seen, all.woken = s.live, true
+	out = append(out, step{name: "the cache catches up", after: all})
+	stale, gone := s.lagging()
+	if len(stale)+len(gone) < 2 {
+		return out
+	}
+	for _, r := range stale {
+		next := s.clone()
+		next.seen, next.woken = s.seen.with(r), true
+		out = append(out, step{name: fmt.Sprintf("the cache shows %s %s and nothing else yet", r.kind.Kind, r.key.Name), fault: Lags, after: next})
+	}
+	for _, r := range gone {
+		next := s.clone()
+		next.seen, next.woken = s.seen.without(r.kind, r.key), true
+		out = append(out, step{name: fmt.Sprintf("the cache shows that %s %s is gone and nothing else yet", r.kind.Kind, r.key.Name), fault: Lags, after: next})
+	}
+	return out
+}
+
+// operate lets the operator take a pass, whole or with one thing going wrong, or start anew.
+func (w *worker[O, V, E]) operate(out []step, s *state) []step {
+	restarted := s.clone()
+	restarted.memory, restarted.woken, restarted.timer = nil, true, time.Time{}
+	if s.memory != nil {
+		out = append(out, step{name: "the operator starts anew", fault: Restarts, after: restarted})
+	}
+	if !s.due() {
+		return out
+	}
+	whole := ""
+	if !s.current() {
+		whole = string(Lags) // the pass comes before the cache has caught up
+	}
+	out = append(out, w.took(s, Fault(whole), "", 0, false))
+	made, asked := slices.Clone(w.calls.made), w.calls.liveReads > 0
+	if asked {
+		out = append(out, w.took(s, Unread, Unread, 0, false))
+	}
+	for i, isWrite := range made {
+		for _, fault := range []Fault{DiesBefore, DiesAfter, ReplyLost, Refused, Conflict} {
+			if fault == Conflict && !isWrite {
+				continue
+			}
+			out = append(out, w.took(s, fault, fault, i+1, !isWrite))
+		}
+	}
+	return out
+}
+
+func (w *worker[O, V, E]) took(s *state, class, fault Fault, at int, external bool) step {
+	after := w.pass(s, fault, at, external)
+	name := "the operator takes a pass"
+	switch {
+	case fault == Unread:
+		name += " and the API server does not answer its reads"
+	case fault != "" && external:
+		name += fmt.Sprintf("; at its effect %d: %s", at, fault)
+	case fault != "":
+		name += fmt.Sprintf("; at its write %d: %s", at, fault)
+	}
+	return step{name: name, fault: class, passes: 1, after: after, passed: w.passed}
+}
+
+// happen lets the world move.
+func (w *worker[O, V, E]) happen(out []step, s *state) []step {
+	if s.world == nil {
+		return out
+	}
+	for _, h := range s.world.Next(w.site.at(s)) {
+		next := s.clone()
+		h.Do(w.site.at(next))
+		out = append(out, step{name: h.Name, fault: h.Fault, after: next})
+	}
+	return out
+}
+
+// wait lets time pass: until the operator looks again by itself, or longer while it has other things to do.
+func (w *worker[O, V, E]) wait(out []step, s *state) []step {
+	if !s.timer.IsZero() && s.timer.After(s.now) {
+		next := s.clone()
+		next.now = s.timer
+		out = append(out, step{name: fmt.Sprintf("%s pass", s.timer.Sub(s.now)), after: next})
+	}
+	for _, leap := range w.subject.Leaps {
+		next := s.clone()
+		next.now = s.now.Add(leap)
+		out = append(out, step{name: fmt.Sprintf("%s pass while the operator is busy elsewhere", leap), fault: Waits, after: next})
+	}
+	return out
+}
+
+// people change, wipe and pause the object, and remove what is not theirs.
+func (w *worker[O, V, E]) people(out []step, s *state) []step {
+	main := w.main(s.live)
+	if main == nil {
+		return out
+	}
+	change := func(name string, fault Fault, do func(client.Object)) {
+		next := s.clone()
+		if next.changeMain(main, do) || fault == Wiped {
+			out = append(out, step{name: name, fault: fault, after: next})
+		}
+	}
+	for _, e := range w.subject.Edits {
+		change("a person "+e.Name, Edited, func(o client.Object) {
+			if object, ok := o.(O); ok {
+				e.Make(object)
+			}
+		})
+	}
+	if from, ok := main.object.(lifecycled); ok && len(from.LifecycleStatus().Lifecycles) > 0 {
+		next := s.clone()
+		wiped, _ := main.object.DeepCopyObject().(lifecycled)
+		*wiped.LifecycleStatus() = lifecyclev1.Status{}
+		next.put(main, wiped)
+		out = append(out, step{name: "a person wipes the status", fault: Wiped, after: next})
+	}
+	change("a person pauses the object, or resumes it", PausedBy, toggled)
+	for _, r := range s.live {
+		if r != main && !slices.Contains(w.subject.Keep, r.kind.Kind) {
+			next := s.clone()
+			next.remove(r)
+			out = append(out, step{name: fmt.Sprintf("somebody removes %s %s", r.kind.Kind, r.key.Name), fault: ChildLost, after: next})
+		}
+	}
+	return out
+}
+
+func toggled(o client.Object) {
+	a := map[string]string{}
+	maps.Copy(a, o.GetAnnotations())
+	if a[lifecycle.PauseAnnotation] == "true" {
+		delete(a, lifecycle.PauseAnnotation)
+	} else {
+		a[lifecycle.PauseAnnotation] = "true"
+	}
+	o.SetAnnotations(a)
+}
+
+// paused says whether a person has paused the object.
+func (w *worker[O, V, E]) paused(s *state) bool {
+	main := w.main(s.live)
+	return main != nil && main.object.GetAnnotations()[lifecycle.PauseAnnotation] == "true"
+}

@@ -1,0 +1,265 @@
+package explore
+
+import (
+	"context"
+	"math/rand/v2"
+	goruntime "runtime"
+	"slices"
+	"sync"
+	"time"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// search is a walk through all that may happen: first what happens when nothing goes wrong, then all that one fault leads to,
+// then two. Among states of as many faults it is breadth first.
+type search[O lifecycle.Object, V, E any] struct {
+	subject *Subject[O, V, E]
+	options Options
+	workers []*worker[O, V, E]
+	begun   time.Time
+	// nodes are the states found, by number; known is their number by hash.
+	nodes  []node
+	known  map[uint64]int32
+	report *Report
+	random *rand.Rand
+	// later are the states that take one fault more than those that are being searched.
+	later []found
+}
+
+// node is what is kept of a state once it was searched: how it was reached, and where it goes when nothing goes wrong.
+type node struct {
+	parent int32
+	// calm is the state that follows when nothing goes wrong: its number, or one of the values below.
+	calm int32
+	// spent is how much time passes on the way there, passes how many passes are taken.
+	spent  time.Duration
+	move   uint16
+	passes uint8
+	// faults that it took to get here.
+	faults   uint8
+	searched bool
+}
+
+const (
+	unsearched int32 = -1 - iota
+	resting
+	stuck
+)
+
+// found is a state that was reached, ready to be searched.
+type found struct {
+	number int32
+	state  *state
+}
+
+// child is a step from a state, with the hash of where it leads.
+type child struct {
+	step
+	hash uint64
+}
+
+// Explore searches what may happen to the subject. An error says that it could not begin.
+func Explore[O lifecycle.Object, V, E any](ctx context.Context, subject Subject[O, V, E], options Options) (*Report, error) {
+	subject.withDefaults()
+	s := &search[O, V, E]{
+		subject: &subject, options: options, known: map[uint64]int32{}, begun: time.Now(),
+		report: newReport(subject.Name), random: rand.New(rand.NewPCG(options.Seed, 1)), //nolint:gosec // a search that repeats itself
+	}
+	s.bound()
+	for range s.options.Workers {
+		w, err := newWorker(ctx, &subject)
+		if err != nil {
+			return nil, err
+		}
+		s.workers = append(s.workers, w)
+	}
+	first, err := s.workers[0].begin()
+	if err != nil {
+		return nil, err
+	}
+	s.nodes = append(s.nodes, node{parent: -1, calm: unsearched})
+	s.known[s.workers[0].hash(first)] = 0
+	s.run(ctx, []found{{0, first}})
+	s.settle()
+	s.conclude()
+	return s.report, nil
+}
+
+func (s *search[O, V, E]) bound() {
+	const states, minute = 20_000, time.Minute
+	if s.options.States == 0 {
+		s.options.States = states
+	}
+	if s.options.Time == 0 {
+		s.options.Time = minute
+	}
+	if s.options.Workers == 0 {
+		s.options.Workers = goruntime.GOMAXPROCS(0)
+	}
+}
+
+// batch is how many states are searched before what was found is put together: it bounds how much is held at once.
+const batch = 512
+
+// run searches everything that takes no fault, then everything that takes one, and so on. What is left when the search must
+// end is searched no further.
+func (s *search[O, V, E]) run(ctx context.Context, all []found) {
+	for len(all) > 0 && !s.over(ctx) {
+		s.later = nil
+		s.shuffle(all)
+		s.level(ctx, all)
+		if !s.over(ctx) {
+			s.report.Within = s.report.Faulty
+			s.report.Faulty++
+		}
+		all = slices.DeleteFunc(s.later, func(f found) bool { return s.nodes[f.number].searched })
+	}
+	s.report.Complete = len(all) == 0
+	s.leave(all)
+}
+
+// level searches the states of one number of faults, one depth after the other.
+func (s *search[O, V, E]) level(ctx context.Context, depth []found) {
+	for len(depth) > 0 {
+		var next []found
+		for part := range slices.Chunk(depth, batch) {
+			part = slices.DeleteFunc(part, func(f found) bool { return s.nodes[f.number].searched })
+			if s.over(ctx) {
+				s.later = append(s.later, part...)
+				continue
+			}
+			next = append(next, s.merge(part, s.expand(part))...)
+		}
+		depth = next
+	}
+}
+
+// shuffle draws, by the seed, which states of a level are searched that cannot be searched completely.
+func (s *search[O, V, E]) shuffle(all []found) {
+	const grows = 4 // times, at least
+	if len(s.nodes)+grows*len(all) > s.options.States {
+		s.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+}
+
+func (s *search[O, V, E]) over(ctx context.Context) bool {
+	return len(s.nodes) >= s.options.States || time.Since(s.begun) >= s.options.Time || ctx.Err() != nil || len(s.report.Violations) >= mostViolations
+}
+
+// expand takes all steps from each of the states, side by side.
+func (s *search[O, V, E]) expand(part []found) [][]child {
+	out := make([][]child, len(part))
+	var group sync.WaitGroup
+	for k, w := range s.workers {
+		group.Go(func() {
+			for i := k; i < len(part); i += len(s.workers) {
+				for _, one := range w.steps(part[i].state) {
+					out[i] = append(out[i], child{one, w.hash(one.after)})
+				}
+			}
+		})
+	}
+	group.Wait()
+	return out
+}
+
+// merge takes down what was found, in order, so that the search repeats itself however many workers it has. It returns what is
+// to be searched on the same level.
+func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
+	var next []found
+	for i := range part {
+		from := part[i]
+		s.report.Expanded++
+		n := &s.nodes[from.number]
+		n.calm, n.searched = stuck, true
+		if s.workers[0].rests(from.state) {
+			n.calm = resting
+			s.ended(from)
+		}
+		for k := range children[i] {
+			c := &children[i][k]
+			to, isNew := s.reach(from, c, k)
+			if to.state != nil && c.fault == "" {
+				next = append(next, to)
+			} else if to.state != nil {
+				s.later = append(s.later, to)
+			}
+			s.account(from, c, isNew, k)
+			if n := &s.nodes[from.number]; c.calm && n.calm != resting {
+				n.calm, n.spent, n.passes = to.number, c.after.now.Sub(from.state.now), uint8(c.passes) //nolint:gosec // 0 or 1
+			}
+		}
+	}
+	return next
+}
+
+// reach notes that a step leads to a state. It is to be searched if it is new, or was only known with more faults.
+func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew bool) {
+	faults := s.nodes[from.number].faults
+	if c.fault != "" {
+		faults++
+	}
+	number, seen := s.known[c.hash]
+	if !seen {
+		number = int32(len(s.nodes)) //nolint:gosec // memory ends first
+		s.known[c.hash] = number
+		s.nodes = append(s.nodes, node{calm: unsearched})
+	}
+	n := &s.nodes[number]
+	if seen && (n.searched || n.faults <= faults) {
+		return found{number: number}, false
+	}
+	n.parent, n.move, n.faults = from.number, uint16(move), faults //nolint:gosec // a few dozen
+	return found{number, c.after}, !seen
+}
+
+// account counts a step and judges it.
+func (s *search[O, V, E]) account(from found, c *child, isNew bool, move int) {
+	s.report.Steps++
+	s.report.Faults[c.fault]++
+	s.report.count(s.workers[0].standing(from.state), c.fault, isNew)
+	if c.passed != nil {
+		s.report.Passes++
+		for _, e := range c.passed.edges {
+			s.report.Edges[e]++
+		}
+		for _, v := range c.passed.violations {
+			s.violated(v, from.number, move)
+		}
+	}
+	if isNew && s.subject.Invariant != nil {
+		if wrong := s.invariant(c.after); wrong != "" {
+			s.violated(wrong, from.number, move)
+		}
+	}
+}
+
+func (s *search[O, V, E]) invariant(st *state) string {
+	if object, ok := s.object(st); ok {
+		return s.subject.Invariant(object, st.world)
+	}
+	return ""
+}
+
+func (s *search[O, V, E]) object(st *state) (O, bool) {
+	var none O
+	r := s.workers[0].main(st.live)
+	if r == nil {
+		return none, false
+	}
+	object, ok := r.object.(O)
+	return object, ok
+}
+
+// ended asks whether an object that came to rest and shows as ready is where it should be.
+func (s *search[O, V, E]) ended(at found) {
+	if s.subject.Settled == nil || !s.workers[0].isReady(at.state) {
+		return
+	}
+	if object, ok := s.object(at.state); ok {
+		if wrong := s.subject.Settled(object, at.state.world); wrong != "" {
+			s.violated(wrong, at.number, -1)
+		}
+	}
+}

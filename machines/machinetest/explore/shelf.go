@@ -1,0 +1,137 @@
+package explore
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+)
+
+// record is one object as it was stored once. It is never changed, so that states share it.
+type record struct {
+	kind     schema.GroupVersionKind
+	key      types.NamespacedName
+	object   client.Object
+	revision uint64
+	// content is a hash of what the object says, without times, revisions and the bookmarks of lifecycles.
+	content uint64
+}
+
+// shelf holds records by kind and key. It is never changed in place.
+type shelf []*record
+
+func (s shelf) index(kind schema.GroupVersionKind, key types.NamespacedName) (int, bool) {
+	return slices.BinarySearchFunc(s, key, func(r *record, key types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(r.kind.Kind, kind.Kind), cmp.Compare(r.kind.Group, kind.Group),
+			cmp.Compare(r.key.Namespace, key.Namespace), cmp.Compare(r.key.Name, key.Name))
+	})
+}
+
+func (s shelf) find(kind schema.GroupVersionKind, key types.NamespacedName) *record {
+	if i, found := s.index(kind, key); found {
+		return s[i]
+	}
+	return nil
+}
+
+// with is the shelf with the record in its place.
+func (s shelf) with(r *record) shelf {
+	i, found := s.index(r.kind, r.key)
+	if found {
+		out := slices.Clone(s)
+		out[i] = r
+		return out
+	}
+	out := make(shelf, 0, len(s)+1)
+	return append(append(append(out, s[:i]...), r), s[i:]...)
+}
+
+// without is the shelf without the record of the key.
+func (s shelf) without(kind schema.GroupVersionKind, key types.NamespacedName) shelf {
+	i, found := s.index(kind, key)
+	if !found {
+		return s
+	}
+	out := make(shelf, 0, len(s)-1)
+	return append(append(out, s[:i]...), s[i+1:]...)
+}
+
+// Canonical is what an object may bring along to be compared by: faster than its JSON, which is the default, and without what
+// does not matter.
+type Canonical interface {
+	AppendCanonical(dst []byte) []byte
+}
+
+// lifecycled is an object with a status of the runtime's.
+type lifecycled interface {
+	client.Object
+	LifecycleStatus() *lifecyclev1.Status
+}
+
+// keep makes a record of an object, which must not be changed any more.
+func keep(kind schema.GroupVersionKind, object client.Object) *record {
+	revision, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	return &record{kind: kind, key: client.ObjectKeyFromObject(object), object: object, revision: revision, content: contentOf(object)}
+}
+
+func contentOf(object client.Object) uint64 {
+	var text []byte
+	if own, ok := object.(Canonical); ok {
+		text = own.AppendCanonical(nil)
+	} else {
+		text = textOf(object)
+	}
+	if object.GetDeletionTimestamp() != nil {
+		text = append(text, "deleted"...)
+	}
+	if from, ok := object.(lifecycled); ok {
+		text = appendConditions(text, from)
+	}
+	return xxhash.Sum64(text)
+}
+
+// appendConditions appends what conditions say, without their words.
+func appendConditions(text []byte, from lifecycled) []byte {
+	status := from.LifecycleStatus()
+	text = append(text, bit(status.ObservedGeneration == from.GetGeneration()))
+	for i := range status.Conditions {
+		c := &status.Conditions[i]
+		text = append(append(append(append(text, c.Type...), 0), c.Status...), 0)
+		text = append(append(text, c.Reason...), 0)
+	}
+	return text
+}
+
+// textOf an object without what never matters: revisions, identities, times, bookmarks.
+func textOf(object client.Object) []byte {
+	plain, _ := object.DeepCopyObject().(client.Object)
+	plain.SetResourceVersion("")
+	plain.SetUID("")
+	plain.SetGeneration(0)
+	plain.SetCreationTimestamp(metav1.Time{})
+	plain.SetDeletionTimestamp(nil)
+	plain.SetManagedFields(nil)
+	if from, ok := plain.(lifecycled); ok {
+		*from.LifecycleStatus() = lifecyclev1.Status{}
+	}
+	text, err := json.Marshal(plain)
+	if err != nil { // what came from the API can be written again
+		return []byte(err.Error())
+	}
+	return text
+}
+
+func bit(yes bool) byte {
+	if yes {
+		return 1
+	}
+	return 0
+}

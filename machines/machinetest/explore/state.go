@@ -1,0 +1,187 @@
+package explore
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// state is everything at one moment.
+type state struct {
+	now time.Time
+	// live is what the API server holds, seen what the operator's cache shows.
+	live, seen shelf
+	// revision of the last write, and how many objects were created.
+	revision, created uint64
+	// memory of the operator's process; nil after a start.
+	memory *lifecycle.Memory
+	world  World
+	// timer is when the operator looks again by itself, zero for never; woken says that an event waits for it.
+	timer time.Time
+	woken bool
+	// own is the revision of the last status that an operator wrote.
+	own uint64
+}
+
+func (s *state) clone() *state {
+	c := *s
+	if s.world != nil {
+		c.world = s.world.Clone()
+	}
+	return &c
+}
+
+// lagging are the records that the cache does not show as they are, and those that it shows though they are gone.
+func (s *state) lagging() (stale, gone []*record) {
+	for _, r := range s.live {
+		if s.seen.find(r.kind, r.key) != r {
+			stale = append(stale, r)
+		}
+	}
+	for _, r := range s.seen {
+		if s.live.find(r.kind, r.key) == nil {
+			gone = append(gone, r)
+		}
+	}
+	return stale, gone
+}
+
+func (s *state) current() bool { return slices.Equal(s.live, s.seen) }
+
+// due says whether the operator takes a pass now.
+func (s *state) due() bool {
+	return s.woken || !s.timer.IsZero() && !s.timer.After(s.now)
+}
+
+// put stores an object under a new revision.
+func (s *state) put(r *record, object client.Object) {
+	s.revision++
+	object.SetResourceVersion(strconv.FormatUint(s.revision, 10))
+	s.live = s.live.with(keep(r.kind, object))
+}
+
+// remove takes a record away, and what it controls.
+func (s *state) remove(r *record) {
+	s.revision++
+	s.live = s.live.without(r.kind, r.key)
+	for _, child := range s.live {
+		if owner := metav1.GetControllerOf(child.object); owner != nil && owner.UID == r.object.GetUID() {
+			s.remove(child)
+		}
+	}
+}
+
+func (s *state) bornUID() types.UID {
+	s.created++
+	return types.UID("00000000-0000-4000-8000-" + strconv.FormatUint(1_000_000_000_000+s.created, 10)[1:])
+}
+
+// hash is what equal states share.
+func (w *worker[O, V, E]) hash(s *state) uint64 {
+	dst := w.text[:0]
+	for _, r := range s.live {
+		dst = appendNumber(dst, r.content)
+		old := s.seen.find(r.kind, r.key)
+		switch old {
+		case nil:
+			dst = append(dst, 1)
+		case r:
+			dst = append(dst, 0)
+		default:
+			dst = appendNumber(append(dst, 2), old.content)
+			dst = w.appendBookmarks(dst, s, old)
+		}
+		dst = w.appendBookmarks(dst, s, r)
+	}
+	for _, r := range s.seen {
+		if s.live.find(r.kind, r.key) == nil {
+			dst = appendNumber(append(dst, 3), r.content)
+		}
+	}
+	dst = s.memory.AppendCanonical(dst, s.now, func(uid types.UID) uint64 {
+		if r := w.main(s.seen); r != nil && r.object.GetUID() == uid {
+			return r.revision
+		}
+		return 0
+	})
+	dst = append(dst, bit(s.woken), bit(s.timer.IsZero()), bit(s.due()))
+	if !s.due() && !s.timer.IsZero() {
+		dst = append(dst, soon(s.timer.Sub(s.now)))
+	}
+	if s.world != nil {
+		dst = s.world.AppendCanonical(dst, w.site.at(s))
+	}
+	w.text = dst
+	return xxhash.Sum64(dst)
+}
+
+// appendBookmarks appends where the lifecycles stand.
+func (w *worker[O, V, E]) appendBookmarks(dst []byte, s *state, r *record) []byte {
+	from, ok := r.object.(lifecycled)
+	if !ok {
+		return dst
+	}
+	status := from.LifecycleStatus()
+	for i := range status.Lifecycles {
+		dst = w.appendEntry(dst, s, &status.Lifecycles[i])
+	}
+	return append(dst, 0xfe)
+}
+
+func (w *worker[O, V, E]) appendEntry(dst []byte, s *state, e *lifecyclev1.Lifecycle) []byte {
+	dst = append(append(append(append(dst, e.Name...), 0), e.State...), 0)
+	dst = append(dst, w.site.at(s).Age(e.EnteredAt.Time), bit(e.Deadline != nil && !s.now.Before(e.Deadline.Time)))
+	for _, key := range keysOf(e.Memo) {
+		dst = append(append(append(append(dst, key...), 0), e.Memo[key]...), 0)
+	}
+	if e.Attempt != nil {
+		dst = append(append(append(append(dst, e.Attempt.From...), 0), e.Attempt.To...), 0)
+	}
+	if p := e.Progress; p != nil {
+		dst = append(append(dst, byte(p.Done), byte(p.Total)), p.Current...)
+	}
+	for i := range e.WaitingFor {
+		dst = append(append(dst, e.WaitingFor[i].Guard...), 0)
+	}
+	for _, lc := range w.lifecycles {
+		if lc.Name() == e.Name {
+			dst = append(dst, bit(e.Edges > lc.MaxEdges()))
+		}
+	}
+	return dst
+}
+
+func keysOf(m map[string]string) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func appendNumber(dst []byte, n uint64) []byte {
+	return append(dst, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+}
+
+// soon tells pauses before the next pass from polls, and both from the resync.
+func soon(d time.Duration) byte {
+	switch {
+	case d <= 2*time.Second:
+		return 0
+	case d <= time.Minute:
+		return 1
+	}
+	return 2
+}

@@ -1,0 +1,115 @@
+package explore
+
+import (
+	"time"
+
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Subject is what is explored: a kind, an object of it, and what may happen to it besides what may happen to every object.
+type Subject[O lifecycle.Object, V, E any] struct {
+	// Name of the subject, for reports.
+	Name string
+	// Kind makes the kind anew. What it needs of the world outside the API it finds at the Site. Demanded.
+	Kind func(at *Site) (lifecycle.Kind[O, V, E], error)
+	// AddToScheme registers the types of the object and of its children. Demanded.
+	AddToScheme []func(*k8sruntime.Scheme) error
+	// Object whose lifecycles are explored. Demanded.
+	Object O
+	// Children that exist in the beginning.
+	Children []client.Object
+	// Edits are what a person may do to the object; each may happen at any time, any number of times.
+	Edits []Edit[O]
+	// World outside the API; nil for none. It is cloned, never changed.
+	World World
+	// Invariant says what is wrong with a state, or nothing. Optional.
+	Invariant func(object O, world World) string
+	// Settled says what is wrong with the state in which the object came to be Ready. Optional.
+	Settled func(object O, world World) string
+	// Keep are kinds of children that nobody but the operator and the world removes.
+	Keep []string
+	// Leaps are times that may pass at once while the operator has other things to do, so that whatever needs age comes of age.
+	Leaps []time.Duration
+	// Ages are the ages, ascending, at which the machines or the world see something else: of states they are in, of processes.
+	// Deadlines are seen to without. Default: none.
+	Ages []time.Duration
+	// Without names the faults that are left out.
+	Without []Fault
+	// Unfired are the edges that cannot fire here, as "machine: event from State", each with the reason.
+	Unfired map[string]string
+	// Passes and Within bound how an object comes to rest once nothing goes wrong any more. Default 100 passes, 2 hours.
+	Passes int
+	Within time.Duration
+}
+
+// Edit is a change that a person may make.
+type Edit[O any] struct {
+	// Name says what the person does: "asks for 4.1.2".
+	Name string
+	Make func(object O)
+}
+
+// World is what lies outside the API server: processes, brokers, daemons. It is a plain value.
+type World interface {
+	// Clone shares nothing that changes.
+	Clone() World
+	// AppendCanonical appends what decides how the world goes on: relations and ages, never times.
+	AppendCanonical(dst []byte, at *Site) []byte
+	// Next is what may happen next by itself, in an order that follows from the state. What happens when nothing goes wrong
+	// has no Fault, and comes about before time passes.
+	Next(at *Site) []Happening
+}
+
+// Happening is one thing that may happen in the world.
+type Happening struct {
+	// Name tells it in a story: "node 1 becomes ready".
+	Name string
+	// Fault that it is, or nothing.
+	Fault Fault
+	// Do makes it happen at a Site of its own.
+	Do func(at *Site)
+}
+
+// Fault is a kind of thing that may go wrong, or that a person may do at a bad moment.
+type Fault string
+
+// The faults that may happen to every subject. A world may have others.
+const (
+	DiesBefore Fault = "dies before"
+	DiesAfter  Fault = "dies after"
+	ReplyLost  Fault = "reply lost"
+	Refused    Fault = "refused"
+	Conflict   Fault = "conflict"
+	Unread     Fault = "unread"
+	Restarts   Fault = "restarts"
+	Lags       Fault = "lags"
+	Waits      Fault = "time"
+	Wiped      Fault = "wiped"
+	Edited     Fault = "edited"
+	PausedBy   Fault = "paused"
+	ChildLost  Fault = "child lost"
+)
+
+// Options bound a search.
+type Options struct {
+	// States after which the search ends. Default 20,000.
+	States int
+	// Time after which the search ends. Default one minute.
+	Time time.Duration
+	// Workers that search side by side. Default: as many as there are processors.
+	Workers int
+	// Seed draws which of the states are searched that are too many to be searched all.
+	Seed uint64
+}
+
+func (s *Subject[O, V, E]) withDefaults() {
+	if s.Passes == 0 {
+		s.Passes = 100
+	}
+	if s.Within == 0 {
+		s.Within = 2 * time.Hour
+	}
+}

@@ -1,0 +1,159 @@
+package explore
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+)
+
+// watched is a lifecycle whose decisions are looked at.
+type watched[O, V, E any] struct {
+	machines.Lifecycle[O, V, E]
+	passed func() *passed
+}
+
+func (l watched[O, V, E]) Look(q machines.Question[O, V]) machines.Look[E] {
+	return watchedLook[E]{Look: l.Lifecycle.Look(q), name: l.Name(), passed: l.passed()}
+}
+
+type watchedLook[E any] struct {
+	machines.Look[E]
+	name   string
+	passed *passed
+}
+
+func (l watchedLook[E]) Decide() machines.Decision {
+	d := l.Look.Decide()
+	if d.Err != nil {
+		l.passed.wrong("lifecycle %s is defective: %v", l.name, d.Err)
+	}
+	if d.Shadowed != "" {
+		l.passed.wrong("lifecycle %s: While says no where the exit %s says yes, so that it is never taken", l.name, d.Shadowed)
+	}
+	return d
+}
+
+func (l watchedLook[E]) Act() machines.Acting[E] {
+	a := l.Look.Act()
+	if a.Err != nil {
+		l.passed.wrong("the action of lifecycle %s is defective: %v", l.name, a.Err)
+	}
+	return a
+}
+
+func (p *passed) wrong(format string, args ...any) {
+	p.violations = append(p.violations, fmt.Sprintf(format, args...))
+}
+
+// permitted asks an effect whether it may be: its bookmark must be the newest that an operator has stored, and what takes
+// something away must rest on the newest object.
+func (w *worker[O, V, E]) permitted(task *lifecycle.Task[O, V, E]) {
+	if w.calls.dead {
+		return
+	}
+	s := w.site.state
+	live := w.main(s.live)
+	if live == nil {
+		return
+	}
+	name := described(task.Effect)
+	based := keep(live.kind, task.Object).revision
+	if based < s.own {
+		w.passed.wrong("%s does %s on a bookmark that is not the newest", task.Ticket.Lifecycle, name)
+		return
+	}
+	if based == live.revision {
+		entry := entryOf(live.object, task.Ticket.Lifecycle)
+		if entry == nil || entry.State != task.Ticket.State {
+			w.passed.wrong("%s does %s for state %s, which is not stored", task.Ticket.Lifecycle, name, task.Ticket.State)
+		}
+	}
+	if w.kind.Disrupts == nil {
+		return
+	}
+	if target, disrupts := w.kind.Disrupts(task.Effect); disrupts && based != live.revision {
+		w.passed.wrong("%s takes %s away on an object that is not the newest", task.Ticket.Lifecycle, target)
+	}
+}
+
+func entryOf(object client.Object, lifecycle string) *lifecyclev1.Lifecycle {
+	from, ok := object.(lifecycled)
+	if !ok {
+		return nil
+	}
+	status := from.LifecycleStatus()
+	for i := range status.Lifecycles {
+		if status.Lifecycles[i].Name == lifecycle {
+			return &status.Lifecycles[i]
+		}
+	}
+	return nil
+}
+
+// stored looks at a status that the operator has written: which edges it tells of, and whether it promises too much.
+func (w *worker[O, V, E]) stored(before, after client.Object) {
+	next, ok := after.(lifecycled)
+	if !ok {
+		return
+	}
+	status := next.LifecycleStatus()
+	for i := range status.Lifecycles {
+		e := &status.Lifecycles[i]
+		if len(e.History) == 0 {
+			continue
+		}
+		last := e.History[len(e.History)-1]
+		old := entryOf(before, e.Name)
+		if old != nil && old.State == e.State && old.EnteredAt.Equal(&e.EnteredAt) && taken(old.History) == taken(e.History) {
+			continue
+		}
+		w.passed.edges = append(w.passed.edges, edge{e.Name, last.Event, last.From, last.To})
+	}
+	if meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
+		w.ready(status)
+	}
+	if w.tell {
+		w.words(status.Conditions)
+	}
+}
+
+func taken(history []lifecyclev1.Transition) (n int32) {
+	for i := range history {
+		n += max(history[i].Times, 1)
+	}
+	return n
+}
+
+// ready says what is wrong with an object that shows as ready.
+func (w *worker[O, V, E]) ready(status *lifecyclev1.Status) {
+	for _, lc := range w.lifecycles {
+		i := 0
+		for i < len(status.Lifecycles) && status.Lifecycles[i].Name != lc.Name() {
+			i++
+		}
+		if i == len(status.Lifecycles) {
+			w.passed.wrong("the object shows as ready although lifecycle %s stands nowhere", lc.Name())
+			continue
+		}
+		st, _ := lc.State(status.Lifecycles[i].State)
+		if !st.Resting() || st.Kind == states.Hold && st.Stance == states.Refusal {
+			w.passed.wrong("the object shows as ready although lifecycle %s is in %s", lc.Name(), st.Name)
+		}
+	}
+}
+
+func (w *worker[O, V, E]) words(conditions []metav1.Condition) {
+	for _, e := range w.passed.edges {
+		w.passed.said = append(w.passed.said, fmt.Sprintf("%s: %s -> %s (%s)", e.lifecycle, e.from, e.to, e.event))
+	}
+	if c := meta.FindStatusCondition(conditions, lifecycle.Ready); c != nil {
+		w.passed.said = append(w.passed.said, "Ready="+string(c.Status))
+	}
+}

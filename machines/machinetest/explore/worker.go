@@ -1,0 +1,162 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// worker runs the subject's code, one state at a time.
+type worker[O lifecycle.Object, V, E any] struct {
+	subject    *Subject[O, V, E]
+	ctx        context.Context //nolint:containedctx // the search's own, for every pass
+	site       *Site
+	kind       lifecycle.Kind[O, V, E]
+	lifecycles []machines.Lifecycle[O, V, E]
+	reconciler *lifecycle.Reconciler[O, V, E]
+	main       func(shelf) *record
+	cached     *face
+	direct     *face
+	now        *moment
+	// calls of the pass under way, and what it came to.
+	calls  *calls
+	passed *passed
+	text   []byte
+	// tell says that what a pass does is put into words.
+	tell bool
+}
+
+// passed is what a pass came to.
+type passed struct {
+	// edges that were committed, and what is wrong.
+	edges      []edge
+	violations []string
+	// said is what happened, in words, if anybody wants to know.
+	said []string
+}
+
+// edge of one lifecycle's machine that was taken.
+type edge struct{ lifecycle, event, from, to string }
+
+// moment is a clock that stands still.
+type moment struct{ now time.Time }
+
+func (m *moment) Now() time.Time                  { return m.now }
+func (m *moment) Since(t time.Time) time.Duration { return m.now.Sub(t) }
+
+func newWorker[O lifecycle.Object, V, E any](ctx context.Context, subject *Subject[O, V, E]) (*worker[O, V, E], error) {
+	scheme := k8sruntime.NewScheme()
+	for _, add := range subject.AddToScheme {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering the types of %s: %w", subject.Name, err)
+		}
+	}
+	kind, err := apiutil.GVKForObject(subject.Object, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("finding the kind of the object of %s: %w", subject.Name, err)
+	}
+	w := &worker[O, V, E]{
+		subject: subject, ctx: log.IntoContext(ctx, logr.Discard()), site: &Site{scheme: scheme, ages: subject.Ages, main: kind},
+		now: &moment{}, calls: &calls{}, passed: &passed{},
+	}
+	w.main = mainOf(kind, client.ObjectKeyFromObject(subject.Object))
+	w.cached = &face{site: w.site, calls: w.calls, told: w.stored}
+	w.direct = &face{site: w.site, calls: w.calls, live: true}
+	if w.kind, err = subject.Kind(w.site); err != nil {
+		return nil, fmt.Errorf("making the kind of %s: %w", subject.Name, err)
+	}
+	w.lifecycles = w.kind.Lifecycles
+	w.spy()
+	w.reconciler = lifecycle.New(w.kind, lifecycle.Options{
+		Client: w.cached, Live: w.direct, Clock: w.now, Children: lifecycle.NewChildren(w.cached, w.direct, w.now), Slots: lifecycle.NewSlots(),
+	})
+	return w, nil
+}
+
+func mainOf(kind schema.GroupVersionKind, key client.ObjectKey) func(shelf) *record {
+	return func(s shelf) *record { return s.find(kind, key) }
+}
+
+// begin is the first state: everything is stored and seen, and the operator has just started.
+func (w *worker[O, V, E]) begin() (*state, error) {
+	s := &state{now: time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC), world: w.subject.World, woken: true}
+	w.site.at(s)
+	for _, o := range append([]client.Object{w.subject.Object}, w.subject.Children...) {
+		kind, err := apiutil.GVKForObject(o, w.site.scheme)
+		if err != nil {
+			return nil, fmt.Errorf("taking %T %s: %w", o, o.GetName(), err)
+		}
+		copied, _ := o.DeepCopyObject().(client.Object)
+		if main := w.main(s.live); main != nil {
+			for i := range copied.GetOwnerReferences() {
+				copied.GetOwnerReferences()[i].UID = main.object.GetUID()
+			}
+		}
+		s.create(kind, copied)
+	}
+	s.seen = s.live
+	return s, nil
+}
+
+// spy puts itself between the runtime and the kind, to ask every effect whether it may be.
+func (w *worker[O, V, E]) spy() {
+	w.kind.Lifecycles = make([]machines.Lifecycle[O, V, E], len(w.lifecycles))
+	for i, lc := range w.lifecycles {
+		w.kind.Lifecycles[i] = watched[O, V, E]{Lifecycle: lc, passed: func() *passed { return w.passed }}
+	}
+	perform := w.kind.Perform
+	if perform == nil {
+		return
+	}
+	w.kind.Perform = func(ctx context.Context, task lifecycle.Task[O, V, E]) error {
+		w.permitted(&task)
+		return w.calls.effect(func() error {
+			if w.tell {
+				w.passed.said = append(w.passed.said, fmt.Sprintf("%s does %+v", task.Ticket.Lifecycle, described(task.Effect)))
+			}
+			return perform(ctx, task)
+		})
+	}
+}
+
+// pass runs one pass from the state, with what goes wrong in it.
+func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) *state {
+	s := from.clone()
+	s.woken, s.timer = false, time.Time{}
+	w.site.at(s)
+	w.now.now = s.now
+	*w.calls = calls{fault: fault, at: at, external: external, made: w.calls.made[:0]}
+	w.passed = &passed{}
+	w.reconciler.Recall(from.memory)
+	result, err := w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
+	switch {
+	case w.calls.dead:
+		s.memory, s.woken = nil, true
+		return s
+	case err != nil:
+		s.timer = s.now.Add(time.Second) // the work queue tries again
+	case result.RequeueAfter > 0:
+		s.timer = s.now.Add(result.RequeueAfter)
+	}
+	s.memory = w.reconciler.Remember()
+	return s
+}
+
+// described is an effect in words; pointers in it are followed one step.
+func described(effect any) string {
+	if s, ok := effect.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%+v", effect)
+}

@@ -1,0 +1,160 @@
+package runtime
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Memory is all that a Reconciler knows besides the API: what is lost when its process dies. A test that explores what may
+// happen takes it along from state to state with Remember and Recall; nothing else needs it.
+type Memory struct {
+	objects map[types.UID]*memory
+	keys    map[types.NamespacedName]types.UID
+	slots   map[types.UID]slot
+	marks   map[types.UID]map[childKey]mark
+}
+
+// Remember copies what the Reconciler knows, that of its Slots and Children included.
+func (r *Reconciler[O, V, E]) Remember() *Memory {
+	m := &Memory{objects: map[types.UID]*memory{}, slots: map[types.UID]slot{}, marks: map[types.UID]map[childKey]mark{}}
+	r.memories.mu.Lock()
+	for uid, one := range r.memories.byUID {
+		m.objects[uid] = one.clone()
+	}
+	m.keys = maps.Clone(r.memories.byKey)
+	r.memories.mu.Unlock()
+	r.slots.mu.Lock()
+	for uid, one := range r.slots.byUID {
+		m.slots[uid] = *one
+	}
+	r.slots.mu.Unlock()
+	r.children.mu.Lock()
+	for uid, marks := range r.children.marks {
+		m.marks[uid] = maps.Clone(marks)
+	}
+	r.children.mu.Unlock()
+	return m
+}
+
+// Recall makes the Reconciler know what was remembered and nothing else; nil means nothing at all, as after a start. It must not
+// run while the Reconciler does.
+func (r *Reconciler[O, V, E]) Recall(m *Memory) {
+	if m == nil {
+		m = &Memory{}
+	}
+	r.memories.mu.Lock()
+	clear(r.memories.byUID)
+	clear(r.memories.byKey)
+	for uid, one := range m.objects {
+		r.memories.byUID[uid] = one.clone()
+	}
+	maps.Copy(r.memories.byKey, m.keys)
+	r.memories.mu.Unlock()
+	r.slots.mu.Lock()
+	clear(r.slots.byUID)
+	for uid, one := range m.slots {
+		r.slots.byUID[uid] = &one
+	}
+	r.slots.mu.Unlock()
+	r.children.mu.Lock()
+	clear(r.children.marks)
+	for uid, marks := range m.marks {
+		r.children.marks[uid] = maps.Clone(marks)
+	}
+	r.children.mu.Unlock()
+}
+
+func (m *memory) clone() *memory {
+	c := *m
+	c.lifecycles = make(map[string]*trouble, len(m.lifecycles))
+	for name, t := range m.lifecycles {
+		own := *t
+		c.lifecycles[name] = &own
+	}
+	return &c
+}
+
+// AppendCanonical appends what decides how the Reconciler goes on, as relations: whether a write of ours was seen, never which
+// revision it had; how long something lasted in steps that matter, never when it began. cached is the revision of the object
+// as its cache shows it, by UID.
+func (m *Memory) AppendCanonical(dst []byte, now time.Time, cached func(types.UID) uint64) []byte {
+	if m == nil {
+		return append(dst, 0)
+	}
+	for _, uid := range slices.Sorted(maps.Keys(m.objects)) {
+		dst = m.objects[uid].appendCanonical(append(dst, 1), now, cached(uid))
+	}
+	for _, uid := range slices.Sorted(maps.Keys(m.slots)) {
+		s := m.slots[uid]
+		if s.target != "" {
+			dst = append(append(dst, 2), s.target...)
+			dst = appendUntil(dst, s.until, now)
+		}
+	}
+	for _, marks := range m.marks {
+		keys := slices.SortedFunc(maps.Keys(marks), func(a, b childKey) int {
+			return cmp.Or(cmp.Compare(a.kind.Kind, b.kind.Kind), cmp.Compare(a.name.Name, b.name.Name))
+		})
+		for _, key := range keys {
+			mark := marks[key]
+			dst = append(append(append(dst, 3), key.kind.Kind...), key.name.Name...)
+			dst = append(dst, bit(mark.gone), bit(now.Sub(mark.at) >= barrierPatience))
+		}
+	}
+	return append(dst, 0xff)
+}
+
+func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byte {
+	behind := byte(0)
+	switch {
+	case m.own == 0:
+	case m.own > cached:
+		behind = 1
+	case m.own <= cached:
+		behind = 2
+	}
+	since := byte(0)
+	if !m.behindSince.IsZero() {
+		since = 1 + bit(now.Sub(m.behindSince) >= barrierPatience)
+	}
+	dst = append(dst, behind, since, bit(now.Before(m.shown.Add(projectionPause))))
+	dst = append(append(dst, m.moved...), 0)
+	for _, name := range slices.Sorted(maps.Keys(m.lifecycles)) {
+		t := m.lifecycles[name]
+		if t.failures > 0 || t.last != "" || t.defect() != "" || now.Before(t.notBefore) {
+			dst = t.appendCanonical(append(append(dst, name...), 0), now)
+		}
+	}
+	return m.children.appendCanonical(dst, now)
+}
+
+func (t *trouble) appendCanonical(dst []byte, now time.Time) []byte {
+	const most = 3 // from then on only the pauses grow
+	dst = append(dst, byte(min(t.failures, most)), bit(t.last != ""), bit(t.defect() != ""))
+	return appendUntil(dst, t.notBefore, now)
+}
+
+// appendUntil tells how much is left until then: nothing, a moment, a while, or long.
+func appendUntil(dst []byte, until, now time.Time) []byte {
+	left := until.Sub(now)
+	switch {
+	case until.IsZero() || left <= 0:
+		return append(dst, 0)
+	case left <= 2*time.Second:
+		return append(dst, 1)
+	case left <= time.Minute:
+		return append(dst, 2)
+	}
+	return append(dst, 3)
+}
+
+func bit(yes bool) byte {
+	if yes {
+		return 1
+	}
+	return 0
+}
