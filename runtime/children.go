@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -164,14 +165,8 @@ func (r *childReader) marked(list client.ObjectList, opts []client.ListOption) (
 }
 
 func selected(o *client.ListOptions, have map[string]string) bool {
-	return o.LabelSelector == nil || o.LabelSelector.Matches(labelSet(have))
+	return o.LabelSelector == nil || o.LabelSelector.Matches(labels.Set(have))
 }
-
-type labelSet map[string]string
-
-func (l labelSet) Has(k string) bool              { _, ok := l[k]; return ok }
-func (l labelSet) Get(k string) string            { return l[k] }
-func (l labelSet) Lookup(k string) (string, bool) { v, ok := l[k]; return v, ok }
 
 func byName(list client.ObjectList) (map[types.NamespacedName]client.Object, error) {
 	found := map[types.NamespacedName]client.Object{}

@@ -20,8 +20,8 @@ type memory struct {
 	shown time.Time
 	// lifecycles have their troubles each by itself, so that none holds back another.
 	lifecycles map[string]*trouble
-	// children is the trouble of repairing and applying.
-	children trouble
+	// repairing and applying children fail apart: what is newly wanted and cannot be had must not keep what was lost away.
+	repairing, applying trouble
 	// gauges are the label values of the metrics this object has series for.
 	gauges gauges
 	// measured is the resourceVersion whose stored status the gauges show; empty if they show another.

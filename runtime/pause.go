@@ -44,15 +44,11 @@ func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
 	if p.kind.Repair == nil {
 		return p.wake.soonest, nil
 	}
-	if until := p.memory.children.notBefore; p.now.Before(until) {
-		p.wake.at(until, p.now)
-		return p.wake.soonest, nil
-	}
 	view, err := p.view(ctx, nil, false)
 	if err != nil {
 		return 0, err
 	}
-	p.tended(ctx, p.repair(ctx, view, p.writer()))
+	p.repair(ctx, view, p.writer())
 	return p.wake.soonest, nil
 }
 

@@ -129,7 +129,7 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 			dst = t.appendCanonical(append(append(dst, name...), 0), now)
 		}
 	}
-	return m.children.appendCanonical(dst, now)
+	return m.applying.appendCanonical(m.repairing.appendCanonical(dst, now), now)
 }
 
 func (t *trouble) appendCanonical(dst []byte, now time.Time) []byte {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,61 +21,65 @@ const ChildrenFailed = "ChildrenFailed"
 // tend repairs what was lost and, unless an action has just changed the world, applies what is desired. What fails is tried
 // again with back-off and shown; it holds back no lifecycle and hides nothing from the status.
 func (p *onePass[O, V, E]) tend(ctx context.Context, view V, acted bool) {
-	if p.now.Before(p.memory.children.notBefore) {
-		p.wake.at(p.memory.children.notBefore, p.now)
-		return
-	}
 	write := p.writer()
-	err := p.repair(ctx, view, write)
-	if err == nil && p.kind.Apply != nil && !acted {
-		if err = guarded(ctx, "applying", func() error { return p.kind.Apply(ctx, p.object, view, write) }); err != nil {
-			err = fmt.Errorf("applying children: %w", err)
-		}
+	repaired := p.repair(ctx, view, write)
+	if repaired && p.kind.Apply != nil && !acted {
+		p.attempt(ctx, &p.memory.applying, "applying", func() error { return p.kind.Apply(ctx, p.object, view, write) })
 	}
 	if write.writes > 0 {
 		p.wake.in(p.scaled(time.Second))
 	}
-	p.tended(ctx, err)
 }
 
-func (p *onePass[O, V, E]) repair(ctx context.Context, view V, write Writer) error {
+// repair says whether what was lost is there again, as far as can be seen.
+func (p *onePass[O, V, E]) repair(ctx context.Context, view V, write Writer) bool {
 	if p.kind.Repair == nil {
-		return nil
+		return true
 	}
-	if err := guarded(ctx, "repairing", func() error { return p.kind.Repair(ctx, p.object, view, write) }); err != nil {
-		return fmt.Errorf("repairing children: %w", err)
-	}
-	return nil
+	return p.attempt(ctx, &p.memory.repairing, "repairing", func() error { return p.kind.Repair(ctx, p.object, view, write) })
 }
 
-// tended remembers how it went. A cache that is behind and a write that somebody else was faster with are no failures.
-func (p *onePass[O, V, E]) tended(ctx context.Context, err error) {
-	t := &p.memory.children
+// attempt to bring children about, unless the last one failed a short while ago. It says whether it succeeded. A cache that is
+// behind and a write that somebody else was faster with are no failures.
+func (p *onePass[O, V, E]) attempt(ctx context.Context, t *trouble, doing string, do func() error) bool {
+	if p.now.Before(t.notBefore) {
+		p.wake.at(t.notBefore, p.now)
+		return false
+	}
+	err := guarded(ctx, doing, do)
 	switch {
 	case err == nil:
 		t.over()
+		return true
 	case errors.Is(err, ErrBehind):
 		p.wake.in(barrierPause)
 	case apierrors.IsConflict(err):
 		p.wake.in(barrierPatience)
 	default:
 		t.failures++
-		t.last = err.Error()
+		t.last = fmt.Sprintf("%s children: %v", doing, err)
 		pause := p.scaled(states.Backoff{}.After(t.failures))
 		t.notBefore = p.now.Add(pause)
 		p.wake.in(pause)
 		p.metrics.failed(p.kind.Name, "", "")
 		log.FromContext(ctx).Info("children cannot be brought about and will be tried again", "failures", t.failures,
-			"after", pause.String(), "error", err.Error())
+			"after", pause.String(), "error", t.last)
 	}
+	return false
 }
 
-// untended is the warning that shows the trouble with children, if there is one.
+// untended is the warning that shows the trouble with children, if there is any.
 func (p *onePass[O, V, E]) untended(own []metav1.Condition) []metav1.Condition {
-	if p.memory.children.last == "" {
+	var troubles []string
+	for _, t := range []*trouble{&p.memory.repairing, &p.memory.applying} {
+		if t.last != "" {
+			troubles = append(troubles, t.last)
+		}
+	}
+	if len(troubles) == 0 {
 		return own
 	}
 	return append(slices.Clip(own), metav1.Condition{
-		Type: Warning, Status: metav1.ConditionTrue, Reason: ChildrenFailed, Message: p.memory.children.last,
+		Type: Warning, Status: metav1.ConditionTrue, Reason: ChildrenFailed, Message: strings.Join(troubles, "; "),
 	})
 }

@@ -59,6 +59,28 @@ func TestFailingChildrenHideNothing(t *testing.T) {
 	}
 }
 
+// What is newly wanted and cannot be had does not keep what was lost away.
+func TestFailingToApplyDoesNotHoldARepairBack(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.site(func(s *turnstile.Site) { s.Fails["apply"] = errors.New("quota exceeded") })
+	for range 8 { // back-off grows
+		r.advance(r.pass().RequeueAfter)
+	}
+	arm := types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}
+	lost := &corev1.ConfigMap{}
+	if err := r.server.Get(t.Context(), arm, lost); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.server.Delete(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	r.pass()
+	if err := r.server.Get(t.Context(), arm, &corev1.ConfigMap{}); err != nil {
+		t.Errorf("what was lost is not back after a pass: %v", err)
+	}
+}
+
 func TestApplyWaitsForFactsThatAnActionHasChanged(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Replacing))
