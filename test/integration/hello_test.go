@@ -48,6 +48,12 @@ func (hello) List() client.ObjectList                     { return &api.Greeting
 func (hello) Children() []client.Object                   { return []client.Object{&corev1.ConfigMap{}} }
 func (hello) World() World                                { return &silence{mute: map[client.ObjectKey]bool{}} }
 
+// Reservations are laws that say nothing here.
+func (hello) Reservations() map[string]string { return map[string]string{lawLoss: ownsNoPods} }
+
+// ownsNoPods is why the loss of pods is not tried.
+const ownsNoPods = "it owns no pods"
+
 func (hello) Visits() []Visit {
 	return []Visit{{Lifecycle: "hello", State: "Settled"}, {Lifecycle: "hello", State: "Speaking"}}
 }

@@ -195,7 +195,7 @@ func edgesOf(object lifecycle.Object) int {
 // actsUponAnotherTarget looks at the first status write after the spec changed: it must show that the change was acted upon.
 func actsUponAnotherTarget(sc *scene) {
 	GinkgoHelper()
-	targets := map[Visit]string{}
+	targets, before := map[Visit]string{}, sc.all()
 	for _, v := range sc.visits {
 		sc.edit(v, func(o lifecycle.Object) { targets[v] = sc.world.Another(v.Lifecycle, o) })
 	}
@@ -206,6 +206,8 @@ func actsUponAnotherTarget(sc *scene) {
 		case v.Blind:
 			return ""
 		case targets[v] != "" && entry.Attempt != nil && entry.Attempt.To == targets[v]:
+			return ""
+		case targets[v] == "" && aimOf(entry) != aimOf(entryOf(before[sc.name(v)], v.Lifecycle)): // it aims at what nobody can foretell
 			return ""
 		case o.LifecycleStatus().ObservedGeneration == o.GetGeneration(): // it stays, knowingly
 			return ""
@@ -230,10 +232,17 @@ func actsUponAnotherTarget(sc *scene) {
 	})
 }
 
+// aimOf an attempt, if there is one.
+func aimOf(entry lifecyclev1.Lifecycle) string {
+	if entry.Attempt == nil {
+		return ""
+	}
+	return entry.Attempt.To
+}
+
 func isPausedAndResumed(sc *scene) {
 	GinkgoHelper()
-	before := sc.all()
-	sent := len(bench.Traffic.Of(sc.namespace, lab.Request.Writes))
+	all := watched(sc)
 	for i, v := range sc.visits {
 		annotation := []string{lifecycle.PauseAnnotation, lifecycle.StrimziPauseAnnotation}[i%2]
 		sc.edit(v, func(o lifecycle.Object) { o.SetAnnotations(map[string]string{annotation: "true"}) })
@@ -241,7 +250,7 @@ func isPausedAndResumed(sc *scene) {
 	Eventually(func() int {
 		n := 0
 		for _, o := range sc.all() {
-			if conditionOf(o, lifecycle.Paused).Status == metav1.ConditionTrue {
+			if pausedIn(o) {
 				n++
 			}
 		}
@@ -249,7 +258,6 @@ func isPausedAndResumed(sc *scene) {
 	}).Should(Equal(len(sc.visits)))
 	sc.settle()
 	during := sc.all()
-	writes := bench.Traffic.Of(sc.namespace, lab.Request.Writes)[sent:]
 	for _, v := range sc.visits {
 		sc.edit(v, func(o lifecycle.Object) { o.SetAnnotations(nil) })
 	}
@@ -257,20 +265,35 @@ func isPausedAndResumed(sc *scene) {
 	sc.settle()
 	after := sc.outcomes()
 	sc.each(lawPause, func(v Visit) string {
-		name := sc.name(v)
-		if got := writesOf(writes, name); len(got) != 1 {
-			return fmt.Sprintf("writes %q", got)
+		if why := onlyPaused(all.until(during[sc.name(v)])); why != "" {
+			return why
 		}
-		old, now := before[name].LifecycleStatus().DeepCopy(), during[name].LifecycleStatus().DeepCopy()
-		now.Conditions = slices.DeleteFunc(now.Conditions, func(c metav1.Condition) bool { return c.Type == lifecycle.Paused })
-		if diff := cmp.Diff(old, now); diff != "" {
-			return "status changed:\n" + diff
-		}
-		if conditionOf(sc.all()[name], lifecycle.Paused).Type != "" {
+		if conditionOf(sc.all()[sc.name(v)], lifecycle.Paused).Type != "" {
 			return "still shows the pause"
 		}
 		return differs(references[sc.subject.Name()][v], after[v])
 	})
+}
+
+func pausedIn(o lifecycle.Object) bool {
+	return conditionOf(o, lifecycle.Paused).Status == metav1.ConditionTrue
+}
+
+// onlyPaused says what else than one condition was written by a pause, of which the last version is in the middle.
+func onlyPaused(versions []lifecycle.Object) string {
+	first := slices.IndexFunc(versions, pausedIn)
+	if first < 1 {
+		return fmt.Sprintf("shows the pause at version %d of %d", first, len(versions))
+	}
+	if later := len(versions) - 1 - first; later > 0 {
+		return fmt.Sprintf("%d writes while it was paused", later)
+	}
+	old, now := versions[first-1].LifecycleStatus().DeepCopy(), versions[first].LifecycleStatus().DeepCopy()
+	now.Conditions = slices.DeleteFunc(now.Conditions, func(c metav1.Condition) bool { return c.Type == lifecycle.Paused })
+	if diff := cmp.Diff(old, now); diff != "" {
+		return "status changed:\n" + diff
+	}
+	return ""
 }
 
 func reportsUnknownStates(sc *scene) {

@@ -123,6 +123,12 @@ func (s *scene) tamper(v Visit, change func(*lifecyclev1.Status)) {
 	s.update(v, func(o lifecycle.Object) { change(o.LifecycleStatus()) }, func(o lifecycle.Object) error { return admin.Status().Update(s, o) })
 }
 
+// editNamed is edit of an object that belongs to no visit.
+func (s *scene) editNamed(name string, change func(lifecycle.Object)) {
+	GinkgoHelper()
+	s.updateNamed(name, change, func(o lifecycle.Object) error { return admin.Update(s, o) })
+}
+
 func (s *scene) update(v Visit, change func(lifecycle.Object), write func(lifecycle.Object) error) {
 	GinkgoHelper()
 	s.updateNamed(s.name(v), change, write)

@@ -17,6 +17,7 @@ const (
 	lawPause    = "pause"    // a pause changes one condition and nothing else
 	lawKill     = "kill"     // a kill and a restart lead to the same end
 	lawWipe     = "wipe"     // a wiped status leads to the same end with no effect more
+	lawLoss     = "loss"     // so do a wiped status and lost pods together, with no pod made more often than that takes
 	lawUnknown  = "unknown"  // a state that nobody knows is located and reported
 	lawMemo     = "memo"     // so is a memo that cannot be read
 	lawStale    = "stale"    // a cache behind our own writes repeats nothing
@@ -29,7 +30,7 @@ const (
 )
 
 func columns() []string {
-	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawUnknown, lawMemo, lawStale, lawChildren, lawFailOver}
+	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawLoss, lawUnknown, lawMemo, lawStale, lawChildren, lawFailOver}
 }
 
 // table of what was shown: machine by state by law.
@@ -87,7 +88,12 @@ func (t *table) text(all []Subject) (text string, missing []string) {
 	for _, note := range t.notes {
 		b.WriteString(note + "\n")
 	}
-	return b.String(), missing
+	return marked(b.String()), missing
+}
+
+// marked begins each line so that it is found among everything else that a run prints.
+func marked(text string) string {
+	return "laws: " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\nlaws: ")
 }
 
 func (t *table) row(s Subject, machine string, state machines.GraphState) (line string, missing []string) {

@@ -51,6 +51,9 @@ func (gates) List() client.ObjectList                     { return &api.Turnstil
 func (gates) Children() []client.Object                   { return []client.Object{&corev1.ConfigMap{}} }
 func (gates) World() World                                { return &gatehouse{turnstile.NewWorld()} }
 
+// Reservations are laws that say nothing here.
+func (gates) Reservations() map[string]string { return map[string]string{lawLoss: ownsNoPods} }
+
 func (gates) Visits() []Visit {
 	var out []Visit
 	for _, v := range turnstile.Visits() {

@@ -1,0 +1,270 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkaadmin "github.com/detent-dev/detent/clients/kafka/admin"
+	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/lab"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// estate is the world of the Kafka clusters of a scene: the simulated one, and a person who hinders and helps.
+type estate struct {
+	mu       sync.Mutex
+	sites    map[client.ObjectKey]*site
+	approval bool // everything is raised by approval, whoever is released
+}
+
+// site is one cluster. The zero value hinders nothing.
+type site struct {
+	// updates wait while this is open.
+	updates chan struct{}
+	// byApproval holds the raise of the metadata level back; patient waits for ever after a refusal.
+	byApproval, patient bool
+	// blind says that the finalized levels cannot be read.
+	blind bool
+	undo  []func()
+}
+
+func newEstate() *estate { return &estate{sites: map[client.ObjectKey]*site{}} }
+
+func (e *estate) at(key client.ObjectKey, do func(*site)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.sites[key] == nil {
+		e.sites[key] = &site{}
+	}
+	do(e.sites[key])
+}
+
+// Scale of declared times: each cluster is asked several times within an age, and there are many.
+func (e *estate) Scale() float64 { return 0.15 }
+
+// Cache is what the manager's own cache holds.
+func (e *estate) Cache() cache.Options { return operator.CacheOptions(nil) }
+
+// Register wires what the manager wires.
+func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {
+	polled, err := operator.AddControllers(mgr, operator.Wiring{
+		Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test"}, DeadlineScale: options.DeadlineScale, Workers: 8,
+		SkipNameValidation: true, Connect: e.connect(around), Alter: e.steer,
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Add(closing(polled.Close))
+}
+
+// closing runs until its manager ends.
+type closing func()
+
+// Start implements manager.Runnable.
+func (c closing) Start(ctx context.Context) error {
+	<-ctx.Done()
+	c()
+	return nil
+}
+
+// steer gives each cluster the options that its visit needs.
+func (e *estate) steer(kind *kafkacontroller.Kind) {
+	look := kind.View
+	kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
+		v, err := look(ctx, k, viewing)
+		e.at(client.ObjectKeyFromObject(k), func(s *site) {
+			v.Options.RefusalPause = 200 * time.Millisecond
+			if s.blind && viewing.Wants(kafkaversion.NeedFeatures) {
+				v.Features = transitions.Unreadable[kafkaclient.Features](errors.New("nobody answers"))
+			}
+			if s.patient {
+				v.Options.RefusalPause = time.Hour
+			}
+			if s.byApproval || e.approval {
+				v.Options.Finalizing = kafkacontroller.FinalizeByApproval
+			}
+		})
+		return v, err
+	}
+}
+
+func (e *estate) connect(around func(string, func() error) error) func(kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
+	return func(to kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
+		c, err := kafkaadmin.New(kafkaadmin.Options{Bootstrap: to.Bootstrap, ClientID: "detent", Dial: outside.DialContext})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &steered{Client: c, estate: e, key: to.Name, around: around}, c.Close, nil
+	}
+}
+
+// steered is a connection whose writes can be held, counted and lost.
+type steered struct {
+	kafkaclient.Client
+	estate *estate
+	key    client.ObjectKey
+	around func(string, func() error) error
+}
+
+func (c *steered) UpdateFeature(ctx context.Context, update kafkaclient.FeatureUpdate) error {
+	var held chan struct{}
+	c.estate.at(c.key, func(s *site) { held = s.updates })
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return c.around(fmt.Sprintf("update %s to %d", update.Name, update.Level), func() error { return c.Client.UpdateFeature(ctx, update) })
+}
+
+// Make is a cluster at rest: most on an older version, some with a metadata level that leaves the way down open.
+func (e *estate) Make(namespace, name string) lifecycle.Object {
+	level := ""
+	switch _, state := visitNamed(name); state {
+	case "checking", "awaitingsnapshot", "verifying":
+		level = oldLevel
+	}
+	return kafkaOf(namespace, name, old, level, nodesOf(name))
+}
+
+// poolName is short: pods are named after cluster and pool, and names of hosts are short.
+func poolName(cluster string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(cluster)) // never fails
+	return fmt.Sprintf("p%08x", h.Sum32())
+}
+
+// podOf the first node of a cluster of a scene.
+func podOf(cluster client.ObjectKey) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster.Namespace, Name: fmt.Sprintf("%s-%s-0", cluster.Name, poolName(cluster.Name))}
+}
+
+// Companions are made before the object itself.
+func (e *estate) Companions(namespace, name string) []client.Object {
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	return []client.Object{poolOf(key, poolName(name), nodesOf(name), controllerRole, brokerRole)}
+}
+
+func kafkaIn(object lifecycle.Object) *kafkav1beta2.Kafka {
+	k, ok := object.(*kafkav1beta2.Kafka)
+	Expect(ok).To(BeTrue())
+	return k
+}
+
+// Change of what is wanted, by which the object comes to the state of the visit.
+func (e *estate) Change(v Visit, object lifecycle.Object) {
+	k := kafkaIn(object)
+	if v.Lifecycle == kafkacontroller.LifecycleRoll {
+		if v.State != "Settled" {
+			k.Spec.Kafka.Config["log.retention.hours"] = value(24)
+		}
+		return
+	}
+	switch v.State {
+	case "Settled":
+	case "Checking", "AwaitingSnapshot":
+		k.Spec.Kafka.Version = oldest
+	case "Refused":
+		k.Spec.Kafka.Version = nowhere
+	case "Verifying":
+		k.Spec.Kafka.MetadataVersion = newerLevel
+	case "Soaking":
+		k.Spec.Kafka.Version = newer
+		k.Annotations = map[string]string{kafkacontroller.AnnotationSoak: "1h"}
+	default:
+		k.Spec.Kafka.Version = newer
+	}
+}
+
+// Release ends what hinders, and takes back what can never be.
+func (e *estate) Release(object lifecycle.Object) {
+	k := kafkaIn(object)
+	if k.Spec.Kafka.Version == nowhere {
+		k.Spec.Kafka.Version = old
+	}
+	delete(k.Annotations, kafkacontroller.AnnotationSoak)
+	var undo []func()
+	e.at(client.ObjectKeyFromObject(object), func(s *site) {
+		undo = s.undo
+		if s.updates != nil {
+			close(s.updates)
+		}
+		*s = site{}
+	})
+	for _, f := range undo {
+		f()
+	}
+}
+
+// Another version, or another setting. What a roll aims at is a digest that nobody can foretell.
+func (e *estate) Another(name string, object lifecycle.Object) string {
+	k := kafkaIn(object)
+	if name == kafkacontroller.LifecycleRoll {
+		k.Spec.Kafka.Config["log.retention.hours"] = value(48)
+		return ""
+	}
+	k.Spec.Kafka.Version = newest
+	return newest
+}
+
+// Effects are how often each pod was made, and how often a level was moved.
+func (e *estate) Effects(key client.ObjectKey, _ []lab.Request) []string {
+	out := outside.born.of(key)
+	return append(out, fmt.Sprintf("levels at epoch %d", featureEpoch(key)))
+}
+
+// End is what runs and what the status says of it.
+func (e *estate) End(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error) {
+	k := &kafkav1beta2.Kafka{}
+	if err := reader.Get(ctx, key, k); err != nil {
+		return "", err
+	}
+	pods, err := podsOf(ctx, reader, key)
+	if err != nil {
+		return "", err
+	}
+	var running []string
+	for _, p := range pods {
+		running = append(running, fmt.Sprintf("%s@%s ready=%t", p.Name, p.Annotations["strimzi.io/kafka-version"], isReady(p)))
+	}
+	return fmt.Sprintf("%s; status: version %s at %s, nodes %v", strings.Join(running, " "), k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, k.Status.NodeIDs), nil
+}
+
+func podsOf(ctx context.Context, reader client.Reader, key client.ObjectKey) ([]*corev1.Pod, error) {
+	var list corev1.PodList
+	if err := reader.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{"strimzi.io/cluster": key.Name}); err != nil {
+		return nil, err
+	}
+	var out []*corev1.Pod
+	for i := range list.Items {
+		out = append(out, &list.Items[i])
+	}
+	slices.SortFunc(out, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}

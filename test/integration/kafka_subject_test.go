@@ -1,0 +1,158 @@
+package integration
+
+import (
+	"encoding/json"
+	"strings"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/labels"
+	"github.com/detent-dev/detent/crds"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// clusters are Kafka clusters as a subject.
+type clusters struct{}
+
+func (clusters) Name() string { return "kafka" }
+
+func (clusters) Graphs() map[string]machines.Graph {
+	graphs, err := kafkacontroller.Machines()
+	Expect(err).NotTo(HaveOccurred())
+	out := map[string]machines.Graph{}
+	for _, g := range graphs {
+		switch g.Name {
+		case kafkaversion.Name:
+			out[kafkacontroller.LifecycleVersion] = g
+		case noderoll.Name:
+			out[kafkacontroller.LifecycleRoll] = g
+		}
+	}
+	Expect(out).To(HaveLen(len(graphs)), "a machine of Kafka is not tested")
+	return out
+}
+
+func (clusters) Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return crds.Definitions()
+}
+
+func (clusters) AddToScheme(scheme *k8sruntime.Scheme) error {
+	if err := kafkav1beta2.AddToScheme(scheme); err != nil {
+		return err
+	}
+	return corev1beta2.AddToScheme(scheme)
+}
+
+func (clusters) List() client.ObjectList { return &kafkav1beta2.KafkaList{} }
+
+func (clusters) Children() []client.Object {
+	return []client.Object{
+		&kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &corev1.Service{},
+	}
+}
+
+// Reservations are the laws that are not shown on whole clusters yet, each with the reason.
+func (clusters) Reservations() map[string]string {
+	return map[string]string{
+		lawMany:  "what a whole version change writes is counted by specs of its own",
+		lawCrash: "an upgrade has too many effects to strike at each of them with each fault",
+	}
+}
+
+// Sampled says that an upgrade has too many effects to strike at each of them with each fault.
+func (clusters) Sampled() {}
+
+func (clusters) World() World { return newEstate() }
+
+// Visits to every state of both machines. Locating is never entered: both can always locate themselves.
+func (clusters) Visits() []Visit {
+	var out []Visit
+	for _, state := range []string{
+		kafkaversion.Settled, kafkaversion.Checking, kafkaversion.Refusing, kafkaversion.AwaitingSnapshot,
+		roll.SelectingNode, roll.AwaitingQuorum, roll.AwaitingISR, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync,
+		kafkaversion.Verifying, kafkaversion.AwaitingUnregistration, kafkaversion.Soaking, kafkaversion.AwaitingApproval,
+		kafkaversion.SettingMetadata, kafkaversion.MetadataRefused,
+	} {
+		out = append(out, Visit{Lifecycle: kafkacontroller.LifecycleVersion, State: state})
+	}
+	for _, state := range []string{
+		noderoll.Settled, roll.SelectingNode, roll.AwaitingQuorum, roll.AwaitingISR, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync,
+	} {
+		out = append(out, Visit{Lifecycle: kafkacontroller.LifecycleRoll, State: state})
+	}
+	return out
+}
+
+// The versions between which clusters move in these tests.
+const (
+	oldest     = "4.0.0"
+	old        = "4.1.1"
+	newer      = "4.2.0"
+	newest     = "4.3.1"
+	nowhere    = "4.9.9" // in no table
+	oldLevel   = "4.0-IV3"
+	newerLevel = "4.1-IV1"
+)
+
+// kafkaOf describes a cluster of a version; metadata may be empty.
+func kafkaOf(namespace, name, version, metadata string, nodes int) *kafkav1beta2.Kafka {
+	minISR := max(1, nodes-1)
+	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	k.Spec.Kafka = kafkav1beta2.KafkaClusterSpec{
+		Version: version, MetadataVersion: metadata,
+		Listeners: []kafkav1beta2.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
+		Config: map[string]apiextensionsv1.JSON{
+			// A restarted broker counts only once the session of the process before has timed out: 0.45 s in this world.
+			"broker.session.timeout.ms": value(1000), "default.replication.factor": value(nodes), "min.insync.replicas": value(minISR),
+			"offsets.topic.replication.factor": value(nodes), "transaction.state.log.replication.factor": value(nodes), "transaction.state.log.min.isr": value(minISR),
+		},
+	}
+	return k
+}
+
+func value(v any) apiextensionsv1.JSON {
+	raw, err := json.Marshal(v)
+	Expect(err).NotTo(HaveOccurred())
+	return apiextensionsv1.JSON{Raw: raw}
+}
+
+// poolOf the cluster; its pods are named after both.
+func poolOf(cluster client.ObjectKey, name string, nodes int, roles ...kafkav1beta2.NodeRole) *kafkav1beta2.KafkaNodePool {
+	p := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{
+		Namespace: cluster.Namespace, Name: name, Labels: map[string]string{labels.Cluster: cluster.Name},
+	}}
+	p.Spec = kafkav1beta2.KafkaNodePoolSpec{Replicas: int32(nodes), Roles: roles}
+	p.Spec.Storage = kafkav1beta2.Storage{Type: "jbod", Volumes: []kafkav1beta2.Volume{{ID: 0, Type: "persistent-claim", Disk: kafkav1beta2.Disk{Size: "1Gi"}}}}
+	return p
+}
+
+const (
+	controllerRole = kafkav1beta2.RoleController
+	brokerRole     = kafkav1beta2.RoleBroker
+)
+
+// scaled names the lifecycle and state that an object of a scene was named after.
+func visitNamed(name string) (lifecycle, state string) {
+	lifecycle, state, _ = strings.Cut(name, "-")
+	return lifecycle, state
+}
+
+// nodesOf says how many nodes an object of a scene has: one, unless others must hold a restart back.
+func nodesOf(name string) int {
+	switch _, state := visitNamed(name); state {
+	case "selectingnode", "awaitingquorum", "awaitingisr", "awaitinginsync":
+		return 3
+	}
+	return 1
+}
