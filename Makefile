@@ -42,9 +42,10 @@ lint: $(TOOLS_BUILT) ## check style, layering, format, and that generated files 
 
 .PHONY: generate
 generate: $(TOOLS_BUILT) ## write what is generated: deep copies, CRDs, and what go:generate says
-	$(TOOLS)/controller-gen object paths=./crds/... paths=./examples/...
+	$(TOOLS)/controller-gen object paths=./crds/... paths=./examples/... paths=./test/turnstile/...
 	$(TOOLS)/controller-gen crd paths=./crds/... output:crd:dir=crds/generated
 	$(TOOLS)/controller-gen crd paths=./examples/hello/... output:crd:dir=examples/hello/crd
+	$(TOOLS)/controller-gen crd paths=./test/turnstile/... output:crd:dir=test/turnstile/crd
 	go generate ./...
 
 .PHONY: bench
