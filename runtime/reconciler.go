@@ -108,10 +108,11 @@ func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.R
 	}
 	after, err := r.run(ctx, object)
 	switch {
+	case err == nil:
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err), errors.Is(err, ErrBehind):
 		// Somebody wrote or deleted in between, or the cache is behind: the next pass sees it. None of it is a failure.
 		return reconcile.Result{RequeueAfter: barrierPause}, nil
-	case err != nil:
+	default:
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: after}, nil

@@ -48,8 +48,8 @@ func rollFacts(k *kafkav1beta2.Kafka, v *View, outdated func(*Node) bool) roll.F
 
 // setting reads a configured time in milliseconds.
 func setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.Duration {
-	properties, _ := k.Spec.Kafka.Properties()
-	if ms, err := strconv.ParseInt(properties[name], 10, 64); err == nil && ms > 0 {
+	text, _ := k.Spec.Kafka.Property(name)
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
 		return time.Duration(ms) * time.Millisecond
 	}
 	return otherwise

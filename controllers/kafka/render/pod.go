@@ -61,24 +61,25 @@ func (c *Cluster) Entry(id int32, version string) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := Stamped(pod)
+	e, err := stamped(pod)
 	if err == nil {
 		c.entries[key] = e
 	}
 	return e, err
 }
 
-// Stamped makes the pod an entry that carries its own revision.
-func Stamped(pod *corev1.Pod) (*Entry, error) {
+// stamped makes the pod an entry that carries its own revision.
+func stamped(pod *corev1.Pod) (*Entry, error) {
 	delete(pod.Annotations, labels.Revision)
-	bare, err := corev1beta2.NewPodEntry(pod)
+	revision := ""
+	entry, err := corev1beta2.NewStampedPodEntry(pod, labels.Revision, func(bare corev1beta2.PodEntry) string {
+		revision = short(bare.Raw)
+		return revision
+	})
 	if err != nil {
 		return nil, err
 	}
-	revision := short(bare.Raw)
-	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, labels.Revision, revision)
-	entry, err := corev1beta2.NewPodEntry(pod)
-	return &Entry{PodEntry: entry, Revision: revision}, err
+	return &Entry{PodEntry: entry, Revision: revision}, nil
 }
 
 // image of a node at a version: the spec's, the table's, that of the pod that runs it, else the public one.

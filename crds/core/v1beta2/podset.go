@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -64,12 +65,34 @@ type PodEntry struct {
 // NewPodEntry writes a pod as an entry, with apiVersion and kind and without status. Equal pods give equal bytes, and keys are
 // sorted, so that they are also the bytes that come back from an API server.
 func NewPodEntry(pod *corev1.Pod) (PodEntry, error) {
+	entry, _, err := newEntry(pod)
+	return entry, err
+}
+
+// NewStampedPodEntry is NewPodEntry of a pod with one annotation more, whose value follows from the entry without it.
+func NewStampedPodEntry(pod *corev1.Pod, annotation string, value func(bare PodEntry) string) (PodEntry, error) {
+	bare, content, err := newEntry(pod)
+	if err != nil {
+		return PodEntry{}, err
+	}
+	if err := unstructured.SetNestedField(content, value(bare), "metadata", "annotations", annotation); err != nil {
+		return PodEntry{}, fmt.Errorf("stamping the entry of pod %s: %w", pod.Name, err)
+	}
+	return encoded(pod, content)
+}
+
+func newEntry(pod *corev1.Pod) (PodEntry, map[string]any, error) {
 	content, err := k8sruntime.DefaultUnstructuredConverter.ToUnstructured(pod)
 	if err != nil {
-		return PodEntry{}, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
+		return PodEntry{}, nil, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
 	}
 	content["apiVersion"], content["kind"] = "v1", "Pod"
 	delete(content, "status")
+	entry, err := encoded(pod, content)
+	return entry, content, err
+}
+
+func encoded(pod *corev1.Pod, content map[string]any) (PodEntry, error) {
 	raw, err := json.Marshal(content)
 	if err != nil {
 		return PodEntry{}, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)

@@ -100,6 +100,36 @@ func TestEntryBytesSurviveAnAPIServer(t *testing.T) {
 	}
 }
 
+func TestAStampedEntryIsThatOfAPodWithTheAnnotation(t *testing.T) {
+	for name, annotations := range map[string]map[string]string{"the only one": nil, "one more": {"a": "b"}} {
+		t.Run(name, func(t *testing.T) {
+			given := pod()
+			given.Annotations = annotations
+			bare, err := v1beta2.NewPodEntry(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := v1beta2.NewStampedPodEntry(given, "stamp", func(saw v1beta2.PodEntry) string {
+				if diff := cmp.Diff(string(bare.Raw), string(saw.Raw)); diff != "" {
+					t.Error(diff)
+				}
+				return "1234"
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			metav1.SetMetaDataAnnotation(&given.ObjectMeta, "stamp", "1234")
+			want, err := v1beta2.NewPodEntry(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want.Raw), string(got.Raw)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestNewPodEntryLeavesThePodAlone(t *testing.T) {
 	given := pod()
 	if _, err := v1beta2.NewPodEntry(given); err != nil {

@@ -1,6 +1,7 @@
 package v1beta2
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,21 +27,32 @@ func (s *KafkaClusterSpec) Properties() (map[string]string, error) {
 	return properties, errors.Join(failures...)
 }
 
-// scalar is a JSON value as the text that Kafka reads.
-func scalar(raw []byte) (string, error) {
-	decoder := json.NewDecoder(strings.NewReader(string(raw)))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return "", err
+// Property is one value of config as Properties gives it; ok is false where it is absent or none that Kafka reads.
+func (s *KafkaClusterSpec) Property(name string) (text string, ok bool) {
+	value, found := s.Config[name]
+	if !found {
+		return "", false
 	}
-	switch value := value.(type) {
-	case string:
-		return value, nil
-	case bool:
-		return strconv.FormatBool(value), nil
-	case json.Number:
-		return plainNumber(value)
+	text, err := scalar(value.Raw)
+	return text, err == nil
+}
+
+// scalar is a JSON value as the text that Kafka reads. Values are read in every pass, so that no decoder is made for them.
+func scalar(raw []byte) (string, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) > 0 && raw[0] == '"' {
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return text, err
+	}
+	if !json.Valid(raw) {
+		return "", fmt.Errorf("want a string, a number or a boolean, saw %q, which is no JSON", raw)
+	}
+	switch text := string(raw); {
+	case text == "true", text == "false":
+		return text, nil
+	case raw[0] == '-', '0' <= raw[0] && raw[0] <= '9':
+		return plainNumber(json.Number(text))
 	default:
 		return "", fmt.Errorf("want a string, a number or a boolean, saw %s", raw)
 	}

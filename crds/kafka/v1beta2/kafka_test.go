@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
@@ -42,7 +43,26 @@ func TestProperties(t *testing.T) {
 					t.Errorf("error %q does not name %s", err, field)
 				}
 			}
+			for name := range spec.Config {
+				want, wantOK := test.want[name]
+				if text, ok := spec.Property(name); ok != wantOK || text != want {
+					t.Errorf("Property(%s) = %q, %v; want %q, %v as in Properties", name, text, ok, want, wantOK)
+				}
+			}
+			if text, ok := spec.Property("absent"); ok {
+				t.Errorf("Property of what is not there is %q", text)
+			}
 		})
+	}
+}
+
+// A resource read from an API server holds JSON; one made by a program may hold anything.
+func TestPropertiesOfWhatIsNoJSON(t *testing.T) {
+	for _, raw := range []string{"", "-", "seven", "7 8", "\"open"} {
+		spec := v1beta2.KafkaClusterSpec{Config: map[string]apiextensionsv1.JSON{"a": {Raw: []byte(raw)}}}
+		if got, err := spec.Properties(); err == nil || len(got) > 0 || !strings.Contains(err.Error(), "spec.kafka.config[a]") {
+			t.Errorf("%q gives %v, %v; want an error that names it", raw, got, err)
+		}
 	}
 }
 
