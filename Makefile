@@ -48,12 +48,21 @@ generate: $(TOOLS_BUILT) ## write what is generated: deep copies, CRDs, and what
 	$(TOOLS)/controller-gen crd paths=./test/turnstile/... output:crd:dir=test/turnstile/crd
 	go generate ./...
 
+# Packages with benchmarks; the fleet is measured by itself, once.
+FLEET       := ./test/bench/fleet/
+MEASURED     = $(filter-out $(FLEET),$(addprefix ./,$(sort $(dir $(shell git grep -l '^func Benchmark' -- '*_test.go')))))
+
 .PHONY: bench
-bench: $(TOOLS_BUILT) control-plane ## run the benchmarks; compare with dist/bench/base.txt if it is there
-	@mkdir -p dist/bench
-	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m $(PKGS) | tee dist/bench/new.txt
+bench: $(TOOLS_BUILT) control-plane ## measure everything and write docs/benchmarks.md; BENCH=name for a part; compares with dist/bench/base.txt
+	@mkdir -p dist/bench && cp /proc/loadavg dist/bench/load.txt
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m $(MEASURED) | tee dist/bench/new.txt
 	$(TOOLS)/benchstat $(wildcard dist/bench/base.txt) dist/bench/new.txt
 	@echo 'To compare the next run with this one: cp dist/bench/new.txt dist/bench/base.txt'
+ifeq ($(BENCH),.)
+	go test -run '^$$' -bench Fleet -benchtime 1x -timeout 30m $(FLEET) | tee dist/bench/fleet.txt
+	go run ./hack/benchmarks dist/bench/load.txt dist/bench/new.txt dist/bench/fleet.txt >dist/bench/page.md
+	mv dist/bench/page.md docs/benchmarks.md
+endif
 
 .PHONY: vuln
 vuln: $(TOOLS_BUILT) ## look the dependencies up in the Go vulnerability database

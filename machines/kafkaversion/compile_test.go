@@ -16,3 +16,13 @@ func TestDefinitionCompiles(t *testing.T) {
 		t.Log(w)
 	}
 }
+
+// BenchmarkCompile is what a manager does once at its start.
+func BenchmarkCompile(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := machines.Compile(kafkaversion.Definition()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

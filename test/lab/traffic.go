@@ -69,6 +69,14 @@ func OnStatus(name string) func(Request) bool {
 
 // classify reads what a request is about from its method and path; what is created is named in the body.
 func classify(request *http.Request) Request {
+	r := classifyPath(request)
+	if r.Name == "" && r.Method == http.MethodPost {
+		r.Name = nameIn(request)
+	}
+	return r
+}
+
+func classifyPath(request *http.Request) Request {
 	r := Request{Method: request.Method}
 	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
 	switch {
@@ -84,11 +92,8 @@ func classify(request *http.Request) Request {
 		r.Namespace, parts = parts[1], parts[2:]
 	}
 	r.Resource = parts[0]
-	switch {
-	case len(parts) > 1:
+	if len(parts) > 1 {
 		r.Name = parts[1]
-	case r.Method == http.MethodPost:
-		r.Name = nameIn(request)
 	}
 	if len(parts) > 2 {
 		r.Subresource = strings.Join(parts[2:], "/")

@@ -1,0 +1,54 @@
+// Command benchmarks writes the page of what Detent costs to standard output, from outputs of go test -bench:
+//
+//	go run ./hack/benchmarks LOAD OUTPUT...
+//
+// LOAD is a copy of /proc/loadavg from before the measurements. It fails if a benchmark failed or was left out.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// module that packages are told relative to.
+const module = "github.com/detent-dev/detent"
+
+func main() {
+	text, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmarks:", err)
+		os.Exit(1)
+	}
+	fmt.Print(text)
+}
+
+func run(args []string) (string, error) {
+	if len(args) < 2 {
+		return "", errors.New("want the load from before, and outputs of go test -bench")
+	}
+	before, err := os.ReadFile(args[0])
+	if err != nil {
+		return "", err
+	}
+	r := results{}
+	for _, path := range args[1:] {
+		if err := read(r, path); err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	m, err := describe(string(before))
+	if err != nil {
+		return "", fmt.Errorf("describing this machine: %w", err)
+	}
+	return page(m, r)
+}
+
+func read(r results, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return r.add(file, module)
+}

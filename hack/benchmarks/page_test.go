@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const output = `goos: linux
+pkg: github.com/detent-dev/detent/test/bench
+cpu: AMD EPYC
+BenchmarkAtRest/without_metrics-2         	  116282	     11733 ns/op	    5730 B/op	      39 allocs/op
+BenchmarkAtRest/without_metrics-2         	  125758	      9766 ns/op	    5730 B/op	      39 allocs/op
+BenchmarkAtRest/without_metrics-2         	  136870	     12181 ns/op	    5730 B/op	      41 allocs/op
+BenchmarkAtRest/without_metrics-2         	  136870	     10000 ns/op	    5730 B/op	      39 allocs/op
+PASS
+ok  	github.com/detent-dev/detent/test/bench	10.867s
+pkg: github.com/detent-dev/detent/test/bench/fleet
+BenchmarkFleet
+    fleet_test.go:115: something that was logged
+BenchmarkFleet/Kafka=3
+BenchmarkFleet/Kafka=3-2         	       1	         0 writes/min	     1.5 cpu-s/min
+BenchmarkAlone 	       1	         3 ns/op
+`
+
+func TestResultsAreRead(t *testing.T) {
+	r := results{}
+	if err := r.add(strings.NewReader(output), module); err != nil {
+		t.Fatal(err)
+	}
+	at := benchmark{"test/bench", "AtRest/without_metrics"}
+	want := results{
+		at:                                    {"ns/op": {11733, 9766, 12181, 10000}, "B/op": {5730, 5730, 5730, 5730}, "allocs/op": {39, 39, 41, 39}},
+		{"test/bench/fleet", "Fleet/Kafka=3"}: {"writes/min": {0}, "cpu-s/min": {1.5}},
+		{"test/bench/fleet", "Alone"}:         {"ns/op": {3}},
+	}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Fatalf("(-want +got):\n%s", diff)
+	}
+	got, err := r.spread(at, "ns/op")
+	if diff := cmp.Diff(spread{Median: 10866.5, Least: 9766, Count: 4}, got); err != nil || diff != "" {
+		t.Errorf("%v, (-want +got):\n%s", err, diff)
+	}
+	if _, err := r.spread(at, "allocs"); err == nil || !strings.Contains(err.Error(), "allocs of BenchmarkAtRest/without_metrics in test/bench") {
+		t.Errorf("what was not measured gives %v", err)
+	}
+}
+
+func TestAFailureIsNoResult(t *testing.T) {
+	for _, line := range []string{"--- FAIL: BenchmarkFleet", "    --- FAIL: BenchmarkFleet/Kafka=3", "FAIL\tgithub.com/detent-dev/detent/test/bench [build failed]"} {
+		if err := (results{}).add(strings.NewReader(output+line+"\n"), module); err == nil || !strings.Contains(err.Error(), line) {
+			t.Errorf("%q gives %v", line, err)
+		}
+	}
+}
+
+// measured is a run in which everything took as long as given.
+func measured(took func(row) float64, writes float64) results {
+	r := results{}
+	for _, row := range passes {
+		r[row.benchmark] = map[string][]float64{row.Unit: {took(row)}, "allocs/op": {1}}
+	}
+	for _, name := range []string{"Fleet/Kafka=100", "Fleet/Greeting=10000"} {
+		of := map[string][]float64{}
+		for _, q := range quantities {
+			of[q.Unit] = []float64{2048}
+		}
+		of["writes/min"] = []float64{writes}
+		r[benchmark{"test/bench/fleet", name}] = of
+	}
+	return r
+}
+
+func TestPage(t *testing.T) {
+	m := machine{CPU: "AMD EPYC", Cores: 2, Memory: "7.8 GiB", System: "linux/amd64 6.1", Go: "go1.26", Commit: "0123456789ab", Before: "0.1 0.2 0.3", After: "1 2 3"}
+	met := func(row) float64 { return 100 }
+	tests := map[string]struct {
+		took   func(row) float64
+		writes float64
+		want   []string
+		not    []string
+	}{
+		"every aim is met": {
+			took: met,
+			want: []string{
+				"| processor | AMD EPYC, 2 cores |", "| load before and after | 0.1 0.2 0.3 and 1 2 3 |",
+				"| `hello`, a pass at rest | 100 ns | 100 ns | ≤ 10 µs | 1 | ≤ 50 | met |",
+				"10000 Greeting and 100 Kafka, at rest together",
+				"| writes in the minute at rest, events included, renewals of the lease not | 0 | 0 | ≤ 0 | met |",
+				"| heap per resource | 2.0 KiB | 2.0 KiB |  |  |",
+			},
+			not: []string{"missed"},
+		},
+		"an aim is missed, and the page says why": {
+			took: func(r row) float64 {
+				if r.Name == "AtRest/without_metrics" {
+					return 12_345
+				}
+				return 100
+			},
+			want: []string{"| `hello`, a pass at rest | 12.3 µs | 12.3 µs | ≤ 10 µs | 1 | ≤ 50 | **missed** |", "- `hello`, a pass at rest: the store in memory"},
+		},
+		"a fleet writes": {
+			took: met, writes: 3,
+			want: []string{"renewals of the lease not | 3 | 3 | ≤ 0 | **missed** |"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := page(m, measured(tc.took, tc.writes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("the page lacks %q:\n%s", want, got)
+				}
+			}
+			for _, not := range tc.not {
+				if strings.Contains(got, not) {
+					t.Errorf("the page says %q:\n%s", not, got)
+				}
+			}
+		})
+	}
+}
+
+func TestAPageNeedsEverything(t *testing.T) {
+	whole := func() results { return measured(func(row) float64 { return 1 }, 0) }
+	for i := range passes {
+		r := whole()
+		delete(r, passes[i].benchmark)
+		if _, err := page(machine{}, r); err == nil || !strings.Contains(err.Error(), passes[i].Name) {
+			t.Errorf("without %v: %v", passes[i].benchmark, err)
+		}
+	}
+	r := whole()
+	for b := range r {
+		if strings.HasPrefix(b.Name, "Fleet/") {
+			delete(r, b)
+		}
+	}
+	if _, err := page(machine{}, r); err == nil {
+		t.Error("a page without a fleet")
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for ns, want := range map[float64]string{0.25: "0.25 ns", 999: "999 ns", 1000: "1 µs", 8340: "8.34 µs", 150_000: "150 µs", 2_084_605: "2.08 ms"} {
+		if got := duration(ns); got != want {
+			t.Errorf("%s ns = %s, want %s", fmt.Sprint(ns), got, want)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/internal/operator"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// instructions to a manager process, as the value of an environment variable.
+type instructions struct {
+	// Kind that it looks after.
+	Kind       string
+	Kubeconfig string
+	// Proxy that brokers are reached through.
+	Proxy string
+	// Scale of all declared times.
+	Scale float64
+}
+
+const (
+	// manage is the variable that turns this test binary into a manager.
+	manage = "DETENT_FLEET_MANAGER"
+
+	kindGreeting, kindKafka = "Greeting", "Kafka"
+
+	// workers of each controller, as by default.
+	workers = 4
+	// leaseNamespace holds the leases: as in a cluster, they are all that is written at rest.
+	leaseNamespace = "default"
+)
+
+// runManager is the manager process: it runs until standard input ends, and answers each line there with a report.
+func runManager(text string, in io.Reader, out io.Writer) error {
+	var to instructions
+	if err := json.Unmarshal([]byte(text), &to); err != nil {
+		return fmt.Errorf("reading what to manage: %w", err)
+	}
+	log.SetLogger(logr.Discard())
+	config, err := clientcmd.BuildConfigFromFlags("", to.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	tally := &lab.Tally{}
+	config.QPS = -1 // the API server is the limit
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return tally.Wrap(next) })
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer cancel()
+		lines := bufio.NewScanner(in)
+		for lines.Scan() {
+			if err := json.NewEncoder(out).Encode(measure(lines.Text(), tally)); err != nil { // whoever asked is gone
+				return
+			}
+		}
+	}()
+	switch to.Kind {
+	case kindGreeting:
+		err = greet(ctx, config, to.Scale)
+	case kindKafka:
+		err = runKafka(ctx, config, to)
+	default:
+		err = fmt.Errorf("nothing manages kind %q", to.Kind)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// greet is examples/hello as a cluster would run it.
+func greet(ctx context.Context, config *rest.Config, scale float64) error {
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		LeaderElection: true, LeaderElectionID: "hello", LeaderElectionNamespace: leaseNamespace, LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return err
+	}
+	kind, err := hello.Kind()
+	if err != nil {
+		return err
+	}
+	gauges, err := lifecycle.NewMetrics(ctrlmetrics.Registry)
+	if err != nil {
+		return err
+	}
+	greeter := lifecycle.New(kind, lifecycle.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("hello"), Metrics: gauges, DeadlineScale: scale,
+	})
+	wiring := lifecycle.Wiring{Workers: workers, Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) }}
+	if err := greeter.SetupWithManager(mgr, wiring); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+// runKafka is what detent manager runs.
+func runKafka(ctx context.Context, config *rest.Config, to instructions) error {
+	table, err := versions.Embedded()
+	if err != nil {
+		return err
+	}
+	return operator.Run(ctx, operator.Options{
+		Config: config, Table: table, Kafka: kafka.Options{OperatorVersion: "bench", Finalizing: kafka.FinalizeAutomatically},
+		DeadlineScale: to.Scale, Workers: workers, LeaderElection: true, LeaderNamespace: leaseNamespace,
+		MetricsAddress: "0", HealthAddress: "0", KafkaProxy: to.Proxy, Log: logr.Discard(),
+	})
+}
