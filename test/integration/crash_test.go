@@ -84,7 +84,7 @@ func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
 	first := sc.operator
 	first.Arm(plan)
 	sc.edit(onlyVisit, func(o lifecycle.Object) {
-		for _, l := range sortedKeys(sc.subject.Graphs()) {
+		for _, l := range sortedKeys(sc.graphs) {
 			sc.world.Another(l, o)
 		}
 	})

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/test/lab"
@@ -34,6 +35,7 @@ type scene struct {
 	namespace       string
 	visits          []Visit
 	operator        *lab.Operator
+	graphs          map[string]machines.Graph
 }
 
 var scenes atomic.Int32
@@ -46,12 +48,16 @@ func newScene(ctx context.Context, s Subject, visits []Visit) *scene {
 // sceneIn shares a world with other scenes.
 func sceneIn(ctx context.Context, s Subject, world World, visits []Visit) *scene {
 	GinkgoHelper()
-	sc := &scene{Context: ctx, subject: s, world: world, namespace: fmt.Sprintf("%s-%d", s.Name(), scenes.Add(1)), visits: visits}
+	sc := &scene{
+		Context: ctx, subject: s, world: world, namespace: fmt.Sprintf("%s-%d", s.Name(), scenes.Add(1)), visits: visits, graphs: s.Graphs(),
+	}
 	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: sc.namespace}})).To(Succeed())
 	DeferCleanup(func() {
 		if sc.operator != nil {
 			Expect(sc.operator.Kill()).To(Succeed())
 		}
+		// Nothing of a scene goes on running in the simulated world once it is over.
+		Expect(admin.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace(sc.namespace), client.GracePeriodSeconds(0))).To(Succeed())
 	})
 	return sc
 }
@@ -191,7 +197,7 @@ func (s *scene) unrested() []string {
 
 func (s *scene) restless(o lifecycle.Object) string {
 	status := o.LifecycleStatus()
-	for _, name := range sortedKeys(s.subject.Graphs()) {
+	for _, name := range sortedKeys(s.graphs) {
 		entry := entryOf(o, name)
 		if kind := s.kindOf(name, entry.State); kind != string(states.Rest) {
 			return fmt.Sprintf("stands in %s of %s, waiting for %v", entry.State, name, entry.WaitingFor)
@@ -204,7 +210,7 @@ func (s *scene) restless(o lifecycle.Object) string {
 }
 
 func (s *scene) kindOf(lifecycle, state string) string {
-	for _, known := range s.subject.Graphs()[lifecycle].States {
+	for _, known := range s.graphs[lifecycle].States {
 		if known.Name == state {
 			return known.Kind
 		}
@@ -319,7 +325,7 @@ func (s *scene) each(law string, check func(Visit) string) {
 			broken = append(broken, v.String()+": "+why)
 			continue
 		}
-		laws.show(s.subject.Graphs()[v.Lifecycle].Name, v.State, law, "yes")
+		laws.show(s.graphs[v.Lifecycle].Name, v.State, law, "yes")
 	}
 	if len(broken) > 0 {
 		Fail(fmt.Sprintf("law %q is broken\n  %s", law, strings.Join(broken, "\n  ")))
