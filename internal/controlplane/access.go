@@ -46,12 +46,12 @@ type Kubeconfigs struct{ Admin, Developer, BreakGlass string }
 // not exist before. Client-side rate limits are off, as they would hide what a
 // test wants to see; set QPS and Burst to have them.
 func (c *ControlPlane) Config(user string, groups ...string) (*rest.Config, error) {
-	pair, err := c.authority.client(user, groups...)
+	pair, err := c.authority.Client(user, groups...)
 	if err != nil {
 		return nil, err
 	}
 	cfg := c.anonymous()
-	cfg.CertData, cfg.KeyData = pair.cert, pair.key
+	cfg.CertData, cfg.KeyData = pair.Cert, pair.Key
 	return cfg, nil
 }
 
@@ -60,7 +60,7 @@ func (c *ControlPlane) anonymous() *rest.Config {
 	return &rest.Config{
 		Host:            c.URL(),
 		QPS:             -1,
-		TLSClientConfig: rest.TLSClientConfig{CAData: c.authority.pem},
+		TLSClientConfig: rest.TLSClientConfig{CAData: c.authority.PEM()},
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"k8s.io/utils/clock"
@@ -29,8 +28,8 @@ type Paths struct {
 type BinaryOptions struct {
 	// Assets is a directory with ready-made programs. etcd and kube-apiserver
 	// must be in it; kube-controller-manager and kubectl are built if they are
-	// not, and then fit an API server of their own minor version best. Default: $KUBEBUILDER_ASSETS; when that is empty too, all four are
-	// built.
+	// not, and then fit an API server of their own minor version best.
+	// Default: $KUBEBUILDER_ASSETS; when that is empty too, all four are built.
 	Assets string
 	// Cache is the directory under which built programs are kept. Default:
 	// $XDG_CACHE_HOME/detent, or ~/.cache/detent.
@@ -67,18 +66,20 @@ func (o BinaryOptions) withDefaults() (BinaryOptions, error) {
 	return o, nil
 }
 
-// program is one of the four: its file name and the package it is built from.
+// program is one of them: its file name, the package it is built from, and where
+// its path is wanted.
 type program struct {
 	name, pkg string
-	path      func(*Paths) *string
+	path      *string
 }
 
-func programs() []program {
+// programs are those of a control plane, with their places in p.
+func programs(p *Paths) []program {
 	return []program{
-		{"etcd", etcdModule, func(p *Paths) *string { return &p.Etcd }},
-		{"kube-apiserver", kubernetesModule + "/cmd/kube-apiserver", func(p *Paths) *string { return &p.APIServer }},
-		{"kube-controller-manager", kubernetesModule + "/cmd/kube-controller-manager", func(p *Paths) *string { return &p.ControllerManager }},
-		{"kubectl", kubernetesModule + "/cmd/kubectl", func(p *Paths) *string { return &p.Kubectl }},
+		{"etcd", etcdModule, &p.Etcd},
+		{"kube-apiserver", kubernetesModule + "/cmd/kube-apiserver", &p.APIServer},
+		{"kube-controller-manager", kubernetesModule + "/cmd/kube-controller-manager", &p.ControllerManager},
+		{"kubectl", kubernetesModule + "/cmd/kubectl", &p.Kubectl},
 	}
 }
 
@@ -97,29 +98,19 @@ func Binaries(ctx context.Context, o BinaryOptions) (Paths, error) {
 	if err != nil || len(missing) == 0 {
 		return found, err
 	}
-	p, err := readPins(pinnedMod, pinnedSum)
-	if err != nil {
-		return Paths{}, err
-	}
-	dir := filepath.Join(o.Cache, "control-plane", p.key()+"-"+runtime.GOOS+"-"+runtime.GOARCH)
-	if err := (&builder{BinaryOptions: o, pins: p, dir: dir}).ensure(ctx, missing); err != nil {
-		return Paths{}, err
-	}
-	for _, prog := range missing {
-		*prog.path(&found) = filepath.Join(dir, prog.name)
-	}
-	return found, nil
+	err = o.built(ctx, missing)
+	return found, err
 }
 
 // fromAssets fills in what lies in dir and returns what does not.
 func fromAssets(dir string, found *Paths) (missing []program, err error) {
 	if dir == "" {
-		return programs(), nil
+		return programs(found), nil
 	}
-	for _, prog := range programs() {
+	for _, prog := range programs(found) {
 		path := filepath.Join(dir, prog.name)
 		if executable(path) {
-			*prog.path(found) = path
+			*prog.path = path
 			continue
 		}
 		missing = append(missing, prog)

@@ -98,8 +98,8 @@ func TestBinariesBuildsOnlyWhatIsMissing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, prog := range programs() {
-					path := *prog.path(&got)
+				for _, prog := range programs(&got) {
+					path := *prog.path
 					if !executable(path) || filepath.Base(path) != prog.name {
 						t.Errorf("%s is said to be %q, want a program of that name", prog.name, path)
 					}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/detent-dev/detent/internal/controlplane/authority"
 	"github.com/detent-dev/detent/internal/controlplane/child"
 )
 
@@ -59,7 +60,7 @@ func (o Options) withDefaults() Options {
 type ControlPlane struct {
 	options   Options
 	dir       *runDir
-	authority *authority
+	authority *authority.Authority
 	admin     *rest.Config
 	port      int
 
@@ -118,14 +119,14 @@ func (c *ControlPlane) start(ctx context.Context) error {
 // writeCredentials makes what the servers need before any of them runs.
 func (c *ControlPlane) writeCredentials(context.Context) error {
 	var err error
-	if c.authority, err = newAuthority(c.options.Clock.Now()); err != nil {
+	if c.authority, err = authority.New(c.options.Clock.Now()); err != nil {
 		return err
 	}
-	if err := c.dir.write(authorityFile, c.authority.pem); err != nil {
+	if err := c.dir.write(authorityFile, c.authority.PEM()); err != nil {
 		return err
 	}
 	for _, name := range []string{apiServerPair, managerPair} {
-		pair, err := c.authority.server(name)
+		pair, err := c.authority.Server(name)
 		if err != nil {
 			return err
 		}
@@ -133,15 +134,11 @@ func (c *ControlPlane) writeCredentials(context.Context) error {
 			return err
 		}
 	}
-	key, err := newKey()
+	key, err := authority.NewKey()
 	if err != nil {
 		return err
 	}
-	encoded, err := encodeKey(key)
-	if err != nil {
-		return err
-	}
-	return c.dir.write(tokenKeyFile, encoded)
+	return c.dir.write(tokenKeyFile, key)
 }
 
 // writeKubeconfigs needs the port, and so comes after the API server.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/detent-dev/detent/internal/controlplane/authority"
 )
 
 const (
@@ -48,11 +50,11 @@ func (d *runDir) write(name string, data []byte) error {
 	return os.WriteFile(d.file(name), data, 0o600)
 }
 
-func (d *runDir) writePair(name string, pair keyPair) error {
-	if err := d.write(name+".crt", pair.cert); err != nil {
+func (d *runDir) writePair(name string, pair authority.Pair) error {
+	if err := d.write(name+".crt", pair.Cert); err != nil {
 		return err
 	}
-	return d.write(name+".key", pair.key)
+	return d.write(name+".key", pair.Key)
 }
 
 // remove deletes the directory and then lets go of its lock.

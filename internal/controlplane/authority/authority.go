@@ -1,4 +1,5 @@
-package controlplane
+// Package authority issues the certificates of one throw-away cluster.
+package authority
 
 import (
 	"crypto"
@@ -21,20 +22,21 @@ const (
 	lifetime = 365 * 24 * time.Hour
 )
 
-// authority signs every certificate of one control plane. Its key is never
+// Authority signs every certificate of one control plane. Its key is never
 // written to disk: who can read the directory can use what was issued, and
 // issue nothing new.
-type authority struct {
+type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	pem  []byte
 	now  time.Time
 }
 
-// keyPair is a certificate with its key, both in PEM.
-type keyPair struct{ cert, key []byte }
+// Pair is a certificate with its key, both in PEM.
+type Pair struct{ Cert, Key []byte }
 
-func newAuthority(now time.Time) (*authority, error) {
+// New makes an authority whose certificates are valid from a little before now.
+func New(now time.Time) (*Authority, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func newAuthority(now time.Time) (*authority, error) {
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 	}
-	a := &authority{cert: tmpl, key: key, now: now}
+	a := &Authority{cert: tmpl, key: key, now: now}
 	der, err := a.sign(tmpl, key.Public())
 	if err != nil {
 		return nil, fmt.Errorf("making the certificate authority: %w", err)
@@ -57,44 +59,66 @@ func newAuthority(now time.Time) (*authority, error) {
 	return a, nil
 }
 
-// client issues a certificate that the API server takes for user, a member of
+// Client issues a certificate that the API server takes for user, a member of
 // groups: the common name is the user and the organizations are the groups
 // (kubernetes.io/docs/reference/access-authn-authz/authentication, X.509).
-func (a *authority) client(user string, groups ...string) (keyPair, error) {
+func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 }
 
-// server issues a certificate for a server on loopback.
-func (a *authority) server(name string) (keyPair, error) {
-	return a.issue(&x509.Certificate{
+// Server issues a certificate for a server on loopback that is also reached by
+// hosts: names and IP addresses.
+func (a *Authority) Server(name string, hosts ...string) (Pair, error) {
+	cert := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
 		DNSNames:    []string{"localhost", "kubernetes.default.svc"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	})
+	}
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			cert.IPAddresses = append(cert.IPAddresses, ip)
+			continue
+		}
+		cert.DNSNames = append(cert.DNSNames, host)
+	}
+	return a.issue(cert)
 }
 
-func (a *authority) issue(tmpl *x509.Certificate) (keyPair, error) {
+// PEM is the authority's own certificate.
+func (a *Authority) PEM() []byte { return a.pem }
+
+// NewKey makes a private key in PEM, such as service account tokens are signed
+// with.
+func NewKey() ([]byte, error) {
 	key, err := newKey()
 	if err != nil {
-		return keyPair{}, err
+		return nil, err
+	}
+	return encodeKey(key)
+}
+
+func (a *Authority) issue(tmpl *x509.Certificate) (Pair, error) {
+	key, err := newKey()
+	if err != nil {
+		return Pair{}, err
 	}
 	tmpl.KeyUsage = x509.KeyUsageDigitalSignature
 	der, err := a.sign(tmpl, key.Public())
 	if err != nil {
-		return keyPair{}, fmt.Errorf("issuing a certificate for %s: %w", tmpl.Subject.CommonName, err)
+		return Pair{}, fmt.Errorf("issuing a certificate for %s: %w", tmpl.Subject.CommonName, err)
 	}
 	keyPEM, err := encodeKey(key)
 	if err != nil {
-		return keyPair{}, err
+		return Pair{}, err
 	}
-	return keyPair{cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), key: keyPEM}, nil
+	return Pair{Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), Key: keyPEM}, nil
 }
 
-func (a *authority) sign(tmpl *x509.Certificate, public crypto.PublicKey) ([]byte, error) {
+func (a *Authority) sign(tmpl *x509.Certificate, public crypto.PublicKey) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
 		return nil, err
