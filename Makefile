@@ -11,6 +11,7 @@ ARGS        ?=#      arguments of `detent dev` in `make run`
 PKGS        ?= ./...
 BENCH       ?= .
 COUNT       ?= 6
+ONLY        ?=#      names of images in `make images`; none means all
 
 TOOLS       := bin/tools
 # Tools are built again when their pins change or the Go toolchain does: a linter
@@ -33,10 +34,12 @@ run: build ## run everything on this machine: control plane, operator, simulated
 .PHONY: test
 test: $(TOOLS_BUILT) control-plane ## run the unit tests with the race detector, then the integration tests
 	hack/test $(PKGS)
+	cd test/cluster && GOWORK=off go test ./...
 
 .PHONY: lint
 lint: $(TOOLS_BUILT) ## check style, layering, format, and that generated files are up to date
 	$(TOOLS)/golangci-lint run
+	cd test/cluster && GOWORK=off ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml
 	@hack/check-format
 	@hack/check-generated
 
@@ -81,12 +84,31 @@ $(TOOLS_BUILT): tools/go.mod tools/go.sum
 control-plane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl, if they are missing
 	go run ./hack/controlplane
 
+# The test cluster is a module of its own, and so is its command. See docs/testing.md.
+.PHONY: cluster
+cluster:
+	@cd test/cluster && GOFLAGS=-mod=readonly GOWORK=off go build -buildvcs=false -trimpath -o ../../bin/cluster .
+
+.PHONY: cluster-up
+cluster-up: cluster ## start a real single-node cluster on this machine; the last line is its kubeconfig
+	@bin/cluster up
+
+.PHONY: cluster-down
+cluster-down: cluster ## stop that cluster and remove it without a trace
+	@bin/cluster down
+
+.PHONY: images
+images: cluster ## make container images from packages; ONLY="kafka-4.1.2 operator" makes those alone
+	@bin/cluster images $(ONLY)
+
+.PHONY: cluster-test
+cluster-test: ## test the cluster itself: start it, use it, kill it, and look for what is left; needs root
+	cd test/cluster && GOWORK=off go test -count=1 -timeout 30m -tags realcluster -v ./...
+
 # These come with the parts they run.
-.PHONY: proof cluster-up cluster-down e2e e2e-smoke
+.PHONY: proof e2e e2e-smoke
 proof: ## explore every reachable state of every machine (not there yet)
-cluster-up: ## start a real single-node cluster on this machine (not there yet)
-cluster-down: ## stop that cluster and remove it (not there yet)
 e2e: ## run real upgrades on that cluster (not there yet)
 e2e-smoke: ## run the shortest of them (not there yet)
-proof cluster-up cluster-down e2e e2e-smoke:
+proof e2e e2e-smoke:
 	@echo 'make $@: not there yet' >&2; exit 2

@@ -1,0 +1,100 @@
+package images
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/detent-dev/detent/test/cluster/machine"
+)
+
+// debianRoot is a root file system of a suite of Debian with some packages.
+type debianRoot struct {
+	suite string
+	// packages whose versions are asserted: the suite gives what it has, and that changes.
+	packages []machine.Package
+	// others go without saying.
+	others []string
+}
+
+// javaRoot holds the Java that every version of Kafka here runs on.
+func javaRoot() *debianRoot {
+	return &debianRoot{suite: "bookworm", packages: []machine.Package{{Name: "openjdk-17-jre-headless", Version: "17.0."}}}
+}
+
+func (d *debianRoot) key() string {
+	return fmt.Sprintf("debian %s %q %q 1", d.suite, d.packages, d.others)
+}
+
+// layer of the root file system. It takes a minute the first time.
+func (d *debianRoot) layer(ctx context.Context, k *Kitchen) (v1.Layer, error) {
+	if l, err := k.Store.kept(d.key()); err == nil {
+		return l, nil
+	}
+	if err := machine.Install(ctx, k.Log, []machine.Package{{Name: "mmdebstrap"}}); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(k.Store.path(), 0o755); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(k.Store.path(), "root-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintf(k.Log, "image: unpacking a root of Debian %s\n", d.suite)
+	if err := d.unpack(ctx, dir); err != nil {
+		return nil, err
+	}
+	if err := d.check(ctx, dir); err != nil {
+		return nil, err
+	}
+	return k.Store.Layer(d.key(), func(w *tar.Writer) error { return writeTree(w, dir, d.skip) })
+}
+
+func (d *debianRoot) unpack(ctx context.Context, dir string) error {
+	names := append([]string{}, d.others...)
+	for _, p := range d.packages {
+		names = append(names, p.Name)
+	}
+	cmd := exec.CommandContext(ctx, "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory",
+		"--include="+strings.Join(names, ","),
+		// A post-install script of Java's writes there and does not make it.
+		`--setup-hook=mkdir -p "$1/usr/share/man/man1"`,
+		d.suite, dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("unpacking Debian %s: %w:\n%s", d.suite, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// check that the suite gave the versions that were tried.
+func (d *debianRoot) check(ctx context.Context, dir string) error {
+	for _, p := range d.packages {
+		out, err := exec.CommandContext(ctx, "dpkg-query", "--admindir="+filepath.Join(dir, "var/lib/dpkg"), "--show", "--showformat=${Version}", p.Name).Output()
+		if err != nil {
+			return fmt.Errorf("asking for the version of %s in Debian %s: %w", p.Name, d.suite, err)
+		}
+		if !strings.HasPrefix(string(out), p.Version) {
+			return &machine.VersionError{Package: p, Installed: string(out), Suffix: "; try it, and write it down in test/cluster/images"}
+		}
+	}
+	return nil
+}
+
+// skip what no container reads.
+func (d *debianRoot) skip(name string) bool {
+	for _, prefix := range []string{"usr/share/doc/", "usr/share/man/", "usr/share/locale/", "usr/share/info/", "var/cache/", "var/lib/apt/lists/", "var/log/", "boot/", "dev/", "proc/", "sys/", "run/", "tmp/"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,193 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const (
+	cgroupMount = "/sys/fs/cgroup"
+	// ownCgroup holds a cgroup for each component.
+	ownCgroup = "detent-cluster"
+	// podCgroup is where a kubelet puts the pods.
+	podCgroup = "kubepods"
+)
+
+// hierarchies that a component is put into: the one of cgroup v2, or those of v1 that tell who belongs to whom and that free
+// it from limits that were meant for the shell that started it.
+func hierarchies() ([]string, error) {
+	if _, err := os.Stat(filepath.Join(cgroupMount, "cgroup.controllers")); err == nil {
+		return []string{cgroupMount}, nil
+	}
+	var found []string
+	for _, name := range []string{"pids", "memory"} {
+		dir := filepath.Join(cgroupMount, name)
+		if _, err := os.Stat(filepath.Join(dir, "cgroup.procs")); err != nil {
+			return nil, fmt.Errorf("looking for cgroups: neither %s nor the v1 hierarchy %s is mounted: %w", cgroupMount, dir, err)
+		}
+		found = append(found, dir)
+	}
+	return found, nil
+}
+
+// EnterCgroup moves the calling process into the cgroup of a component.
+func EnterCgroup(name string) error {
+	list, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, h := range list {
+		dir := filepath.Join(h, ownCgroup, name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("making a cgroup for %s: %w", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0"), 0); err != nil {
+			return fmt.Errorf("entering the cgroup of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// InCgroup says whether a process runs, and does so in the cgroup of the component.
+func InCgroup(pid int, name string) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return false
+	}
+	want := "/" + ownCgroup + "/" + name
+	for line := range strings.Lines(string(data)) {
+		if strings.HasSuffix(strings.TrimSpace(line), ":"+want) {
+			return !zombie(pid)
+		}
+	}
+	return false
+}
+
+// zombie says whether a process has ended and waits for its parent to notice.
+func zombie(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
+}
+
+// cgroupRoots are the cluster's cgroups at the top of every hierarchy.
+func cgroupRoots() ([]string, error) {
+	var roots []string
+	for _, pattern := range []string{ownCgroup, podCgroup, "*/" + ownCgroup, "*/" + podCgroup} {
+		found, err := filepath.Glob(filepath.Join(cgroupMount, pattern))
+		if err != nil {
+			return nil, err
+		}
+		roots = append(roots, found...)
+	}
+	return roots, nil
+}
+
+// belowCgroup calls visit for every cgroup at and below root, the deepest first.
+func belowCgroup(root string, visit func(dir string) error) error {
+	var dirs []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir():
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, dir := range slices.Backward(dirs) {
+		if err := visit(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Processes of the cluster: its components, and all that run in its pods.
+func Processes() ([]int, error) {
+	roots, err := cgroupRoots()
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, root := range roots {
+		err := belowCgroup(root, func(dir string) error {
+			data, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+			if err != nil {
+				return nil //nolint:nilerr // the cgroup has gone meanwhile
+			}
+			for field := range strings.FieldsSeq(string(data)) {
+				if pid, err := strconv.Atoi(field); err == nil && !zombie(pid) {
+					pids = append(pids, pid)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(pids)
+	return slices.Compact(pids), nil
+}
+
+// KillAll ends every process of the cluster, and returns when none is left.
+func KillAll(ctx context.Context) error {
+	return Await(ctx, "every process of the cluster is gone", func() (bool, error) {
+		pids, err := Processes()
+		if err != nil {
+			return false, err
+		}
+		for _, pid := range pids {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return false, fmt.Errorf("killing process %d: %w", pid, err)
+			}
+		}
+		return len(pids) == 0, nil
+	})
+}
+
+// RemoveCgroups removes the cluster's cgroups, which have to be empty.
+func RemoveCgroups(ctx context.Context) error {
+	roots, err := cgroupRoots()
+	if err != nil {
+		return err
+	}
+	for _, root := range roots {
+		err := Await(ctx, "cgroup "+root+" is gone", func() (bool, error) {
+			busy := false
+			err := belowCgroup(root, func(dir string) error {
+				err := os.Remove(dir)
+				if errors.Is(err, syscall.EBUSY) { // the last process is still on its way out
+					busy = true
+					return nil
+				}
+				if errors.Is(err, os.ErrNotExist) {
+					return nil
+				}
+				return err
+			})
+			return !busy, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Mounts at and below a directory, in the order they were made.
+func Mounts(dir string) ([]string, error) {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line)
+		if len(fields) < 5 {
+			continue
+		}
+		// The kernel writes blanks and the like as octal numbers (proc_pid_mountinfo(5)).
+		path := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[4])
+		if path == dir || strings.HasPrefix(path, dir+"/") {
+			found = append(found, path)
+		}
+	}
+	return found, nil
+}
+
+// Unmount undoes every mount at and below a directory.
+func Unmount(dir string) error {
+	mounts, err := Mounts(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, path := range slices.Backward(mounts) {
+		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) {
+			errs = append(errs, fmt.Errorf("unmounting %s: %w", path, err))
+		}
+	}
+	return errors.Join(errs...)
+}

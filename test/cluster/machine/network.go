@@ -1,0 +1,98 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+)
+
+// Device is the network device that carries the node's address. It is a bridge without ports: an address of the machine's
+// own that no other machine knows a way to, and one that any kernel can make.
+const Device = "detent0"
+
+// podDevices is how the devices of pods begin on the machine's side (the ptp plugin's choice).
+const podDevices = "veth"
+
+func run(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// AddDevice gives the machine the node's address.
+func AddDevice(ctx context.Context, ip net.IP) error {
+	if ifaces, err := net.InterfaceAddrs(); err == nil {
+		for _, a := range ifaces {
+			if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
+				return fmt.Errorf("giving the node its address: %s is in use already", ip)
+			}
+		}
+	}
+	return errors.Join(
+		run(ctx, "ip", "link", "add", Device, "type", "bridge"),
+		run(ctx, "ip", "address", "add", ip.String()+"/32", "dev", Device),
+		run(ctx, "ip", "link", "set", Device, "up"),
+	)
+}
+
+// Devices of the cluster: the node's own, and those that lead to pods, which are known by their routes.
+func Devices(pods *net.IPNet) ([]string, error) {
+	ifaces, err := net.Interfaces()
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for i := range ifaces {
+		d := &ifaces[i]
+		if d.Name == Device || strings.HasPrefix(d.Name, podDevices) && holds(d, pods) {
+			found = append(found, d.Name)
+		}
+	}
+	return found, nil
+}
+
+// holds says whether a device has an address in a network.
+func holds(d *net.Interface, network *net.IPNet) bool {
+	addrs, err := d.Addrs()
+	if err != nil {
+		return false
+	}
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && network.Contains(n.IP) {
+			return true
+		}
+	}
+	return false
+}
+
+// RemoveNetwork removes the cluster's devices and rules. The kernel itself removes a pod's device with the last process in
+// the pod's network, a moment later; to remove it once more is no error.
+func RemoveNetwork(ctx context.Context, pods *net.IPNet) error {
+	err := Await(ctx, "the cluster's network devices are gone", func() (bool, error) {
+		devices, err := Devices(pods)
+		for _, name := range devices {
+			_ = run(ctx, "ip", "link", "delete", name) // it may have gone by itself
+		}
+		return len(devices) == 0, err
+	})
+	return errors.Join(err, removeTables(ctx))
+}
+
+// removeTables removes the rules of kube-proxy.
+func removeTables(ctx context.Context) error {
+	if _, err := exec.LookPath("nft"); err != nil {
+		return nil //nolint:nilerr // without the program nobody made any
+	}
+	var errs []error
+	for _, family := range []string{"ip", "ip6"} {
+		if run(ctx, "nft", "list", "table", family, "kube-proxy") == nil {
+			errs = append(errs, run(ctx, "nft", "delete", "table", family, "kube-proxy"))
+		}
+	}
+	return errors.Join(errs...)
+}

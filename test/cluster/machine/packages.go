@@ -1,0 +1,98 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Package of the distribution.
+type Package struct {
+	Name string
+	// Version that this was tried with: the start of the installed one, so that a distribution's own mending of it is let in.
+	Version string
+}
+
+// NodePackages are what a node needs beside our own programs. What CNI plugins, runc and containerd write and leave behind
+// differs from version to version, so that another one has to be tried before it is taken.
+func NodePackages() []Package {
+	return []Package{
+		{"containerd", "1.6.20"},
+		{"runc", "1.1.5"},
+		{"containernetworking-plugins", "1.1.1"},
+		{"nftables", "1.0.6"},
+	}
+}
+
+// VersionError says that a package has another version than the one that was tried.
+type VersionError struct {
+	Package           Package
+	Installed, Suffix string
+}
+
+// Error says what to do.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("package %s is installed in version %s, and only %s was tried%s", e.Package.Name, e.Installed, e.Package.Version, e.Suffix)
+}
+
+// Install brings packages of the distribution that are missing, and refuses versions that were not tried.
+func Install(ctx context.Context, log io.Writer, packages []Package) error {
+	var missing []string
+	for _, p := range packages {
+		if _, err := installed(ctx, p.Name); err != nil {
+			missing = append(missing, p.Name)
+		}
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(log, "cluster: installing %s from the distribution's packages\n", strings.Join(missing, ", "))
+		if err := aptInstall(ctx, missing); err != nil {
+			return fmt.Errorf("installing %s: %w", strings.Join(missing, ", "), err)
+		}
+	}
+	for _, p := range packages {
+		version, err := installed(ctx, p.Name)
+		if err != nil {
+			return err
+		}
+		if !strings.HasPrefix(version, p.Version) {
+			return &VersionError{Package: p, Installed: version, Suffix: "; run this on Debian 12, or try the other version and write it down in test/cluster/machine/packages.go"}
+		}
+	}
+	return nil
+}
+
+// installed returns the version of a package, or an error when it is not installed.
+func installed(ctx context.Context, name string) (string, error) {
+	out, err := exec.CommandContext(ctx, "dpkg-query", "--show", "--showformat=${db:Status-Status} ${Version}", name).Output()
+	status, version, _ := strings.Cut(string(out), " ")
+	if err != nil || status != "installed" {
+		return "", fmt.Errorf("package %s is not installed", name)
+	}
+	return version, nil
+}
+
+func aptInstall(ctx context.Context, names []string) error {
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return fmt.Errorf("%w: this needs Debian or one of its kin; elsewhere use a cluster that exists, with E2E_KUBECONFIG", err)
+	}
+	for _, args := range [][]string{
+		{"update", "--quiet", "--quiet"},
+		append([]string{"install", "--yes", "--quiet", "--quiet", "--no-install-recommends"}, names...),
+	} {
+		cmd := exec.CommandContext(ctx, "apt-get", args...)
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		out, err := cmd.CombinedOutput()
+		if _, failed := errors.AsType[*exec.ExitError](err); failed {
+			return fmt.Errorf("apt-get %s: %w:\n%s", args[0], err, bytes.TrimSpace(out))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

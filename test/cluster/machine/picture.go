@@ -1,0 +1,119 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// SharedDirs are directories that containerd, kubelet and CNI plugins use whatever they are told, by their names in their
+// sources.
+func SharedDirs() []string {
+	return []string{
+		"/etc/cni", "/opt/cni", "/run/cni", "/run/containerd", "/run/netns", "/usr/libexec/kubernetes", "/var/lib/cni", "/var/lib/containerd",
+		"/var/lib/kubelet", "/var/log/containers", "/var/log/pods",
+	}
+}
+
+// Picture is everything on a machine that a cluster changes, a line for each thing, to be compared with a later one.
+func Picture(ctx context.Context) ([]string, error) {
+	var lines []string
+	for _, part := range []func(context.Context) ([]string, error){processLines, mountLines, deviceLines, ruleLines, dirLines, cgroupLines} {
+		more, err := part(ctx)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, more...)
+	}
+	for _, name := range settings() {
+		if value, known := Settings()[name]; known {
+			lines = append(lines, "setting "+name+" = "+value)
+		}
+	}
+	return lines, nil
+}
+
+// processLines are the processes that were told of the cluster's directory, as every component was, or that have a file
+// system of their own, as containers have. They are not found by their cgroups, as Processes finds them: a picture shows
+// also what that misses. Other people's processes come and go, and are left out.
+func processLines(context.Context) ([]string, error) {
+	own, err := os.Readlink("/proc/self/ns/mnt")
+	if err != nil {
+		return nil, err
+	}
+	found, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, dir := range found {
+		data, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if err != nil || len(data) == 0 {
+			continue // it has ended, or is one of the kernel's
+		}
+		command := strings.ReplaceAll(strings.TrimRight(string(data), "\x00"), "\x00", " ")
+		mounts, err := os.Readlink(filepath.Join(dir, "ns", "mnt"))
+		if err != nil {
+			continue
+		}
+		if mounts != own || strings.Contains(command, "detent-cluster") {
+			lines = append(lines, fmt.Sprintf("process %s %s", filepath.Base(dir), command))
+		}
+	}
+	return lines, nil
+}
+
+func mountLines(context.Context) ([]string, error) {
+	mounts, err := Mounts("")
+	for i := range mounts {
+		mounts[i] = "mount " + mounts[i]
+	}
+	return mounts, err
+}
+
+func deviceLines(context.Context) ([]string, error) {
+	ifaces, err := net.Interfaces()
+	lines := make([]string, len(ifaces))
+	for i := range ifaces {
+		lines[i] = "device " + ifaces[i].Name
+	}
+	return lines, err
+}
+
+// ruleLines are the rules of nftables, which are those of today's iptables too.
+func ruleLines(ctx context.Context) ([]string, error) {
+	if _, err := exec.LookPath("nft"); err != nil {
+		return nil, nil //nolint:nilerr // without the program nobody made any
+	}
+	out, err := exec.CommandContext(ctx, "nft", "--stateless", "list", "ruleset").Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the rules of nftables: %w", err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		lines = append(lines, "rule "+strings.TrimSpace(line))
+	}
+	return lines, nil
+}
+
+func dirLines(context.Context) ([]string, error) {
+	var lines []string
+	for _, dir := range append(SharedDirs(), "/var/lib/detent-cluster") {
+		if _, err := os.Stat(dir); err == nil {
+			lines = append(lines, "directory "+dir)
+		}
+	}
+	return lines, nil
+}
+
+func cgroupLines(context.Context) ([]string, error) {
+	roots, err := cgroupRoots()
+	for i := range roots {
+		roots[i] = "cgroup " + roots[i]
+	}
+	return roots, err
+}

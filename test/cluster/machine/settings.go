@@ -1,0 +1,46 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// settings are those of the kernel that kubelet, kube-proxy and the CNI plugins change.
+func settings() []string {
+	return []string{
+		"kernel/keys/root_maxbytes", "kernel/keys/root_maxkeys", "kernel/panic", "kernel/panic_on_oops",
+		"net/ipv4/conf/all/route_localnet", "net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding",
+		"net/netfilter/nf_conntrack_max", "net/netfilter/nf_conntrack_tcp_be_liberal",
+		"net/netfilter/nf_conntrack_tcp_timeout_close_wait", "net/netfilter/nf_conntrack_tcp_timeout_established",
+		"vm/overcommit_memory", "vm/panic_on_oom",
+	}
+}
+
+// Settings reads the kernel's settings that the cluster changes; what this kernel does not have is left out.
+func Settings() map[string]string {
+	found := map[string]string{}
+	for _, name := range settings() {
+		if data, err := os.ReadFile(filepath.Join("/proc/sys", name)); err == nil {
+			found[name] = strings.TrimSpace(string(data))
+		}
+	}
+	return found
+}
+
+// RestoreSettings writes back those that have changed.
+func RestoreSettings(before map[string]string) error {
+	var errs []error
+	now := Settings()
+	for name, value := range before {
+		if now[name] == value {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join("/proc/sys", name), []byte(value), 0); err != nil {
+			errs = append(errs, fmt.Errorf("restoring the kernel's setting %s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

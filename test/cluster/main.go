@@ -1,0 +1,147 @@
+// Command cluster makes this machine a Kubernetes cluster of one node for tests, from packages alone, and takes it apart
+// again without a trace. See docs/testing.md.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/detent-dev/detent/test/cluster/component"
+	"github.com/detent-dev/detent/test/cluster/images"
+	"github.com/detent-dev/detent/test/cluster/machine"
+	"github.com/detent-dev/detent/test/cluster/node"
+	"github.com/detent-dev/detent/test/cluster/registry"
+	"github.com/detent-dev/detent/test/cluster/storage"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := newCommand().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{Use: "cluster", Short: "A Kubernetes cluster of one node for tests", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(upCommand(), downCommand(), imagesCommand(), checksumsCommand(), pictureCommand())
+	root.AddCommand(becomeCommand(), registryCommand(), provisionerCommand())
+	return root
+}
+
+func upCommand() *cobra.Command {
+	o := node.Options{}
+	cmd := &cobra.Command{
+		Use: "up", Short: "Start the cluster, unless it runs; the last line is its kubeconfig", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Log = cmd.ErrOrStderr()
+			kubeconfig, err := node.Up(cmd.Context(), o)
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout(), kubeconfig)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&o.Repository, "repository", ".", "root of the project's sources")
+	return cmd
+}
+
+func downCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "down", Short: "Remove the cluster and all its traces", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return node.Down(cmd.Context(), cmd.ErrOrStderr()) },
+	}
+}
+
+func imagesCommand() *cobra.Command {
+	k := &images.Kitchen{}
+	cmd := &cobra.Command{
+		Use: "images [name...]", Short: "Make container images, all or those named, and give them to a cluster that runs",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			recipes, err := images.Choose(names)
+			if err != nil {
+				return err
+			}
+			if k.Store, err = images.DefaultStore(); err != nil {
+				return err
+			}
+			k.Log = cmd.ErrOrStderr()
+			if err := k.Make(cmd.Context(), recipes); err != nil {
+				return err
+			}
+			if err := k.Store.Prune(); err != nil {
+				return err
+			}
+			if url, running := node.RegistryURL(); running {
+				return registry.Push(cmd.Context(), url, k.Store)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&k.Repository, "repository", ".", "root of the project's sources")
+	return cmd
+}
+
+func checksumsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "checksums version", Short: "Print the checksums of the jars of a version of Kafka, as test/cluster/images/kafka has them", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := images.Checksums(cmd.Context(), cmd.ErrOrStderr(), args[0])
+			fmt.Fprint(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+}
+
+func pictureCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "picture", Short: "Print everything on this machine that a cluster changes, for comparison", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lines, err := machine.Picture(cmd.Context())
+			fmt.Fprintln(cmd.OutOrStdout(), strings.Join(lines, "\n"))
+			return err
+		},
+	}
+}
+
+// The rest are not for people: the cluster runs itself with them.
+
+func becomeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "become", Hidden: true, Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return component.Set{Dir: args[0]}.Become(args[1]) },
+	}
+}
+
+func registryCommand() *cobra.Command {
+	var address, dir string
+	cmd := &cobra.Command{
+		Use: "registry", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return registry.Serve(cmd.Context(), address, images.Store{Dir: dir})
+		},
+	}
+	cmd.Flags().StringVar(&address, "listen", "", "address")
+	cmd.Flags().StringVar(&dir, "images", "", "directory of the store")
+	return cmd
+}
+
+func provisionerCommand() *cobra.Command {
+	var kubeconfig, name, dir string
+	cmd := &cobra.Command{
+		Use: "provisioner", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return storage.Run(cmd.Context(), kubeconfig, name, dir) },
+	}
+	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig")
+	cmd.Flags().StringVar(&name, "name", "", "name in storage classes")
+	cmd.Flags().StringVar(&dir, "dir", "", "directory of the volumes")
+	return cmd
+}

@@ -1,0 +1,97 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the manifests are part of the program
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/test/cluster/machine"
+)
+
+// manifests of what every cluster has beside the API server's own objects: DNS and a storage class.
+//
+//go:embed manifests/cluster.yaml
+var manifests []byte
+
+// kubectl acts on the cluster as its administrator.
+type kubectl struct{ program string }
+
+func newKubectl(program string) *kubectl { return &kubectl{program: program} }
+
+// ownKubectl finds the program, which a cluster that runs has had built.
+func ownKubectl(ctx context.Context, log io.Writer) (*kubectl, error) {
+	paths, err := controlplane.Binaries(ctx, controlplane.BinaryOptions{Log: log})
+	return newKubectl(paths.Kubectl), err
+}
+
+func (k *kubectl) run(ctx context.Context, stdin []byte, args ...string) error {
+	cmd := exec.CommandContext(ctx, k.program, append([]string{"--kubeconfig=" + Kubeconfig()}, args...)...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	// It must not be left behind by a command that was killed. The signal is bound to the thread that forks.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// ready says whether the API server answers.
+func (k *kubectl) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return k.run(ctx, nil, "get", "--raw=/readyz")
+}
+
+// await waits for the API server. What it says at last is part of the error.
+func (k *kubectl) await(ctx context.Context) error {
+	return k.retry(ctx, "the API server is ready", k.ready)
+}
+
+// install puts the manifests in place and waits until pods run.
+func (k *kubectl) install(ctx context.Context) error {
+	for _, step := range []struct {
+		what string
+		do   func(context.Context) error
+	}{
+		{"manifests are accepted", func(ctx context.Context) error { return k.run(ctx, manifests, "apply", "--filename=-") }},
+		{"the node is ready", func(ctx context.Context) error {
+			return k.run(ctx, nil, "wait", "--for=condition=Ready", "--timeout=5s", "node/"+nodeName)
+		}},
+		{"DNS answers", func(ctx context.Context) error {
+			return k.run(ctx, nil, "--namespace=kube-system", "rollout", "status", "--timeout=5s", "deployment/dns")
+		}},
+		{"pods may be created", func(ctx context.Context) error { return k.run(ctx, nil, "get", "serviceaccount", "default") }},
+	} {
+		if err := k.retry(ctx, step.what, step.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *kubectl) retry(ctx context.Context, what string, do func(context.Context) error) error {
+	var last error
+	err := machine.Await(ctx, what, func() (bool, error) {
+		if dead := tails(); dead != "" {
+			return false, fmt.Errorf("waiting until %s:%s", what, dead)
+		}
+		if err := do(ctx); ctx.Err() == nil {
+			last = err
+		}
+		return last == nil, nil
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("%w; at last: %w", err, last)
+	}
+	return err
+}

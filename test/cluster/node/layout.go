@@ -1,0 +1,52 @@
+// Package node makes this machine a cluster of one node, and takes it apart again.
+package node
+
+import (
+	"net"
+	"path/filepath"
+)
+
+// Dir holds everything of the cluster. There is one cluster per machine: its addresses, rules and cgroups have one place each.
+const Dir = "/var/lib/detent-cluster"
+
+const (
+	// nodeName of the only node.
+	nodeName = "detent"
+	// nodeAddress is what every server of the cluster listens on, but for those on loopback. See machine.Device.
+	nodeAddress = "10.243.0.1"
+	// podNetwork and serviceNetwork, and the addresses in the latter that the API server and DNS get.
+	podNetwork, serviceNetwork  = "10.244.0.0/24", "10.96.0.0/16"
+	serviceAddress, dnsAddress  = "10.96.0.1", "10.96.0.10"
+	clusterDomain               = "cluster.local"
+	apiServerURL                = "https://" + nodeAddress + ":6443"
+	pauseImage                  = "detent.local/pause:1"
+	serviceAccountIssuer        = "https://kubernetes.default.svc." + clusterDomain
+	storageClass, provisionedBy = "standard", "detent.local/directory"
+)
+
+// Names of the components, in the order of their start.
+const (
+	Registry          = "registry"
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	Containerd        = "containerd"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kubelet           = "kubelet"
+	Proxy             = "kube-proxy"
+	Provisioner       = "provisioner"
+)
+
+// Kubeconfig of a person who may do everything.
+func Kubeconfig() string { return path("kubeconfig") }
+
+func path(elem ...string) string { return filepath.Join(append([]string{Dir}, elem...)...) }
+
+// podRange is podNetwork, parsed.
+func podRange() *net.IPNet {
+	_, network, err := net.ParseCIDR(podNetwork)
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	return network
+}

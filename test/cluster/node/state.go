@@ -1,0 +1,114 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/detent-dev/detent/test/cluster/component"
+	"github.com/detent-dev/detent/test/cluster/machine"
+)
+
+// state is what has to be known to take the cluster apart: how the machine was before. It is written first of all.
+type state struct {
+	// Settings of the kernel.
+	Settings map[string]string `json:"settings"`
+	// Dirs of machine.SharedDirs that existed.
+	Dirs []string `json:"dirs"`
+	// Registry is the address of ours.
+	Registry string `json:"registry"`
+}
+
+func stateFile() string { return path("state.json") }
+
+// readyFile lies there once the cluster was ready.
+func readyFile() string { return path("ready") }
+
+func readState() (state, error) {
+	var s state
+	data, err := os.ReadFile(stateFile())
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("reading %s: %w", stateFile(), err)
+	}
+	return s, nil
+}
+
+func writeState() (state, error) {
+	s := state{Settings: machine.Settings()}
+	for _, dir := range machine.SharedDirs() {
+		if _, err := os.Stat(dir); err == nil {
+			s.Dirs = append(s.Dirs, dir)
+		}
+	}
+	var err error
+	if s.Registry, err = freeAddress(); err != nil {
+		return s, err
+	}
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return s, err
+	}
+	return s, os.WriteFile(stateFile(), data, 0o600)
+}
+
+// newDirs are those shared directories that did not exist before the cluster.
+func (s *state) newDirs() []string {
+	return slices.DeleteFunc(machine.SharedDirs(), func(dir string) bool { return slices.Contains(s.Dirs, dir) })
+}
+
+// freeAddress on loopback, free a moment ago.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it listens at once or not at all
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// RegistryURL of the registry of the cluster that runs.
+func RegistryURL() (string, bool) {
+	s, err := readState()
+	if err != nil {
+		return "", false
+	}
+	_, running := Components().PID(Registry)
+	return "http://" + s.Registry, running
+}
+
+// Components of the cluster.
+func Components() component.Set {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	return component.Set{Dir: path("components"), Launcher: []string{self, "become"}}
+}
+
+// lock keeps two commands from working on the cluster at once. The kernel gives it back when the process ends.
+func lock() (*os.File, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cache directory: %w; set XDG_CACHE_HOME", err)
+	}
+	file := filepath.Join(cache, "detent", "cluster.lock")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("locking %s: another command is starting or stopping the cluster: %w", file, err), f.Close())
+	}
+	return f, nil
+}

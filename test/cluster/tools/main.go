@@ -1,0 +1,25 @@
+// Command tools is what a test's workload pods run: an HTTP server and client, numbered records into and out of Kafka, and
+// numbered files.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	root := &cobra.Command{Use: "tools", Short: "Workloads for tests", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(serveCommand(), fetchCommand(), produceCommand(), consumeCommand(), writeCommand(), verifyCommand())
+	err := root.ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
