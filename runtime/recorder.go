@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
@@ -29,6 +30,7 @@ import (
 // object has long been at rest. It is a Runnable of its manager, and safe for concurrent use. It never blocks.
 type Recorder struct {
 	scheme     *k8sruntime.Scheme
+	mapper     meta.RESTMapper
 	controller string
 	instance   string
 	clock      clock.Clock
@@ -58,20 +60,22 @@ func NewRecorder(mgr ctrl.Manager, controller string) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the recorder of events: %w", err)
 	}
-	r := newRecorder(mgr.GetScheme(), controller, clock.RealClock{}, func(ctx context.Context, e *eventsv1.Event) error {
+	r := newRecorder(mgr.GetScheme(), mgr.GetRESTMapper(), controller, clock.RealClock{}, func(ctx context.Context, e *eventsv1.Event) error {
 		_, err := web.Events(e.Namespace).Create(ctx, e, metav1.CreateOptions{})
 		return err
 	})
 	return r, mgr.Add(r)
 }
 
-func newRecorder(scheme *k8sruntime.Scheme, controller string, clk clock.Clock, create func(context.Context, *eventsv1.Event) error) *Recorder {
+func newRecorder(
+	scheme *k8sruntime.Scheme, mapper meta.RESTMapper, controller string, clk clock.Clock, create func(context.Context, *eventsv1.Event) error,
+) *Recorder {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	return &Recorder{
-		scheme: scheme, controller: controller, instance: shorten(controller+"-"+host, maxInstance), clock: clk, create: create,
+		scheme: scheme, mapper: mapper, controller: controller, instance: shorten(controller+"-"+host, maxInstance), clock: clk, create: create,
 		queue: make(chan *eventsv1.Event, queuedEvents), said: utilcache.NewLRUExpireCacheWithClock(remembered, clk),
 	}
 }
@@ -100,7 +104,7 @@ func (r *Recorder) Eventf(regarding, related k8sruntime.Object, eventType, reaso
 }
 
 func (r *Recorder) compose(regarding, related k8sruntime.Object) (*eventsv1.Event, error) {
-	about, err := reference.GetReference(r.scheme, regarding)
+	about, err := r.reference(regarding)
 	if err != nil {
 		return nil, fmt.Errorf("naming the object of an event: %w", err)
 	}
@@ -115,10 +119,22 @@ func (r *Recorder) compose(regarding, related k8sruntime.Object) (*eventsv1.Even
 	if related == nil {
 		return event, nil
 	}
-	if event.Related, err = reference.GetReference(r.scheme, related); err != nil {
+	if event.Related, err = r.reference(related); err != nil {
 		return nil, fmt.Errorf("naming the related object of an event: %w", err)
 	}
 	return event, nil
+}
+
+// reference to an object by the version that the API server prefers, since `kubectl events --for` compares it.
+func (r *Recorder) reference(object k8sruntime.Object) (*corev1.ObjectReference, error) {
+	ref, err := reference.GetReference(r.scheme, object)
+	if err != nil {
+		return nil, err
+	}
+	if preferred, err := r.mapper.RESTMapping(ref.GroupVersionKind().GroupKind()); err == nil {
+		ref.APIVersion = preferred.GroupVersionKind.GroupVersion().String()
+	}
+	return ref, nil
 }
 
 // moment is the time, a little later for each event so that no two have one name.

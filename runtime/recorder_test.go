@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -38,10 +41,13 @@ func newWire(answers ...error) *wire {
 
 var somebody = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "orders", UID: "u"}}
 
+// nothingPreferred is an API server that prefers no version of anything.
+var nothingPreferred = meta.NewDefaultRESTMapper(nil)
+
 func recording(t *testing.T, w *wire) (*Recorder, *clocktesting.FakeClock) {
 	t.Helper()
 	clk := clocktesting.NewFakeClock(time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC))
-	r := newRecorder(clientgoscheme.Scheme, "detent", clk, w.create)
+	r := newRecorder(clientgoscheme.Scheme, nothingPreferred, "detent", clk, w.create)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Start(ctx) }()
@@ -85,6 +91,18 @@ func TestEachEventIsWrittenOnItsOwn(t *testing.T) {
 	}
 }
 
+func TestAnEventNamesTheVersionThatTheServerPrefers(t *testing.T) {
+	newer := schema.GroupVersion{Group: "autoscaling", Version: "v2"}
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{newer})
+	mapper.Add(newer.WithKind("HorizontalPodAutoscaler"), meta.RESTScopeNamespace)
+	w := newWire(nil)
+	r := newRecorder(clientgoscheme.Scheme, mapper, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
+	r.Eventf(&autoscalingv1.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "h"}}, nil, "Normal", "R", "a", "b")
+	if got := (<-r.queue).Regarding.APIVersion; got != newer.String() {
+		t.Errorf("the event is about %s, want %s", got, newer)
+	}
+}
+
 func TestAnEventOutlivesAnAbsentServer(t *testing.T) {
 	refused := apierrors.NewBadRequest("no such thing")
 	for name, tc := range map[string]struct {
@@ -121,14 +139,14 @@ func TestAnEventOutlivesAnAbsentServer(t *testing.T) {
 
 func TestEventsAreDroppedRatherThanWaitedFor(t *testing.T) {
 	w := newWire()
-	r := newRecorder(clientgoscheme.Scheme, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
+	r := newRecorder(clientgoscheme.Scheme, nothingPreferred, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
 	for i := range queuedEvents + 10 {
 		r.Eventf(somebody, nil, "Normal", "R", "a", "%d", i)
 	}
 	if got := len(r.queue); got != queuedEvents {
 		t.Errorf("%d events are queued, want %d", got, queuedEvents)
 	}
-	nameless := newRecorder(k8sruntime.NewScheme(), "detent", clocktesting.NewFakeClock(time.Now()), w.create)
+	nameless := newRecorder(k8sruntime.NewScheme(), nothingPreferred, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
 	nameless.Eventf(somebody, nil, "Normal", "R", "a", "b")
 	if len(nameless.queue) > 0 {
 		t.Error("an event about nothing is queued")
@@ -137,7 +155,7 @@ func TestEventsAreDroppedRatherThanWaitedFor(t *testing.T) {
 
 func TestTheEndOfAProcessWritesWhatIsQueued(t *testing.T) {
 	w := newWire(nil, nil)
-	r := newRecorder(clientgoscheme.Scheme, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
+	r := newRecorder(clientgoscheme.Scheme, nothingPreferred, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
 	r.Eventf(somebody, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}, "Normal", "R", "a", "one")
 	r.Eventf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, nil, "Normal", "R", "a", "two")
 	ctx, cancel := context.WithCancel(t.Context())

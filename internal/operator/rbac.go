@@ -20,15 +20,16 @@ func Rules() []rbacv1.PolicyRule {
 		rule("", []string{"create"}, "pods/eviction"),
 		rule("apps", write, "deployments"),
 		rule("policy", write, "poddisruptionbudgets"),
-		rule("events.k8s.io", []string{"create", "patch", "update"}, "events"),
+		rule("events.k8s.io", []string{"create"}, "events"),
 		rule("apiextensions.k8s.io", []string{"get"}, "customresourcedefinitions"),
 		rule("coordination.k8s.io", []string{"list"}, "leases"),
 	}
 }
 
-// LeaseRules are the rights on the lease in the manager's own namespace.
+// LeaseRules are the rights on the lease in the manager's own namespace, and to tell there who leads.
 func LeaseRules() []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{{
-		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch"},
-	}}
+	return []rbacv1.PolicyRule{
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch"}},
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	}
 }
