@@ -52,7 +52,8 @@ type State[F, M, E any] struct {
 	// Do is the action, run on every pass in this state except the one that entered it. Demanded of Work.
 	Do *Action[F, M, E]
 	// DeadlineAt replaces the fixed deadline where it depends on the facts (soaking, a snapshot that is due). It reads costly
-	// facts only if a guard of the state needs them too. The zero time leaves the fixed deadline.
+	// facts only if a guard of the state needs them too. The zero time leaves the fixed deadline. It is asked on every pass, and
+	// what it says may postpone the deadline, never bring it nearer.
 	DeadlineAt func(facts *F, memo M, entered time.Time) time.Time
 }
 

@@ -33,7 +33,9 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 	before := out.Progress
 	out.Deadline = l.fixedDeadline(n)
 	l.show(&out, func() {
-		l.deadlineOfFacts(&out, n, memo)
+		if at := l.deadlineOfFacts(&out, n, memo); at != nil {
+			out.Deadline = at
+		}
 		l.measure(&out, n, memo)
 	})
 	out.Edges++
@@ -56,7 +58,10 @@ func (l *look[F, M, FX, E]) Project() lifecyclev1.Lifecycle {
 	if err != nil {
 		return out
 	}
-	l.show(&out, func() { l.measure(&out, n, memo) })
+	l.show(&out, func() {
+		l.postpone(&out, n, memo)
+		l.measure(&out, n, memo)
+	})
 	if advanced(l.entry.Progress, out.Progress) {
 		out.Edges = 0
 		if n.DeadlineAt == nil {
@@ -64,6 +69,14 @@ func (l *look[F, M, FX, E]) Project() lifecyclev1.Lifecycle {
 		}
 	}
 	return out
+}
+
+// postpone moves a deadline that depends on the facts to where they put it now, if that is later: what is waited for may have
+// begun anew. It never brings one nearer, which would call a wait stalled that was given its time.
+func (l *look[F, M, FX, E]) postpone(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
+	if at := l.deadlineOfFacts(out, n, memo); at != nil && (out.Deadline == nil || out.Deadline.Before(at)) {
+		out.Deadline = at
+	}
 }
 
 // advanced says that an attempt made progress: its deadline starts again and its edges are counted anew.
@@ -163,23 +176,26 @@ func (l *look[F, M, FX, E]) fixedDeadline(n *node[F, M, FX]) *metav1.Time {
 	if n.Resting() || n.Deadline <= 0 {
 		return nil
 	}
-	return l.stretched(l.now.Add(n.Deadline))
+	return l.stretched(l.now, l.now.Add(n.Deadline))
 }
 
-// deadlineOfFacts replaces the fixed deadline of a state entered now.
-func (l *look[F, M, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
+// deadlineOfFacts is the one that the facts give a state, or nil. It takes the place of the fixed one.
+func (l *look[F, M, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) *metav1.Time {
 	if n.DeadlineAt == nil || n.Kind == states.Rest {
-		return
+		return nil
 	}
 	l.asking = asking{what: "deadline", of: n.Name}
-	if at := n.DeadlineAt(&l.facts, memo, l.now); !at.IsZero() {
-		out.Deadline = l.stretched(at)
+	entered := out.EnteredAt.Time
+	at := n.DeadlineAt(&l.facts, memo, entered)
+	if at.IsZero() {
+		return nil
 	}
+	return l.stretched(entered, at)
 }
 
-func (l *look[F, M, FX, E]) stretched(at time.Time) *metav1.Time {
+func (l *look[F, M, FX, E]) stretched(from, at time.Time) *metav1.Time {
 	if l.scale > 0 {
-		at = l.now.Add(time.Duration(float64(at.Sub(l.now)) * l.scale))
+		at = from.Add(time.Duration(float64(at.Sub(from)) * l.scale))
 	}
 	t := metav1.NewTime(at.Truncate(time.Second))
 	return &t

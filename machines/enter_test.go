@@ -115,6 +115,39 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// What is waited for may begin anew while the state lasts.
+func TestADeadlineOfTheFactsIsPostponed(t *testing.T) {
+	def := toy()
+	entered := at("Soaking", nil)
+	entered.EnteredAt = metav1.NewTime(now.Add(-time.Hour))
+	deadline := metav1.NewTime(now.Add(time.Hour))
+	entered.Deadline = &deadline
+	for name, tc := range map[string]struct {
+		soak  time.Time
+		scale float64
+		want  time.Duration // from now
+	}{
+		"the facts say the same":                      {soak: now.Add(time.Hour), want: time.Hour},
+		"later":                                       {soak: now.Add(3 * time.Hour), want: 3 * time.Hour},
+		"earlier":                                     {soak: now.Add(time.Minute), want: time.Hour},
+		"nothing":                                     {want: time.Hour},
+		"later, stretched from when it was entered":   {soak: now.Add(time.Hour), scale: 2, want: 3 * time.Hour},
+		"later, shortened from when it was entered":   {soak: now.Add(5 * time.Hour), scale: 0.5, want: 2 * time.Hour},
+		"earlier, shortened from when it was entered": {soak: now.Add(2 * time.Hour), scale: 0.5, want: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := with(done(), func(f *toyFacts) { f.Soak = tc.soak })
+			got := bind(mustCompile(t, def)).Look(Question[struct{}, toyFacts]{
+				View: facts, UID: toyUID, Entry: entered, DeadlineScale: tc.scale,
+				Ask: Ask{Needs: []transitions.Need{"level", "sync"}, Now: now},
+			}).Project()
+			if want := metav1.NewTime(now.Add(tc.want)); got.Deadline == nil || !got.Deadline.Equal(&want) {
+				t.Errorf("deadline %v, want %v", got.Deadline, want)
+			}
+		})
+	}
+}
+
 func TestADeadlineThatReadsWhatWasNotAskedForIsShown(t *testing.T) {
 	def := toy()
 	def.Transitions[soakedRow].When = onTarget // so that nothing in Soaking needs sync

@@ -195,3 +195,33 @@ func TestDeadlinesThatDependOnTheWorld(t *testing.T) {
 		})
 	}
 }
+
+// A node that restarts during the wait has its snapshot later: the wait is not stalled when the first one would have been due.
+func TestTheWaitForASnapshotBeginsAnewWithItsProcess(t *testing.T) {
+	k, lc := newScenes(t), onFacts(t)
+	entry, err := look(lc, machinetest.Entry("version", kafkaversion.Checking).Obj(), k.lingering().facts(), lc.NeedsIn(kafkaversion.AwaitingSnapshot)).
+		Enter(machines.Move{Event: "snapshots-needed", From: kafkaversion.Checking, To: kafkaversion.AwaitingSnapshot})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name  string
+		after time.Duration
+		but   rolltest.Change
+		want  time.Duration
+	}{
+		{"the process runs on", 40 * time.Minute, rolltest.Restarted(1, time.Hour), 59*time.Minute + 30*time.Second + 10*time.Minute},
+		{"its pod is away", 50 * time.Minute, rolltest.Gone(1), 59*time.Minute + 30*time.Second + 10*time.Minute},
+		{"it runs again", 50 * time.Minute, rolltest.Restarted(1, 0), (50 + 60 + 1 + 10) * time.Minute},
+	} {
+		f := k.lingering().but(step.but).facts()
+		f.Roll.Now = f.Roll.Now.Add(step.after)
+		if n := f.Roll.Node(1); !n.StartedAt.IsZero() {
+			n.StartedAt = n.StartedAt.Add(step.after)
+		}
+		entry = look(lc, &entry, f, lc.Needs(&entry)).Project()
+		if want := rolltest.Now.Add(step.want); !entry.Deadline.Time.Equal(want) {
+			t.Errorf("%s: the deadline is %s, want %s", step.name, entry.Deadline.UTC(), want)
+		}
+	}
+}
