@@ -127,10 +127,10 @@ func TestADeadlineOfTheFactsIsPostponed(t *testing.T) {
 		scale float64
 		want  time.Duration // from now
 	}{
-		"the facts say the same":                      {soak: now.Add(time.Hour), want: time.Hour},
-		"later":                                       {soak: now.Add(3 * time.Hour), want: 3 * time.Hour},
-		"earlier":                                     {soak: now.Add(time.Minute), want: time.Hour},
-		"nothing":                                     {want: time.Hour},
+		"the facts say the same": {soak: now.Add(time.Hour), want: time.Hour},
+		"later":                  {soak: now.Add(3 * time.Hour), want: 3 * time.Hour},
+		"earlier":                {soak: now.Add(time.Minute), want: time.Hour},
+		"nothing":                {want: time.Hour},
 		"later, stretched from when it was entered":   {soak: now.Add(time.Hour), scale: 2, want: 3 * time.Hour},
 		"later, shortened from when it was entered":   {soak: now.Add(5 * time.Hour), scale: 0.5, want: 2 * time.Hour},
 		"earlier, shortened from when it was entered": {soak: now.Add(2 * time.Hour), scale: 0.5, want: time.Hour},

@@ -125,12 +125,15 @@ func perform(ctx context.Context, observer Observer, effects *Effects, t task) e
 	}
 }
 
-// versionOfNewNodes is the version that a node starts on that has never run: in a new cluster the wanted one, once the version
-// change has allowed it; else the oldest that runs, from where the version change takes it along. Empty means: not yet.
+// versionOfNewNodes is the version that a node starts on that has never run: the oldest that runs, from where the version change
+// takes it along; in a new cluster, or one of which nothing but the status is left, the wanted one, once the version change has
+// allowed it. Empty means: not yet.
 func versionOfNewNodes(k *kafkav1beta2.Kafka, v *View) string {
 	d := kafkaversion.Decide(situation(k, v))
 	if d.Direction != kafkaversion.DirectionInstall {
-		return oldestVersion(v)
+		if oldest := oldestVersion(v); oldest != "" {
+			return oldest
+		}
 	}
 	for i := range k.Status.Lifecycles {
 		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion && e.State == roll.AwaitingReady {

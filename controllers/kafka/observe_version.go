@@ -94,12 +94,15 @@ func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if !n.Pod.Exists && !n.Recorded {
+		if !n.Pod.Exists && !n.Recorded && !leftovers(n) {
 			continue
 		}
+		started, known := n.Record.Version, n.Recorded
+		if !n.Recorded && !n.Pod.Exists {
+			started, known = adopted(k, v, n).Version, true // storage whose record is about to be made
+		}
 		s.Nodes = append(s.Nodes, kafkaversion.NodeVersions{
-			Name: n.PodName, HasPod: n.Pod.Exists, Annotated: n.Pod.Version, LastStarted: n.Record.Version,
-			NeverStarted: n.Recorded && !n.Record.Started(),
+			Name: n.PodName, HasPod: n.Pod.Exists, Annotated: n.Pod.Version, LastStarted: started, NeverStarted: known && started == "",
 		})
 	}
 	return s

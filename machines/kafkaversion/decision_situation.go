@@ -18,8 +18,8 @@ type Situation struct {
 	WantedMetadata string
 	// Table is the versions that the operator knows.
 	Table *versions.Table
-	// Nodes is every node that has a pod or a record, of every pool, controllers
-	// included, leaving ones too.
+	// Nodes is every node that has a pod, a record or storage, of every pool,
+	// controllers included, leaving ones too.
 	Nodes []NodeVersions
 	// RecordedVersion is status.kafkaVersion, which counts where no disk is known to
 	// have been started; RecordedMetadata is status.kafkaMetadataVersion, which

@@ -132,8 +132,11 @@ func (f *Facts) direction() Decision { return Decide(f.situation()) }
 // onVersion says whether every node runs the wanted version.
 func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
 
-// started says whether any node ever ran.
-func (f *Facts) started() bool { return f.direction().Direction != DirectionInstall }
+// started says whether any node that is left ever ran, or may have. A status that remembers a version says where the cluster
+// comes from, and starts no node.
+func (f *Facts) started() bool {
+	return slices.ContainsFunc(f.situation().Nodes, func(n NodeVersions) bool { return n.HasPod || !n.NeverStarted })
+}
 
 // notStarted names the pods whose disks were last started with another version than the wanted one: on their way.
 func (f *Facts) notStarted(to string) []string {

@@ -50,6 +50,7 @@ type scene struct {
 	table                   *versions.Table
 	nodes                   roll.Facts
 	running, wanted, pin    string
+	recorded                string
 	levels                  map[string]int16
 	features                func(kafka.Features) transitions.Fact[kafka.Features]
 	movedIDs, unstarted     []int32
@@ -156,6 +157,12 @@ func (s *scene) lost() *scene {
 	return s.silent()
 }
 
+// rememberedOn is a cluster of which nothing but its status is left.
+func (s *scene) rememberedOn(version string) *scene {
+	s.recorded = version
+	return s.fresh()
+}
+
 // formerly is a node that was removed, and whose record is still there.
 func (s *scene) formerly(id int32, version string) *scene {
 	s.gone = append(s.gone, kafkaversion.NodeVersions{Name: rolltest.Pod(id), LastStarted: version})
@@ -216,7 +223,7 @@ func (s *scene) facts() kafkaversion.Facts {
 		EnteredAt: rolltest.Now.Add(-s.entered), Leaving: s.leaving,
 		Attempt: &lifecyclev1.Attempt{ID: attemptID, From: s.attemptedFrom, To: target},
 		Situation: kafkaversion.Situation{
-			Table: s.table, WantedVersion: target, WantedMetadata: s.pin, Nodes: slices.Clone(s.gone),
+			Table: s.table, WantedVersion: target, WantedMetadata: s.pin, Nodes: slices.Clone(s.gone), RecordedVersion: s.recorded,
 		},
 	}
 	f.Roll.Nodes = slices.Clone(f.Roll.Nodes)
