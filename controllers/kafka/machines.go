@@ -127,8 +127,11 @@ func perform(ctx context.Context, observer Observer, effects *Effects, t task) e
 
 // versionOfNewNodes is the version that a node starts on that has never run: the oldest that runs, from where the version change
 // takes it along; in a new cluster, or one of which nothing but the status is left, the wanted one, once the version change has
-// allowed it. Empty means: not yet.
+// allowed it. Empty means: not yet, or not while something is wrong with the declaration.
 func versionOfNewNodes(k *kafkav1beta2.Kafka, v *View) string {
+	if obstacle(k, v) != "" {
+		return ""
+	}
 	d := kafkaversion.Decide(situation(k, v))
 	if d.Direction != kafkaversion.DirectionInstall {
 		if oldest := oldestVersion(v); oldest != "" {

@@ -2,10 +2,12 @@ package kafka
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -33,7 +35,7 @@ const refusalPause = time.Minute
 // observeVersion takes the facts of the version change from the view.
 func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversion.Facts {
 	f := kafkaversion.Facts{
-		Situation: situation(k, v), Obstacle: obstacle(v), Finalize: finalize(k, v),
+		Situation: situation(k, v), Obstacle: obstacle(k, v), Finalize: finalize(k, v),
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
 		Answer: answer(v.Answer(LifecycleVersion)),
 	}
@@ -109,16 +111,37 @@ func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 }
 
 // obstacle is what is wrong with the declaration as a whole; nothing is touched while there is one.
-func obstacle(v *View) string {
+func obstacle(k *kafkav1beta2.Kafka, v *View) string {
+	unguarded := unguarded(&k.Spec.Kafka)
 	switch {
 	case v.Identity.Mismatch != "":
 		return v.Identity.Mismatch
 	case v.IDs.Refusal != "":
 		return v.IDs.Refusal
+	case unguarded != "":
+		return unguarded
 	case len(v.Objects.Pools) == 0:
 		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
 	}
 	return missingRole(v)
+}
+
+// unguarded is what the declaration asks for to keep clients out, and nobody does. Listeners that are not served let nobody in.
+func unguarded(spec *kafkav1beta2.KafkaClusterSpec) string {
+	var asked []string
+	if spec.Authorization != nil {
+		asked = append(asked, "spec.kafka.authorization")
+	}
+	for i := range spec.Listeners {
+		if l := &spec.Listeners[i]; l.Authentication != nil && render.Served(l) {
+			asked = append(asked, fmt.Sprintf("spec.kafka.listeners[%s].authentication", l.Name))
+		}
+	}
+	if len(asked) == 0 {
+		return ""
+	}
+	return "not supported, so that whoever reaches the cluster could do everything: " + strings.Join(asked, ", ") +
+		". Remove it to run the cluster open. Nodes that run go on as they are"
 }
 
 func missingRole(v *View) string {

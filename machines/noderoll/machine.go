@@ -25,6 +25,9 @@ type Facts struct {
 	// version. Empty if none is, although the metadata level may still be open (a soaking time takes days), or if the change
 	// is refused.
 	VersionChange string
+	// Obstacle is why the declaration cannot be acted upon at all, as for the version change, which shows it; empty if nothing
+	// is wrong.
+	Obstacle string
 	// Wanted is a digest of what is wanted of all nodes.
 	Wanted string
 }
@@ -42,6 +45,12 @@ var versionIdle = guard{
 	},
 }
 
+// sound keeps the roll from restarting nodes as nobody can want them.
+var sound = guard{
+	Name: "declaration-sound", Doc: "the declaration can be acted upon", Want: "a declaration that can be acted upon; the version change says what is wrong",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict { return transitions.If(f.Obstacle == "", f.Obstacle) },
+}
+
 var current = guard{
 	Name: "revisions-current", Doc: "every pod runs what is wanted of it", Want: "every pod as it is wanted",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
@@ -52,22 +61,23 @@ var current = guard{
 var included = roll.Inclusion[Facts, Effect]{
 	Facts:    func(f *Facts) *roll.Facts { return &f.Roll },
 	Restart:  func(_ *Facts, n *roll.Node) Effect { return Effect{Node: n.ID} },
-	Permit:   versionIdle,
+	Permit:   transitions.All(versionIdle, sound),
 	OnTarget: roll.SelectingNode, TurnBack: roll.SelectingNode, Done: Settled,
 }
 
 // Definition is the whole machine: Settled -> the roll -> Settled.
 func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	type row = machines.Transition[Facts, roll.Memo]
-	wanted := transitions.All(transitions.Not(current, "a pod that runs as before"), versionIdle)
+	wanted := transitions.All(transitions.Not(current, "a pod that runs as before"), versionIdle, sound)
 	return machines.Definition[Facts, roll.Memo, Effect]{
 		Name: Name, Doc: "restarts nodes one at a time so that each runs what is wanted of it",
 		States: slices.Concat([]machines.State[Facts, roll.Memo, Effect]{
-			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every pod runs what is wanted of it, or the version change restarts it"}},
+			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every pod runs what is wanted of it, or the version change restarts it, or nothing may be restarted"}},
 		}, included.States()),
 		Transitions: slices.Concat([]row{
 			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: wanted, Doc: "a pod differs from what is wanted of it"},
 			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
+			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a declaration that cannot be acted upon"), Forget: true, Doc: "the declaration cannot be acted upon any more"},
 		}, included.Transitions()),
 		Needs:  roll.Needs(),
 		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},

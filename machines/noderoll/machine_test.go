@@ -31,6 +31,20 @@ func during(nodes roll.Facts) noderoll.Facts {
 	return f
 }
 
+// broken are the facts of a roll while the declaration cannot be acted upon.
+func broken(nodes roll.Facts) noderoll.Facts {
+	f := of(nodes)
+	f.Obstacle = "pools a and b both claim node id 3"
+	return f
+}
+
+// both is a broken declaration during a version change.
+func both(nodes roll.Facts) noderoll.Facts {
+	f := during(nodes)
+	f.Obstacle = broken(nodes).Obstacle
+	return f
+}
+
 func rollOfNodes() rolltest.Machine[noderoll.Facts, noderoll.Effect] {
 	return rolltest.Machine[noderoll.Facts, noderoll.Effect]{
 		Facts: of, Restart: func(id int32) noderoll.Effect { return noderoll.Effect{Node: id} },
@@ -51,6 +65,26 @@ func rows() []row {
 		{
 			Name: "settled: during a version change the pods are its own", State: noderoll.Settled, Facts: during(outdated),
 			Reason: "its restarts bring the new content along, and one restart is better than two",
+		},
+		{
+			Name: "settled: nothing is restarted while the declaration cannot be acted upon", State: noderoll.Settled, Facts: broken(outdated),
+			Reason: "what would be rendered of it is what nobody asked for",
+		},
+		{
+			Name: "selecting: the declaration broke", State: roll.SelectingNode, Facts: broken(outdated),
+			Want: want{Event: "declaration-broken", To: noderoll.Settled},
+		},
+		{
+			Name: "selecting: the declaration broke after the last restart", State: roll.SelectingNode, Facts: broken(rolltest.Dual(3)),
+			Want: want{Event: "declaration-broken", To: noderoll.Settled},
+		},
+		{
+			Name: "selecting: the declaration broke during a version change", State: roll.SelectingNode, Facts: both(outdated),
+			Want: want{Event: "version-first", To: noderoll.Settled},
+		},
+		{
+			Name: "restarting: the declaration broke", State: roll.RestartingNode, Memo: rolltest.Hand(1), Facts: broken(outdated),
+			Want: want{Event: machines.EventTurnedBack, To: roll.SelectingNode},
 		},
 		{
 			Name: "selecting: a version change has begun", State: roll.SelectingNode, Facts: during(outdated),

@@ -98,7 +98,8 @@ type UnusedClusterFields struct {
 	// +optional
 	Storage *Opaque `json:"storage,omitempty"`
 
-	// Not used: who may do what. Every client that reaches a listener may do everything.
+	// Not used: who may do what. Every client that reaches a listener may do everything, so that no node is started or
+	// restarted while this is set.
 	// +optional
 	Authorization *Opaque `json:"authorization,omitempty"`
 

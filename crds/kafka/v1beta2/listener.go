@@ -28,7 +28,8 @@ type Listener struct {
 	// TLS says whether connections are encrypted, with certificates of the cluster's authority.
 	TLS bool `json:"tls"`
 
-	// Not used: how clients say who they are. Clients are not asked.
+	// Not used: how clients say who they are. Clients are not asked, so that no node is started or restarted while this is
+	// set on a listener that is served.
 	// +optional
 	Authentication *Opaque `json:"authentication,omitempty"`
 
