@@ -3,6 +3,8 @@ package integration
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,6 +18,21 @@ import (
 // atOnce is how many plans run at the same time.
 const atOnce = 6
 
+// faultsAt are the faults that strike at an effect: all of them if asked for; else the crashes and, by turns, one of the others,
+// or just one of all on a subject with many effects.
+func faultsAt(s Subject, at int) []lab.Fault {
+	crashes, troubles := lab.Crashes(), lab.Troubles()
+	all := slices.Concat(crashes, troubles)
+	_, sampled := s.(Sampled)
+	switch {
+	case os.Getenv("DETENT_PROOF") != "":
+		return all
+	case sampled:
+		return all[at%len(all):][:1]
+	}
+	return append(crashes, troubles[at%len(troubles)])
+}
+
 // crashesEverywhere counts the effects of a run in which an object that rests gets another target in each of its lifecycles,
 // and then lets each fault strike at each of those effects.
 func crashesEverywhere(ctx SpecContext, s Subject) {
@@ -26,11 +43,7 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 	Expect(effects).NotTo(BeEmpty())
 	var plans []lab.Plan
 	for at := range effects {
-		faults := lab.Faults()
-		if _, one := s.(Sampled); one { // a different one at each
-			faults = faults[at%len(faults):][:1]
-		}
-		for _, fault := range faults {
+		for _, fault := range faultsAt(s, at) {
 			plans = append(plans, lab.Plan{At: at + 1, Fault: fault})
 		}
 	}

@@ -38,7 +38,7 @@ var _ = Describe("a machine", func() {
 			keepsTheLaws(subject)
 			repeatsNothing(subject)
 			if reservation(subject, lawCrash) == "" {
-				It("comes to the same end after a crash at any effect", func(ctx SpecContext) { crashesEverywhere(ctx, subject) }, NodeTimeout(2*timeLimit))
+				It("comes to the same end after a fault at any effect", func(ctx SpecContext) { crashesEverywhere(ctx, subject) }, NodeTimeout(2*timeLimit))
 			}
 		})
 	}

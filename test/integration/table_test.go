@@ -26,7 +26,7 @@ const (
 
 	// Laws without a column: they are of no single state.
 	lawMany  = "many"  // many objects come to rest, with one write per transition
-	lawCrash = "crash" // a crash at any effect leads to the same end
+	lawCrash = "crash" // a fault at any effect leads to the same end
 )
 
 func columns() []string {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // Fault is what happens to an operator at one of its effects.
@@ -19,14 +21,34 @@ const (
 	CrashAfter Fault = "crash after"
 	// LoseReply carries the effect out and loses the answer; the operator lives.
 	LoseReply Fault = "reply lost"
+
+	// The rest are answers of an API server in trouble, once: the effect does not happen, and the operator is told so or not.
+	Conflict    Fault = "conflict"
+	Invalid     Fault = "invalid"
+	Throttled   Fault = "too many requests"
+	Broken      Fault = "internal error"
+	GatewayLate Fault = "gateway time-out"
+	Reset       Fault = "connection reset"
+	// Slow carries the effect out after a while that is longer than what a barrier waits.
+	Slow Fault = "slow"
 )
 
-// Faults are all of them.
-func Faults() []Fault { return []Fault{CrashBefore, CrashAfter, LoseReply} }
+// Crashes are the faults after which another operator must carry on, or this one without knowing what it did.
+func Crashes() []Fault { return []Fault{CrashBefore, CrashAfter, LoseReply} }
+
+// Troubles are the other faults.
+func Troubles() []Fault {
+	return []Fault{Conflict, Invalid, Throttled, Broken, GatewayLate, Reset, Slow}
+}
+
+// slowFor is longer than the second for which a barrier waits, and shorter than any request's own patience.
+const slowFor = 1500 * time.Millisecond
 
 var (
 	// ErrCrashed is all that a dead operator hears.
 	ErrCrashed = errors.New("this operator has crashed")
+	// errReset is what the caller of an effect hears that was never begun.
+	errReset = fmt.Errorf("writing the request: %w", syscall.ECONNRESET)
 	// errReplyLost is what the caller of an effect hears whose answer was lost.
 	errReplyLost = fmt.Errorf("reading the answer: %w", context.DeadlineExceeded)
 )
@@ -117,6 +139,11 @@ func (m *Mishaps) Around(name string, do func() error) error {
 		return errors.Join(ErrCrashed, do())
 	case LoseReply:
 		return errors.Join(errReplyLost, do())
+	case Slow:
+		time.Sleep(slowFor)
+		return do()
+	case Conflict, Invalid, Throttled, Broken, GatewayLate, Reset:
+		return errReset
 	default:
 		return do()
 	}
@@ -138,9 +165,20 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if seen.Writes() && seen.Resource != "events" { // an event that is lost is lost
 		fault = t.mishaps.next(seen.String())
 	}
-	if fault == CrashBefore {
+	switch fault {
+	case CrashBefore:
 		t.mishaps.die()
 		return nil, ErrCrashed
+	case Reset:
+		return nil, errReset
+	case Slow:
+		select {
+		case <-time.After(slowFor):
+		case <-request.Context().Done():
+			return nil, request.Context().Err()
+		}
+	case Conflict, Invalid, Throttled, Broken, GatewayLate:
+		return refusal(fault, request, seen), nil
 	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {

@@ -9,6 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 )
 
 // server answers every request and notes which came.
@@ -35,6 +39,10 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 		"a crash after an effect":       {Plan{2, CrashAfter}, all[:2], all[:1], true},
 		"a lost reply of an effect":     {Plan{2, LoseReply}, all, []string{all[0], all[2]}, false},
 		"a crash after the last":        {Plan{3, CrashAfter}, all, all[:2], true},
+		"a refused write":               {Plan{1, Conflict}, all[1:], all, false},
+		"a write that is cut off":       {Plan{1, Reset}, all[1:], all[1:], false},
+		"a slow write":                  {Plan{1, Slow}, all, all, false},
+		"an effect that is refused":     {Plan{2, Broken}, []string{all[0], all[2]}, []string{all[0], all[2]}, false},
 		"a crash at one that never was": {Plan{4, CrashAfter}, all, all, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,6 +93,27 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 				t.Errorf("struck: %v", m.Struck())
 			}
 		})
+	}
+}
+
+// What the operator hears is what an API server says, in its own words.
+func TestARefusalIsAnAnswerOfTheServer(t *testing.T) {
+	for fault, is := range map[Fault]func(error) bool{
+		Conflict: apierrors.IsConflict, Invalid: apierrors.IsInvalid, Throttled: apierrors.IsTooManyRequests, Broken: apierrors.IsInternalError,
+		GatewayLate: apierrors.IsTimeout,
+	} {
+		m := &Mishaps{}
+		m.Arm(Plan{1, fault})
+		config := &rest.Config{Host: "https://server", ContentConfig: rest.ContentConfig{GroupVersion: &corev1.SchemeGroupVersion, NegotiatedSerializer: scheme.Codecs}, APIPath: "/api"}
+		config.Transport = &transport{next: &server{}, traffic: &Traffic{}, mishaps: m}
+		client, err := rest.RESTClientFor(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = client.Post().Namespace("ns").Resource("configmaps").Body(&corev1.ConfigMap{}).MaxRetries(0).Do(t.Context()).Error()
+		if !is(err) || !m.Struck() {
+			t.Errorf("%s: %v", fault, err)
+		}
 	}
 }
 
