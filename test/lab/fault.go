@@ -22,13 +22,15 @@ const (
 	// LoseReply carries the effect out and loses the answer; the operator lives.
 	LoseReply Fault = "reply lost"
 
-	// The rest are answers of an API server in trouble, once: the effect does not happen, and the operator is told so or not.
+	// Conflict and those below are answers of an API server in trouble, given once: the effect does not happen. On another
+	// system all of them are a connection that breaks before the request is sent.
 	Conflict    Fault = "conflict"
 	Invalid     Fault = "invalid"
 	Throttled   Fault = "too many requests"
 	Broken      Fault = "internal error"
 	GatewayLate Fault = "gateway time-out"
-	Reset       Fault = "connection reset"
+	// Reset breaks the connection before the request is sent.
+	Reset Fault = "connection reset"
 	// Slow carries the effect out after a while that is longer than what a barrier waits.
 	Slow Fault = "slow"
 )
@@ -140,7 +142,7 @@ func (m *Mishaps) Around(name string, do func() error) error {
 	case LoseReply:
 		return errors.Join(errReplyLost, do())
 	case Slow:
-		time.Sleep(slowFor)
+		<-time.After(slowFor)
 		return do()
 	case Conflict, Invalid, Throttled, Broken, GatewayLate, Reset:
 		return errReset
@@ -179,6 +181,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	case Conflict, Invalid, Throttled, Broken, GatewayLate:
 		return refusal(fault, request, seen), nil
+	case CrashAfter, LoseReply: // these come after the answer
 	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
