@@ -251,6 +251,15 @@ var overtaken = guard{
 // levelShows is how long after a level was set every broker shows it.
 const levelShows = 30 * time.Second
 
+// answered says that no request is under way: a level that is the wanted one again, because the wish went back to it, is left by
+// a request that Kafka has yet to settle.
+var answered = guard{
+	Name: "update-answered", Doc: "no request to change the level is under way", Want: "Kafka's answer to the change of the level that was asked for",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(f.Answer.Status != Asked, "not answered yet")
+	},
+}
+
 var answerUnknown = guard{
 	Name: "update-unknown", Doc: "whether Kafka changed the level is not known", Want: "a lost answer",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {

@@ -109,7 +109,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "approved", From: AwaitingApproval, To: Verifying, When: approved, Awaited: true, Doc: "a person approved the step"},
 			{Event: "nothing-to-raise", From: AwaitingApproval, To: Verifying, When: not(raiseDue, "a level that is not to be raised"), Doc: "the level is not to be raised any more"},
 
-			{Event: "level-reached", From: SettingMetadata, To: Settled, When: onLevel, Awaited: true, Doc: "Kafka reports the wanted level"},
+			{Event: "level-reached", From: SettingMetadata, To: Settled, When: all(onLevel, answered), Awaited: true, Doc: "Kafka reports the wanted level"},
 			{Event: "refused", From: SettingMetadata, To: MetadataRefused, When: answerRefused, EvenIfUnknown: true, Doc: "Kafka refused"},
 			{Event: "answer-lost", From: SettingMetadata, To: Verifying, When: answerUnknown, EvenIfUnknown: true, Doc: "the level itself tells what became of the request"},
 			{Event: "overtaken", From: SettingMetadata, To: Verifying, When: overtaken, EvenIfUnknown: true, Doc: "what is wanted changed while the level was being set"},
