@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
 )
 
 // rests says whether nothing more is to come: every lifecycle is at rest or holds for a person, the generation was decided
@@ -41,24 +42,39 @@ func (w *worker[O, V, E]) rests(s *state) bool {
 		if !known || !st.Resting() {
 			return false
 		}
-		holds = holds || st.Kind != "Rest"
+		holds = holds || st.Kind != states.Rest
 	}
 	return holds || status.ObservedGeneration == r.object.GetGeneration()
 }
 
-func (w *worker[O, V, E]) isReady(s *state) bool {
-	from, ok := w.main(s.live).object.(lifecycled)
-	return ok && !w.paused(s) && meta.IsStatusConditionTrue(from.LifecycleStatus().Conditions, lifecycle.Ready)
+// settled says whether every lifecycle is at rest, held by nothing, and the object shows as ready.
+func (w *worker[O, V, E]) settled(s *state) bool {
+	r := w.main(s.live)
+	if r == nil || w.paused(s) {
+		return false
+	}
+	for _, lc := range w.lifecycles {
+		e := entryOf(r.object, lc.Name())
+		if e == nil {
+			return false
+		}
+		if st, _ := lc.State(e.State); st.Kind != states.Rest {
+			return false
+		}
+	}
+	from, ok := r.object.(lifecycled)
+	return ok && meta.IsStatusConditionTrue(from.LifecycleStatus().Conditions, lifecycle.Ready)
 }
 
-// leave settles states that are not searched any further: of these, some are followed while nothing goes wrong.
+// leave settles states that are not searched any further: of these, some are followed while nothing goes wrong, for a tenth of
+// the time at most.
 func (s *search[O, V, E]) leave(states []found) {
-	const most = 2000
-	every := 1 + len(states)/most
+	const most, part = 100, 10
+	every, until := 1+len(states)/most, time.Now().Add(s.options.Time/part)
 	for i, f := range states {
 		s.report.Left++
 		s.nodes[f.number].calm = resting // as far as is known
-		if i%every == 0 && len(s.report.Violations) < mostViolations {
+		if i%every == 0 && len(s.report.Violations) < mostViolations && time.Now().Before(until) {
 			s.report.Followed++
 			s.follow(f)
 		}
@@ -68,25 +84,25 @@ func (s *search[O, V, E]) leave(states []found) {
 // follow takes calm steps from a state until it rests or meets one that was searched.
 func (s *search[O, V, E]) follow(f found) {
 	w := s.workers[0]
-	at, passes, begun := f.state, 0, f.state.now
+	at, passes, steps, begun := f.state, 0, 0, f.state.now
 	for {
 		if w.rests(at) {
-			s.ended(found{f.number, at})
+			s.ended(found{f.number, at}, steps)
 			return
 		}
 		if passes > s.subject.Passes || at.now.Sub(begun) > s.subject.Within {
-			s.violated(fmt.Sprintf("once nothing goes wrong any more it does not come to rest within %d passes and %s", s.subject.Passes, s.subject.Within), f.number, -1)
+			s.violated(fmt.Sprintf("once nothing goes wrong any more it does not come to rest within %d passes and %s", s.subject.Passes, s.subject.Within), f.number, -1, steps)
 			return
 		}
 		one, ok := w.calmly(at)
 		if !ok {
-			s.violated("it neither rests nor holds, and nobody wakes it", f.number, -1)
+			s.violated("it neither rests nor holds, and nobody wakes it", f.number, -1, steps)
 			return
 		}
 		for _, v := range one.violations() {
-			s.violated(v, f.number, -1)
+			s.violated(v, f.number, -1, steps+1)
 		}
-		at, passes = one.after, passes+one.passes
+		at, passes, steps = one.after, passes+one.passes, steps+1
 	}
 }
 

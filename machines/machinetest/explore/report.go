@@ -16,7 +16,8 @@ import (
 // Report is what a search found.
 type Report struct {
 	Subject string
-	// States that differ, of which Expanded were searched; Left were not any more, Followed of them until they came to rest.
+	// States that differ and were judged, of which Expanded were searched: all that may happen next was tried. Left were not any
+	// more, Followed of them until they came to rest.
 	States, Expanded, Left, Followed int
 	// Steps that were tried, and how many passes they took.
 	Steps, Passes int
@@ -32,10 +33,21 @@ type Report struct {
 	// Edges counts how often each edge was taken; Unfired are those that never were.
 	Edges   map[edge]int
 	Unfired []string
+	fired   []string
 	// Longest is how many passes it took at most to come to rest once nothing went wrong any more.
 	Longest    int
 	Violations []Violation
 	told       map[string]bool
+	// drawn says that not all states of the levels from the next one on are searched.
+	drawn bool
+}
+
+// levelDone says that what was to be searched of a level was: all of it, or some.
+func (r *Report) levelDone(some bool) {
+	if !some {
+		r.Within = r.Faulty
+	}
+	r.Faulty++
 }
 
 // Cell is where a lifecycle stood when something happened.
@@ -72,9 +84,9 @@ func (r *Report) count(standing string, fault Fault, isNew bool) {
 	}
 }
 
-// violated takes something wrong down once, with its story: the way to the state, then the move, then what follows when nothing
-// goes wrong if no move is given.
-func (s *search[O, V, E]) violated(what string, number int32, move int) {
+// violated takes something wrong down once, with its story: the way to the state, then the move if one is given, then so many
+// steps in which nothing goes wrong.
+func (s *search[O, V, E]) violated(what string, number int32, move, calm int) {
 	if s.report.told[what] || len(s.report.Violations) >= mostViolations {
 		return
 	}
@@ -83,11 +95,11 @@ func (s *search[O, V, E]) violated(what string, number int32, move int) {
 	if move >= 0 {
 		moves = append(moves, move)
 	}
-	s.report.Violations = append(s.report.Violations, Violation{What: what, Story: s.story(moves)})
+	s.report.Violations = append(s.report.Violations, Violation{What: what, Story: s.story(moves, calm)})
 }
 
-// story puts moves into words.
-func (s *search[O, V, E]) story(moves []int) []string {
+// story puts moves into words, and the steps after them in which nothing goes wrong.
+func (s *search[O, V, E]) story(moves []int, calm int) []string {
 	w := s.workers[0]
 	w.tell = true
 	defer func() { w.tell = false }()
@@ -101,14 +113,29 @@ func (s *search[O, V, E]) story(moves []int) []string {
 		if move >= len(all) {
 			return append(out, "the story cannot be repeated: the kind does not do the same twice")
 		}
-		line := all[move].name
-		if p := all[move].passed; p != nil && len(p.said) > 0 {
-			line += ": " + strings.Join(p.said, "; ")
-		}
-		out = append(out, line)
+		out = append(out, all[move].told())
 		at = all[move].after
 	}
+	const most = 60
+	for i := range calm {
+		one, ok := w.calmly(at)
+		if !ok {
+			break
+		}
+		if i == most {
+			return append(out, "... and so on")
+		}
+		out = append(out, one.told())
+		at = one.after
+	}
 	return out
+}
+
+func (s step) told() string {
+	if s.passed == nil || len(s.passed.said) == 0 {
+		return s.name
+	}
+	return s.name + ": " + strings.Join(s.passed.said, "; ")
 }
 
 // standing is where the lifecycles stand.
@@ -131,26 +158,38 @@ func (w *worker[O, V, E]) standing(s *state) string {
 	return out
 }
 
-// conclude says which declared edges never fired.
+// conclude says which declared edges fired, and which never did.
 func (s *search[O, V, E]) conclude() {
 	r := s.report
 	r.States, r.Took = len(s.nodes), time.Since(s.begun)
 	for _, lc := range s.workers[0].lifecycles {
 		for _, e := range lc.Graph().Edges {
-			name := fmt.Sprintf("%s: %s from %s", lc.Graph().Name, e.Event, cmp.Or(e.From, "anywhere"))
-			fired := false
-			for taken := range r.Edges {
-				fired = fired || taken.lifecycle == lc.Name() && taken.event == e.Event && (e.From == "" || taken.from == e.From) && taken.to == e.To
-			}
 			certain := e.To == machines.Locating && len(lc.Needs(nil)) == 0 // what costs no call can always be located
-			if e.Class == machines.Migrated || certain || fired || s.subject.Unfired[name] != "" {
-				continue
+			name := fmt.Sprintf("%s: %s from %s to %s", lc.Graph().Name, e.Event, cmp.Or(e.From, "anywhere"), e.To)
+			switch {
+			case r.took(lc.Name(), &e):
+				r.fired = append(r.fired, name)
+			case e.Class != machines.Migrated && !certain && s.subject.Unfired[name] == "":
+				r.Unfired = append(r.Unfired, name)
 			}
-			r.Unfired = append(r.Unfired, fmt.Sprintf("%s to %s", name, e.To))
 		}
 	}
 	slices.Sort(r.Unfired)
+	slices.Sort(r.fired)
 }
+
+// took says whether an edge was taken by the lifecycle.
+func (r *Report) took(lifecycle string, e *machines.GraphEdge) bool {
+	for taken := range r.Edges {
+		if taken.lifecycle == lifecycle && taken.event == e.Event && (e.From == "" || taken.from == e.From) && taken.to == e.To {
+			return true
+		}
+	}
+	return false
+}
+
+// Fired are the declared edges that were taken, in words.
+func (r *Report) Fired() []string { return r.fired }
 
 // String is the report on one line.
 func (r *Report) String() string {
@@ -161,9 +200,9 @@ func (r *Report) String() string {
 	case r.Faulty == 0:
 		all = "some without a fault"
 	}
-	return fmt.Sprintf("explored %s: %d states (%s; %d searched), %d steps, %d passes, %d edges fired, %d never, rest within %d passes, %d violations, %s, %.0f states/s",
-		r.Subject, r.States, all, r.Expanded, r.Steps, r.Passes, len(r.Edges), len(r.Unfired), r.Longest, len(r.Violations),
-		r.Took.Round(time.Millisecond), float64(r.States)/r.Took.Seconds())
+	return fmt.Sprintf("explored %s: %d states searched of %d met (%s), %d steps, %d passes, %d edges fired, %d not, rest within %d passes, %d violations, %s, %.0f states/s",
+		r.Subject, r.Expanded, r.States, all, r.Steps, r.Passes, len(r.fired), len(r.Unfired), r.Longest, len(r.Violations),
+		r.Took.Round(time.Millisecond), float64(r.Expanded)/r.Took.Seconds())
 }
 
 // Table writes how many new states each fault led to, by where the lifecycles stood.

@@ -23,8 +23,9 @@ type search[O lifecycle.Object, V, E any] struct {
 	known  map[uint64]int32
 	report *Report
 	random *rand.Rand
-	// later are the states that take one fault more than those that are being searched.
+	// later are the states that take one fault more than those that are being searched, of met so many as are drawn.
 	later []found
+	met   int
 }
 
 // node is what is kept of a state once it was searched: how it was reached, and where it goes when nothing goes wrong.
@@ -39,6 +40,8 @@ type node struct {
 	// faults that it took to get here.
 	faults   uint8
 	searched bool
+	// left says that it was drawn not to be searched, unless it is met again.
+	left bool
 }
 
 const (
@@ -106,16 +109,15 @@ const batch = 512
 // end is searched no further.
 func (s *search[O, V, E]) run(ctx context.Context, all []found) {
 	for len(all) > 0 && !s.over(ctx) {
-		s.later = nil
-		s.shuffle(all)
+		s.later, s.met = nil, 0
+		some := s.report.drawn
 		s.level(ctx, all)
 		if !s.over(ctx) {
-			s.report.Within = s.report.Faulty
-			s.report.Faulty++
+			s.report.levelDone(some)
 		}
 		all = slices.DeleteFunc(s.later, func(f found) bool { return s.nodes[f.number].searched })
 	}
-	s.report.Complete = len(all) == 0
+	s.report.Complete = len(all) == 0 && s.report.Left == 0
 	s.leave(all)
 }
 
@@ -135,16 +137,26 @@ func (s *search[O, V, E]) level(ctx context.Context, depth []found) {
 	}
 }
 
-// shuffle draws, by the seed, which states of a level are searched that cannot be searched completely.
-func (s *search[O, V, E]) shuffle(all []found) {
-	const grows = 4 // times, at least
-	if len(s.nodes)+grows*len(all) > s.options.States {
-		s.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+// postpone keeps a state for the next level. What one fault leads to is kept as a whole; of more, so many are drawn, each as
+// likely as another.
+func (s *search[O, V, E]) postpone(f found) {
+	const whole = 1
+	draw := s.options.Draw
+	s.met++
+	if s.report.Faulty < whole || draw == 0 || len(s.later) < draw {
+		s.later = append(s.later, f)
+		return
 	}
+	s.report.drawn = true
+	s.report.Left++
+	if i := s.random.IntN(s.met); i < draw {
+		s.later[i], f = f, s.later[i]
+	}
+	s.nodes[f.number].left = true
 }
 
 func (s *search[O, V, E]) over(ctx context.Context) bool {
-	return len(s.nodes) >= s.options.States || time.Since(s.begun) >= s.options.Time || ctx.Err() != nil || len(s.report.Violations) >= mostViolations
+	return s.report.Expanded >= s.options.States || time.Since(s.begun) >= s.options.Time || ctx.Err() != nil || len(s.report.Violations) >= mostViolations
 }
 
 // expand takes all steps from each of the states, side by side.
@@ -175,7 +187,7 @@ func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
 		n.calm, n.searched = stuck, true
 		if s.workers[0].rests(from.state) {
 			n.calm = resting
-			s.ended(from)
+			s.ended(from, 0)
 		}
 		for k := range children[i] {
 			c := &children[i][k]
@@ -183,7 +195,7 @@ func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
 			if to.state != nil && c.fault == "" {
 				next = append(next, to)
 			} else if to.state != nil {
-				s.later = append(s.later, to)
+				s.postpone(to)
 			}
 			s.account(from, c, isNew, k)
 			if n := &s.nodes[from.number]; c.calm && n.calm != resting {
@@ -207,10 +219,10 @@ func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew
 		s.nodes = append(s.nodes, node{calm: unsearched})
 	}
 	n := &s.nodes[number]
-	if seen && (n.searched || n.faults <= faults) {
+	if seen && (n.searched || n.faults <= faults && !n.left) {
 		return found{number: number}, false
 	}
-	n.parent, n.move, n.faults = from.number, uint16(move), faults //nolint:gosec // a few dozen
+	n.left, n.parent, n.move, n.faults = false, from.number, uint16(move), faults //nolint:gosec // a few dozen
 	return found{number, c.after}, !seen
 }
 
@@ -225,12 +237,12 @@ func (s *search[O, V, E]) account(from found, c *child, isNew bool, move int) {
 			s.report.Edges[e]++
 		}
 		for _, v := range c.passed.violations {
-			s.violated(v, from.number, move)
+			s.violated(v, from.number, move, 0)
 		}
 	}
 	if isNew && s.subject.Invariant != nil {
 		if wrong := s.invariant(c.after); wrong != "" {
-			s.violated(wrong, from.number, move)
+			s.violated(wrong, from.number, move, 0)
 		}
 	}
 }
@@ -252,14 +264,15 @@ func (s *search[O, V, E]) object(st *state) (O, bool) {
 	return object, ok
 }
 
-// ended asks whether an object that came to rest and shows as ready is where it should be.
-func (s *search[O, V, E]) ended(at found) {
-	if s.subject.Settled == nil || !s.workers[0].isReady(at.state) {
+// ended asks whether an object that came to rest, and is held by nothing, is where it should be. The state is so many calm
+// steps after the one of the number.
+func (s *search[O, V, E]) ended(at found, steps int) {
+	if s.subject.Settled == nil || !s.workers[0].settled(at.state) {
 		return
 	}
 	if object, ok := s.object(at.state); ok {
 		if wrong := s.subject.Settled(object, at.state.world); wrong != "" {
-			s.violated(wrong, at.number, -1)
+			s.violated(wrong, at.number, -1, steps)
 		}
 	}
 }

@@ -81,7 +81,13 @@ func (s *state) remove(r *record) {
 
 func (s *state) bornUID() types.UID {
 	s.created++
-	return types.UID("00000000-0000-4000-8000-" + strconv.FormatUint(1_000_000_000_000+s.created, 10)[1:])
+	return UID(s.created)
+}
+
+// UID of the object that is created as the so many-th, counted from 1: the object of the Subject, its children in order, then
+// whatever is created. A World may name its pods by it.
+func UID(nth uint64) types.UID {
+	return types.UID("00000000-0000-4000-8000-" + strconv.FormatUint(1_000_000_000_000+nth, 10)[1:])
 }
 
 // hash is what equal states share.

@@ -38,7 +38,7 @@ type Subject[O lifecycle.Object, V, E any] struct {
 	Ages []time.Duration
 	// Without names the faults that are left out.
 	Without []Fault
-	// Unfired are the edges that cannot fire here, as "machine: event from State", each with the reason.
+	// Unfired are the edges that cannot fire here, as "machine: event from State to State", each with the reason.
 	Unfired map[string]string
 	// Passes and Within bound how an object comes to rest once nothing goes wrong any more. Default 100 passes, 2 hours.
 	Passes int
@@ -95,13 +95,16 @@ const (
 
 // Options bound a search.
 type Options struct {
-	// States after which the search ends. Default 20,000.
+	// States to search: to try all that may happen next in. Each leads to several others, which are judged as well. Default 20,000.
 	States int
 	// Time after which the search ends. Default one minute.
 	Time time.Duration
 	// Workers that search side by side. Default: as many as there are processors.
 	Workers int
-	// Seed draws which of the states are searched that are too many to be searched all.
+	// Draw is how many states are searched on of those that two faults lead to, then three, and so on: the fewer, the more
+	// faults within as many states. 0 searches all. What one fault leads to is searched as a whole.
+	Draw int
+	// Seed draws them.
 	Seed uint64
 }
 

@@ -1,0 +1,188 @@
+package kafka
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+)
+
+// Faults of this world.
+const (
+	Crashes   explore.Fault = "process dies"
+	Fails     explore.Fault = "pod fails"
+	Silence   explore.Fault = "Kafka silent"
+	AnswerNo  explore.Fault = "Kafka refuses"
+	AnswerOff explore.Fault = "answer lost"
+	PodLost   explore.Fault = "pod lost"
+)
+
+func podsOf(at *explore.Site) (out [Nodes]*Pod) {
+	at.Objects("Pod", func(o client.Object) {
+		if p, ok := o.(*Pod); ok {
+			out[p.Node] = p
+		}
+	})
+	return out
+}
+
+func setOf(at *explore.Site) (out *Set) {
+	at.Objects("Set", func(o client.Object) { out, _ = o.(*Set) })
+	return out
+}
+
+func of(at *explore.Site) *World {
+	w, ok := at.World().(*World)
+	if !ok {
+		panic("a state without a Kafka")
+	}
+	return w
+}
+
+// Next implements explore.World.
+func (w *World) Next(at *explore.Site) []explore.Happening {
+	var out []explore.Happening
+	pods, set := podsOf(at), setOf(at)
+	if w.Silent {
+		out = append(out, explore.Happening{Name: "Kafka answers again", Do: func(at *explore.Site) { of(at).Silent = false }})
+	}
+	for i := range w.nodes {
+		out = w.gone(out, i, pods[i])
+	}
+	for i := range w.nodes {
+		out = w.make(out, i, pods[i], set)
+		out = w.run(at, out, i, pods[i])
+	}
+	out = w.answer(out)
+	if w.ghost {
+		out = append(out, explore.Happening{Name: "the registration of the broker that is gone ends", Do: func(at *explore.Site) { of(at).ghost = false }})
+	}
+	for i := range w.nodes {
+		out = w.fail(out, i, pods[i])
+	}
+	if !w.Silent {
+		out = append(out, explore.Happening{Name: "Kafka answers no more", Fault: Silence, Do: func(at *explore.Site) { of(at).Silent = true }})
+	}
+	return out
+}
+
+// gone ends the process of a pod that is gone.
+func (w *World) gone(out []explore.Happening, i int, pod *Pod) []explore.Happening {
+	n := &w.nodes[i]
+	if n.pod == "" || pod != nil && pod.UID == n.pod {
+		return out
+	}
+	return append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d ends with its pod", i), Do: func(at *explore.Site) {
+		of(at).ends(i, at.Now())
+	}})
+}
+
+// make lets the controller of the set make a pod, unless its node is marked.
+func (w *World) make(out []explore.Happening, i int, pod *Pod, set *Set) []explore.Happening {
+	if pod != nil || set == nil || set.Marked == i {
+		return out
+	}
+	return append(out, explore.Happening{Name: fmt.Sprintf("the pod of node %d is made, on %s", i, set.Entries[i].Version), Do: func(at *explore.Site) {
+		of(at).ends(i, at.Now())
+		at.Create(&Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: podName(i)}, Node: i, Entry: setOf(at).Entries[i], ReadySince: at.Now()})
+	}})
+}
+
+// run lets a pod's process start, become ready and take part.
+func (w *World) run(at *explore.Site, out []explore.Happening, i int, pod *Pod) []explore.Happening {
+	n := &w.nodes[i]
+	if pod == nil {
+		return out
+	}
+	switch {
+	case n.pod == "":
+		out = append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d starts", i), Do: func(at *explore.Site) { start(at, i, "") }})
+	case n.pod != pod.UID:
+	case n.broken && pod.Trouble == stuckHere:
+		out = append(out, explore.Happening{Name: fmt.Sprintf("what kept node %d from coming up is gone", i), Do: func(at *explore.Site) { start(at, i, "") }})
+	case n.broken:
+	case !n.ready && w.majority():
+		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d becomes ready", i), Do: func(at *explore.Site) {
+			of(at).nodes[i].ready = true
+			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = true, at.Now() })
+		}})
+	case n.ready && !n.synced:
+		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d catches up", i), Do: func(at *explore.Site) { of(at).nodes[i].synced = true }})
+	}
+	if since := later(n.started, w.lowered); n.ready && n.logged > w.Level && at.Now().Sub(since) > interval {
+		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d takes a snapshot", i), Do: func(at *explore.Site) { of(at).nodes[i].logged = of(at).Level }})
+	}
+	return out
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// stuckHere is a trouble that passes by itself.
+const stuckHere = "cannot pull the image"
+
+// start lets the process of a pod start, or die at once if its binary cannot read what the log or the cluster holds.
+func start(at *explore.Site, i int, trouble string) {
+	w, pod := of(at), podsOf(at)[i]
+	n := &w.nodes[i]
+	w.ends(i, at.Now())
+	n.pod, n.broken = pod.UID, trouble != ""
+	if !n.broken && (!w.runs(pod.Version, n.logged) || !w.runs(pod.Version, w.Level)) {
+		trouble, n.broken = "died: cannot read a level that is finalized", true
+		w.Harm = fmt.Sprintf("node %d was made to run %s, which cannot read level %d", i, pod.Version, max(n.logged, w.Level))
+	}
+	if !n.broken {
+		n.version, n.started = pod.Version, at.Now()
+		n.logged = max(n.logged, w.Level)
+	}
+	show(at, i, func(p *Pod) { p.Ready, p.ReadySince, p.StartedAt, p.Trouble = false, at.Now(), n.started, trouble })
+}
+
+// show writes what a pod says of itself.
+func show(at *explore.Site, i int, change func(*Pod)) {
+	if pod := podsOf(at)[i]; pod != nil {
+		next, ok := pod.DeepCopyObject().(*Pod)
+		if ok {
+			change(next)
+			at.Update(next)
+		}
+	}
+}
+
+// answer lets Kafka settle what it was asked.
+func (w *World) answer(out []explore.Happening) []explore.Happening {
+	if w.request == nil || w.request.status != kafkaversion.Asked {
+		return out
+	}
+	settled := func(status kafkaversion.Status) func(*explore.Site) {
+		return func(at *explore.Site) { of(at).settle(status, at.Now()) }
+	}
+	return append(out,
+		explore.Happening{Name: "Kafka settles the level", Do: settled(kafkaversion.Done)},
+		explore.Happening{Name: "Kafka settles the level and the answer is lost", Fault: AnswerOff, Do: settled(kafkaversion.Unknown)},
+		explore.Happening{Name: "the request is lost on its way to Kafka", Fault: AnswerOff, Do: func(at *explore.Site) { of(at).request.status = kafkaversion.Unknown }},
+		explore.Happening{Name: "Kafka refuses the level", Fault: AnswerNo, Do: func(at *explore.Site) { of(at).request.status = kafkaversion.Refused }})
+}
+
+// fail lets a node fail.
+func (w *World) fail(out []explore.Happening, i int, pod *Pod) []explore.Happening {
+	n := &w.nodes[i]
+	if pod == nil {
+		return out
+	}
+	if n.runs() && n.pod == pod.UID {
+		out = append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d dies and starts again", i), Fault: Crashes, Do: func(at *explore.Site) { start(at, i, "") }})
+	}
+	if n.pod == "" {
+		out = append(out, explore.Happening{Name: fmt.Sprintf("the pod of node %d does not come up", i), Fault: Fails, Do: func(at *explore.Site) { start(at, i, stuckHere) }})
+	}
+	return append(out, explore.Happening{Name: fmt.Sprintf("the pod of node %d is lost", i), Fault: PodLost, Do: func(at *explore.Site) { at.Remove(podsOf(at)[i]) }})
+}

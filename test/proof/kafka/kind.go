@@ -1,0 +1,174 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Effect is what one of the lifecycles wants done.
+type Effect struct {
+	// Restart of a node on a version; an empty version is the one that it runs.
+	Restart bool
+	Node    int
+	Version string
+	Update  *kafka.FeatureUpdate
+}
+
+// String tells it.
+func (e Effect) String() string {
+	switch {
+	case e.Update != nil:
+		return fmt.Sprintf("set %s=%d", e.Update.Name, e.Update.Level)
+	case e.Version == "":
+		return fmt.Sprintf("restart of node %d", e.Node)
+	}
+	return fmt.Sprintf("restart of node %d on %s", e.Node, e.Version)
+}
+
+type (
+	// Kind of the cluster.
+	Kind = lifecycle.Kind[*Cluster, *View, Effect]
+	// Lifecycle of the cluster.
+	Lifecycle   = machines.Lifecycle[*Cluster, *View, Effect]
+	versionDef  = machines.Definition[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]
+	rollDef     = machines.Definition[noderoll.Facts, roll.Memo, noderoll.Effect]
+	versionBond = machines.Binding[*Cluster, *View, kafkaversion.Facts, kafkaversion.Effect, Effect]
+	rollBond    = machines.Binding[*Cluster, *View, noderoll.Facts, noderoll.Effect, Effect]
+)
+
+// View of the cluster: pods and their set as read, Kafka as it answers.
+type View struct {
+	Pods  [Nodes]*Pod
+	Set   *Set
+	Facts kafkaversion.Facts
+}
+
+// NewKind runs the two machines, as they are given, on a cluster.
+func NewKind(at *explore.Site, version versionDef, rolling rollDef) (Kind, error) {
+	first, err := machines.Compile(version)
+	if err != nil {
+		return Kind{}, err
+	}
+	second, err := machines.Compile(rolling)
+	if err != nil {
+		return Kind{}, err
+	}
+	return Kind{
+		Name: "Cluster", New: func() *Cluster { return &Cluster{} }, Same: func(_, _ *Cluster) bool { return true },
+		Lifecycles: []Lifecycle{
+			machines.Bind(first, versionBond{Name: "version", Observe: observeVersion, Effect: func(e kafkaversion.Effect) Effect {
+				if e.Restart == nil {
+					return Effect{Update: e.Update}
+				}
+				return Effect{Restart: true, Node: int(e.Restart.Node), Version: e.Restart.Version}
+			}}),
+			machines.Bind(second, rollBond{Name: "roll", Observe: observeRoll, Effect: func(e noderoll.Effect) Effect { return Effect{Restart: true, Node: int(e.Node)} }}),
+		},
+		View: func(ctx context.Context, c *Cluster, look lifecycle.Viewing) (*View, error) {
+			return view(ctx, at, c, look)
+		},
+		Perform: func(ctx context.Context, t lifecycle.Task[*Cluster, *View, Effect]) error {
+			if t.Effect.Restart {
+				return restart(ctx, at, &t)
+			}
+			of(at).asked(t.Ticket, t.Effect.Update)
+			return nil
+		},
+		Disrupts:  func(e Effect) (string, bool) { return fmt.Sprint(e.Node), e.Restart },
+		Disturbed: disturbed,
+		Repair:    repair,
+		Shown:     []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
+	}, nil
+}
+
+// restart replaces a pod in three steps, each of which may be the last: mark, evict, switch.
+func restart(ctx context.Context, at *explore.Site, t *lifecycle.Task[*Cluster, *View, Effect]) error {
+	node, set := t.Effect.Node, t.View.Set
+	if set == nil {
+		return lifecycle.ErrWait
+	}
+	set, ok := set.DeepCopyObject().(*Set)
+	if !ok {
+		return lifecycle.ErrWait
+	}
+	entry := Entry{Version: t.Effect.Version, Config: t.Object.Config}
+	if entry.Version == "" {
+		entry.Version = runningVersion(t.View, node)
+	}
+	if pod := t.View.Pods[node]; pod != nil && pod.Entry != entry {
+		if set.Marked != node {
+			set.Marked = node
+			if err := t.Write.Update(ctx, set); err != nil {
+				return err
+			}
+		}
+		of(at).taken(node)
+		if err := t.Write.Delete(ctx, pod); err != nil {
+			return err
+		}
+	}
+	if set.Marked != node && set.Entries[node] == entry {
+		return nil
+	}
+	if set.Marked == node {
+		set.Marked = None
+	}
+	set.Entries[node] = entry
+	return t.Write.Update(ctx, set)
+}
+
+func runningVersion(v *View, node int) string {
+	if p := v.Pods[node]; p != nil {
+		return p.Version
+	}
+	return v.Set.Entries[node].Version
+}
+
+// repair takes the mark of a restart away that no lifecycle has in hand.
+func repair(ctx context.Context, c *Cluster, v *View, write lifecycle.Writer) error {
+	if v.Set == nil || v.Set.Marked == None {
+		return nil
+	}
+	for i := range c.Status.Lifecycles {
+		e := &c.Status.Lifecycles[i]
+		if e.State == roll.RestartingNode && e.Memo["node"] == fmt.Sprint(v.Set.Marked) && c.Annotations[lifecycle.PauseAnnotation] == "" {
+			return nil
+		}
+	}
+	next, ok := v.Set.DeepCopyObject().(*Set)
+	if !ok {
+		return nil
+	}
+	next.Marked = None
+	return write.Update(ctx, next)
+}
+
+func view(ctx context.Context, at *explore.Site, c *Cluster, look lifecycle.Viewing) (*View, error) {
+	v := &View{Set: &Set{}}
+	for i := range v.Pods {
+		pod := &Pod{}
+		err := look.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: podName(i)}, pod)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		if err == nil {
+			v.Pods[i] = pod
+		}
+	}
+	if err := look.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cluster}, v.Set); err != nil {
+		return nil, err
+	}
+	v.Facts = observe(of(at), c, v, &look)
+	return v, nil
+}

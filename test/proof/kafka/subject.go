@@ -1,0 +1,151 @@
+package kafka
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/machines/noderoll"
+)
+
+// Subject is what is explored of a cluster.
+type Subject = explore.Subject[*Cluster, *View, Effect]
+
+// The versions of the exploration, and their levels.
+const (
+	Old, Newer           = "4.0.2", "4.1.2"
+	oldLevel, newerLevel = 25, 27
+)
+
+const table = `
+- {version: 4.0.2, supported: true, metadata: 4.0-IV3, features: {group.version: [0, 1]}}
+- {version: 4.1.2, supported: true, default: true, metadata: 4.1-IV1, features: {group.version: [0, 1]}}
+`
+
+// begun is when every process of a cluster at rest was started: long before anything that is explored.
+var begun = time.Date(2026, time.November, 20, 4, 0, 0, 0, time.UTC)
+
+// Changing is a cluster at rest of which a person may want another version or configuration at any time.
+func Changing() (Subject, error) {
+	s, _, err := resting("kafka", Old)
+	s.Edits = []explore.Edit[*Cluster]{
+		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
+		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},
+		{Name: "asks for another configuration", Make: func(c *Cluster) { c.Config = 1 }},
+	}
+	return s, err
+}
+
+// Lowering is a cluster on the newer version, of which a person may pin the metadata level, and go back.
+func Lowering() (Subject, error) {
+	s, _, err := resting("kafka levels", Newer)
+	s.Edits = []explore.Edit[*Cluster]{
+		{Name: "pins the older level", Make: func(c *Cluster) { c.Pin = "4.0-IV3" }},
+		{Name: "pins no level", Make: func(c *Cluster) { c.Pin = "" }},
+		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},
+		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
+	}
+	return s, err
+}
+
+// Finalizing is a cluster whose level is raised only after a while, by approval, and not before a registration is gone.
+func Finalizing() (Subject, error) {
+	s, w, err := resting("kafka finalizing", Old)
+	if err != nil {
+		return s, err
+	}
+	w.ghost = true
+	s.Object.Soak, s.Object.ByApproval = time.Minute, true
+	s.Edits = []explore.Edit[*Cluster]{
+		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
+		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},
+		{Name: "approves", Make: func(c *Cluster) {
+			for i := range c.Status.Lifecycles {
+				if a := c.Status.Lifecycles[i].Attempt; a != nil && c.Status.Lifecycles[i].Name == "version" {
+					c.Approved = a.ID
+				}
+			}
+		}},
+	}
+	return s, nil
+}
+
+// resting is a cluster of three nodes that has run on a version for long.
+func resting(name, version string) (Subject, *World, error) {
+	known, err := versions.Parse([]byte(table), "the versions of the proof")
+	if err != nil {
+		return Subject{}, nil, err
+	}
+	w := NewWorld(known, version, levelOf(version))
+	s := Subject{
+		Name: name, AddToScheme: []func(*k8sruntime.Scheme) error{AddToScheme},
+		Kind: func(at *explore.Site) (Kind, error) {
+			return NewKind(at, kafkaversion.Definition(), noderoll.Definition())
+		},
+		Object: &Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Version: version},
+		World:  w, Invariant: func(_ *Cluster, w explore.World) string { return harm(w) }, Settled: settled,
+		Keep: []string{"Set", "Pod"}, // a pod is lost by the world
+		Ages: []time.Duration{fetch, session, 30 * time.Second, 2 * time.Minute}, Leaps: []time.Duration{31 * time.Second},
+		Passes: 250, Within: 2 * time.Hour,
+	}
+	set := &Set{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Marked: None}
+	for i := range w.nodes {
+		set.Entries[i] = Entry{Version: version}
+		// The search gives the pods their UIDs: the processes have them from the beginning.
+		s.Children = append(s.Children, &Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: podName(i)}, Node: i, Entry: set.Entries[i],
+			Ready: true, StartedAt: begun, ReadySince: begun,
+		})
+		w.nodes[i].pod, w.nodes[i].started, w.nodes[i].ready, w.nodes[i].synced = bornUID(i), begun, true, true
+	}
+	s.Children = append(s.Children, set)
+	return s, w, nil
+}
+
+// bornUID is the UID that a search gives to the pod: the object comes first, the children after it in order.
+func bornUID(i int) types.UID { return explore.UID(uint64(2 + i)) }
+
+func harm(w explore.World) string {
+	if k, ok := w.(*World); ok {
+		return k.Harm
+	}
+	return ""
+}
+
+// settled says what is wrong with a cluster that shows as ready and at rest.
+func settled(c *Cluster, w explore.World) string {
+	k, ok := w.(*World)
+	if !ok {
+		return ""
+	}
+	for i := range k.nodes {
+		if n := &k.nodes[i]; n.version != c.Version || !n.ready {
+			return fmt.Sprintf("the cluster shows as ready at rest, wants %s, and node %d runs %s, ready: %v", c.Version, i, n.version, n.ready)
+		}
+	}
+	want := levelOf(c.Version)
+	if c.Pin != "" {
+		want = oldLevel
+	}
+	raising := c.ByApproval || c.Soak > 0 // a planned pause leaves Ready alone
+	if k.Level != want && !raising {
+		return fmt.Sprintf("the cluster shows as ready at rest on %s, and metadata.version is %d instead of %d", c.Version, k.Level, want)
+	}
+	return ""
+}
+
+func levelOf(version string) int16 {
+	if version == Newer {
+		return newerLevel
+	}
+	return oldLevel
+}
+
+var _ client.Object = &Cluster{}

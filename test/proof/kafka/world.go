@@ -1,0 +1,217 @@
+package kafka
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+)
+
+const (
+	session = 9 * time.Second // from when a process is gone until Kafka notices
+	fetch   = 2 * time.Second // how far behind the leader a voter may be
+	minISR  = 2
+	// interval after which a process takes a snapshot of its log.
+	interval = 20 * time.Second
+)
+
+// World is Kafka: processes, disks, and what the brokers believe.
+type World struct {
+	table *versions.Table
+	// Level of metadata.version.
+	Level int16
+	nodes [Nodes]process
+	// lowered is when the level was last lowered.
+	lowered time.Time
+	// request to change the level, the last one.
+	request *request
+	// Silent says that Kafka does not answer for now.
+	Silent bool
+	// ghost says that a broker that is gone is still registered.
+	ghost bool
+	// Harm that was done, first of all: what no state may show.
+	Harm string
+}
+
+// process of a node, and its disk.
+type process struct {
+	// pod whose process runs; empty while none does.
+	pod types.UID
+	// version that runs, or ran last: the node's record knows it.
+	version string
+	started time.Time
+	// ready is what the process says of itself, synced that it is in every ISR and has caught up with the quorum.
+	ready, synced bool
+	// left is when the process before was gone, or the zero time if Kafka has noticed.
+	left time.Time
+	// inSyncThen says that the process before was in every ISR when it went.
+	inSyncThen bool
+	// logged is the highest level that its log holds.
+	logged int16
+	// broken says that its pod does not come up as it is.
+	broken bool
+}
+
+type request struct {
+	ticket machines.Ticket
+	level  int16
+	status kafkaversion.Status
+}
+
+// NewWorld is a cluster at rest: every process has run at the version and level for long.
+func NewWorld(table *versions.Table, version string, level int16) *World {
+	w := &World{table: table, Level: level}
+	for i := range w.nodes {
+		w.nodes[i] = process{version: version, logged: level}
+	}
+	return w
+}
+
+// Clone implements explore.World.
+func (w *World) Clone() explore.World {
+	out := *w
+	if w.request != nil {
+		r := *w.request
+		out.request = &r
+	}
+	return &out
+}
+
+// AppendCanonical implements explore.World.
+func (w *World) AppendCanonical(dst []byte, at *explore.Site) []byte {
+	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.ghost), at.Age(w.lowered))
+	dst = append(dst, w.Harm...)
+	pods := podsOf(at)
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		dst = append(dst, n.version...)
+		dst = append(dst, bit(n.pod != ""), bit(n.ready), bit(n.synced), byte(w.holds(n, at.Now())), bit(n.broken), bit(pods[i] != nil && pods[i].UID == n.pod))
+		dst = append(dst, at.Age(n.started), bit(w.unnoticed(n, at.Now())), bit(n.inSyncThen))
+		if pods[i] != nil {
+			dst = append(dst, at.Age(pods[i].ReadySince))
+		}
+	}
+	if r := w.request; r != nil {
+		dst = append(dst, byte(r.level), byte(r.status), bit(r.ticket == at.Ticket("version")), 0xff)
+	}
+	return dst
+}
+
+// runs says whether a version runs the level.
+func (w *World) runs(version string, level int16) bool {
+	v, err := w.table.Find(version)
+	if err != nil {
+		return false
+	}
+	row, known := v.Row()
+	if !known {
+		return false
+	}
+	levels, _ := row.Range(versions.FeatureMetadata)
+	return levels.Contains(level)
+}
+
+func (n *process) runs() bool { return n.pod != "" && !n.broken }
+
+// unnoticed says that Kafka still takes the process before for alive.
+func (w *World) unnoticed(n *process, now time.Time) bool {
+	return !n.left.IsZero() && now.Before(n.left.Add(session))
+}
+
+// holds is the highest level that the log of a node holds: a process that has run for long enough since the level was lowered
+// has surely taken a snapshot without it.
+func (w *World) holds(n *process, now time.Time) int16 {
+	if n.ready && now.After(kafkaversion.SnapshotDue(n.started, w.lowered, interval)) {
+		return w.Level
+	}
+	return n.logged
+}
+
+// ends is when the process of a node goes, whatever made it go.
+func (w *World) ends(node int, now time.Time) {
+	n := &w.nodes[node]
+	n.logged = w.holds(n, now)
+	if n.runs() {
+		n.left, n.inSyncThen = now, n.synced
+	}
+	n.pod, n.ready, n.synced, n.broken, n.started = "", false, false, false, time.Time{}
+}
+
+// majority says whether a majority of controllers runs.
+func (w *World) majority() bool {
+	up := 0
+	for i := range w.nodes {
+		if w.nodes[i].runs() {
+			up++
+		}
+	}
+	return 2*up > Nodes
+}
+
+// taken judges that the operator takes a node away that serves.
+func (w *World) taken(node int) {
+	n := &w.nodes[node]
+	if !n.ready || w.Harm != "" {
+		return
+	}
+	down, left := 0, 0
+	for i := range w.nodes {
+		o := &w.nodes[i]
+		switch {
+		case i == node:
+		case !o.ready:
+			down++
+		case o.synced:
+			left++
+		}
+	}
+	serving := Nodes - down
+	switch {
+	case 2*serving <= Nodes:
+		// A majority is gone already: nothing serves, so that there is nothing to protect.
+	case down > 0:
+		w.Harm = fmt.Sprintf("node %d is taken away while another one is down", node)
+	case n.synced && left < minISR:
+		w.Harm = fmt.Sprintf("taking node %d away leaves %d replicas in sync, fewer than the minimum", node, left)
+	}
+}
+
+// asked takes a request to change the level, once by its ticket.
+func (w *World) asked(ticket machines.Ticket, update *kafka.FeatureUpdate) {
+	if w.request != nil && w.request.ticket == ticket {
+		return
+	}
+	if w.ghost && update.Level > w.Level {
+		w.Harm = "the level is asked to be raised while a broker that is gone is registered"
+	}
+	w.request = &request{ticket: ticket, level: update.Level, status: kafkaversion.Asked}
+}
+
+// settle lets Kafka do what it was asked, or refuse it as a real one does.
+func (w *World) settle(status kafkaversion.Status, at time.Time) {
+	r := w.request
+	r.status = status
+	for i := range w.nodes {
+		if n := &w.nodes[i]; n.runs() && !w.runs(n.version, r.level) {
+			r.status = kafkaversion.Refused
+			return
+		}
+	}
+	if !w.majority() {
+		r.status = kafkaversion.Refused
+		return
+	}
+	if r.level < w.Level {
+		w.lowered = at
+	}
+	w.Level = r.level
+	for i := range w.nodes {
+		w.nodes[i].logged = max(w.nodes[i].logged, w.Level)
+	}
+}
