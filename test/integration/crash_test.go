@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -49,6 +50,7 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 	}
 	stages := rested(ctx, s, world, len(plans))
 	bad := make([]string, len(plans))
+	var missed atomic.Int32
 	var group sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
 	for i, plan := range plans {
@@ -56,7 +58,10 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 			defer GinkgoRecover()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			_, got := runPlan(stages[i], plan)
+			met, got := runPlan(stages[i], plan)
+			if len(met) < plan.At {
+				missed.Add(1)
+			}
 			if why := differs(want, got); why != "" {
 				bad[i] = fmt.Sprintf("%s at %d (%s): %s", plan.Fault, plan.At, effects[plan.At-1], why)
 			}
@@ -64,7 +69,8 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 	}
 	group.Wait()
 	Expect(bad).To(HaveEach(BeEmpty()))
-	laws.note("%s: %d faults at %d effects, all with the same end: %s", s.Name(), len(plans), len(effects), strings.Join(effects, ", "))
+	Expect(missed.Load()).To(BeNumerically("<=", len(plans)/10), "plans that never struck")
+	laws.note("%s: %d faults at %d effects, all with the same end: %s", s.Name(), len(plans)-int(missed.Load()), len(effects), strings.Join(effects, ", "))
 }
 
 // onlyVisit names the one object of a plan.
@@ -108,7 +114,7 @@ func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
 		return sc.unrested()
 	}).Should(BeEmpty(), "%s at %d", plan.Fault, plan.At)
 	effects = first.Effects()
-	if plan.At > 0 {
+	if plan.At > 0 && plan.At <= len(effects) { // a run may show less on its way than the one that was counted
 		Expect(first.Struck()).To(BeTrue(), "%+v never struck; effects were %q", plan, effects)
 	}
 	if first.Dead() {
