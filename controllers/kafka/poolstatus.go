@@ -10,6 +10,7 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
@@ -97,7 +98,7 @@ func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kaf
 		s.NodeIDs = append(s.NodeIDs, t.view.IDs.Of(pool.Name).Added...)
 	}
 	slices.Sort(s.NodeIDs)
-	s.Roles = slices.Clone(pool.Spec.Roles)
+	s.Roles = t.roles(pool)
 	s.Replicas = int32(len(t.existing(pool.Name)))
 	s.LabelSelector = apilabels.SelectorFromValidatedSet(map[string]string{
 		labels.Cluster: t.kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(t.kafka.Name), labels.Pool: pool.Name,
@@ -110,7 +111,21 @@ func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kaf
 	return s
 }
 
-// poolConditions of a pool: whether its wanted nodes are ready, and what a person should know.
+// roles that the pool's nodes run with; those it declares, before it has any.
+func (t *tending) roles(pool *kafkav1beta2.KafkaNodePool) []kafkav1beta2.NodeRole {
+	var all Roles
+	for i := range t.view.Nodes {
+		if n := &t.view.Nodes[i]; n.Pool == pool.Name {
+			all.Controller, all.Broker = all.Controller || n.Roles.Controller, all.Broker || n.Roles.Broker
+		}
+	}
+	if all == (Roles{}) {
+		return slices.Clone(pool.Spec.Roles)
+	}
+	return all.list()
+}
+
+// poolConditions of a pool: whether it has just its wanted nodes and they are ready, and what a person should know.
 func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
 	var down []string
 	for i := range t.view.Nodes {
@@ -118,6 +133,7 @@ func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Cond
 			down = append(down, n.PodName)
 		}
 	}
+	left := slices.DeleteFunc(undone(t.view), func(w nodeids.Warning) bool { return w.Pool != pool.Name })
 	c := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "NodesReady", Message: "every wanted node is ready"}
 	switch {
 	case t.view.IDs.Refusal != "":
@@ -126,6 +142,8 @@ func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Cond
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "new nodes are being made"
 	case len(down) > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "not ready: "+roll.Names(down)
+	case len(left) > 0:
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, left[0].Reason, left[0].Message
 	}
 	out := append([]metav1.Condition{c}, poolWarnings(t.view, pool)...)
 	for i := range out {

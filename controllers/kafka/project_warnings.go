@@ -35,6 +35,9 @@ func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
 	for _, w := range v.IDs.Warnings {
 		add(w.Reason, w.Message)
 	}
+	for _, w := range undone(v) {
+		add(w.Reason, w.Message)
+	}
 	if len(v.Defects) > 0 {
 		add("UnreadableObject", roll.Names(v.Defects))
 	}

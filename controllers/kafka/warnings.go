@@ -135,7 +135,7 @@ func (w warned) conditions() []metav1.Condition {
 // poolWarnings are the warnings that are about one pool, for its own status.
 func poolWarnings(v *View, pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
 	w := warned{}
-	for _, warning := range v.IDs.Warnings {
+	for _, warning := range slices.Concat(v.IDs.Warnings, undone(v)) {
 		if warning.Pool == pool.Name {
 			w.add(warning.Reason, warning.Message)
 		}

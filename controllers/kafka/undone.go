@@ -1,0 +1,63 @@
+package kafka
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// Reasons of warnings about nodes that are not as their pools declare them, and stay so.
+const (
+	// ReasonScaleDownPending: nodes that are not wanted any more and go on running.
+	ReasonScaleDownPending = "ScaleDownPending"
+	// ReasonRolesNotChanged: nodes that keep roles that their pool has not, or lack one that it has.
+	ReasonRolesNotChanged = "RolesNotChanged"
+)
+
+// undone are warnings about what the pools declare and nobody does, since it could lose data or the quorum.
+func undone(v *View) []nodeids.Warning {
+	var out []nodeids.Warning
+	for _, pool := range v.Objects.Pools {
+		var unwanted, otherRoles []string
+		for i := range v.Nodes {
+			n := &v.Nodes[i]
+			switch {
+			case n.Pool != pool.Name || !n.Pod.Exists:
+			case !n.Wanted:
+				unwanted = append(unwanted, n.PodName)
+			case n.Roles != n.RolesWanted:
+				otherRoles = append(otherRoles, n.PodName)
+			}
+		}
+		if len(unwanted) > 0 {
+			out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonScaleDownPending, Message: fmt.Sprintf(
+				"KafkaNodePool %s wants %d nodes; %s go on running, since nodes are not removed yet: set spec.replicas back to %d",
+				pool.Name, pool.Spec.Replicas, roll.Names(unwanted), int(pool.Spec.Replicas)+len(unwanted))})
+		}
+		if len(otherRoles) > 0 {
+			out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonRolesNotChanged, Message: fmt.Sprintf(
+				"KafkaNodePool %s declares other roles than %s run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool",
+				pool.Name, roll.Names(otherRoles))})
+		}
+	}
+	return out
+}
+
+// orphans are the nodes that run although their pool is gone: nobody says any more what is wanted of them.
+func orphans(v *View) string {
+	pods := map[string][]string{}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Pod.Exists && v.Pool(n.Pool) == nil {
+			pods[n.Pool] = append(pods[n.Pool], n.PodName)
+		}
+	}
+	var gone []string
+	for pool, nodes := range pods {
+		gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are left as they are: create it again with their node ids", pool, roll.Names(nodes)))
+	}
+	slices.Sort(gone)
+	return strings.Join(gone, "; ")
+}
