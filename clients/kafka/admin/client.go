@@ -31,6 +31,8 @@ type Client struct {
 	reached string
 	// addrs of the brokers as the cluster last listed them.
 	addrs map[int32]string
+	// featuresEpoch is the newest epoch of the finalized features that a broker told of.
+	featuresEpoch int64
 	// franz is nil until the quorum is asked for.
 	franz *kgo.Client
 

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strconv"
@@ -12,7 +13,8 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// Features implements kafka.Reader.
+// Features implements kafka.Reader. Each broker answers from its own copy of the metadata log: one that is behind another that
+// was heard before is passed over, since a level that was lowered meanwhile would still look raised, or the other way round.
 func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Features, error) {
 	return read(ctx, c, "reading the finalized features", func(ctx context.Context) (kafka.Features, error) {
 		var f kafka.Features
@@ -25,7 +27,7 @@ func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Feat
 			for _, l := range resp.FinalizedFeatures {
 				f.Finalized[l.Name] = l.MaxVersionLevel
 			}
-			return f.Complete()
+			return errors.Join(f.Complete(), c.notBehind(f.Epoch))
 		})
 		for _, id := range supportedBy {
 			if err == nil {
@@ -34,6 +36,15 @@ func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Feat
 		}
 		return f, err
 	})
+}
+
+// notBehind fails for an epoch of the finalized features that is older than one which was heard.
+func (c *Client) notBehind(epoch int64) error {
+	if epoch < c.featuresEpoch {
+		return fmt.Errorf("this broker knows the features of epoch %d, and epoch %d was heard before: it is behind", epoch, c.featuresEpoch)
+	}
+	c.featuresEpoch = epoch
+	return nil
 }
 
 // addSupported adds the ranges of one broker, unless it cannot be asked.
