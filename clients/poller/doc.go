@@ -6,7 +6,4 @@
 // How old an answer may be is the reader's decision. What became of a command is kept
 // until another one takes its place; it is never executed twice by one process, and a
 // process that was lost leaves its outcome unknown, to be settled by reading.
-//
-// Direct answers within the call instead, for a simulated world in which a pass must see
-// the same answers every time.
 package poller

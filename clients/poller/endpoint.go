@@ -32,9 +32,10 @@ type Options[Q comparable, A, W any] struct {
 // ErrClosed is why nothing is answered after Close.
 var ErrClosed = errors.New("the poller is closed")
 
-// Endpoint is a Poller whose calls run in a goroutine of its own, one at a time, writes
-// before questions and questions in the order they were asked. It is safe for concurrent
-// use. An endpoint with nothing to do has no goroutine.
+// Endpoint is one outside system as a pass sees it: Q is a question, A its answer and W a
+// write, and none of its methods waits for the world. Its calls run in a goroutine of its
+// own, one at a time, writes before questions and questions in the order they were asked.
+// It is safe for concurrent use. An endpoint with nothing to do has no goroutine.
 type Endpoint[Q comparable, A, W any] struct {
 	opts Options[Q, A, W]
 	life context.Context //nolint:containedctx // the life of the endpoint, not of a call
@@ -91,7 +92,7 @@ func (e *Endpoint[Q, A, W]) Close() {
 	})
 }
 
-// Read implements Poller.
+// Read returns the last answer to the question.
 func (e *Endpoint[Q, A, W]) Read(question Q) Reading[A] {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,7 +104,9 @@ func (e *Endpoint[Q, A, W]) Read(question Q) Reading[A] {
 	return known.Reading
 }
 
-// Ask implements Poller.
+// Ask has the question put anew, unless it is being put, or the last answer was asked for
+// less than maxAge ago, whether it could be read or not. A pass that is woken by answers
+// and asks in turn must give a maxAge, or it never rests.
 func (e *Endpoint[Q, A, W]) Ask(question Q, maxAge time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -123,7 +126,9 @@ func (e *Endpoint[Q, A, W]) Ask(question Q, maxAge time.Duration) {
 	e.start()
 }
 
-// Submit implements Poller.
+// Submit hands over a request and returns what has become of it so far. A number that was
+// handed over before is not executed again. A number that is older than the last one of
+// its attempt and state is not executed at all; its outcome is Unknown.
 func (e *Endpoint[Q, A, W]) Submit(request Request[W]) Outcome {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -141,7 +146,8 @@ func (e *Endpoint[Q, A, W]) Submit(request Request[W]) Outcome {
 	return e.outcome
 }
 
-// Outcome implements Poller.
+// Outcome returns what has become of the request with this number: Unknown unless this
+// process was handed it and nothing has taken its place.
 func (e *Endpoint[Q, A, W]) Outcome(number Number) Outcome {
 	e.mu.Lock()
 	defer e.mu.Unlock()

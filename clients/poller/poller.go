@@ -2,24 +2,6 @@ package poller
 
 import "time"
 
-// Poller is one endpoint as a pass sees it. Q is a question, A its answer and W a write.
-// None of its methods waits for the world.
-type Poller[Q comparable, A, W any] interface {
-	// Read returns the last answer to the question.
-	Read(question Q) Reading[A]
-	// Ask has the question put anew, unless it is being put, or the last answer was asked
-	// for less than maxAge ago, whether it could be read or not. A pass that is woken by
-	// answers and asks in turn must give a maxAge, or it never rests.
-	Ask(question Q, maxAge time.Duration)
-	// Submit hands over a request and returns what has become of it so far. A number that
-	// was handed over before is not executed again. A number that is older than the last
-	// one of its attempt and state is not executed at all; its outcome is Unknown.
-	Submit(request Request[W]) Outcome
-	// Outcome returns what has become of the request with this number: Unknown unless this
-	// process was handed it and nothing has taken its place.
-	Outcome(number Number) Outcome
-}
-
 // Reading is what is known of a question.
 type Reading[A any] struct {
 	// Value is the last answer, and Err why there is none. Value is shared by all readers

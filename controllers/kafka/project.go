@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -123,7 +124,7 @@ func usedPools(old []kafkav1beta2.UsedNodePool, v *View) []kafkav1beta2.UsedNode
 func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
 	var out []kafkav1beta2.ListenerStatus
 	for _, l := range k.Spec.Kafka.Listeners {
-		if !served(&l) {
+		if !render.Served(&l) {
 			continue
 		}
 		host := fmt.Sprintf("%s-kafka-bootstrap.%s.svc", k.Name, k.Namespace)

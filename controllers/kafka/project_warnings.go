@@ -13,11 +13,6 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// served says whether clients reach the listener: internal ones without TLS, for now.
-func served(l *kafkav1beta2.Listener) bool {
-	return l.Type == kafkav1beta2.ListenerInternal && !l.TLS
-}
-
 // warnings are what a person should know and what stops nothing: once per reason.
 func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
 	found := map[string][]string{}
