@@ -53,6 +53,9 @@ type Endpoint[Q comparable, A, W any] struct {
 	// outcome is that of the last request handed over; has tells whether there is one.
 	outcome Outcome
 	has     bool
+	// writing says that a request is being carried out; effectAt is when one last ended that was not refused.
+	writing  bool
+	effectAt time.Time
 }
 
 type entry[A any] struct {
@@ -157,6 +160,14 @@ func (e *Endpoint[Q, A, W]) Outcome(number Number) Outcome {
 	return lost(number, neverSeen)
 }
 
+// Unsettled says what may still come of the requests of this process, whatever their numbers: whether one is under way, and
+// when one last ended that was done or may be, zero if none did. Its effect may take a while to show.
+func (e *Endpoint[Q, A, W]) Unsettled() (underWay bool, endedAt time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.next != nil || e.writing, e.effectAt
+}
+
 // start makes sure that the goroutine runs. e.mu is held.
 func (e *Endpoint[Q, A, W]) start() {
 	if !e.running {
@@ -188,7 +199,7 @@ func (e *Endpoint[Q, A, W]) take() (request *Request[W], question Q, ok bool) {
 	defer e.mu.Unlock()
 	switch {
 	case e.next != nil:
-		request, e.next = e.next, nil
+		request, e.next, e.writing = e.next, nil, true
 		return request, question, true
 	case len(e.queue) > 0:
 		question = e.queue[0]
@@ -240,6 +251,10 @@ func (e *Endpoint[Q, A, W]) write(request Request[W]) {
 	outcome.Number, outcome.At = request.Number, e.opts.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.writing = false
+	if outcome.Result != Refused {
+		e.effectAt = outcome.At
+	}
 	if e.outcome.Number == request.Number {
 		e.outcome = outcome
 	}

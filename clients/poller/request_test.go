@@ -117,3 +117,37 @@ func TestALostProcessKnowsNothing(t *testing.T) {
 		}
 	})
 }
+
+// What may still come of requests does not hang on who asks for it by which number.
+func TestWhatIsUnsettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		result := poller.Unknown
+		s := system{result: func(string) poller.Outcome { return poller.Outcome{Result: result} }}
+		e := s.endpoint()
+		defer e.Close()
+		check := func(when string, underWay bool, endedAt time.Time) {
+			t.Helper()
+			if under, at := e.Unsettled(); under != underWay || !at.Equal(endedAt) {
+				t.Errorf("%s: under way %v, ended at %v; want %v, %v", when, under, at, underWay, endedAt)
+			}
+		}
+		check("at first", false, time.Time{})
+		e.Submit(request(1, "first"))
+		check("handed over", true, time.Time{})
+		synctest.Wait()
+		check("being carried out", true, time.Time{})
+		e.Submit(request(2, "second")) // takes the place of the first, which runs on
+		time.Sleep(time.Second)
+		synctest.Wait()
+		lost := time.Now()
+		check("the first was lost, the second is under way", true, lost)
+		result = poller.Refused
+		time.Sleep(2 * time.Second)
+		check("the second was refused, which settles it", false, lost)
+		result = poller.Done
+		e.Submit(request(3, "third"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		check("the third was done a moment ago", false, time.Now())
+	})
+}

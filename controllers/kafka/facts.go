@@ -27,6 +27,7 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 			v.Answers[lc] = a
 		}
 	}
+	v.Doubt = c.Observer.Doubt(cluster, LifecycleVersion)
 	queries := v.queries(look)
 	if len(queries) == 0 {
 		return

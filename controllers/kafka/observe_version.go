@@ -37,7 +37,7 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 	f := kafkaversion.Facts{
 		Situation: situation(k, v), Obstacle: obstacle(k, v), Finalize: finalize(k, v),
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
-		Answer: answer(v.Answer(LifecycleVersion)),
+		Answer: answer(v.Answer(LifecycleVersion)), Doubt: kafkaversion.Doubt(v.Doubt),
 	}
 	if f.Answer.Text == "" && ask.Ticket.State == kafkaversion.MetadataRefused {
 		f.Answer.Text = lastRefusal(k)

@@ -48,6 +48,8 @@ type Observer interface {
 	Write(ctx context.Context, cluster Endpoint, ticket machines.Ticket, command kafkaclient.Command)
 	// Answer says what came of the command under the ticket.
 	Answer(cluster Endpoint, ticket machines.Ticket) Answer
+	// Doubt says whether a command of the lifecycle may still take effect of which no ticket that is asked for tells.
+	Doubt(cluster Endpoint, lifecycle string) Doubt
 }
 
 // AnswerOf words the outcome of a command.

@@ -24,9 +24,12 @@ type Polled struct {
 	Wake func(kafka types.NamespacedName)
 	// Clock of the answers and of wake-ups. Demanded.
 	Clock clock.WithDelayedExecution
+	// Settle is how long a command whose sender is gone may still take effect. Default a minute.
+	Settle time.Duration
 
 	members poller.Set[pollKey, *polledCluster]
 	alarms  alarms
+	looks   firstLooks
 }
 
 var _ Observer = &Polled{}
@@ -155,6 +158,7 @@ func (p *Polled) Answer(cluster Endpoint, ticket machines.Ticket) Answer {
 // Drop forgets a cluster that is gone.
 func (p *Polled) Drop(cluster types.UID, lifecycles ...string) {
 	p.alarms.drop(cluster)
+	p.looks.drop(cluster)
 	for _, lc := range append(lifecycles, "") {
 		p.members.Drop(pollKey{cluster, lc})
 	}

@@ -71,6 +71,9 @@ type View struct {
 	// Answers to the external writes of this visit of each lifecycle's state, by lifecycle; AnswerNone is left out.
 	Answers map[string]Answer
 
+	// Doubt about earlier commands to change a level.
+	Doubt Doubt
+
 	// seenBrokers and seenQuorum are what the records rest on: Brokers and Quorum, also where no lifecycle wants to know them.
 	seenBrokers transitions.Fact[kafkaclient.Brokers]
 	seenQuorum  transitions.Fact[kafkaclient.Quorum]

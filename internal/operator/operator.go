@@ -162,7 +162,7 @@ type Wiring struct {
 func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	clk := clock.RealClock{}
 	wakeups := make(chan event.GenericEvent, 1024)
-	observer := &kafka.Polled{Connect: w.Connect, Wake: wake(wakeups), Clock: clk}
+	observer := &kafka.Polled{Connect: w.Connect, Wake: wake(wakeups), Clock: clk, Settle: kafka.SettleScaled(w.DeadlineScale)}
 	collector := &kafka.Collector{Table: w.Table, Observer: observer, Options: w.Kafka}
 	effects := &kafka.Effects{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
 	kind, err := kafka.NewKind(collector, effects)

@@ -34,6 +34,8 @@ type Facts struct {
 	Finalize Finalize
 	// Answer to the last request to change a level.
 	Answer Answer
+	// Doubt about earlier requests to change a level.
+	Doubt Doubt
 	// Attempt under way.
 	Attempt *lifecyclev1.Attempt
 	// EnteredAt is when the state was entered.
@@ -74,6 +76,15 @@ type Answer struct {
 	Status Status
 	// Text is the refusal in Kafka's own words, with its code's name.
 	Text string
+}
+
+// Doubt is about requests to change a level that may take effect, or show it, whatever is read now and whoever remembers them:
+// one that is under way or was carried out a moment ago, one whose answer was lost, one of a process that ended.
+type Doubt struct {
+	// Until is when none of them can take effect any more, and Kafka shows what has. Zero if there is none.
+	Until time.Time
+	// Sent says that one was sent for sure. Else one may have been.
+	Sent bool
 }
 
 // Disk is what is known of one node's log of metadata: an older controller that replays a record of a level it does not know

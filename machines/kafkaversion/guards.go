@@ -45,13 +45,30 @@ var pathAllowed = guard{
 		d := f.decide()
 		switch d.Outcome {
 		case OutcomeAllowed:
-			return transitions.Allow()
+			return f.undoubted(&d)
 		case OutcomeRefused:
 			return transitions.Deny(d.Message)
 		default:
 			return transitions.Verdict{Saw: d.Message}
 		}
 	},
+}
+
+// undoubted says whether the level that a step down rests on can be what Kafka is about to have. A request to raise it that was
+// sent and never heard of again may still be carried out: an older binary that was started meanwhile would die of it.
+func (f *Facts) undoubted(d *Decision) transitions.Verdict {
+	if d.Direction != DirectionDown || f.Doubt.Until.IsZero() {
+		return transitions.Allow()
+	}
+	_, known := f.Features.Get()
+	switch {
+	case known && !f.Features.At().Before(f.Doubt.Until):
+		return transitions.Allow()
+	case !known && !f.Doubt.Sent && !f.Roll.Now.Before(f.Doubt.Until):
+		return transitions.Allow() // Kafka does not answer, and nothing says that anything was sent
+	}
+	return transitions.Verdict{Saw: "a request to raise metadata.version that nobody hears of any more may take effect until " +
+		f.Doubt.Until.UTC().Format(time.RFC3339) + ", and Kafka has not told its levels since"}
 }
 
 // asked says that Kafka was asked for its levels and neither answered nor failed to.

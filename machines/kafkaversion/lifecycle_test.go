@@ -164,6 +164,35 @@ func TestLostBookmark(t *testing.T) {
 	t.Logf("lost the bookmark at each of %d passes", passes)
 }
 
+// TestAChangeOfMindWhileNobodyKnowsOfTheRequest: Kafka was asked to raise the level and takes its time; whoever asked is
+// forgotten, and the version before is wanted again. An older binary that is started meanwhile would die of the raise.
+func TestAChangeOfMindWhileNobodyKnowsOfTheRequest(t *testing.T) {
+	for name, forget := range map[string]func(*driver){
+		"the bookmark is lost":                      func(d *driver) { d.entry = nil },
+		"the process ends":                          func(d *driver) { d.world.restartOperator() },
+		"the process ends and the bookmark is lost": func(d *driver) { d.entry = nil; d.world.restartOperator() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newScenes(t).upgrade(t)
+			w := d.world
+			w.answersAfter = 5
+			forgotten := false
+			d.before = func(int) {
+				if r := w.request; r != nil && r.status == kafkaversion.Asked && r.ticks > 0 && !forgotten {
+					forget(d)
+					w.wanted, forgotten = old, true
+				}
+			}
+			d.play()
+			check(t, d, "forgotten", true, forgotten)
+			unharmed(t, d)
+			check(t, d, "levels", []int16{newerLevel}, w.updates)
+			check(t, d, "state", kafkaversion.Refusing, d.state())
+			check(t, d, "versions", []int32{0, 1, 2, 3, 4, 5}, w.running(newer))
+		})
+	}
+}
+
 // TestCorrectionReachesTheNodeInHand: the new version does not come up with today's settings, until they are corrected.
 func TestCorrectionReachesTheNodeInHand(t *testing.T) {
 	d := newScenes(t).upgrade(t)
@@ -258,13 +287,13 @@ func TestRandomLives(t *testing.T) {
 // happens is something that a person or the world does.
 func (k scenes) happens(t *rapid.T, d *driver) {
 	w := d.world
-	switch rapid.SampledFrom([]string{"new wish", "new wish", "lost bookmark", "lost pod", "new pin"}).Draw(t, "happens") {
+	switch rapid.SampledFrom([]string{"new wish", "new wish", "lost bookmark", "lost process", "lost pod", "new pin"}).Draw(t, "happens") {
 	case "new wish":
 		w.wanted = rapid.SampledFrom([]string{old, newer, acme}).Draw(t, "wanted")
 	case "lost bookmark":
-		if r := w.request; r == nil || r.status != kafkaversion.Asked { // see docs/decisions/0107: what is not covered
-			d.entry = nil
-		}
+		d.entry = nil
+	case "lost process":
+		w.restartOperator()
 	case "lost pod":
 		w.kill(w.nodes[rapid.IntRange(0, len(w.nodes)-1).Draw(t, "node")])
 	case "new pin":

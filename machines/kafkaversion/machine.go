@@ -61,7 +61,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 		Name: Name, Doc: "moves a Kafka cluster from one version to another: binaries one node at a time, then the metadata level",
 		States: slices.Concat([]state{
 			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every node runs the wanted version and the metadata level is the wanted one"}},
-			wait(Checking, time.Minute, "whether and how the wanted version can be reached is being decided"),
+			wait(Checking, 2*time.Minute, "whether and how the wanted version can be reached is being decided"),
 			awaitingSnapshot,
 		}, included.States(), []state{
 			wait(Verifying, 30*time.Minute, "every node runs the wanted version; what is left to do is being decided"),

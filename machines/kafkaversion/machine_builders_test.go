@@ -50,7 +50,7 @@ type scene struct {
 	table                   *versions.Table
 	nodes                   roll.Facts
 	running, wanted, pin    string
-	recorded                string
+	recorded, recordedLevel string
 	levels                  map[string]int16
 	features                func(kafka.Features) transitions.Fact[kafka.Features]
 	movedIDs, unstarted     []int32
@@ -63,6 +63,7 @@ type scene struct {
 	obstacle, attemptedFrom string
 	finalize                kafkaversion.Finalize
 	answer                  kafkaversion.Answer
+	doubt                   kafkaversion.Doubt
 	entered                 time.Duration
 	asked                   time.Duration
 }
@@ -163,6 +164,9 @@ func (s *scene) rememberedOn(version string) *scene {
 	return s.fresh()
 }
 
+// remembering is what the status says of the level.
+func (s *scene) remembering(metadata string) *scene { s.recordedLevel = metadata; return s }
+
 // formerly is a node that was removed, and whose record is still there.
 func (s *scene) formerly(id int32, version string) *scene {
 	s.gone = append(s.gone, kafkaversion.NodeVersions{Name: rolltest.Pod(id), LastStarted: version})
@@ -184,6 +188,12 @@ func (s *scene) lowered(id int32, ago, interval time.Duration) *scene {
 		Node: id, Interval: interval, Highest: map[string]int16{versions.FeatureMetadata: newerLevel},
 		LoweredAt: map[string]time.Time{versions.FeatureMetadata: rolltest.Now.Add(-ago)},
 	})
+	return s
+}
+
+// doubted is a request to change a level of which nobody knows the outcome, and which may take effect for so long.
+func (s *scene) doubted(left time.Duration, sent bool) *scene {
+	s.doubt = kafkaversion.Doubt{Until: rolltest.Now.Add(left), Sent: sent}
 	return s
 }
 
@@ -218,12 +228,12 @@ func (s *scene) facts() kafkaversion.Facts {
 		target = s.running
 	}
 	f := kafkaversion.Facts{
-		Roll: s.nodes, Obstacle: s.obstacle, Disks: s.disks, Finalize: s.finalize, Answer: s.answer, Pause: time.Minute,
+		Roll: s.nodes, Obstacle: s.obstacle, Disks: s.disks, Finalize: s.finalize, Answer: s.answer, Doubt: s.doubt, Pause: time.Minute,
 		Features:  s.features(kafka.Features{Finalized: s.levels}),
 		EnteredAt: rolltest.Now.Add(-s.entered), Leaving: s.leaving,
 		Attempt: &lifecyclev1.Attempt{ID: attemptID, From: s.attemptedFrom, To: target},
 		Situation: kafkaversion.Situation{
-			Table: s.table, WantedVersion: target, WantedMetadata: s.pin, Nodes: slices.Clone(s.gone), RecordedVersion: s.recorded,
+			Table: s.table, WantedVersion: target, WantedMetadata: s.pin, Nodes: slices.Clone(s.gone), RecordedVersion: s.recorded, RecordedMetadata: s.recordedLevel,
 		},
 	}
 	f.Roll.Nodes = slices.Clone(f.Roll.Nodes)

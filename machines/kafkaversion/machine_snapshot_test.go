@@ -56,6 +56,7 @@ func (k scenes) permissions() []machineRow {
 		at("the declaration broke", "", k.cluster(3).on(old).wanting(newer).broken(), back),
 		at("the path closed", "the level was raised since", k.cluster(3).wanting(old), back),
 		at("whether the path is open cannot be read", "on the way down nobody guesses", k.cluster(3).wanting(old).mute(), blocked),
+		at("a raise may still take effect", "the older binary would die of it", k.cluster(3).at(oldLevel).wanting(old).doubted(time.Second, true), blocked),
 		at("a log still holds a level too high", "", k.lingering(), back),
 		at("a log still holds a level too high, and the pod is away for a moment", "", k.lingering().but(rolltest.Gone(1)), back),
 		at("a log still holds a level too high, but the node does not come up", "it goes, as the test", k.lingering().but(rolltest.Down(1)), restarts),

@@ -20,6 +20,7 @@ const (
 	untilUp   = 5 * time.Second  // from the start of a process until its pod is ready
 	untilSync = 30 * time.Second // ... and until it is in every ISR
 	session   = 20 * time.Second // from when a process is gone until Kafka notices
+	settle    = time.Minute      // for so long a request may take effect that nobody hears of
 )
 
 // world is a cluster of pods that come back when they are deleted, and die where a real binary would. It knows nothing of
@@ -34,6 +35,8 @@ type world struct {
 	interval    time.Duration
 	finalize    kafkaversion.Finalize
 	request     *request
+	// began is when the operator's process did; zero for long ago.
+	began time.Time
 	// answersAfter is how many ticks Kafka takes to change a level.
 	answersAfter int
 	// restarts in the order in which they were asked for, updates in which they were done, deaths at start, and restarts that
@@ -63,6 +66,8 @@ type request struct {
 	update kafka.FeatureUpdate
 	status kafkaversion.Status
 	ticks  int
+	// orphan is one whose process ended: it may be carried out, and nobody hears of it.
+	orphan bool
 }
 
 func newWorld(table *versions.Table, nodes roll.Facts, version string, level int16) *world {
@@ -225,6 +230,25 @@ func (w *world) judge(n *process) {
 	}
 }
 
+// restartOperator ends the operator's process and begins another.
+func (w *world) restartOperator() {
+	w.began = w.now
+	if w.request != nil {
+		w.request.orphan = true
+	}
+}
+
+// doubt is what the operator knows of requests that it cannot tell the outcome of.
+func (w *world) doubt() kafkaversion.Doubt {
+	if r := w.request; r != nil && r.status == kafkaversion.Asked && !r.orphan {
+		return kafkaversion.Doubt{Until: w.now.Add(settle), Sent: true}
+	}
+	if w.began.IsZero() {
+		return kafkaversion.Doubt{}
+	}
+	return kafkaversion.Doubt{Until: w.began.Add(settle)}
+}
+
 // install makes the pods of a cluster that never ran.
 func (w *world) install() {
 	for _, n := range w.nodes {
@@ -239,7 +263,8 @@ func (w *world) observe(ask machines.Ask) kafkaversion.Facts {
 		Finalize:  w.finalize, Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: time.Minute,
 		Roll: roll.Facts{Now: w.now, SessionTimeout: session, FetchTimeout: 2 * time.Second},
 	}
-	if w.request != nil && w.request.ticket == ask.Ticket {
+	f.Doubt = w.doubt()
+	if w.request != nil && w.request.ticket == ask.Ticket && !w.request.orphan {
 		f.Answer = kafkaversion.Answer{Status: w.request.status, Text: "only supports other levels"}
 	}
 	for _, n := range w.nodes {

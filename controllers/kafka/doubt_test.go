@@ -1,0 +1,102 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines"
+)
+
+func TestDoubtAboutEarlierCommands(t *testing.T) {
+	const lc = "scale-down"
+	id := int32(7)
+	command := func(r *polledRig, err error) {
+		r.side.set(0, err)
+		r.Write(t.Context(), here, machines.Ticket{UID: "u", Lifecycle: lc, Attempt: "a", State: "Unregistering", Sequence: 1}, kafkaclient.Command{Unregister: &id})
+		<-r.woken
+	}
+	cut := &kafkaclient.OutcomeUnknown{What: "unregistering", Err: errors.New("cut")}
+	for name, tc := range map[string]struct {
+		do   func(r *polledRig)
+		want Doubt
+	}{
+		"a process that has just begun may have had one before it": {
+			do: func(*polledRig) {}, want: Doubt{Until: noon.Add(time.Minute)},
+		},
+		"it began when it first looked": {
+			do: func(r *polledRig) { r.Doubt(here, lc); r.clock.Step(time.Hour) }, want: Doubt{Until: noon.Add(time.Minute)},
+		},
+		"a command that was done": {
+			do: func(r *polledRig) { r.Doubt(here, lc); r.clock.Step(time.Hour); command(r, nil) }, want: Doubt{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+		},
+		"a command that was refused": {
+			do: func(r *polledRig) {
+				r.Doubt(here, lc)
+				r.clock.Step(time.Hour)
+				command(r, &kafkaclient.Refused{Code: 102})
+			},
+			want: Doubt{Until: noon.Add(time.Minute)},
+		},
+		"a command whose answer was lost": {
+			do: func(r *polledRig) { r.Doubt(here, lc); r.clock.Step(time.Hour); command(r, cut) }, want: Doubt{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+		},
+		"another lifecycle's": {
+			do: func(r *polledRig) {
+				r.Write(t.Context(), here, machines.Ticket{UID: "u", Lifecycle: "other", Attempt: "a", State: "s", Sequence: 1}, kafkaclient.Command{Unregister: &id})
+				<-r.woken
+			},
+			want: Doubt{Until: noon.Add(time.Minute)},
+		},
+		"a cluster that was dropped is a new one": {
+			do: func(r *polledRig) { r.Doubt(here, lc); r.clock.Step(time.Hour); r.Drop("u", lc) }, want: Doubt{Until: noon.Add(time.Hour + time.Minute)},
+		},
+		"a time of its own": {
+			do: func(r *polledRig) { r.Settle = SettleScaled(0.1) }, want: Doubt{Until: noon.Add(6 * time.Second)},
+		},
+		"nobody can connect": {
+			do: func(r *polledRig) {
+				r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
+			},
+			want: Doubt{Until: noon.Add(time.Minute)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newPolled(t)
+			tc.do(r)
+			if got := r.Doubt(here, lc); got != tc.want {
+				t.Errorf("doubt %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A command that is under way can take effect for longer than anybody can tell yet.
+func TestDoubtAboutACommandUnderWay(t *testing.T) {
+	r := newPolled(t)
+	hold := make(chan struct{})
+	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return heldSide{hold: hold}, func() {}, nil }
+	r.Doubt(here, "version")
+	id := int32(7)
+	r.Write(t.Context(), here, machines.Ticket{UID: "u", Lifecycle: "version", Attempt: "a", State: "s", Sequence: 1}, kafkaclient.Command{Unregister: &id})
+	r.clock.Step(time.Hour)
+	if got, want := r.Doubt(here, "version"), (Doubt{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
+		t.Errorf("doubt %+v, want %+v", got, want)
+	}
+	close(hold)
+	<-r.woken
+	r.clock.Step(time.Hour)
+	if got, want := r.Doubt(here, "version"), (Doubt{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
+		t.Errorf("doubt %+v once it was done, want %+v", got, want)
+	}
+}
+
+// heldSide answers a command once it is let go.
+type heldSide struct {
+	kafkaclient.Client
+	hold chan struct{}
+}
+
+func (h heldSide) UnregisterBroker(context.Context, int32) error { <-h.hold; return nil }
