@@ -37,7 +37,7 @@ func rollFacts(k *kafkav1beta2.Kafka, v *View, outdated func(*Node) bool) roll.F
 			roles = n.Roles
 		}
 		f.Nodes = append(f.Nodes, roll.Node{
-			ID: n.ID, Pod: n.PodName, Controller: roles.Controller, Broker: roles.Broker,
+			ID: n.ID, Pod: n.PodName, Controller: roles.Controller, Broker: roles.Broker, Ephemeral: n.MetadataStorage == StorageEphemeral,
 			Running: n.Pod.Exists && !n.Pod.Terminating, Ready: n.Pod.Ready, ReadySince: n.Pod.ReadySince,
 			StartedAt: n.Pod.StartedAt, Trouble: n.Pod.Trouble, Outdated: outdated(n),
 		})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
 // A pod says how often its process snapshots, 0 included; only without a pod the record does.
@@ -27,5 +28,15 @@ func TestSnapshotIntervalOfADisk(t *testing.T) {
 				t.Errorf("interval %s (remembered: %v), want %s", d.Interval, remembered, tc.want)
 			}
 		})
+	}
+}
+
+func TestARollKnowsWhoseLogGoesWithItsPod(t *testing.T) {
+	kept, lost := started(record.Level{}), started(record.Level{})
+	lost.ID, lost.PodName, lost.MetadataStorage = 2, "c-p-2", StorageEphemeral
+	v := &View{Now: noon, Table: embedded(t), Nodes: []Node{kept, lost}}
+	f := rollFacts(&kafkav1beta2.Kafka{}, v, func(*Node) bool { return false })
+	if f.Node(1).Ephemeral || !f.Node(2).Ephemeral {
+		t.Errorf("nodes %+v", f.Nodes)
 	}
 }

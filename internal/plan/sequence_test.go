@@ -260,3 +260,15 @@ func TestAPlanOfTheEndOfAPlanIsEmpty(t *testing.T) {
 		}
 	}
 }
+
+// Controllers that lose their log with their pod are waited for until they have it again.
+func TestUpgradeOfEphemeralStorage(t *testing.T) {
+	l := newCluster(t, strings.Replace(known, "type: persistent-claim, size: 10Gi", "type: ephemeral", 1))
+	l.want("4.2.0", "")
+	l.live()
+	l.want("4.3.1", "")
+	p := l.live()
+	if diff := cmp.Diff("4.3.1 at 4.3-IV0, pods 4.3.1", l.state()); diff != "" || p.Result != Rests {
+		t.Errorf("%s, state (-want +got):\n%s\n%s", p.Result, diff, p.Text(TextOptions{}))
+	}
+}

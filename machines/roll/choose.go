@@ -163,7 +163,7 @@ func quorumSafe(f *Facts, n *Node) transitions.Verdict {
 	if young := justStarted(f, n, func(o *Node) bool { return o.Controller && f.Quorum.At().Before(o.StartedAt.Add(f.FetchTimeout)) }); young != nil {
 		return transitions.Deny(fmt.Sprintf("the quorum was not observed since controller %d started", young.ID))
 	}
-	check := kafka.QuorumSafeWithout(quorum, n.ID, f.Now.UnixMilli(), f.FetchTimeout)
+	check := kafka.QuorumSafeWithout(refilled(f, quorum), n.ID, f.Now.UnixMilli(), f.FetchTimeout)
 	switch {
 	case check.Safe:
 		return transitions.Allow()

@@ -32,6 +32,8 @@ type Node struct {
 	Pod string
 	// Controller and Broker are the roles of the running process.
 	Controller, Broker bool
+	// Ephemeral says that its metadata log goes with its pod.
+	Ephemeral bool
 	// Running says that the pod exists and is not on its way out.
 	Running bool
 	// Ready is the readiness of the pod; ReadySince is when it last became so.

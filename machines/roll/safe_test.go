@@ -90,6 +90,17 @@ func TestSafe(t *testing.T) {
 		"a controller of a quorum that cannot be read": {
 			nodes: rolltest.Split(3, 3, rolltest.Without(roll.NeedQuorum)), want: unknown(dark),
 		},
+		"a controller, and another that lost its log has not got it back": {
+			reason: "it would vouch for records that it does not hold", nodes: rolltest.Split(3, 3, rolltest.Refilling(2, 99), rolltest.Restarted(2, time.Minute)),
+			want: no("without controller 0 only 1 of the 2 voters needed are caught up; behind: 2"),
+		},
+		"a controller, and another that lost its log holds it again": {nodes: rolltest.Split(3, 3, rolltest.Refilling(2, 100), rolltest.Restarted(2, time.Minute)), want: yes},
+		"a controller, and another that lost its log long ago": {
+			reason: "a follower is always a record behind somewhere", nodes: rolltest.Split(3, 3, rolltest.Refilling(2, 99), rolltest.Restarted(2, 10*time.Minute)), want: yes,
+		},
+		"a controller, and the leader lost its log before": {
+			reason: "what a leader holds is the log", nodes: rolltest.Split(3, 3, rolltest.Refilling(1, 99), rolltest.Led(1), rolltest.Restarted(1, time.Minute)), want: yes,
+		},
 		"a controller that the quorum does not count": {nodes: rolltest.Split(4, 3, rolltest.NoVoter(3)), node: 3, want: yes},
 		"a controller, just after another restarted": {
 			reason: "the leader may not have noticed yet", nodes: rolltest.Split(3, 3, rolltest.Restarted(2, time.Second)),
@@ -169,7 +180,14 @@ func TestInSync(t *testing.T) {
 		"a controller, and the quorum was last asked before it started": {
 			nodes: rolltest.Split(3, 3, rolltest.Restarted(1, time.Second), rolltest.Observed(2*time.Second)), want: no("the quorum was not observed since controller 1 started"),
 		},
-		"a controller, and nobody leads":              {nodes: rolltest.Split(3, 3, rolltest.Leaderless), want: no("the quorum has no leader")},
+		"a controller, and nobody leads": {nodes: rolltest.Split(3, 3, rolltest.Leaderless), want: no("the quorum has no leader")},
+		"a controller that lost its log has not got it back": {
+			nodes: rolltest.Split(3, 3, rolltest.Refilling(1, 99), rolltest.Restarted(1, time.Minute)), want: no("controller 1 has not caught up with the leader, controller 0"),
+		},
+		"a controller that lost its log holds it again": {nodes: rolltest.Split(3, 3, rolltest.Refilling(1, 100), rolltest.Restarted(1, time.Minute)), want: yes},
+		"a controller whose log stays is a record behind": {
+			nodes: rolltest.Split(3, 3, rolltest.Refilling(1, 99), rolltest.Kept(1), rolltest.Restarted(1, time.Minute)), want: yes,
+		},
 		"the controller that leads":                   {nodes: rolltest.Split(3, 3, rolltest.Led(1), rolltest.Behind(1)), want: yes},
 		"a controller that the quorum does not count": {nodes: rolltest.Split(3, 3, rolltest.NoVoter(1)), want: yes},
 		"a broker does not need the quorum":           {nodes: rolltest.Split(1, 3, rolltest.Without(roll.NeedQuorum)), want: yes},

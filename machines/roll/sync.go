@@ -44,6 +44,29 @@ func brokerInSync(f *Facts, n *Node) transitions.Verdict {
 	return transitions.Allow()
 }
 
+// refilled is the quorum in which a controller that came back without its log counts only once it holds all that is committed
+// again: until then it would vouch for records that it has not got, and the next restart might lose them. That the leader saw it
+// caught up is judged by clocks, three of them; this is not. What it must hold is the high watermark at its restart; that of the
+// answer is no lower and needs no memory. A follower may always be a record behind, so that it is demanded for no longer than a
+// node has to come up.
+func refilled(f *Facts, quorum kafka.Quorum) kafka.Quorum {
+	var floors map[int32]int64
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		young := !n.StartedAt.IsZero() && f.Quorum.At().Before(n.StartedAt.Add(readyDeadline))
+		if n.Controller && n.Ephemeral && young && n.ID != quorum.Leader {
+			if floors == nil {
+				floors = map[int32]int64{}
+			}
+			floors[n.ID] = quorum.HighWatermark
+		}
+	}
+	if floors == nil {
+		return quorum
+	}
+	return quorum.Demanding(floors)
+}
+
 func controllerInSync(f *Facts, n *Node) transitions.Verdict {
 	quorum, known := f.Quorum.Get()
 	if !known {
@@ -52,6 +75,7 @@ func controllerInSync(f *Facts, n *Node) transitions.Verdict {
 	if f.Quorum.At().Before(n.StartedAt) {
 		return transitions.Deny(fmt.Sprintf("the quorum was not observed since controller %d started", n.ID))
 	}
+	quorum = refilled(f, quorum)
 	leader, led := quorum.Voter(quorum.Leader)
 	self, votes := quorum.Voter(n.ID)
 	switch {

@@ -143,6 +143,23 @@ func Behind(id int32) Change {
 	})
 }
 
+// Refilling is a controller without its log of before, which holds so many records again of the hundred that are committed. The
+// leader believes it to have caught up.
+func Refilling(id int32, holds int64) Change {
+	return All(each([]int32{id}, func(n *roll.Node) { n.Ephemeral = true }), quorum(func(q *kafka.Quorum) {
+		q.HighWatermark = 100
+		for i := range q.Voters {
+			q.Voters[i].LogEndOffset = 100
+			if q.Voters[i].ID == id {
+				q.Voters[i].LogEndOffset = holds
+			}
+		}
+	}))
+}
+
+// Kept is a controller whose metadata log stays when its pod goes.
+func Kept(id int32) Change { return each([]int32{id}, func(n *roll.Node) { n.Ephemeral = false }) }
+
 // NoVoter is a controller that the static quorum does not count.
 func NoVoter(id int32) Change {
 	return quorum(func(q *kafka.Quorum) {
