@@ -22,7 +22,7 @@ const atOnce = 6
 // faultsAt are the faults that strike at an effect: all of them if asked for; else the crashes and, by turns, one of the others,
 // or just one of all on a subject with many effects.
 func faultsAt(s Subject, at int) []lab.Fault {
-	crashes, troubles := lab.Crashes(), lab.Troubles()
+	crashes, troubles := append(lab.Crashes(), travelled), lab.Troubles()
 	all := slices.Concat(crashes, troubles)
 	_, sampled := s.(Sampled)
 	switch {
@@ -33,6 +33,9 @@ func faultsAt(s Subject, at int) []lab.Fault {
 	}
 	return append(crashes, troubles[at%len(troubles)])
 }
+
+// travelled is a crash after an effect whose successor sees, for a while, the world as it was before anything of it began.
+const travelled lab.Fault = "crash after, then a cache from before"
 
 // crashesEverywhere counts the effects of a run in which an object that rests gets another target in each of its lifecycles,
 // and then lets each fault strike at each of those effects.
@@ -101,7 +104,12 @@ func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
 	GinkgoHelper()
 	sc.start(nil)
 	first := sc.operator
+	travels := plan.Fault == travelled
+	if travels {
+		plan.Fault = lab.CrashAfter
+	}
 	first.Arm(plan)
+	_, before := sc.list()
 	sc.edit(onlyVisit, func(o lifecycle.Object) {
 		for _, l := range sortedKeys(sc.graphs) {
 			sc.world.Another(l, o)
@@ -119,9 +127,24 @@ func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
 	}
 	if first.Dead() {
 		sc.kill()
-		sc.start(nil)
+		succeed(sc, before, travels)
 	}
 	sc.rest()
 	sc.settle()
 	return effects, sc.outcome(sc.key(onlyVisit))
+}
+
+// succeed starts another operator, whose caches begin at an earlier revision if it travels: until they move on it may do nothing.
+func succeed(sc *scene, revision string, travels bool) {
+	GinkgoHelper()
+	if !travels {
+		sc.start(nil)
+		return
+	}
+	done := len(bench.Traffic.Of(sc.namespace, lab.Request.Writes))
+	gate := lab.NewGate()
+	gate.FreezeAt(revision, append(sc.subject.Children(), sc.world.Make("", ""))...)
+	sc.start(gate)
+	Consistently(func() []string { return doneSince(sc, done) }, lagFor, lagFor/5).Should(BeEmpty(), "written on a cache from before")
+	gate.Thaw()
 }
