@@ -32,7 +32,7 @@ func main() {
 
 func newCommand() *cobra.Command {
 	root := &cobra.Command{Use: "cluster", Short: "A Kubernetes cluster of one node for tests", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(upCommand(), downCommand(), imagesCommand(), checksumsCommand(), pictureCommand())
+	root.AddCommand(upCommand(), downCommand(), imagesCommand(), checksumsCommand(), chaosCommand(), pictureCommand())
 	root.AddCommand(becomeCommand(), registryCommand(), provisionerCommand())
 	return root
 }

@@ -22,6 +22,9 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
+// launch is the last word before a launcher's own arguments: the directory and the component.
+const launch = "become"
+
 // Spec of a program.
 type Spec struct {
 	Name string   `json:"name"`
@@ -31,13 +34,15 @@ type Spec struct {
 	Env []string `json:"env,omitempty"`
 	// Dir is the working directory.
 	Dir string `json:"dir"`
+	// Launcher is the program that becomes the component, by Become. Start sets it, so that others can restart what it ran.
+	Launcher []string `json:"launcher"`
 }
 
 // Set of components, with their files in a directory.
 type Set struct {
 	// Dir holds <name>.json, <name>.pid and <name>.log of every component.
 	Dir string
-	// Launcher is the program that becomes the component, by Become: this one.
+	// Launcher is the program that calls Become when it is called with become, a directory and a name. Start needs it.
 	Launcher []string
 }
 
@@ -48,6 +53,7 @@ func (s Set) Log(name string) string { return s.file(name, ".log") }
 
 // Start runs a component and keeps its spec, so that Restart can run it again.
 func (s Set) Start(ctx context.Context, spec Spec) error {
+	spec.Launcher = s.Launcher
 	data, err := json.Marshal(spec)
 	if err != nil {
 		return err
@@ -60,6 +66,10 @@ func (s Set) Start(ctx context.Context, spec Spec) error {
 
 // Restart runs a component that was started before and runs no more. It returns once the program itself runs.
 func (s Set) Restart(ctx context.Context, name string) error {
+	spec, err := s.spec(name)
+	if err != nil {
+		return err
+	}
 	log, err := os.OpenFile(s.Log(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -68,7 +78,7 @@ func (s Set) Restart(ctx context.Context, name string) error {
 	if err := os.Remove(s.file(name, ".pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	cmd := exec.Command(s.Launcher[0], append(s.Launcher[1:], s.Dir, name)...) //nolint:noctx // it outlives this process
+	cmd := exec.Command(spec.Launcher[0], append(spec.Launcher[1:], launch, s.Dir, name)...) //nolint:noctx // it outlives this process
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -98,13 +108,9 @@ func (s Set) Restart(ctx context.Context, name string) error {
 // Become turns the calling process into the component: it enters the cgroup first, so that nothing the program starts can
 // be outside of it, and writes down its process id.
 func (s Set) Become(name string) error {
-	data, err := os.ReadFile(s.file(name, ".json"))
+	spec, err := s.spec(name)
 	if err != nil {
 		return err
-	}
-	var spec Spec
-	if err := json.Unmarshal(data, &spec); err != nil {
-		return fmt.Errorf("reading the spec of %s: %w", name, err)
 	}
 	if err := machine.EnterCgroup(name); err != nil {
 		return err
@@ -120,6 +126,19 @@ func (s Set) Become(name string) error {
 	return fmt.Errorf("running %s: %w", spec.Path, err)
 }
 
+// spec that a component was started with.
+func (s Set) spec(name string) (Spec, error) {
+	var spec Spec
+	data, err := os.ReadFile(s.file(name, ".json"))
+	if err != nil {
+		return spec, err
+	}
+	if err := json.Unmarshal(data, &spec); err != nil {
+		return spec, fmt.Errorf("reading the spec of %s: %w", name, err)
+	}
+	return spec, nil
+}
+
 // PID of a component's program, if it runs.
 func (s Set) PID(name string) (int, bool) {
 	data, err := os.ReadFile(s.file(name, ".pid"))
@@ -128,6 +147,11 @@ func (s Set) PID(name string) (int, bool) {
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
 	return pid, err == nil && machine.InCgroup(pid, name)
+}
+
+// EndLaunches ends the launchers that a command which was killed has left on their way into a cgroup.
+func (s Set) EndLaunches(ctx context.Context) error {
+	return machine.KillCalled(ctx, launch, s.Dir)
 }
 
 // Names of all components that were started, running or not.

@@ -128,15 +128,7 @@ func Processes() ([]int, error) {
 	var pids []int
 	for _, root := range roots {
 		err := belowCgroup(root, func(dir string) error {
-			data, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-			if err != nil {
-				return nil //nolint:nilerr // the cgroup has gone meanwhile
-			}
-			for field := range strings.FieldsSeq(string(data)) {
-				if pid, err := strconv.Atoi(field); err == nil && !zombie(pid) {
-					pids = append(pids, pid)
-				}
-			}
+			pids = append(pids, readProcesses(filepath.Join(dir, "cgroup.procs"))...)
 			return nil
 		})
 		if err != nil {
@@ -145,6 +137,60 @@ func Processes() ([]int, error) {
 	}
 	slices.Sort(pids)
 	return slices.Compact(pids), nil
+}
+
+// ContainerProcesses are those of a container of a pod.
+func ContainerProcesses(podUID, containerID string) ([]int, error) {
+	list, err := hierarchies()
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, pattern := range []string{"pod" + podUID, "*/pod" + podUID} {
+		found, err := filepath.Glob(filepath.Join(list[0], podCgroup, pattern, containerID, "cgroup.procs"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range found {
+			pids = append(pids, readProcesses(file)...)
+		}
+	}
+	return pids, nil
+}
+
+// readProcesses that a cgroup lists and that have not ended. A cgroup that is gone has none.
+func readProcesses(file string) []int {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for field := range strings.FieldsSeq(string(data)) {
+		if pid, err := strconv.Atoi(field); err == nil && !zombie(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// KillCalled ends every process whose arguments have these among them, in this order, and returns when none is left.
+func KillCalled(ctx context.Context, args ...string) error {
+	wanted := "\x00" + strings.Join(args, "\x00") + "\x00"
+	return Await(ctx, "every process called with "+strings.Join(args, " ")+" is gone", func() (bool, error) {
+		found, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		left := 0
+		for _, path := range found {
+			data, err := os.ReadFile(path)
+			if err != nil || !strings.Contains(string(data), wanted) {
+				continue // it has ended meanwhile, or is another
+			}
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && !zombie(pid) {
+				left++
+				_ = syscall.Kill(pid, syscall.SIGKILL) // if it has ended by itself, all the better
+			}
+		}
+		return left == 0, err
+	})
 }
 
 // KillAll ends every process of the cluster, and returns when none is left.

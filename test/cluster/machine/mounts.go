@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -29,6 +30,14 @@ func Mounts(dir string) ([]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// AwaitNoLoops waits until the kernel has let go of every file below a directory that was mounted.
+func AwaitNoLoops(ctx context.Context, dir string) error {
+	return Await(ctx, "no file below "+dir+" is in use", func() (bool, error) {
+		lines, err := loopLines(ctx)
+		return !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, " "+dir+"/") }), err
+	})
 }
 
 // Unmount undoes every mount at and below a directory.

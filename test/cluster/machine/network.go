@@ -88,11 +88,34 @@ func removeTables(ctx context.Context) error {
 	if _, err := exec.LookPath("nft"); err != nil {
 		return nil //nolint:nilerr // without the program nobody made any
 	}
-	var errs []error
-	for _, family := range []string{"ip", "ip6"} {
-		if run(ctx, "nft", "list", "table", family, "kube-proxy") == nil {
-			errs = append(errs, run(ctx, "nft", "delete", "table", family, "kube-proxy"))
+	return errors.Join(removeTable(ctx, "ip", "kube-proxy"), removeTable(ctx, "ip6", "kube-proxy"), MendAddresses(ctx))
+}
+
+func removeTable(ctx context.Context, family, name string) error {
+	if err := run(ctx, "nft", "list", "table", family, name); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	return run(ctx, "nft", "delete", "table", family, name)
+}
+
+// cutTable holds the rules that cut addresses off.
+const cutTable = "detent-chaos"
+
+// CutAddress loses every packet from and to an address, until MendAddresses. It comes before kube-proxy's rules have changed
+// an address, and again after it.
+func CutAddress(ctx context.Context, address string) error {
+	if net.ParseIP(address) == nil {
+		return fmt.Errorf("cutting address %q off: it is none", address)
+	}
+	errs := []error{run(ctx, "nft", "add", "table", "ip", cutTable)}
+	for _, hook := range []string{"prerouting", "forward", "output"} {
+		errs = append(errs, run(ctx, "nft", "add", "chain", "ip", cutTable, hook, "{ type filter hook "+hook+" priority -300 ; }"))
+		for _, side := range []string{"saddr", "daddr"} {
+			errs = append(errs, run(ctx, "nft", "add", "rule", "ip", cutTable, hook, "ip", side, address, "drop"))
 		}
 	}
 	return errors.Join(errs...)
 }
+
+// MendAddresses lets all addresses be reached again.
+func MendAddresses(ctx context.Context) error { return removeTable(ctx, "ip", cutTable) }

@@ -22,7 +22,7 @@ func SharedDirs() []string {
 // Picture is everything on a machine that a cluster changes, a line for each thing, to be compared with a later one.
 func Picture(ctx context.Context) ([]string, error) {
 	var lines []string
-	for _, part := range []func(context.Context) ([]string, error){processLines, mountLines, deviceLines, ruleLines, dirLines, cgroupLines} {
+	for _, part := range []func(context.Context) ([]string, error){processLines, mountLines, deviceLines, ruleLines, dirLines, cgroupLines, loopLines} {
 		more, err := part(ctx)
 		if err != nil {
 			return nil, err
@@ -98,6 +98,18 @@ func ruleLines(ctx context.Context) ([]string, error) {
 		lines = append(lines, "rule "+strings.TrimSpace(line))
 	}
 	return lines, nil
+}
+
+// loopLines are files that are mounted.
+func loopLines(context.Context) ([]string, error) {
+	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	var lines []string
+	for _, path := range found {
+		if file, err := os.ReadFile(path); err == nil {
+			lines = append(lines, "loop "+strings.TrimSpace(string(file)))
+		}
+	}
+	return lines, err
 }
 
 func dirLines(context.Context) ([]string, error) {

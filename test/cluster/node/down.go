@@ -59,12 +59,13 @@ func remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
 	s, stateErr := readState()
-	if err := machine.KillAll(ctx); err != nil {
+	if err := errors.Join(Components().EndLaunches(ctx), machine.KillAll(ctx)); err != nil {
 		return err
 	}
 	err := errors.Join(
 		removeSockets(),
 		machine.Unmount(Dir),
+		machine.AwaitNoLoops(ctx, Dir),
 		machine.RemoveNetwork(ctx, podRange()),
 		machine.RemoveCgroups(ctx),
 	)

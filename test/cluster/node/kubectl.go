@@ -32,17 +32,34 @@ func ownKubectl(ctx context.Context, log io.Writer) (*kubectl, error) {
 	return newKubectl(paths.Kubectl), err
 }
 
+// Kubectl runs kubectl on the cluster of this machine and returns what it prints.
+func Kubectl(ctx context.Context, args ...string) ([]byte, error) {
+	k, err := ownKubectl(ctx, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	return k.output(ctx, nil, args...)
+}
+
 func (k *kubectl) run(ctx context.Context, stdin []byte, args ...string) error {
+	_, err := k.output(ctx, stdin, args...)
+	return err
+}
+
+func (k *kubectl) output(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, k.program, append([]string{"--kubeconfig=" + Kubeconfig()}, args...)...)
 	cmd.Stdin = bytes.NewReader(stdin)
 	// It must not be left behind by a command that was killed. The signal is bound to the thread that forks.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
-	return nil
+	return out, nil
 }
 
 // ready says whether the API server answers.

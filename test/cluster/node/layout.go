@@ -40,6 +40,9 @@ const (
 // Kubeconfig of a person who may do everything.
 func Kubeconfig() string { return path("kubeconfig") }
 
+// VolumesDir holds the volumes, each by the name of its PersistentVolume.
+func VolumesDir() string { return path("volumes") }
+
 func path(elem ...string) string { return filepath.Join(append([]string{Dir}, elem...)...) }
 
 // podRange is podNetwork, parsed.

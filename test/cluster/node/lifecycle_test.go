@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,11 +38,11 @@ func TestMain(m *testing.M) {
 func program(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "cluster")
-	if out, err := exec.Command("go", "build", "-o", file, "..").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", file, "..").CombinedOutput(); err != nil {
 		t.Fatalf("building the command: %v\n%s", err, out)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command(file, "down").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), file, "down").CombinedOutput(); err != nil {
 			t.Errorf("removing the cluster: %v\n%s", err, out)
 		}
 	})
@@ -50,7 +51,7 @@ func program(t *testing.T) string {
 
 func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -133,7 +134,7 @@ func exercise(t *testing.T, kubectl func(args ...string) string) {
 	kubectl("apply", "--filename=testdata/exercise.yaml")
 	kubectl("rollout", "status", "--timeout=60s", "deployment/server")
 	kubectl("wait", "--for=condition=Ready", "--timeout=60s", "pod/writer")
-	for _, line := range strings.Split(strings.TrimSpace(kubectl("get", "pods", "--all-namespaces", "--no-headers")), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(kubectl("get", "pods", "--all-namespaces", "--no-headers")), "\n") {
 		if !strings.Contains(line, "1/1") {
 			t.Errorf("pod is not ready: %s", line)
 		}
@@ -144,9 +145,9 @@ func exercise(t *testing.T, kubectl func(args ...string) string) {
 	if out := kubectl("exec", "--namespace=kube-system", "deployment/dns", "--", "/dns", "-version"); !strings.Contains(out, "CoreDNS-") {
 		t.Errorf("exec printed %q", out)
 	}
-	volumes, err := os.ReadDir(path("volumes"))
+	volumes, err := filepath.Glob(filepath.Join(VolumesDir(), "*", "answer"))
 	if err != nil || len(volumes) != 1 {
-		t.Errorf("volumes %v (%v), want one", volumes, err)
+		t.Errorf("volumes with an answer %v (%v), want one", volumes, err)
 	}
 }
 
@@ -199,13 +200,27 @@ func crash(t *testing.T, program string, after time.Duration) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for lines := bufio.NewScanner(stderr); lines.Scan() && !strings.Contains(lines.Text(), "image dns"); {
-		t.Log(lines.Text())
-	}
+	said, begun := make(chan string), make(chan struct{})
+	go func() {
+		text, once := "", sync.OnceFunc(func() { close(begun) })
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			text += lines.Text() + "\n"
+			if strings.Contains(lines.Text(), "image dns") { // the last step before the start
+				once()
+			}
+		}
+		once()
+		said <- text
+	}()
+	<-begun
 	select {
 	case <-time.After(after):
 	case <-t.Context().Done():
 	}
 	cancel()
-	t.Logf("killed after %s: %v", after, cmd.Wait())
+	text := <-said
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() >= 0 {
+		t.Errorf("it ended by itself: %v\n%s", err, text)
+	}
+	t.Logf("killed %s after the start began", after)
 }

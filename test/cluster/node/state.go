@@ -90,7 +90,7 @@ func Components() component.Set {
 	if err != nil {
 		self = os.Args[0]
 	}
-	return component.Set{Dir: path("components"), Launcher: []string{self, "become"}}
+	return component.Set{Dir: path("components"), Launcher: []string{self}}
 }
 
 // lock keeps two commands from working on the cluster at once. The kernel gives it back when the process ends.

@@ -2,9 +2,12 @@
 package storage
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
+
+	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
 // Run serves claims of the storage classes that name the provisioner, until ctx ends.
@@ -28,18 +33,16 @@ func Run(ctx context.Context, kubeconfig, name, dir string) error {
 	return nil
 }
 
-// provisioner makes a directory per volume. Nothing keeps a pod from writing more than it claimed.
+// provisioner makes a file system per volume in a file, which takes no more of the disk than was written, and mounts it: a
+// volume can run full, as anywhere.
 type provisioner struct{ dir string }
 
 // Provision makes the volume of a claim.
-func (p *provisioner) Provision(_ context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
+func (p *provisioner) Provision(ctx context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	path := filepath.Join(p.dir, o.PVName)
-	if err := os.MkdirAll(path, 0o777); err != nil {
-		return nil, controller.ProvisioningFinished, err
-	}
-	// A local volume gets the pod's group, unlike a host path, and the mode takes the place of the umask.
-	if err := os.Chmod(path, 0o777); err != nil {
-		return nil, controller.ProvisioningFinished, err
+	size := o.PVC.Spec.Resources.Requests[corev1.ResourceStorage]
+	if err := mount(ctx, path, size.Value()); err != nil {
+		return nil, controller.ProvisioningFinished, errors.Join(fmt.Errorf("making volume %s: %w", o.PVName, err), unmount(path))
 	}
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: o.PVName},
@@ -60,5 +63,37 @@ func (p *provisioner) Delete(_ context.Context, volume *corev1.PersistentVolume)
 	if volume.Spec.Local == nil || filepath.Dir(volume.Spec.Local.Path) != p.dir {
 		return fmt.Errorf("removing volume %s: it is none of ours", volume.Name)
 	}
-	return os.RemoveAll(volume.Spec.Local.Path)
+	return unmount(volume.Spec.Local.Path)
+}
+
+// image is the file that holds the file system mounted at path.
+func image(path string) string { return path + ".ext4" }
+
+func mount(ctx context.Context, path string, size int64) error {
+	if err := os.Mkdir(path, 0o777); err != nil {
+		return err
+	}
+	f, err := os.Create(image(path))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
+		return err
+	}
+	for _, command := range [][]string{
+		{"mkfs.ext4", "-q", "-m", "0", image(path)},
+		{"mount", "-o", "loop", image(path), path},
+	} {
+		if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", command[0], err, bytes.TrimSpace(out))
+		}
+	}
+	return os.Chmod(path, 0o777)
+}
+
+func unmount(path string) error {
+	if err := machine.Unmount(path); err != nil {
+		return err
+	}
+	return errors.Join(os.RemoveAll(path), os.RemoveAll(image(path)))
 }

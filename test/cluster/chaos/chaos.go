@@ -1,0 +1,177 @@
+// Package chaos does to the cluster what the world does to clusters, one thing at a time: each is logged, and each can be
+// taken back.
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/test/cluster/machine"
+	"github.com/detent-dev/detent/test/cluster/node"
+)
+
+// Box of tools against the cluster of this machine.
+type Box struct {
+	// Log gets a line for each thing that was done, and so does a file beside the cluster's other logs.
+	Log io.Writer
+}
+
+// done writes down what was done.
+func (b Box) done(format string, args ...any) error {
+	line := time.Now().UTC().Format(time.RFC3339Nano) + " " + fmt.Sprintf(format, args...) + "\n"
+	f, err := os.OpenFile(filepath.Join(node.Dir, "chaos.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line)
+	_, shown := io.WriteString(b.Log, "chaos: "+line)
+	return errors.Join(err, f.Close(), shown)
+}
+
+// Kill ends the processes of a container by SIGKILL. The kubelet starts it again.
+func (b Box) Kill(ctx context.Context, pod, container string) error {
+	return b.signal(ctx, pod, container, syscall.SIGKILL, "killed")
+}
+
+// Pause stops the processes of a container until Resume: it is there, and answers nothing.
+func (b Box) Pause(ctx context.Context, pod, container string) error {
+	return b.signal(ctx, pod, container, syscall.SIGSTOP, "paused")
+}
+
+// Resume is the end of a Pause.
+func (b Box) Resume(ctx context.Context, pod, container string) error {
+	return b.signal(ctx, pod, container, syscall.SIGCONT, "resumed")
+}
+
+func (b Box) signal(ctx context.Context, name, container string, sig syscall.Signal, done string) error {
+	pod, err := getPod(ctx, name)
+	if err != nil {
+		return err
+	}
+	ids := containerIDs(pod, container)
+	if len(ids) == 0 {
+		return fmt.Errorf("looking for container %q of pod %s: it does not run", container, name)
+	}
+	count := 0
+	for _, id := range ids {
+		pids, err := machine.ContainerProcesses(string(pod.UID), id)
+		if err != nil {
+			return err
+		}
+		for _, pid := range pids {
+			if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("signalling process %d of pod %s: %w", pid, name, err)
+			}
+			count++
+		}
+	}
+	if count == 0 {
+		return fmt.Errorf("signalling pod %s: it has no processes", name)
+	}
+	return b.done("%s %d processes of pod %s %s", done, count, name, container)
+}
+
+// Stop a component of the cluster, such as kube-apiserver, until Start. Its connections end at once.
+func (b Box) Stop(ctx context.Context, component string) error {
+	if _, running := node.Components().PID(component); !running {
+		return fmt.Errorf("stopping %s: no such component runs", component)
+	}
+	if err := node.Components().Stop(ctx, component, syscall.SIGKILL); err != nil {
+		return err
+	}
+	return b.done("stopped %s", component)
+}
+
+// Start a component that was stopped.
+func (b Box) Start(ctx context.Context, component string) error {
+	names, err := node.Components().Names()
+	if err != nil || !slices.Contains(names, component) {
+		return errors.Join(fmt.Errorf("starting %s: there is no such component", component), err)
+	}
+	if _, running := node.Components().PID(component); running {
+		return nil
+	}
+	if err := node.Components().Restart(ctx, component); err != nil {
+		return err
+	}
+	return b.done("started %s", component)
+}
+
+// Cut a pod off from everybody but itself, until Mend. What it sends and what is sent to it is lost without a word. The
+// kubelet's probes of it fail as well.
+func (b Box) Cut(ctx context.Context, name string) error {
+	pod, err := getPod(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := machine.CutAddress(ctx, pod.Status.PodIP); err != nil {
+		return err
+	}
+	return b.done("cut pod %s with address %s off", name, pod.Status.PodIP)
+}
+
+// Mend is the end of every Cut.
+func (b Box) Mend(ctx context.Context) error {
+	if err := machine.MendAddresses(ctx); err != nil {
+		return err
+	}
+	return b.done("mended the network")
+}
+
+// Undo takes everything back that may have been done.
+func (b Box) Undo(ctx context.Context) error {
+	names, err := node.Components().Names()
+	if err != nil {
+		return err
+	}
+	errs := []error{b.Mend(ctx)}
+	for _, name := range names {
+		errs = append(errs, b.Start(ctx, name))
+	}
+	pids, err := machine.Processes()
+	errs = append(errs, err)
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(append(errs, b.drain(), b.done("took everything back"))...)
+}
+
+// getPod by namespace/name.
+func getPod(ctx context.Context, name string) (*corev1.Pod, error) {
+	namespace, short, found := strings.Cut(name, "/")
+	if !found {
+		return nil, fmt.Errorf("looking for pod %q: it is written namespace/name", name)
+	}
+	out, err := node.Kubectl(ctx, "get", "pod", "--namespace="+namespace, short, "--output=json")
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{}
+	return pod, json.Unmarshal(out, pod)
+}
+
+// containerIDs of a pod's running containers, or of the one with that name.
+func containerIDs(pod *corev1.Pod, name string) []string {
+	var ids []string
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		_, id, found := strings.Cut(c.ContainerID, "://")
+		if found && c.State.Running != nil && (name == "" || c.Name == name) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

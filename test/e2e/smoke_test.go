@@ -1,0 +1,88 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/examples/hello/api"
+)
+
+// helloNamespace is where its manifests put it.
+const helloNamespace = "detent-hello"
+
+var _ = Describe("Smoke", Label("smoke"), func() {
+	It("hello greets, and again after a SIGKILL", SpecTimeout(5*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		greeting := &api.Greeting{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "world"}, Spec: api.GreetingSpec{Text: "hello"}}
+		Expect(cluster.Client.Create(ctx, greeting)).To(Succeed())
+		greeted(ctx, greeting, "hello")
+
+		pods := &corev1.PodList{}
+		Expect(cluster.Client.List(ctx, pods, client.InNamespace(helloNamespace), client.MatchingFields{"status.phase": "Running"})).To(Succeed())
+		Expect(pods.Items).To(HaveLen(1))
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"text":"hello again"}}`))
+		Expect(cluster.Client.Patch(ctx, greeting, patch)).To(Succeed())
+		Expect(cluster.Kill(ctx, &pods.Items[0])).To(Succeed())
+		greeted(ctx, greeting, "hello again")
+		deployed(ctx, helloNamespace, "hello")
+	})
+
+	It("the manager brings a Kafka of one node to a broker that serves, through a SIGKILL", SpecTimeout(10*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		Expect(cluster.ApplyFile(ctx, s.Namespace, "test/e2e/testdata/one-node.yaml")).To(Succeed())
+		moment := rand.N(12 * time.Second)
+		By("killing the manager " + moment.String() + " after the cluster was asked for")
+		Eventually(ctx, time.After(moment)).WithTimeout(moment + time.Minute).Should(Receive())
+		killed := leader(ctx)
+		Expect(cluster.Kill(ctx, killed)).To(Succeed())
+
+		kafka := &kafkav1beta2.Kafka{}
+		served(ctx, s.Namespace, kafka)
+		Expect(kafka.Status.KafkaVersion).To(Equal("4.1.2"))
+		Expect(work(ctx, s, "produce", "produce", "--bootstrap=one-kafka-bootstrap:9092", "--count=100")).To(Equal("acknowledged 100"))
+
+		By("killing the manager at rest")
+		Expect(cluster.Kill(ctx, leader(ctx))).To(Succeed())
+		leader(ctx)
+		served(ctx, s.Namespace, kafka)
+		Expect(work(ctx, s, "consume", "consume", "--bootstrap=one-kafka-bootstrap:9092", "--count=100")).To(Equal("read 100, seen again 0"))
+
+		broker := &corev1.Pod{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: "one-all-0"}, broker)).To(Succeed())
+		Expect(broker.Status.ContainerStatuses[0].RestartCount).To(BeZero(), "restarts of the broker")
+	})
+})
+
+// greeted waits until the text was spoken and its status says so.
+func greeted(ctx SpecContext, greeting *api.Greeting, want string) {
+	GinkgoHelper()
+	key := client.ObjectKeyFromObject(greeting)
+	Eventually(func(g Gomega, ctx context.Context) {
+		g.Expect(cluster.Client.Get(ctx, key, greeting)).To(Succeed())
+		holds(g, greeting, greeting.Status.Conditions, "Ready")
+		said := &corev1.ConfigMap{}
+		g.Expect(cluster.Client.Get(ctx, key, said)).To(Succeed())
+		g.Expect(said.Data).To(ContainElement(want))
+	}).WithContext(ctx).Should(Succeed())
+}
+
+// served waits until the Kafka is ready.
+func served(ctx SpecContext, namespace string, kafka *kafkav1beta2.Kafka) {
+	GinkgoHelper()
+	Eventually(func(g Gomega, ctx context.Context) {
+		g.Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, kafka)).To(Succeed())
+		holds(g, kafka, kafka.Status.Conditions, "Ready")
+		holds(g, kafka, kafka.Status.Conditions, "VersionSettled")
+	}).WithContext(ctx).Should(Succeed())
+}

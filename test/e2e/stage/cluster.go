@@ -1,0 +1,96 @@
+// Package stage is what scenarios on a real cluster play on: the cluster, a namespace for each scenario, what is kept of one
+// that failed, and the report of a run.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/examples/hello/api"
+)
+
+const (
+	// existingEnv is set when the cluster is somebody else's, and not the one of make cluster-up.
+	existingEnv = "E2E_KUBECONFIG"
+	// kubeconfigEnv names the kubeconfig of the cluster to play on.
+	kubeconfigEnv = "KUBECONFIG"
+)
+
+// Cluster to play on.
+type Cluster struct {
+	Config *rest.Config
+	Client client.WithWatch
+	// Clientset for what the other client cannot do, such as logs.
+	Clientset kubernetes.Interface
+	// Root of the repository.
+	Root string
+}
+
+// Connect to the cluster of the environment.
+func Connect(root string) (*Cluster, error) {
+	file := os.Getenv(existingEnv)
+	if file == "" {
+		file = os.Getenv(kubeconfigEnv)
+	}
+	if file == "" {
+		return nil, fmt.Errorf("connecting to a cluster: neither %s nor %s is set; make e2e-smoke sets them", existingEnv, kubeconfigEnv)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to a cluster: %w", err)
+	}
+	config.QPS, config.Burst = 50, 100
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme, api.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	c := &Cluster{Config: config, Root: root}
+	if c.Client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+		return nil, err
+	}
+	c.Clientset, err = kubernetes.NewForConfig(config)
+	return c, err
+}
+
+// Own says whether the cluster is the one of make cluster-up, whose machine is this one.
+func (c *Cluster) Own() bool { return os.Getenv(existingEnv) == "" }
+
+// Kill ends a pod's processes by SIGKILL, so that its containers start anew. On somebody else's cluster the pod is deleted
+// without grace instead, which ends them as suddenly.
+func (c *Cluster) Kill(ctx context.Context, pod client.Object) error {
+	if !c.Own() {
+		return c.Client.Delete(ctx, pod, client.GracePeriodSeconds(0))
+	}
+	return c.Chaos(ctx, "kill", pod.GetNamespace()+"/"+pod.GetName())
+}
+
+// Chaos runs a tool of the cluster's chaos box. Somebody else's cluster has none.
+func (c *Cluster) Chaos(ctx context.Context, args ...string) error {
+	if !c.Own() {
+		return errors.New("the chaos box works on the cluster of make cluster-up alone")
+	}
+	out, err := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "cluster"), append([]string{"chaos"}, args...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("chaos %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

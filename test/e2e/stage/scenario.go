@@ -1,0 +1,69 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// keepEnv keeps the namespace of a scenario that failed, to look at.
+const keepEnv = "E2E_KEEP"
+
+// Scenario that is played, in a namespace of its own.
+type Scenario struct {
+	Name, Namespace string
+
+	cluster *Cluster
+	begun   time.Time
+	writes  *writes
+}
+
+// Begin a scenario.
+func (c *Cluster) Begin(ctx context.Context, name string) (*Scenario, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-", Labels: map[string]string{"detent.dev/e2e": "true"}}}
+	if err := c.Client.Create(ctx, namespace); err != nil {
+		return nil, fmt.Errorf("making a namespace for %s: %w", name, err)
+	}
+	s := &Scenario{Name: name, Namespace: namespace.Name, cluster: c, begun: time.Now()}
+	var err error
+	s.writes, err = c.watchWrites(ctx, namespace.Name)
+	return s, err
+}
+
+// End a scenario: it says how it went, and removes the namespace.
+func (s *Scenario) End(ctx context.Context, failed bool) (Result, error) {
+	r := Result{Scenario: s.Name, Failed: failed, Seconds: time.Since(s.begun).Seconds()}
+	r.StatusWrites, r.Transitions = s.writes.stop()
+	restarts, err := s.cluster.restarts(ctx, s.Namespace)
+	if err != nil {
+		return r, err
+	}
+	r.Restarts = restarts
+	if failed && os.Getenv(keepEnv) != "" {
+		return r, nil
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
+	return r, s.cluster.Client.Delete(ctx, namespace)
+}
+
+// restarts of the containers of every pod in a namespace, by pod.
+func (c *Cluster) restarts(ctx context.Context, namespace string) (map[string]int32, error) {
+	pods := &corev1.PodList{}
+	if err := c.Client.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	out := map[string]int32{}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		out[p.Name] = 0
+		for j := range p.Status.ContainerStatuses {
+			out[p.Name] += p.Status.ContainerStatuses[j].RestartCount
+		}
+	}
+	return out, nil
+}
