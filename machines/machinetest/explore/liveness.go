@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/states"
 )
 
 // rests says whether nothing more is to come: every lifecycle is at rest or holds for a person, the generation was decided
@@ -34,15 +33,11 @@ func (w *worker[O, V, E]) rests(s *state) bool {
 	}
 	status, holds := from.LifecycleStatus(), false
 	for _, lc := range w.lifecycles {
-		e := entryOf(r.object, lc.Name())
-		if e == nil {
+		st, known := w.stands(r.object, lc.Name())
+		if !known || !atRest(st) && !atHold(st) {
 			return false
 		}
-		st, known := lc.State(e.State)
-		if !known || !st.Resting() {
-			return false
-		}
-		holds = holds || st.Kind != states.Rest
+		holds = holds || atHold(st)
 	}
 	return holds || status.ObservedGeneration == r.object.GetGeneration()
 }
@@ -54,11 +49,7 @@ func (w *worker[O, V, E]) settled(s *state) bool {
 		return false
 	}
 	for _, lc := range w.lifecycles {
-		e := entryOf(r.object, lc.Name())
-		if e == nil {
-			return false
-		}
-		if st, _ := lc.State(e.State); st.Kind != states.Rest {
+		if st, known := w.stands(r.object, lc.Name()); !known || !atRest(st) {
 			return false
 		}
 	}
@@ -101,6 +92,9 @@ func (s *search[O, V, E]) follow(f found) {
 		}
 		for _, v := range one.violations() {
 			s.violated(v, f.number, -1, steps+1)
+		}
+		if wrong := s.invariant(one.after); wrong != "" {
+			s.violated(wrong, f.number, -1, steps+1)
 		}
 		at, passes, steps = one.after, passes+one.passes, steps+1
 	}

@@ -40,6 +40,8 @@ type Report struct {
 	told       map[string]bool
 	// drawn says that not all states of the levels from the next one on are searched.
 	drawn bool
+	// found says that what the search was to find was.
+	found bool
 }
 
 // levelDone says that what was to be searched of a level was: all of it, or some.
@@ -91,6 +93,7 @@ func (s *search[O, V, E]) violated(what string, number int32, move, calm int) {
 		return
 	}
 	s.report.told[what] = true
+	s.report.found = s.options.Until != "" && strings.Contains(what, s.options.Until)
 	moves := s.moves(number)
 	if move >= 0 {
 		moves = append(moves, move)

@@ -156,7 +156,7 @@ func (s *search[O, V, E]) postpone(f found) {
 }
 
 func (s *search[O, V, E]) over(ctx context.Context) bool {
-	return s.report.Expanded >= s.options.States || time.Since(s.begun) >= s.options.Time || ctx.Err() != nil || len(s.report.Violations) >= mostViolations
+	return s.report.found || s.report.Expanded >= s.options.States || time.Since(s.begun) >= s.options.Time || ctx.Err() != nil || len(s.report.Violations) >= mostViolations
 }
 
 // expand takes all steps from each of the states, side by side.
@@ -240,15 +240,16 @@ func (s *search[O, V, E]) account(from found, c *child, isNew bool, move int) {
 			s.violated(v, from.number, move, 0)
 		}
 	}
-	if isNew && s.subject.Invariant != nil {
-		if wrong := s.invariant(c.after); wrong != "" {
-			s.violated(wrong, from.number, move, 0)
-		}
+	if !isNew {
+		return
+	}
+	if wrong := s.invariant(c.after); wrong != "" {
+		s.violated(wrong, from.number, move, 0)
 	}
 }
 
 func (s *search[O, V, E]) invariant(st *state) string {
-	if object, ok := s.object(st); ok {
+	if object, ok := s.object(st); ok && s.subject.Invariant != nil {
 		return s.subject.Invariant(object, st.world)
 	}
 	return ""

@@ -40,6 +40,9 @@ type Subject[O lifecycle.Object, V, E any] struct {
 	Without []Fault
 	// Unfired are the edges that cannot fire here, as "machine: event from State to State", each with the reason.
 	Unfired map[string]string
+	// Through is what the operator reaches the API through. A test that wants to know whether a search would notice puts something
+	// wrong in between. Default: nothing.
+	Through func(cached client.Client, live client.Reader) (client.Client, client.Reader)
 	// Passes and Within bound how an object comes to rest once nothing goes wrong any more. Default 100 passes, 2 hours.
 	Passes int
 	Within time.Duration
@@ -101,6 +104,8 @@ type Options struct {
 	Time time.Duration
 	// Workers that search side by side. Default: as many as there are processors.
 	Workers int
+	// Until ends the search as soon as something is wrong whose words contain it. Optional.
+	Until string
 	// Draw is how many states are searched on of those that two faults lead to, then three, and so on: the fewer, the more
 	// faults within as many states. 0 searches all. What one fault leads to is searched as a whole.
 	Draw int

@@ -70,9 +70,12 @@ func (w *worker[O, V, E]) permitted(task *lifecycle.Task[O, V, E]) {
 		return
 	}
 	if based == live.revision {
-		entry := entryOf(live.object, task.Ticket.Lifecycle)
-		if entry == nil || entry.State != task.Ticket.State {
+		st, known := w.stands(live.object, task.Ticket.Lifecycle)
+		switch {
+		case !known || st.Name != task.Ticket.State:
 			w.passed.wrong("%s does %s for state %s, which is not stored", task.Ticket.Lifecycle, name, task.Ticket.State)
+		case st.Kind != string(states.Work):
+			w.passed.wrong("%s does %s although %s is stored, which acts on nothing", task.Ticket.Lifecycle, name, st.Name)
 		}
 	}
 	if w.kind.Disrupts == nil {
@@ -117,7 +120,7 @@ func (w *worker[O, V, E]) stored(before, after client.Object) {
 		w.passed.edges = append(w.passed.edges, edge{e.Name, last.Event, last.From, last.To})
 	}
 	if meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
-		w.ready(status)
+		w.ready(after)
 	}
 	if w.tell {
 		w.words(status.Conditions)
@@ -132,18 +135,13 @@ func taken(history []lifecyclev1.Transition) (n int32) {
 }
 
 // ready says what is wrong with an object that shows as ready.
-func (w *worker[O, V, E]) ready(status *lifecyclev1.Status) {
+func (w *worker[O, V, E]) ready(object client.Object) {
 	for _, lc := range w.lifecycles {
-		i := 0
-		for i < len(status.Lifecycles) && status.Lifecycles[i].Name != lc.Name() {
-			i++
-		}
-		if i == len(status.Lifecycles) {
+		st, known := w.stands(object, lc.Name())
+		switch {
+		case !known:
 			w.passed.wrong("the object shows as ready although lifecycle %s stands nowhere", lc.Name())
-			continue
-		}
-		st, _ := lc.State(status.Lifecycles[i].State)
-		if !st.Resting() || st.Kind == states.Hold && st.Stance == states.Refusal {
+		case !atRest(st) && !atHold(st), atHold(st) && st.Stance == string(states.Refusal):
 			w.passed.wrong("the object shows as ready although lifecycle %s is in %s", lc.Name(), st.Name)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
 )
 
 // worker runs the subject's code, one state at a time.
@@ -24,6 +25,8 @@ type worker[O lifecycle.Object, V, E any] struct {
 	site       *Site
 	kind       lifecycle.Kind[O, V, E]
 	lifecycles []machines.Lifecycle[O, V, E]
+	// states of each lifecycle, as its graph has them: what the search judges by.
+	states     map[string]map[string]machines.GraphState
 	reconciler *lifecycle.Reconciler[O, V, E]
 	main       func(shelf) *record
 	cached     *face
@@ -77,9 +80,14 @@ func newWorker[O lifecycle.Object, V, E any](ctx context.Context, subject *Subje
 		return nil, fmt.Errorf("making the kind of %s: %w", subject.Name, err)
 	}
 	w.lifecycles = w.kind.Lifecycles
+	w.draw()
 	w.spy()
+	cached, live := client.Client(w.cached), client.Reader(w.direct)
+	if subject.Through != nil {
+		cached, live = subject.Through(cached, live)
+	}
 	w.reconciler = lifecycle.New(w.kind, lifecycle.Options{
-		Client: w.cached, Live: w.direct, Clock: w.now, Children: lifecycle.NewChildren(w.cached, w.direct, w.now), Slots: lifecycle.NewSlots(),
+		Client: cached, Live: live, Clock: w.now, Children: lifecycle.NewChildren(cached, live, w.now), Slots: lifecycle.NewSlots(),
 	})
 	return w, nil
 }
@@ -108,6 +116,32 @@ func (w *worker[O, V, E]) begin() (*state, error) {
 	s.seen = s.live
 	return s, nil
 }
+
+// draw takes the states from the graphs.
+func (w *worker[O, V, E]) draw() {
+	w.states = map[string]map[string]machines.GraphState{}
+	for _, lc := range w.lifecycles {
+		of := map[string]machines.GraphState{}
+		for _, s := range lc.Graph().States {
+			of[s.Name] = s
+		}
+		w.states[lc.Name()] = of
+	}
+}
+
+// stands is the state of the lifecycle's entry; false if there is none that the graph knows.
+func (w *worker[O, V, E]) stands(object client.Object, lifecycle string) (machines.GraphState, bool) {
+	e := entryOf(object, lifecycle)
+	if e == nil {
+		return machines.GraphState{}, false
+	}
+	s, known := w.states[lifecycle][e.State]
+	return s, known
+}
+
+func atRest(s machines.GraphState) bool { return s.Kind == string(states.Rest) }
+
+func atHold(s machines.GraphState) bool { return s.Kind == string(states.Hold) }
 
 // spy puts itself between the runtime and the kind, to ask every effect whether it may be.
 func (w *worker[O, V, E]) spy() {

@@ -35,12 +35,16 @@ func setOf(at *explore.Site) (out *Set) {
 	return out
 }
 
-func of(at *explore.Site) *World {
-	w, ok := at.World().(*World)
+func selfOf(w explore.World) *World {
+	k, ok := w.(interface{ self() *World })
 	if !ok {
 		panic("a state without a Kafka")
 	}
-	return w
+	return k.self()
+}
+
+func of(at *explore.Site) *World {
+	return selfOf(at.World())
 }
 
 // Next implements explore.World.

@@ -113,7 +113,7 @@ func restart(ctx context.Context, at *explore.Site, t *lifecycle.Task[*Cluster, 
 				return err
 			}
 		}
-		of(at).taken(node)
+		of(at).taken(node, podsOf(at))
 		if err := t.Write.Delete(ctx, pod); err != nil {
 			return err
 		}

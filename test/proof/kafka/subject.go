@@ -113,18 +113,12 @@ func resting(name, version string) (Subject, *World, error) {
 func bornUID(i int) types.UID { return explore.UID(uint64(2 + i)) }
 
 func harm(w explore.World) string {
-	if k, ok := w.(*World); ok {
-		return k.Harm
-	}
-	return ""
+	return selfOf(w).Harm
 }
 
 // settled says what is wrong with a cluster that shows as ready and at rest.
 func settled(c *Cluster, w explore.World) string {
-	k, ok := w.(*World)
-	if !ok {
-		return ""
-	}
+	k := selfOf(w)
 	for i := range k.nodes {
 		if n := &k.nodes[i]; n.version != c.Version || !n.ready {
 			return fmt.Sprintf("the cluster shows as ready at rest, wants %s, and node %d runs %s, ready: %v", c.Version, i, n.version, n.ready)

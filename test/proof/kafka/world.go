@@ -73,8 +73,13 @@ func NewWorld(table *versions.Table, version string, level int16) *World {
 	return w
 }
 
+// self is the world also of what wraps it.
+func (w *World) self() *World { return w }
+
 // Clone implements explore.World.
-func (w *World) Clone() explore.World {
+func (w *World) Clone() explore.World { return w.copied() }
+
+func (w *World) copied() *World {
 	out := *w
 	if w.request != nil {
 		r := *w.request
@@ -155,7 +160,7 @@ func (w *World) majority() bool {
 }
 
 // taken judges that the operator takes a node away that serves.
-func (w *World) taken(node int) {
+func (w *World) taken(node int, pods [Nodes]*Pod) {
 	n := &w.nodes[node]
 	if !n.ready || w.Harm != "" {
 		return
@@ -165,7 +170,7 @@ func (w *World) taken(node int) {
 		o := &w.nodes[i]
 		switch {
 		case i == node:
-		case !o.ready:
+		case !o.ready, pods[i] == nil, pods[i].UID != o.pod:
 			down++
 		case o.synced:
 			left++

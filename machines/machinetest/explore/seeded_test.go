@@ -1,0 +1,145 @@
+package explore_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+)
+
+type (
+	subject   = explore.Subject[*api.Greeting, *corev1.ConfigMap, hello.Speak]
+	greetings = machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, hello.Speak]
+)
+
+func greeting() subject {
+	return subject{
+		Name: "hello", Kind: func(*explore.Site) (hello.Greeter, error) { return hello.Kind() },
+		AddToScheme: []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme},
+		Object:      &api.Greeting{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "world"}, Spec: api.GreetingSpec{Text: "hello"}},
+		Edits:       []explore.Edit[*api.Greeting]{{Name: "asks for good day", Make: func(g *api.Greeting) { g.Spec.Text = "good day" }}},
+	}
+}
+
+// TestSeededBugs breaks the runtime's layers one at a time from outside, and looks whether the search says so.
+func TestSeededBugs(t *testing.T) {
+	for name, c := range map[string]struct {
+		found string
+		seed  func(*subject)
+	}{
+		"nothing": {seed: func(*subject) {}},
+		"a cache that is trusted after an own write": {
+			found: "on a bookmark that is not the newest",
+			seed: func(s *subject) {
+				s.Through = func(cached client.Client, live client.Reader) (client.Client, client.Reader) {
+					return forgetful{cached}, live
+				}
+			},
+		},
+		"the action of a left state after failover": {
+			found: "on a bookmark that is not the newest",
+			seed: func(s *subject) {
+				s.Through = func(cached client.Client, _ client.Reader) (client.Client, client.Reader) { return cached, cached }
+			},
+		},
+		"an action before the commit of its state": {
+			found: "is stored, which acts on nothing",
+			seed: func(s *subject) {
+				s.Kind = func(*explore.Site) (hello.Greeter, error) {
+					kind, err := hello.Kind()
+					kind.Lifecycles = []greetings{hasty{kind.Lifecycles[0]}}
+					return kind, err
+				}
+			},
+		},
+		"a status that is never written": {
+			found: "does not come to rest",
+			seed: func(s *subject) {
+				s.Through = func(cached client.Client, live client.Reader) (client.Client, client.Reader) {
+					return deaf{cached}, live
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := greeting()
+			c.seed(&s)
+			report, err := explore.Explore(t.Context(), s, explore.Options{States: 3000, Time: 2 * time.Minute, Until: c.found})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.found == "" {
+				if len(report.Violations) > 0 {
+					t.Errorf("%s, %v", report, report.Violations)
+				}
+				return
+			}
+			for _, v := range report.Violations {
+				if strings.Contains(v.What, c.found) {
+					t.Logf("found after %d states:\n%s", report.Expanded, v)
+					return
+				}
+			}
+			t.Errorf("nothing says %q: %s, %v", c.found, report, report.Violations)
+		})
+	}
+}
+
+// forgetful does not tell the runtime which revision its status has now, so that a cache that lags passes for current.
+type forgetful struct{ client.Client }
+
+func (f forgetful) Status() client.SubResourceWriter { return forgetfulStatus{f.Client.Status()} }
+
+type forgetfulStatus struct{ client.SubResourceWriter }
+
+func (f forgetfulStatus) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	before := o.GetResourceVersion()
+	err := f.SubResourceWriter.Update(ctx, o, opts...)
+	o.SetResourceVersion(before)
+	return err
+}
+
+// deaf drops every status write and says that it was done.
+type deaf struct{ client.Client }
+
+func (d deaf) Status() client.SubResourceWriter { return deafStatus{d.Client.Status()} }
+
+type deafStatus struct{ client.SubResourceWriter }
+
+func (deafStatus) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return nil
+}
+
+// hasty acts for the state that it is about to enter.
+type hasty struct{ greetings }
+
+func (h hasty) Action(state string) (machines.ActionInfo, bool) {
+	if state == "Settled" {
+		state = "Speaking"
+	}
+	return h.greetings.Action(state)
+}
+
+func (h hasty) Look(q machines.Question[*api.Greeting, *corev1.ConfigMap]) machines.Look[hello.Speak] {
+	look := h.greetings.Look(q)
+	d := look.Decide()
+	if q.Entry == nil || d.Move == nil || d.Move.To != "Speaking" {
+		return look
+	}
+	entered, err := look.Enter(*d.Move)
+	if err != nil {
+		return look
+	}
+	q.Entry = &entered
+	return h.greetings.Look(q)
+}

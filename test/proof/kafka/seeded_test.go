@@ -1,0 +1,274 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// bug switches one layer off, in a definition or around the kind, never in the code that is shipped.
+type bug struct {
+	// found is what the search says of it.
+	found   string
+	of      func() (Subject, error)
+	version func(*versionDef)
+	kind    func(*explore.Site, *Kind)
+	// subject lets something happen that the bug is about; it happens without the bug as well, and then nothing is wrong.
+	subject func(*Subject)
+	// states are enough to find it.
+	states int
+}
+
+// TestSeededBugs switches on what is known to be wrong: a search that cannot find it proves nothing.
+func TestSeededBugs(t *testing.T) {
+	for name, b := range bugs() {
+		t.Run(name, func(t *testing.T) {
+			report := b.search(t, true)
+			for _, v := range report.Violations {
+				if strings.Contains(v.What, b.found) {
+					t.Logf("found after %d states, with %d faults at most:\n%s", report.Expanded, report.Faulty, v)
+					return
+				}
+			}
+			t.Errorf("nothing says %q: %s, %v", b.found, report, report.Violations)
+		})
+		if b.subject == nil {
+			continue
+		}
+		t.Run("without the bug: "+name, func(t *testing.T) {
+			if report := b.search(t, false); len(report.Violations) > 0 {
+				t.Errorf("%s, %v", report, report.Violations)
+			}
+		})
+	}
+}
+
+func (b *bug) search(t *testing.T, seeded bool) *explore.Report {
+	t.Helper()
+	of := b.of
+	if of == nil {
+		of = Changing
+	}
+	subject, err := of()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seeded {
+		subject.Kind = b.build
+	}
+	if b.subject != nil {
+		b.subject(&subject)
+	}
+	// What stands in the way of a story and is not part of it: without it the searches are short.
+	subject.Without = append(subject.Without, explore.PausedBy, explore.Waits, explore.Unread, explore.Conflict, Crashes, PodLost, AnswerOff, AnswerNo, Silence, Fails)
+	report, err := explore.Explore(t.Context(), subject, explore.Options{States: cmp.Or(b.states, 2000), Time: 2 * time.Minute, Until: b.found})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func (b *bug) build(at *explore.Site) (Kind, error) {
+	version := kafkaversion.Definition()
+	if b.version != nil {
+		b.version(&version)
+	}
+	kind, err := NewKind(at, version, noderoll.Definition())
+	if err == nil && b.kind != nil {
+		b.kind(at, &kind)
+	}
+	return kind, err
+}
+
+type (
+	versionState  = machines.State[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]
+	versionAction = machines.Action[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]
+)
+
+func stateOf(d *versionDef, name string) *versionState {
+	return &d.States[slices.IndexFunc(d.States, func(s versionState) bool { return s.Name == name })]
+}
+
+// actionOf is the state's action, as a copy of its own.
+func actionOf(d *versionDef, state string) *versionAction {
+	s := stateOf(d, state)
+	own := *s.Do
+	s.Do = &own
+	return s.Do
+}
+
+func bugs() map[string]bug {
+	const restarting = roll.RestartingNode
+	return map[string]bug{
+		"a one-way effect without asking again": {
+			found: "while a broker that is gone is registered", of: Lowering,
+			version: func(d *versionDef) {
+				actionOf(d, kafkaversion.SettingMetadata).Before = transitions.Always[kafkaversion.Facts, roll.Memo]()
+			},
+			subject: func(s *Subject) {
+				s.World, s.Settled = disturbing{raisable(s), returning}, nil
+			},
+		},
+		"Before without an earlier permission": {
+			found: "which cannot read level", of: Lowering,
+			version: func(d *versionDef) {
+				before := actionOf(d, restarting)
+				before.Before = before.Before.Parts()[1] // safe to restart, but not whether the version may be run
+			},
+			subject: func(s *Subject) {
+				s.World, s.Object.Version, s.Settled = disturbing{raisable(s), raising}, Old, nil
+				s.Without = []explore.Fault{
+					explore.DiesBefore, explore.DiesAfter, explore.ReplyLost, explore.Refused, explore.Restarts, explore.Wiped, explore.Edited, explore.Lags,
+				}
+			},
+		},
+		"two disruptions from one snapshot": {
+			found: "while another one is down",
+			version: func(d *versionDef) {
+				a := actionOf(d, restarting)
+				one := a.Do
+				a.Do = func(f *kafkaversion.Facts, m roll.Memo) []kafkaversion.Effect {
+					out := one(f, m)
+					if len(out) == 0 {
+						return nil
+					}
+					other := *out[0].Restart
+					other.Node = (other.Node + 1) % Nodes
+					return append(out, kafkaversion.Effect{Restart: &other})
+				}
+			},
+			kind: func(at *explore.Site, k *Kind) {
+				k.Disrupts = nil // so that the slot is not asked
+				perform := k.Perform
+				k.Perform = func(ctx context.Context, t lifecycle.Task[*Cluster, *View, Effect]) error {
+					v := *t.View
+					v.Set = setOf(at) // as if each node had a set of its own, so that their writes do not meet
+					t.View = &v
+					return perform(ctx, t)
+				}
+			},
+		},
+		"a While that shadows an exit": {
+			found:   "While says no where the exit restarted says yes",
+			version: func(d *versionDef) { stateOf(d, restarting).While = outdatedInHand },
+		},
+		"a Locate that is quietly stuck": {
+			found: "does not come to rest",
+			version: func(d *versionDef) {
+				d.Locate.Needs = []transitions.Need{kafkaversion.NeedFeatures}
+				d.Locate.Find = func(*kafkaversion.Facts) (machines.Place[roll.Memo], transitions.Verdict) {
+					return machines.Place[roll.Memo]{}, transitions.Verdict{Saw: "cannot tell"}
+				}
+			},
+		},
+		"a lifecycle that projects Ready over another": {
+			found: "shows as ready although lifecycle version is in",
+			kind:  func(_ *explore.Site, k *Kind) { k.Lifecycles = []Lifecycle{boasting{k.Lifecycles[0]}, k.Lifecycles[1]} },
+		},
+		"an action without a wake-up": {
+			found:  "does not come to rest",
+			states: 4000,
+			kind: func(_ *explore.Site, k *Kind) {
+				k.Resync = 365 * 24 * time.Hour
+				k.Lifecycles = []Lifecycle{sleeping{k.Lifecycles[0]}, k.Lifecycles[1]}
+			},
+			subject: func(s *Subject) { s.Within = 4 * time.Minute }, // before its deadline wakes it
+		},
+	}
+}
+
+// raisable is a cluster on the newer version at the older level.
+func raisable(s *Subject) *World {
+	w := NewWorld(selfOf(s.World).table, Newer, oldLevel)
+	for i := range w.nodes {
+		w.nodes[i].pod, w.nodes[i].started, w.nodes[i].ready, w.nodes[i].synced = bornUID(i), begun, true, true
+	}
+	return w
+}
+
+// outdatedInHand looks like what the state is about, and denies it as soon as the node has restarted.
+var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Memo]{
+	Name: "in-hand-outdated", Doc: "the node in hand is outdated", Want: "an outdated node in hand",
+	Ask: func(f *kafkaversion.Facts, m roll.Memo) transitions.Verdict {
+		n := f.Roll.Node(m.Node)
+		return transitions.If(n != nil && n.Outdated, "as it is wanted")
+	},
+}
+
+// boasting says of each of its states that it rests, as a lifecycle does that speaks for the object alone.
+type boasting struct{ Lifecycle }
+
+func (b boasting) State(name string) (states.State, bool) {
+	s, known := b.Lifecycle.State(name)
+	s.Kind = states.Rest
+	return s, known
+}
+
+// sleeping does not look again by itself, neither in a state nor after an action.
+type sleeping struct{ Lifecycle }
+
+const never = 1000 * time.Hour
+
+func (b sleeping) State(name string) (states.State, bool) {
+	s, known := b.Lifecycle.State(name)
+	s.Poll = never
+	return s, known
+}
+
+func (b sleeping) Action(state string) (machines.ActionInfo, bool) {
+	a, ok := b.Lifecycle.Action(state)
+	a.LookAgain = never
+	return a, ok
+}
+
+// disturbing is a world in which somebody else does something at any time.
+type disturbing struct {
+	*World
+	does func(at *explore.Site, w *World) []explore.Happening
+}
+
+func (d disturbing) Clone() explore.World { return disturbing{d.copied(), d.does} }
+
+func (d disturbing) Next(at *explore.Site) []explore.Happening {
+	return append(d.World.Next(at), d.does(at, d.World)...)
+}
+
+// returning is a broker that was removed and registers again.
+func returning(_ *explore.Site, w *World) []explore.Happening {
+	if w.ghost {
+		return nil
+	}
+	return []explore.Happening{{Name: "a broker that was removed registers again", Fault: "ghost", Do: func(at *explore.Site) { of(at).ghost = true }}}
+}
+
+// raising is a person who raises the level by hand while every node runs as its entry says.
+func raising(at *explore.Site, w *World) []explore.Happening {
+	pods, set := podsOf(at), setOf(at)
+	for i := range w.nodes {
+		if pods[i] == nil || pods[i].Entry != set.Entries[i] || set.Marked != None || !w.nodes[i].runs() || !w.runs(w.nodes[i].version, newerLevel) {
+			return nil
+		}
+	}
+	if w.Level == newerLevel {
+		return nil
+	}
+	return []explore.Happening{{Name: "a person raises the level by hand", Fault: "by hand", Do: func(at *explore.Site) {
+		k := of(at)
+		k.Level = newerLevel
+		for i := range k.nodes {
+			k.nodes[i].logged = newerLevel
+		}
+	}}}
+}
