@@ -50,7 +50,7 @@ func (t *tending) nodes(ctx context.Context, version func(*Node) string) error {
 	}
 	for i := range t.view.Nodes {
 		n := &t.view.Nodes[i]
-		if t.view.Pool(n.Pool) == nil || n.Record.Stop {
+		if t.view.Pool(n.Pool) == nil || n.Record.Stop || t.view.misplaced(n) != "" {
 			continue
 		}
 		if err := t.claims(ctx, n); err != nil {

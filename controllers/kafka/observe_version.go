@@ -112,7 +112,7 @@ func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 
 // obstacle is what is wrong with the declaration as a whole; nothing is touched while there is one.
 func obstacle(k *kafkav1beta2.Kafka, v *View) string {
-	unguarded, orphans := unguarded(&k.Spec.Kafka), orphans(v)
+	unguarded, disks, orphans := unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v)
 	switch {
 	case v.Identity.Mismatch != "":
 		return v.Identity.Mismatch
@@ -120,6 +120,8 @@ func obstacle(k *kafkav1beta2.Kafka, v *View) string {
 		return v.IDs.Refusal
 	case unguarded != "":
 		return unguarded
+	case disks != "":
+		return disks
 	case len(v.Objects.Pools) == 0:
 		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
 	case orphans != "":

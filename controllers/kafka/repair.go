@@ -123,7 +123,7 @@ func (t *tending) repairPool(ctx context.Context, pool string) error {
 }
 
 // lostEntry is the entry of a node that ran and has none: its pod's, else what its record says. A node that was stopped on
-// purpose has lost nothing.
+// purpose has lost nothing, and one whose pool does not declare its disks is not made without them.
 func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err error) {
 	if n.Entry.Exists || n.Recorded && n.Record.Stop {
 		return entry, false, nil
@@ -132,7 +132,7 @@ func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err
 	case pod != nil && n.Pod.Version != "":
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
-	case pod == nil && n.Recorded && n.Record.Started() && t.view.Pool(n.Pool) != nil:
+	case pod == nil && n.Recorded && n.Record.Started() && t.view.Pool(n.Pool) != nil && t.view.misplaced(n) == "":
 		rendered, err := t.view.entry(n, n.Record.Version)
 		if err != nil {
 			return entry, false, err

@@ -16,14 +16,19 @@ const (
 // formatScript makes storage ready for Kafka, or says why it may not. What it may do stands in the node's record, which is read
 // when the pod starts and not when the pod was rendered. A disk that is new is formatted; one that was in use and is empty
 // now was lost, and a node that joined with it as if nothing had happened could vote away what the others do not hold yet.
+// The same goes for a volume that was in use and that the pod does not have: its data would be left behind.
 const formatScript = `set -eu
 lost=
 new=
+has=" "
 for entry in $LOG_DIRS; do
   kind=${entry%%:*}
   rest=${entry#*:}
   volume=${rest%%:*}
   dir=${rest#*:}
+  if [ "$kind" = persistent ]; then
+    has="$has$volume "
+  fi
   if [ -e "$dir/meta.properties" ]; then
     continue
   fi
@@ -34,6 +39,17 @@ for entry in $LOG_DIRS; do
     esac
   fi
 done
+if [ "$(cat "$RECORD/format")" != allowed ]; then
+  for volume in $(cat "$RECORD/volumes"); do
+    case "$has" in
+      *" $volume "*) ;;
+      *)
+        echo "ERROR storage withheld: the data of this node lies on persistent volume $volume, and this pod has none of that id: declare it in the KafkaNodePool again"
+        exit 64
+        ;;
+    esac
+  done
+fi
 if [ -n "$METADATA_DIR" ] && [ "$(cat "$RECORD/format")" != allowed ] && [ ! -d "$METADATA_DIR/__cluster_metadata-0" ]; then
   case " $lost " in
     *" $METADATA_DIR "*) ;;

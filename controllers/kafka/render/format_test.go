@@ -34,6 +34,8 @@ func TestFormatScript(t *testing.T) {
 		want string
 		// lost is what the refusal names.
 		lost string
+		// withheld is the volume whose absence the refusal names.
+		withheld string
 	}{
 		"a new node": {format: "allowed", disks: []volume{{"0", "persistent", blank, true}},
 			want: "format --cluster-id CLUSTER --config CONFIG/server.properties --ignore-formatted"},
@@ -48,7 +50,7 @@ func TestFormatScript(t *testing.T) {
 			{"0", "persistent", used, true}, {"1", "persistent", blank, false}},
 			want: "format --cluster-id CLUSTER --config CONFIG/server.properties --ignore-formatted"},
 		"volume 1 is not volume 11": {format: "done", volumes: "0 11", disks: []volume{
-			{"0", "persistent", used, true}, {"1", "persistent", blank, false}},
+			{"0", "persistent", used, true}, {"1", "persistent", blank, false}, {"11", "persistent", formatted, false}},
 			want: "format --cluster-id CLUSTER --config CONFIG/server.properties --ignore-formatted"},
 		"the metadata log was moved to a disk without one": {format: "done", volumes: "0 1", disks: []volume{
 			{"0", "persistent", used, false}, {"1", "persistent", formatted, true}}, lost: "disk1/__cluster_metadata-0"},
@@ -59,6 +61,12 @@ func TestFormatScript(t *testing.T) {
 		"ephemeral storage is formatted each time": {format: "done", disks: []volume{{"0", "ephemeral", blank, true}},
 			want: "format --cluster-id CLUSTER --config CONFIG/server.properties --ignore-formatted"},
 		"ephemeral storage after the container has died": {format: "allowed", disks: []volume{{"0", "ephemeral", used, true}}},
+		"ephemeral storage where a persistent disk was":  {format: "done", volumes: "0", disks: []volume{{"0", "ephemeral", blank, true}}, withheld: "0"},
+		"a disk that was removed":                        {format: "done", volumes: "0 1", disks: []volume{{"0", "persistent", used, true}}, withheld: "1"},
+		"a disk that came back as an ephemeral one": {format: "done", volumes: "0 1", disks: []volume{
+			{"0", "persistent", used, true}, {"1", "ephemeral", blank, false}}, withheld: "1"},
+		"a disk may be removed once formatting anew was allowed": {format: "allowed", volumes: "0", disks: []volume{{"0", "ephemeral", blank, true}},
+			want: "format --cluster-id CLUSTER --config CONFIG/server.properties --ignore-formatted"},
 		"a lost disk beside an ephemeral one": {format: "done", volumes: "0", disks: []volume{
 			{"0", "persistent", blank, true}, {"1", "ephemeral", blank, false}}, lost: "disk0"},
 	} {
@@ -100,11 +108,14 @@ func TestFormatScript(t *testing.T) {
 				"RECORD=" + filepath.Join(dir, "record"), "CONFIG=CONFIG", "KAFKA_HOME=" + filepath.Join(dir, "kafka"),
 			}
 			out, err := run.CombinedOutput()
-			if (err != nil) != (tc.lost != "") {
+			if (err != nil) != (tc.lost+tc.withheld != "") {
 				t.Fatalf("error %v, output %s", err, out)
 			}
 			if tc.lost != "" && (!strings.Contains(string(out), tc.lost+",") || !strings.HasPrefix(string(out), "ERROR storage lost")) {
 				t.Errorf("output %q does not name %s", out, tc.lost)
+			}
+			if tc.withheld != "" && !strings.HasPrefix(string(out), "ERROR storage withheld: the data of this node lies on persistent volume "+tc.withheld+",") {
+				t.Errorf("output %q does not name volume %s", out, tc.withheld)
 			}
 			called, _ := os.ReadFile(filepath.Join(dir, "called"))
 			if string(called) != tc.want {

@@ -53,15 +53,15 @@ const dataRoot = "/var/lib/kafka/data"
 
 func logDir(mount string, id int32) string { return fmt.Sprintf("%s/kafka-log%d", mount, id) }
 
-// PersistentVolumes are the ids of a pool's volumes that outlive pods, in order. Storage that is a single volume is volume 0.
-func PersistentVolumes(s *kafkav1beta2.Storage) []int32 {
-	var ids []int32
-	for _, v := range volumesOf(&Node{}, s) {
-		if v.persistent {
-			ids = append(ids, v.id)
+// ClaimName is the name of the claim that a pool declares for a volume of the pod's node; false if it declares no persistent
+// volume of that id. Storage that is a single volume is volume 0.
+func ClaimName(s *kafkav1beta2.Storage, pod string, id int32) (string, bool) {
+	for _, v := range volumesOf(&Node{Pod: pod}, s) {
+		if v.persistent && v.id == id {
+			return v.claim, true
 		}
 	}
-	return ids
+	return "", false
 }
 
 // ClaimVolume is the id of the volume that a claim of the pod is for; false for a name that is none.

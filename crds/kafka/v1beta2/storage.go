@@ -39,6 +39,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == oldSelf.type",message="the type of storage cannot change: make another KafkaNodePool and move the data",fieldPath=".type"
 // +kubebuilder:validation:XValidation:rule="self.type == 'jbod' || (has(self.class) == has(oldSelf.class) && (!has(self.class) || self.class == oldSelf.class))",message="the storage class cannot change: make another KafkaNodePool and move the data",fieldPath=".class"
 // +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(oldSelf.size) || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",message="a volume cannot shrink",fieldPath=".size"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumes) || !has(oldSelf.volumes) || oldSelf.volumes.all(o, self.volumes.exists(v, v.id == o.id))",message="a volume cannot be removed: make another KafkaNodePool and move the data",fieldPath=".volumes"
 type Storage struct {
 	// Type is jbod for a list of volumes, else where the only volume lies: ephemeral is lost with its pod, persistent-claim is not.
 	Type StorageType `json:"type"`

@@ -1,0 +1,74 @@
+package kafka
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+)
+
+// misplaced says which disks of the node its pool does not declare as they are any more; empty if every one is. A pod made from
+// such a pool would start on other storage and leave the node's data behind. A record that allows formatting says that there
+// is nothing to be kept.
+func (v *View) misplaced(n *Node) string {
+	pool := v.Pool(n.Pool)
+	if pool == nil || !n.Recorded || n.Record.Format != record.FormatDone {
+		return ""
+	}
+	var lost []string
+	for _, id := range n.Record.Volumes {
+		declared, persistent := render.ClaimName(&pool.Spec.Storage, n.PodName, id)
+		switch at := v.claimOf(n, id, declared); {
+		case !persistent:
+			lost = append(lost, fmt.Sprintf("volume %d", id))
+		case at != declared:
+			lost = append(lost, fmt.Sprintf("volume %d (on PersistentVolumeClaim %s, not on %s)", id, at, declared))
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the data of %s lies on persistent %s, which KafkaNodePool %s does not declare", n.PodName, strings.Join(lost, " and "), n.Pool)
+}
+
+// claimOf is the claim that the node's volume lies on: the one that its pod mounts, else the declared one if it exists, else
+// one left from another declaration; the declared one where there is none.
+func (v *View) claimOf(n *Node, id int32, declared string) string {
+	if pod := named(v.Objects.Pods, n.PodName); pod != nil {
+		for i := range pod.Spec.Volumes {
+			if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+				if of, ok := render.ClaimVolume(c.ClaimName, pod.Name); ok && of == id {
+					return c.ClaimName
+				}
+			}
+		}
+	}
+	if named(v.Objects.Claims, declared) != nil {
+		return declared
+	}
+	for _, claim := range v.Objects.Claims {
+		if of, ok := render.ClaimVolume(claim.Name, n.PodName); ok && of == id {
+			return claim.Name
+		}
+	}
+	return declared
+}
+
+// misplacedDisks is the obstacle that disks are which their pools do not declare any more: the first node's in full.
+func misplacedDisks(v *View) string {
+	var found []string
+	for i := range v.Nodes {
+		if text := v.misplaced(&v.Nodes[i]); text != "" {
+			found = append(found, text)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	more := ""
+	if len(found) > 1 {
+		more = fmt.Sprintf(" (and so it is with %d more nodes)", len(found)-1)
+	}
+	return found[0] + more + ": declare the storage again as it was, or make another KafkaNodePool and move the data. Nodes that run go on as they are"
+}

@@ -1,0 +1,121 @@
+package kafka
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// replacePool deletes a pool and makes it again with other storage, as a person does whom the schema does not let change it.
+func (r *rig) replacePool(name string, storage kafkav1beta2.Storage) {
+	r.t.Helper()
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, name))
+	r.must(r.client.Delete(r.t.Context(), pool))
+	again := pool.DeepCopy()
+	again.UID, again.ResourceVersion, again.Status = types.UID("second-"+string(pool.UID)), "", kafkav1beta2.KafkaNodePoolStatus{}
+	again.Spec.Storage = storage
+	r.must(r.client.Create(r.t.Context(), again))
+}
+
+func volumes(kinds ...kafkav1beta2.VolumeType) kafkav1beta2.Storage {
+	s := kafkav1beta2.Storage{Type: kafkav1beta2.StorageJBOD}
+	for i, kind := range kinds {
+		v := kafkav1beta2.Volume{ID: int32(i), Type: kind}
+		v.Size = "100Gi"
+		s.Volumes = append(s.Volumes, v)
+	}
+	return s
+}
+
+// A pool that comes back with other storage under the same ids does not take the nodes away from their data.
+func TestNodesAreNotTakenAwayFromTheirDisks(t *testing.T) {
+	single := kafkav1beta2.Storage{Type: kafkav1beta2.StoragePersistentClaim}
+	single.Size = "100Gi"
+	for name, tc := range map[string]struct {
+		storage kafkav1beta2.Storage
+		want    string
+	}{
+		"ephemeral":            {kafkav1beta2.Storage{Type: kafkav1beta2.StorageEphemeral}, "volume 0"},
+		"an ephemeral volume":  {volumes(kafkav1beta2.VolumeEphemeral), "volume 0"},
+		"a claim of its own":   {single, "volume 0 (on PersistentVolumeClaim data-0-my-cluster-broker-0, not on data-my-cluster-broker-0)"},
+		"as it was":            {volumes(kafkav1beta2.VolumePersistentClaim), ""},
+		"with another volume":  {volumes(kafkav1beta2.VolumePersistentClaim, kafkav1beta2.VolumePersistentClaim), ""},
+		"and a passing volume": {volumes(kafkav1beta2.VolumePersistentClaim, kafkav1beta2.VolumeEphemeral), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.registered()
+			r.settle()
+			entry := r.entry(setBroker, podBroker)
+			claims := len(r.view(false).Objects.Claims)
+			r.replacePool("broker", tc.storage)
+			r.settle()
+			k, v := r.cluster(), r.view(false)
+			got := obstacle(k, v)
+			if tc.want == "" {
+				if got != "" {
+					t.Errorf("obstacle %q", got)
+				}
+				return
+			}
+			if !strings.Contains(got, "the data of "+podBroker+" lies on persistent "+tc.want+",") || !strings.Contains(got, "2 more nodes") {
+				t.Errorf("obstacle %q does not name the node and %s", got, tc.want)
+			}
+			if err := r.restart(0, "4.1.1"); err == nil || r.versionOf(podBroker) == "gone" {
+				t.Errorf("a restart is not refused: %v", err)
+			}
+			// What is lost comes back as it last ran.
+			r.losePod(podBroker)
+			r.settle()
+			pod := &corev1.Pod{}
+			r.must(r.get(pod, podBroker))
+			if len(persistentVolumes(pod)) != 1 || r.entry(setBroker, podBroker) != entry {
+				t.Errorf("volumes %+v", pod.Spec.Volumes)
+			}
+			if n := len(r.view(false).Objects.Claims); n != claims {
+				t.Errorf("%d claims, want the %d there were", n, claims)
+			}
+			// Where nobody knows how it last ran, it is not made without its data.
+			r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+			r.losePod(podBroker)
+			r.settle()
+			if got := r.entry(setBroker, podBroker); got != "" {
+				t.Errorf("entry %s", got)
+			}
+			r.replacePool("broker", volumes(kafkav1beta2.VolumePersistentClaim))
+			r.settle()
+			r.must(r.get(pod, podBroker))
+			if got := obstacle(r.cluster(), r.view(false)); got != "" || len(persistentVolumes(pod)) != 1 {
+				t.Errorf("declared again: obstacle %q, volumes %+v", got, pod.Spec.Volumes)
+			}
+		})
+	}
+}
+
+// Several volumes of a node: each has to stay.
+func TestAVolumeCannotBeTakenOutOfAPool(t *testing.T) {
+	r := separate(t)
+	r.registered()
+	r.replacePool("broker", volumes(kafkav1beta2.VolumePersistentClaim, kafkav1beta2.VolumePersistentClaim))
+	r.settle()
+	r.settle()
+	for name, storage := range map[string]kafkav1beta2.Storage{
+		"removed":                volumes(kafkav1beta2.VolumePersistentClaim),
+		"added as ephemeral":     volumes(kafkav1beta2.VolumePersistentClaim, kafkav1beta2.VolumeEphemeral),
+		"without data of anyone": volumes(kafkav1beta2.VolumeEphemeral, kafkav1beta2.VolumePersistentClaim),
+	} {
+		pool := &kafkav1beta2.KafkaNodePool{}
+		r.must(r.get(pool, "broker"))
+		pool.Spec.Storage = storage
+		r.must(r.client.Update(t.Context(), pool))
+		if got := obstacle(r.cluster(), r.view(false)); !strings.Contains(got, "KafkaNodePool broker does not declare") {
+			t.Errorf("%s: obstacle %q", name, got)
+		}
+	}
+}
