@@ -59,6 +59,8 @@ type Kind[O Object, V, E any] struct {
 	// Project sets the kind's own status fields on the object and returns its own conditions. It is pure, and it keeps
 	// what it cannot observe in this view.
 	Project func(object O, view V, now time.Time) []metav1.Condition
+	// Forget drops what the process remembers of an object that is gone, such as connections to the system behind it. Optional.
+	Forget func(object types.UID)
 	// Same compares the kind's own status fields, those that Project sets. Optional: by reflection if nil, which costs
 	// half of a pass at rest.
 	Same func(a, b O) bool

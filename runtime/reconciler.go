@@ -132,6 +132,9 @@ func (r *Reconciler[O, V, E]) drop(old *memory) {
 	if r.kind.SlotOf == nil {
 		r.slots.Forget(old.uid)
 	}
+	if r.kind.Forget != nil {
+		r.kind.Forget(old.uid)
+	}
 }
 
 // run is one pass over one object.

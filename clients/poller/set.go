@@ -50,13 +50,15 @@ func (s *Set[K, E]) Get(key K, from string, build func() (E, error)) (E, error) 
 	return endpoint, nil
 }
 
-// Drop closes the endpoint of the key, if there is one, without waiting for it.
-func (s *Set[K, E]) Drop(key K) {
+// DropAll closes the endpoints of the keys that gone says yes to, without waiting for them.
+func (s *Set[K, E]) DropAll(gone func(K) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m, ok := s.members[key]; ok {
-		delete(s.members, key)
-		s.closing.Go(m.endpoint.Close)
+	for key, m := range s.members {
+		if gone(key) {
+			delete(s.members, key)
+			s.closing.Go(m.endpoint.Close)
+		}
 	}
 }
 

@@ -42,8 +42,11 @@ func TestSet(t *testing.T) {
 		if built != 3 {
 			t.Errorf("built %d, want 3", built)
 		}
-		set.Drop("uid-2")
-		set.Drop("uid-9")
+		dropped := get("uid-2", "ca 1")
+		set.DropAll(func(key string) bool { return key == "uid-2" || key == "uid-9" })
+		if get("uid-1", "ca 2") == nil || get("uid-2", "ca 1") == dropped || built != 4 {
+			t.Errorf("built %d after one of two was dropped, want 4", built)
+		}
 		set.Close()
 		if _, err := set.Get("uid-1", "ca 2", build); !errors.Is(err, poller.ErrClosed) {
 			t.Errorf("after Close: %v", err)

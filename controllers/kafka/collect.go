@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apilabels "k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
@@ -44,6 +45,12 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look
 	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
 	c.observe(ctx, kafka, &v, look)
 	return v, nil
+}
+
+// Forget drops what is remembered of a cluster that is gone, connections to it included.
+func (c *Collector) Forget(cluster types.UID) {
+	c.rendered.drop(cluster)
+	c.Observer.Drop(cluster)
 }
 
 // read lists everything that carries the cluster's labels.

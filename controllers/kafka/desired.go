@@ -44,6 +44,13 @@ func (r *rendered) cluster(uid types.UID, in *render.Input) *render.Cluster {
 	return c
 }
 
+// drop forgets a cluster that is gone.
+func (r *rendered) drop(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.clusters, uid)
+}
+
 // input of the renderer, as the view says.
 func (v *View) input(kafka *kafkav1beta2.Kafka) *render.Input {
 	in := &render.Input{

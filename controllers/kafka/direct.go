@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines"
 )
@@ -56,6 +58,13 @@ func (d *Direct) Write(ctx context.Context, cluster Endpoint, ticket machines.Ti
 		return t.UID == ticket.UID && t.Lifecycle == ticket.Lifecycle
 	})
 	d.answers[ticket] = AnswerOf(ticket, err)
+}
+
+// Drop forgets the answers of a cluster that is gone.
+func (d *Direct) Drop(cluster types.UID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.answers, func(t machines.Ticket, _ Answer) bool { return t.UID == string(cluster) })
 }
 
 // Answer of the last command of the ticket's lifecycle, if it was this one.

@@ -51,7 +51,7 @@ func TestDoubtAboutEarlierCommands(t *testing.T) {
 			want: Doubt{Until: noon.Add(time.Minute)},
 		},
 		"a cluster that was dropped is a new one": {
-			do: func(r *polledRig) { r.Doubt(here, lc); r.clock.Step(time.Hour); r.Drop("u", lc) }, want: Doubt{Until: noon.Add(time.Hour + time.Minute)},
+			do: func(r *polledRig) { r.Doubt(here, lc); r.clock.Step(time.Hour); r.Drop("u") }, want: Doubt{Until: noon.Add(time.Hour + time.Minute)},
 		},
 		"a time of its own": {
 			do: func(r *polledRig) { r.Settle = SettleScaled(0.1) }, want: Doubt{Until: noon.Add(6 * time.Second)},

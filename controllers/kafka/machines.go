@@ -106,6 +106,7 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 		Shown:   []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
 		Project: project,
 		Same:    same,
+		Forget:  collector.Forget,
 	}, nil
 }
 

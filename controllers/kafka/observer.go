@@ -50,6 +50,8 @@ type Observer interface {
 	Answer(cluster Endpoint, ticket machines.Ticket) Answer
 	// Doubt says whether a command of the lifecycle may still take effect of which no ticket that is asked for tells.
 	Doubt(cluster Endpoint, lifecycle string) Doubt
+	// Drop ends every call and connection to a cluster that is gone, and forgets it.
+	Drop(cluster types.UID)
 }
 
 // AnswerOf words the outcome of a command.

@@ -155,13 +155,11 @@ func (p *Polled) Answer(cluster Endpoint, ticket machines.Ticket) Answer {
 	return a
 }
 
-// Drop forgets a cluster that is gone.
-func (p *Polled) Drop(cluster types.UID, lifecycles ...string) {
+// Drop ends every call and connection to a cluster that is gone, and forgets it.
+func (p *Polled) Drop(cluster types.UID) {
 	p.alarms.drop(cluster)
 	p.looks.drop(cluster)
-	for _, lc := range append(lifecycles, "") {
-		p.members.Drop(pollKey{cluster, lc})
-	}
+	p.members.DropAll(func(key pollKey) bool { return key.cluster == cluster })
 }
 
 // Close ends every call and connection.
