@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	apilabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -21,6 +23,7 @@ import (
 type managerFlags struct {
 	options    operator.Options
 	kubeconfig string
+	selector   string
 	finalize   string
 	versions   string
 	logFormat  string
@@ -44,12 +47,14 @@ func newManagerCommand() *cobra.Command {
 	flags, o := cmd.Flags(), &f.options
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else the service account of the pod, else ~/.kube/config")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "namespaces to watch; default: all")
+	flags.StringVar(&f.selector, "selector", "", "label selector of the Kafka resources to look after, with all that belongs to them; default: all. Managers that divide a fleet need different --lease-name")
 	flags.StringVar(&f.finalize, "finalize", string(kafka.FinalizeAutomatically), "who raises Kafka's metadata version after an upgrade: automatic or approval")
 	flags.StringVar(&f.versions, "kafka-versions", "", "file with the table of Kafka versions; default: the built-in one")
 	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "stretches every deadline, for slow clusters")
 	flags.IntVar(&o.Workers, "workers", 4, "resources of one kind that are worked on at once")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "take turns with other replicas by a lease")
 	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
+	flags.StringVar(&o.LeaseName, "lease-name", operator.DefaultLeaseName, "name of the lease")
 	flags.DurationVar(&o.LeaseDuration, "lease-duration", operator.DefaultLeaseDuration, "how long a leader that is gone keeps the others waiting")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "127.0.0.1:8080", "address of the metrics endpoint; 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")
@@ -74,6 +79,9 @@ func (f *managerFlags) complete() (operator.Options, error) {
 	if o.Kafka.Finalizing != kafka.FinalizeAutomatically && o.Kafka.Finalizing != kafka.FinalizeByApproval {
 		return o, fmt.Errorf("--finalize %q: it is either %s or %s", f.finalize, kafka.FinalizeAutomatically, kafka.FinalizeByApproval)
 	}
+	if o.Selector, err = selector(f.selector); err != nil {
+		return o, err
+	}
 	if o.Table, err = versionTable(f.versions); err != nil {
 		return o, err
 	}
@@ -82,6 +90,18 @@ func (f *managerFlags) complete() (operator.Options, error) {
 	}
 	o.Config.QPS, o.Config.Burst = f.qps, int(2*f.qps)
 	return o, nil
+}
+
+// selector of resources; nil for all.
+func selector(text string) (apilabels.Selector, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil //nolint:nilnil // no selector is not a selector that takes nothing
+	}
+	s, err := apilabels.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("--selector %q: %w: write it as for kubectl -l, such as team=a,stage!=test", text, err)
+	}
+	return s, nil
 }
 
 // versionTable reads the table of Kafka versions, or takes the built-in one.

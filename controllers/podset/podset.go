@@ -13,14 +13,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -34,6 +38,8 @@ type Reconciler struct {
 	Children *lifecycle.Children
 	// Clock tells how long a pod is held back. Demanded.
 	Clock clock.PassiveClock
+	// Ours says whether this process looks after the set. Optional: all are, if nil.
+	Ours func(context.Context, *corev1beta2.StrimziPodSet) (bool, error)
 }
 
 var _ reconcile.Reconciler = &Reconciler{}
@@ -48,7 +54,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, set); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if set.DeletionTimestamp != nil {
+	ours, err := r.ours(ctx, set)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("finding out whose StrimziPodSet %s is: %w", request, err)
+	}
+	if set.DeletionTimestamp != nil || !ours {
 		r.Children.Forget(set.UID)
 		return reconcile.Result{}, nil
 	}
@@ -60,6 +70,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("tending the pods of StrimziPodSet %s: %w", request, err)
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+func (r *Reconciler) ours(ctx context.Context, set *corev1beta2.StrimziPodSet) (bool, error) {
+	if r.Ours == nil {
+		return true, nil
+	}
+	return r.Ours(ctx, set)
 }
 
 // tend is one look at one set. It returns when to look again, zero for when something changes.
@@ -180,18 +197,37 @@ func adopt(ctx context.Context, write lifecycle.Writer, pod *corev1.Pod) error {
 	return write.Update(ctx, pod)
 }
 
-// SetupWithManager registers the controller. A pod wakes the set that its labels name, whether or not it has an owner.
+// SetupWithManager registers the controller. A pod wakes the set that its labels name, whether or not it has an owner. Where not
+// every set is ours, so does a Kafka resource that comes into sight: its sets may have been somebody else's before.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
-	err := ctrl.NewControllerManagedBy(mgr).For(&corev1beta2.StrimziPodSet{}).WithOptions(options).
+	b := ctrl.NewControllerManagedBy(mgr).For(&corev1beta2.StrimziPodSet{}).WithOptions(options).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 			cluster, pool := o.GetLabels()[labels.Cluster], o.GetLabels()[labels.Pool]
 			if cluster == "" || pool == "" {
 				return nil
 			}
 			return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: cluster + "-" + pool}}}
-		})).Complete(r)
-	if err != nil {
+		}))
+	if r.Ours != nil {
+		never := func(event.UpdateEvent) bool { return false }
+		b = b.Watches(&kafkav1beta2.Kafka{}, handler.EnqueueRequestsFromMapFunc(r.setsOf), builder.WithPredicates(predicate.Funcs{UpdateFunc: never}))
+	}
+	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("registering the controller of StrimziPodSet: %w", err)
 	}
 	return nil
+}
+
+// setsOf a Kafka resource.
+func (r *Reconciler) setsOf(ctx context.Context, kafka client.Object) []reconcile.Request {
+	var sets corev1beta2.StrimziPodSetList
+	err := r.Client.List(ctx, &sets, client.InNamespace(kafka.GetNamespace()), client.MatchingLabels{labels.Cluster: kafka.GetName()})
+	if err != nil {
+		log.FromContext(ctx).Error(err, "the sets of a Kafka resource that came into sight cannot be listed; they wait for what happens to them", "kafka", kafka.GetName())
+	}
+	var out []reconcile.Request
+	for i := range sets.Items {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&sets.Items[i])})
+	}
+	return out
 }

@@ -3,13 +3,17 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -17,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -44,13 +49,17 @@ type Options struct {
 	Kafka kafka.Options
 	// Namespaces that are watched; none means all.
 	Namespaces []string
+	// Selector takes the Kafka resources that this manager looks after, by their labels, together with all that belongs to them;
+	// nil takes all. Managers that divide a fleet need a lease each.
+	Selector apilabels.Selector
 	// DeadlineScale stretches every declared deadline.
 	DeadlineScale float64
 	// Workers of each controller.
 	Workers int
-	// LeaderElection makes several replicas take turns; LeaderNamespace holds the lease.
-	LeaderElection  bool
-	LeaderNamespace string
+	// LeaderElection makes several replicas take turns; LeaderNamespace holds the lease. LeaseName is its name; default
+	// DefaultLeaseName.
+	LeaderElection             bool
+	LeaderNamespace, LeaseName string
 	// LeaseDuration is how long a leader that is gone keeps the others waiting.
 	LeaseDuration time.Duration
 	// MetricsAddress and HealthAddress to listen on; "0" for not at all.
@@ -64,8 +73,8 @@ type Options struct {
 	Log                logr.Logger
 }
 
-// LeaseName is the lease that replicas elect their leader by.
-const LeaseName = "detent-manager"
+// DefaultLeaseName is the lease that replicas elect their leader by.
+const DefaultLeaseName = "detent-manager"
 
 // DefaultLeaseDuration leaves 10 seconds to renew the lease: every call in a pass times out below that.
 const DefaultLeaseDuration = 15 * time.Second
@@ -79,11 +88,12 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := ctrl.NewManager(o.Config, managerOptions(o, scheme))
+	lead := newLeadership(clock.RealClock{}, o)
+	mgr, err := ctrl.NewManager(o.Config, managerOptions(o, scheme, lead))
 	if err != nil {
 		return fmt.Errorf("making the manager: %w", err)
 	}
-	observer, err := register(mgr, o)
+	observer, err := register(mgr, o, lead)
 	if err != nil {
 		return err
 	}
@@ -105,15 +115,13 @@ func Scheme() (*k8sruntime.Scheme, error) {
 	return scheme, nil
 }
 
-func managerOptions(o Options, scheme *k8sruntime.Scheme) ctrl.Options {
-	lease := o.LeaseDuration
-	if lease <= 0 {
-		lease = DefaultLeaseDuration
-	}
+func managerOptions(o Options, scheme *k8sruntime.Scheme, lead *leadership) ctrl.Options {
+	lease := lead.term
 	return ctrl.Options{
 		LeaseDuration: &lease, RenewDeadline: new(lease * 2 / 3), RetryPeriod: new(lease / 8),
-		Scheme: scheme, Logger: o.Log, Cache: CacheOptions(o.Namespaces),
-		LeaderElection: o.LeaderElection, LeaderElectionID: LeaseName, LeaderElectionNamespace: o.LeaderNamespace,
+		Scheme: scheme, Logger: o.Log, Cache: CacheOptions(o.Namespaces, o.Selector),
+		LeaderElection: o.LeaderElection, LeaderElectionID: cmp.Or(o.LeaseName, DefaultLeaseName), LeaderElectionNamespace: o.LeaderNamespace,
+		LeaderElectionConfig:          lead.config(o.Config),
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       metricsserver.Options{BindAddress: o.MetricsAddress},
 		HealthProbeBindAddress:        o.HealthAddress,
@@ -122,14 +130,14 @@ func managerOptions(o Options, scheme *k8sruntime.Scheme) ctrl.Options {
 }
 
 // register adds the controllers and the checks, and returns the Kafka side of the former, which must be closed.
-func register(mgr ctrl.Manager, o Options) (*kafka.Polled, error) {
+func register(mgr ctrl.Manager, o Options, lead *leadership) (*kafka.Polled, error) {
 	gauges, err := lifecycle.NewMetrics(metrics.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	observer, err := AddControllers(mgr, Wiring{
 		Table: o.Table, Kafka: o.Kafka, Connect: connector(o), DeadlineScale: o.DeadlineScale, Workers: o.Workers,
-		Metrics: gauges, SkipNameValidation: o.SkipNameValidation,
+		Metrics: gauges, SkipNameValidation: o.SkipNameValidation, Selector: o.Selector,
 	})
 	if err != nil {
 		return nil, err
@@ -137,7 +145,13 @@ func register(mgr ctrl.Manager, o Options) (*kafka.Polled, error) {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
-	return observer, mgr.AddReadyzCheck("ping", healthz.Ping)
+	if err := mgr.AddReadyzCheck("caches", cachesFilled(mgr.GetCache())); err != nil {
+		return nil, err
+	}
+	if !o.LeaderElection {
+		return observer, nil
+	}
+	return observer, mgr.AddReadyzCheck("lease", lead.check(mgr.Elected()))
 }
 
 // Wiring is what the controllers rest on, whoever's manager they run in.
@@ -146,6 +160,8 @@ type Wiring struct {
 	Table *versions.Table
 	// Kafka is what passes over Kafka resources rest on.
 	Kafka kafka.Options
+	// Selector as in Options.
+	Selector apilabels.Selector
 	// Connect makes the client of a cluster, and what closes it. Demanded.
 	Connect func(kafka.Endpoint) (kafkaclient.Client, func(), error)
 	// Alter changes the kind before it is registered, for tests that stand between it and the runtime. Optional.
@@ -186,14 +202,34 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 		return nil, err
 	}
 	sets := &podset.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk}
+	if w.Selector != nil {
+		sets.Ours = selected(mgr.GetClient())
+	}
 	return observer, sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: w.Workers, SkipNameValidation: &w.SkipNameValidation})
 }
 
-// watchChildren wakes a Kafka resource for everything that carries its label, whether or not it owns it.
+// watchChildren wakes a Kafka resource for everything that carries its label, whether or not it owns it: all kinds that a view
+// lists, so that whatever is taken away or changed is brought back at once.
 func watchChildren(b *builder.Builder) {
 	of := handler.EnqueueRequestsFromMapFunc(kafka.ClusterOf)
-	b.Watches(&kafkav1beta2.KafkaNodePool{}, of).Watches(&corev1beta2.StrimziPodSet{}, of).
-		Watches(&corev1.Pod{}, of).Watches(&corev1.ConfigMap{}, of).Watches(&corev1.Service{}, of).Watches(&corev1.PersistentVolumeClaim{}, of)
+	for _, kind := range []client.Object{
+		&kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{},
+		&corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
+	} {
+		b.Watches(kind, of)
+	}
+}
+
+// selected says whether the Kafka resource of a set is one that the cache holds. A set of another manager's cluster is left to
+// that one, and a set whose cluster is gone to the garbage collector.
+func selected(cached client.Reader) func(context.Context, *corev1beta2.StrimziPodSet) (bool, error) {
+	return func(ctx context.Context, set *corev1beta2.StrimziPodSet) (bool, error) {
+		for _, of := range kafka.ClusterOf(ctx, set) {
+			err := cached.Get(ctx, of.NamespacedName, &kafkav1beta2.Kafka{})
+			return err == nil, client.IgnoreNotFound(err)
+		}
+		return false, nil
+	}
 }
 
 // wake enqueues a Kafka resource because of an answer. A full queue is no loss: every waiting state polls.

@@ -1,24 +1,30 @@
 package operator
 
-import rbacv1 "k8s.io/api/rbac/v1"
+import (
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
 
 // Rules are the rights that the manager needs wherever it works, and no others.
 func Rules() []rbacv1.PolicyRule {
 	read := []string{"get", "list", "watch"}
-	write := []string{"get", "list", "watch", "create", "update", "delete"}
+	write := []string{"get", "list", "watch", "create", "update"}
+	remove := append(slices.Clone(write), "delete")
 	rule := func(group string, verbs []string, resources ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 	}
 	return []rbacv1.PolicyRule{
-		rule("kafka.strimzi.io", append(read, "update"), "kafkas", "kafkanodepools"),
-		rule("kafka.strimzi.io", []string{"get", "update"}, "kafkas/status", "kafkanodepools/status"),
+		rule("kafka.strimzi.io", read, "kafkas", "kafkanodepools"),
+		rule("kafka.strimzi.io", []string{"update"}, "kafkas/status", "kafkanodepools/status"),
 		rule("kafka.strimzi.io", []string{"update"}, "kafkas/finalizers"),
 		rule("core.strimzi.io", write, "strimzipodsets"),
-		rule("core.strimzi.io", []string{"get", "update"}, "strimzipodsets/status"),
+		rule("core.strimzi.io", []string{"update"}, "strimzipodsets/status"),
 		rule("core.strimzi.io", []string{"update"}, "strimzipodsets/finalizers"),
-		rule("", write, "pods", "configmaps", "services", "serviceaccounts", "persistentvolumeclaims"),
+		rule("", remove, "pods"),
+		rule("", write, "configmaps", "services", "serviceaccounts", "persistentvolumeclaims"),
 		rule("", []string{"create"}, "pods/eviction"),
-		rule("apps", write, "deployments"),
+		rule("apps", remove, "deployments"),
 		rule("policy", write, "poddisruptionbudgets"),
 		rule("events.k8s.io", []string{"create"}, "events"),
 		rule("apiextensions.k8s.io", []string{"get"}, "customresourcedefinitions"),
@@ -26,10 +32,11 @@ func Rules() []rbacv1.PolicyRule {
 	}
 }
 
-// LeaseRules are the rights on the lease in the manager's own namespace, and to tell there who leads.
+// LeaseRules are the rights on the lease in the manager's own namespace, and to tell there who leads: the election does so by an
+// event of the older API.
 func LeaseRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch"}},
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 	}
 }

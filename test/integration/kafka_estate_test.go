@@ -61,7 +61,7 @@ func (e *estate) at(key client.ObjectKey, do func(*site)) {
 func (e *estate) Scale() float64 { return 0.15 }
 
 // Cache is what the manager's own cache holds.
-func (e *estate) Cache() cache.Options { return operator.CacheOptions(nil) }
+func (e *estate) Cache() cache.Options { return operator.CacheOptions(nil, nil) }
 
 // Register wires what the manager wires.
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {

@@ -115,8 +115,12 @@ func greet(ctx context.Context, config *rest.Config, scale float64) error {
 	if err != nil {
 		return err
 	}
+	recorder, err := lifecycle.NewRecorder(mgr, "hello")
+	if err != nil {
+		return err
+	}
 	greeter := lifecycle.New(kind, lifecycle.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("hello"), Metrics: gauges, DeadlineScale: scale,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: gauges, DeadlineScale: scale,
 	})
 	wiring := lifecycle.Wiring{Workers: workers, Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) }}
 	if err := greeter.SetupWithManager(mgr, wiring); err != nil {
