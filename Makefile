@@ -106,10 +106,18 @@ cluster-test: ## test the cluster itself: start it, use it, kill it, and look fo
 	cd test/cluster && GOWORK=off go test -count=1 -p 1 -timeout 30m -tags realcluster -v ./...
 
 # The cluster is started if none runs, and runs on afterwards: make cluster-down ends it.
+E2E_IMAGES := [[ -n "$${E2E_KUBECONFIG:-}" ]] || bin/cluster images
+E2E_RUN    := kubeconfig=$$(bin/cluster up | tail -n 1); KUBECONFIG=$$kubeconfig go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color
+
 .PHONY: e2e-smoke
 e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker
-	@[[ -n "$${E2E_KUBECONFIG:-}" ]] || bin/cluster images pause dns tools operator hello kafka-4.1.2
-	@kubeconfig=$$(bin/cluster up | tail -n 1); KUBECONFIG=$$kubeconfig go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color -ginkgo.label-filter=smoke
+	@$(E2E_IMAGES) tools operator hello kafka-4.1.2
+	@$(E2E_RUN) -ginkgo.label-filter=smoke
+
+.PHONY: e2e-images
+e2e-images: cluster ## run a broker and a Connect worker of every image of Kafka, and hello and the manager beside them
+	@$(E2E_IMAGES)
+	@$(E2E_RUN) -ginkgo.label-filter=images
 
 PROOF := GOGC=300 go test -count 1 -timeout 0 -v -run 'TestWhateverHappens|TestSeeded'
 

@@ -106,7 +106,9 @@ func (c *Cluster) keepLogs(ctx context.Context, dir, namespace string) error {
 		p := &pods.Items[i]
 		for _, s := range append(p.Status.InitContainerStatuses, p.Status.ContainerStatuses...) {
 			file := filepath.Join(dir, p.Name+"-"+s.Name)
-			errs = append(errs, c.keepLog(ctx, file+".log", namespace, p.Name, corev1.PodLogOptions{Container: s.Name}))
+			if s.State.Waiting == nil {
+				errs = append(errs, c.keepLog(ctx, file+".log", namespace, p.Name, corev1.PodLogOptions{Container: s.Name}))
+			}
 			if s.RestartCount > 0 {
 				errs = append(errs, c.keepLog(ctx, file+"-previous.log", namespace, p.Name, corev1.PodLogOptions{Container: s.Name, Previous: true}))
 			}
