@@ -96,9 +96,12 @@ func mainOf(kind schema.GroupVersionKind, key client.ObjectKey) func(shelf) *rec
 	return func(s shelf) *record { return s.find(kind, key) }
 }
 
+// Start is when every search begins: times of a Subject's objects and world are told from it.
+var Start = time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
+
 // begin is the first state: everything is stored and seen, and the operator has just started.
 func (w *worker[O, V, E]) begin() (*state, error) {
-	s := &state{now: time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC), world: w.subject.World, woken: true}
+	s := &state{now: Start, world: w.subject.World, woken: true}
 	w.site.at(s)
 	for _, o := range append([]client.Object{w.subject.Object}, w.subject.Children...) {
 		kind, err := apiutil.GVKForObject(o, w.site.scheme)

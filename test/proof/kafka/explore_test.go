@@ -15,7 +15,7 @@ import (
 func TestWhateverHappens(t *testing.T) {
 	fired := map[string]bool{}
 	var never []string
-	for name, of := range map[string]func() (Subject, error){"changing": Changing, "lowering": Lowering, "finalizing": Finalizing} {
+	for name, of := range map[string]func() (Subject, error){"changing": Changing, "lowering": Lowering, "snapshots": Snapshots, "finalizing": Finalizing} {
 		t.Run(name, func(t *testing.T) {
 			subject, err := of()
 			if err != nil {

@@ -39,6 +39,7 @@ func Changing() (Subject, error) {
 		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
 		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},
 		{Name: "asks for another configuration", Make: func(c *Cluster) { c.Config = 1 }},
+		{Name: "asks for a third configuration", Make: func(c *Cluster) { c.Config = 2 }},
 	}
 	return s, err
 }
@@ -55,14 +56,32 @@ func Lowering() (Subject, error) {
 	return s, err
 }
 
-// Finalizing is a cluster whose level is raised only after a while, by approval, and not before a registration is gone.
-func Finalizing() (Subject, error) {
-	s, w, err := resting("kafka finalizing", Old)
+// Snapshots is a cluster whose level was lowered a moment ago, of which logs still hold the higher one.
+func Snapshots() (Subject, error) {
+	s, w, err := resting("kafka snapshots", Newer)
 	if err != nil {
 		return s, err
 	}
-	w.ghost = true
-	s.Object.Soak, s.Object.ByApproval = time.Minute, true
+	w.Level, w.lowered, s.Object.Pin = oldLevel, explore.Start.Add(-time.Second), "4.0-IV3"
+	s.Edits = []explore.Edit[*Cluster]{
+		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},
+		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
+	}
+	return s, nil
+}
+
+// Finalizing is a cluster whose nodes run the newer version, and whose level is raised only after a while, by approval, and not
+// before a registration is gone.
+func Finalizing() (Subject, error) {
+	s, w, err := resting("kafka finalizing", Newer)
+	if err != nil {
+		return s, err
+	}
+	w.Level, w.ghost = oldLevel, true
+	for i := range w.nodes {
+		w.nodes[i].logged = oldLevel
+	}
+	s.Object.Soak, s.Object.ByApproval = explore.Start.Add(time.Minute).Sub(begun), true
 	s.Edits = []explore.Edit[*Cluster]{
 		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
 		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},

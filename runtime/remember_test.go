@@ -1,0 +1,26 @@
+package runtime_test
+
+import (
+	"bytes"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// What a process knows comes back with Recall: the write that its cache has not shown yet, and that nothing is known.
+func TestRecallBringsBackWhatWasRemembered(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	seen := func(types.UID) uint64 { return 1 } // older than anything that was written
+	knows := r.Remember()
+	said := knows.AppendCanonical(nil, r.clock.Now(), seen)
+	r.Recall(nil)
+	if blank := r.Remember().AppendCanonical(nil, r.clock.Now(), seen); bytes.Equal(said, blank) {
+		t.Errorf("after a start it knows what it knew before: %x", blank)
+	}
+	r.pass()
+	r.Recall(knows)
+	if again := r.Remember().AppendCanonical(nil, r.clock.Now(), seen); !bytes.Equal(said, again) {
+		t.Errorf("it knows %x, remembered was %x", again, said)
+	}
+}
