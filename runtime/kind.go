@@ -39,7 +39,8 @@ type Kind[O Object, V, E any] struct {
 	// Resync is how often an object at rest is looked at. Default 10 minutes.
 	Resync time.Duration
 	// View takes plain values of the world: what the cache knows always, what costs a call as asked. A live look reads from the
-	// source. An error fails the pass; what cannot be read of an external system is an unreadable fact instead.
+	// source. An error fails the pass, and shows as Stalled if it lasts: nothing is decided, and what was lost is repaired on a
+	// view without Needs, if there is one. What cannot be read of an external system is an unreadable fact instead.
 	// ErrBehind says that a cache has not seen our own last write.
 	View func(ctx context.Context, object O, look Viewing) (V, error)
 	// Perform carries out one effect. It is idempotent. Not yet possible is ErrWait, which is no failure.

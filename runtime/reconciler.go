@@ -176,8 +176,9 @@ type onePass[O Object, V, E any] struct {
 func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
 	step, err := pass.Decide(p.in)
 	if err != nil {
-		return 0, err
+		return p.wake.soonest, p.blind(ctx, err)
 	}
+	p.memory.blindSince = time.Time{}
 	p.defects(ctx, &step)
 	if len(step.Moved) > 0 {
 		return p.commit(ctx, step.View, step.Moved, step.Decided)
