@@ -19,6 +19,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -185,7 +186,7 @@ func BenchmarkPassAtRest(b *testing.B) {
 	r := separate(b)
 	r.rest(b)
 	s := r.shelve(b)
-	r.needs = []transitions.Need{NeedFeatures, roll.NeedBrokers}
+	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers}
 	r.polling(b, func() *View { return r.view(false) })
 	reconciler := r.reconciler(b, s, r.client)
 	r.written()

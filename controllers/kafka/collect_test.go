@@ -14,6 +14,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -30,7 +31,7 @@ func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
 		"partitions": {needs: []transitions.Need{roll.NeedPartitions}, want: []string{"partitions"}},
 		"brokers":    {needs: []transitions.Need{roll.NeedBrokers}, want: []string{"brokers"}},
 		"features, and the ranges of every broker that is ready": {
-			needs: []transitions.Need{NeedFeatures}, want: []string{"features[]", "features[0]", "features[1]", "features[2]"},
+			needs: []transitions.Need{kafkaversion.NeedFeatures}, want: []string{"features[]", "features[0]", "features[1]", "features[2]"},
 		},
 		"something else": {needs: []transitions.Need{"weather"}},
 	} {
@@ -44,7 +45,7 @@ func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 			asked := map[transitions.Need]bool{
-				NeedFeatures: v.Features.Asked(), roll.NeedQuorum: v.Quorum.Asked(), roll.NeedPartitions: v.Partitions.Asked(), roll.NeedBrokers: v.Brokers.Asked(),
+				kafkaversion.NeedFeatures: v.Features.Asked(), roll.NeedQuorum: v.Quorum.Asked(), roll.NeedPartitions: v.Partitions.Asked(), roll.NeedBrokers: v.Brokers.Asked(),
 			}
 			for need, got := range asked {
 				want := len(tc.needs) == 1 && tc.needs[0] == need
@@ -62,7 +63,7 @@ func TestSupportedRangesAreAdded(t *testing.T) {
 	r.kafka.features = kafkaclient.Features{
 		Finalized: map[string]int16{"metadata.version": 27}, Supported: map[int32]map[string]kafkaclient.Range{1: {"metadata.version": {Min: 7, Max: 27}}},
 	}
-	r.needs = []transitions.Need{NeedFeatures}
+	r.needs = []transitions.Need{kafkaversion.NeedFeatures}
 	got, known := r.view(false).Features.Get()
 	if !known || got.Level("metadata.version") != 27 || got.Supported[1]["metadata.version"].Max != 27 {
 		t.Errorf("features %+v, known %v", got, known)
@@ -72,7 +73,7 @@ func TestSupportedRangesAreAdded(t *testing.T) {
 func TestWhatKafkaDoesNotAnswer(t *testing.T) {
 	r := separate(t)
 	r.settle()
-	r.needs = []transitions.Need{NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
+	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
 	r.kafka.err = errors.New("no route to host")
 	v := r.view(true)
 	for name, gap := range map[string]transitions.Verdict{
@@ -208,7 +209,7 @@ func (w *writerSide) UpdateFeature(context.Context, kafkaclient.FeatureUpdate) e
 func TestCloneSharesNothing(t *testing.T) {
 	r := separate(t)
 	r.kafka.features = kafkaclient.Features{Finalized: map[string]int16{"metadata.version": 27}}
-	r.needs = []transitions.Need{NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
+	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
 	r.settle()
 	v := r.view(false)
 	c := v.Clone()

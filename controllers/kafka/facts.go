@@ -9,14 +9,12 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
-
-// NeedFeatures are the finalized levels, and the ranges that the binaries of the running brokers support.
-const NeedFeatures transitions.Need = "features"
 
 // observe asks Kafka what is wanted of it, and what came of the external writes.
 func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *View, look lifecycle.Viewing) {
@@ -76,11 +74,11 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 		}
 		out = append(out, q)
 	}
-	if look.Wants(NeedFeatures) {
-		add(NeedFeatures, kafkaclient.AboutFeatures, 0)
+	if look.Wants(kafkaversion.NeedFeatures) {
+		add(kafkaversion.NeedFeatures, kafkaclient.AboutFeatures, 0)
 		for i := range v.Nodes {
 			if n := &v.Nodes[i]; n.RolesRunning.Broker && n.Pod.Running && n.Pod.Ready {
-				add(NeedFeatures, kafkaclient.AboutSupport, n.ID)
+				add(kafkaversion.NeedFeatures, kafkaclient.AboutSupport, n.ID)
 			}
 		}
 	}

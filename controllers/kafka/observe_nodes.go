@@ -57,27 +57,38 @@ func setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.D
 
 // nothingServing says whether no broker, or no majority of controllers, has been ready for a while.
 func nothingServing(v *View) bool {
-	brokers, controllers, voters := 0, 0, 0
+	ready := countReady(v)
+	if ready.voters == 0 || ready.serves() {
+		return false
+	}
+	return v.Now.Sub(lastUnready(v)) >= lull
+}
+
+// readiness counts the brokers and controllers with a ready pod, and the controllers that there are.
+type readiness struct{ brokers, controllers, voters int }
+
+func countReady(v *View) readiness {
+	var r readiness
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if !n.Wanted && !n.Pod.Exists {
 			continue
 		}
 		if n.Roles.Controller {
-			voters++
+			r.voters++
 		}
 		if n.Pod.Ready && n.RolesRunning.Broker {
-			brokers++
+			r.brokers++
 		}
 		if n.Pod.Ready && n.RolesRunning.Controller {
-			controllers++
+			r.controllers++
 		}
 	}
-	if voters == 0 || brokers > 0 && 2*controllers > voters {
-		return false
-	}
-	return v.Now.Sub(lastUnready(v)) >= lull
+	return r
 }
+
+// serves says whether a broker is ready and so is a majority of the controllers.
+func (r readiness) serves() bool { return r.brokers > 0 && 2*r.controllers > r.voters }
 
 // lastUnready is when a pod last stopped, or failed, to be ready; zero if no pod says.
 func lastUnready(v *View) time.Time {

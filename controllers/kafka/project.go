@@ -138,25 +138,13 @@ func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
 
 // available says whether clients may use the cluster: a broker is ready and so is a majority of the controllers.
 func available(v *View) metav1.Condition {
-	brokers, controllers, voters := 0, 0, 0
-	for i := range v.Nodes {
-		n := &v.Nodes[i]
-		if n.Roles.Controller && n.Wanted {
-			voters++
-		}
-		if n.Pod.Ready && n.RolesRunning.Broker {
-			brokers++
-		}
-		if n.Pod.Ready && n.RolesRunning.Controller {
-			controllers++
-		}
-	}
-	if brokers > 0 && 2*controllers > voters {
+	ready := countReady(v)
+	if ready.serves() {
 		return metav1.Condition{Type: Available, Status: metav1.ConditionTrue, Reason: "QuorumAndBrokers", Message: "brokers and a majority of the controllers are ready"}
 	}
 	return metav1.Condition{
 		Type: Available, Status: metav1.ConditionFalse, Reason: "NotServing",
-		Message: fmt.Sprintf("%d brokers and %d of %d controllers are ready", brokers, controllers, voters),
+		Message: fmt.Sprintf("%d brokers and %d of %d controllers are ready", ready.brokers, ready.controllers, ready.voters),
 	}
 }
 

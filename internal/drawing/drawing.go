@@ -41,7 +41,7 @@ func Of(m machines.Graph) graph.Graph {
 func stateOf(s machines.GraphState) graph.State {
 	out := graph.State{
 		Name: s.Name, Kind: graph.Kind(s.Kind), Doc: s.Doc, Group: s.Part, Action: s.Action, While: s.While,
-		Planned: s.Kind == string(states.Hold) && s.Stance != string(states.Refusal),
+		Planned: s.Kind == string(states.Hold) && s.Stance == string(states.Planned),
 	}
 	switch {
 	case s.DeadlineFromFacts:

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,21 +59,13 @@ func (f *face) List(_ context.Context, list client.ObjectList, opts ...client.Li
 		if o.Namespace != "" && object.GetNamespace() != o.Namespace {
 			return
 		}
-		if o.LabelSelector != nil && !o.LabelSelector.Matches(labelsOf(object)) {
+		if o.LabelSelector != nil && !o.LabelSelector.Matches(labels.Set(object.GetLabels())) {
 			return
 		}
 		items = append(items, object.DeepCopyObject())
 	})
 	return meta.SetList(list, items)
 }
-
-type labelMap map[string]string
-
-func labelsOf(object client.Object) labelMap { return object.GetLabels() }
-
-func (l labelMap) Has(k string) bool              { _, ok := l[k]; return ok }
-func (l labelMap) Get(k string) string            { return l[k] }
-func (l labelMap) Lookup(k string) (string, bool) { v, ok := l[k]; return v, ok }
 
 func (f *face) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
 	return f.store.create(object)
