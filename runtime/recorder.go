@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,7 @@ type Recorder struct {
 	create     func(context.Context, *eventsv1.Event) error
 	queue      chan *eventsv1.Event
 	said       *utilcache.LRUExpireCache
+	dropped    atomic.Int64
 
 	mu   sync.Mutex
 	last time.Time
@@ -45,8 +47,9 @@ type Recorder struct {
 var _ events.EventRecorder = &Recorder{}
 
 const (
-	// queuedEvents wait while the API server is slow or away; what comes on top is dropped, with a word in the log.
-	queuedEvents = 1000
+	// queuedEvents wait while the API server is slow or away, some 10 MB of them; what comes on top is dropped, with a word in
+	// the log when that begins and when it is over.
+	queuedEvents = 10000
 	// sayAgain is how long the same words about the same object are not repeated: a refusal that is tried anew every minute
 	// is news only once.
 	sayAgain = 10 * time.Minute
@@ -99,7 +102,9 @@ func (r *Recorder) Eventf(regarding, related k8sruntime.Object, eventType, reaso
 	select {
 	case r.queue <- event:
 	default:
-		log.Log.Info("dropping an event: too many wait for the API server", "reason", reason, "regarding", event.Regarding.Name)
+		if r.dropped.Add(1) == 1 {
+			log.Log.Info("dropping events: too many wait for the API server", "waiting", queuedEvents)
+		}
 	}
 }
 
@@ -177,6 +182,9 @@ func (r *Recorder) Start(ctx context.Context) error {
 		case event := <-r.queue:
 			if err := r.write(ctx, event); err != nil && ctx.Err() == nil {
 				log.FromContext(ctx).Error(err, "dropping an event", "reason", event.Reason, "regarding", event.Regarding.Name)
+			}
+			if len(r.queue) == 0 && r.dropped.Load() > 0 {
+				log.FromContext(ctx).Info("events were dropped while too many waited for the API server", "dropped", r.dropped.Swap(0))
 			}
 		case <-ctx.Done():
 			r.flush(context.WithoutCancel(ctx))

@@ -143,8 +143,8 @@ func TestEventsAreDroppedRatherThanWaitedFor(t *testing.T) {
 	for i := range queuedEvents + 10 {
 		r.Eventf(somebody, nil, "Normal", "R", "a", "%d", i)
 	}
-	if got := len(r.queue); got != queuedEvents {
-		t.Errorf("%d events are queued, want %d", got, queuedEvents)
+	if got, dropped := len(r.queue), r.dropped.Load(); got != queuedEvents || dropped != 10 {
+		t.Errorf("%d events are queued and %d dropped, want %d and 10", got, dropped, queuedEvents)
 	}
 	nameless := newRecorder(k8sruntime.NewScheme(), nothingPreferred, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
 	nameless.Eventf(somebody, nil, "Normal", "R", "a", "b")
