@@ -91,12 +91,14 @@ func (l *look[F, M, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) {
 	}
 }
 
-// measure fills in what depends on this pass's facts: progress and waitingFor. What is pending leaves both as they were.
+// measure fills in what depends on this pass's facts: progress and waitingFor. What is pending leaves both as they were. What was
+// refused makes no progress: "0 of 3 done" would read as if it had begun.
 func (l *look[F, M, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
 	if waiting, pending := l.waiting(n, memo); !pending || out.State != l.stateOf() {
 		out.WaitingFor = waiting
 	}
-	if l.machine.def.Progress.Of == nil || out.Attempt == nil {
+	refused := n.Kind == states.Hold && n.Stance == states.Refusal
+	if l.machine.def.Progress.Of == nil || out.Attempt == nil || refused {
 		out.Progress = nil
 		return
 	}
