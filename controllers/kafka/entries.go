@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -22,27 +23,28 @@ type entrySummary struct {
 	err        error
 }
 
-// entryCache summarises entries once: reading one costs more than everything else a pass at rest does. It is keyed by the
-// whole content, so that what it says never depends on what it was asked before.
+// entryCache summarises entries once: reading one costs more than everything else a pass at rest does. It is keyed by a
+// hash of the whole content, so that what it says never depends on what it was asked before, and that it holds no content.
 type entryCache struct {
 	mu   sync.Mutex
-	seen map[string]*entrySummary
+	seen map[[sha256.Size]byte]*entrySummary
 }
 
 // mostEntries bounds the cache; it is emptied when full, since no order of use is worth keeping.
 const mostEntries = 20000
 
 func (c *entryCache) summary(entry corev1beta2.PodEntry) *entrySummary {
+	key := sha256.Sum256(entry.Raw)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s, ok := c.seen[string(entry.Raw)]; ok {
+	if s, ok := c.seen[key]; ok {
 		return s
 	}
 	if c.seen == nil || len(c.seen) >= mostEntries {
-		c.seen = map[string]*entrySummary{}
+		c.seen = map[[sha256.Size]byte]*entrySummary{}
 	}
 	s := summarise(entry)
-	c.seen[string(entry.Raw)] = s
+	c.seen[key] = s
 	return s
 }
 
