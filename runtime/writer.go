@@ -21,6 +21,8 @@ type Writer interface {
 	Own(child client.Object) error
 	// Create fails with AlreadyExists, which callers that name their children treat as a reason to look again.
 	Create(ctx context.Context, object client.Object) error
+	// Try asks the API server whether it would create the object, and creates nothing. The answer is its own, as it comes.
+	Try(ctx context.Context, object client.Object) error
 	// Update replaces the object if its resourceVersion is still the newest.
 	Update(ctx context.Context, object client.Object) error
 	// Delete removes the object if its UID and resourceVersion are still those.
@@ -65,6 +67,10 @@ func (w *childWriter) Create(ctx context.Context, object client.Object) error {
 		return fmt.Errorf("creating %T %s: %w", object, client.ObjectKeyFromObject(object), err)
 	}
 	return w.remember(object, false)
+}
+
+func (w *childWriter) Try(ctx context.Context, object client.Object) error {
+	return w.children.client.Create(ctx, object, client.DryRunAll)
 }
 
 func (w *childWriter) Update(ctx context.Context, object client.Object) error {

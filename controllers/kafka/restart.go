@@ -26,6 +26,8 @@ import (
 // ran; one that was evicted stays away until its entry was switched, by this Restart or by the next one; and when there is
 // no next one, because the change was taken back, the mark goes and the pod comes back as it last ran.
 //
+// Before the mark the API server is asked whether it would take the new pod at all. If it would not, the pod that runs stays.
+//
 // Restart of a pod that is already as wanted only removes the mark. A refusal by a disruption budget is ErrWait.
 func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, id int32, version string) error {
 	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
@@ -50,7 +52,7 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *
 	}
 	pod := named(view.Objects.Pods, n.PodName)
 	if pod != nil && !n.Pod.Terminating && n.Pod.Revision != entry.Revision {
-		if set, err = t.evict(ctx, n, pod, set); err != nil {
+		if set, err = t.evict(ctx, n, pod, set, entry); err != nil {
 			return err
 		}
 	}
@@ -58,9 +60,12 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *
 }
 
 // evict marks the set and asks for the pod to go. It returns the set as written.
-func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet) (*corev1beta2.StrimziPodSet, error) {
+func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet, entry *render.Entry) (*corev1beta2.StrimziPodSet, error) {
 	if n.Pod.Ready && t.exhausted() {
 		return set, fmt.Errorf("restarting %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
+	}
+	if err := t.rehearse(ctx, pod, entry); err != nil {
+		return set, fmt.Errorf("restarting %s: its pod stays, since the API server was asked beforehand whether it takes the new one: %w", n.PodName, err)
 	}
 	mark, marked := restarting.Of(set)
 	if !marked || mark.Pod != n.PodName || mark.UID != pod.UID || mark.Left(t.view.Now) < restarting.Limit/2 {

@@ -76,6 +76,8 @@ type rig struct {
 	again time.Duration
 	// writes are the writes since the last reset, as "verb Kind name".
 	writes []string
+	// refuse is what a webhook or a quota says of a pod that is only tried, named by generation.
+	refuse func(*corev1.Pod) error
 	// fail may refuse a write before it is done; lose loses its answer after it was done.
 	fail, lose func(write string) bool
 }
@@ -97,6 +99,19 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 		}
 	}
 	return r
+}
+
+// trial answers a dry run: of pods alone, under another name than any that runs.
+func (r *rig) trial(o client.Object) error {
+	pod, isPod := o.(*corev1.Pod)
+	if !isPod || pod.Name != "" || pod.GenerateName == "" {
+		r.t.Errorf("a trial of %T %q", o, o.GetName())
+		return nil
+	}
+	if r.refuse == nil {
+		return nil
+	}
+	return r.refuse(pod)
 }
 
 // intercept notes every write and injects failures.
@@ -121,6 +136,10 @@ func (r *rig) intercept(scheme *k8sruntime.Scheme) interceptor.Funcs {
 	}
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			var options client.CreateOptions
+			if options.ApplyOptions(opts); len(options.DryRun) > 0 {
+				return r.trial(o)
+			}
 			return around("create", o, func() error { return c.Create(ctx, o, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {

@@ -67,7 +67,12 @@ func (f *face) List(_ context.Context, list client.ObjectList, opts ...client.Li
 	return meta.SetList(list, items)
 }
 
-func (f *face) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+func (f *face) Create(_ context.Context, object client.Object, opts ...client.CreateOption) error {
+	var o client.CreateOptions
+	o.ApplyOptions(opts)
+	if len(o.DryRun) > 0 {
+		return f.store.creatable(object)
+	}
 	return f.store.create(object)
 }
 

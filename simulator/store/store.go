@@ -123,13 +123,25 @@ func (s *Store) find(gvk schema.GroupVersionKind, key types.NamespacedName) (cli
 	return nil, apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
 }
 
-func (s *Store) create(object client.Object) error {
+// creatable says why the object cannot be created.
+func (s *Store) creatable(object client.Object) error {
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
 		return err
 	}
 	if _, err := s.find(gvk, client.ObjectKeyFromObject(object)); err == nil {
 		return apierrors.NewAlreadyExists(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, object.GetName())
+	}
+	return nil
+}
+
+func (s *Store) create(object client.Object) error {
+	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	if err != nil {
+		return err
+	}
+	if err := s.creatable(object); err != nil {
+		return err
 	}
 	object.SetUID("")
 	object.SetGeneration(0)

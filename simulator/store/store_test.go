@@ -220,3 +220,19 @@ func TestACloneSharesNothingThatMoves(t *testing.T) {
 		t.Errorf("the original lost what the clone deleted: %v", err)
 	}
 }
+
+func TestATrialCreatesNothing(t *testing.T) {
+	s := newStore(t, configMap("a", nil))
+	writes := 0
+	s.Written = func(store.Write) { writes++ }
+	if err := s.Client().Create(context.Background(), configMap("b", nil), client.DryRunAll); err != nil {
+		t.Error(err)
+	}
+	if err := s.Client().Create(context.Background(), configMap("a", nil), client.DryRunAll); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("error %v, want that it exists", err)
+	}
+	err := s.Client().Get(context.Background(), types.NamespacedName{Namespace: "ns", Name: "b"}, &corev1.ConfigMap{})
+	if !apierrors.IsNotFound(err) || writes > 0 {
+		t.Errorf("error %v and %d writes, want nothing", err, writes)
+	}
+}

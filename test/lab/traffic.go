@@ -16,11 +16,13 @@ type Request struct {
 	Method, Group, Resource, Subresource, Namespace, Name string
 	// Code of the server's answer, although the caller may never have got it.
 	Code int
+	// Trial says that the request was a dry run: the server answered it and did nothing.
+	Trial bool
 }
 
 // Writes says whether the request could change something. Leases are renewed whatever an operator does.
 func (r Request) Writes() bool {
-	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Resource != "leases"
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Resource != "leases" && !r.Trial
 }
 
 // Done says whether the server carried it out.
@@ -70,6 +72,7 @@ func OnStatus(name string) func(Request) bool {
 // classify reads what a request is about from its method and path; what is created is named in the body.
 func classify(request *http.Request) Request {
 	r := classifyPath(request)
+	r.Trial = request.URL.Query().Has("dryRun")
 	if r.Name == "" && r.Method == http.MethodPost {
 		r.Name = nameIn(request)
 	}

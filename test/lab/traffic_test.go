@@ -25,6 +25,8 @@ func TestRequestsAreClassified(t *testing.T) {
 			Request{Resource: "configmaps", Namespace: "ns", Name: "fresh"}, "post configmaps fresh", true},
 		"something that is not JSON": {http.MethodPost, "/api/v1/namespaces/ns/configmaps", "k8s\x00",
 			Request{Resource: "configmaps", Namespace: "ns"}, "post configmaps", true},
+		"a trial": {http.MethodPost, "/api/v1/namespaces/ns/pods?dryRun=All", `{"metadata":{"generateName":"x-"}}`,
+			Request{Resource: "pods", Namespace: "ns", Trial: true}, "post pods", false},
 		"a list": {http.MethodGet, "/apis/g.example.org/v1/namespaces/ns/gates", "",
 			Request{Group: "g.example.org", Resource: "gates", Namespace: "ns"}, "get gates", false},
 		"a namespace": {http.MethodGet, "/api/v1/namespaces/ns", "", Request{Resource: "namespaces", Name: "ns"}, "get namespaces ns", false},

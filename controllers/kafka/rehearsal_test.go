@@ -1,0 +1,64 @@
+package kafka
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// A pod that runs is not given up for one that the API server would not take.
+func TestNewPodIsTriedBeforeTheOldOneGoes(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	full := apierrors.NewForbidden(pods, "", errors.New("exceeded quota: small, requested: pods=1, used: pods=6, limited: pods=6"))
+	for name, tc := range map[string]struct {
+		answer error
+		// memory that the new pod asks for.
+		memory string
+		stays  bool
+	}{
+		"it would be taken":                         {},
+		"a policy forbids it":                       {answer: apierrors.NewForbidden(pods, "", errors.New(`violates PodSecurity "restricted:latest"`)), stays: true},
+		"it is invalid":                             {answer: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "", nil), stays: true},
+		"the server is in trouble":                  {answer: apierrors.NewInternalError(errors.New("etcd")), stays: true},
+		"a webhook takes no part in trials":         {answer: apierrors.NewBadRequest(`admission webhook "x" does not support dry run`)},
+		"its quota is full of the one that runs":    {answer: full},
+		"its quota is full and it wants more of it": {answer: full, memory: "64Gi", stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.settle()
+			if tc.memory != "" {
+				pool := &kafkav1beta2.KafkaNodePool{}
+				r.must(r.get(pool, "broker"))
+				pool.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(tc.memory)}}
+				r.must(r.client.Update(t.Context(), pool))
+				r.settle()
+			}
+			r.hand("RestartingNode", 0)
+			before := r.entry(setBroker, podBroker)
+			r.refuse = func(*corev1.Pod) error { return tc.answer }
+			err := r.restart(0, "4.2.0")
+			if tc.stays {
+				if err == nil || errors.Is(err, lifecycle.ErrWait) || !strings.Contains(err.Error(), tc.answer.Error()) {
+					t.Errorf("error %v, want the API server's: %v", err, tc.answer)
+				}
+				if v := r.versionOf(podBroker); v != "4.1.1" || r.marked(setBroker) || r.entry(setBroker, podBroker) != before {
+					t.Errorf("the pod is at %s, marked %v", v, r.marked(setBroker))
+				}
+				return
+			}
+			r.must(err)
+			if v := r.versionOf(podBroker); v != "gone" {
+				t.Errorf("the pod is at %s, want it gone", v)
+			}
+		})
+	}
+}
