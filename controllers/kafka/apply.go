@@ -45,6 +45,9 @@ func (t *tending) nodes(ctx context.Context, version func(*Node) string) error {
 	if t.undecided() {
 		return nil
 	}
+	if from, err := t.heritage(ctx); err != nil || from == leaving {
+		return err
+	}
 	if err := t.records(ctx, func(n *Node) bool { return n.Wanted && !n.Recorded && !leftovers(n) && !n.Pod.Exists }); err != nil {
 		return err
 	}

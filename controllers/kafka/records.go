@@ -15,16 +15,20 @@ import (
 )
 
 // remembered is what the record of a node is to hold after this pass: a pure function of the record there is and of what is
-// seen. Where there is none, what is left of the node is adopted.
-func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
+// seen. Where there is none, what is left of the node is adopted. A record that an earlier resource left stays that one's until it
+// is known what became of its storage.
+func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node, from heritage) record.Record {
 	r := n.Record.Clone()
+	earlier := n.Recorded && r.Resource != kafka.UID
 	switch {
 	case !n.Recorded:
 		r = adopted(kafka, v, n)
-	case r.Resource != kafka.UID && nothingLeft(v):
-		r = record.Record{ID: n.ID, Pool: n.Pool, ClusterID: r.ClusterID, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval}
+	case earlier && from == gone:
+		r = anew(n)
 	}
-	r.Resource = kafka.UID
+	if !earlier || from != leaving {
+		r.Resource = kafka.UID
+	}
 	r.Roles = n.Roles.list()
 	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
 	if n.Pod.Running && n.Pod.Version != "" {
@@ -62,10 +66,6 @@ func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
 	}
 	return r
 }
-
-// nothingLeft says that no pod and no claim of the cluster exists: records of a resource that is gone speak of storage that
-// went with it.
-func nothingLeft(v *View) bool { return len(v.Objects.Claims) == 0 && len(v.Objects.Pods) == 0 }
 
 // sharedLevels is what the log of a node that joins may hold: what the others' may.
 func sharedLevels(v *View) map[string]record.Level {

@@ -89,7 +89,7 @@ func TestRecordOfARunningNode(t *testing.T) {
 			if tc.want != nil {
 				tc.want(&want)
 			}
-			got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[0])
+			got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[0], inherited)
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
@@ -105,7 +105,7 @@ func TestANewNodeInheritsLevels(t *testing.T) {
 	lowered := record.Level{Highest: 27, Finalized: 25, LoweredAt: noon}
 	fresh := Node{ID: 2, Pool: "p", PodName: "c-p-2", Wanted: true, Roles: Roles{Broker: true}}
 	v := &View{Now: noon.Add(time.Minute), Table: embedded(t), Nodes: []Node{started(lowered), fresh}, Features: finalized(25, noon)}
-	got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[1])
+	got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[1], inherited)
 	if diff := cmp.Diff(map[string]record.Level{"metadata.version": lowered}, got.Levels); diff != "" {
 		t.Errorf("levels (-want +got):\n%s", diff)
 	}

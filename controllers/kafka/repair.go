@@ -52,12 +52,16 @@ func (t *tending) records(ctx context.Context, of func(*Node) bool) error {
 	if t.view.Identity.Mismatch != "" {
 		return nil
 	}
+	from, err := t.heritage(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range t.view.Nodes {
 		n := &t.view.Nodes[i]
 		if !of(n) {
 			continue
 		}
-		r := remembered(t.kafka, t.view, n)
+		r := remembered(t.kafka, t.view, n, from)
 		if n.Recorded && !n.recordBroken && n.Record.Equal(&r) {
 			continue
 		}
@@ -123,9 +127,10 @@ func (t *tending) repairPool(ctx context.Context, pool string) error {
 }
 
 // lostEntry is the entry of a node that ran and has none: its pod's, else what its record says. A node that was stopped on
-// purpose has lost nothing, and one whose pool does not declare its disks is not made without them.
+// purpose has lost nothing, and one whose pool does not declare its disks is not made without them. While an
+// earlier resource leaves, it is not known yet whether there is anything to come back.
 func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err error) {
-	if n.Entry.Exists || n.Recorded && n.Record.Stop {
+	if n.Entry.Exists || n.Recorded && n.Record.Stop || t.view.heritage(t.kafka) != inherited {
 		return entry, false, nil
 	}
 	switch pod := named(t.view.Objects.Pods, n.PodName); {

@@ -364,3 +364,75 @@ func TestSetsOfTheResourceBeforeAreTakenOver(t *testing.T) {
 		t.Errorf("owners %+v", s.OwnerReferences)
 	}
 }
+
+// applyAgain makes the cluster and its pools anew, as another resource of the same name.
+func (r *rig) applyAgain() {
+	r.t.Helper()
+	for _, o := range manifests(r.t, upstream+"v1beta2/kafka-persistent.yaml") {
+		o.SetUID(types.UID("second-" + string(o.GetUID())))
+		r.must(r.client.Create(r.t.Context(), o))
+	}
+	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
+}
+
+// A claim that the cache does not show, since somebody has taken its labels away, is no claim that is gone.
+func TestClaimsWithoutLabelsAreNotGone(t *testing.T) {
+	r := separate(t)
+	r.registered()
+	r.settle()
+	r.deleteAllBut(true)
+	var claims corev1.PersistentVolumeClaimList
+	r.must(r.client.List(t.Context(), &claims))
+	for i := range claims.Items {
+		claims.Items[i].Labels = nil
+		r.must(r.client.Update(t.Context(), &claims.Items[i]))
+	}
+	*r.kafka = kafkaSide{}
+	r.applyAgain()
+	for range 3 {
+		r.must(r.repair())
+		r.clock.Step(time.Second)
+	}
+	if got := r.record(podBroker); got.Format != record.FormatDone || got.Version != "4.1.1" {
+		t.Errorf("the record has begun anew: %+v", got)
+	}
+	for range 5 { // ids and records are committed first
+		if err := r.pass(); err != nil && strings.Contains(err.Error(), "lacks the label") {
+			return
+		}
+		r.clock.Step(time.Second)
+	}
+	t.Error("nobody says that a claim lacks its labels")
+}
+
+// While the pods of the resource before are on their way out, the next one waits: their claims may go with them.
+func TestAppliedAgainWhilePodsTerminate(t *testing.T) {
+	r := separate(t)
+	r.registered()
+	r.settle()
+	for _, pod := range r.pods() {
+		pod.Finalizers = []string{"test/kubelet"}
+		r.must(r.client.Update(t.Context(), &pod))
+	}
+	r.deleteAllBut(true)
+	r.must(r.client.DeleteAllOf(t.Context(), &corev1.PersistentVolumeClaim{}, client.InNamespace("default")))
+	*r.kafka = kafkaSide{}
+	first := r.record(podBroker).Resource
+	r.applyAgain()
+	r.settle()
+	if got := r.record(podBroker); got.Resource != first || got.Format != record.FormatDone {
+		t.Errorf("record %+v, want it to stay the earlier one's", got)
+	}
+	if v := r.view(false); len(v.Objects.Claims)+len(v.Objects.PodSets) > 0 {
+		t.Errorf("%d claims and %d sets are made meanwhile", len(v.Objects.Claims), len(v.Objects.PodSets))
+	}
+	for _, pod := range r.pods() {
+		pod.Finalizers = nil
+		r.must(r.client.Update(t.Context(), &pod))
+	}
+	r.settle()
+	if got := r.record(podBroker); got.Resource == first || got.Format != record.FormatAllowed {
+		t.Errorf("record %+v, want it to begin anew", got)
+	}
+	r.must(r.get(&corev1.PersistentVolumeClaim{}, "data-0-my-cluster-broker-0"))
+}

@@ -29,7 +29,7 @@ type volume struct {
 // volumesOf a node, by id. Storage that is a single volume counts as the volume 0.
 func volumesOf(n *Node, s *kafkav1beta2.Storage) []volume {
 	if s.Type != kafkav1beta2.StorageJBOD {
-		v := volume{name: "data", mount: dataRoot, claim: singleClaim(n.Pod), metadata: true, disk: &s.Disk}
+		v := volume{name: "data", mount: dataRoot, claim: SingleClaim(n.Pod), metadata: true, disk: &s.Disk}
 		v.persistent = s.Type == kafkav1beta2.StoragePersistentClaim
 		v.logDir = logDir(v.mount, n.ID)
 		return []volume{v}
@@ -40,7 +40,7 @@ func volumesOf(n *Node, s *kafkav1beta2.Storage) []volume {
 		from := &s.Volumes[i]
 		v := volume{id: from.ID, name: fmt.Sprintf("data-%d", from.ID), metadata: from.ID == metadata, disk: &from.Disk}
 		v.mount = fmt.Sprintf("%s-%d", dataRoot, from.ID)
-		v.claim = volumeClaim(from.ID, n.Pod)
+		v.claim = ListedClaim(n.Pod, from.ID)
 		v.persistent = from.Type == kafkav1beta2.VolumePersistentClaim
 		v.logDir = logDir(v.mount, n.ID)
 		out = append(out, v)
@@ -60,19 +60,32 @@ func ClaimName(s *kafkav1beta2.Storage, pod string, id int32) (string, bool) {
 		if s.Type != kafkav1beta2.StoragePersistentClaim || id != 0 {
 			return "", false
 		}
-		return singleClaim(pod), true
+		return SingleClaim(pod), true
 	}
 	for i := range s.Volumes {
 		if v := &s.Volumes[i]; v.ID == id && v.Type == kafkav1beta2.VolumePersistentClaim {
-			return volumeClaim(id, pod), true
+			return ListedClaim(pod, id), true
 		}
 	}
 	return "", false
 }
 
-func singleClaim(pod string) string { return "data-" + pod }
+// SingleClaim is the name of the claim of a node whose storage is a single volume.
+func SingleClaim(pod string) string { return "data-" + pod }
 
-func volumeClaim(id int32, pod string) string { return "data-" + strconv.Itoa(int(id)) + "-" + pod }
+// ListedClaim is the name of the claim of one of a node's several volumes.
+func ListedClaim(pod string, id int32) string { return "data-" + strconv.Itoa(int(id)) + "-" + pod }
+
+// ClaimNames are the names of the claims that a pool declares for a node.
+func ClaimNames(s *kafkav1beta2.Storage, pod string) []string {
+	var names []string
+	for _, v := range volumesOf(&Node{Pod: pod}, s) {
+		if v.persistent {
+			names = append(names, v.claim)
+		}
+	}
+	return names
+}
 
 // ClaimVolume is the id of the volume that a claim of the pod is for; false for a name that is none.
 func ClaimVolume(claim, pod string) (int32, bool) {

@@ -1,0 +1,117 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// heritage is what becomes of the records that an earlier resource of the same name has left.
+type heritage int
+
+const (
+	// inherited records stand, and are this resource's from now on. It is also what there is where no record is an earlier one's.
+	inherited heritage = iota
+	// leaving: what the earlier resource ran on is still on its way out, so that nothing is decided and no node is made yet.
+	leaving
+	// gone: the storage went with the earlier resource, and the records begin anew.
+	gone
+)
+
+// heritage as far as the view shows it: absent from it, a pod or a claim may have lost its labels.
+func (v *View) heritage(kafka *kafkav1beta2.Kafka) heritage {
+	switch {
+	case !slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Recorded && n.Record.Resource != kafka.UID }):
+		return inherited
+	case v.anotherIsLeaving(kafka):
+		return leaving
+	case len(v.Objects.Claims) == 0 && len(v.Objects.Pods) == 0:
+		return gone
+	}
+	return inherited
+}
+
+// anotherIsLeaving says whether a pod or a claim terminates or belongs to another resource, which is to go with it.
+func (v *View) anotherIsLeaving(kafka *kafkav1beta2.Kafka) bool {
+	kept := map[types.UID]bool{kafka.UID: true}
+	for _, set := range v.Objects.PodSets {
+		if owner := metav1.GetControllerOf(set); set.DeletionTimestamp == nil && (owner == nil || owner.UID == kafka.UID) {
+			kept[set.UID] = true
+		}
+	}
+	goes := func(o client.Object) bool {
+		owner := metav1.GetControllerOf(o)
+		return o.GetDeletionTimestamp() != nil || owner != nil && !kept[owner.UID]
+	}
+	return slices.ContainsFunc(v.Objects.Pods, func(pod *corev1.Pod) bool { return goes(pod) }) ||
+		slices.ContainsFunc(v.Objects.Claims, func(claim *corev1.PersistentVolumeClaim) bool { return goes(claim) })
+}
+
+// heritage, with positive evidence from the API server that nothing is left before records begin anew: pods and claims are
+// asked for by name, whatever their labels.
+func (t *tending) heritage(ctx context.Context) (heritage, error) {
+	seen := t.view.heritage(t.kafka)
+	if seen != gone {
+		return seen, nil
+	}
+	for i := range t.view.Nodes {
+		n := &t.view.Nodes[i]
+		if !n.Recorded {
+			continue
+		}
+		for _, name := range t.claimNames(n) {
+			if left, err := t.left(ctx, &corev1.PersistentVolumeClaim{}, name); err != nil || left != gone {
+				return left, err
+			}
+		}
+		if left, err := t.left(ctx, &corev1.Pod{}, n.PodName); err != nil || left != gone {
+			return left, err
+		}
+	}
+	return gone, nil
+}
+
+// left says what the object's existence on the API server means. On an error nothing is decided.
+func (t *tending) left(ctx context.Context, o client.Object, name string) (heritage, error) {
+	err := t.Live.Get(ctx, client.ObjectKey{Namespace: t.kafka.Namespace, Name: name}, o)
+	switch {
+	case apierrors.IsNotFound(err):
+		return gone, nil
+	case err != nil:
+		return leaving, fmt.Errorf("finding out whether %T %s is left of an earlier Kafka %s: %w", o, name, t.kafka.Name, err)
+	case o.GetDeletionTimestamp() != nil:
+		return leaving, nil
+	}
+	return inherited, nil
+}
+
+// claimNames are the claims that a node may have had: those of the volumes that its record lists, in either form, and those that
+// its pool declares.
+func (t *tending) claimNames(n *Node) []string {
+	names := []string{render.SingleClaim(n.PodName)}
+	for _, id := range n.Record.Volumes {
+		names = append(names, render.ListedClaim(n.PodName, id))
+	}
+	if pool := t.view.Pool(n.Pool); pool != nil {
+		names = append(names, render.ClaimNames(&pool.Spec.Storage, n.PodName)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// anew is the record of a node whose storage went with an earlier resource.
+func anew(n *Node) record.Record {
+	return record.Record{
+		ID: n.ID, Pool: n.Pool, ClusterID: n.Record.ClusterID, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval,
+	}
+}
