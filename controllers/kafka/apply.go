@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/render"
@@ -121,17 +123,32 @@ func requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 
 // ownedAsWanted says whether the claim goes with the cluster exactly if it is to.
 func (t *tending) ownedAsWanted(have, want *corev1.PersistentVolumeClaim) bool {
-	return t.isOwned(have) == render.DeletedWithNode(want)
+	if render.DeletedWithNode(want) {
+		return t.isOwned(have)
+	}
+	return !slices.ContainsFunc(have.OwnerReferences, t.isCluster)
 }
 
 // ownClaim lets the claim go with the cluster only if a person has asked for that. A claim holds data, so that it belongs to
-// nobody otherwise.
+// nothing of the cluster otherwise. Owners that others have given it are theirs.
 func (t *tending) ownClaim(claim, want *corev1.PersistentVolumeClaim) error {
 	if render.DeletedWithNode(want) {
 		return t.owned(claim)
 	}
-	claim.OwnerReferences = nil
+	claim.OwnerReferences = slices.DeleteFunc(slices.Clone(claim.OwnerReferences), t.isCluster)
 	return nil
+}
+
+// isCluster says whether an owner is the cluster, an earlier resource of its name, or one of its sets.
+func (t *tending) isCluster(owner metav1.OwnerReference) bool {
+	group, _, _ := strings.Cut(owner.APIVersion, "/")
+	switch {
+	case group == kafkav1beta2.Group && owner.Kind == kafkav1beta2.KindKafka:
+		return owner.Name == t.kafka.Name
+	case group == corev1beta2.Group && owner.Kind == corev1beta2.KindStrimziPodSet:
+		return strings.HasPrefix(owner.Name, t.kafka.Name+"-")
+	}
+	return false
 }
 
 // config keeps a node's ConfigMap at what its entry and its pod mount. A node without an entry gets what is wanted of it.

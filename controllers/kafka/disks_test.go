@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -117,5 +119,25 @@ func TestAVolumeCannotBeTakenOutOfAPool(t *testing.T) {
 		if got := obstacle(r.cluster(), r.view(false)); !strings.Contains(got, "KafkaNodePool broker does not declare") {
 			t.Errorf("%s: obstacle %q", name, got)
 		}
+	}
+}
+
+// Owners that others have given a claim are theirs; those of an earlier resource of the cluster would take the data along.
+func TestOwnersOfClaims(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	theirs := metav1.OwnerReference{APIVersion: "backups.example.com/v1", Kind: "Schedule", Name: "nightly", UID: "theirs"}
+	claim := &corev1.PersistentVolumeClaim{}
+	r.must(r.get(claim, "data-0-"+podBroker))
+	claim.OwnerReferences = []metav1.OwnerReference{
+		theirs,
+		{APIVersion: "kafka.strimzi.io/v1beta2", Kind: "Kafka", Name: r.key.Name, UID: "earlier"},
+		{APIVersion: "core.strimzi.io/v1beta2", Kind: "StrimziPodSet", Name: setBroker, UID: "earlier-set"},
+	}
+	r.must(r.client.Update(t.Context(), claim))
+	r.settle()
+	r.must(r.get(claim, claim.Name))
+	if diff := cmp.Diff([]metav1.OwnerReference{theirs}, claim.OwnerReferences); diff != "" {
+		t.Errorf("owners (-want +got):\n%s", diff)
 	}
 }
