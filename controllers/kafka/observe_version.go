@@ -21,7 +21,7 @@ const (
 
 // Annotations that a person steers the version change with.
 const (
-	// AnnotationSoak is how long the new binaries run before the metadata level is raised.
+	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as 7d.
 	AnnotationSoak = "detent.dev/soak"
 	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>.
 	AnnotationApprove = "detent.dev/approve"
@@ -167,9 +167,7 @@ func missingRole(v *View) string {
 
 func finalize(k *kafkav1beta2.Kafka, v *View) kafkaversion.Finalize {
 	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == FinalizeByApproval}
-	if soak, err := time.ParseDuration(k.Annotations[AnnotationSoak]); err == nil && soak > 0 {
-		f.Soak = soak
-	}
+	f.Soak, f.SoakProblem = soakTime(k)
 	if attempt, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {
 		f.Approved = attempt
 	}

@@ -42,6 +42,9 @@ func Warnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []
 			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
 		}
 	}
+	if _, problem := soakTime(kafka); problem != "" {
+		w.add(ReasonInvalidAnnotation, problem+"; the metadata version is not raised until it can be read")
+	}
 	w.names(kafka, pools)
 	w.listeners(&kafka.Spec.Kafka)
 	w.config(&kafka.Spec.Kafka)

@@ -40,6 +40,13 @@ func TestWarnings(t *testing.T) {
 			},
 			want: map[string]string{ReasonInvalidConfig: "reading spec.kafka.config[num.io.threads]: want a string, a number or a boolean, saw [1]"},
 		},
+		"a soaking time that cannot be read": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Annotations = map[string]string{AnnotationSoak: "2 days"}
+			},
+			want: map[string]string{ReasonInvalidAnnotation: `the annotation detent.dev/soak is "2 days": want a duration such as 90m or 36h, or whole days such as 7d; ` +
+				"the metadata version is not raised until it can be read"},
+		},
 		"components without an image": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
 				k.Spec.EntityOperator = &kafkav1beta2.EntityOperatorSpec{TopicOperator: &kafkav1beta2.EntityOperatorComponent{}, UserOperator: &kafkav1beta2.EntityOperatorComponent{Image: "x"}}

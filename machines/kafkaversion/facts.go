@@ -48,6 +48,8 @@ type Facts struct {
 type Finalize struct {
 	// Soak is how long the new binaries must have run: detent.dev/soak.
 	Soak time.Duration
+	// SoakProblem is why detent.dev/soak cannot be read; then nobody knows how long.
+	SoakProblem string
 	// ByApproval demands detent.dev/approve.
 	ByApproval bool
 	// Approved is the attempt id that was approved for raise-metadata.
@@ -172,8 +174,11 @@ func (f *Facts) ghosts(brokers kafka.Brokers) []int32 {
 	return out
 }
 
-// soakedAt is when the newest process has run for the soaking time.
+// soakedAt is when the newest process has run for the soaking time; zero if nobody can tell.
 func (f *Facts) soakedAt() time.Time {
+	if f.Finalize.SoakProblem != "" {
+		return time.Time{}
+	}
 	newest := time.Time{}
 	for i := range f.Roll.Nodes {
 		if s := f.Roll.Nodes[i].StartedAt; s.After(newest) {

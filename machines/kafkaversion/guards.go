@@ -174,8 +174,18 @@ var noGhosts = guard{
 var soaked = guard{
 	Name: "soaked", Doc: "the newest process has run for the soaking time", Want: "the soaking time of detent.dev/soak to pass",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		if problem := f.Finalize.SoakProblem; problem != "" {
+			return transitions.Verdict{Saw: problem}
+		}
 		until := f.soakedAt()
 		return transitions.If(f.Finalize.Soak == 0 || !f.Roll.Now.Before(until), "soaking until "+until.UTC().Format(time.RFC3339))
+	},
+}
+
+var soakReadable = guard{
+	Name: "soak-readable", Doc: "the soaking time, if one is asked for, can be read", Want: "a soaking time in detent.dev/soak that can be read",
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		return transitions.If(f.Finalize.SoakProblem == "", f.Finalize.SoakProblem)
 	},
 }
 

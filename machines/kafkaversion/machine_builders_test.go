@@ -199,6 +199,11 @@ func (s *scene) doubted(left time.Duration, sent bool) *scene {
 
 func (s *scene) soaking(d time.Duration) *scene { s.finalize.Soak = d; return s }
 
+func (s *scene) soakingUnreadably() *scene {
+	s.finalize.SoakProblem = `the annotation detent.dev/soak is "2 days"`
+	return s
+}
+
 func (s *scene) byApproval() *scene { s.finalize.ByApproval = true; return s }
 
 func (s *scene) approved(attempt string) *scene { s.finalize.Approved = attempt; return s.byApproval() }

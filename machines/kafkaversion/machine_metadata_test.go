@@ -67,6 +67,11 @@ func (k scenes) verifying() []machineRow {
 		at("the soaking time has not passed and an approval is missing", "", k.raising().soaking(2*time.Hour).byApproval(), moves("soak", kafkaversion.Soaking)),
 		at("the level is where it belongs before the soaking time has passed", "", k.cluster(3).soaking(2*time.Hour), settled),
 
+		at("the soaking time cannot be read", "nobody knows how long, and there is no way back", k.raising().soakingUnreadably(), moves("soak", kafkaversion.Soaking)),
+		at("the soaking time cannot be read and an approval is there", "", k.raising().soakingUnreadably().approved(attemptID), moves("soak", kafkaversion.Soaking)),
+		at("the soaking time cannot be read and a lower level is wanted", "", k.lowering().soakingUnreadably(), lower),
+		at("the soaking time cannot be read and the level is where it belongs", "", k.cluster(3).soakingUnreadably(), settled),
+
 		at("an approval is missing", "", k.raising().byApproval(), moves("approval-needed", kafkaversion.AwaitingApproval)),
 		at("another attempt was approved", "going back and forth does not carry an approval along", k.raising().approved("000000"), moves("approval-needed", kafkaversion.AwaitingApproval)),
 		at("this attempt was approved", "", k.raising().approved(attemptID), finalize),
@@ -106,6 +111,8 @@ func (k scenes) awaitingWhatRaises() []machineRow {
 
 		at(soaking, "soaking: the time has not passed", "", k.raising().soaking(2*time.Hour), waits("soaked")),
 		at(soaking, "soaking: the time has passed", "", k.raising().soaking(time.Hour), moves("soaked", kafkaversion.Verifying)),
+		at(soaking, "soaking: the time cannot be read any more", "", k.raising().soakingUnreadably(), waits("soaked")),
+		at(soaking, "soaking: the time cannot be read and the level was raised by hand", "", k.cluster(3).soakingUnreadably(), withdrawn),
 		at(soaking, "soaking: nobody wants it any more", "", k.raising(), moves("soaked", kafkaversion.Verifying)),
 		at(soaking, "soaking: the time has passed and the level was raised by hand", "", k.cluster(3).soaking(time.Hour), moves("soaked", kafkaversion.Verifying)),
 		at(soaking, "soaking: the level was raised by hand", "", k.cluster(3).soaking(2*time.Hour), withdrawn),
@@ -173,6 +180,7 @@ func (k scenes) settingMetadata() []machineRow {
 		at("a node went down", "", k.raising().but(rolltest.Down(1)), back),
 		at("a stale registration appeared", "", k.raising().but(ghost), back),
 		at("a node restarted during the soaking time", "", k.raising().soaking(30*time.Minute).but(rolltest.Restarted(2, time.Minute)), back),
+		at("the soaking time cannot be read any more", "", k.raising().soakingUnreadably(), blocked),
 		at("the approval was withdrawn", "", k.raising().byApproval(), back),
 		at("registrations cannot be read", "", k.raising().but(rolltest.Without(roll.NeedBrokers)), blocked),
 	}

@@ -116,6 +116,10 @@ func TestWordsOfWaits(t *testing.T) {
 			state: kafkaversion.Soaking, scene: k.raising().soaking(2 * time.Hour),
 			want: []string{"soaked: soaking until 2026-11-20T09:00:00Z"},
 		},
+		"the soaking time cannot be read": {
+			state: kafkaversion.Soaking, scene: k.raising().soakingUnreadably(),
+			want: []string{`soaked: the annotation detent.dev/soak is "2 days"`},
+		},
 		"an approval is missing": {
 			state: kafkaversion.AwaitingApproval, scene: k.raising().byApproval(),
 			want: []string{"approved: not approved; annotate with detent.dev/approve: raise-metadata=5f2c91"},

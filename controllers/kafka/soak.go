@@ -1,0 +1,42 @@
+package kafka
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// ReasonInvalidAnnotation: an annotation whose value cannot be read. What it asks for is not guessed.
+const ReasonInvalidAnnotation = "InvalidAnnotation"
+
+// soakTime reads detent.dev/soak: a duration as Go writes it, or whole days. What cannot be read is a problem in words and never
+// no time at all: the step that the time delays cannot be taken back.
+func soakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem string) {
+	text, set := k.Annotations[AnnotationSoak]
+	if !set {
+		return 0, ""
+	}
+	text = strings.TrimSpace(text)
+	if soak, readable := days(text); readable {
+		return soak, ""
+	}
+	if soak, err := time.ParseDuration(text); err == nil && soak >= 0 {
+		return soak, ""
+	}
+	return 0, fmt.Sprintf("the annotation %s is %q: want a duration such as 90m or 36h, or whole days such as 7d", AnnotationSoak, shortened(text))
+}
+
+// days reads whole days, 7d, as far as a duration holds them.
+func days(text string) (time.Duration, bool) {
+	const day = 24 * time.Hour
+	number, inDays := strings.CutSuffix(text, "d")
+	n, err := strconv.ParseUint(number, 10, 32)
+	if !inDays || err != nil || n > uint64(math.MaxInt64/day) {
+		return 0, false
+	}
+	return time.Duration(n) * day, true //nolint:gosec // compared above
+}
