@@ -23,7 +23,7 @@ const (
 const (
 	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as 7d.
 	AnnotationSoak = "detent.dev/soak"
-	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>.
+	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>/<level>, as the wait for it says.
 	AnnotationApprove = "detent.dev/approve"
 
 	approveRaise = "raise-metadata="
@@ -168,8 +168,8 @@ func missingRole(v *View) string {
 func finalize(k *kafkav1beta2.Kafka, v *View) kafkaversion.Finalize {
 	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == FinalizeByApproval}
 	f.Soak, f.SoakProblem = soakTime(k)
-	if attempt, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {
-		f.Approved = attempt
+	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {
+		f.Approved = approved
 	}
 	return f
 }

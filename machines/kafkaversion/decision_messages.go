@@ -164,6 +164,14 @@ func metadataName(level int16) string {
 	return levelName(level)
 }
 
+// levelWord is a level as people write it: by its name, else as a number.
+func levelWord(level int16) string {
+	if name, named := versions.MetadataName(level); named {
+		return name
+	}
+	return fmt.Sprint(level)
+}
+
 func levelName(level int16) string {
 	return versions.FeatureLevelName(versions.FeatureMetadata, level)
 }

@@ -52,7 +52,7 @@ type Finalize struct {
 	SoakProblem string
 	// ByApproval demands detent.dev/approve.
 	ByApproval bool
-	// Approved is the attempt id that was approved for raise-metadata.
+	// Approved is what was approved: <attempt id>/<level>, the level by its name, such as 4.1-IV1.
 	Approved string
 }
 

@@ -189,9 +189,10 @@ var soakReadable = guard{
 	},
 }
 
+// approved is about one level: what was approved of a pinned level says nothing about a higher one.
 var approved = guard{
-	Name: "approved", Doc: "raising the metadata level needs no approval, or was approved for this attempt",
-	Want: "the annotation detent.dev/approve: raise-metadata=<attempt id>",
+	Name: "approved", Doc: "raising the metadata level needs no approval, or was approved for this attempt and level", Needs: features(),
+	Want: "the annotation detent.dev/approve: raise-metadata=<attempt id>/<level>",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
 		if !f.Finalize.ByApproval {
 			return transitions.Allow()
@@ -199,10 +200,14 @@ var approved = guard{
 		if f.Attempt == nil {
 			return transitions.Deny("no attempt to approve")
 		}
-		if f.Finalize.Approved == "" {
-			return transitions.Deny("not approved; annotate with detent.dev/approve: raise-metadata=" + f.Attempt.ID)
+		if _, known := f.Features.Get(); !known {
+			return f.Features.Gap()
 		}
-		return transitions.If(f.Finalize.Approved == f.Attempt.ID, "approved was attempt "+f.Finalize.Approved+", this is "+f.Attempt.ID)
+		want := f.Attempt.ID + "/" + levelWord(f.decide().Metadata.Target)
+		if f.Finalize.Approved == "" {
+			return transitions.Deny("not approved; annotate with detent.dev/approve: raise-metadata=" + want)
+		}
+		return transitions.If(f.Finalize.Approved == want, "approved was "+f.Finalize.Approved+", this is "+want)
 	},
 }
 

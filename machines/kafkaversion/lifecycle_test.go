@@ -226,11 +226,11 @@ func TestNothingServes(t *testing.T) {
 	check(t, d, "levels", []int16{newerLevel}, w.updates)
 }
 
-// TestSoakingAndApproval: both are asked for, and the approval is given to the attempt by its id.
+// TestSoakingAndApproval: both are asked for, and the approval is given to the attempt and the level by name.
 func TestSoakingAndApproval(t *testing.T) {
 	d := newScenes(t).upgrade(t)
 	w := d.world
-	w.finalize = kafkaversion.Finalize{Soak: 5 * time.Minute, ByApproval: true, Approved: "000000"}
+	w.finalize = kafkaversion.Finalize{Soak: 5 * time.Minute, ByApproval: true, Approved: "000000/4.1-IV1"}
 	d.play()
 	check(t, d, "state", kafkaversion.Soaking, d.state())
 	for range 100 {
@@ -239,7 +239,7 @@ func TestSoakingAndApproval(t *testing.T) {
 	d.play()
 	check(t, d, "state", kafkaversion.AwaitingApproval, d.state())
 	check(t, d, "levels", nil, w.updates)
-	w.finalize.Approved = d.entry.Attempt.ID
+	w.finalize.Approved = d.entry.Attempt.ID + "/4.1-IV1"
 	d.play()
 	check(t, d, "state", kafkaversion.Settled, d.state())
 	check(t, d, "levels", []int16{newerLevel}, w.updates)

@@ -28,6 +28,8 @@ const (
 	olderLevel, oldLevel, newerLevel = 21, 25, 27
 
 	attemptID = "5f2c91"
+	// approvedRaise is what a person approves of the rows' attempt.
+	approvedRaise = attemptID + "/4.1-IV1"
 )
 
 const versionsOfRows = `
@@ -206,7 +208,7 @@ func (s *scene) soakingUnreadably() *scene {
 
 func (s *scene) byApproval() *scene { s.finalize.ByApproval = true; return s }
 
-func (s *scene) approved(attempt string) *scene { s.finalize.Approved = attempt; return s.byApproval() }
+func (s *scene) approved(what string) *scene { s.finalize.Approved = what; return s.byApproval() }
 
 // from is where the attempt under way started.
 func (s *scene) from(version string) *scene { s.attemptedFrom = version; return s }

@@ -68,13 +68,17 @@ func (k scenes) verifying() []machineRow {
 		at("the level is where it belongs before the soaking time has passed", "", k.cluster(3).soaking(2*time.Hour), settled),
 
 		at("the soaking time cannot be read", "nobody knows how long, and there is no way back", k.raising().soakingUnreadably(), moves("soak", kafkaversion.Soaking)),
-		at("the soaking time cannot be read and an approval is there", "", k.raising().soakingUnreadably().approved(attemptID), moves("soak", kafkaversion.Soaking)),
+		at("the soaking time cannot be read and an approval is there", "", k.raising().soakingUnreadably().approved(approvedRaise), moves("soak", kafkaversion.Soaking)),
 		at("the soaking time cannot be read and a lower level is wanted", "", k.lowering().soakingUnreadably(), lower),
 		at("the soaking time cannot be read and the level is where it belongs", "", k.cluster(3).soakingUnreadably(), settled),
 
 		at("an approval is missing", "", k.raising().byApproval(), moves("approval-needed", kafkaversion.AwaitingApproval)),
-		at("another attempt was approved", "going back and forth does not carry an approval along", k.raising().approved("000000"), moves("approval-needed", kafkaversion.AwaitingApproval)),
-		at("this attempt was approved", "", k.raising().approved(attemptID), finalize),
+		at("another attempt was approved", "going back and forth does not carry an approval along", k.raising().approved("000000/4.1-IV1"), moves("approval-needed", kafkaversion.AwaitingApproval)),
+		at("this attempt was approved", "", k.raising().approved(approvedRaise), finalize),
+		at("another level was approved", "a higher level closes more ways back", k.raising().approved(attemptID+"/4.1-IV0"), moves("approval-needed", kafkaversion.AwaitingApproval)),
+		at("the level that was approved is not the pinned one any more", "", k.raising().pinned("4.1-IV0").approved(approvedRaise), moves("approval-needed", kafkaversion.AwaitingApproval)),
+		at("the pinned level was approved", "", k.raising().pinned("4.1-IV0").approved(attemptID+"/4.1-IV0"), finalize),
+		at("an attempt was approved without a level", "", k.raising().approved(attemptID), moves("approval-needed", kafkaversion.AwaitingApproval)),
 		at("an approval and a stale registration are open", "", k.raising().byApproval().but(ghost), stale),
 		at("the level is where it belongs without an approval", "", k.cluster(3).byApproval(), settled),
 
@@ -121,10 +125,11 @@ func (k scenes) awaitingWhatRaises() []machineRow {
 		changed(soaking, "soaking: another version is wanted"),
 
 		at(approval, "awaiting approval: nobody approved", "", k.raising().byApproval(), waits("approved")),
-		at(approval, "awaiting approval: another attempt was approved", "", k.raising().approved("000000"), waits("approved")),
-		at(approval, "awaiting approval: this attempt was approved", "", k.raising().approved(attemptID), moves("approved", kafkaversion.Verifying)),
+		at(approval, "awaiting approval: another attempt was approved", "", k.raising().approved("000000/4.1-IV1"), waits("approved")),
+		at(approval, "awaiting approval: another level was approved", "", k.raising().approved(attemptID+"/4.1-IV0"), waits("approved")),
+		at(approval, "awaiting approval: this attempt was approved", "", k.raising().approved(approvedRaise), moves("approved", kafkaversion.Verifying)),
 		at(approval, "awaiting approval: no approval is needed any more", "", k.raising(), moves("approved", kafkaversion.Verifying)),
-		at(approval, "awaiting approval: approved, and the level was raised by hand", "", k.cluster(3).approved(attemptID), moves("approved", kafkaversion.Verifying)),
+		at(approval, "awaiting approval: approved, and the level was raised by hand", "", k.cluster(3).approved(approvedRaise), moves("approved", kafkaversion.Verifying)),
 		at(approval, "awaiting approval: the level was raised by hand", "nobody approves what has happened", k.cluster(3).byApproval(), withdrawn),
 		at(approval, "awaiting approval: Kafka is silent", "", k.raising().byApproval().silent(), waits("approved")),
 		changed(approval, "awaiting approval: another version is wanted"),
@@ -181,6 +186,7 @@ func (k scenes) settingMetadata() []machineRow {
 		at("a stale registration appeared", "", k.raising().but(ghost), back),
 		at("a node restarted during the soaking time", "", k.raising().soaking(30*time.Minute).but(rolltest.Restarted(2, time.Minute)), back),
 		at("the soaking time cannot be read any more", "", k.raising().soakingUnreadably(), blocked),
+		at("a higher level is wanted than was approved", "", k.raising().approved(attemptID+"/4.1-IV0"), back),
 		at("the approval was withdrawn", "", k.raising().byApproval(), back),
 		at("registrations cannot be read", "", k.raising().but(rolltest.Without(roll.NeedBrokers)), blocked),
 	}

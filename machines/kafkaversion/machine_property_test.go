@@ -50,7 +50,7 @@ func (k scenes) anyScene(t *rapid.T) *scene {
 	}
 	for _, change := range some(t, "change", []func(){
 		func() { s.silent() }, func() { s.mute() }, func() { s.unanswered() }, func() { s.fresh() }, func() { s.lost() }, func() { s.broken() },
-		func() { s.formerly(9, older) }, func() { s.soaking(2 * time.Hour) }, func() { s.byApproval() }, func() { s.approved(attemptID) },
+		func() { s.formerly(9, older) }, func() { s.soaking(2 * time.Hour) }, func() { s.byApproval() }, func() { s.approved(approvedRaise) },
 		func() { s.leavingNode(ids[0]) }, func() { s.finalizing("group.version", 1) }, func() { s.after(0) },
 	}) {
 		change()

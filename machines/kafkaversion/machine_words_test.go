@@ -122,11 +122,15 @@ func TestWordsOfWaits(t *testing.T) {
 		},
 		"an approval is missing": {
 			state: kafkaversion.AwaitingApproval, scene: k.raising().byApproval(),
-			want: []string{"approved: not approved; annotate with detent.dev/approve: raise-metadata=5f2c91"},
+			want: []string{"approved: not approved; annotate with detent.dev/approve: raise-metadata=5f2c91/4.1-IV1"},
 		},
 		"the approval is another attempt's": {
-			state: kafkaversion.AwaitingApproval, scene: k.raising().approved("000000"),
-			want: []string{"approved: approved was attempt 000000, this is 5f2c91"},
+			state: kafkaversion.AwaitingApproval, scene: k.raising().approved("000000/4.1-IV1"),
+			want: []string{"approved: approved was 000000/4.1-IV1, this is 5f2c91/4.1-IV1"},
+		},
+		"the approval is another level's": {
+			state: kafkaversion.AwaitingApproval, scene: k.raising().approved(attemptID + "/4.1-IV0"),
+			want: []string{"approved: approved was 5f2c91/4.1-IV0, this is 5f2c91/4.1-IV1"},
 		},
 		"Kafka refused": {
 			state: kafkaversion.MetadataRefused, scene: k.raising().answered(kafkaversion.Refused).after(30 * time.Second),

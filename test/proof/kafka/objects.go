@@ -56,7 +56,7 @@ func (c *Cluster) AppendCanonical(dst []byte) []byte {
 	if c.Approved != "" {
 		approved = 1
 		for i := range c.Status.Lifecycles {
-			if a := c.Status.Lifecycles[i].Attempt; a != nil && a.ID == c.Approved {
+			if a := c.Status.Lifecycles[i].Attempt; a != nil && approvalOf(a.ID) == c.Approved {
 				approved = 2
 			}
 		}

@@ -88,7 +88,7 @@ func Finalizing() (Subject, error) {
 		{Name: "approves", Make: func(c *Cluster) {
 			for i := range c.Status.Lifecycles {
 				if a := c.Status.Lifecycles[i].Attempt; a != nil && c.Status.Lifecycles[i].Name == "version" {
-					c.Approved = a.ID
+					c.Approved = approvalOf(a.ID)
 				}
 			}
 		}},
@@ -153,6 +153,9 @@ func settled(c *Cluster, w explore.World) string {
 	}
 	return ""
 }
+
+// approvalOf an attempt at the newer level, the only one that is raised to.
+func approvalOf(attempt string) string { return attempt + "/4.1-IV1" }
 
 func levelOf(version string) int16 {
 	if version == Newer {
