@@ -146,20 +146,3 @@ func versionOfNewNodes(k *kafkav1beta2.Kafka, v *View) string {
 	}
 	return ""
 }
-
-// oldestVersion that a node runs or last ran.
-func oldestVersion(v *View) string {
-	oldest := ""
-	for i := range v.Nodes {
-		text := v.Nodes[i].Version()
-		version, err := v.Table.Find(text)
-		if text == "" || err != nil {
-			continue
-		}
-		have, err := v.Table.Find(oldest)
-		if oldest == "" || err == nil && version.Number().Compare(have.Number()) < 0 {
-			oldest = text
-		}
-	}
-	return oldest
-}

@@ -43,7 +43,7 @@ func (v *View) outdated(n *Node) bool {
 // versionChange says why the restarts are the version change's for now. A refused one leaves them to the roll: it refuses
 // only itself.
 func versionChange(k *kafkav1beta2.Kafka, v *View) string {
-	wanted := wantedVersion(k, v.Table)
+	wanted := wantedVersion(k, v)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if version := n.Version(); !n.Wanted || version == "" || version == wanted {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
@@ -45,7 +44,7 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 	if ask.For(kafkaversion.NeedFeatures) {
 		f.Features = v.Features
 	}
-	wanted := wantedVersion(k, v.Table)
+	wanted := wantedVersion(k, v)
 	f.Roll = rollFacts(k, v, func(n *Node) bool { return n.Version() != "" && n.Version() != wanted })
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
@@ -79,18 +78,9 @@ func lastRefusal(k *kafkav1beta2.Kafka) string {
 	return ""
 }
 
-// wantedVersion is the version that the spec wants, as written, else the table's default. An existing cluster whose spec
-// names none keeps what it runs only until the default of the table moves on.
-func wantedVersion(k *kafkav1beta2.Kafka, table *versions.Table) string {
-	if k.Spec.Kafka.Version != "" {
-		return k.Spec.Kafka.Version
-	}
-	return table.Default().String()
-}
-
 func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 	s := kafkaversion.Situation{
-		WantedVersion: k.Spec.Kafka.Version, WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
+		WantedVersion: wantedVersion(k, v), WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
 		RecordedVersion: k.Status.KafkaVersion, RecordedMetadata: k.Status.KafkaMetadataVersion,
 		Nodes: make([]kafkaversion.NodeVersions, 0, len(v.Nodes)),
 	}

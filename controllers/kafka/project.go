@@ -188,7 +188,7 @@ func atRest(s *lifecyclev1.Status) bool {
 // versionSettled is what a person waits for after changing a version.
 func versionSettled(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
 	c := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}
-	wanted := wantedVersion(k, v.Table)
+	wanted := wantedVersion(k, v)
 	for i := range k.Status.Lifecycles {
 		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion && e.State != kafkaversion.Settled {
 			c.Reason, c.Message = e.State, "the version change is in state "+e.State
@@ -230,7 +230,7 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *View, c metav1.Condition) metav1.Co
 		return c
 	}
 	level, _ := finalizedLevel(v)
-	c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Settled", fmt.Sprintf("every node runs %s at metadata version %s", wantedVersion(k, v.Table), level)
+	c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Settled", fmt.Sprintf("every node runs %s at metadata version %s", wantedVersion(k, v), level)
 	return c
 }
 

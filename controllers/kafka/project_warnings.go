@@ -36,6 +36,9 @@ func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
 	if len(v.Defects) > 0 {
 		add("UnreadableObject", roll.Names(v.Defects))
 	}
+	if text := newerDefault(k, v); text != "" {
+		add(ReasonNewerDefault, text)
+	}
 	if text := unprotected(k, v); text != "" {
 		add(reasonUnprotected, text)
 	}

@@ -36,7 +36,7 @@ func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node, from heritage) reco
 	}
 	observeStorage(v, n, &r)
 	if r.Format == record.FormatAllowed && n.Wanted {
-		r.Metadata = formatMetadata(kafka, v.Table)
+		r.Metadata = formatMetadata(kafka, v)
 	}
 	if features, readable := known(v.Features); readable {
 		r.ObserveLevels(features.Finalized, v.Now)
@@ -131,13 +131,13 @@ func registered(v *View, n *Node) bool {
 
 // formatMetadata is the metadata version that new storage is formatted with: the one that is asked for, if the version that
 // is asked for has it. Empty leaves it to the binary.
-func formatMetadata(kafka *kafkav1beta2.Kafka, table *versions.Table) string {
+func formatMetadata(kafka *kafkav1beta2.Kafka, v *View) string {
 	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
 	if err != nil {
 		return ""
 	}
 	level, named := m.Level()
-	version, err := table.Find(cmp.Or(kafka.Spec.Kafka.Version, table.Default().String()))
+	version, err := v.Table.Find(wantedVersion(kafka, v))
 	if err != nil || !named {
 		return ""
 	}

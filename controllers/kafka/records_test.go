@@ -126,7 +126,7 @@ func TestMetadataVersionToFormatWith(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = tc.version, tc.metadata
-			if got := formatMetadata(k, embedded(t)); got != tc.want {
+			if got := formatMetadata(k, &View{Table: embedded(t)}); got != tc.want {
 				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
 			}
 		})

@@ -183,12 +183,21 @@ func TestSequencesOfChanges(t *testing.T) {
 			install("4.2.0", "4.2-IV1", "4.2.0 at 4.2-IV1, pods 4.2.0"),
 			{"upgrade", func(l *lived) { l.want("4.3.1", "4.3-IV0") }, "4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"}},
 		},
-		"up by removing the version, with a status that somebody wrote": {
+		"up with a status that somebody wrote": {
 			install("4.2.0", "", "4.2.0 at 4.2-IV1, pods 4.2.0"),
 			{
-				"upgrade", func(l *lived) { l.want("", ""); l.kafka().Status.KafkaMetadataVersion = "4.2.0" },
+				"upgrade", func(l *lived) { l.want("4.3.1", ""); l.kafka().Status.KafkaMetadataVersion = "4.2.0" },
 				"4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"},
 			},
+		},
+		"removing the version changes nothing: a default is for new clusters": {
+			install("4.2.0", "", "4.2.0 at 4.2-IV1, pods 4.2.0"),
+			{"removed", func(l *lived) { l.want("", "") }, "4.2.0 at 4.2-IV1, pods 4.2.0", nil},
+			{"taken", func(l *lived) { l.want("4.3.1", "") }, "4.3.1 at 4.3-IV0, pods 4.3.1", []string{"4.3-IV0"}},
+		},
+		"naming the default that a new cluster took changes nothing": {
+			install("", "", "4.3.1 at 4.3-IV0, pods 4.3.1"),
+			{"pinned", func(l *lived) { l.want("4.3.1", "") }, "4.3.1 at 4.3-IV0, pods 4.3.1", nil},
 		},
 		"up with the metadata kept, and down again": {
 			install("4.2.0", "4.2-IV1", "4.2.0 at 4.2-IV1, pods 4.2.0"),

@@ -15,7 +15,7 @@ import (
 const mostNamed = 3
 
 func versionMalformed(s *Situation, err error) string {
-	return fmt.Sprintf("spec.kafka.version: %v; or leave the field out to run the default, %s", err, s.Table.Default())
+	return fmt.Sprintf("spec.kafka.version: %v; or leave the field out to keep what the nodes run, or in a new cluster to run the default, %s", err, s.Table.Default())
 }
 
 func notSupported(s *Situation, d *Decision, listed bool) string {

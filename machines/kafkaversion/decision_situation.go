@@ -11,7 +11,8 @@ const annotationVersion = "strimzi.io/kafka-version"
 
 // Situation is everything that the decision rests on, as plain values.
 type Situation struct {
-	// WantedVersion is spec.kafka.version, "" for the default of the table.
+	// WantedVersion is spec.kafka.version, or what stands in for it; "" for the
+	// default of the table.
 	WantedVersion string
 	// WantedMetadata is spec.kafka.metadataVersion, "" for the highest level of the
 	// wanted version.

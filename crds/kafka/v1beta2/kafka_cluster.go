@@ -9,7 +9,7 @@ import (
 type KafkaClusterSpec struct {
 	// Version of Kafka that every node is to run, such as 4.1.1.
 	// Changing it starts an upgrade or a downgrade, one node at a time.
-	// Unset means the default of the version table, which a cluster that exists moves to when its turn comes.
+	// Unset means what the cluster runs; a new cluster takes the default of the version table.
 	// A build may follow a dash: 4.1.1-acme-2 is ordered as 4.1.1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

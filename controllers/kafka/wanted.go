@@ -1,0 +1,58 @@
+package kafka
+
+import (
+	"fmt"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// ReasonNewerDefault: the spec names no version, and the default is newer than what the cluster keeps.
+const ReasonNewerDefault = "NewerDefault"
+
+// wantedVersion is the version that the spec wants, as written. Where it names none a cluster keeps what it runs, which is the
+// oldest while its nodes differ, so that the default of another table moves nobody; a new cluster takes the default.
+func wantedVersion(k *kafkav1beta2.Kafka, v *View) string {
+	if k.Spec.Kafka.Version != "" {
+		return k.Spec.Kafka.Version
+	}
+	if oldest := oldestVersion(v); oldest != "" {
+		return oldest
+	}
+	if recorded := k.Status.KafkaVersion; recorded != "" {
+		if _, err := v.Table.Find(recorded); err == nil {
+			return recorded
+		}
+	}
+	return v.Table.Default().String()
+}
+
+// newerDefault says how to take the default where a cluster keeps an older version, or is empty.
+func newerDefault(k *kafkav1beta2.Kafka, v *View) string {
+	if k.Spec.Kafka.Version != "" {
+		return ""
+	}
+	keeps, offered := wantedVersion(k, v), v.Table.Default()
+	version, err := v.Table.Find(keeps)
+	if err != nil || version.Number().Compare(offered.Number()) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("spec.kafka.version is not set, so that this cluster stays on Kafka %s; new clusters run %s by default. Set spec.kafka.version to %q to go there, or to %q to say that it stays",
+		keeps, offered, offered.String(), keeps)
+}
+
+// oldestVersion that a node runs or last ran.
+func oldestVersion(v *View) string {
+	oldest := ""
+	for i := range v.Nodes {
+		text := v.Nodes[i].Version()
+		version, err := v.Table.Find(text)
+		if text == "" || err != nil {
+			continue
+		}
+		have, err := v.Table.Find(oldest)
+		if oldest == "" || err == nil && version.Number().Compare(have.Number()) < 0 {
+			oldest = text
+		}
+	}
+	return oldest
+}
