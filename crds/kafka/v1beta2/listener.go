@@ -11,7 +11,9 @@ const ListenerInternal ListenerType = "internal"
 
 // Listener is one address that clients connect to.
 type Listener struct {
-	// Name of the listener, part of the names that Kafka gives it. At most 11 lower-case letters and digits.
+	// Name of the listener, part of the names that Kafka gives it. At most 11 lower-case letters and digits. Replication and
+	// ctrlplane are the names of the nodes' own.
+	// +kubebuilder:validation:XValidation:rule="self != 'replication' && self != 'ctrlplane'",message="replication and ctrlplane are the nodes' own listeners: choose another name",reason=FieldValueForbidden
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]{1,11}$')",messageExpression="'\"' + self + '\" is not a listener name: use 1 to 11 lower-case letters and digits'"
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
