@@ -40,6 +40,8 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 	// Ours says whether this process looks after the set. Optional: all are, if nil.
 	Ours func(context.Context, *corev1beta2.StrimziPodSet) (bool, error)
+
+	relapses relapses
 }
 
 var _ reconcile.Reconciler = &Reconciler{}
@@ -60,6 +62,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if set.DeletionTimestamp != nil || !ours {
 		r.Children.Forget(set.UID)
+		r.relapses.forget(set.UID)
 		return reconcile.Result{}, nil
 	}
 	again, err := r.tend(ctx, set)
@@ -94,12 +97,13 @@ func (r *Reconciler) tend(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 	}
 	var again time.Duration
 	if len(f.missing)+len(f.ended)+len(f.extra) > 0 {
-		if again, err = r.change(ctx, set, pods, write); err != nil {
+		again, err = r.change(ctx, set, pods, write)
+		if err != nil && (!errors.As(err, new(refusal)) || errors.Is(err, lifecycle.ErrBehind) || apierrors.IsConflict(err)) {
 			return 0, err
 		}
 	}
-	shown, err := r.show(ctx, set, &f)
-	return max(again, shown), err
+	shown, showing := r.show(ctx, set, &f, err)
+	return max(again, shown), errors.Join(err, showing)
 }
 
 // pods that the set's selector finds and that no other controller owns, sorted as the cache gives them.
@@ -134,18 +138,38 @@ func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet,
 	var failures []error
 	for _, missing := range f.missing {
 		if left := held(live, missing.name, r.Clock.Now()); left > 0 {
-			again = left
+			again = sooner(again, left)
 			continue
 		}
-		failures = append(failures, r.create(ctx, live, missing, write))
+		if err := r.create(ctx, live, missing, write); err != nil {
+			failures = append(failures, refusal{err})
+		}
 	}
 	for _, pod := range f.ended {
+		if left := r.relapses.rest(set.UID, pod, r.Clock.Now()); left > 0 {
+			again = sooner(again, left)
+			continue
+		}
 		failures = append(failures, write.Delete(ctx, pod.DeepCopy()))
 	}
 	for _, pod := range f.extra {
 		failures = append(failures, r.remove(ctx, pod, write))
 	}
 	return again, errors.Join(failures...)
+}
+
+// refusal is why a pod could not be made.
+type refusal struct{ error }
+
+// Unwrap is the reason itself.
+func (r refusal) Unwrap() error { return r.error }
+
+// sooner of two waits, where zero is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
 }
 
 // create makes the pod of an entry.

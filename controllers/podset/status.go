@@ -3,20 +3,28 @@ package podset
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
 
-// show writes the status if it changed. While a restart is in the middle of switching an entry the status waits, so that it does not
+// PodsMade is the condition that says why a pod could not be made; while every pod could there is none.
+const PodsMade = "PodsMade"
+
+// show writes the status if it changed, with what keeps pods from being made. While a restart is in the middle of switching an entry the status waits, so that it does not
 // come in between.
 // It returns when to look again for that.
-func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f *findings) (time.Duration, error) {
+func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f *findings, trouble error) (time.Duration, error) {
 	next := set.Status
 	next.ObservedGeneration, next.Pods, next.ReadyPods, next.CurrentPods = set.Generation, f.pods, f.ready, f.current
+	next.Conditions = r.conditions(set, trouble)
 	s := &set.Status
-	if s.ObservedGeneration == next.ObservedGeneration && s.Pods == next.Pods && s.ReadyPods == next.ReadyPods && s.CurrentPods == next.CurrentPods {
+	if slices.Equal(s.Conditions, next.Conditions) && s.ObservedGeneration == next.ObservedGeneration && s.Pods == next.Pods && s.ReadyPods == next.ReadyPods && s.CurrentPods == next.CurrentPods {
 		return 0, nil
 	}
 	if mark, ok := restarting.Of(set); ok && mark.Left(r.Clock.Now()) > 0 {
@@ -28,4 +36,28 @@ func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
 	return 0, nil
+}
+
+// longestMessage bounds a condition's message.
+const longestMessage = 1024
+
+// conditions of the set: one while something keeps pods from being made.
+func (r *Reconciler) conditions(set *corev1beta2.StrimziPodSet, trouble error) []metav1.Condition {
+	if trouble == nil {
+		return nil
+	}
+	text := trouble.Error()
+	if len(text) > longestMessage {
+		text = strings.ToValidUTF8(text[:longestMessage], "") + "…"
+	}
+	c := metav1.Condition{
+		Type: PodsMade, Status: metav1.ConditionFalse, Reason: "Refused", Message: text, ObservedGeneration: set.Generation,
+		LastTransitionTime: metav1.NewTime(r.Clock.Now().UTC().Truncate(time.Second)),
+	}
+	for _, old := range set.Status.Conditions {
+		if old.Type == c.Type && old.Status == c.Status {
+			c.LastTransitionTime = old.LastTransitionTime
+		}
+	}
+	return []metav1.Condition{c}
 }

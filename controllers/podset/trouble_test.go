@@ -1,0 +1,123 @@
+package podset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// forbidding is a client that a quota lets create nothing while it is full.
+type forbidding struct {
+	client.Client
+	full bool
+}
+
+func (c *forbidding) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
+	if c.full {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, o.GetName(), errors.New("exceeded quota: small"))
+	}
+	return c.Client.Create(ctx, o, opts...)
+}
+
+// Why a pod cannot be made stands in the status of its set, for as long as it cannot.
+func TestAPodThatIsRefusedIsShown(t *testing.T) {
+	r := newRig(t, setOf(t, "r1", "c-p-0", "c-p-1"), podOf("c-p-0"))
+	c := &forbidding{Client: r.Client, full: true}
+	r.Client, r.Children = c, lifecycle.NewChildren(c, c, r.clock)
+	name := types.NamespacedName{Namespace: "ns", Name: "c-p"}
+	conditions := func() string {
+		set := &corev1beta2.StrimziPodSet{}
+		if err := c.Get(t.Context(), name, set); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprint(set.Status.Pods)
+		for _, c := range set.Status.Conditions {
+			text += fmt.Sprintf("; %s %s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+		}
+		return text
+	}
+	for range 3 {
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: name}); !apierrors.IsForbidden(err) {
+			t.Fatalf("error %v, want the API server's", err)
+		}
+	}
+	if got := conditions(); !strings.HasPrefix(got, "1; PodsMade False Refused: ") || !strings.Contains(got, "c-p-1") || !strings.Contains(got, "exceeded quota: small") {
+		t.Errorf("status %s", got)
+	}
+	if diff := cmp.Diff([]string{"status c-p"}, r.writes); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	c.full = false
+	r.run(t)
+	r.run(t)
+	if got := conditions(); got != "2" {
+		t.Errorf("status %s", got)
+	}
+}
+
+// A pod that no node admits is not made anew for ever at full speed.
+func TestPodsThatEndAtOnceRestLongerAndLonger(t *testing.T) {
+	r := newRig(t, setOf(t, "r1", "c-p-0"))
+	made := 0
+	// fail makes the pod that there is end, as a node that does not admit it.
+	fail := func() {
+		made++
+		pod := &corev1.Pod{}
+		if err := r.Client.Get(t.Context(), types.NamespacedName{Namespace: "ns", Name: "c-p-0"}, pod); err != nil {
+			t.Fatal(err)
+		}
+		pod.UID, pod.CreationTimestamp = types.UID(fmt.Sprint("uid-", made)), metav1.NewTime(r.clock.Now())
+		if err := r.Client.Update(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "OutOfcpu"
+		if err := r.Client.Status().Update(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// next runs until the pod was made anew, and says how long that took.
+	next := func() time.Duration {
+		from := r.clock.Now()
+		for range 20 {
+			r.writes = nil
+			result := r.run(t)
+			if slices.Contains(r.writes, "create c-p-0") {
+				return r.clock.Since(from).Truncate(time.Second)
+			}
+			r.clock.Step(result.RequeueAfter)
+		}
+		t.Fatal("the pod is not made anew")
+		return 0
+	}
+	next()
+	var got []time.Duration
+	for range 9 {
+		fail()
+		got = append(got, next())
+	}
+	want := []time.Duration{0, 5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 5 * time.Minute, 5 * time.Minute}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rests (-want +got):\n%s", diff)
+	}
+	fail()
+	r.clock.Step(2 * lived) // nobody looks: the manager was away, and the pod is an old one
+	if got := next(); got != 0 {
+		t.Errorf("a pod that lived for long rests for %s", got)
+	}
+}
