@@ -148,7 +148,7 @@ func withoutTime(line string) string {
 }
 
 func shortened(text string) string {
-	const most = 300
+	const most = 500 // what a person is told to do stands at the end
 	if len(text) <= most {
 		return text
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/record"
 )
 
 const (
@@ -57,7 +59,7 @@ if [ -n "$METADATA_DIR" ] && [ "$(cat "$RECORD/format")" != allowed ] && [ ! -d 
   esac
 fi
 if [ -n "$lost" ]; then
-  echo "ERROR storage lost: nothing is left in$lost, and the record of this node does not allow formatting it anew"
+  echo "ERROR storage lost: nothing is left in$lost, and ConfigMap $RECORD_NAME forbids to format it anew (format: done). Set its key format to allowed only if $FORMAT_IF"
   exit 64
 fi
 if [ -z "$new" ]; then
@@ -71,8 +73,20 @@ fi
 exec "$KAFKA_HOME/bin/kafka-storage.sh" format "$@"
 `
 
+// formatIf is what has to be true of the other nodes before a person lets this one begin anew: they hold what it has lost.
+func formatIf(n *Node) string {
+	var all []string
+	if n.Controller {
+		all = append(all, "a majority of the other controllers is caught up")
+	}
+	if n.Broker {
+		all = append(all, "each of its partitions is in sync on another broker")
+	}
+	return strings.Join(all, " and ")
+}
+
 // formatContainer runs the script before Kafka starts.
-func formatContainer(image string, volumes []volume) corev1.Container {
+func formatContainer(image string, n *Node, volumes []volume) corev1.Container {
 	var dirs []string
 	metadata := ""
 	for _, v := range volumes {
@@ -96,6 +110,8 @@ func formatContainer(image string, volumes []volume) corev1.Container {
 			{Name: "LOG_DIRS", Value: strings.Join(dirs, " ")},
 			{Name: "METADATA_DIR", Value: metadata},
 			{Name: "RECORD", Value: recordPath},
+			{Name: "RECORD_NAME", Value: record.Name(n.Pod)},
+			{Name: "FORMAT_IF", Value: formatIf(n)},
 			{Name: "CONFIG", Value: configPath},
 			{Name: "KAFKA_HOME", Value: kafkaHome},
 			{Name: "LOG_DIR", Value: "/tmp/logs"},
