@@ -137,7 +137,8 @@ func (r *rig) intercept(scheme *k8sruntime.Scheme) interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			var options client.CreateOptions
-			if options.ApplyOptions(opts); len(options.DryRun) > 0 {
+			options.ApplyOptions(opts)
+			if len(options.DryRun) > 0 {
 				return r.trial(o)
 			}
 			return around("create", o, func() error { return c.Create(ctx, o, opts...) })
