@@ -89,7 +89,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "binaries-done", From: Checking, To: Verifying, When: all(onVersion, pathAllowed), Doc: "only the metadata level is left"},
 
 			{Event: "snapshots-off", From: AwaitingSnapshot, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), Doc: "a node came up that never snapshots: the wait would never end"},
-			{Event: "node-stuck", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: stuckGuard, Pick: pickStuck}, Doc: "a node that does not come up anyway goes first, as the test"},
+			{Event: "node-stuck", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: stuckGuard, Pick: pickStuck}, Doc: "a node whose process dies anyway goes first, as the test"},
 			{Event: "snapshots-taken", From: AwaitingSnapshot, To: roll.SelectingNode, When: snapshotsTaken, Awaited: true, Doc: "no log holds a level that the older version does not know"},
 		}, included.Transitions(), []row{
 			{Event: "node-outdated", From: Verifying, To: Checking, When: not(onVersion, "a node on another version"), Doc: "a node came back on another version"},
@@ -141,7 +141,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	}
 }
 
-var stuckGuard = guard{Name: "node-stuck", Doc: "a node on another version does not come up as it is", Want: "a node that does not come up"}
+var stuckGuard = guard{Name: "node-stuck", Doc: "a node on another version dies or cannot start as it is", Want: "a node that dies or cannot start"}
 
 func pickStuck(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
 	for i := range f.Roll.Nodes {

@@ -33,7 +33,7 @@ func (k scenes) awaitingSnapshot() []machineRow {
 		at("the node whose log holds the level is not running anyway", "", k.lingering().but(rolltest.Down(1)), first(1)),
 		at("a node is not running anyway and every other has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).but(rolltest.Down(1)), first(1)),
 		at("a node is just starting", "it is left alone: restarting it would be turned back for ten minutes", k.lingering().but(rolltest.Starting(1, time.Minute)), waits("snapshots-taken")),
-		at("a node has been starting for ten minutes", "", k.lingering().but(rolltest.Starting(1, 10*time.Minute)), first(1)),
+		at("a node has been starting for ten minutes", "it may be recovering its logs; the older binary might die on them", k.lingering().but(rolltest.Starting(1, 10*time.Minute)), waits("snapshots-taken")),
 		at("a pod is away for a moment", "it comes back as it last ran; on the older binary it would die", k.lingering().but(rolltest.Gone(1)), waits("snapshots-taken")),
 		at("a node that was moved already is down", "", k.lingering().moved(2).but(rolltest.Down(2)), waits("snapshots-taken")),
 		at("a node came up that never snapshots", "", k.lingering().lowered(2, time.Minute, 0), moves("snapshots-off", kafkaversion.Refusing)),

@@ -89,11 +89,11 @@ func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 	return since.Add(interval).Add(loads)
 }
 
-// stuck says whether a node is down and does not come up as it is: it is in trouble, or has been starting for too long. A pod
-// that is merely away comes back in a moment, and must not become the test of an older binary.
+// stuck says whether a node is down and cannot come up as it is: its process dies, or its pod cannot start. Only that makes it the
+// test of an older binary, which its log may kill: a pod that is merely away comes back in a moment, and one that starts for long
+// may be recovering its logs.
 func (f *Facts) stuck(n *roll.Node) bool {
-	tried := n.Running && (n.Trouble != "" || !n.StartedAt.IsZero())
-	return tried && !n.Ready && roll.Safe(&f.Roll, n).Answer == transitions.Yes
+	return n.Running && n.Trouble != "" && !n.Ready && roll.Safe(&f.Roll, n).Answer == transitions.Yes
 }
 
 // snapshotsDone is when the last node in sync will have taken its snapshot.
