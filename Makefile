@@ -122,8 +122,9 @@ e2e-images: cluster ## run a broker and a Connect worker of every image of Kafka
 PROOF := GOGC=300 go test -count 1 -timeout 0 -v -run 'TestWhateverHappens|TestSeeded'
 
 .PHONY: proof
-proof: ## explore what may happen to every machine: over a million states, with the table of each
+proof: control-plane ## explore over a million states of every machine, then let every fault strike at every write
 	DETENT_PROOF_STATES=350000 $(PROOF) ./test/proof/... ./examples/hello
+	DETENT_PROOF=all go test -count 1 -timeout 60m -v ./test/integration -ginkgo.focus 'a fault at any effect'
 
 .PHONY: proof-nightly
 proof-nightly: ## explore ten million states
