@@ -65,8 +65,6 @@ const (
 	Released = "detent.dev/released"
 	// SnapshotInterval is how often the process of a pod takes a snapshot of the metadata log, in milliseconds.
 	SnapshotInterval = "detent.dev/snapshot-interval"
-	// Rendered on a Deployment is a short hash of what it was rendered to, whatever webhooks have made of it since.
-	Rendered = "detent.dev/rendered"
 	// Restarting on a StrimziPodSet names the pod that is being replaced: nothing is created in its place until its entry
 	// was switched.
 	Restarting = "detent.dev/restarting"

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"encoding/json"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +63,7 @@ func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, 
 	}
 	l := c.labels(name)
 	l[labels.AppName], l[labels.Component] = component, component
-	d := &appsv1.Deployment{
+	return append(list, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.in.Namespace, Labels: l},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(1)),
@@ -82,9 +80,5 @@ func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, 
 				},
 			},
 		},
-	}
-	if content, err := json.Marshal(d.Spec.Template); err == nil { // a template of texts and quantities always encodes
-		d.Annotations = map[string]string{labels.Rendered: short(content)}
-	}
-	return append(list, d)
+	})
 }
