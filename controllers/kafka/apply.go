@@ -245,7 +245,7 @@ func (t *tending) components(ctx context.Context) error {
 		if have == nil && !t.allReady() {
 			continue
 		}
-		err := t.share(ctx, shared{want: want, have: object(have), merge: mergeDeployment}, true)
+		err := t.deployment(ctx, want, have)
 		if outdated(err) {
 			return err
 		}

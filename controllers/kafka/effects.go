@@ -21,6 +21,8 @@ type Effects struct {
 	Client client.Client
 	// Live reads what a cache may not show, from the API server. Demanded.
 	Live client.Reader
+
+	answered answered
 }
 
 // tending is one Repair or Apply of one cluster.

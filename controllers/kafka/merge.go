@@ -16,6 +16,8 @@ type shared struct {
 	want, have client.Object
 	// merge sets in have what is wanted, and says whether something differed. What Kubernetes or others have added stays.
 	merge func(have, want client.Object, change bool) (differs bool)
+	// written is told what the API server made of an update. Optional.
+	written func(client.Object)
 }
 
 // share creates the object, or brings it up to date.
@@ -38,7 +40,13 @@ func (t *tending) share(ctx context.Context, s shared, update bool) error {
 	if err := t.owned(have); err != nil {
 		return err
 	}
-	return t.write.Update(ctx, have)
+	if err := t.write.Update(ctx, have); err != nil {
+		return err
+	}
+	if s.written != nil {
+		s.written(have)
+	}
+	return nil
 }
 
 func mergeService(have, want client.Object, change bool) bool {

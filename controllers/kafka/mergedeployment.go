@@ -1,13 +1,63 @@
 package kafka
 
 import (
+	"context"
 	"slices"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// answered remembers by Deployment what the API server made of the template that was written last: webhooks may have changed it,
+// and would change it again. What is forgotten with the process costs one write. The zero value is ready.
+type answered struct {
+	mu        sync.Mutex
+	templates map[types.UID]exchange
+}
+
+type exchange struct{ sent, answer corev1.PodTemplateSpec }
+
+// mostAnswers bounds the memory; it is emptied when full.
+const mostAnswers = 20000
+
+// note what the server answered to a template that was sent.
+func (a *answered) note(sent corev1.PodTemplateSpec, d *appsv1.Deployment) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.templates == nil || len(a.templates) >= mostAnswers {
+		a.templates = map[types.UID]exchange{}
+	}
+	a.templates[d.UID] = exchange{sent: *sent.DeepCopy(), answer: *d.Spec.Template.DeepCopy()}
+}
+
+// settled says whether the Deployment is what the server answered to the wanted template.
+func (a *answered) settled(d, want *appsv1.Deployment) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last, known := a.templates[d.UID]
+	return known && equality.Semantic.DeepEqual(last.sent, want.Spec.Template) && equality.Semantic.DeepEqual(last.answer, d.Spec.Template)
+}
+
+// deployment brings one Deployment about.
+func (t *tending) deployment(ctx context.Context, want, have *appsv1.Deployment) error {
+	merge := func(have, want client.Object, change bool) bool {
+		h, okHave := have.(*appsv1.Deployment)
+		w, okWant := want.(*appsv1.Deployment)
+		if okHave && okWant && !change && t.answered.settled(h, w) && h.Spec.Replicas != nil && *h.Spec.Replicas == *w.Spec.Replicas {
+			return false
+		}
+		return mergeDeployment(have, want, change)
+	}
+	return t.share(ctx, shared{want: want, have: object(have), merge: merge, written: func(o client.Object) {
+		if d, ok := o.(*appsv1.Deployment); ok {
+			t.answered.note(want.Spec.Template, d)
+		}
+	}}, true)
+}
 
 // mergeDeployment looks at what is rendered: the number of pods, and image, environment and resources of each container. The rest
 // is Kubernetes' defaults, or set when the Deployment is created.

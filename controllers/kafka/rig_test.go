@@ -76,6 +76,8 @@ type rig struct {
 	again time.Duration
 	// writes are the writes since the last reset, as "verb Kind name".
 	writes []string
+	// webhook changes what is written, as the API server lets one do.
+	webhook func(client.Object)
 	// refuse is what a webhook or a quota says of a pod that is only tried, named by generation.
 	refuse func(*corev1.Pod) error
 	// fail may refuse a write before it is done; lose loses its answer after it was done.
@@ -124,6 +126,9 @@ func (r *rig) intercept(scheme *k8sruntime.Scheme) interceptor.Funcs {
 		write := fmt.Sprintf("%s %s %s", verb, gvks[0].Kind, o.GetName())
 		if r.fail != nil && r.fail(write) {
 			return errInjected
+		}
+		if r.webhook != nil {
+			r.webhook(o)
 		}
 		if err := do(); err != nil {
 			return err
