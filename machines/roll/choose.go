@@ -100,6 +100,9 @@ func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
 		if coming := others(f, n.ID, func(o *Node) bool { return o.coming(f.Now) }); len(coming) > 0 {
 			return transitions.Deny("nothing serves, and on their way: " + Names(coming)), othersDown
 		}
+		if v := keepsQuorum(f, n); v.Answer != transitions.Yes {
+			return v, quorumAtRisk
+		}
 		return transitions.Allow(), safe
 	}
 	if down := others(f, n.ID, func(o *Node) bool { return !(o.Running && o.Ready) }); len(down) > 0 {

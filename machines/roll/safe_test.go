@@ -75,6 +75,29 @@ func TestSafe(t *testing.T) {
 			nodes: rolltest.Dual(3, rolltest.Down(1), rolltest.Starting(2, 10*time.Minute), rolltest.NothingServes), want: yes,
 		},
 
+		"no broker serves, and a controller could be spared": {
+			nodes: rolltest.Split(3, 1, rolltest.Down(3), rolltest.NothingServes), want: yes,
+		},
+		"no broker serves, and another controller is down": {
+			reason: "two of three are a majority: what brought one down is not carried on to the next",
+			nodes:  rolltest.Split(3, 1, rolltest.Down(3), rolltest.Down(2), rolltest.Behind(2), rolltest.NothingServes),
+			want:   no("without controller 0 only 1 of the 2 voters needed are caught up; behind: 2"),
+		},
+		"no broker serves, and most controllers are down": {
+			nodes: rolltest.Split(3, 1, rolltest.Down(3), rolltest.Down(2), rolltest.Down(1), rolltest.Silent, rolltest.NothingServes), want: yes,
+		},
+		"no broker serves, nobody tells of the quorum, and a controller could be spared": {
+			reason: "the quorum is asked for through brokers: gates never block recovery",
+			nodes:  rolltest.Split(3, 1, rolltest.Down(3), rolltest.Silent, rolltest.NothingServes), want: yes,
+		},
+		"no broker serves, nobody tells of the quorum, and another controller is down": {
+			nodes: rolltest.Split(3, 1, rolltest.Down(3), rolltest.Down(2), rolltest.Silent, rolltest.NothingServes),
+			want:  no("too few other controllers are ready, and the quorum " + dark),
+		},
+		"no broker serves, nobody tells of the quorum, and it is the only controller": {
+			nodes: rolltest.Split(1, 1, rolltest.Down(1), rolltest.Silent, rolltest.NothingServes), want: yes,
+		},
+
 		"a controller, and another is behind": {
 			nodes: rolltest.Split(3, 3, rolltest.Behind(2)),
 			want:  no("without controller 0 only 1 of the 2 voters needed are caught up; behind: 2"),
