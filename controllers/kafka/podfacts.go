@@ -16,7 +16,7 @@ import (
 const containerKafka = "kafka"
 
 // podFacts are what a pass rests on of a pod.
-func podFacts(pod *corev1.Pod) Pod {
+func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	p := Pod{
 		Exists: true, UID: pod.UID, Terminating: pod.DeletionTimestamp != nil,
 		Version: pod.Annotations[labels.KafkaVersion], Revision: pod.Annotations[labels.Revision],
@@ -35,7 +35,7 @@ func podFacts(pod *corev1.Pod) Pod {
 		p.Running, p.StartedAt = true, c.State.Running.StartedAt.Time
 	}
 	if !p.Ready && !p.Terminating {
-		p.Trouble = trouble(pod)
+		p.Trouble = trouble(pod, now)
 	}
 	return p
 }
@@ -73,7 +73,7 @@ func container(list []corev1.ContainerStatus, name string) *corev1.ContainerStat
 
 // trouble is why the pod cannot start or stay up. It reads the same in every phase of a crash loop or a failing pull, and
 // holds no counter or time, so that it changes only with its cause.
-func trouble(pod *corev1.Pod) string {
+func trouble(pod *corev1.Pod, now time.Time) string {
 	if pod.Status.Phase == corev1.PodFailed {
 		return shortened(strings.TrimSpace("the pod has failed: " + pod.Status.Reason + " " + pod.Status.Message))
 	}
@@ -81,19 +81,32 @@ func trouble(pod *corev1.Pod) string {
 		return shortened("cannot be scheduled: " + c.Message)
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if text := containerTrouble(&pod.Status.InitContainerStatuses[i]); text != "" {
+		if text := containerTrouble(&pod.Status.InitContainerStatuses[i], now); text != "" {
 			return text
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {
-		if text := containerTrouble(&pod.Status.ContainerStatuses[i]); text != "" {
+		if text := containerTrouble(&pod.Status.ContainerStatuses[i], now); text != "" {
 			return text
 		}
 	}
 	return ""
 }
 
-func containerTrouble(c *corev1.ContainerStatus) string {
+// A process that died and runs again has died of nothing that lasts, until it dies once more: it may be recovering its logs.
+const (
+	loopsFrom = 2
+	loopLasts = time.Minute
+)
+
+// looping says whether the container's last death still counts: it does not run again, or runs again so briefly, after so many
+// deaths, that it has shown nothing.
+func looping(c *corev1.ContainerStatus, now time.Time) bool {
+	r := c.State.Running
+	return r == nil || c.RestartCount >= loopsFrom && now.Before(r.StartedAt.Add(loopLasts))
+}
+
+func containerTrouble(c *corev1.ContainerStatus, now time.Time) string {
 	if w := c.State.Waiting; w != nil {
 		switch w.Reason {
 		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
@@ -103,7 +116,7 @@ func containerTrouble(c *corev1.ContainerStatus) string {
 		}
 	}
 	for _, end := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
-		if end == nil || end.ExitCode == 0 {
+		if end == nil || end.ExitCode == 0 || !looping(c, now) {
 			continue
 		}
 		if end.Reason == "OOMKilled" {

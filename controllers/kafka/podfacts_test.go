@@ -3,6 +3,7 @@ package kafka
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,13 @@ func waiting(reason, message string) corev1.ContainerState {
 
 func terminated(code int32, reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
+}
+
+// again is a container that died so often and runs since so long ago.
+func again(restarts int32, since time.Duration) corev1.ContainerStatus {
+	s := status(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-since))}}, terminated(1, "Error", dyingBroker))
+	s.RestartCount = restarts
+	return s
 }
 
 func TestTrouble(t *testing.T) {
@@ -52,7 +60,9 @@ func TestTrouble(t *testing.T) {
 		"a crash loop reads the same": {want: died, status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 			status(waiting("CrashLoopBackOff", "back-off 5m0s restarting"), terminated(1, "Error", dyingBroker))}}},
 		"up between two crashes reads the same": {want: died, status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
-			status(running, terminated(1, "Error", dyingBroker))}}},
+			again(2, 59*time.Second)}}},
+		"up again after many crashes, for long": {status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(9, time.Minute)}}},
+		"up again after one crash":              {status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(1, time.Second)}}},
 		"died without a word": {want: "container kafka died with exit code 137", status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 			status(terminated(137, "Error", ""), corev1.ContainerState{})}}},
 		"ended in order": {status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status(running, terminated(0, "Completed", "bye"))}}},
@@ -65,7 +75,7 @@ func TestTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Status: tc.status}
-			if got := podFacts(pod).Trouble; got != tc.want {
+			if got := podFacts(pod, noon).Trouble; got != tc.want {
 				t.Errorf("trouble %q, want %q", got, tc.want)
 			}
 		})
@@ -81,7 +91,7 @@ func TestNoTroubleOfAReadyOrLeavingPod(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status(corev1.ContainerState{}, terminated(1, "Error", dyingBroker))}
-			if got := podFacts(pod); got.Trouble != "" || got.Ready != (name == "ready") || got.Terminating != (name == "leaving") {
+			if got := podFacts(pod, noon); got.Trouble != "" || got.Ready != (name == "ready") || got.Terminating != (name == "leaving") {
 				t.Errorf("facts %+v", got)
 			}
 		})
@@ -91,7 +101,7 @@ func TestNoTroubleOfAReadyOrLeavingPod(t *testing.T) {
 func TestTroubleIsShort(t *testing.T) {
 	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 		status(terminated(1, "Error", strings.Repeat("ä", 1000)), corev1.ContainerState{})}}}
-	if got := podFacts(pod).Trouble; len(got) > 510 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') {
+	if got := podFacts(pod, noon).Trouble; len(got) > 510 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') {
 		t.Errorf("trouble has %d bytes: %q", len(got), got)
 	}
 }
