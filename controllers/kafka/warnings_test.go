@@ -36,9 +36,9 @@ func TestWarnings(t *testing.T) {
 		},
 		"a property that is no scalar": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
-				k.Spec.Kafka.Config["num.io.threads"] = jsonOf("[1]")
+				k.Spec.Kafka.Config["num.io.threads"] = jsonOf(`["hunter2"]`)
 			},
-			want: map[string]string{ReasonInvalidConfig: "reading spec.kafka.config[num.io.threads]: want a string, a number or a boolean, saw [1]"},
+			want: map[string]string{ReasonInvalidConfig: "reading spec.kafka.config[num.io.threads]: want a string, a number or a boolean, saw a list"},
 		},
 		"a soaking time that cannot be read": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {

@@ -46,7 +46,7 @@ func scalar(raw []byte) (string, error) {
 		return text, err
 	}
 	if !json.Valid(raw) {
-		return "", fmt.Errorf("want a string, a number or a boolean, saw %q, which is no JSON", raw)
+		return "", errors.New("want a string, a number or a boolean, saw what is no JSON")
 	}
 	switch text := string(raw); {
 	case text == "true", text == "false":
@@ -54,7 +54,19 @@ func scalar(raw []byte) (string, error) {
 	case raw[0] == '-', '0' <= raw[0] && raw[0] <= '9':
 		return plainNumber(json.Number(text))
 	default:
-		return "", fmt.Errorf("want a string, a number or a boolean, saw %s", raw)
+		return "", fmt.Errorf("want a string, a number or a boolean, saw %s", kindOf(raw[0]))
+	}
+}
+
+// kindOf a JSON value that is no scalar, by its first byte. The value itself is not shown: it may hold a password.
+func kindOf(first byte) string {
+	switch first {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	default:
+		return "null"
 	}
 }
 
@@ -65,7 +77,7 @@ func plainNumber(number json.Number) (string, error) {
 	}
 	float, err := number.Float64()
 	if err != nil {
-		return "", err
+		return "", errors.New("want a number that a computer can hold")
 	}
 	return strconv.FormatFloat(float, 'f', -1, 64), nil
 }
