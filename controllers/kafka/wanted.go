@@ -40,13 +40,22 @@ func newerDefault(k *kafkav1beta2.Kafka, v *View) string {
 		keeps, offered, offered.String(), keeps)
 }
 
-// oldestVersion that a node runs or last ran.
+// oldestVersion that a node runs or last ran. A node that is neither wanted nor has a pod will never run again, and counts only
+// where no other says anything.
 func oldestVersion(v *View) string {
+	if oldest := oldestOf(v, func(n *Node) bool { return n.Wanted || n.Pod.Exists }); oldest != "" {
+		return oldest
+	}
+	return oldestOf(v, func(*Node) bool { return true })
+}
+
+func oldestOf(v *View, counts func(*Node) bool) string {
 	oldest := ""
 	for i := range v.Nodes {
-		text := v.Nodes[i].Version()
+		n := &v.Nodes[i]
+		text := n.Version()
 		version, err := v.Table.Find(text)
-		if text == "" || err != nil {
+		if text == "" || err != nil || !counts(n) {
 			continue
 		}
 		have, err := v.Table.Find(oldest)

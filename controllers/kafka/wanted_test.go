@@ -28,6 +28,9 @@ func TestWantedVersion(t *testing.T) {
 		return "spec.kafka.version is not set, so that this cluster stays on Kafka " + version + "; new clusters run 4.2.0 by default. " +
 			`Set spec.kafka.version to "4.2.0" to go there, or to "` + version + `" to say that it stays`
 	}
+	gone := func(version string) Node {
+		return Node{Recorded: true, Record: record.Record{Version: version}}
+	}
 	for name, tc := range map[string]struct {
 		spec, status string
 		nodes        []Node
@@ -42,6 +45,8 @@ func TestWantedVersion(t *testing.T) {
 		"a cluster of which the disks are left stays":          {nodes: []Node{ran("4.1.1")}, want: "4.1.1", warns: keeps("4.1.1")},
 		"a cluster of which the status is left stays":          {status: "4.1.1", want: "4.1.1", warns: keeps("4.1.1")},
 		"the wish is taken away in the middle of a roll":       {status: "4.0.1", nodes: []Node{runs("4.1.1"), runs("4.0.1")}, want: "4.0.1", warns: keeps("4.0.1")},
+		"a removed node's record counts no more":               {nodes: []Node{gone("4.0.1"), runs("4.1.1")}, want: "4.1.1", warns: keeps("4.1.1")},
+		"records of removed nodes are all that is left":        {nodes: []Node{gone("4.0.1"), gone("4.1.1")}, want: "4.0.1", warns: keeps("4.0.1")},
 		"a cluster that is newer than the default":             {nodes: []Node{runs("4.3.0")}, want: "4.3.0"},
 		"a version that this table does not have is kept":      {nodes: []Node{runs("3.9.1")}, want: "3.9.1", warns: keeps("3.9.1")},
 		"an annotation that is no version tells nothing":       {nodes: []Node{runs("latest"), runs("4.1.1")}, want: "4.1.1", warns: keeps("4.1.1")},
