@@ -121,8 +121,8 @@ func TestALostProcessKnowsNothing(t *testing.T) {
 // What may still come of requests does not hang on who asks for it by which number.
 func TestWhatIsUnsettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		result := poller.Unknown
-		s := system{result: func(string) poller.Outcome { return poller.Outcome{Result: result} }}
+		results := map[string]poller.Result{"first": poller.Unknown, "second": poller.Refused, "third": poller.Done}
+		s := system{result: func(w string) poller.Outcome { return poller.Outcome{Result: results[w]} }}
 		e := s.endpoint()
 		defer e.Close()
 		check := func(when string, underWay bool, endedAt time.Time) {
@@ -141,10 +141,9 @@ func TestWhatIsUnsettled(t *testing.T) {
 		synctest.Wait()
 		lost := time.Now()
 		check("the first was lost, the second is under way", true, lost)
-		result = poller.Refused
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		check("the second was refused, which settles it", false, lost)
-		result = poller.Done
 		e.Submit(request(3, "third"))
 		time.Sleep(time.Second)
 		synctest.Wait()
