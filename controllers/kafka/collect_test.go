@@ -26,13 +26,11 @@ func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
 		needs []transitions.Need
 		want  []string
 	}{
-		"nothing":    {},
-		"quorum":     {needs: []transitions.Need{roll.NeedQuorum}, want: []string{"quorum"}},
-		"partitions": {needs: []transitions.Need{roll.NeedPartitions}, want: []string{"partitions"}},
-		"brokers":    {needs: []transitions.Need{roll.NeedBrokers}, want: []string{"brokers"}},
-		"features, and the ranges of every broker that is ready": {
-			needs: []transitions.Need{kafkaversion.NeedFeatures}, want: []string{"features[]", "features[0]", "features[1]", "features[2]"},
-		},
+		"nothing":        {},
+		"quorum":         {needs: []transitions.Need{roll.NeedQuorum}, want: []string{"quorum"}},
+		"partitions":     {needs: []transitions.Need{roll.NeedPartitions}, want: []string{"partitions"}},
+		"brokers":        {needs: []transitions.Need{roll.NeedBrokers}, want: []string{"brokers"}},
+		"features":       {needs: []transitions.Need{kafkaversion.NeedFeatures}, want: []string{"features[]"}},
 		"something else": {needs: []transitions.Need{"weather"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,19 +52,6 @@ func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestSupportedRangesAreAdded(t *testing.T) {
-	r := separate(t)
-	r.settle()
-	r.kafka.features = kafkaclient.Features{
-		Finalized: map[string]int16{"metadata.version": 27}, Supported: map[int32]map[string]kafkaclient.Range{1: {"metadata.version": {Min: 7, Max: 27}}},
-	}
-	r.needs = []transitions.Need{kafkaversion.NeedFeatures}
-	got, known := r.view(false).Features.Get()
-	if !known || got.Level("metadata.version") != 27 || got.Supported[1]["metadata.version"].Max != 27 {
-		t.Errorf("features %+v, known %v", got, known)
 	}
 }
 

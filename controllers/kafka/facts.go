@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
@@ -36,16 +35,11 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 		defer cancel()
 	}
 	readings := c.Observer.Read(ctx, cluster, queries, look.Live, look.Now)
-	supported := map[int32]map[string]kafkaclient.Range{}
 	for i, q := range queries {
 		r := &readings[i]
 		switch q.About {
 		case kafkaclient.AboutFeatures:
 			v.Features = fact(r, r.Answer.Features)
-		case kafkaclient.AboutSupport:
-			if r.Err == nil && r.Answer.Features != nil {
-				supported[q.Broker] = r.Answer.Features.Supported[q.Broker]
-			}
 		case kafkaclient.AboutQuorum:
 			v.seenQuorum = fact(r, r.Answer.Quorum)
 		case kafkaclient.AboutPartitions:
@@ -55,7 +49,6 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 		default:
 		}
 	}
-	v.Features = withSupport(v.Features, supported)
 	if look.Wants(roll.NeedQuorum) {
 		v.Quorum = v.seenQuorum
 	}
@@ -67,20 +60,15 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 // queries are what the wanted facts take.
 func (v *View) queries(look lifecycle.Viewing) []Query {
 	var out []Query
-	add := func(need transitions.Need, about kafkaclient.Subject, broker int32) {
-		q := Query{Question: kafkaclient.Question{About: about, Broker: broker}}
+	add := func(need transitions.Need, about kafkaclient.Subject) {
+		q := Query{Question: kafkaclient.Question{About: about}}
 		if look.MaxAge != nil {
 			q.MaxAge = look.MaxAge(need)
 		}
 		out = append(out, q)
 	}
 	if look.Wants(kafkaversion.NeedFeatures) {
-		add(kafkaversion.NeedFeatures, kafkaclient.AboutFeatures, 0)
-		for i := range v.Nodes {
-			if n := &v.Nodes[i]; n.RolesRunning.Broker && n.Pod.Running && n.Pod.Ready {
-				add(kafkaversion.NeedFeatures, kafkaclient.AboutSupport, n.ID)
-			}
-		}
+		add(kafkaversion.NeedFeatures, kafkaclient.AboutFeatures)
 	}
 	confirm := func(about kafkaclient.Subject) {
 		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
@@ -90,16 +78,16 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 	case controllers:
 		confirm(kafkaclient.AboutQuorum)
 	case look.Wants(roll.NeedQuorum):
-		add(roll.NeedQuorum, kafkaclient.AboutQuorum, 0)
+		add(roll.NeedQuorum, kafkaclient.AboutQuorum)
 	}
 	if look.Wants(roll.NeedPartitions) {
-		add(roll.NeedPartitions, kafkaclient.AboutPartitions, 0)
+		add(roll.NeedPartitions, kafkaclient.AboutPartitions)
 	}
 	switch {
 	case brokers:
 		confirm(kafkaclient.AboutBrokers)
 	case look.Wants(roll.NeedBrokers):
-		add(roll.NeedBrokers, kafkaclient.AboutBrokers, 0)
+		add(roll.NeedBrokers, kafkaclient.AboutBrokers)
 	}
 	return out
 }
@@ -141,21 +129,4 @@ func fact[T any](r *Reading, value *T) transitions.Fact[T] {
 	default:
 		return transitions.Known(*value, r.At)
 	}
-}
-
-// withSupport adds the ranges that single brokers told to the features. A broker that did not tell is left out.
-func withSupport(features transitions.Fact[kafkaclient.Features], supported map[int32]map[string]kafkaclient.Range) transitions.Fact[kafkaclient.Features] {
-	if !features.Asked() || len(supported) == 0 {
-		return features
-	}
-	value, known := features.Get()
-	if !known {
-		return features
-	}
-	value = value.Clone()
-	if value.Supported == nil {
-		value.Supported = map[int32]map[string]kafkaclient.Range{}
-	}
-	maps.Copy(value.Supported, supported)
-	return transitions.Known(value, features.At())
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// NeedFeatures are the finalized feature levels and the ranges that the running binaries support.
+// NeedFeatures are the finalized feature levels. Which a binary supports is the version table's word: it must be known before a
+// binary runs.
 const NeedFeatures transitions.Need = "features"
 
 // Facts of a version change.

@@ -118,7 +118,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "path-open", From: Refusing, To: Checking, When: all(sound, pathAllowed, snapshotsPossible), Awaited: true, Doc: "what stood in the way is gone"},
 		}),
 		Needs: append(roll.Needs(), machines.Need{
-			Name: NeedFeatures, Doc: "the finalized feature levels and the ranges that running binaries support (ApiVersions)",
+			Name: NeedFeatures, Doc: "the finalized feature levels (ApiVersions)",
 		}),
 		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim {
 			d := f.direction()
