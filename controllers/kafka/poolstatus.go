@@ -10,7 +10,6 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
@@ -133,7 +132,7 @@ func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Cond
 			down = append(down, n.PodName)
 		}
 	}
-	left := slices.DeleteFunc(undone(t.view), func(w nodeids.Warning) bool { return w.Pool != pool.Name })
+	left := undoneIn(t.view, pool)
 	c := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "NodesReady", Message: "every wanted node is ready"}
 	switch {
 	case t.view.IDs.Refusal != "":
@@ -145,7 +144,7 @@ func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Cond
 	case len(left) > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, left[0].Reason, left[0].Message
 	}
-	out := append([]metav1.Condition{c}, poolWarnings(t.view, pool)...)
+	out := append([]metav1.Condition{c}, poolWarnings(t.view, pool, left)...)
 	for i := range out {
 		out[i].ObservedGeneration = pool.Generation
 		out[i].LastTransitionTime = metav1.NewTime(t.view.Now.UTC().Truncate(time.Second))

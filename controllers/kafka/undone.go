@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 )
 
@@ -21,27 +22,34 @@ const (
 func undone(v *View) []nodeids.Warning {
 	var out []nodeids.Warning
 	for _, pool := range v.Objects.Pools {
-		var unwanted, otherRoles []string
-		for i := range v.Nodes {
-			n := &v.Nodes[i]
-			switch {
-			case n.Pool != pool.Name || !n.Pod.Exists:
-			case !n.Wanted:
-				unwanted = append(unwanted, n.PodName)
-			case n.Roles != n.RolesWanted:
-				otherRoles = append(otherRoles, n.PodName)
-			}
+		out = append(out, undoneIn(v, pool)...)
+	}
+	return out
+}
+
+// undoneIn is undone of one pool.
+func undoneIn(v *View, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
+	var unwanted, otherRoles []string
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		switch {
+		case n.Pool != pool.Name || !n.Pod.Exists:
+		case !n.Wanted:
+			unwanted = append(unwanted, n.PodName)
+		case n.Roles != n.RolesWanted:
+			otherRoles = append(otherRoles, n.PodName)
 		}
-		if len(unwanted) > 0 {
-			out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonScaleDownPending, Message: fmt.Sprintf(
-				"KafkaNodePool %s wants %d nodes; %s go on running, since nodes are not removed yet: set spec.replicas back to %d",
-				pool.Name, pool.Spec.Replicas, roll.Names(unwanted), int(pool.Spec.Replicas)+len(unwanted))})
-		}
-		if len(otherRoles) > 0 {
-			out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonRolesNotChanged, Message: fmt.Sprintf(
-				"KafkaNodePool %s declares other roles than %s run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool",
-				pool.Name, roll.Names(otherRoles))})
-		}
+	}
+	var out []nodeids.Warning
+	if len(unwanted) > 0 {
+		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonScaleDownPending, Message: fmt.Sprintf(
+			"KafkaNodePool %s wants %d nodes; %s go on running, since nodes are not removed yet: set spec.replicas back to %d",
+			pool.Name, pool.Spec.Replicas, roll.Names(unwanted), int(pool.Spec.Replicas)+len(unwanted))})
+	}
+	if len(otherRoles) > 0 {
+		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonRolesNotChanged, Message: fmt.Sprintf(
+			"KafkaNodePool %s declares other roles than %s run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool",
+			pool.Name, roll.Names(otherRoles))})
 	}
 	return out
 }

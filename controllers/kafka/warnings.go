@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -135,10 +136,10 @@ func (w warned) conditions() []metav1.Condition {
 	return out
 }
 
-// poolWarnings are the warnings that are about one pool, for its own status.
-func poolWarnings(v *View, pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
+// poolWarnings are the warnings that are about one pool, for its own status: those of its ids, what is left undone, and fields.
+func poolWarnings(v *View, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
 	w := warned{}
-	for _, warning := range slices.Concat(v.IDs.Warnings, undone(v)) {
+	for _, warning := range slices.Concat(v.IDs.Warnings, left) {
 		if warning.Pool == pool.Name {
 			w.add(warning.Reason, warning.Message)
 		}

@@ -16,9 +16,8 @@ import (
 // PodsMade is the condition that says why a pod could not be made; while every pod could there is none.
 const PodsMade = "PodsMade"
 
-// show writes the status if it changed, with what keeps pods from being made. While a restart is in the middle of switching an entry the status waits, so that it does not
-// come in between.
-// It returns when to look again for that.
+// show writes the status if it changed, with what keeps pods from being made. While a restart is in the middle of switching an
+// entry the status waits, so that it does not come in between. It returns when to look again for that.
 func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f *findings, trouble error) (time.Duration, error) {
 	next := set.Status
 	next.ObservedGeneration, next.Pods, next.ReadyPods, next.CurrentPods = set.Generation, f.pods, f.ready, f.current
