@@ -50,18 +50,7 @@ kafkaVersions:
 - {version: 4.0.2, metadata: 4.0-IV3, supported: true}
 - {version: 4.1.2, metadata: 4.1-IV1, supported: true, default: true}
 ---
-apiVersion: kafka.strimzi.io/v1
-kind: KafkaNodePool
-metadata: {name: nodes, labels: {strimzi.io/cluster: my-cluster}}
-spec: {replicas: 3, roles: [controller, broker], storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 10Gi}]}}
----
-apiVersion: kafka.strimzi.io/v1
-kind: Kafka
-metadata: {name: my-cluster}
-spec:
-  kafka:
-    listeners: [{name: plain, port: 9092, type: internal, tls: false}]
-    config: {metadata.log.max.snapshot.interval.ms: 0}
+` + threeNodes + `    config: {metadata.log.max.snapshot.interval.ms: 0}
 `
 
 // A downgrade that is refused because nodes never snapshot leaves the restarts to the roll, which brings the interval that the

@@ -137,6 +137,20 @@ func (l *lived) state() string {
 	return fmt.Sprintf("%s at %s, pods %s", k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, strings.Join(sorted(seen), " and "))
 }
 
+// threeNodes is a cluster of three nodes of both roles; its configuration follows.
+const threeNodes = `apiVersion: kafka.strimzi.io/v1
+kind: KafkaNodePool
+metadata: {name: nodes, labels: {strimzi.io/cluster: my-cluster}}
+spec: {replicas: 3, roles: [controller, broker], storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 10Gi}]}}
+---
+apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+metadata: {name: my-cluster}
+spec:
+  kafka:
+    listeners: [{name: plain, port: 9092, type: internal, tls: false}]
+`
+
 // known are the versions of the table that the sequences rest on.
 const known = `
 apiVersion: detent.dev/v1alpha1
@@ -148,18 +162,7 @@ kafkaVersions:
 - {version: 4.3.0, metadata: 4.3-IV0, supported: true}
 - {version: 4.3.1, metadata: 4.3-IV0, supported: true, default: true}
 ---
-apiVersion: kafka.strimzi.io/v1
-kind: KafkaNodePool
-metadata: {name: nodes, labels: {strimzi.io/cluster: my-cluster}}
-spec: {replicas: 3, roles: [controller, broker], storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 10Gi}]}}
----
-apiVersion: kafka.strimzi.io/v1
-kind: Kafka
-metadata: {name: my-cluster}
-spec:
-  kafka:
-    listeners: [{name: plain, port: 9092, type: internal, tls: false}]
-    config: {default.replication.factor: 3, min.insync.replicas: 2}
+` + threeNodes + `    config: {default.replication.factor: 3, min.insync.replicas: 2}
 `
 
 func TestSequencesOfChanges(t *testing.T) {
