@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -20,6 +21,8 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkaadmin "github.com/detent-dev/detent/clients/kafka/admin"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -243,16 +246,40 @@ func (e *estate) End(ctx context.Context, reader client.Reader, key client.Objec
 	if err != nil {
 		return "", err
 	}
-	var running []string
-	for _, p := range pods {
-		running = append(running, fmt.Sprintf("%s@%s ready=%t", p.Name, p.Annotations["strimzi.io/kafka-version"], isReady(p)))
+	return fmt.Sprintf("%s; status: version %s at %s, nodes %v", versionsOf(pods), k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, k.Status.NodeIDs), nil
+}
+
+// Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen.
+func (e *estate) Lingers(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error) {
+	k := &kafkav1beta2.Kafka{}
+	if err := reader.Get(ctx, key, k); err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("%s; status: version %s at %s, nodes %v", strings.Join(running, " "), k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, k.Status.NodeIDs), nil
+	if c := conditionOf(k, kafkacontroller.VersionSettled); c.Status != metav1.ConditionTrue {
+		return c.Message, nil
+	}
+	var records corev1.ConfigMapList
+	err := reader.List(ctx, &records, client.InNamespace(key.Namespace), client.MatchingLabels{labels.Cluster: key.Name, labels.Record: labels.RecordNode})
+	for i := range records.Items {
+		if r := &records.Items[i]; r.Data[record.KeyFormat] != string(record.FormatDone) {
+			return r.Name + " allows to format", nil
+		}
+	}
+	return "", err
+}
+
+// versionsOf pods, in words.
+func versionsOf(pods []*corev1.Pod) string {
+	var out []string
+	for _, p := range pods {
+		out = append(out, fmt.Sprintf("%s@%s ready=%t", p.Name, p.Annotations[labels.KafkaVersion], isReady(p)))
+	}
+	return strings.Join(out, ", ")
 }
 
 func podsOf(ctx context.Context, reader client.Reader, key client.ObjectKey) ([]*corev1.Pod, error) {
 	var list corev1.PodList
-	if err := reader.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{"strimzi.io/cluster": key.Name}); err != nil {
+	if err := reader.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{labels.Cluster: key.Name}); err != nil {
 		return nil, err
 	}
 	var out []*corev1.Pod

@@ -33,16 +33,7 @@ var _ = Describe("what people declare", func() {
 	})
 
 	It("is refused with a reason where only the operator can tell, and mended by taking it back", func(ctx SpecContext) {
-		sc := newScene(ctx, clusters{}, nil)
-		sc.start(nil)
-		jump := client.ObjectKey{Namespace: sc.namespace, Name: "jump"}
-		for _, o := range []client.Object{
-			poolOf(jump, "j", 1, controllerRole, brokerRole), kafkaOf(jump.Namespace, jump.Name, old, "", 1),
-		} {
-			Expect(admin.Create(ctx, o)).To(Succeed())
-		}
-		sc.rest()
-		sc.settle()
+		sc, jump := restingCluster(ctx, "jump", 1)
 		made := outside.born.of(jump)
 
 		sc.editNamed(jump.Name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.Version = oldest })

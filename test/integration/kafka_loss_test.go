@@ -42,14 +42,7 @@ var _ = Describe("what is lost", func() {
 	}, NodeTimeout(2*timeLimit))
 
 	It("is made again as it was while the cluster is paused", func(ctx SpecContext) {
-		sc := newScene(ctx, clusters{}, nil)
-		sc.start(nil)
-		key := client.ObjectKey{Namespace: sc.namespace, Name: "paused"}
-		for _, o := range []client.Object{poolOf(key, "p", 1, controllerRole, brokerRole), kafkaOf(key.Namespace, key.Name, old, "", 1)} {
-			Expect(admin.Create(ctx, o)).To(Succeed())
-		}
-		sc.rest()
-		sc.settle()
+		sc, key := restingCluster(ctx, "paused", 1)
 		before := running(ctx, key)
 		sc.editNamed(key.Name, func(o lifecycle.Object) {
 			o.SetAnnotations(map[string]string{lifecycle.PauseAnnotation: "true"})
@@ -67,14 +60,7 @@ var _ = Describe("what is lost", func() {
 
 var _ = Describe("a change of mind", func() {
 	It("turns a roll back: what went comes back, what has not gone stays, and the level never moves", func(ctx SpecContext) {
-		sc := newScene(ctx, clusters{}, nil)
-		sc.start(nil)
-		key := client.ObjectKey{Namespace: sc.namespace, Name: "revert"}
-		for _, o := range []client.Object{poolOf(key, "p", 3, controllerRole, brokerRole), kafkaOf(key.Namespace, key.Name, old, "", 3)} {
-			Expect(admin.Create(ctx, o)).To(Succeed())
-		}
-		sc.rest()
-		sc.settle()
+		sc, key := restingCluster(ctx, "revert", 3)
 		level := featureEpoch(key)
 		film := filmed(ctx, key)
 		sc.editNamed(key.Name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.Version = newer })
@@ -93,14 +79,7 @@ var _ = Describe("a change of mind", func() {
 	}, NodeTimeout(2*timeLimit))
 
 	It("that is refused holds back nothing else: another setting is still rolled out", func(ctx SpecContext) {
-		sc := newScene(ctx, clusters{}, nil)
-		sc.start(nil)
-		key := client.ObjectKey{Namespace: sc.namespace, Name: "refused"}
-		for _, o := range []client.Object{poolOf(key, "p", 1, controllerRole, brokerRole), kafkaOf(key.Namespace, key.Name, old, "", 1)} {
-			Expect(admin.Create(ctx, o)).To(Succeed())
-		}
-		sc.rest()
-		sc.settle()
+		sc, key := restingCluster(ctx, "refused", 1)
 		sc.editNamed(key.Name, func(o lifecycle.Object) {
 			kafkaIn(o).Spec.Kafka.Version = nowhere
 			kafkaIn(o).Spec.Kafka.Config["log.retention.hours"] = value(24)
@@ -111,6 +90,20 @@ var _ = Describe("a change of mind", func() {
 		Expect(refusal(sc, key.Name)()).To(And(HavePrefix("Refused"), ContainSubstring(nowhere)))
 	})
 })
+
+// restingCluster is a scene with one cluster of nodes of both roles on the old version, at rest.
+func restingCluster(ctx SpecContext, name string, nodes int) (*scene, client.ObjectKey) {
+	GinkgoHelper()
+	sc := newScene(ctx, clusters{}, nil)
+	sc.start(nil)
+	key := client.ObjectKey{Namespace: sc.namespace, Name: name}
+	for _, o := range []client.Object{poolOf(key, "p", nodes, controllerRole, brokerRole), kafkaOf(key.Namespace, key.Name, old, "", nodes)} {
+		Expect(admin.Create(ctx, o)).To(Succeed())
+	}
+	sc.rest()
+	sc.settle()
+	return sc, key
+}
 
 // losePods of a cluster, as a node that goes away takes them with it.
 func losePods(ctx SpecContext, key client.ObjectKey) {
@@ -127,11 +120,7 @@ func running(ctx SpecContext, key client.ObjectKey) string {
 	GinkgoHelper()
 	pods, err := podsOf(ctx, admin, key)
 	Expect(err).NotTo(HaveOccurred())
-	var out []string
-	for _, p := range pods {
-		out = append(out, fmt.Sprintf("%s@%s ready=%t", p.Name, p.Annotations["strimzi.io/kafka-version"], isReady(p)))
-	}
-	return strings.Join(out, ", ")
+	return versionsOf(pods)
 }
 
 // madeOnceMore says which pods were made other than as often as those of an undisturbed cluster, or once more.

@@ -168,6 +168,15 @@ func (s *scene) make() {
 	GinkgoHelper()
 	s.create()
 	s.rest()
+	if world, ok := s.world.(Lingering); ok {
+		Eventually(func(g Gomega) {
+			for _, v := range s.visits {
+				what, err := world.Lingers(s, admin, s.key(v))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(what).To(BeEmpty(), v.String())
+			}
+		}).Should(Succeed())
+	}
 }
 
 func (s *scene) create() {

@@ -59,6 +59,11 @@ type Reserved interface{ Reservations() map[string]string }
 // Forgetful is a World that can lose the statuses of everything that belongs to an object.
 type Forgetful interface{ Forget(key client.ObjectKey) }
 
+// Lingering is a World in which something is still to be learned of an object that rests already. It says what, or nothing.
+type Lingering interface {
+	Lingers(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error)
+}
+
 // Scaled is a World that takes another time than scale says.
 type Scaled interface{ Scale() float64 }
 
