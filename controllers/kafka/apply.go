@@ -23,8 +23,12 @@ import (
 //
 // Whatever is remembered comes before what it speaks of: node ids and records before claims, claims and configurations before
 // entries, entries before pods, which the controller of StrimziPodSets makes. While the ids or the identity of the cluster are
-// in doubt no node is made. A new node gets an entry at the version that is given for it; none for an empty one.
+// in doubt no node is made. A new node gets an entry at the version that is given for it; none for an empty one. Nothing of a
+// cluster is changed whose nodes another operator has made.
 func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, version func(*Node) string) error {
+	if foreign(view) != "" {
+		return nil
+	}
 	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
 	var failures []error
 	for _, step := range []func(context.Context) error{

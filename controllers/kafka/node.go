@@ -89,6 +89,8 @@ type Pod struct {
 	Version, Revision string
 	// Image of the container of Kafka.
 	Image string
+	// Foreign says that another operator has made it.
+	Foreign bool
 	// Trouble is why it cannot start or stay up, with the process's last words. Empty for a pod that merely is not ready yet.
 	Trouble string
 	// SnapshotInterval that its process was made with; zero takes no snapshots by time.

@@ -102,8 +102,10 @@ func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 
 // obstacle is what is wrong with the declaration as a whole; nothing is touched while there is one.
 func obstacle(k *kafkav1beta2.Kafka, v *View) string {
-	unguarded, disks, orphans := unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v)
+	unguarded, disks, orphans, foreign := unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v), foreign(v)
 	switch {
+	case foreign != "":
+		return foreign
 	case v.Identity.Mismatch != "":
 		return v.Identity.Mismatch
 	case v.IDs.Refusal != "":

@@ -20,7 +20,7 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	p := Pod{
 		Exists: true, UID: pod.UID, Terminating: pod.DeletionTimestamp != nil,
 		Version: pod.Annotations[labels.KafkaVersion], Revision: pod.Annotations[labels.Revision],
-		SnapshotInterval: interval(pod.Annotations[labels.SnapshotInterval]),
+		SnapshotInterval: interval(pod.Annotations[labels.SnapshotInterval]), Foreign: madeByStrimzi(pod),
 	}
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == containerKafka {

@@ -35,8 +35,10 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *
 	if n == nil {
 		return fmt.Errorf("restarting node %d: there is no such node", id)
 	}
-	if text := view.misplaced(n); text != "" {
-		return fmt.Errorf("restarting %s: %s", n.PodName, text)
+	for _, text := range []string{foreign(view), view.misplaced(n)} {
+		if text != "" {
+			return fmt.Errorf("restarting %s: %s", n.PodName, text)
+		}
 	}
 	entry, err := view.entry(n, version)
 	if err != nil {
