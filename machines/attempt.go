@@ -25,5 +25,5 @@ func AttemptID(uid, lifecycle, target string, startedAt time.Time) string {
 // newAttempt hashes the whole target and shows as much of it as the status holds.
 func newAttempt(uid, lifecycle string, aim Aim, now time.Time) *lifecyclev1.Attempt {
 	start := metav1.NewTime(now.Truncate(time.Second))
-	return &lifecyclev1.Attempt{ID: AttemptID(uid, lifecycle, aim.To, start.Time), From: cut(aim.From, maxTarget), To: cut(aim.To, maxTarget), StartedAt: start}
+	return &lifecyclev1.Attempt{ID: AttemptID(uid, lifecycle, aim.To, start.Time), From: Cut(aim.From, maxTarget), To: Cut(aim.To, maxTarget), StartedAt: start}
 }

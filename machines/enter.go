@@ -3,7 +3,6 @@ package machines
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,7 +42,7 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 		out.Edges = 0
 	}
 	out.History = remember(out.History, lifecyclev1.Transition{
-		At: out.EnteredAt, Event: move.Event, From: cut(move.From, maxName), To: move.To, Attempt: attemptID(move.Attempt),
+		At: out.EnteredAt, Event: move.Event, From: Cut(move.From, maxName), To: move.To, Attempt: attemptID(move.Attempt),
 	})
 	return out, nil
 }
@@ -87,7 +86,7 @@ func advanced(before, after *lifecyclev1.Progress) bool {
 // show runs what fills in the entry. A defect of the machine is shown in its place.
 func (l *look[F, M, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) {
 	if err := l.guarded(fill); err != nil {
-		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: cut(err.Error(), maxSaw)}}
+		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: Cut(err.Error(), maxSaw)}}
 	}
 }
 
@@ -111,7 +110,7 @@ func (l *look[F, M, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, M, FX
 	if count.Total > 0 {
 		out.Progress = &lifecyclev1.Progress{
 			Done: int32(min(count.Done, maxCount)), Total: int32(min(count.Total, maxCount)), //nolint:gosec // bounded above
-			Unit: l.machine.def.Progress.Unit, Current: cut(count.Current, maxName),
+			Unit: l.machine.def.Progress.Unit, Current: Cut(count.Current, maxName),
 		}
 	}
 }
@@ -131,7 +130,7 @@ func (l *look[F, M, FX, E]) waiting(n *node[F, M, FX], memo M) (out []lifecyclev
 	for _, i := range n.awaited {
 		for _, b := range l.blockers(&n.rows[i], memo) {
 			pending = pending || b.Pending
-			listed := slices.ContainsFunc(out, func(w lifecyclev1.WaitingFor) bool { return w.Guard == cut(b.Guard, maxName) })
+			listed := slices.ContainsFunc(out, func(w lifecyclev1.WaitingFor) bool { return w.Guard == Cut(b.Guard, maxName) })
 			if listed || b.Pending || len(out) == maxWaiting {
 				continue
 			}
@@ -170,7 +169,7 @@ func (l *look[F, M, FX, E]) blockers(row *Transition[F, M], memo M) []transition
 }
 
 func waitingFor(b transitions.Blocker) lifecyclev1.WaitingFor {
-	return lifecyclev1.WaitingFor{Guard: cut(b.Guard, maxName), Want: cut(b.Want, maxText), Saw: cut(b.Saw, maxSaw)}
+	return lifecyclev1.WaitingFor{Guard: Cut(b.Guard, maxName), Want: Cut(b.Want, maxText), Saw: Cut(b.Saw, maxSaw)}
 }
 
 // fixedDeadline of a Work or Wait that was entered, or made progress, now.
@@ -225,18 +224,3 @@ const (
 	maxHistory = 20
 	maxCount   = 1 << 30
 )
-
-// cut shortens a text to at most n bytes without splitting a character.
-// What is no UTF-8 is replaced, since it would come back from the API server as another text than was written.
-func cut(text string, n int) string {
-	const more = "..."
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= n {
-		return text
-	}
-	end := n - len(more)
-	for end > 0 && text[end]&0xC0 == 0x80 {
-		end--
-	}
-	return text[:end] + more
-}

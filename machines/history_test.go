@@ -124,7 +124,7 @@ func TestCut(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, cut(tc.text, tc.n)); diff != "" {
+			if diff := cmp.Diff(tc.want, Cut(tc.text, tc.n)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -138,11 +138,11 @@ func TestCutProperties(t *testing.T) {
 			text = rapid.String().Draw(t, "text")
 		}
 		n := rapid.IntRange(3, 80).Draw(t, "n")
-		got := cut(text, n)
+		got := Cut(text, n)
 		if len(got) > n || !utf8.ValidString(got) {
 			t.Fatalf("cut to %d: %q", n, got)
 		}
-		if cut(got, n) != got {
+		if Cut(got, n) != got {
 			t.Fatalf("cutting twice differs: %q", got)
 		}
 		if utf8.ValidString(text) && len(text) <= n && got != text {

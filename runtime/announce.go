@@ -70,7 +70,7 @@ func note(moved *pass.Moved, state states.State) string {
 	if moved.Move.Event == machines.EventLocated && moved.Move.From != "" {
 		text += " (the stored state did not agree with what was observed)"
 	}
-	return shorten(text, maxNote)
+	return machines.Cut(text, maxNote)
 }
 
 // maxNote is what the API takes as the note of an event.
@@ -80,6 +80,6 @@ const maxNote = 1024
 func (p *onePass[O, V, E]) refused(object O, err error) {
 	p.metrics.refusedWrite(p.kind.Name)
 	if p.events != nil {
-		p.events.Eventf(object, nil, corev1.EventTypeWarning, "StatusRefused", "write-status", "%s", shorten(err.Error(), maxNote))
+		p.events.Eventf(object, nil, corev1.EventTypeWarning, "StatusRefused", "write-status", "%s", machines.Cut(err.Error(), maxNote))
 	}
 }

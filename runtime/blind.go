@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/detent-dev/detent/machines"
 )
 
 // ViewFailed is the reason of Stalled and of Ready while the world cannot be looked at, so that nothing can be decided.
@@ -42,7 +44,7 @@ func (p *onePass[O, V, E]) blind(ctx context.Context, failure error) error {
 func (p *onePass[O, V, E]) showBlind(ctx context.Context, failure error) error {
 	next := p.copy()
 	status := next.LifecycleStatus()
-	message := shorten("nothing can be decided, since the world cannot be looked at: "+failure.Error(), maxMessage)
+	message := machines.Cut("nothing can be decided, since the world cannot be looked at: "+failure.Error(), maxMessage)
 	fresh := slices.DeleteFunc(slices.Clone(status.Conditions), func(c metav1.Condition) bool {
 		return c.Type == Ready || c.Type == Reconciling || c.Type == Stalled
 	})

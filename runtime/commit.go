@@ -12,6 +12,7 @@ import (
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/machines"
 )
 
 // projectionPause is the least time between two writes that change only what a person reads.
@@ -100,7 +101,7 @@ func (p *onePass[O, V, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	if !none {
 		const most, longest = 8, 512
 		waiting = waiting[:min(len(waiting), most-1)]
-		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Want: "the action to succeed", Saw: shorten(t.last, longest)})
+		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Want: "the action to succeed", Saw: machines.Cut(t.last, longest)})
 	}
 	entry.WaitingFor = waiting
 }

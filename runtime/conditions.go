@@ -132,7 +132,7 @@ func (s *standing) reason() string {
 // message says what moves, what it waits for and how far it is, without a ticking number.
 func (s *standing) message() string {
 	if s.defect != "" {
-		return shorten(s.name+": the machine is defective and stays where it is: "+s.defect, maxMessage)
+		return machines.Cut(s.name+": the machine is defective and stays where it is: "+s.defect, maxMessage)
 	}
 	if s.entry == nil {
 		return s.name + ": not looked at yet"
@@ -167,7 +167,7 @@ func (s *standing) message() string {
 	if p := s.entry.Progress; p != nil {
 		fmt.Fprintf(&b, "; %d of %d %ss done", p.Done, p.Total, p.Unit)
 	}
-	return shorten(b.String(), maxMessage)
+	return machines.Cut(b.String(), maxMessage)
 }
 
 // advice are the conditions of a Hold that is no refusal.
@@ -207,7 +207,7 @@ func settle(fresh, old []metav1.Condition, generation int64, now time.Time) []me
 	}
 	for i := range fresh {
 		c := &fresh[i]
-		c.Message = shorten(c.Message, maxMessage)
+		c.Message = machines.Cut(c.Message, maxMessage)
 		c.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
 		c.ObservedGeneration = generation
 		for j := range old {
@@ -236,14 +236,6 @@ const (
 	maxConditions = 32
 	maxMessage    = 1536
 )
-
-// shorten cuts a text to at most n bytes without splitting a character.
-func shorten(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n-3], "") + "..."
-}
 
 // summarise picks the first lifecycle that is not at rest, else the first.
 func summarise(all []standing) *lifecyclev1.Summary {

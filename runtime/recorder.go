@@ -24,6 +24,8 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/detent-dev/detent/machines"
 )
 
 // Recorder writes each event of its own, once, and at once. The recorder of client-go folds events that differ in their note
@@ -78,7 +80,7 @@ func newRecorder(
 		host = "unknown"
 	}
 	return &Recorder{
-		scheme: scheme, mapper: mapper, controller: controller, instance: shorten(controller+"-"+host, maxInstance), clock: clk, create: create,
+		scheme: scheme, mapper: mapper, controller: controller, instance: machines.Cut(controller+"-"+host, maxInstance), clock: clk, create: create,
 		queue: make(chan *eventsv1.Event, queuedEvents), said: utilcache.NewLRUExpireCacheWithClock(remembered, clk),
 	}
 }
@@ -95,7 +97,7 @@ func (r *Recorder) Eventf(regarding, related k8sruntime.Object, eventType, reaso
 		return
 	}
 	event.Type, event.Reason, event.Action = eventType, reason, action
-	event.Note = shorten(fmt.Sprintf(note, args...), maxNote)
+	event.Note = machines.Cut(fmt.Sprintf(note, args...), maxNote)
 	if r.saidBefore(event) {
 		return
 	}

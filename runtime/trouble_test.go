@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,25 +37,6 @@ func TestTheTroubleOfAnActionHasOneLine(t *testing.T) {
 			}
 			if len(c.stored) != before {
 				t.Error("the stored entry was changed")
-			}
-		})
-	}
-}
-
-func TestShortenKeepsCharactersWhole(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		n    int
-		want string
-	}{
-		"fits":                {"abc", 3, "abc"},
-		"cut":                 {"abcdef", 5, "ab..."},
-		"cut in a character":  {strings.Repeat("ä", 4), 6, "ä..."},
-		"cut after character": {strings.Repeat("ä", 4), 7, "ää..."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, shorten(c.text, c.n)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
+	"github.com/detent-dev/detent/machines"
 )
 
 // containerKafka is the name of the container that runs Kafka.
@@ -160,10 +161,5 @@ func withoutTime(line string) string {
 	return line
 }
 
-func shortened(text string) string {
-	const most = 500 // what a person is told to do stands at the end
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+// shortened so far that what a person is told to do, at the end of a text, is still there.
+func shortened(text string) string { return machines.Cut(text, 500) }
