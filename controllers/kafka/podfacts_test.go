@@ -101,7 +101,7 @@ func TestNoTroubleOfAReadyOrLeavingPod(t *testing.T) {
 func TestTroubleIsShort(t *testing.T) {
 	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 		status(terminated(1, "Error", strings.Repeat("ä", 1000)), corev1.ContainerState{})}}}
-	if got := podFacts(pod, noon).Trouble; len(got) > 510 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') {
+	if got := podFacts(pod, noon).Trouble; len(got) > 500 || !strings.HasSuffix(got, "...") || strings.ContainsRune(got, '\uFFFD') {
 		t.Errorf("trouble has %d bytes: %q", len(got), got)
 	}
 }
