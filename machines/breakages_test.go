@@ -296,6 +296,16 @@ var breakages = map[string]breakage{
 		breaks: func(d *toyDefinition) { g := raised; g.Name = "in-sync"; d.Transitions[raisedRow].When = g },
 		where:  "guard in-sync", mend: "name one of them anew", want: []string{"ErrOneNameTwoGuards"},
 	},
+	"a holding that nobody declared": {
+		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].Releases = []string{"flag"} },
+		where:  "transition raised from Raising", mend: `declare "flag"`, want: []string{"ErrUndeclaredHolding"},
+	},
+	"a holding that nobody takes, kept where nobody stays": {
+		breaks: func(d *toyDefinition) {
+			d.Holdings, d.States[soaking].Keeps = []Holding{{Name: "flag", Doc: "a flag"}}, []string{"flag"}
+		},
+		where: "state Soaking", mend: "drop Keeps", want: []string{"ErrMisplacedKeeps", "ErrUnusedHolding"},
+	},
 	"everything at once": {
 		breaks: func(d *toyDefinition) {
 			d.Doc, d.Target.Of, d.States[checking].Poll, d.Transitions[soakedRow].Awaited, d.Needs[1].Name = "", nil, 0, false, "levels"

@@ -26,6 +26,7 @@ func check[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	checkMachine(def, declared, found)
 	checkGuards(def, found)
 	checkNeeds(def, found)
+	checkHoldings(def, found)
 }
 
 func checkStates[F, M, E any](def *Definition[F, M, E], found *Findings) map[string]*State[F, M, E] {

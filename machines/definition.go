@@ -37,6 +37,8 @@ type Definition[F, M, E any] struct {
 	Migrations map[string]string
 	// Records are the memories that observation cannot give back, with their homes outside status.
 	Records []Record
+	// Holdings are what the machine takes for a while and owes back, whatever becomes of the attempt.
+	Holdings []Holding
 	// MaxEdges is how many transitions an attempt may take without progress before it is Stalled. Default 64.
 	MaxEdges int32
 }
@@ -55,6 +57,8 @@ type State[F, M, E any] struct {
 	// facts only if a guard of the state needs them too. The zero time leaves the fixed deadline. It is asked on every pass, and
 	// what it says may postpone the deadline, never bring it nearer.
 	DeadlineAt func(facts *F, memo M, entered time.Time) time.Time
+	// Keeps names the holdings that a Rest or Hold keeps on purpose, such as a flag that stays set while a person is asked.
+	Keeps []string
 }
 
 // CarryOn as OnTarget means that a changed target is looked at only after this state was left.
@@ -77,6 +81,9 @@ type Action[F, M, E any] struct {
 	TurnBack string
 	// LookAgain is how soon the state looks at the world after the action did something. Default one second.
 	LookAgain time.Duration
+	// Acquires names the holdings that the action may take. What gives them back is an action of another state; that it is done
+	// is seen by the guard of an edge, which Releases it.
+	Acquires []string
 }
 
 // Transition is an edge: a row of the machine's table.
@@ -99,6 +106,10 @@ type Transition[F, M any] struct {
 	EvenIfUnknown bool
 	// Forget drops the memo.
 	Forget bool
+	// Outranks says that the edge is meant to win over later edges of its state that say yes as well.
+	Outranks bool
+	// Releases names the holdings that are given back, or were never taken, wherever the guard says yes.
+	Releases []string
 	// Doc says in one sentence why the lifecycle moves.
 	Doc string
 }
@@ -142,6 +153,8 @@ type Locator[F, M any] struct {
 	Needs []transitions.Need
 	// States that Find may return: the roots of the graph.
 	States []string
+	// Sees names the holdings that Find looks for: it finds a state that does not keep one only where it is not held.
+	Sees []string
 	// Find returns the state and memo. A verdict that is not yes leads to the built-in state Locating.
 	Find func(facts *F) (Place[M], transitions.Verdict)
 }
@@ -184,6 +197,16 @@ type Record struct {
 	// Home says where it lives.
 	Home string
 	Doc  string
+}
+
+// Holding is what a machine takes for a while: a cordon, a flag, a worker that it froze. The disruption slot is none: the runtime
+// gives it back by what it sees. That a holding is released on every path is verified over the declared graph, located, turned-back
+// and target-changed edges included (package verification).
+type Holding struct {
+	// Name in kebab-case.
+	Name string
+	// Doc says what is held, and what it costs while it is.
+	Doc string
 }
 
 // Events and states that every machine has without declaring them.

@@ -37,6 +37,9 @@ var (
 	ErrMissingMemoCodec    = errors.New("memo without a codec")
 	ErrUndeclaredMigration = errors.New("migration to an undeclared state")
 	ErrIncompleteRecord    = errors.New("record without a name, home or doc")
+	ErrUndeclaredHolding   = errors.New("undeclared holding")
+	ErrMisplacedKeeps      = errors.New("holding kept in a state that does not last")
+	ErrUnusedHolding       = errors.New("holding that is never taken or never given back")
 	ErrOneNameTwoGuards    = errors.New("one name for two guards")
 )
 

@@ -20,7 +20,8 @@ var kinds = map[string]error{
 	"ErrMissingBefore": ErrMissingBefore, "ErrMissingTurnBack": ErrMissingTurnBack, "ErrMissingWant": ErrMissingWant,
 	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingLocate": ErrMissingLocate, "ErrMissingTarget": ErrMissingTarget,
 	"ErrMissingMemoCodec": ErrMissingMemoCodec, "ErrUndeclaredMigration": ErrUndeclaredMigration, "ErrIncompleteRecord": ErrIncompleteRecord,
-	"ErrOneNameTwoGuards": ErrOneNameTwoGuards,
+	"ErrOneNameTwoGuards": ErrOneNameTwoGuards, "ErrUndeclaredHolding": ErrUndeclaredHolding, "ErrMisplacedKeeps": ErrMisplacedKeeps,
+	"ErrUnusedHolding": ErrUnusedHolding,
 }
 
 // indices into the toy's declaration.

@@ -112,6 +112,8 @@ type Look[E any] interface {
 	Project() lifecyclev1.Lifecycle
 	// Act says what the state's action wants done. On a live view if the action demands one.
 	Act() Acting[E]
+	// Facts points to what the look was decided upon, for a journal. They are never changed.
+	Facts() any
 }
 
 // Decision is where a lifecycle goes.

@@ -240,6 +240,8 @@ func (l *look[F, M, FX, E]) resume() *lifecyclev1.Attempt {
 	return l.begin(aim)
 }
 
+func (l *look[F, M, FX, E]) Facts() any { return &l.facts }
+
 func (l *look[F, M, FX, E]) Act() Acting[E] {
 	var a Acting[E]
 	if err := l.guarded(func() { a = l.act() }); err != nil {

@@ -22,7 +22,7 @@ func (m *Machine[F, M, E]) Definition() Definition[F, M, E] {
 			def.Transitions[i].Choose = &own
 		}
 	}
-	def.Needs, def.Records = slices.Clone(def.Needs), slices.Clone(def.Records)
+	def.Needs, def.Records, def.Holdings = slices.Clone(def.Needs), slices.Clone(def.Records), slices.Clone(def.Holdings)
 	def.Locate.States = slices.Clone(def.Locate.States)
 	def.Migrations = maps.Clone(def.Migrations)
 	return def

@@ -1,0 +1,64 @@
+package transitions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// coded is a fact in a journal. A known one has At; one that nobody asked for is null.
+type coded[T any] struct {
+	Known      *T         `json:"known,omitempty"`
+	At         *time.Time `json:"at,omitempty"`
+	Unreadable *string    `json:"unreadable,omitempty"`
+	Pending    bool       `json:"pending,omitempty"`
+}
+
+// MarshalJSON writes what is known of the fact, so that the same guard says the same of what UnmarshalJSON reads. Of an error
+// it keeps the text, which is all that a guard sees.
+func (f Fact[T]) MarshalJSON() ([]byte, error) {
+	var c coded[T]
+	switch f.status {
+	case known:
+		at := f.at.UTC()
+		c.Known, c.At = &f.value, &at
+	case unreadable:
+		reason := f.reason()
+		c.Unreadable = &reason
+	case pending:
+		c.Pending = true
+	default:
+		return []byte("null"), nil
+	}
+	return json.Marshal(c)
+}
+
+var errNoFact = errors.New("neither known, nor unreadable, nor pending")
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (f *Fact[T]) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*f = Fact[T]{}
+		return nil
+	}
+	var c coded[T]
+	if err := json.Unmarshal(text, &c); err != nil {
+		return fmt.Errorf("reading a fact: %w", err)
+	}
+	switch {
+	case c.At != nil:
+		var value T // null is the value of a slice or map that holds nothing
+		if c.Known != nil {
+			value = *c.Known
+		}
+		*f = Known(value, *c.At)
+	case c.Unreadable != nil:
+		*f = Unreadable[T](errors.New(*c.Unreadable)) //nolint:err113 // the text of another process
+	case c.Pending:
+		*f = Pending[T]()
+	default:
+		return fmt.Errorf("reading a fact: %w", errNoFact)
+	}
+	return nil
+}
