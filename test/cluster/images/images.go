@@ -75,6 +75,11 @@ func known(recipes []Recipe) []string {
 
 // Make makes images and puts them into the store.
 func (k *Kitchen) Make(ctx context.Context, recipes []Recipe) error {
+	held, err := k.Store.use()
+	if err != nil {
+		return err
+	}
+	defer held.Close()
 	for i := range recipes {
 		r := &recipes[i]
 		begun := time.Now()

@@ -101,6 +101,11 @@ func (s Store) Put(ref string, image v1.Image) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	held, err := s.change()
+	if err != nil {
+		return false, err
+	}
+	defer held.Close()
 	index, err := p.ImageIndex()
 	if err != nil {
 		return false, err
@@ -167,8 +172,25 @@ func fileKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Prune removes content that no image has.
+// Prune removes content that no image has, and what commands that were killed have left. While another command makes images
+// it does nothing: what is unused cannot be told, and that command prunes when it is done.
 func (s Store) Prune() error {
+	held, err := s.alone()
+	if err != nil || held == nil {
+		return err
+	}
+	defer held.Close()
+	for _, pattern := range []string{s.path("root-*"), s.path("jars-*"), filepath.Join(s.Blobs(), "layer-*")} {
+		left, err := filepath.Glob(pattern)
+		if err != nil {
+			return err
+		}
+		for _, path := range left {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
+	}
 	p, err := s.open()
 	if err != nil {
 		return err

@@ -121,3 +121,34 @@ func TestChoose(t *testing.T) {
 		t.Error("an unknown name is accepted")
 	}
 }
+
+func TestPruneWaitsForWhoMakesImages(t *testing.T) {
+	s := Store{Dir: t.TempDir()}
+	l := testLayer(t, s, "of an image to come", "a")
+	left := s.path("root-1")
+	if err := os.MkdirAll(filepath.Join(left, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	used, err := s.use()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Prune(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.kept("of an image to come"); err != nil {
+		t.Errorf("a layer was removed while images were made: %v", err)
+	}
+	if err := used.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Prune(); err != nil {
+		t.Fatal(err)
+	}
+	digest, _ := l.Digest()
+	for _, path := range []string{left, filepath.Join(s.Blobs(), digest.Algorithm, digest.Hex)} {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is still there (%v)", path, err)
+		}
+	}
+}
