@@ -74,6 +74,9 @@ func (g Guard[F, M]) IsZero() bool { return g.Ask == nil && g.op == leaf }
 // Combined says whether the guard is All, Any or Not of others.
 func (g Guard[F, M]) Combined() bool { return g.op != leaf }
 
+// Alternative says whether the guard is Any of others.
+func (g Guard[F, M]) Alternative() bool { return g.op == anyOf }
+
 // Negated returns the guard inside a Not.
 func (g Guard[F, M]) Negated() (Guard[F, M], bool) {
 	if g.op == not {

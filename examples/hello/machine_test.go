@@ -5,6 +5,7 @@ import (
 
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/machines/verification"
 )
 
 // TestTransitions is the whole specification of the machine, on a screen: what is stored, what is seen, what follows.
@@ -34,5 +35,20 @@ func TestTransitions(t *testing.T) {
 			Name: "another text is wanted meanwhile", Reason: "it is another attempt, even if the text was heard by chance", State: "Speaking",
 			Attempt: "good evening", Facts: spoken, Want: want{Event: machines.EventTargetChanged, To: "Speaking"},
 		},
+	})
+}
+
+// TestMachine judges the machine as a whole, over every facts that matters to it.
+func TestMachine(t *testing.T) {
+	machine, err := machines.Compile(Definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machinetest.Verify(t, machine, verification.Domain[facts, memo]{
+		Base: func() facts { return facts{Wanted: "hello", Spoken: "hello"} },
+		Dimensions: []verification.Dimension[facts]{verification.Of(
+			verification.Value[facts]{Name: "spoken"},
+			verification.Value[facts]{Name: "another text wanted", Set: func(f *facts) { f.Wanted = "good day" }},
+		)},
 	})
 }

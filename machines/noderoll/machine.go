@@ -76,8 +76,8 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 		}, included.States()),
 		Transitions: slices.Concat([]row{
 			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: wanted, Doc: "a pod differs from what is wanted of it"},
-			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
-			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a declaration that cannot be acted upon"), Forget: true, Doc: "the declaration cannot be acted upon any more"},
+			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Outranks: true, Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
+			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a declaration that cannot be acted upon"), Outranks: true, Forget: true, Doc: "the declaration cannot be acted upon any more"},
 		}, included.Transitions()),
 		Needs:  roll.Needs(),
 		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},

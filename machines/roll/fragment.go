@@ -92,15 +92,15 @@ func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
 	quorum := in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum holds the next node back")
 	isr := in.held(isrAtRisk, "isr-at-risk", "in-sync replicas hold the next node back")
 	return []machines.Transition[F, Memo]{
-		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that wants a restart"), Forget: true, Doc: "no node wants a restart any more"},
-		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Doc: "the first node in order that may go, goes"},
+		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that wants a restart"), Forget: true, Outranks: true, Doc: "no node wants a restart any more"},
+		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "the first node in order that may go, goes"},
 		{Event: "node-unready", From: SelectingNode, To: AwaitingReady, Choose: in.other(), EvenIfUnknown: true, Doc: "a node that wants no restart is down: it is waited for first"},
 		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: quorum, EvenIfUnknown: true, Doc: "the quorum cannot spare the next node"},
 		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: isr, EvenIfUnknown: true, Doc: "partitions cannot spare the next node"},
 
-		{Event: "node-selected", From: AwaitingQuorum, To: RestartingNode, Choose: may, Awaited: true, Doc: "a node may go now"},
+		{Event: "node-selected", From: AwaitingQuorum, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "a node may go now"},
 		{Event: "quorum-clear", From: AwaitingQuorum, To: SelectingNode, When: transitions.Not(quorum, "the quorum to hold nobody back"), EvenIfUnknown: true, Doc: "the quorum holds nobody back any more; something else may"},
-		{Event: "node-selected", From: AwaitingISR, To: RestartingNode, Choose: may, Awaited: true, Doc: "a node may go now"},
+		{Event: "node-selected", From: AwaitingISR, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "a node may go now"},
 		{Event: "isr-clear", From: AwaitingISR, To: SelectingNode, When: transitions.Not(isr, "in-sync replicas to hold nobody back"), EvenIfUnknown: true, Doc: "in-sync replicas hold nobody back any more; something else may"},
 	}
 }
@@ -109,7 +109,7 @@ func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
 func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Memo] {
 	out := []machines.Transition[F, Memo]{
 		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
-		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Doc: "what is wanted changed while the node was starting: it goes again, since that may be what mends it"},
+		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Outranks: true, Doc: "what is wanted changed while the node was starting: it goes again, since that may be what mends it"},
 	}
 	if in.FirstStart {
 		out = append(out, machines.Transition[F, Memo]{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Doc: "the first pods of all nodes are ready"})

@@ -1,0 +1,195 @@
+package kafkaversion
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// The domains of a version change are what the machine is verified over. Their table of versions is their own, so that they say
+// the same whatever the operator supports.
+const domainTable = `
+- {version: 4.0.2, supported: true, metadata: 4.0-IV3}
+- {version: 4.1.2, supported: true, default: true, metadata: 4.1-IV1}
+- {version: 4.1.2-acme-1, supported: true, metadata: 4.1-IV1}
+`
+
+// What a cluster of the domains runs, and the levels that the versions bring.
+const (
+	domainOld, domainNew, domainBuild = "4.0.2", "4.1.2", "4.1.2-acme-1"
+
+	domainOldLevel, domainNewLevel = 25, 27
+
+	domainAttempt = "5f2c91"
+)
+
+type (
+	domain    = verification.Domain[Facts, roll.Memo]
+	dimension = verification.Dimension[Facts]
+	value     = verification.Value[Facts]
+)
+
+var errDomainSilent = errors.New("connection refused")
+
+// Domains are what the machine is verified over: how nodes are moved, what is done to the metadata level, how clusters begin, and
+// how a step down waits for snapshots.
+func Domains() ([]verification.Domain[Facts, roll.Memo], error) {
+	table, err := versions.Parse([]byte(domainTable), "the domains of "+Name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the versions of the domains: %w", err)
+	}
+	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
+	base := domain{Base: func() Facts { return domainFacts(table, now) }, Derive: deriveVersions, Memos: roll.DomainMemos, Enter: enterDomain}
+	moving, setting, asking, beginning, lowering := base, base, base, base, base
+	wishes, levels := domainWishes().Values, domainLevels(now).Values
+	moving.Dimensions = append([]dimension{verification.Of(wishes[0], wishes[2], wishes[5]), verification.Of(levels[0], levels[1], levels[3])}, roll.DomainNodes(rollOf)...)
+	setting.Dimensions = []dimension{domainWishes(), domainLevels(now), domainReady(), domainGhosts(now), domainFinalizing()}
+	asking.Dimensions = []dimension{domainWishes(), domainLevels(now), domainReady(), domainAnswers(now)}
+	beginning.Dimensions = []dimension{domainBeginnings(), domainWishes(), domainLevels(now)}
+	lowering.Dimensions = append([]dimension{domainDisks(now), verification.Of(wishes[2]), domainLevels(now)}, roll.DomainNodes(rollOf)[:2]...)
+	return []domain{moving, setting, asking, beginning, lowering}, nil
+}
+
+func rollOf(f *Facts) *roll.Facts { return &f.Roll }
+
+// domainFacts are three nodes that serve on the version that is wanted, at its level.
+func domainFacts(table *versions.Table, now time.Time) Facts {
+	return Facts{
+		Roll:      roll.DomainFacts(now),
+		Situation: Situation{Table: table, WantedVersion: domainNew, RecordedVersion: domainNew},
+		Features:  levelOf(domainNewLevel, now),
+		Wanted:    []int32{0, 1, 2},
+		Attempt:   &lifecyclev1.Attempt{ID: domainAttempt, From: domainOld, To: domainNew},
+		EnteredAt: now.Add(-time.Hour), Pause: time.Minute,
+	}
+}
+
+// deriveVersions gives the nodes their versions: those that are outdated run another one than is wanted. Of an install there are
+// no nodes that ran.
+func deriveVersions(f *Facts) {
+	other := map[string]string{domainNew: domainOld, domainOld: domainNew, domainBuild: domainNew}[f.Situation.WantedVersion]
+	if f.Situation.Nodes != nil {
+		return
+	}
+	for i := range f.Roll.Nodes {
+		n := &f.Roll.Nodes[i]
+		version := f.Situation.WantedVersion
+		if n.Outdated || other == "" {
+			n.Outdated, version = true, other
+		}
+		if version == "" {
+			version = domainNew
+		}
+		f.Situation.Nodes = append(f.Situation.Nodes, NodeVersions{Name: n.Pod, HasPod: n.Running, Annotated: version, LastStarted: version})
+	}
+}
+
+// enterDomain begins a visit of a state: nothing was asked in it, and nothing is due.
+func enterDomain(f *Facts, entry *lifecyclev1.Lifecycle) {
+	f.Answer, f.Attempt, f.EnteredAt = Answer{}, entry.Attempt, f.Roll.Now
+}
+
+func levelOf(level int16, at time.Time) transitions.Fact[kafka.Features] {
+	return transitions.Known(kafka.Features{Finalized: map[string]int16{versions.FeatureMetadata: level}}, at)
+}
+
+// wanting a version and a level.
+func wanting(name, version, level string) value {
+	return value{Name: name, Set: func(f *Facts) { f.Situation.WantedVersion, f.Situation.WantedMetadata = version, level }}
+}
+
+// domainWishes are the versions and levels that may be asked for, and a declaration that cannot be.
+func domainWishes() dimension {
+	return verification.Of(value{},
+		wanting("a lower level wanted", domainNew, "4.0"), wanting("an older version wanted", domainOld, ""), wanting("another build wanted", domainBuild, ""),
+		wanting("a version wanted that is not known", "9.9.9", ""),
+		value{Name: "a broken declaration", Set: func(f *Facts) { f.Obstacle = "two pools claim node id 3" }})
+}
+
+// domainLevels are what Kafka says of its levels.
+func domainLevels(now time.Time) dimension {
+	return verification.Of(value{},
+		value{Name: "the old level", Set: func(f *Facts) { f.Features = levelOf(domainOldLevel, now) }},
+		value{Name: "a level too high", Set: func(f *Facts) { f.Features = levelOf(domainNewLevel+2, now) }},
+		value{Name: "levels unreadable", Set: func(f *Facts) { f.Features = transitions.Unreadable[kafka.Features](errDomainSilent) }},
+		value{Name: "levels not answered yet", Set: func(f *Facts) { f.Features = transitions.Pending[kafka.Features]() }})
+}
+
+func domainReady() dimension {
+	down := func(name string, outdated bool) value {
+		return value{Name: name, Set: func(f *Facts) {
+			n := f.Roll.Node(0)
+			n.Ready, n.StartedAt, n.Trouble, n.Outdated = false, time.Time{}, "CrashLoopBackOff", outdated
+		}}
+	}
+	return verification.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true))
+}
+
+// domainGhosts are registrations of brokers that are gone.
+func domainGhosts(now time.Time) dimension {
+	return verification.Of(value{}, value{Name: "broker 9 still registered", Set: func(f *Facts) {
+		if brokers, known := f.Roll.Brokers.Get(); known {
+			brokers.Brokers = append(slices.Clone(brokers.Brokers), kafka.Broker{ID: 9, Fencing: kafka.Fenced})
+			f.Roll.Brokers = transitions.Known(brokers, now)
+		}
+	}}, value{Name: "registrations unreadable", Set: func(f *Facts) { f.Roll.Brokers = transitions.Unreadable[kafka.Brokers](errDomainSilent) }})
+}
+
+// domainFinalizing are who lets the level be raised, and what the attempt is about.
+func domainFinalizing() dimension {
+	set := func(name string, change func(*Facts)) value { return value{Name: name, Set: change} }
+	return verification.Of(value{},
+		set("soaking", func(f *Facts) { f.Finalize.Soak = 2 * time.Hour }),
+		set("a soaking time that cannot be read", func(f *Facts) { f.Finalize.SoakProblem = `detent.dev/soak is "2 days"` }),
+		set("not approved", func(f *Facts) { f.Finalize.ByApproval = true }),
+		set("approved", func(f *Facts) { f.Finalize.ByApproval, f.Finalize.Approved = true, domainAttempt+"/4.1-IV1" }),
+		set("an attempt between builds", func(f *Facts) { f.Attempt.From, f.Attempt.To = domainBuild, domainNew }))
+}
+
+// domainAnswers are what came of a request to change the level, and what of earlier ones may be under way.
+func domainAnswers(now time.Time) dimension {
+	answer := func(name string, status Status) value {
+		return value{Name: name, Set: func(f *Facts) { f.Answer = Answer{Status: status} }}
+	}
+	return verification.Of(value{}, answer("asked", Asked), answer("done", Done), answer("refused", Refused), answer("answer lost", Unknown),
+		value{Name: "an earlier request in doubt", Set: func(f *Facts) { f.Doubt = Doubt{Until: now.Add(time.Minute), Sent: true} }},
+		value{Name: "just entered", Set: func(f *Facts) { f.EnteredAt = now }})
+}
+
+// domainBeginnings are clusters without running nodes.
+func domainBeginnings() dimension {
+	begin := func(name string, nodes func(*roll.Node) NodeVersions) value {
+		return value{Name: name, Set: func(f *Facts) {
+			f.Situation.RecordedVersion, f.Situation.Nodes = "", []NodeVersions{}
+			for i := range f.Roll.Nodes {
+				n := &f.Roll.Nodes[i]
+				n.Running, n.Ready, n.StartedAt = false, false, time.Time{}
+				f.Situation.Nodes = append(f.Situation.Nodes, nodes(n))
+			}
+		}}
+	}
+	return verification.Of(
+		begin("no node ever ran", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, NeverStarted: true} }),
+		begin("only disks are left", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, LastStarted: domainNew} }))
+}
+
+// domainDisks are logs that may still hold a level that was lowered since.
+func domainDisks(now time.Time) dimension {
+	held := func(name string, interval time.Duration) value {
+		return value{Name: name, Set: func(f *Facts) {
+			f.Disks = []Disk{{
+				Node: 0, Interval: interval, Highest: map[string]int16{versions.FeatureMetadata: domainNewLevel},
+				LoweredAt: map[string]time.Time{versions.FeatureMetadata: now.Add(-time.Minute)},
+			}}
+		}}
+	}
+	return verification.Of(value{}, held("node 0's log holds the new level", time.Hour), held("node 0's log holds the new level for ever", 0))
+}

@@ -1,0 +1,22 @@
+package machinetest
+
+import (
+	"testing"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/verification"
+)
+
+// Verify judges the machine as a whole, over the domains if there are any, and fails on every finding; see package verification.
+func Verify[F, M, E any](t testing.TB, machine *machines.Machine[F, M, E], domains ...verification.Domain[F, M]) {
+	t.Helper()
+	report := verification.Machine(machine, domains...)
+	for i := range report.Results {
+		for _, f := range report.Results[i].Findings {
+			t.Errorf("%s: %s", report.Results[i].Check, f)
+		}
+	}
+	if !t.Failed() {
+		t.Log(report.Text(true))
+	}
+}

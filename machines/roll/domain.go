@@ -1,0 +1,109 @@
+package roll
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// The domain of a roll is what machines that include it are verified over: three nodes with both roles, of which the first is the
+// one in hand where one is. It leaves numbers out: what a larger cluster adds is more of the same.
+
+var errSilent = errors.New("connection refused")
+
+// DomainFacts are three nodes that serve, as they are wanted.
+func DomainFacts(now time.Time) Facts {
+	f := Facts{Now: now, SessionTimeout: 9 * time.Second, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
+	quorum, brokers := kafka.Quorum{Leader: 2}, kafka.Brokers{FencingTold: true}
+	for id := range int32(3) {
+		f.Nodes = append(f.Nodes, Node{
+			ID: id, Pod: fmt.Sprintf("pool-%d", id), Controller: true, Broker: true, Running: true, Ready: true,
+			StartedAt: now.Add(-time.Hour), ReadySince: now.Add(-time.Hour),
+		})
+		quorum.Voters = append(quorum.Voters, kafka.QuorumReplica{ID: id, LastCaughtUpMillis: now.UnixMilli()})
+		brokers.Brokers = append(brokers.Brokers, kafka.Broker{ID: id, Fencing: kafka.Unfenced})
+	}
+	f.Quorum, f.Brokers = transitions.Known(quorum, now), transitions.Known(brokers, now)
+	f.Partitions = transitions.Known(kafka.Partitions{}, now)
+	return f
+}
+
+// DomainMemos are the nodes that may be in hand in a state of the roll; elsewhere there is none.
+func DomainMemos(state string) []Memo {
+	switch state {
+	case RestartingNode, AwaitingReady, AwaitingInSync:
+		return []Memo{Nobody(), {Node: 0}, {Node: 1}, {Node: 7}}
+	default:
+		return []Memo{Nobody()}
+	}
+}
+
+// DomainNodes are the conditions of nodes and of Kafka, to be set on the roll's facts within the machine's.
+func DomainNodes[F any](at func(*F) *Facts) []verification.Dimension[F] {
+	node := func(id int32, name string, change func(*Node)) verification.Value[F] {
+		return verification.Value[F]{Name: fmt.Sprintf("node %d %s", id, name), Set: func(f *F) { change(at(f).Node(id)) }}
+	}
+	rest := verification.Value[F]{}
+	return []verification.Dimension[F]{
+		verification.Of(rest,
+			node(0, "outdated", outdated), node(0, "outdated and cannot start", both(outdated, troubled)), node(0, "outdated and gone", both(outdated, gone)),
+			node(0, "cannot start", troubled), node(0, "gone", gone), node(0, "starting", starting), node(0, "just restarted", restarted),
+			node(0, "stale and cannot start", both(func(n *Node) { n.Stale = true }, troubled)),
+		),
+		verification.Of(rest, node(1, "outdated", outdated), node(1, "outdated and cannot start", both(outdated, troubled)), node(1, "gone", gone)),
+		domainAnswers(at),
+	}
+}
+
+// domainAnswers are what Kafka says of quorum, partitions and brokers, and that nothing serves.
+func domainAnswers[F any](at func(*F) *Facts) verification.Dimension[F] {
+	value := func(name string, change func(*Facts)) verification.Value[F] {
+		return verification.Value[F]{Name: name, Set: func(f *F) { change(at(f)) }}
+	}
+	return verification.Of(verification.Value[F]{},
+		value("no quorum leader", func(f *Facts) {
+			if q, known := f.Quorum.Get(); known {
+				q.Leader = kafka.NoLeader
+				f.Quorum = transitions.Known(q, f.Quorum.At())
+			}
+		}),
+		value("a partition needs node 0", func(f *Facts) { suspect(f, []int32{0, 1}) }),
+		value("node 0 out of an ISR", func(f *Facts) { suspect(f, []int32{1, 2}) }),
+		value("Kafka silent", func(f *Facts) {
+			f.Quorum, f.Brokers = transitions.Unreadable[kafka.Quorum](errSilent), transitions.Unreadable[kafka.Brokers](errSilent)
+			f.Partitions = transitions.Unreadable[kafka.Partitions](errSilent)
+		}),
+		value("Kafka has not answered yet", func(f *Facts) {
+			f.Quorum, f.Brokers, f.Partitions = transitions.Pending[kafka.Quorum](), transitions.Pending[kafka.Brokers](), transitions.Pending[kafka.Partitions]()
+		}),
+		value("nothing serves", func(f *Facts) { f.NothingServing = true }),
+	)
+}
+
+func suspect(f *Facts, isr []int32) {
+	f.Partitions = transitions.Known(kafka.Partitions{Suspect: []kafka.Partition{{Topic: "orders", Replicas: []int32{0, 1, 2}, ISR: isr, MinISR: 2}}}, f.Now)
+}
+
+func both(changes ...func(*Node)) func(*Node) {
+	changes = slices.Clone(changes)
+	return func(n *Node) {
+		for _, change := range changes {
+			change(n)
+		}
+	}
+}
+
+func outdated(n *Node) { n.Outdated = true }
+
+func troubled(n *Node) { n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "CrashLoopBackOff" }
+
+func gone(n *Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} }
+
+func starting(n *Node) { n.StartedAt, n.Ready = n.StartedAt.Add(time.Hour-time.Minute), false }
+
+func restarted(n *Node) { n.StartedAt = n.StartedAt.Add(time.Hour - time.Second) }

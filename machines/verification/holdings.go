@@ -1,0 +1,117 @@
+package verification
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+)
+
+// holdings follows what is held along every path: from the action that takes it, over declared, target-changed, turned-back and
+// located edges, until a transition releases it. A Rest or Hold that can be entered with it must keep it on purpose.
+func (v *verifier[F, M, E]) holdings() {
+	for _, h := range v.def.Holdings {
+		v.results[Holding].Looked++
+		steps := v.carried(h.Name)
+		from := map[string]step{} // how a state was first entered while it is held
+		var queue []string
+		enter := func(s step) {
+			if _, seen := from[s.to]; !seen {
+				from[s.to] = s
+				queue = append(queue, s.to)
+			}
+		}
+		for i := range v.def.States {
+			if s := &v.def.States[i]; s.Do != nil && slices.Contains(s.Do.Acquires, h.Name) {
+				enter(step{from: "", to: s.Name})
+			}
+		}
+		for ; len(queue) > 0; queue = queue[1:] {
+			for _, s := range steps[queue[0]] {
+				enter(s)
+			}
+		}
+		v.left(h, from)
+	}
+}
+
+// step is one way on for a lifecycle that holds something.
+type step struct{ event, from, to string }
+
+// carried are the steps that release nothing, by the state they lead from.
+func (v *verifier[F, M, E]) carried(holding string) map[string][]step {
+	out := map[string][]step{}
+	add := func(s step) { out[s.from] = append(out[s.from], s) }
+	for i := range v.def.Transitions {
+		if t := &v.def.Transitions[i]; !slices.Contains(t.Releases, holding) {
+			add(step{t.Event, t.From, t.To})
+		}
+	}
+	for i := range v.def.States {
+		s := &v.def.States[i]
+		if s.OnTarget != "" && s.OnTarget != machines.CarryOn {
+			add(step{machines.EventTargetChanged, s.Name, s.OnTarget})
+		}
+		if s.Do != nil && s.Do.TurnBack != "" {
+			add(step{machines.EventTurnedBack, s.Name, s.Do.TurnBack})
+		}
+		for _, to := range v.def.Locate.States {
+			// What is located may be held already by a process that nobody remembers.
+			if !slices.Contains(v.def.Locate.Sees, holding) || !ends(v.states[to].Kind) {
+				add(step{machines.EventLocated, s.Name, to})
+			}
+		}
+	}
+	return out
+}
+
+func ends(kind states.Kind) bool { return kind == states.Rest || kind == states.Hold }
+
+// left reports the states that end a path with something still held.
+func (v *verifier[F, M, E]) left(h machines.Holding, from map[string]step) {
+	for i := range v.def.States {
+		s := &v.def.States[i]
+		if _, held := from[s.Name]; !held || !ends(s.Kind) || slices.Contains(s.Keeps, h.Name) {
+			continue
+		}
+		if last := from[s.Name]; last.event == machines.EventLocated {
+			v.find(Holding, fmt.Sprintf("%s in %s", h.Name, s.Name), "Locate may find this state while it is still held, since it does not look for it",
+				"let Find look whether it is held, and name it in Locate's Sees")
+			continue
+		}
+		v.find(Holding, fmt.Sprintf("%s in %s", h.Name, s.Name), "still held after: "+v.path(from, s.Name),
+			"lead over a state whose action gives it back, and name it in Releases of the transition whose guard sees that; or in Keeps of this state")
+	}
+}
+
+// path tells how a state is entered while something is held.
+func (v *verifier[F, M, E]) path(from map[string]step, to string) string {
+	var names []string
+	for at := from[to]; at.from != ""; at = from[at.from] {
+		names = append(names, fmt.Sprintf("%s -> %s", at.event, at.to))
+	}
+	start := to
+	if len(names) > 0 {
+		for at := from[to]; at.from != ""; at = from[at.from] {
+			start = at.from
+		}
+		names = append(names, start)
+	}
+	slices.Reverse(names)
+	return strings.Join(names, ", ")
+}
+
+// released holds the word of the transitions against the facts: where one says yes, what it releases is not held.
+func (v *verifier[F, M, E]) released(d *Domain[F, M], facts *F, name func() string, t *machines.Transition[F, M]) {
+	if d.Held == nil || len(t.Releases) == 0 {
+		return
+	}
+	for _, held := range d.Held(facts) {
+		if slices.Contains(t.Releases, held) {
+			v.findOnce(Holding, "transition "+t.Event+" from "+t.From, fmt.Sprintf("it says yes although %s is held: %s", held, name()),
+				"let its guard see that it was given back")
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package verification
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Names of the lifecycle that stands in for every object.
+const (
+	uid       = "verification"
+	lifecycle = "lifecycle"
+)
+
+// start is when every bookmark is looked at, for what the framework dates. A machine's own times come from its facts.
+func start() time.Time { return time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC) }
+
+// bound is the machine over facts alone.
+type bound[F, E any] = machines.Lifecycle[struct{}, *F, E]
+
+// judge asks every guard of every state in every facts of a domain.
+func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
+	lc := machines.Bind(v.machine, machines.Binding[struct{}, *F, F, E, E]{
+		Name: lifecycle, Observe: func(_ struct{}, facts *F, _ machines.Ask) F { return *facts }, Effect: func(e E) E { return e },
+	})
+	var needs []transitions.Need
+	for _, n := range v.def.Needs {
+		needs = append(needs, n.Name)
+	}
+	if v.yes == nil {
+		v.yes, v.together = map[int]bool{}, map[[2]int]string{}
+	}
+	d.each(func(facts *F, name func() string) {
+		v.facts++
+		w := &walk[F, M, E]{v: v, lc: lc, d: d, needs: needs, name: name, settled: map[string]bool{}}
+		if err := safely(func() { w.target = v.def.Target.Of(facts).To }); err != nil {
+			v.findOnce(Gap, "target", fmt.Sprintf("it cannot be told: %v: %s", err, name()), mendDefect)
+			return
+		}
+		w.from(nil, facts)
+		for i := range v.def.States {
+			for _, memo := range d.memos(v.def.States[i].Name) {
+				w.stand(&v.def.States[i], memo, facts)
+			}
+		}
+	})
+}
+
+const mendDefect = "every facts of the domain must be ones that a pass can have; else it is a defect of the machine, which would stand still"
+
+// walk is what is known of one facts.
+type walk[F, M, E any] struct {
+	v      *verifier[F, M, E]
+	lc     bound[F, E]
+	d      *Domain[F, M]
+	needs  []transitions.Need
+	name   func() string
+	target string
+	// settled are the places from which following the edges is known to end.
+	settled map[string]bool
+}
+
+// stand judges one bookmark: its exits, then where following them leads.
+func (w *walk[F, M, E]) stand(s *machines.State[F, M, E], memo M, facts *F) {
+	entry := &lifecyclev1.Lifecycle{
+		Name: lifecycle, State: s.Name, EnteredAt: metav1.NewTime(start().Add(-time.Minute)), Memo: w.v.def.Memo.Encode(memo),
+		Attempt: &lifecyclev1.Attempt{
+			ID: machines.AttemptID(uid, lifecycle, w.target, start().Add(-time.Hour)), To: w.target, StartedAt: metav1.NewTime(start().Add(-time.Hour)),
+		},
+	}
+	believed := true
+	if err := safely(func() {
+		believed = s.While.IsZero() || s.While.Verdict(facts, memo).Answer != transitions.No
+		if believed {
+			w.exits(s, memo, facts)
+		}
+	}); err != nil {
+		w.v.findOnce(Gap, "state "+s.Name, fmt.Sprintf("its guards cannot be asked: %v: %s", err, w.name()), mendDefect)
+		return
+	}
+	w.from(entry, facts)
+}
+
+// exits asks every exit of a state.
+func (w *walk[F, M, E]) exits(s *machines.State[F, M, E], memo M, facts *F) {
+	v := w.v
+	indices := v.exits(s.Name)
+	var yes []int
+	quiet := true // nothing unknown, nothing awaited
+	for _, i := range indices {
+		t := &v.def.Transitions[i]
+		v.results[Overlap].Looked++
+		switch verdict := ask(t, facts, memo); verdict.Answer {
+		case transitions.Yes:
+			yes = append(yes, i)
+			v.yes[i] = true
+			v.released(w.d, facts, w.name, t)
+		case transitions.Unknown:
+			quiet = false
+		default:
+			quiet = quiet && !t.Awaited
+		}
+	}
+	for n, i := range yes {
+		for _, j := range yes[n+1:] {
+			if pair := [2]int{i, j}; v.together[pair] == "" {
+				v.together[pair] = w.name()
+			}
+		}
+	}
+	if s.Kind == states.Rest || len(indices) == 0 {
+		return
+	}
+	v.results[Gap].Looked++
+	if len(yes) == 0 && quiet && !acts(s, facts, memo) {
+		v.findOnce(Gap, "state "+s.Name, "it stays and says no reason: no exit says yes, none is unknown, none that says no is awaited: "+w.name(),
+			"declare the exit that is missing, or mark as Awaited what is waited for here")
+	}
+}
+
+func ask[F, M any](t *machines.Transition[F, M], facts *F, memo M) transitions.Verdict {
+	if t.Choose == nil {
+		return t.When.Verdict(facts, memo)
+	}
+	verdict, _ := t.Choose.Pick(facts, memo)
+	return verdict
+}
+
+func acts[F, M, E any](s *machines.State[F, M, E], facts *F, memo M) bool {
+	return s.Do != nil && len(s.Do.Do(facts, memo)) > 0
+}
+
+// overlaps tells which exits said yes together. The order of declaration decides; that it is meant to is said with Outranks.
+func (v *verifier[F, M, E]) overlaps() {
+	for i := range v.def.Transitions {
+		for j := i + 1; j < len(v.def.Transitions); j++ {
+			name := v.together[[2]int{i, j}]
+			first, second := &v.def.Transitions[i], &v.def.Transitions[j]
+			if name == "" || first.To == second.To {
+				continue
+			}
+			where := fmt.Sprintf("state %s: %s and %s", first.From, first.Event, second.Event)
+			a, b := v.states[first.To], v.states[second.To]
+			what := fmt.Sprintf("both say yes, and %s wins by its place: %s", first.Event, name)
+			if a.Kind == b.Kind || first.Outranks {
+				v.note(Overlap, where, what)
+				continue
+			}
+			v.find(Overlap, where, fmt.Sprintf("%s; one leads to a %s (%s), the other to a %s (%s)", what, a.Kind, a.Name, b.Kind, b.Name),
+				"let one guard deny the other, or mark "+first.Event+" with Outranks if it is meant to win")
+		}
+	}
+}
+
+// safely turns a panic into an error.
+func safely(run func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	run()
+	return nil
+}

@@ -1,0 +1,151 @@
+package verification_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// The toy changes something while it holds it frozen: it freezes, changes, thaws.
+
+type facts struct {
+	Same, Frozen bool
+	Allowed      transitions.Fact[bool] `need:"permit"`
+}
+
+type (
+	memo       = struct{}
+	effect     string
+	state      = machines.State[facts, memo, effect]
+	row        = machines.Transition[facts, memo]
+	guard      = transitions.Guard[facts, memo]
+	definition = machines.Definition[facts, memo, effect]
+	domain     = verification.Domain[facts, memo]
+	value      = verification.Value[facts]
+)
+
+var (
+	always = transitions.Always[facts, memo]()
+	same   = guard{
+		Name: "same", Doc: "it is as it is wanted", Want: "it as it is wanted",
+		Ask: func(f *facts, _ memo) transitions.Verdict { return transitions.If(f.Same, "other") },
+	}
+	frozen = guard{
+		Name: "frozen", Doc: "it is frozen", Want: "it frozen",
+		Ask: func(f *facts, _ memo) transitions.Verdict { return transitions.If(f.Frozen, "running") },
+	}
+	allowed = guard{
+		Name: "allowed", Doc: "the change is allowed", Want: "permission", Needs: []transitions.Need{"permit"},
+		Ask: func(f *facts, _ memo) transitions.Verdict {
+			yes, known := f.Allowed.Get()
+			if !known {
+				return f.Allowed.Gap()
+			}
+			return transitions.If(yes, "forbidden")
+		},
+	}
+)
+
+func not(g guard) guard { return transitions.Not(g, "not "+g.Name) }
+
+// indices into the toy's declaration.
+const (
+	settled = iota
+	checking
+	refused
+	freezing
+	changing
+	thawing
+)
+
+const (
+	changedRow = iota
+	stillFrozen
+	forbidden
+	settledRow
+	begin
+	allowedRow
+	frozenRow
+	done
+	thawed
+)
+
+// toy is a sound machine, of its own each time.
+func toy() definition {
+	work := func(name, does, onTarget string) state {
+		return state{
+			State: states.State{Name: name, Kind: states.Work, Doc: does, Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: onTarget,
+			Do: &machines.Action[facts, memo, effect]{Name: does, Doc: does, Do: func(*facts, memo) []effect { return []effect{effect(does)} }},
+		}
+	}
+	freeze := work("Freezing", "freeze", "Thawing")
+	freeze.Do.Before, freeze.Do.TurnBack, freeze.Do.Acquires = allowed, "Thawing", []string{"freeze"}
+	all := transitions.All[facts, memo]
+	holds := []string{"freeze"}
+	return definition{
+		Name: "toy", Doc: "changes something while it is frozen",
+		States: []state{
+			{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "as wanted"}},
+			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "deciding", Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: "Checking"},
+			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "forbidden"}, OnTarget: "Checking"},
+			freeze, work("Changing", "change", "Thawing"), work("Thawing", "thaw", "Thawing"),
+		},
+		Transitions: []row{
+			{Event: "changed", From: "Settled", To: "Checking", When: not(same), NewAttempt: true, Doc: "another is wanted"},
+			{Event: "still-frozen", From: "Checking", To: "Thawing", When: frozen, Outranks: true, Doc: "it was left frozen"},
+			{Event: "forbidden", From: "Checking", To: "Refused", When: all(not(same), not(allowed), not(frozen)), Releases: holds, Doc: "forbidden"},
+			{Event: "settled", From: "Checking", To: "Settled", When: all(same, not(frozen)), Awaited: true, Releases: holds, Doc: "nothing to do"},
+			{Event: "begin", From: "Checking", To: "Freezing", When: all(not(same), allowed), Doc: "it may be changed"},
+			{Event: "allowed", From: "Refused", To: "Checking", When: transitions.Any(allowed, same), Awaited: true, Doc: "it is allowed now"},
+			{Event: "frozen", From: "Freezing", To: "Changing", When: frozen, Awaited: true, Doc: "it is frozen"},
+			{Event: "done", From: "Changing", To: "Thawing", When: same, Awaited: true, Doc: "it was changed"},
+			{Event: "thawed", From: "Thawing", To: "Checking", When: not(frozen), Awaited: true, Releases: holds, Doc: "it runs again"},
+		},
+		Holdings: []machines.Holding{{Name: "freeze", Doc: "it serves nobody while it is frozen"}},
+		Needs:    []machines.Need{{Name: "permit", Doc: "asks whether it may be changed"}},
+		Target:   machines.Target[facts]{Of: func(*facts) machines.Aim { return machines.Aim{To: "wanted"} }},
+		Locate: machines.Locator[facts, memo]{States: []string{"Settled", "Checking"}, Sees: holds, Find: func(f *facts) (machines.Place[memo], transitions.Verdict) {
+			if f.Same && !f.Frozen {
+				return machines.Place[memo]{State: "Settled"}, transitions.Allow()
+			}
+			return machines.Place[memo]{State: "Checking"}, transitions.Allow()
+		}},
+	}
+}
+
+// toyDomain is every facts of the toy.
+func toyDomain() domain {
+	permit := func(f transitions.Fact[bool]) func(*facts) { return func(to *facts) { to.Allowed = f } }
+	return domain{
+		Base: func() facts { return facts{} },
+		Dimensions: []verification.Dimension[facts]{
+			verification.Of(value{Name: "as wanted", Set: func(f *facts) { f.Same = true }}, value{Name: "another wanted"}),
+			verification.Of(value{}, value{Name: "frozen", Set: func(f *facts) { f.Frozen = true }}),
+			verification.Of(
+				value{Set: permit(transitions.Known(true, time.Time{}))}, value{Name: "forbidden", Set: permit(transitions.Known(false, time.Time{}))},
+				value{Name: "permit unreadable", Set: permit(transitions.Unreadable[bool](errors.New("silent")))},
+				value{Name: "permit not answered yet", Set: permit(transitions.Pending[bool]())},
+			),
+		},
+		Held: func(f *facts) []string {
+			if f.Frozen {
+				return []string{"freeze"}
+			}
+			return nil
+		},
+	}
+}
+
+func compiled(t *testing.T, def definition) *machines.Machine[facts, memo, effect] {
+	t.Helper()
+	m, err := machines.Compile(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -1,0 +1,224 @@
+package verification
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Machine verifies a compiled machine over the domains, if any. It takes as long as the domains are large: about half a
+// millisecond for each facts of a machine with twenty states.
+func Machine[F, M, E any](machine *machines.Machine[F, M, E], domains ...Domain[F, M]) Report {
+	v := &verifier[F, M, E]{machine: machine, def: machine.Definition(), states: map[string]*machines.State[F, M, E]{}}
+	for i := range v.def.States {
+		v.states[v.def.States[i].Name] = &v.def.States[i]
+	}
+	v.results = map[Check]*Result{
+		DeadEnd: {Of: "states"}, Livelock: {Of: "cycles without a wait"}, Overlap: {Of: "exits of states in facts"},
+		Gap: {Of: "states in facts"}, Target: {Of: "states not at rest"}, Holding: {Of: "holdings"}, Coverage: {Of: "transitions"},
+	}
+	for i := range domains {
+		v.judge(&domains[i])
+	}
+	v.deadEnds()
+	v.cycles()
+	v.overlaps()
+	v.targets()
+	v.holdings()
+	v.coverage()
+	return v.report()
+}
+
+// verifier is a machine under judgement.
+type verifier[F, M, E any] struct {
+	machine *machines.Machine[F, M, E]
+	def     machines.Definition[F, M, E]
+	states  map[string]*machines.State[F, M, E]
+	results map[Check]*Result
+	// facts that were judged.
+	facts int
+	// yes are the transitions that said yes somewhere, by index.
+	yes map[int]bool
+	// together are the exits that said yes together, with the first facts in which they did.
+	together map[[2]int]string
+	// told are the findings already made, by what they are about.
+	told map[string]bool
+}
+
+func (v *verifier[F, M, E]) report() Report {
+	graph := v.machine.Graph()
+	r := Report{Machine: graph.Name, Digest: graph.Digest, States: len(v.def.States), Transitions: len(v.def.Transitions), Facts: v.facts}
+	for _, check := range []Check{DeadEnd, Livelock, Overlap, Gap, Target, Holding, Coverage} {
+		one := *v.results[check]
+		one.Check = check
+		if v.facts == 0 && (check == Overlap || check == Gap || check == Coverage) {
+			continue // nothing was asked
+		}
+		if one.Findings == nil {
+			one.Findings = []Finding{}
+		}
+		if one.Notes == nil {
+			one.Notes = []Finding{}
+		}
+		r.Results = append(r.Results, one)
+	}
+	return r
+}
+
+func (v *verifier[F, M, E]) find(check Check, where, what, mend string) {
+	r := v.results[check]
+	r.Findings = append(r.Findings, Finding{Where: where, What: what, Mend: mend})
+}
+
+// findOnce makes a finding that many facts may show once.
+func (v *verifier[F, M, E]) findOnce(check Check, where, what, mend string) {
+	if v.told == nil {
+		v.told = map[string]bool{}
+	}
+	if about := string(check) + where; !v.told[about] {
+		v.told[about] = true
+		v.find(check, where, what, mend)
+	}
+}
+
+func (v *verifier[F, M, E]) note(check Check, where, what string) {
+	r := v.results[check]
+	r.Notes = append(r.Notes, Finding{Where: where, What: what})
+}
+
+// exits are the indices of a state's transitions, in order.
+func (v *verifier[F, M, E]) exits(state string) (out []int) {
+	for i := range v.def.Transitions {
+		if v.def.Transitions[i].From == state {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// guard of a transition. That of a choice has a name only.
+func guard[F, M any](t *machines.Transition[F, M]) transitions.Guard[F, M] {
+	if t.Choose != nil {
+		return t.Choose.Guard
+	}
+	return t.When
+}
+
+// end says whether a lifecycle may stay in the state for good.
+func end[F, M, E any](s *machines.State[F, M, E]) bool {
+	return s.Kind == states.Rest || s.Kind == states.Hold && s.Stance == states.Planned
+}
+
+// reached are the states that edges lead to from some, those included.
+func reached(from []string, edges map[string][]string) map[string]bool {
+	seen := map[string]bool{}
+	for queue := slices.Clone(from); len(queue) > 0; queue = queue[1:] {
+		if s := queue[0]; !seen[s] {
+			seen[s] = true
+			queue = append(queue, edges[s]...)
+		}
+	}
+	return seen
+}
+
+// declared edges from each state. A Hold is also left when a person changes the target.
+func (v *verifier[F, M, E]) declared() map[string][]string {
+	edges := map[string][]string{}
+	for i := range v.def.Transitions {
+		t := &v.def.Transitions[i]
+		edges[t.From] = append(edges[t.From], t.To)
+	}
+	for name, s := range v.states {
+		if s.Kind == states.Hold && s.OnTarget != machines.CarryOn {
+			edges[name] = append(edges[name], s.OnTarget)
+		}
+	}
+	return edges
+}
+
+func (v *verifier[F, M, E]) deadEnds() {
+	edges := v.declared()
+	for i := range v.def.States {
+		s := &v.def.States[i]
+		v.results[DeadEnd].Looked++
+		found := false
+		for name := range reached([]string{s.Name}, edges) {
+			found = found || end(v.states[name])
+		}
+		if !found {
+			v.find(DeadEnd, "state "+s.Name, "no declared transitions lead from here to a Rest or a planned Hold",
+				"declare the transition that ends it, or say with a planned Hold that a person does")
+		}
+	}
+}
+
+// targets asks of every state that is not at rest what a changed spec leads to.
+func (v *verifier[F, M, E]) targets() {
+	edges := v.declared()
+	for i := range v.def.States {
+		s := &v.def.States[i]
+		if s.Kind == states.Rest {
+			continue
+		}
+		v.results[Target].Looked++
+		where := "state " + s.Name
+		if s.OnTarget != machines.CarryOn {
+			if !v.anyOf(reached([]string{s.OnTarget}, edges), v.decides) {
+				v.find(Target, where, fmt.Sprintf("a changed target leads to %s, from where nothing is ever decided", s.OnTarget),
+					"name in OnTarget a state that decides: a Rest, or one with two ways to go")
+			}
+			continue
+		}
+		if s.Kind == states.Hold {
+			v.find(Target, where, "it holds for a person and does not look at what the person changes", "name in OnTarget the state that decides anew")
+			continue
+		}
+		if !v.anyOf(reached(edges[s.Name], edges), v.looks) {
+			v.find(Target, where, "a changed target is carried past, and no state that follows looks at it",
+				"name in OnTarget of this state, or of one that follows, the state that decides anew")
+		}
+	}
+}
+
+func (v *verifier[F, M, E]) anyOf(names map[string]bool, is func(*machines.State[F, M, E]) bool) bool {
+	for name := range names {
+		if is(v.states[name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// decides says whether the state goes one way or another, by the facts.
+func (v *verifier[F, M, E]) decides(s *machines.State[F, M, E]) bool {
+	if s.Kind == states.Rest {
+		return true
+	}
+	to := map[string]bool{}
+	for _, i := range v.exits(s.Name) {
+		to[v.def.Transitions[i].To] = true
+	}
+	return s.Kind != states.Hold && len(to) > 1
+}
+
+// looks says whether the state sees that the target has changed.
+func (v *verifier[F, M, E]) looks(s *machines.State[F, M, E]) bool {
+	return s.Kind == states.Rest || s.OnTarget != machines.CarryOn
+}
+
+// coverage tells which transitions the domain does not reach.
+func (v *verifier[F, M, E]) coverage() {
+	if v.facts == 0 {
+		return
+	}
+	for i := range v.def.Transitions {
+		v.results[Coverage].Looked++
+		if t := &v.def.Transitions[i]; !v.yes[i] {
+			v.find(Coverage, "transition "+t.Event+" from "+t.From, "it says yes in no facts of the domain, so that nothing is known of it",
+				"add the values of the facts that make it say yes, or drop it")
+		}
+	}
+}

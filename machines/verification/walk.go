@@ -1,0 +1,108 @@
+package verification
+
+import (
+	"fmt"
+	"slices"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+)
+
+// from follows the edges from a bookmark, or from none, while the world stands still, until the lifecycle stays. A place that is
+// met twice on one way would be met for ever.
+func (w *walk[F, M, E]) from(entry *lifecyclev1.Lifecycle, facts *F) {
+	var trail []step // what led from place to place
+	var places []string
+	seen := *facts
+	for {
+		next, move, err := w.follow(entry, &seen)
+		if err != nil {
+			at := machines.Locating
+			if entry != nil {
+				at = entry.State
+			}
+			w.v.findOnce(Gap, "state "+at, fmt.Sprintf("it cannot decide: %v: %s", err, w.name()), mendDefect)
+			break
+		}
+		if next == nil {
+			break
+		}
+		entry = next
+		if w.d.Enter != nil {
+			w.d.Enter(&seen, entry)
+		}
+		place := placeOf(entry)
+		if w.settled[place] {
+			break
+		}
+		trail = append(trail, step{move.Event, move.From, move.To})
+		if i := slices.Index(places, place); i >= 0 {
+			w.round(trail[i+1:], entry)
+			break
+		}
+		places = append(places, place)
+	}
+	for _, place := range places {
+		w.settled[place] = true
+	}
+}
+
+// placeOf a lifecycle: where going on depends on nothing else, while the world stands still.
+func placeOf(entry *lifecyclev1.Lifecycle) string {
+	place := fmt.Sprint(entry.State, entry.Memo)
+	if entry.Attempt != nil {
+		place += entry.Attempt.To + entry.Attempt.From
+	}
+	return place
+}
+
+// round reports a livelock, by one name wherever it was entered.
+func (w *walk[F, M, E]) round(trail []step, entry *lifecyclev1.Lifecycle) {
+	first := 0
+	for i := range trail {
+		if w.v.place(trail[i].from) < w.v.place(trail[first].from) {
+			first = i
+		}
+	}
+	trail = slices.Concat(trail[first:], trail[:first])
+	w.v.findOnce(Livelock, rounded(trail), fmt.Sprintf("it goes round while the world stands still; %s: %s", w.v.bound(trail), w.name()),
+		"let one of its guards deny what another one asks; if it is the visit of a state that ends it, let the domain's Enter say so")
+	w.settled[placeOf(entry)] = true
+}
+
+// follow takes the edge that a pass would take, turning back included. No entry means that the lifecycle stays.
+func (w *walk[F, M, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) (*lifecyclev1.Lifecycle, *machines.Move, error) {
+	look := w.look(entry, facts)
+	decision := look.Decide()
+	if decision.Err != nil {
+		return nil, nil, decision.Err
+	}
+	move := decision.Move
+	if move == nil && entry != nil && decision.MayAct {
+		if _, acts := w.lc.Action(entry.State); acts {
+			acting := look.Act()
+			if acting.Err != nil {
+				return nil, nil, acting.Err
+			}
+			move = acting.TurnBack
+		}
+	}
+	if move == nil {
+		return nil, nil, nil
+	}
+	next, err := look.Enter(*move)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &next, move, nil
+}
+
+func (w *walk[F, M, E]) look(entry *lifecyclev1.Lifecycle, facts *F) machines.Look[E] {
+	q := machines.Question[struct{}, *F]{View: facts, UID: uid, Entry: entry, Ask: machines.Ask{
+		Needs: w.needs, Now: start(), Ticket: machines.TicketOf(uid, lifecycle, entry),
+	}}
+	if entry != nil {
+		q.Ask.Attempt, q.Ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
+	}
+	return w.lc.Look(q)
+}
