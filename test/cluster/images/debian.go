@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -25,6 +26,8 @@ type debianRoot struct {
 	packages []machine.Package
 	// others go without saying.
 	others []string
+	// pins are the versions to choose where the suite has several, by what they are of, in the words of apt's preferences.
+	pins map[string]string
 	// users that are there before the packages, which else would choose numbers for them; each with a group of its own. By
 	// name, their number.
 	users map[string]string
@@ -47,7 +50,7 @@ func (d *debianRoot) key() string {
 }
 
 // layer of the root file system. It takes a minute the first time.
-func (d *debianRoot) layer(ctx context.Context, k *Kitchen) (v1.Layer, error) {
+func (d *debianRoot) layer(ctx context.Context, k *Kitchen) (l v1.Layer, err error) {
 	if l, err := k.Store.kept(d.key()); err == nil {
 		return l, nil
 	}
@@ -61,7 +64,7 @@ func (d *debianRoot) layer(ctx context.Context, k *Kitchen) (v1.Layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, removeRoot(dir)) }()
 	fmt.Fprintf(k.Log, "image: unpacking a root of Debian %s\n", d.suite)
 	if err := d.unpack(ctx, dir); err != nil {
 		return nil, err
@@ -72,14 +75,21 @@ func (d *debianRoot) layer(ctx context.Context, k *Kitchen) (v1.Layer, error) {
 	return k.Store.Layer(d.key(), func(w *tar.Writer) error { return writeTree(w, dir, d.skip) })
 }
 
+// removeRoot removes the directory of a root, with what mmdebstrap has mounted in it if that was killed. It has no mount
+// namespace of its own, which would hold on to the mounts of a cluster that is taken apart meanwhile.
+func removeRoot(dir string) error {
+	if err := machine.Unmount(dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
 func (d *debianRoot) unpack(ctx context.Context, dir string) error {
 	names := append([]string{}, d.others...)
 	for _, p := range d.packages {
 		names = append(names, p.Name)
 	}
 	args := []string{
-		// What mmdebstrap mounts is gone when it is, however it ends.
-		"--mount", "--propagation=private", "--", "mmdebstrap",
 		"--quiet", "--mode=root", "--variant=minbase", "--format=directory", "--include=" + strings.Join(names, ","),
 		// A post-install script of Java's writes there and does not make it.
 		`--setup-hook=mkdir -p "$1/usr/share/man/man1"`,
@@ -87,7 +97,7 @@ func (d *debianRoot) unpack(ctx context.Context, dir string) error {
 		"--dpkgopt=force-unsafe-io",
 	}
 	args = append(args, d.hooks()...)
-	cmd := exec.CommandContext(ctx, "unshare", append(args, d.suite, dir)...)
+	cmd := exec.CommandContext(ctx, "mmdebstrap", append(args, d.suite, dir)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends what it runs in there
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("unpacking Debian %s: %w:\n%s", d.suite, err, bytes.TrimSpace(out))
@@ -98,6 +108,9 @@ func (d *debianRoot) unpack(ctx context.Context, dir string) error {
 // hooks of mmdebstrap that are the root's own.
 func (d *debianRoot) hooks() []string {
 	var hooks []string
+	for _, name := range slices.Sorted(maps.Keys(d.pins)) {
+		hooks = append(hooks, fmt.Sprintf(`--setup-hook=printf 'Package: %s\nPin: version %s\nPin-Priority: 1001\n\n' >>"$1/etc/apt/preferences"`, name, d.pins[name]))
+	}
 	for _, name := range slices.Sorted(maps.Keys(d.users)) {
 		hooks = append(hooks, fmt.Sprintf(`--essential-hook=echo %[1]s:x:%[2]s: >>"$1/etc/group"; echo %[1]s:x:%[2]s:%[2]s::/:/usr/sbin/nologin >>"$1/etc/passwd"`, name, d.users[name]))
 	}

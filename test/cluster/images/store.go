@@ -186,7 +186,7 @@ func (s Store) Prune() error {
 			return err
 		}
 		for _, path := range left {
-			if err := os.RemoveAll(path); err != nil {
+			if err := removeRoot(path); err != nil {
 				return err
 			}
 		}
