@@ -10,6 +10,8 @@ SHELL := bash
 ARGS        ?=#      arguments of `detent dev` in `make run`
 PKGS        ?= ./...
 BENCH       ?= .
+FUZZ        ?= .
+FUZZTIME    ?= 10s
 COUNT       ?= 6
 ONLY        ?=#      names of images in `make images`; none means all
 
@@ -50,6 +52,10 @@ generate: $(TOOLS_BUILT) ## write what is generated: deep copies, CRDs, and what
 	$(TOOLS)/controller-gen crd paths=./examples/hello/... output:crd:dir=examples/hello/crd
 	$(TOOLS)/controller-gen crd paths=./test/turnstile/... output:crd:dir=test/turnstile/crd
 	go generate ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME; FUZZ=name for some of them
+	@FUZZ='$(FUZZ)' FUZZTIME='$(FUZZTIME)' hack/fuzz
 
 # Packages with benchmarks; the fleet is measured by itself, once.
 FLEET       := ./test/bench/fleet/

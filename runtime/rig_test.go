@@ -59,6 +59,12 @@ var gateKey = types.NamespacedName{Namespace: namespace, Name: gate}
 func newRig(t *testing.T, change ...func(*rig)) *rig {
 	t.Helper()
 	t.Parallel() // a rig shares nothing with another
+	return newLoneRig(t, change...)
+}
+
+// newLoneRig is newRig for a test that runs by itself.
+func newLoneRig(t *testing.T, change ...func(*rig)) *rig {
+	t.Helper()
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme} {
 		if err := add(scheme); err != nil {

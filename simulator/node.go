@@ -44,7 +44,7 @@ func nodeOf(pod *corev1.Pod, mounts kubelet.Mounts) (*node, error) {
 	p := parseProperties(text)
 	roles := p.list("process.roles")
 	n := &node{
-		id: int32(p.number("node.id", -1)), version: pod.Annotations[versionAnnotation], properties: p,
+		id: p.id("node.id"), version: pod.Annotations[versionAnnotation], properties: p,
 		broker: slices.Contains(roles, "broker"), controller: slices.Contains(roles, "controller"),
 		logDirs: p.list("log.dirs"), metadataDir: p["metadata.log.dir"],
 	}

@@ -75,6 +75,15 @@ func (p properties) number(name string, otherwise int64) int64 {
 	return n
 }
 
+// id is a property's number as far as 32 bits hold it, -1 for any other.
+func (p properties) id(name string) int32 {
+	n, err := strconv.ParseInt(p[name], 10, 32)
+	if err != nil {
+		return -1
+	}
+	return int32(n)
+}
+
 // list of a property whose values stand between commas.
 func (p properties) list(name string) []string {
 	var out []string

@@ -140,6 +140,10 @@ func (d *deriver) fromClaims() {
 func (d *deriver) fromPools() {
 	for _, pool := range d.view.Objects.Pools {
 		for _, id := range pool.Status.NodeIDs {
+			if id < 0 {
+				d.defect("the status of KafkaNodePool %s lists node id %d, which no node can have", pool.Name, id)
+				continue
+			}
 			d.node(pool.Name, id)
 		}
 	}

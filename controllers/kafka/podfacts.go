@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func rolesRunning(pod *corev1.Pod) Roles {
 // interval in milliseconds; Kafka's own default for a pod that does not say.
 func interval(text string) time.Duration {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
+	if err != nil || n < 0 || n > math.MaxInt64/int64(time.Millisecond) {
 		return record.DefaultSnapshotInterval
 	}
 	return time.Duration(n) * time.Millisecond

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,9 +143,10 @@ func (r *Record) Encode() map[string]string {
 func Decode(data map[string]string) (Record, error) {
 	var r Record
 	d := decoder{data: data}
-	id := d.number(KeyID, -1)
+	id := d.number(KeyID, -1, math.MaxInt32)
 	r.ID, r.Pool, r.ClusterID, r.Version, r.Metadata = int32(id), data[KeyPool], data[KeyClusterID], data[KeyVersion], data[KeyMetadata]
-	r.SnapshotInterval = time.Duration(d.number(KeySnapshotInterval, DefaultSnapshotInterval.Milliseconds())) * time.Millisecond
+	interval := d.number(KeySnapshotInterval, DefaultSnapshotInterval.Milliseconds(), math.MaxInt64/int64(time.Millisecond))
+	r.SnapshotInterval = time.Duration(interval) * time.Millisecond
 	r.Leaving, r.Stop, r.Resource = data[KeyLeaving] == "true", data[KeyStop] == "true", types.UID(data[KeyResource])
 	r.Format = Format(data[KeyFormat])
 	if r.Format != FormatAllowed && r.Format != FormatDone {
@@ -155,7 +157,7 @@ func Decode(data map[string]string) (Record, error) {
 		r.Roles = append(r.Roles, kafkav1beta2.NodeRole(role))
 	}
 	for text := range strings.FieldsSeq(data[KeyVolumes]) {
-		volume, err := strconv.ParseInt(text, 10, 32)
+		volume, err := parse(text, math.MaxInt32)
 		if err != nil {
 			d.fail(KeyVolumes, err)
 			continue
@@ -179,16 +181,26 @@ func (d *decoder) fail(key string, err error) {
 	}
 }
 
-// number of the key, or otherwise where it is missing or no number. A missing one fails only if there is no good otherwise.
-func (d *decoder) number(key string, otherwise int64) int64 {
+// number of the key, from 0 to most, or otherwise where it is missing or no such number. A missing one fails only if there is
+// no good otherwise.
+func (d *decoder) number(key string, otherwise, most int64) int64 {
 	text := d.data[key]
 	if text == "" && otherwise >= 0 {
 		return otherwise
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := parse(text, most)
 	if err != nil {
 		d.fail(key, err)
 		return otherwise
 	}
 	return n
+}
+
+// parse reads a number from 0 to most: one that is cut to fewer bits would name another node, volume or time.
+func parse(text string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && (n < 0 || n > most) {
+		err = fmt.Errorf("%d is not from 0 to %d", n, most)
+	}
+	return n, err
 }

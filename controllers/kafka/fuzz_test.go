@@ -1,0 +1,212 @@
+package kafka
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/restarting"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Pods are written by kubelets, webhooks and people. What is read of them is short, is text, and reads the same twice.
+func FuzzPod(f *testing.F) {
+	for _, status := range []corev1.PodStatus{
+		{Phase: corev1.PodFailed, Reason: "Evicted", Message: "no room"},
+		{ContainerStatuses: []corev1.ContainerStatus{status(terminated(1, "Error", dyingBroker), corev1.ContainerState{})}},
+		{InitContainerStatuses: []corev1.ContainerStatus{status(waiting("CrashLoopBackOff", ""), terminated(64, "", "[2026-01-01] "))}},
+	} {
+		text, err := json.Marshal(corev1.Pod{Status: status})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, "9223372036854775807", "p/u/2026-11-20T12:00:00Z")
+	}
+	f.Add([]byte(`{"spec": {"containers": [{}, {"name": "kafka"}]}, "status": {"conditions": [{"type": "Ready", "status": "True"}], "containerStatuses": [{"name": "kafka",
+		"restartCount": -1, "state": {"running": {}, "waiting": {"reason": "ErrImagePull"}}, "lastState": {"terminated": {"exitCode": -1, "message": "\u0000[1"}}}]}}`), "-1", "//")
+	f.Fuzz(func(t *testing.T, text []byte, interval, mark string) {
+		var pod corev1.Pod
+		if json.Unmarshal(text, &pod) != nil {
+			t.Skip("no pod")
+		}
+		pod.Annotations = map[string]string{labels.SnapshotInterval: interval}
+		got := podFacts(&pod, noon)
+		if got != podFacts(&pod, noon) {
+			t.Fatal("reads differently each time")
+		}
+		if len(got.Trouble) > 600 || !utf8.ValidString(got.Trouble) || got.SnapshotInterval < 0 || got.Ready && got.Terminating {
+			t.Fatalf("facts %+v", got)
+		}
+		set := &corev1beta2.StrimziPodSet{}
+		set.Annotations = map[string]string{labels.Restarting: mark}
+		if m, readable := restarting.Of(set); readable && m.Left(noon) > restarting.Limit {
+			t.Fatalf("the mark %q holds for %s", mark, m.Left(noon))
+		}
+	})
+}
+
+// What a person approves or delays by an annotation is what it says, or a problem in words: never no delay at all.
+func FuzzAnnotations(f *testing.F) {
+	for _, soak := range []string{"90m", "7d", "-1h", "", " 1d ", "106752d", "9999999999d", "1e9h", "2540400h10m10.000000000s", "\x00"} {
+		f.Add(soak, "raise-metadata=abc123/4.1-IV1")
+	}
+	f.Add("1h", "raise-metadata=")
+	f.Fuzz(func(t *testing.T, soak, approve string) {
+		k := &kafkav1beta2.Kafka{}
+		k.Annotations = map[string]string{AnnotationSoak: soak, AnnotationApprove: approve}
+		got := finalize(k, &View{Options: Options{Finalizing: FinalizeByApproval}})
+		if got.Soak < 0 || got.Soak > 0 && got.SoakProblem != "" {
+			t.Fatalf("%q is a delay of %s with the problem %q", soak, got.Soak, got.SoakProblem)
+		}
+		if zero := strings.ContainsAny(soak, "0"); got.Soak == 0 && got.SoakProblem == "" && !zero {
+			t.Fatalf("%q is no delay", soak)
+		}
+		if got.Approved != "" && approve != "raise-metadata="+got.Approved {
+			t.Fatalf("%q approves %q", approve, got.Approved)
+		}
+	})
+}
+
+// A cluster that is what is wanted stays as it is, whatever its status and those of its pools say: nothing is taken away,
+// restarted or asked of Kafka on the word of a status, no machine is defective, and what stands still says why.
+func FuzzStatus(f *testing.F) {
+	world := restingWorld(f)
+	for _, status := range []string{
+		`{}`,
+		`{"lifecycles": [{"name": "version", "state": "Raising", "enteredAt": null, "attempt": {"id": "x", "to": "9.9.9", "startedAt": null}, "memo": {"node": "-1"}, "edges": -9}]}`,
+		`{"lifecycles": [{"name": "version", "state": "RollingOut"}, {"name": "roll", "state": "Restarting", "memo": {"node": "0"}}, {"name": "x", "state": ""}]}`,
+		`{"observedGeneration": 99, "clusterId": "another", "nodeIds": [-1, 2147483647], "kafkaVersion": "x", "kafkaMetadataVersion": "y", "conditions": [{"type": ""}]}`,
+	} {
+		f.Add([]byte(status), []byte(`{"nodeIds": [-1, 0, 77], "clusterId": "z", "roles": ["x"]}`))
+	}
+	for _, name := range []string{"Restarting", "Draining", "Selecting", "AwaitingReady", "Settled", "Finalizing"} {
+		f.Add([]byte(`{"lifecycles": [{"name": "version", "state": "`+name+`"}, {"name": "roll", "state": "`+name+`", "deadline": "0001-01-01T00:00:00Z"}]}`), []byte(`{}`))
+	}
+	f.Fuzz(func(t *testing.T, status, poolStatus []byte) {
+		var told kafkav1beta2.KafkaStatus
+		var pool kafkav1beta2.KafkaNodePoolStatus
+		if json.Unmarshal(status, &told) != nil || json.Unmarshal(poolStatus, &pool) != nil {
+			t.Skip("no status")
+		}
+		r := world.with(t, &told, &pool)
+		reconciler := r.reconciler(t, r.client, r.client)
+		for range 12 {
+			err := pass(t, reconciler, r.key)
+			if err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+				t.Fatal(err)
+			}
+			r.clock.Step(45 * time.Second)
+		}
+		r.judge()
+	})
+}
+
+// resting is a cluster at rest, as objects.
+type resting struct {
+	objects []client.Object
+	kafka   kafkaSide
+	now     time.Time
+}
+
+func restingWorld(f *testing.F) *resting {
+	f.Helper()
+	r := separate(f)
+	k := r.cluster()
+	r.version, k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = "4.0.0", "4.0.0", "4.0-IV3"
+	r.must(r.client.Update(context.Background(), k))
+	r.rest(f)
+	w := &resting{kafka: *r.kafka, now: r.clock.Now()}
+	for _, list := range []client.ObjectList{
+		&kafkav1beta2.KafkaList{}, &kafkav1beta2.KafkaNodePoolList{}, &corev1beta2.StrimziPodSetList{}, &corev1.PodList{}, &corev1.ConfigMapList{},
+		&corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{}, &policyv1.PodDisruptionBudgetList{}, &appsv1.DeploymentList{},
+	} {
+		r.must(r.client.List(context.Background(), list))
+		r.must(meta.EachListItem(list, func(o k8sruntime.Object) error {
+			w.objects = append(w.objects, o.(client.Object))
+			return nil
+		}))
+	}
+	return w
+}
+
+// with is the world with other statuses.
+func (w *resting) with(t *testing.T, told *kafkav1beta2.KafkaStatus, pool *kafkav1beta2.KafkaNodePoolStatus) *rig {
+	t.Helper()
+	var objects []client.Object
+	for _, o := range w.objects {
+		o := o.DeepCopyObject().(client.Object)
+		o.SetResourceVersion("")
+		switch o := o.(type) {
+		case *kafkav1beta2.Kafka:
+			o.Status = *told
+		case *kafkav1beta2.KafkaNodePool:
+			if o.Name == "broker" {
+				o.Status = *pool
+			}
+		}
+		objects = append(objects, o)
+	}
+	r := newRig(t, objects...)
+	kafka := w.kafka
+	r.kafka, r.version = &kafka, "4.0.0"
+	r.clock.SetTime(w.now)
+	return r
+}
+
+// judge what was done to a cluster to which nothing was to be done.
+func (r *rig) judge() {
+	r.t.Helper()
+	for _, write := range r.writes {
+		verb, what, _ := strings.Cut(write, " ")
+		kind, _, _ := strings.Cut(what, " ")
+		allowed := verb == "update-status" || kind == "ConfigMap" && verb != "delete" || verb == "create" && kind == "PersistentVolumeClaim" || verb == "update" && (kind == "StrimziPodSet" || kind == "PodDisruptionBudget")
+		if !allowed {
+			r.t.Errorf("a status alone makes it %s", write)
+		}
+	}
+	for _, asked := range r.kafka.asked {
+		if strings.HasPrefix(asked, "update") {
+			r.t.Errorf("a status alone makes it ask Kafka to %s", asked)
+		}
+	}
+	if pods := r.pods(); len(pods) != 6 {
+		r.t.Errorf("%d pods are left", len(pods))
+	}
+	for _, n := range r.view(true).Nodes {
+		if n.ID < 0 || n.Record.Leaving && n.Pod.Exists {
+			r.t.Errorf("a status alone makes it a node %d that leaves: %v", n.ID, n.Record.Leaving)
+		}
+	}
+	ready := meta.FindStatusCondition(r.cluster().Status.Conditions, lifecycle.Ready)
+	if ready == nil || ready.Status != "True" && ready.Message == "" {
+		r.t.Errorf("says nothing of how it is: %+v", ready)
+	}
+	for _, c := range r.cluster().Status.Conditions {
+		if c.Reason == "Defect" || strings.Contains(c.Message, "panicked") {
+			r.t.Errorf("a defect: %+v", c)
+		}
+	}
+}
+
+// UpdateFeature notes what is asked.
+func (k *kafkaSide) UpdateFeature(_ context.Context, u kafkaclient.FeatureUpdate) error {
+	k.asked = append(k.asked, fmt.Sprintf("update %+v", u))
+	return k.err
+}

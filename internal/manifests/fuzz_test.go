@@ -1,0 +1,28 @@
+package manifests_test
+
+import (
+	"testing"
+
+	"github.com/detent-dev/detent/internal/manifests"
+)
+
+// People hand over any file. Each document of it is a resource with a place, or an error in words.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("---\n# a comment\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\nkind: Pod\n"))
+	f.Add([]byte(`{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Pod"}, null, 3]}`))
+	f.Add([]byte("apiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: a}\n- &a [*a]\n"))
+	f.Add([]byte("a: &a [*a, *a]\nb: !!binary x\n? {}\n: 1e999\n"))
+	f.Add([]byte("apiVersion: 3\nkind: []\nmetadata: x\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		found, err := manifests.Parse("f", content)
+		if err != nil && err.Error() == "" {
+			t.Fatal("an error without words")
+		}
+		for i, m := range found {
+			if m.Object.GetKind() == "" || m.Object.GetAPIVersion() == "" || m.Document < 1 {
+				t.Fatalf("resource %d at %s: %v", i, m.Source, m.Object.Object)
+			}
+		}
+		manifests.Over(found, found, "n")
+	})
+}

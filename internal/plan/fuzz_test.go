@@ -1,0 +1,46 @@
+package plan_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/plan"
+)
+
+// A plan is made of files that anybody wrote: what cannot be planned is an error in words, and what can comes to an end.
+func FuzzPlan(f *testing.F) {
+	for _, file := range []string{"snapshot-wait.yaml"} {
+		content, err := os.ReadFile("testdata/cases/" + file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+	}
+	f.Add([]byte(documents(cluster, pool)))
+	f.Add([]byte(documents(cluster, pool, world("nodes: [{id: -1}, {id: 99999999999}]\nlevels: {metadata.version: -5}\n"))))
+	f.Add([]byte(documents(cluster, pool, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: my-cluster-nodes-0-record, labels: {strimzi.io/cluster: my-cluster}}\ndata: {id: x}\n")))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		found, err := manifests.Parse("in.yaml", content)
+		if err != nil {
+			t.Skip("no resources")
+		}
+		in, err := plan.Read(context.Background(), found)
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without words")
+			}
+			return
+		}
+		p, err := plan.Make(context.Background(), in, plan.Options{OperatorVersion: "0.0.0", Finalizing: kafka.FinalizeAutomatically})
+		if err != nil {
+			return
+		}
+		p.Text(plan.TextOptions{})
+		if _, err := p.JSON(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
