@@ -2,7 +2,11 @@ package verification
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
@@ -49,11 +53,15 @@ func (w *walk[F, M, E]) from(entry *lifecyclev1.Lifecycle, facts *F) {
 
 // placeOf a lifecycle: where going on depends on nothing else, while the world stands still.
 func placeOf(entry *lifecyclev1.Lifecycle) string {
-	place := fmt.Sprint(entry.State, entry.Memo)
-	if entry.Attempt != nil {
-		place += entry.Attempt.To + entry.Attempt.From
+	var b strings.Builder
+	b.WriteString(entry.State)
+	for _, key := range slices.Sorted(maps.Keys(entry.Memo)) {
+		b.WriteString(" " + key + "=" + entry.Memo[key])
 	}
-	return place
+	if entry.Attempt != nil {
+		b.WriteString(" from " + entry.Attempt.From + " to " + entry.Attempt.To)
+	}
+	return b.String()
 }
 
 // round reports a livelock, by one name wherever it was entered.
@@ -90,11 +98,9 @@ func (w *walk[F, M, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) (*lifecyc
 	if move == nil {
 		return nil, nil, nil
 	}
-	next, err := look.Enter(*move)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &next, move, nil
+	// What else a pass writes into an entry decides nothing.
+	next := &lifecyclev1.Lifecycle{Name: lifecycle, State: move.To, EnteredAt: metav1.NewTime(start()), Memo: move.Memo, Attempt: move.Attempt}
+	return next, move, nil
 }
 
 func (w *walk[F, M, E]) look(entry *lifecyclev1.Lifecycle, facts *F) machines.Look[E] {

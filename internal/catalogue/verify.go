@@ -1,0 +1,55 @@
+package catalogue
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/verification"
+)
+
+// Verify judges the machines of this binary as a whole, each over its own domains, in the order of Machines; name picks one, and
+// empty means all. It takes seconds.
+func Verify(name string) ([]verification.Report, error) {
+	graphs, err := Machines()
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		one, err := Find(graphs, name)
+		if err != nil {
+			return nil, err
+		}
+		graphs = []machines.Graph{one}
+	}
+	domains, err := kafkaversion.Domains()
+	if err != nil {
+		return nil, err
+	}
+	var reports []verification.Report
+	for i := range graphs {
+		var report verification.Report
+		switch graphs[i].Name {
+		case kafkaversion.Name:
+			report, err = verified(kafkaversion.Definition(), domains...)
+		case noderoll.Name:
+			report, err = verified(noderoll.Definition(), noderoll.Domain())
+		default:
+			err = fmt.Errorf("machine %s has no way to be verified: name it in catalogue.Verify", graphs[i].Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, report)
+	}
+	return reports, nil
+}
+
+func verified[F, M, E any](definition machines.Definition[F, M, E], domains ...verification.Domain[F, M]) (verification.Report, error) {
+	machine, err := machines.Compile(definition)
+	if err != nil {
+		return verification.Report{}, fmt.Errorf("compiling machine %s: %w", definition.Name, err)
+	}
+	return verification.Machine(machine, domains...), nil
+}
