@@ -111,19 +111,37 @@ images: cluster ## make container images from packages; ONLY="kafka-4.1.2 operat
 cluster-test: ## test the cluster itself: start it, use it, kill it, and look for what is left; needs root
 	cd test/cluster && GOWORK=off go test -count=1 -p 1 -timeout 30m -tags realcluster -v ./...
 
-# The cluster is started if none runs, and runs on afterwards: make cluster-down ends it.
-E2E_IMAGES := [[ -n "$${E2E_KUBECONFIG:-}" ]] || bin/cluster images
-E2E_RUN    := kubeconfig=$$(bin/cluster up | tail -n 1); KUBECONFIG=$$kubeconfig go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color
+# Images of which e2e-images runs pods.
+E2E_IMAGES := tools,operator,hello,kafka
+
+# The cluster is started if none runs, and runs on afterwards: make cluster-down ends it. With CI set one that was started
+# here is removed again, and nothing of it may be left.
+E2E      := bin/cluster run $(if $(CI),,--keep)
+E2E_TEST := go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color
 
 .PHONY: e2e-smoke
 e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker
-	@$(E2E_IMAGES) tools operator hello kafka-4.1.2
-	@$(E2E_RUN) -ginkgo.label-filter=smoke
+	@$(E2E) --images=tools,operator,hello,kafka-4.1.2 -- $(E2E_TEST) -ginkgo.label-filter=smoke
 
 .PHONY: e2e-images
-e2e-images: cluster ## run a broker and a Connect worker of every image of Kafka, and hello and the manager beside them
-	@$(E2E_IMAGES)
-	@$(E2E_RUN) -ginkgo.label-filter=images
+e2e-images: cluster ## run a pod of every image, names, addresses, volumes, logs and exec
+	@$(E2E) --images=$(E2E_IMAGES) -- $(E2E_TEST) -ginkgo.label-filter=images
+
+.PHONY: e2e-chaos
+e2e-chaos: cluster ## kill the manager after each of several writes while it brings a broker up
+	@$(E2E) --images=tools,operator,hello,kafka-4.1.2 -- $(E2E_TEST) -ginkgo.label-filter=chaos
+
+.PHONY: cluster-rounds
+cluster-rounds: cluster ## three clusters in a row, each with a pod of every image; says what each has left behind
+	@bin/cluster run --rounds=3 --images=$(E2E_IMAGES) -- $(E2E_TEST) -ginkgo.label-filter=images
+
+# Where brokers of the images' jars are run from, as processes of this machine.
+JARS := dist/kafka
+
+.PHONY: real-brokers
+real-brokers: cluster ## run the table of Kafka's behaviours on real brokers of every release in it; needs root once
+	@bin/cluster jars $(JARS)
+	DETENT_KAFKA_JARS=$(CURDIR)/$(JARS) go test -count=1 -tags realkafka -timeout 90m -v ./clients/kafka/kafkatest/realkafka
 
 PROOF := GOGC=300 go test -count 1 -timeout 0 -v -run 'TestWhateverHappens|TestSeeded'
 

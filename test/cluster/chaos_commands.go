@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,8 +21,21 @@ func chaosCommand() *cobra.Command {
 		root.AddCommand(cmd)
 		return cmd
 	}
+	var within time.Duration
+	var writes int
+	kill := add("kill namespace/pod", "SIGKILL to its processes", func(b chaos.Box, ctx context.Context, pod string) error {
+		if err := b.Idle(ctx, rand.N(within+1)); err != nil {
+			return err
+		}
+		return b.Kill(ctx, pod, container)
+	})
+	kill.Flags().DurationVar(&within, "within", 0, "at a random moment within this time, instead of at once")
+	after := add("kill-after namespace/pod", "SIGKILL to its processes when a number of its writes is served, and before another is", func(b chaos.Box, ctx context.Context, pod string) error {
+		return b.KillAfter(ctx, pod, container, writes, func() {})
+	})
+	after.Flags().IntVar(&writes, "writes", 1, "writes to the API server, leases and events not counted")
 	for _, cmd := range []*cobra.Command{
-		add("kill namespace/pod", "SIGKILL to its processes", func(b chaos.Box, ctx context.Context, pod string) error { return b.Kill(ctx, pod, container) }),
+		kill, after,
 		add("pause namespace/pod", "Stop its processes", func(b chaos.Box, ctx context.Context, pod string) error { return b.Pause(ctx, pod, container) }),
 		add("resume namespace/pod", "Let them go on", func(b chaos.Box, ctx context.Context, pod string) error { return b.Resume(ctx, pod, container) }),
 	} {

@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -32,7 +34,7 @@ func main() {
 
 func newCommand() *cobra.Command {
 	root := &cobra.Command{Use: "cluster", Short: "A Kubernetes cluster of one node for tests", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(upCommand(), downCommand(), imagesCommand(), checksumsCommand(), chaosCommand(), pictureCommand())
+	root.AddCommand(upCommand(), prepareCommand(), downCommand(), runCommand(), kubectlCommand(), imagesCommand(), checksumsCommand(), jarsCommand(), chaosCommand(), pictureCommand())
 	root.AddCommand(becomeCommand(), registryCommand(), provisionerCommand())
 	return root
 }
@@ -54,6 +56,30 @@ func upCommand() *cobra.Command {
 	return cmd
 }
 
+func prepareCommand() *cobra.Command {
+	o := node.Options{}
+	cmd := &cobra.Command{
+		Use: "prepare", Short: "Install and build all that up needs, and start nothing", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Log = cmd.ErrOrStderr()
+			return node.Prepare(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.Repository, "repository", ".", "root of the project's sources")
+	return cmd
+}
+
+func kubectlCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "kubectl argument...", Short: "Run the cluster's own kubectl on it", DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out, err := node.Kubectl(cmd.Context(), args...)
+			_, shown := cmd.OutOrStdout().Write(out)
+			return errors.Join(err, shown)
+		},
+	}
+}
+
 func downCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "down", Short: "Remove the cluster and all its traces", Args: cobra.NoArgs,
@@ -62,32 +88,37 @@ func downCommand() *cobra.Command {
 }
 
 func imagesCommand() *cobra.Command {
-	k := &images.Kitchen{}
+	var repository string
 	cmd := &cobra.Command{
 		Use: "images [name...]", Short: "Make container images, all or those named, and give them to a cluster that runs",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			recipes, err := images.Choose(names)
-			if err != nil {
-				return err
-			}
-			if k.Store, err = images.DefaultStore(); err != nil {
-				return err
-			}
-			k.Log = cmd.ErrOrStderr()
-			if err := k.Make(cmd.Context(), recipes); err != nil {
-				return err
-			}
-			if err := k.Store.Prune(); err != nil {
-				return err
-			}
-			if url, running := node.RegistryURL(); running {
-				return registry.Push(cmd.Context(), url, k.Store)
-			}
-			return nil
+			return makeImages(cmd.Context(), repository, cmd.ErrOrStderr(), names)
 		},
 	}
-	cmd.Flags().StringVar(&k.Repository, "repository", ".", "root of the project's sources")
+	cmd.Flags().StringVar(&repository, "repository", ".", "root of the project's sources")
 	return cmd
+}
+
+func makeImages(ctx context.Context, repository string, log io.Writer, names []string) error {
+	recipes, err := images.Choose(names)
+	if err != nil {
+		return err
+	}
+	store, err := images.DefaultStore()
+	if err != nil {
+		return err
+	}
+	kitchen := &images.Kitchen{Store: store, Repository: repository, Log: log}
+	if err := kitchen.Make(ctx, recipes); err != nil {
+		return err
+	}
+	if err := store.Prune(); err != nil {
+		return err
+	}
+	if url, running := node.RegistryURL(); running {
+		return registry.Push(ctx, url, store)
+	}
+	return nil
 }
 
 func checksumsCommand() *cobra.Command {
@@ -97,6 +128,25 @@ func checksumsCommand() *cobra.Command {
 			text, err := images.Checksums(cmd.Context(), cmd.ErrOrStderr(), args[0])
 			fmt.Fprint(cmd.OutOrStdout(), text)
 			return err
+		},
+	}
+}
+
+func jarsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "jars directory", Short: "Unpack the jars of every version of Kafka into <directory>/<version>/lib, for brokers without containers", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := images.DefaultStore()
+			if err != nil {
+				return err
+			}
+			kitchen := &images.Kitchen{Store: store, Log: cmd.ErrOrStderr()}
+			for _, version := range images.KafkaVersions() {
+				if err := kitchen.UnpackKafka(cmd.Context(), version, args[0]); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
 // helloNamespace is where its manifests put it.
@@ -58,9 +59,7 @@ var _ = Describe("Smoke", Label("smoke"), func() {
 		served(ctx, s.Namespace, kafka)
 		Expect(work(ctx, s, "consume", "consume", "--bootstrap=one-kafka-bootstrap:9092", "--count=100")).To(Equal("read 100, seen again 0"))
 
-		broker := &corev1.Pod{}
-		Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: "one-all-0"}, broker)).To(Succeed())
-		Expect(broker.Status.ContainerStatuses[0].RestartCount).To(BeZero(), "restarts of the broker")
+		Expect(restarts(ctx, s, "one-all-0")).To(BeZero(), "restarts of the broker")
 	})
 })
 
@@ -85,4 +84,12 @@ func served(ctx SpecContext, namespace string, kafka *kafkav1beta2.Kafka) {
 		holds(g, kafka, kafka.Status.Conditions, "Ready")
 		holds(g, kafka, kafka.Status.Conditions, "VersionSettled")
 	}).WithContext(ctx).Should(Succeed())
+}
+
+// restarts of a pod's first container.
+func restarts(ctx SpecContext, s *stage.Scenario, name string) int32 {
+	GinkgoHelper()
+	pod := &corev1.Pod{}
+	Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, pod)).To(Succeed())
+	return pod.Status.ContainerStatuses[0].RestartCount
 }

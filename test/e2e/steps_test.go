@@ -46,16 +46,22 @@ func work(ctx SpecContext, s *stage.Scenario, name string, args ...string) strin
 		},
 	}
 	Expect(cluster.Client.Create(ctx, pod)).To(Succeed())
+	return result(ctx, pod)
+}
+
+// result of a pod that runs to its end: what it printed.
+func result(ctx SpecContext, pod *corev1.Pod) string {
+	GinkgoHelper()
 	Eventually(func(ctx context.Context) (corev1.PodPhase, error) {
 		if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return "", err
 		}
 		if pod.Status.Phase == corev1.PodFailed {
-			return "", StopTrying(fmt.Sprintf("pod %s failed: %s", name, pod.Status.ContainerStatuses[0].State.Terminated.Message))
+			return "", StopTrying(fmt.Sprintf("pod %s failed: %s", pod.Name, pod.Status.ContainerStatuses[0].State.Terminated.Message))
 		}
 		return pod.Status.Phase, nil
 	}).WithContext(ctx).Should(Equal(corev1.PodSucceeded))
-	out, err := cluster.Clientset.CoreV1().Pods(s.Namespace).GetLogs(name, &corev1.PodLogOptions{}).DoRaw(ctx)
+	out, err := cluster.Clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	return strings.TrimSpace(string(out))
 }
@@ -80,6 +86,15 @@ func leader(ctx SpecContext) *corev1.Pod {
 		g.Expect(*holder).To(BeEmpty(), "no ready pod holds the lease")
 	}).WithContext(ctx).Should(Succeed())
 	return found
+}
+
+// holder of the manager's lease.
+func holder(ctx context.Context) string {
+	leases := &coordinationv1.LeaseList{}
+	if err := cluster.Client.List(ctx, leases, client.InNamespace(config.Namespace)); err != nil || len(leases.Items) != 1 || leases.Items[0].Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *leases.Items[0].Spec.HolderIdentity
 }
 
 func ready(pod *corev1.Pod) bool {

@@ -39,6 +39,22 @@ func (b Box) done(format string, args ...any) error {
 	return errors.Join(err, f.Close(), shown)
 }
 
+// Idle lets some time pass, so that what comes next strikes at a moment that nobody chose.
+func (b Box) Idle(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	if err := b.done("idle for %s", d.Round(time.Millisecond)); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // Kill ends the processes of a container by SIGKILL. The kubelet starts it again.
 func (b Box) Kill(ctx context.Context, pod, container string) error {
 	return b.signal(ctx, pod, container, syscall.SIGKILL, "killed")
@@ -63,23 +79,10 @@ func (b Box) signal(ctx context.Context, name, container string, sig syscall.Sig
 	if len(ids) == 0 {
 		return fmt.Errorf("looking for container %q of pod %s: it does not run", container, name)
 	}
-	count := 0
-	for _, id := range ids {
-		pids, err := machine.ContainerProcesses(string(pod.UID), id)
-		if err != nil {
-			return err
-		}
-		for _, pid := range pids {
-			if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return fmt.Errorf("signalling process %d of pod %s: %w", pid, name, err)
-			}
-			count++
-		}
+	if err := signalAll(pod, ids, sig); err != nil {
+		return err
 	}
-	if count == 0 {
-		return fmt.Errorf("signalling pod %s: it has no processes", name)
-	}
-	return b.done("%s %d processes of pod %s %s", done, count, name, container)
+	return b.done("%s pod %s %s", done, name, container)
 }
 
 // Stop a component of the cluster, such as kube-apiserver, until Start. Its connections end at once.
@@ -146,7 +149,17 @@ func (b Box) Undo(ctx context.Context) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(append(errs, b.drain(), b.done("took everything back"))...)
+	return errors.Join(append(errs, b.drain(), disarm(ctx), b.done("took everything back"))...)
+}
+
+// disarm removes what a KillAfter that was killed itself has left. The API server may have been started a moment ago.
+func disarm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, armTimeout)
+	defer cancel()
+	return machine.Await(ctx, "no webhook of ours is left", func() (bool, error) {
+		_, err := node.Kubectl(ctx, "delete", "validatingwebhookconfiguration", triggerName, "--ignore-not-found")
+		return err == nil, nil
+	})
 }
 
 // getPod by namespace/name.

@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/test/cluster/machine"
 	"github.com/detent-dev/detent/test/cluster/node"
@@ -39,6 +42,12 @@ func TestToolsDoAndUndo(t *testing.T) {
 			after := kubectl(t, "get", "pod", "writer", "--output=jsonpath={.status.containerStatuses[0].containerID} {.status.containerStatuses[0].ready}")
 			return !strings.HasPrefix(after, before) && strings.HasSuffix(after, "true")
 		})
+	})
+	t.Run("kill after a number of writes", func(t *testing.T) {
+		kubectl(t, "apply", "--filename=testdata/restless.yaml")
+		for _, writes := range []int{1, 7} {
+			killAfter(t, box, writes)
+		}
 	})
 	t.Run("pause and resume", func(t *testing.T) {
 		succeed(t, box.Pause(t.Context(), "default/writer", "writer"))
@@ -84,6 +93,42 @@ func TestToolsDoAndUndo(t *testing.T) {
 			t.Error("the scheduler does not run")
 		}
 	})
+}
+
+// killAfter has a pod write more than it is let, and looks at what it has written.
+func killAfter(t *testing.T, box Box, writes int) {
+	t.Helper()
+	kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/restless")
+	prefix := fmt.Sprintf("after-%d", writes)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := make(chan error, 1)
+	killed := box.KillAfter(ctx, "default/restless", "", writes, func() {
+		go func() {
+			_, err := node.Kubectl(ctx, "exec", "restless", "--", "/tools", "configmaps", "--prefix="+prefix, "--count=100")
+			ended <- err
+		}()
+	})
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "exit code 137") {
+		t.Errorf("it ended by itself: %v", err)
+	}
+	succeed(t, killed)
+	var want []string
+	for i := range writes {
+		want = append(want, fmt.Sprintf("%s-%d", prefix, i))
+	}
+	var got []string
+	for name := range strings.FieldsSeq(kubectl(t, "get", "configmaps", "--output=custom-columns=:metadata.name", "--no-headers")) {
+		if strings.HasPrefix(name, prefix+"-") {
+			got = append(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("written before it was killed after %d writes (-want +got):\n%s", writes, diff)
+	}
+	if left := kubectl(t, "get", "validatingwebhookconfigurations", "--output=name"); left != "" {
+		t.Errorf("left behind: %s", left)
+	}
 }
 
 // await looks at a condition until it is met, for two minutes.

@@ -38,7 +38,7 @@ type debianRoot struct {
 
 // javaRoot holds the Java that every version of Kafka here runs on.
 func javaRoot() *debianRoot {
-	return &debianRoot{suite: "bookworm", packages: []machine.Package{{Name: "openjdk-17-jre-headless", Version: "17.0."}}}
+	return &debianRoot{suite: "bookworm", packages: []machine.Package{{Name: "openjdk-17-jre-headless", Version: "17.0.21.1+2"}}}
 }
 
 func (d *debianRoot) key() string {

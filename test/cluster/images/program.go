@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -40,8 +41,9 @@ func (p *program) image(ctx context.Context, s Store, repository string) (v1.Ima
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, p.pkg)
 	cmd.Dir = filepath.Join(repository, p.module)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=readonly")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	// With its work on the file system of the result, that takes its place at once and in full.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=readonly", "GOTMPDIR="+filepath.Dir(binary))
+	if out, err := tied(cmd); err != nil {
 		return nil, fmt.Errorf("building %s: %w:\n%s", p.pkg, err, bytes.TrimSpace(out))
 	}
 	sum, err := fileSum(binary)
@@ -55,6 +57,14 @@ func (p *program) image(ctx context.Context, s Store, repository string) (v1.Ima
 		return nil, err
 	}
 	return assemble(v1.Config{Entrypoint: []string{"/" + p.name}, User: p.user, WorkingDir: "/"}, l)
+}
+
+// tied runs a program that must not work on, unseen, when this one was killed. The signal is bound to the thread that forks.
+func tied(cmd *exec.Cmd) ([]byte, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return cmd.CombinedOutput()
 }
 
 // assemble an image of layers, the lowest first.

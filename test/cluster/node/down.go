@@ -22,7 +22,7 @@ func Down(ctx context.Context, log io.Writer) error {
 		fmt.Fprintf(log, "cluster: %s is set, so nothing was started here and nothing is stopped\n", ExistingEnv)
 		return nil
 	}
-	held, err := lock()
+	held, err := lock(ctx, log)
 	if err != nil {
 		return err
 	}

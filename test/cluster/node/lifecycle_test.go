@@ -151,6 +151,29 @@ func exercise(t *testing.T, kubectl func(args ...string) string) {
 	}
 }
 
+func TestRunRemovesItsClusterHoweverTheCommandEnds(t *testing.T) {
+	cluster := program(t)
+	command(t, cluster, "prepare", "--repository=../../..")
+	before := picture(t)
+	for _, tt := range []struct {
+		name, script, want string
+	}{
+		{"well", "test -s $KUBECONFIG", ""},
+		{"with an error", "exit 3", "exit status 3"},
+		{"because the whole was asked to end", "kill -TERM $PPID; exec sleep 60", "signal: terminated"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := exec.CommandContext(t.Context(), cluster, "run", "--repository=../../..", "--", "sh", "-c", tt.script).CombinedOutput()
+			if (err != nil) != (tt.want != "") || !strings.Contains(string(out), tt.want) || !strings.Contains(string(out), "LEFT BEHIND") {
+				t.Errorf("it ended with %v, want %q:\n%s", err, tt.want, out)
+			}
+			if diff := cmp.Diff(before, picture(t)); diff != "" {
+				t.Errorf("left behind (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestCrashIsClearedAway(t *testing.T) {
 	cluster := program(t)
 	command(t, cluster, "up", "--repository=../../..")

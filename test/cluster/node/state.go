@@ -1,13 +1,16 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -93,8 +96,9 @@ func Components() component.Set {
 	return component.Set{Dir: path("components"), Launcher: []string{self}}
 }
 
-// lock keeps two commands from working on the cluster at once. The kernel gives it back when the process ends.
-func lock() (*os.File, error) {
+// lock keeps two commands from working on the cluster at once: it waits for the other, until ctx ends. The kernel gives it
+// back when the process ends; of one that was killed as it was starting a program, that is when the program has begun.
+func lock(ctx context.Context, log io.Writer) (*os.File, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, fmt.Errorf("finding the cache directory: %w; set XDG_CACHE_HOME", err)
@@ -107,8 +111,19 @@ func lock() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("locking %s: another command is starting or stopping the cluster: %w", file, err), f.Close())
+	tell := sync.OnceFunc(func() {
+		fmt.Fprintln(log, "cluster: another command is starting or stopping it; waiting for that")
+	})
+	err = machine.Await(ctx, "no other command is starting or stopping the cluster", func() (bool, error) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			tell()
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locking %s: %w", file, err), f.Close())
 	}
 	return f, nil
 }

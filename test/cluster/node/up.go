@@ -43,12 +43,12 @@ func Up(ctx context.Context, o Options) (string, error) {
 	if err := machine.Check(); err != nil {
 		return "", err
 	}
-	held, err := lock()
+	held, err := lock(ctx, o.Log)
 	if err != nil {
 		return "", err
 	}
 	defer held.Close()
-	if running(ctx) {
+	if Running(ctx) {
 		fmt.Fprintln(o.Log, "cluster: it runs already")
 		return Kubeconfig(), nil
 	}
@@ -72,8 +72,8 @@ func Up(ctx context.Context, o Options) (string, error) {
 	return Kubeconfig(), os.WriteFile(readyFile(), nil, 0o600)
 }
 
-// running says whether a cluster is there in full.
-func running(ctx context.Context) bool {
+// Running says whether a cluster is there in full.
+func Running(ctx context.Context) bool {
 	if _, err := os.Stat(readyFile()); err != nil {
 		return false
 	}
@@ -89,6 +89,15 @@ func running(ctx context.Context) bool {
 	}
 	k, err := ownKubectl(ctx, io.Discard)
 	return err == nil && k.ready(ctx) == nil
+}
+
+// Prepare gets all that a start needs, so that Up takes seconds: it installs packages and builds programs and images.
+func Prepare(ctx context.Context, o Options) error {
+	if err := machine.Check(); err != nil {
+		return err
+	}
+	_, _, err := prepare(ctx, o)
+	return err
 }
 
 // prepare gets all that a start needs, which takes long the first time.

@@ -1,5 +1,5 @@
-// Command tools is what a test's workload pods run: an HTTP server and client, numbered records into and out of Kafka, and
-// numbered files.
+// Command tools is what a test's workload pods run: an HTTP server and client, numbered records into and out of Kafka and files,
+// numbered objects into and out of S3, and ConfigMaps.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := &cobra.Command{Use: "tools", Short: "Workloads for tests", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(serveCommand(), fetchCommand(), produceCommand(), consumeCommand(), writeCommand(), verifyCommand())
+	root.AddCommand(serveCommand(), fetchCommand(), produceCommand(), consumeCommand(), fileCommand(), s3Command(), configMapsCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

@@ -3,13 +3,18 @@
 package stage
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -30,6 +35,8 @@ const (
 	// kubeconfigEnv names the kubeconfig of the cluster to play on.
 	kubeconfigEnv = "KUBECONFIG"
 )
+
+var errNoChaos = errors.New("the chaos box works on the cluster of make cluster-up alone")
 
 // Cluster to play on.
 type Cluster struct {
@@ -83,14 +90,61 @@ func (c *Cluster) Kill(ctx context.Context, pod client.Object) error {
 	return c.Chaos(ctx, "kill", pod.GetNamespace()+"/"+pod.GetName())
 }
 
+// Kubectl runs the cluster's own kubectl, or on somebody else's cluster the one of this machine, and returns what it prints.
+func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "cluster"), append([]string{"kubectl"}, args...)...)
+	if !c.Own() {
+		cmd = exec.CommandContext(ctx, "kubectl", append([]string{"--kubeconfig=" + os.Getenv(existingEnv)}, args...)...)
+	}
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(said.String()))
+	}
+	return string(out), nil
+}
+
 // Chaos runs a tool of the cluster's chaos box. Somebody else's cluster has none.
 func (c *Cluster) Chaos(ctx context.Context, args ...string) error {
 	if !c.Own() {
-		return errors.New("the chaos box works on the cluster of make cluster-up alone")
+		return errNoChaos
 	}
 	out, err := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "cluster"), append([]string{"chaos"}, args...)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("chaos %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
 	}
 	return nil
+}
+
+// KillAfter kills a pod's processes once that many of its writes are served, and before another is. It returns when the
+// counting has begun; what it returns waits for the kill.
+func (c *Cluster) KillAfter(ctx context.Context, pod client.Object, writes int) (killed func() error, err error) {
+	if !c.Own() {
+		return nil, errNoChaos
+	}
+	name := pod.GetNamespace() + "/" + pod.GetName()
+	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "cluster"), "chaos", "kill-after", name, "--writes="+strconv.Itoa(writes))
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it takes its webhook back
+	cmd.WaitDelay = 10 * time.Second
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(log)
+	armed, err := lines.ReadString('\n')
+	killed = func() error {
+		rest, err := io.ReadAll(lines)
+		if err := errors.Join(err, cmd.Wait()); err != nil {
+			return fmt.Errorf("killing pod %s after %d writes: %w: %s", name, writes, err, strings.TrimSpace(armed+string(rest)))
+		}
+		return nil
+	}
+	if err != nil || !strings.HasPrefix(armed, "chaos: ") {
+		return nil, errors.Join(fmt.Errorf("killing pod %s after %d writes: the counting did not begin", name, writes), killed())
+	}
+	return killed, nil
 }

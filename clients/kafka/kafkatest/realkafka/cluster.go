@@ -61,7 +61,7 @@ func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluste
 		return c, err
 	}
 	for _, id := range ids {
-		if err := c.writeConfig(c.nodes[id]); err != nil {
+		if err := errors.Join(c.writeConfig(c.nodes[id]), c.nodes[id].writeLogging()); err != nil {
 			return c, err
 		}
 		if err := c.nodes[id].format(ctx, c.classpath(setup.Release)); err != nil {

@@ -2,6 +2,7 @@ package realkafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,16 +27,44 @@ type node struct {
 }
 
 func (n *node) addr() string   { return "127.0.0.1:" + strconv.Itoa(n.brokerPort) }
-func (n *node) config() string { return filepath.Join(n.dir, "server.properties") }
-func (n *node) log() string    { return filepath.Join(n.dir, "server.log") }
+func (n *node) config() string { return n.file("server.properties") }
+func (n *node) log() string    { return n.file("server.log") }
+
+func (n *node) file(name string) string { return filepath.Join(n.dir, name) }
+
+// A process's log is what it prints, whichever logger its jars have: up to 3.9 to Log4j 1, later to Log4j 2.
+// Jars with another logger, such as slf4j-simple, do not read these.
+const (
+	log4j1 = `log4j.rootLogger=INFO, console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=[%d] %p %m (%c)%n
+`
+	log4j2 = `status = ERROR
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d] %p %m (%c)%n
+rootLogger.level = INFO
+rootLogger.appenderRef.console.ref = console
+`
+)
+
+// writeLogging tells both loggers what to do.
+func (n *node) writeLogging() error {
+	return errors.Join(os.WriteFile(n.file("log4j.properties"), []byte(log4j1), 0o644), os.WriteFile(n.file("log4j2.properties"), []byte(log4j2), 0o644))
+}
 
 // java starts quickly and stays small: the processes live for seconds.
-func java(classpath string, args ...string) []string {
-	return append([]string{"-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classpath}, args...)
+func (n *node) java(classpath string, args ...string) []string {
+	return append([]string{
+		"-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classpath,
+		"-Dlog4j.configuration=file:" + n.file("log4j.properties"), "-Dlog4j2.configurationFile=" + n.file("log4j2.properties"),
+	}, args...)
 }
 
 func (n *node) format(ctx context.Context, classpath string) error {
-	args := java(classpath, "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.config())
+	args := n.java(classpath, "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.config())
 	if out, err := exec.CommandContext(ctx, "java", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("formatting the storage of node %d: %w: %s", n.id, err, out)
 	}
@@ -48,7 +77,7 @@ func (n *node) start(classpath string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(context.Background(), "java", java(classpath, "kafka.Kafka", n.config())...)
+	cmd := exec.CommandContext(context.Background(), "java", n.java(classpath, "kafka.Kafka", n.config())...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A process of its own group gets no signal that is meant for the test.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
