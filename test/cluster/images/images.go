@@ -37,7 +37,7 @@ func Recipes() []Recipe {
 		goProgram("operator", "docker.io/library/detent:latest", program{pkg: "./cmd/detent", name: "detent", user: "65532"}),
 		goProgram("hello", "docker.io/library/detent-hello:latest", program{pkg: "./examples/hello/cmd", name: "hello", user: "65532"}),
 	}
-	return append(list, kafkaRecipes()...)
+	return slices.Concat(list, kafkaRecipes(), cephRecipes())
 }
 
 // NodeImages are the names of those that a node cannot do without.
