@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -163,7 +164,7 @@ func (c *Cluster) Start(ctx context.Context, id int32, release string) error {
 
 // Stop implements kafkatest.World.
 func (c *Cluster) Stop(_ context.Context, id int32) error {
-	c.nodes[id].end(os.Interrupt)
+	c.nodes[id].end(syscall.SIGTERM) // SIGINT is ignored by what a shell runs in the background
 	return nil
 }
 
