@@ -35,6 +35,7 @@ func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Move
 		p.memory.moved = moved[i].Lifecycle
 		delete(p.memory.lifecycles, moved[i].Lifecycle)
 		p.announce(ctx, next, &moved[i])
+		p.took(&moved[i])
 	}
 	p.measure(next, false)
 	// The watch event of this write wakes the object too; this makes it independent of the watch.

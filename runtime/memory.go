@@ -28,6 +28,8 @@ type memory struct {
 	gauges gauges
 	// measured is the resourceVersion whose stored status the gauges show; empty if they show another.
 	measured string
+	// noted is what the journal was last told of each lifecycle.
+	noted map[string]string
 }
 
 // trouble is what keeps failing, until when it is left alone, and what a person should read of it.

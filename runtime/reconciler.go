@@ -34,6 +34,8 @@ type Options struct {
 	Events events.EventRecorder
 	// Metrics receives states, transitions and durations. Default: none are kept.
 	Metrics *Metrics
+	// Journal is told of every decision that differs from the one before, after the commit. Default: none is kept.
+	Journal Journal
 	// DeadlineScale stretches every declared time (deadlines, polls, back-off, ages, the resync), for slow worlds and fast
 	// tests. Default 1.
 	DeadlineScale float64
@@ -52,6 +54,7 @@ type Reconciler[O Object, V, E any] struct {
 	clock    clock.PassiveClock
 	events   events.EventRecorder
 	metrics  *Metrics
+	journal  Journal
 	scale    float64
 	patience time.Duration
 	memories *memories
@@ -64,7 +67,7 @@ func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O,
 	r := &Reconciler[O, V, E]{
 		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
 		metrics: options.Metrics, scale: options.DeadlineScale, patience: options.ViewTimeout, memories: newMemories(),
-		children: options.Children, slots: options.Slots,
+		children: options.Children, slots: options.Slots, journal: options.Journal,
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -191,6 +194,7 @@ func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
 	if err := p.show(ctx, &step); err != nil {
 		return 0, err
 	}
+	p.stayed(&step)
 	return p.next(&step), nil
 }
 

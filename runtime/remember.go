@@ -75,6 +75,7 @@ func (m *memory) clone() *memory {
 		own := *t
 		c.lifecycles[name] = &own
 	}
+	c.noted = maps.Clone(m.noted)
 	return &c
 }
 

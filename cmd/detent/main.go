@@ -69,6 +69,6 @@ func newRoot(name string) *cobra.Command {
 	if name == "kubectl-detent" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl detent"}
 	}
-	root.AddCommand(newDevCommand(), newGraphCommand(), newManagerCommand(), newPlanCommand(), newVerifyCommand(), newVersionCommand())
+	root.AddCommand(newDevCommand(), newGraphCommand(), newManagerCommand(), newPlanCommand(), newReplayCommand(), newVerifyCommand(), newVersionCommand())
 	return root
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/runtime/journal"
 )
 
 // managerFlags are the flags of detent manager.
@@ -27,6 +30,7 @@ type managerFlags struct {
 	finalize   string
 	versions   string
 	logFormat  string
+	journal    string
 	verbosity  int
 	qps        float32
 }
@@ -41,7 +45,11 @@ func newManagerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return operator.Run(cmd.Context(), o)
+			closeJournal, err := openJournal(f.journal, cmd.OutOrStdout(), &o)
+			if err != nil {
+				return err
+			}
+			return errors.Join(operator.Run(cmd.Context(), o), closeJournal())
 		},
 	}
 	flags, o := cmd.Flags(), &f.options
@@ -60,10 +68,30 @@ func newManagerCommand() *cobra.Command {
 	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")
 	flags.StringVar(&o.KafkaProxy, "kafka-proxy", "", "HTTP proxy (host:port) that brokers are reached through, for a manager outside the pod network")
 	flags.BoolVar(&o.Adopt, "adopt", false, "run over CRDs and leases of another operator of the same API, which must be stopped")
+	flags.StringVar(&f.journal, "journal", "", "file to append decisions to as JSON lines, for detent replay; - is standard output; default: none is kept")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	flags.IntVar(&f.verbosity, "v", 0, "verbosity of the log; 1 tells what every pass waits for")
 	flags.Float32Var(&f.qps, "kube-api-qps", 100, "requests per second to the API server, all kinds together")
 	return cmd
+}
+
+// openJournal opens the file that decisions are appended to, if there is one. It grows for as long as the manager runs: about one
+// line of some kilobytes per transition.
+func openJournal(name string, out io.Writer, o *operator.Options) (closeIt func() error, err error) {
+	closeIt = func() error { return nil }
+	if name == "" {
+		return closeIt, nil
+	}
+	if name != "-" {
+		file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("opening the journal: %w", err)
+		}
+		out, closeIt = file, file.Close
+	}
+	log := o.Log
+	o.Journal = journal.NewWriter(out, func(err error) { log.Error(err, "decisions are missing from the journal") })
+	return closeIt, nil
 }
 
 func (f *managerFlags) complete() (operator.Options, error) {

@@ -70,7 +70,9 @@ type Options struct {
 	Adopt bool
 	// SkipNameValidation lets several managers live in one process, as tests do.
 	SkipNameValidation bool
-	Log                logr.Logger
+	// Journal takes down decisions, for a replay against another build. Default: none is kept.
+	Journal lifecycle.Journal
+	Log     logr.Logger
 }
 
 // DefaultLeaseName is the lease that replicas elect their leader by.
@@ -137,7 +139,7 @@ func register(mgr ctrl.Manager, o Options, lead *leadership) (*kafka.Polled, err
 	}
 	observer, err := AddControllers(mgr, Wiring{
 		Table: o.Table, Kafka: o.Kafka, Connect: connector(o), DeadlineScale: o.DeadlineScale, Workers: o.Workers,
-		Metrics: gauges, SkipNameValidation: o.SkipNameValidation, Selector: o.Selector,
+		Metrics: gauges, SkipNameValidation: o.SkipNameValidation, Selector: o.Selector, Journal: o.Journal,
 	})
 	if err != nil {
 		return nil, err
@@ -172,6 +174,8 @@ type Wiring struct {
 	SkipNameValidation bool
 	// Metrics of the passes. Default: none are kept.
 	Metrics *lifecycle.Metrics
+	// Journal as in Options.
+	Journal lifecycle.Journal
 }
 
 // AddControllers adds the controllers to a manager, and returns the Kafka side of them, which must be closed.
@@ -195,7 +199,7 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	children := lifecycle.NewChildren(mgr.GetClient(), mgr.GetAPIReader(), clk)
 	r := lifecycle.New(kind, lifecycle.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk, Metrics: w.Metrics,
-		Events: recorder, DeadlineScale: w.DeadlineScale,
+		Events: recorder, DeadlineScale: w.DeadlineScale, Journal: w.Journal,
 	})
 	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: w.Workers, Wakeups: wakeups, Watch: watchChildren, SkipNameValidation: w.SkipNameValidation})
 	if err != nil {

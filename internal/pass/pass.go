@@ -52,6 +52,8 @@ type Moved struct {
 	Lifecycle string
 	Move      machines.Move
 	Entry     lifecyclev1.Lifecycle
+	// Facts that the move was decided upon.
+	Facts any
 }
 
 // Step is what deciding found.
@@ -163,7 +165,7 @@ func (in *In[O, V, E]) move(s *Standing[E], lc machines.Lifecycle[O, V, E], view
 	}
 	then := lc.Look(in.question(lc, &entry, view, needs, false)).Decide()
 	s.settles = then.Decided && then.Move == nil
-	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry}, true
+	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry, Facts: s.look.Facts()}, true
 }
 
 // moving picks the lifecycles whose moves are committed: all first entries at once, else one, round robin.
@@ -238,6 +240,7 @@ func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
 	}
 	look := lc.Look(in.question(lc, s.Entry, view, needs, action.Live))
 	out.Acting = look.Act()
+	facts := look.Facts()
 	if out.TurnBack == nil {
 		return out, view, nil
 	}
@@ -252,7 +255,7 @@ func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
 	if err != nil {
 		return out, view, err
 	}
-	out.Turned = &Moved{Lifecycle: s.Name, Move: *out.TurnBack, Entry: entry}
+	out.Turned = &Moved{Lifecycle: s.Name, Move: *out.TurnBack, Entry: entry, Facts: facts}
 	return out, view, nil
 }
 
@@ -264,6 +267,9 @@ func (s *Standing[E]) Project() *lifecyclev1.Lifecycle {
 	shown := s.look.Project()
 	return &shown
 }
+
+// Facts that the lifecycle was decided upon.
+func (s *Standing[E]) Facts() any { return s.look.Facts() }
 
 // Entry of the lifecycle in the status, or nil.
 func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle {

@@ -224,7 +224,7 @@ func (e *engine) assemble(o Options) error {
 		return err
 	}
 	children := lifecycle.NewChildren(e.client, e.client, e.clock)
-	clusters := lifecycle.New(kind, lifecycle.Options{Client: e.client, Live: e.client, Clock: e.clock, Children: children})
+	clusters := lifecycle.New(kind, lifecycle.Options{Client: e.client, Live: e.client, Clock: e.clock, Children: children, Journal: o.Journal})
 	sets := &podset.Reconciler{Client: e.client, Live: e.client, Children: children, Clock: e.clock}
 	e.drivers = []driver{
 		driveWorld:   {name: "the world", run: e.happen},

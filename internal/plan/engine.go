@@ -14,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/store"
 	"github.com/detent-dev/detent/states"
@@ -69,6 +70,8 @@ type Options struct {
 	OperatorVersion string
 	// Finalizing is who raises the metadata version.
 	Finalizing kafka.Finalizing
+	// Journal takes down the decisions of the simulated operator; optional.
+	Journal lifecycle.Journal
 }
 
 // Make plans what will happen to the objects of the input. It applies nothing and calls nobody.

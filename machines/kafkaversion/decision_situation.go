@@ -17,8 +17,8 @@ type Situation struct {
 	// WantedMetadata is spec.kafka.metadataVersion, "" for the highest level of the
 	// wanted version.
 	WantedMetadata string
-	// Table is the versions that the operator knows.
-	Table *versions.Table
+	// Table is the versions that the operator knows. It belongs to the operator and is in no journal.
+	Table *versions.Table `json:"-"`
 	// Nodes is every node that has a pod, a record or storage, of every pool,
 	// controllers included, leaving ones too.
 	Nodes []NodeVersions

@@ -40,8 +40,8 @@ type Value[F any] struct {
 // Of makes a dimension.
 func Of[F any](values ...Value[F]) Dimension[F] { return Dimension[F]{Values: values} }
 
-// each calls visit with every facts of the domain, and what makes its name.
-func (d *Domain[F, M]) each(visit func(facts *F, name func() string)) {
+// Each calls visit with every facts of the domain, and what makes its name.
+func (d *Domain[F, M]) Each(visit func(facts *F, name func() string)) {
 	at := make([]int, len(d.Dimensions))
 	for {
 		facts := d.Base()

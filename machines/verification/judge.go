@@ -36,7 +36,7 @@ func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
 	if v.yes == nil {
 		v.yes, v.together = map[int]bool{}, map[[2]int]string{}
 	}
-	d.each(func(facts *F, name func() string) {
+	d.Each(func(facts *F, name func() string) {
 		v.facts++
 		w := &walk[F, M, E]{v: v, lc: lc, d: d, needs: needs, name: name, settled: map[string]bool{}}
 		if err := safely(func() { w.target = v.def.Target.Of(facts).To }); err != nil {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/runtime/journal"
+)
+
+const replayLong = `Decide anew, with the machines of this binary, what a manager of another build decided, and tell which objects would take
+another edge. The journal is what detent manager --journal wrote. Nothing is applied, and no cluster is needed.
+
+Lines that cannot be replayed are counted with their reason: another build's machine or state, facts that this build asks for
+and that one did not, lines that were cut off.
+
+Exit codes: 0 everything that was replayed is decided as before, 1 something is not, or nothing could be replayed.`
+
+const replayExample = `  detent manager --journal decisions.jsonl
+  detent replay decisions.jsonl
+  kubectl logs -n detent deploy/detent-manager | detent replay - -o json`
+
+func newReplayCommand() *cobra.Command {
+	output, table := "text", ""
+	cmd := &cobra.Command{
+		Use: "replay FILE", Short: "Say which decisions of a journal this build would take otherwise", Args: cobra.ExactArgs(1), Long: replayLong, Example: replayExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output != "text" && output != "json" {
+				return fmt.Errorf("--output %q: it is either text or json", output)
+			}
+			report, err := replayed(args[0], table, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			text := report.String()
+			if output == "json" {
+				encoded, err := json.MarshalIndent(report, "", "  ")
+				if err != nil {
+					return fmt.Errorf("writing the report: %w", err)
+				}
+				text = string(encoded) + "\n"
+			}
+			if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil {
+				return fmt.Errorf("writing the report: %w", err)
+			}
+			switch {
+			case report.Replayed() == 0:
+				return errors.New("nothing could be replayed: name the file that detent manager --journal wrote")
+			case len(report.Differences) > 0:
+				return fmt.Errorf("%d decisions would be other ones", report.Replayed()-report.Same)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
+	cmd.Flags().StringVar(&table, "kafka-versions", "", "file with the table of Kafka versions; default: the built-in one")
+	return cmd
+}
+
+func replayed(file, table string, in io.Reader) (*journal.Report, error) {
+	known, err := versionTable(table)
+	if err != nil {
+		return nil, err
+	}
+	machines, err := catalogue.Replayable(known)
+	if err != nil {
+		return nil, err
+	}
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("opening the journal: %w", err)
+		}
+		defer opened.Close()
+		in = opened
+	}
+	report, err := journal.Replay(in, machines...)
+	return &report, err
+}

@@ -1,0 +1,33 @@
+package catalogue
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/runtime/journal"
+)
+
+// Replayable are the machines of this binary, for the replay of a journal. The table of Kafka's versions is the operator's own and
+// in no journal.
+func Replayable(table *versions.Table) ([]journal.Machine, error) {
+	version, err := replayable(kafkaversion.Definition(), func(f *kafkaversion.Facts) { f.Situation.Table = table })
+	if err != nil {
+		return nil, err
+	}
+	roll, err := replayable(noderoll.Definition(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return []journal.Machine{version, roll}, nil
+}
+
+func replayable[F, M, E any](definition machines.Definition[F, M, E], restore func(*F)) (journal.Machine, error) {
+	machine, err := machines.Compile(definition)
+	if err != nil {
+		return nil, fmt.Errorf("compiling machine %s: %w", definition.Name, err)
+	}
+	return journal.Of(machine, restore), nil
+}

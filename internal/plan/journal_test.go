@@ -1,0 +1,88 @@
+package plan_test
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/runtime/journal"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// journalOf is what the operator decides on the input of a file.
+func journalOf(t *testing.T, file string) (*bytes.Buffer, *versions.Table) {
+	t.Helper()
+	found, err := manifests.Read([]string{file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := plan.Read(context.Background(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := &bytes.Buffer{}
+	_, err = plan.Make(context.Background(), in, plan.Options{
+		OperatorVersion: "0.0.0", Finalizing: kafka.FinalizeAutomatically, Journal: journal.NewWriter(lines, func(err error) { t.Error(err) }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines, in.Table
+}
+
+// TestDecisionsAreReplayed: what the controllers of Kafka decide in some situations is decided anew as it was, from the journal alone.
+func TestDecisionsAreReplayed(t *testing.T) {
+	for _, name := range []string{"upgrade", "downgrade", "downgrade-refused", "fresh-install", "bad-image", "in-progress", "isr-at-risk"} {
+		t.Run(name, func(t *testing.T) {
+			lines, table := journalOf(t, filepath.Join("testdata/cases", name+".yaml"))
+			all, err := catalogue.Replayable(table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := journal.Replay(lines, all...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Lines == 0 || report.Same != report.Lines || len(report.Reshaped) > 0 {
+				t.Errorf("replayed by the build that wrote it:\n%s", &report)
+			}
+		})
+	}
+}
+
+// TestAChangedGuardIsReported: a build that takes a node for in sync as soon as it is ready would go on where this one waits.
+func TestAChangedGuardIsReported(t *testing.T) {
+	lines, table := journalOf(t, filepath.Join("testdata/cases", "upgrade.yaml"))
+	machine, err := machines.Compile(kafkaversion.Definition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutant := machine.Mutant(func(d *machines.Definition[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]) {
+		for i := range d.Transitions {
+			if row := &d.Transitions[i]; row.Event == "in-sync" {
+				row.When = transitions.Always[kafkaversion.Facts, roll.Memo]()
+			}
+		}
+	})
+	report, err := journal.Replay(lines, journal.Of(mutant, func(f *kafkaversion.Facts) { f.Situation.Table = table }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Differences) == 0 {
+		t.Fatalf("the mutant went unnoticed:\n%s", &report)
+	}
+	for _, d := range report.Differences {
+		if d.State != roll.AwaitingInSync || d.Then != nil || d.Now == nil || d.Now.Event != "in-sync" || len(d.Why) != 1 {
+			t.Errorf("difference %+v", d)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// Package journal is the record of decisions, one JSON line each: what was seen, where the lifecycle stood, which edge it took.
+// Another build replays it, and tells which objects would take another edge.
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+)
+
+// Format of the lines that this build writes and reads.
+const Format = 1
+
+// MaxLine is how many bytes a line takes at most. Facts that are larger are left out, and the line says so.
+const MaxLine = 256 << 10
+
+// Line is one decision about one lifecycle.
+type Line struct {
+	Format int       `json:"v"`
+	At     time.Time `json:"at"`
+
+	// Kind, Namespace, Name, UID and Generation of the object.
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Generation int64  `json:"generation"`
+	Lifecycle  string `json:"lifecycle"`
+	// Machine that decided, as in the status: name, @sha256: and the digest of its graph.
+	Machine string `json:"machine"`
+
+	// Entry that was decided upon; nil if there was none.
+	Entry *Entry `json:"entry"`
+	// Edge that was taken and committed; nil if the lifecycle stayed.
+	Edge *Edge `json:"edge"`
+	// Facts as the machine saw them.
+	Facts json.RawMessage `json:"facts,omitempty"`
+	// Problem says why the facts are missing.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Entry is the bookmark, as far as deciding needs it.
+type Entry struct {
+	State     string               `json:"state"`
+	Memo      map[string]string    `json:"memo,omitempty"`
+	EnteredAt time.Time            `json:"enteredAt"`
+	Attempt   *lifecyclev1.Attempt `json:"attempt,omitempty"`
+}
+
+// Edge is a transition that was taken.
+type Edge struct {
+	Event string            `json:"event"`
+	To    string            `json:"to"`
+	Memo  map[string]string `json:"memo,omitempty"`
+}
+
+// EntryOf a stored lifecycle, or nil.
+func EntryOf(stored *lifecyclev1.Lifecycle) *Entry {
+	if stored == nil {
+		return nil
+	}
+	return &Entry{State: stored.State, Memo: stored.Memo, EnteredAt: stored.EnteredAt.UTC(), Attempt: stored.Attempt}
+}
+
+// EdgeOf a move, or nil.
+func EdgeOf(move *machines.Move) *Edge {
+	if move == nil {
+		return nil
+	}
+	return &Edge{Event: move.Event, To: move.To, Memo: move.Memo}
+}
+
+// equal says whether two edges are one. A memo without entries is none.
+func (e *Edge) equal(other *Edge) bool {
+	if e == nil || other == nil {
+		return e == other
+	}
+	return e.Event == other.Event && e.To == other.To && maps.Equal(e.Memo, other.Memo)
+}
+
+func (e *Edge) String() string {
+	if e == nil {
+		return "stays"
+	}
+	parts := []string{e.Event, "to", e.To}
+	for _, key := range slices.Sorted(maps.Keys(e.Memo)) {
+		parts = append(parts, key+"="+e.Memo[key])
+	}
+	return strings.Join(parts, " ")
+}
+
+// object names the lifecycle that the line is about.
+func (l *Line) object() string {
+	name := l.Name
+	if l.Namespace != "" {
+		name = l.Namespace + "/" + l.Name
+	}
+	return fmt.Sprintf("%s %s, lifecycle %s", l.Kind, name, l.Lifecycle)
+}
+
+func (l *Line) state() string {
+	if l.Entry == nil {
+		return ""
+	}
+	return l.Entry.State
+}
+
+// Writer writes lines. It is safe for concurrent use.
+type Writer struct {
+	mu     sync.Mutex
+	out    io.Writer
+	failed func(error)
+	broken bool
+}
+
+// NewWriter writes to out, a line per call to Write. A line that cannot be written is lost: failed is told of the first in a row.
+func NewWriter(out io.Writer, failed func(error)) *Writer { return &Writer{out: out, failed: failed} }
+
+// Note writes one line, with the facts coded as JSON. What they hold is what guards see: a machine keeps secrets out of its facts.
+func (w *Writer) Note(line Line, facts any) {
+	line.Format = Format
+	text, err := encode(line, facts)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		_, err = w.out.Write(append(text, '\n'))
+	}
+	if err != nil && !w.broken && w.failed != nil {
+		w.failed(fmt.Errorf("writing the journal of %s: %w", line.object(), err))
+	}
+	w.broken = err != nil
+}
+
+func encode(line Line, facts any) ([]byte, error) {
+	coded, err := json.Marshal(facts)
+	switch {
+	case err != nil:
+		line.Problem = "the facts cannot be coded: " + strings.ToValidUTF8(err.Error(), "?")
+	case len(coded) > MaxLine-4096:
+		line.Problem = fmt.Sprintf("the facts take %d bytes, and a line %d at most", len(coded), MaxLine)
+	default:
+		line.Facts = coded
+	}
+	text, err := json.Marshal(line)
+	if err != nil {
+		return nil, fmt.Errorf("coding a line: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,144 @@
+package runtime_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/runtime/journal"
+	"github.com/detent-dev/detent/test/turnstile"
+	"github.com/detent-dev/detent/test/turnstile/api"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	modelMachine = machines.Machine[turnstile.Facts, turnstile.Memo, turnstile.Effect]
+	modelDef     = machines.Definition[turnstile.Facts, turnstile.Memo, turnstile.Effect]
+)
+
+func model(t *testing.T) *modelMachine {
+	t.Helper()
+	machine, err := machines.Compile(turnstile.Definition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+// replay runs a journal against a model machine, and the lamp's own.
+func replay(t *testing.T, lines string, machine *modelMachine) journal.Report {
+	t.Helper()
+	lamp, err := machines.Compile(turnstile.LampDefinition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := journal.Replay(strings.NewReader(lines), journal.Of(machine, nil), journal.Of(lamp, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// journalled is the journal of a change of model, with everything that a change meets.
+func journalled(t *testing.T, lines *bytes.Buffer) *rig {
+	t.Helper()
+	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(lines, func(err error) { t.Error(err) }) })
+	r.rest()
+	r.spec(func(s *api.TurnstileSpec) { s.Model, s.Lamp = "B", "green" })
+	r.rest()
+	return r
+}
+
+func TestTheJournalOfARunIsReplayed(t *testing.T) {
+	var lines bytes.Buffer
+	r := journalled(t, &lines)
+	report := replay(t, lines.String(), model(t))
+	if report.Same != report.Lines || report.Lines < 15 || report.Objects != 1 || len(report.Differences)+len(report.Skipped)+len(report.Reshaped) > 0 {
+		t.Errorf("replayed by the build that wrote it:\n%s", &report)
+	}
+	before := lines.Len()
+	r.rest()
+	r.advance(time.Hour)
+	r.pass()
+	if rest := lines.String()[before:]; strings.Count(rest, "\n") > 2 {
+		t.Errorf("at rest the journal goes on:\n%s", rest)
+	}
+	for line := range strings.Lines(lines.String()) {
+		if len(line) > journal.MaxLine {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+}
+
+func TestAChangedGuardIsReported(t *testing.T) {
+	var lines bytes.Buffer
+	journalled(t, &lines)
+	mutant := model(t).Mutant(func(d *modelDef) {
+		for i := range d.Transitions {
+			if row := &d.Transitions[i]; row.From == turnstile.AwaitingArm && row.Awaited {
+				row.When = transitions.Guard[turnstile.Facts, turnstile.Memo]{
+					Name: "never", Doc: "never", Want: "never",
+					Ask: func(*turnstile.Facts, turnstile.Memo) transitions.Verdict { return transitions.Deny("another build") },
+				}
+			}
+		}
+	})
+	report := replay(t, lines.String(), mutant)
+	if len(report.Differences) == 0 || report.Same+len(report.Differences) > report.Lines || report.Same == 0 {
+		t.Fatalf("the mutant went unnoticed:\n%s", &report)
+	}
+	for _, d := range report.Differences {
+		if d.Name != gate || d.Lifecycle != "model" || d.State != turnstile.AwaitingArm || d.Then == nil || d.Now != nil {
+			t.Errorf("difference %+v", d)
+		}
+		if diff := cmp.Diff([]string{d.Then.Event + ": never says no (another build)"}, d.Why); diff != "" {
+			t.Errorf("why (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestNothingIsNotedThatWasNotCommitted(t *testing.T) {
+	var lines bytes.Buffer
+	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(&lines, nil) })
+	r.refuse = func(write string) error {
+		if write == "status" {
+			return errors.New("no")
+		}
+		return nil
+	}
+	if _, err := r.try(); err == nil {
+		t.Fatal("the write was not refused")
+	}
+	if lines.Len() > 0 {
+		t.Errorf("noted although nothing was written:\n%s", &lines)
+	}
+	r.refuse = nil
+	r.pass()
+	if !strings.Contains(lines.String(), `"event":"located"`) {
+		t.Errorf("not noted although it was written:\n%s", &lines)
+	}
+}
+
+// failing is a disk that is full.
+type failing struct{ full bool }
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.full {
+		return 0, errors.New("no space left on device")
+	}
+	return len(p), nil
+}
+
+func TestAJournalThatCannotBeWrittenHoldsNothingUp(t *testing.T) {
+	disk, told := &failing{full: true}, 0
+	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(disk, func(error) { told++ }) })
+	r.rest()
+	if told != 1 {
+		t.Errorf("told %d times of one full disk", told)
+	}
+}
