@@ -145,14 +145,18 @@ real-brokers: cluster ## run the table of Kafka's behaviours on real brokers of 
 
 PROOF := GOGC=300 go test -count 1 -timeout 0 -v -run 'TestWhateverHappens|TestSeeded'
 
+WALK  := go test -count 1 -timeout 0 -v -run TestEveryFieldIsWalked ./test/proof/walk
+
 .PHONY: proof
 proof: control-plane ## explore over a million states of every machine, then let every fault strike at every write
 	DETENT_PROOF_STATES=350000 $(PROOF) ./test/proof/... ./examples/hello
+	DETENT_PROOF_EDITS=1000 $(WALK)
 	DETENT_PROOF=all go test -count 1 -timeout 60m -v ./test/integration -ginkgo.focus 'a fault at any effect'
 
 .PHONY: proof-nightly
 proof-nightly: ## explore ten million states
 	DETENT_PROOF_STATES=3500000 $(PROOF) ./test/proof/... ./examples/hello
+	DETENT_PROOF_EDITS=10000 $(WALK)
 
 # These come with the parts they run.
 .PHONY: e2e

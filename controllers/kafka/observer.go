@@ -65,5 +65,6 @@ func AnswerOf(ticket machines.Ticket, err error) Answer {
 	} else if kafkaclient.IsOutcomeUnknown(err) {
 		a.State = AnswerUnknown
 	}
+	a.Text = kafkaclient.Redact(a.Text)
 	return a
 }

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/machines"
@@ -162,5 +163,6 @@ func withoutTime(line string) string {
 	return line
 }
 
-// shortened so far that what a person is told to do, at the end of a text, is still there.
-func shortened(text string) string { return machines.Cut(text, 500) }
+// shortened so far that what a person is told to do, at the end of a text, is still there, and without what looks like a secret:
+// half of one, which nothing would recognise any more, is not left either.
+func shortened(text string) string { return machines.Cut(kafkaclient.Redact(text), 500) }

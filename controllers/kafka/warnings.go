@@ -24,6 +24,8 @@ const (
 	ReasonUnsupportedListener = "UnsupportedListener"
 	// ReasonReservedConfig: properties that the cluster manages itself.
 	ReasonReservedConfig = "ReservedConfig"
+	// ReasonSecretInConfig: properties that hold a secret by themselves.
+	ReasonSecretInConfig = "SecretInConfig"
 	// ReasonInvalidConfig: properties that are no string, number or boolean.
 	ReasonInvalidConfig = "InvalidConfig"
 	// ReasonNotDeployed: components without an image.
@@ -92,11 +94,18 @@ func (w warned) config(spec *kafkav1beta2.KafkaClusterSpec) {
 	if err != nil {
 		w.add(ReasonInvalidConfig, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	var left []string
+	var left, secret []string
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if render.Reserved(name) {
+		switch {
+		case render.Reserved(name):
 			left = append(left, name)
+		case render.Secret(name, properties[name]):
+			secret = append(secret, name)
 		}
+	}
+	if len(secret) > 0 {
+		w.add(ReasonSecretInConfig, "left out of the configuration, which lies in a ConfigMap and is no place for secrets: "+strings.Join(secret, ", ")+
+			". Write a reference that a config provider of Kafka resolves in the broker, such as ${env:NAME}")
 	}
 	if len(left) > 0 {
 		w.add(ReasonReservedConfig, "left out of the configuration, since the cluster manages them itself: "+strings.Join(left, ", "))

@@ -34,6 +34,14 @@ func TestWarnings(t *testing.T) {
 			},
 			want: map[string]string{ReasonReservedConfig: "left out of the configuration, since the cluster manages them itself: log.dirs, node.id"},
 		},
+		"properties that hold secrets": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Spec.Kafka.Config["delegation.token.secret.key"], k.Spec.Kafka.Config["my.api-key"] = jsonOf(`"s3cret"`), jsonOf(`"s3cret"`)
+				k.Spec.Kafka.Config["reporter.password"], k.Spec.Kafka.Config["delegation.token.max.lifetime.ms"] = jsonOf(`"${env:REPORTER}"`), jsonOf("5")
+			},
+			want: map[string]string{ReasonSecretInConfig: "left out of the configuration, which lies in a ConfigMap and is no place for secrets: " +
+				"delegation.token.secret.key, my.api-key. Write a reference that a config provider of Kafka resolves in the broker, such as ${env:NAME}"},
+		},
 		"a property that is no scalar": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
 				k.Spec.Kafka.Config["num.io.threads"] = jsonOf(`["hunter2"]`)

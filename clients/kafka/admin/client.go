@@ -259,7 +259,7 @@ func refused(code int16, message *string) error {
 	}
 	r := &kafka.Refused{Code: code, Name: kafka.CodeName(code)}
 	if message != nil {
-		r.Message = *message
+		r.Message = kafka.Redact(*message)
 	}
 	return r
 }

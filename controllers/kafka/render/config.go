@@ -30,7 +30,7 @@ func newConfig(in *Input) config {
 	c := config{user: map[string]string{}, interval: snapshotInterval}
 	properties, _ := in.Spec.Kafka.Properties() // values that Kafka cannot read are left out, and a warning names them
 	for name, value := range properties {
-		if !Reserved(name) {
+		if !Reserved(name) && !Secret(name, value) {
 			c.user[name] = value
 		}
 	}

@@ -35,6 +35,23 @@ func Reserved(property string) bool {
 	})
 }
 
+// secret is how the names end of properties that Kafka, or what is plugged into it, takes for secrets: those of Kafka's type
+// password, and what plugins call theirs.
+var secret = []string{
+	"password", "passphrase", "secret", "secret.key", "master.key", "access.key", "api.key", "private.key", "keystore.key", "encryption.key",
+	"jaas.config", "credential", "credentials", "token", "sas.token",
+}
+
+// Secret says whether a property holds a secret by itself, so that it has no place in a ConfigMap. A reference that a config
+// provider of Kafka resolves in the broker, such as ${env:NAME} or ${file:/path:key}, is none.
+func Secret(property, value string) bool {
+	if value == "" || strings.HasPrefix(value, "${") && strings.HasSuffix(value, "}") {
+		return false
+	}
+	name := strings.NewReplacer("_", ".", "-", ".").Replace(strings.ToLower(property))
+	return slices.ContainsFunc(secret, func(end string) bool { return name == end || strings.HasSuffix(name, "."+end) })
+}
+
 // writeProperties writes a file that java.util.Properties reads back as the same map, in the order of names.
 func writeProperties(properties map[string]string) string {
 	var b strings.Builder

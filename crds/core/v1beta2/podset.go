@@ -127,15 +127,18 @@ type StrimziPodSetStatus struct {
 	// Pods is the number of pods that exist.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	Pods int32 `json:"pods"`
 
 	// ReadyPods is how many of them are ready.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	ReadyPods int32 `json:"readyPods"`
 
 	// CurrentPods is how many of them run as their entry says.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	CurrentPods int32 `json:"currentPods"`
 }

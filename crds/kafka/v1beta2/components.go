@@ -42,6 +42,7 @@ type EntityOperatorComponent struct {
 	// Not used: time between two looks at everything, in seconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	ReconciliationIntervalSeconds *int32 `json:"reconciliationIntervalSeconds,omitempty"`
 
 	// Not used: time between two looks at everything, in milliseconds.
@@ -52,11 +53,13 @@ type EntityOperatorComponent struct {
 	// Not used: ZooKeeper's session time-out.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	ZookeeperSessionTimeoutSeconds *int32 `json:"zookeeperSessionTimeoutSeconds,omitempty"`
 
 	// Not used: how often the topic operator asks for a topic's metadata.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	TopicMetadataMaxAttempts *int32 `json:"topicMetadataMaxAttempts,omitempty"`
 
 	// Not used: what the names of users' Secrets start with.

@@ -92,6 +92,7 @@ type UnusedClusterFields struct {
 	// Not used: the number of brokers, which KafkaNodePools say.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// Not used: the storage of brokers, which KafkaNodePools say.

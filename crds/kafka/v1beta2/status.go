@@ -32,12 +32,16 @@ type KafkaStatus struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=2048
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=2147483647
 	NodeIDs []int32 `json:"nodeIds,omitempty"`
 
 	// RegisteredNodeIDs is what Strimzi 0.43 to 0.47 kept where nodeIds is kept now. It is read when a cluster is taken over and never written.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2048
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=2147483647
 	RegisteredNodeIDs []int32 `json:"registeredNodeIds,omitempty"`
 
 	// Listeners that clients can connect to.
@@ -93,6 +97,7 @@ type ListenerAddress struct {
 
 	// Port at that host.
 	// +optional
+	// +kubebuilder:validation:Maximum=2147483647
 	Port int32 `json:"port,omitempty"`
 }
 
@@ -111,6 +116,8 @@ type KafkaNodePoolStatus struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=2048
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=2147483647
 	NodeIDs []int32 `json:"nodeIds,omitempty"`
 
 	// ClusterID is the id of the Kafka cluster that the pool belongs to.
@@ -126,6 +133,7 @@ type KafkaNodePoolStatus struct {
 
 	// Replicas is the number of nodes that exist, for the scale subresource.
 	// +optional
+	// +kubebuilder:validation:Maximum=2147483647
 	Replicas int32 `json:"replicas"`
 
 	// LabelSelector finds the pods of the pool, as a string, for the scale subresource.

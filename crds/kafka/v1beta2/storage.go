@@ -55,6 +55,7 @@ type Storage struct {
 	// Id has no effect here: it belongs to volumes of type jbod.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	ID *int32 `json:"id,omitempty"`
 
 	Disk `json:",inline"`

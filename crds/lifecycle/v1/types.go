@@ -63,6 +63,7 @@ type Lifecycle struct {
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 	// Edges counts transitions since the attempt last made progress; beyond a bound the lifecycle is Stalled.
 	// +optional
+	// +kubebuilder:validation:Maximum=2147483647
 	Edges int32 `json:"edges,omitempty"`
 	// History holds the last transitions, loops folded. Best effort: nothing reads it to decide.
 	// +optional
@@ -91,8 +92,10 @@ type Attempt struct {
 // Progress counts what an attempt has done.
 type Progress struct {
 	// Done of the units.
+	// +kubebuilder:validation:Maximum=2147483647
 	Done int32 `json:"done"`
 	// Total number of units.
+	// +kubebuilder:validation:Maximum=2147483647
 	Total int32 `json:"total"`
 	// Unit that is counted, such as node.
 	// +optional
@@ -139,6 +142,7 @@ type Transition struct {
 	Attempt string `json:"attempt,omitempty"`
 	// Times this transition was taken in a folded loop; absent means once.
 	// +optional
+	// +kubebuilder:validation:Maximum=2147483647
 	Times int32 `json:"times,omitempty"`
 }
 

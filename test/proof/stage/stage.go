@@ -1,0 +1,213 @@
+// Package stage is a real API server with the manager as it runs in a cluster and a simulated world of kubelets and Kafka
+// behind it, all in this process: where proofs about the whole take place.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/simulator"
+	"github.com/detent-dev/detent/simulator/kubelet"
+)
+
+// Options of a stage.
+type Options struct {
+	// Definitions to install, each established before anything else starts.
+	Definitions []*apiextensionsv1.CustomResourceDefinition
+	// AddToScheme adds the kinds of a test's own to those of the manager.
+	AddToScheme []func(*k8sruntime.Scheme) error
+	// Log of the manager. Default: none.
+	Log logr.Logger
+	// Metrics is whether the manager serves them, on an address that Stage.Metrics says.
+	Metrics bool
+	// Register adds controllers of a test's own to a second manager. Optional.
+	Register func(ctrl.Manager) error
+}
+
+// Stage is what runs. Stop ends it.
+type Stage struct {
+	Client client.Client
+	Config *rest.Config
+	World  *simulator.World
+	// Metrics is the address that the manager serves its metrics on.
+	Metrics string
+
+	plane   *controlplane.ControlPlane
+	cancel  context.CancelFunc
+	running []<-chan error
+	proxy   *http.Server
+}
+
+const (
+	// speed is how many simulated seconds pass in a second, and scale what becomes of declared times.
+	speed = 20
+	scale = 0.05
+)
+
+// Start starts everything and returns once the kinds are served. It ends with Stop, whether or not ctx is done by then.
+func Start(ctx context.Context, o Options) (*Stage, error) {
+	plane, err := controlplane.Start(ctx, controlplane.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{plane: plane, Config: plane.AdminConfig()}
+	if err := s.start(ctx, o); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+func (s *Stage) start(ctx context.Context, o Options) error {
+	scheme, err := operator.Scheme()
+	if err != nil {
+		return err
+	}
+	for _, add := range append(o.AddToScheme, apiextensionsv1.AddToScheme) {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	if err := s.install(ctx, scheme, o.Definitions); err != nil {
+		return err
+	}
+	// A mapper learns of the kinds when it is made.
+	if s.Client, err = client.New(s.Config, client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	table, err := versions.Embedded()
+	if err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	s.World = simulator.NewWorld(simulator.Options{Table: table}, clock.RealClock{}, speed)
+	if err := s.populate(ctx, running, scheme, o.Register); err != nil {
+		return err
+	}
+	return s.manage(ctx, running, o, table)
+}
+
+// install creates the definitions and waits until they are served.
+func (s *Stage) install(ctx context.Context, scheme *k8sruntime.Scheme, definitions []*apiextensionsv1.CustomResourceDefinition) error {
+	c, err := client.New(s.Config, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	for _, d := range definitions {
+		if err := c.Create(ctx, d); err != nil {
+			return fmt.Errorf("installing %s: %w", d.Name, err)
+		}
+		err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
+				return false, err
+			}
+			for _, condition := range d.Status.Conditions {
+				if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
+					return true, nil
+				}
+			}
+			return false, nil
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for %s to be served: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
+// populate runs the world, and the kubelets that carry pods into it.
+func (s *Stage) populate(ctx, running context.Context, scheme *k8sruntime.Scheme, register func(ctrl.Manager) error) error {
+	mgr, err := ctrl.NewManager(rest.CopyConfig(s.Config), ctrl.Options{
+		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(time.Second),
+	})
+	if err != nil {
+		return err
+	}
+	if err := kubelet.CreateNodes(ctx, s.Client, time.Now(), "node-1", "node-2", "node-3"); err != nil {
+		return err
+	}
+	if err := kubelet.SetupWithManager(mgr, s.World); err != nil {
+		return err
+	}
+	if register != nil {
+		if err := register(mgr); err != nil {
+			return err
+		}
+	}
+	s.run(func() error { return mgr.Start(running) })
+	s.run(func() error { return s.World.Run(running) })
+	return nil
+}
+
+// manage runs the manager, which reaches brokers through a proxy into the world.
+func (s *Stage) manage(ctx, running context.Context, o Options, table *versions.Table) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s.proxy = &http.Server{Handler: s.World.Proxy(), ReadHeaderTimeout: time.Second}
+	s.run(func() error { return s.proxy.Serve(listener) })
+	s.Metrics = "0"
+	if o.Metrics {
+		free, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		s.Metrics = free.Addr().String()
+		if err := free.Close(); err != nil {
+			return err
+		}
+	}
+	s.run(func() error {
+		return operator.Run(running, operator.Options{
+			Config: rest.CopyConfig(s.Config), Table: table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test", Finalizing: kafkacontroller.FinalizeAutomatically},
+			DeadlineScale: scale, Workers: 8, MetricsAddress: s.Metrics, HealthAddress: "0", KafkaProxy: listener.Addr().String(),
+			SkipNameValidation: true, Log: o.Log,
+		})
+	})
+	return nil
+}
+
+func (s *Stage) run(part func() error) {
+	ended := make(chan error, 1)
+	s.running = append(s.running, ended)
+	go func() { ended <- part() }()
+}
+
+// Stop ends everything. The error is of a part that ended otherwise than by being told to.
+func (s *Stage) Stop() error {
+	var failures []error
+	if s.cancel != nil {
+		s.cancel()
+	}
+	if s.proxy != nil {
+		failures = append(failures, s.proxy.Close())
+	}
+	for _, ended := range s.running {
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, context.Canceled) {
+			failures = append(failures, err)
+		}
+	}
+	if s.World != nil {
+		s.World.Close()
+	}
+	return errors.Join(append(failures, s.plane.Stop())...)
+}
