@@ -17,7 +17,7 @@ import (
 )
 
 // The images do by themselves, from manifests that are written by hand, what the scenarios take for granted.
-var _ = DescribeTable("Images of Kafka", Label("images"), func(ctx SpecContext, version string) {
+var _ = DescribeTable("Images of Kafka", Label("images", "kafka"), func(ctx SpecContext, version string) {
 	s := scenario(ctx)
 	text, err := os.ReadFile(filepath.Join(root, "test", "e2e", "testdata", "by-hand.yaml"))
 	Expect(err).NotTo(HaveOccurred())
@@ -30,10 +30,10 @@ var _ = DescribeTable("Images of Kafka", Label("images"), func(ctx SpecContext, 
 		ContainSubstring(`"class":"org.apache.kafka.connect.file.FileStreamSinkConnector"`)))
 	byDigest(ctx, s, pod.Status.ContainerStatuses[0].ImageID)
 },
-	Entry("3.9.2", SpecTimeout(5*time.Minute), "3.9.2"),
-	Entry("4.0.2", SpecTimeout(5*time.Minute), "4.0.2"),
-	Entry("4.1.2", SpecTimeout(5*time.Minute), "4.1.2"),
-	Entry("4.3.1", SpecTimeout(5*time.Minute), "4.3.1"),
+	Entry("3.9.2", Label("kafka-3.9.2"), SpecTimeout(5*time.Minute), "3.9.2"),
+	Entry("4.0.2", Label("kafka-4.0.2"), SpecTimeout(5*time.Minute), "4.0.2"),
+	Entry("4.1.2", Label("kafka-4.1.2"), SpecTimeout(5*time.Minute), "4.1.2"),
+	Entry("4.3.1", Label("kafka-4.3.1"), SpecTimeout(5*time.Minute), "4.3.1"),
 )
 
 // byDigest starts a pod whose image is named by its digest, and is asked for anew under it.
