@@ -44,6 +44,7 @@ type KafkaClusterSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(s, has(s.name) && s.name != '')",message="each entry must name a Secret, as name: my-registry"
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
 	// Listeners that clients connect to. Names and ports are unique within the cluster.
