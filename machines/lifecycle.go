@@ -110,6 +110,9 @@ type Look[E any] interface {
 	Enter(Move) (lifecyclev1.Lifecycle, error)
 	// Project is the entry as a person should see it now: waitingFor and progress. State, attempt and history stay.
 	Project() lifecyclev1.Lifecycle
+	// Open are the events of the edges out of the bookmark's state whose guards say yes, in the order in which they are declared,
+	// from the one that Decide takes. More than one is an overlap that the order decides: for tests that want to tell of it.
+	Open() []string
 	// Act says what the state's action wants done. On a live view if the action demands one.
 	Act() Acting[E]
 	// Facts points to what the look was decided upon, for a journal. They are never changed.

@@ -242,6 +242,40 @@ func (l *look[F, M, FX, E]) resume() *lifecyclev1.Attempt {
 
 func (l *look[F, M, FX, E]) Facts() any { return &l.facts }
 
+func (l *look[F, M, FX, E]) Open() []string {
+	var out []string
+	if err := l.guarded(func() { out = l.open() }); err != nil {
+		return nil // a defect of a guard that Decide did not come to is no defect
+	}
+	return out
+}
+
+func (l *look[F, M, FX, E]) open() []string {
+	if l.entry == nil {
+		return nil
+	}
+	n, known := l.machine.states[l.entry.State]
+	memo, err := l.machine.def.Memo.Decode(l.entry.Memo)
+	if !known || err != nil {
+		return nil
+	}
+	taken, _ := l.choose(n, memo, l.aim())
+	if taken == nil {
+		return nil
+	}
+	var out []string
+	for i := range n.rows {
+		row := &n.rows[i]
+		if len(out) == 0 && (row.Event != taken.Event || row.To != taken.To) {
+			continue
+		}
+		if verdict, _ := l.ask(row, memo); verdict.Answer == transitions.Yes {
+			out = append(out, row.Event)
+		}
+	}
+	return out
+}
+
 func (l *look[F, M, FX, E]) Act() Acting[E] {
 	var a Acting[E]
 	if err := l.guarded(func() { a = l.act() }); err != nil {

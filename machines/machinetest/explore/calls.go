@@ -14,8 +14,8 @@ type calls struct {
 	// fault happens at the call of that number, counted from 1; 0 means that nothing goes wrong.
 	fault Fault
 	at    int
-	// made are the calls so far, each with whether it is a write to the API.
-	made []bool
+	// made are the calls so far.
+	made []call
 	// liveReads were asked of the API server.
 	liveReads int
 	// dead says that the process died: whatever it does from now on is not done.
@@ -23,6 +23,17 @@ type calls struct {
 	// external says that the call at which it goes wrong is an effect outside the API, as the pass without a fault showed.
 	external bool
 }
+
+// call is what kind of call was made.
+type call uint8
+
+const (
+	// effect reaches outside the API.
+	effect call = iota
+	write
+	// eviction is a write that may be refused for another reason than others: a budget.
+	eviction
+)
 
 var errDead = errors.New("the process has died")
 
@@ -42,7 +53,10 @@ func (c *calls) read(live bool) error {
 }
 
 // write is a write to the API.
-func (c *calls) write(do func() error) error { return c.call(true, do) }
+func (c *calls) write(do func() error) error { return c.call(write, do) }
+
+// evict is the eviction of a pod.
+func (c *calls) evict(do func() error) error { return c.call(eviction, do) }
 
 // effect is an effect that may reach outside the API. One that writes to the API is no call of its own.
 func (c *calls) effect(do func() error) error {
@@ -51,21 +65,21 @@ func (c *calls) effect(do func() error) error {
 	}
 	before := len(c.made)
 	if c.at == before+1 && c.fault != "" && c.fault != Unread && c.external {
-		return c.call(false, do)
+		return c.call(effect, do)
 	}
 	err := do()
 	if len(c.made) == before && !c.dead {
-		c.made = append(c.made, false)
+		c.made = append(c.made, effect)
 	}
 	return err
 }
 
 // call numbers what is done and lets it go wrong.
-func (c *calls) call(write bool, do func() error) error {
+func (c *calls) call(kind call, do func() error) error {
 	if c.dead {
 		return errDead
 	}
-	c.made = append(c.made, write)
+	c.made = append(c.made, kind)
 	if c.fault == "" || len(c.made) != c.at {
 		return do()
 	}
@@ -82,10 +96,37 @@ func (c *calls) call(write bool, do func() error) error {
 			return err
 		}
 		return fmt.Errorf("waiting for the answer: %w", context.DeadlineExceeded)
-	case Refused:
-		return apierrors.NewInternalError(errors.New("refused"))
+	}
+	return answered(c.fault)
+}
+
+// answered is the API server's answer to a write that it did not carry out.
+func answered(fault Fault) error {
+	switch fault { //nolint:exhaustive // the others are no answers
 	case Conflict:
 		return apierrors.NewConflict(schema.GroupResource{Resource: "any"}, "any", errors.New("somebody was faster"))
+	case Invalid:
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "any"}, "any", nil)
+	case Throttled:
+		return apierrors.NewTooManyRequests("too many requests", 1)
+	case TimedOut:
+		return apierrors.NewTimeoutError("the request did not complete within the allotted time", 1)
+	default:
+		return apierrors.NewInternalError(errors.New("refused"))
 	}
-	return do()
+}
+
+// turns are the faults that strike a call. Answers that the runtime takes for the same are tried by turns, since they lead to the
+// same states: 422 and 429 say that nothing was done, 500 and 504 leave it open. Only an eviction takes a 429 for something else,
+// a budget that forbids it.
+func turns(kind call, turn uint64) []Fault {
+	crashes := []Fault{DiesBefore, DiesAfter, ReplyLost}
+	denied, open := []Fault{Invalid, Throttled}, []Fault{Refused, TimedOut}
+	switch {
+	case kind == effect:
+		return append(crashes, Refused)
+	case kind == eviction:
+		return append(crashes, Conflict, Invalid, Throttled, open[turn%2])
+	}
+	return append(crashes, Conflict, denied[turn%2], open[turn/2%2])
 }

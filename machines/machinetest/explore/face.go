@@ -127,22 +127,24 @@ func (f *face) Update(_ context.Context, object client.Object, _ ...client.Updat
 func (f *face) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(opts)
-	return f.calls.write(func() error {
-		var uid types.UID
-		var revision string
-		if p := o.Preconditions; p != nil && p.UID != nil {
-			uid = *p.UID
-		}
-		if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
-			revision = *p.ResourceVersion
-		}
-		old, err := f.match(object, uid, revision)
-		if err != nil {
-			return err
-		}
-		f.site.state.remove(old)
-		return nil
-	})
+	var uid types.UID
+	var revision string
+	if p := o.Preconditions; p != nil && p.UID != nil {
+		uid = *p.UID
+	}
+	if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
+		revision = *p.ResourceVersion
+	}
+	return f.calls.write(func() error { return f.remove(object, uid, revision) })
+}
+
+func (f *face) remove(object client.Object, uid types.UID, revision string) error {
+	old, err := f.match(object, uid, revision)
+	if err != nil {
+		return err
+	}
+	f.site.state.remove(old)
+	return nil
 }
 
 // match finds the stored object that a write is about, if it is still that one.
@@ -184,7 +186,7 @@ func (f *statusFace) Update(_ context.Context, object client.Object, _ ...client
 		next, _ := object.DeepCopyObject().(client.Object)
 		s := f.face.site.state
 		s.put(old, next)
-		s.own = s.revision
+		s.own, s.ownTerm = s.revision, f.face.site.term
 		set(object, next.DeepCopyObject())
 		f.face.told(old.object, next)
 		return nil
@@ -196,9 +198,8 @@ type evictionFace struct {
 	face *face
 }
 
-func (f *evictionFace) Create(ctx context.Context, object, eviction client.Object, _ ...client.SubResourceCreateOption) error {
-	uid := object.GetUID()
-	return f.face.Delete(ctx, object, client.Preconditions{UID: &uid})
+func (f *evictionFace) Create(_ context.Context, object, _ client.Object, _ ...client.SubResourceCreateOption) error {
+	return f.face.calls.evict(func() error { return f.face.remove(object, object.GetUID(), "") })
 }
 
 var _ client.Client = &face{}

@@ -13,8 +13,8 @@ import (
 // rests says whether nothing more is to come: every lifecycle is at rest or holds for a person, the generation was decided
 // upon, and nothing waits to be seen. A paused object rests as well.
 func (w *worker[O, V, E]) rests(s *state) bool {
-	if !s.current() || s.woken {
-		return false
+	if !s.current() || s.woken || s.former != nil || !s.timer.IsZero() && soon(s.timer.Sub(s.now)) == 0 {
+		return false // what is looked at again in a moment has not been decided
 	}
 	if s.world != nil {
 		for _, h := range s.world.Next(w.site.at(s)) {
@@ -109,6 +109,9 @@ func (s step) violations() []string {
 
 // calmly is the step that follows when nothing goes wrong.
 func (w *worker[O, V, E]) calmly(s *state) (step, bool) {
+	if s.former != nil {
+		return w.overlap(nil, s)[0], true
+	}
 	if out := w.catchUp(nil, s); len(out) > 0 {
 		return out[0], true
 	}

@@ -16,6 +16,8 @@ import (
 type step struct {
 	name  string
 	fault Fault
+	// also is counted as well, and is no fault.
+	also Fault
 	// calm says that this is what happens next when nothing goes wrong.
 	calm   bool
 	passes int
@@ -26,16 +28,19 @@ type step struct {
 // steps are all that may happen next, in an order that follows from the state.
 func (w *worker[O, V, E]) steps(s *state) []step {
 	var out []step
+	out = w.overlap(out, s)
 	out = w.catchUp(out, s)
 	out = w.operate(out, s)
 	out = w.happen(out, s)
 	out = w.wait(out, s)
 	out = w.people(out, s)
 	for i := range out {
-		if out[i].fault == "" {
-			out[i].calm = true
-			break
+		if after := out[i].after; w.subject.Prompt && !after.current() {
+			after.seen, after.woken = after.live, true
 		}
+	}
+	if i := slices.IndexFunc(out, func(one step) bool { return one.fault == "" }); i >= 0 {
+		out[i].calm = true
 	}
 	return slices.DeleteFunc(out, func(one step) bool { return slices.Contains(w.subject.Without, one.fault) })
 }
@@ -47,8 +52,12 @@ func (w *worker[O, V, E]) catchUp(out []step, s *state) []step {
 	}
 	all := s.clone()
 	all.seen, all.woken = s.live, true
-	out = append(out, step{name: "the cache catches up", after: all})
 	stale, gone := s.lagging()
+	one := step{name: "the cache catches up", after: all}
+	if slices.ContainsFunc(stale, func(r *record) bool { return r.misses(s.seen.find(r.kind, r.key)) }) {
+		one.name, one.also = one.name+", without what was in between", Coalesces
+	}
+	out = append(out, one)
 	if len(stale)+len(gone) < 2 {
 		return out
 	}
@@ -67,9 +76,9 @@ func (w *worker[O, V, E]) catchUp(out []step, s *state) []step {
 
 // operate lets the operator take a pass, whole or with one thing going wrong, or start anew.
 func (w *worker[O, V, E]) operate(out []step, s *state) []step {
-	restarted := s.clone()
-	restarted.memory, restarted.woken, restarted.timer = nil, true, time.Time{}
 	if s.memory != nil {
+		restarted := s.clone()
+		restarted.memory, restarted.woken, restarted.timer = nil, true, time.Time{}
 		out = append(out, step{name: "the operator starts anew", fault: Restarts, after: restarted})
 	}
 	if !s.due() {
@@ -84,12 +93,10 @@ func (w *worker[O, V, E]) operate(out []step, s *state) []step {
 	if asked {
 		out = append(out, w.took(s, Unread, Unread, 0, false))
 	}
-	for i, isWrite := range made {
-		for _, fault := range []Fault{DiesBefore, DiesAfter, ReplyLost, Refused, Conflict} {
-			if fault == Conflict && !isWrite {
-				continue
-			}
-			out = append(out, w.took(s, fault, fault, i+1, !isWrite))
+	turn := w.hash(s)
+	for i, kind := range made {
+		for _, fault := range turns(kind, turn) {
+			out = append(out, w.took(s, fault, fault, i+1, kind == effect))
 		}
 	}
 	return out
@@ -126,12 +133,12 @@ func (w *worker[O, V, E]) happen(out []step, s *state) []step {
 func (w *worker[O, V, E]) wait(out []step, s *state) []step {
 	if !s.timer.IsZero() && s.timer.After(s.now) {
 		next := s.clone()
-		next.now = s.timer
+		next.passes(s.timer)
 		out = append(out, step{name: fmt.Sprintf("%s pass", s.timer.Sub(s.now)), after: next})
 	}
 	for _, leap := range w.subject.Leaps {
 		next := s.clone()
-		next.now = s.now.Add(leap)
+		next.passes(s.now.Add(leap))
 		out = append(out, step{name: fmt.Sprintf("%s pass while the operator is busy elsewhere", leap), fault: Waits, after: next})
 	}
 	return out

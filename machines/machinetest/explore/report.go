@@ -3,11 +3,8 @@ package explore
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/detent-dev/detent/machines"
@@ -33,7 +30,15 @@ type Report struct {
 	// Edges counts how often each edge was taken; Unfired are those that never were.
 	Edges   map[edge]int
 	Unfired []string
-	fired   []string
+	// Rivals counts how often the guards of two edges said yes at once.
+	Rivals map[Rivals]int
+	// edges are the declared ones, in order, with how often each was taken.
+	edges []taking
+	// without are the faults that were left out, demanded those of the world that must strike.
+	without, demanded []Fault
+	// seed of the search; repeated says that one story was repeated and nothing searched.
+	seed     uint64
+	repeated bool
 	// Longest is how many passes it took at most to come to rest once nothing went wrong any more.
 	Longest    int
 	Violations []Violation
@@ -58,10 +63,22 @@ type Cell struct {
 	Fault    Fault
 }
 
+// taking is a declared edge and how often it was taken.
+type taking struct {
+	name  string
+	times int
+	// optional edges are those of old bookmarks, and those that cannot be needed.
+	optional bool
+}
+
 // Violation is something wrong, with the shortest story of how it comes about.
 type Violation struct {
 	What  string
 	Story []string
+	// Moves repeat the story: they are Options.Repeat.
+	Moves []int
+	// Command repeats it from a shell, if Run found it.
+	Command string
 }
 
 // String tells it.
@@ -71,13 +88,16 @@ func (v Violation) String() string {
 	for i, line := range v.Story {
 		fmt.Fprintf(&b, "\n  %2d. %s", i+1, line)
 	}
+	if v.Command != "" {
+		fmt.Fprintf(&b, "\n  again: %s", v.Command)
+	}
 	return b.String()
 }
 
 const mostViolations = 8
 
 func newReport(subject string) *Report {
-	return &Report{Subject: subject, Faults: map[Fault]int{}, Cells: map[Cell]int{}, Edges: map[edge]int{}, told: map[string]bool{}}
+	return &Report{Subject: subject, Faults: map[Fault]int{}, Cells: map[Cell]int{}, Edges: map[edge]int{}, Rivals: map[Rivals]int{}, told: map[string]bool{}}
 }
 
 func (r *Report) count(standing string, fault Fault, isNew bool) {
@@ -98,7 +118,7 @@ func (s *search[O, V, E]) violated(what string, number int32, move, calm int) {
 	if move >= 0 {
 		moves = append(moves, move)
 	}
-	s.report.Violations = append(s.report.Violations, Violation{What: what, Story: s.story(moves, calm)})
+	s.report.Violations = append(s.report.Violations, Violation{What: what, Story: s.story(moves, calm), Moves: moves})
 }
 
 // story puts moves into words, and the steps after them in which nothing goes wrong.
@@ -119,19 +139,30 @@ func (s *search[O, V, E]) story(moves []int, calm int) []string {
 		out = append(out, all[move].told())
 		at = all[move].after
 	}
-	const most = 60
 	for i := range calm {
 		one, ok := w.calmly(at)
 		if !ok {
 			break
 		}
-		if i == most {
-			return append(out, "... and so on")
-		}
 		out = append(out, one.told())
+		if goesRound(out) {
+			return append(out, fmt.Sprintf("and so on, for %d steps more", calm-i-1))
+		}
 		at = one.after
 	}
 	return out
+}
+
+// goesRound says whether the story has begun to repeat itself.
+func goesRound(story []string) bool {
+	const longest = 8
+	for period := 1; period <= longest && 2*period <= len(story); period++ {
+		end := len(story) - period
+		if slices.Equal(story[end:], story[end-period:end]) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s step) told() string {
@@ -165,72 +196,46 @@ func (w *worker[O, V, E]) standing(s *state) string {
 func (s *search[O, V, E]) conclude() {
 	r := s.report
 	r.States, r.Took = len(s.nodes), time.Since(s.begun)
+	r.without, r.demanded, r.seed = s.subject.Without, s.subject.Faults, s.options.Seed
 	for _, lc := range s.workers[0].lifecycles {
 		for _, e := range lc.Graph().Edges {
 			certain := e.To == machines.Locating && len(lc.Needs(nil)) == 0 // what costs no call can always be located
-			name := fmt.Sprintf("%s: %s from %s to %s", lc.Graph().Name, e.Event, cmp.Or(e.From, "anywhere"), e.To)
-			switch {
-			case r.took(lc.Name(), &e):
-				r.fired = append(r.fired, name)
-			case e.Class != machines.Migrated && !certain && s.subject.Unfired[name] == "":
-				r.Unfired = append(r.Unfired, name)
+			t := taking{
+				name:  fmt.Sprintf("%s: %s from %s to %s", lc.Graph().Name, e.Event, cmp.Or(e.From, "anywhere"), e.To),
+				times: r.took(lc.Name(), &e), optional: e.Class == machines.Migrated || certain,
+			}
+			r.edges = append(r.edges, t)
+			if t.times == 0 && !t.optional && s.subject.Unfired[t.name] == "" {
+				r.Unfired = append(r.Unfired, t.name)
 			}
 		}
 	}
 	slices.Sort(r.Unfired)
-	slices.Sort(r.fired)
 }
 
-// took says whether an edge was taken by the lifecycle.
-func (r *Report) took(lifecycle string, e *machines.GraphEdge) bool {
-	for taken := range r.Edges {
+// took says how often an edge was taken by the lifecycle.
+func (r *Report) took(lifecycle string, e *machines.GraphEdge) (times int) {
+	for taken, n := range r.Edges {
 		if taken.lifecycle == lifecycle && taken.event == e.Event && (e.From == "" || taken.from == e.From) && taken.to == e.To {
-			return true
+			times += n
 		}
 	}
-	return false
+	return times
 }
 
-// Fired are the declared edges that were taken, in words.
-func (r *Report) Fired() []string { return r.fired }
+// fired counts the declared edges that were taken.
+func (r *Report) fired() (n int) {
+	for _, e := range r.edges {
+		if e.times > 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // String is the report on one line.
 func (r *Report) String() string {
-	all := fmt.Sprintf("all within %d faults, some of %d", r.Within, r.Faulty)
-	switch {
-	case r.Complete:
-		all = "all there are"
-	case r.Faulty == 0:
-		all = "some without a fault"
-	}
-	return fmt.Sprintf("explored %s: %d states searched of %d met (%s), %d steps, %d passes, %d edges fired, %d not, rest within %d passes, %d violations, %s, %.0f states/s",
-		r.Subject, r.Expanded, r.States, all, r.Steps, r.Passes, len(r.fired), len(r.Unfired), r.Longest, len(r.Violations),
+	return fmt.Sprintf("explored %s: %d states searched of %d met (%s, seed %d), %d steps, %d passes, %d edges fired, %d not, rest within %d passes, %d violations, %s, %.0f states/s",
+		r.Subject, r.Expanded, r.States, r.extent(), r.seed, r.Steps, r.Passes, r.fired(), len(r.Unfired), r.Longest, len(r.Violations),
 		r.Took.Round(time.Millisecond), float64(r.Expanded)/r.Took.Seconds())
-}
-
-// Table writes how many new states each fault led to, by where the lifecycles stood.
-func (r *Report) Table(to io.Writer) error {
-	faults := slices.SortedFunc(maps.Keys(r.Faults), func(a, b Fault) int { return strings.Compare(string(a), string(b)) })
-	standings := map[string]bool{}
-	for c := range r.Cells {
-		standings[c.Standing] = true
-	}
-	w := tabwriter.NewWriter(to, 0, 0, 1, ' ', tabwriter.AlignRight)
-	line := []string{r.Subject, "calm"}
-	for _, f := range faults {
-		if f != "" {
-			line = append(line, string(f))
-		}
-	}
-	_, _ = fmt.Fprintln(w, strings.Join(line, "\t")+"\t")
-	for _, s := range slices.Sorted(maps.Keys(standings)) {
-		line = []string{s, fmt.Sprint(r.Cells[Cell{s, ""}])}
-		for _, f := range faults {
-			if f != "" {
-				line = append(line, fmt.Sprint(r.Cells[Cell{s, f}]))
-			}
-		}
-		_, _ = fmt.Fprintln(w, strings.Join(line, "\t")+"\t")
-	}
-	return w.Flush()
 }

@@ -3,28 +3,100 @@ package explore
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Run explores the subject and fails on everything that is wrong, with its story: broken invariants, effects that might not be,
-// states that never come to rest, and edges that never fired although the search was complete. It prints one line.
+// What a person sets to see something again, or something else.
+const (
+	// repeatVariable holds a subject and moves, as a violation tells them: only that story is told.
+	repeatVariable = "DETENT_PROOF_REPEAT"
+	// seedVariable draws other states among those that more than one fault leads to.
+	seedVariable = "DETENT_PROOF_SEED"
+)
+
+// Run explores the subject and fails on everything that is wrong, with its story and the command that tells it again: broken
+// invariants, effects that might not be, states that never come to rest, and edges that never fired although the search was
+// complete. It prints one line, the same as a row of markdown, and which guards said yes at once.
 func Run[O lifecycle.Object, V, E any](t *testing.T, subject Subject[O, V, E], options Options) *Report {
 	t.Helper()
+	if err := options.fromEnvironment(subject.Name); err != nil {
+		t.Fatal(err)
+	}
 	report, err := Explore(t.Context(), subject, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range report.Violations {
+		v.Command = command(t.Name(), subject.Name, v.Moves)
 		t.Error(v)
 	}
-	if report.Complete {
+	if report.Complete && !subject.Part {
 		for _, e := range report.Unfired {
 			t.Errorf("the edge %s never fired, whatever happened: let something happen that it is for, mend its guard, or drop it", e)
 		}
 	}
-	// On a line of its own, so that the lines of all subjects can be gathered from the output of many packages.
-	_, _ = fmt.Fprintln(os.Stdout, report)
+	// On lines of their own, so that those of all subjects can be gathered from the output of many packages.
+	_, _ = fmt.Fprintf(os.Stdout, "%s\n%s", report, report.Figures())
+	report.Overlaps(os.Stdout)
 	return report
+}
+
+// fromEnvironment takes what a person has set.
+func (o *Options) fromEnvironment(subject string) error {
+	if text := os.Getenv(seedVariable); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", seedVariable, err)
+		}
+		o.Seed = seed
+	}
+	name, moves, found := strings.Cut(os.Getenv(repeatVariable), ":")
+	if !found || name != subject {
+		return nil
+	}
+	o.Repeat = []int{}
+	if moves == "" {
+		return nil
+	}
+	for text := range strings.SplitSeq(moves, ".") {
+		move, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("reading %s, which is <subject>:<move>.<move>...: %w", repeatVariable, err)
+		}
+		o.Repeat = append(o.Repeat, move)
+	}
+	return nil
+}
+
+// command tells a story again. The moves do not depend on the seed, nor on the bounds of the search.
+func command(test, subject string, moves []int) string {
+	texts := make([]string, len(moves))
+	for i, move := range moves {
+		texts[i] = strconv.Itoa(move)
+	}
+	var pattern []string
+	for part := range strings.SplitSeq(test, "/") {
+		pattern = append(pattern, "^"+part+"$")
+	}
+	return fmt.Sprintf("%s='%s:%s' go test -count 1 -run '%s' %s", repeatVariable, subject, strings.Join(texts, "."), strings.Join(pattern, "/"), here())
+}
+
+// here is the package under test, as `go test` takes it from the root of its module.
+func here() string {
+	dir, err := os.Getwd() // where go test runs a package's tests
+	if err != nil {
+		return "."
+	}
+	for root := dir; root != filepath.Dir(root); root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			path, _ := filepath.Rel(root, dir)
+			return "./" + filepath.ToSlash(path)
+		}
+	}
+	return "."
 }

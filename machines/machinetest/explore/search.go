@@ -81,6 +81,10 @@ func Explore[O lifecycle.Object, V, E any](ctx context.Context, subject Subject[
 	if err != nil {
 		return nil, err
 	}
+	if s.options.Repeat != nil {
+		s.repeat(first)
+		return s.report, nil
+	}
 	s.nodes = append(s.nodes, node{parent: -1, calm: unsearched})
 	s.known[s.workers[0].hash(first)] = 0
 	s.run(ctx, []found{{0, first}})
@@ -192,10 +196,15 @@ func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
 		for k := range children[i] {
 			c := &children[i][k]
 			to, isNew := s.reach(from, c, k)
-			if to.state != nil && c.fault == "" {
-				next = append(next, to)
-			} else if to.state != nil {
+			switch {
+			case to.state == nil:
+			case c.fault != "":
 				s.postpone(to)
+			case s.options.Straight && !c.calm:
+				s.report.Left++
+				s.nodes[to.number].left = true
+			default:
+				next = append(next, to)
 			}
 			s.account(from, c, isNew, k)
 			if n := &s.nodes[from.number]; c.calm && n.calm != resting {
@@ -229,12 +238,17 @@ func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew
 // account counts a step and judges it.
 func (s *search[O, V, E]) account(from found, c *child, isNew bool, move int) {
 	s.report.Steps++
-	s.report.Faults[c.fault]++
-	s.report.count(s.workers[0].standing(from.state), c.fault, isNew)
+	for _, fault := range c.counted() {
+		s.report.Faults[fault]++
+		s.report.count(s.workers[0].standing(from.state), fault, isNew)
+	}
 	if c.passed != nil {
 		s.report.Passes++
 		for _, e := range c.passed.edges {
 			s.report.Edges[e]++
+		}
+		for _, met := range c.passed.met {
+			s.report.Rivals[met]++
 		}
 		for _, v := range c.passed.violations {
 			s.violated(v, from.number, move, 0)

@@ -21,6 +21,8 @@ type record struct {
 	key      types.NamespacedName
 	object   client.Object
 	revision uint64
+	// version counts how often the object was written, from 1.
+	version uint32
 	// content is a hash of what the object says, without times, revisions and the bookmarks of lifecycles.
 	content uint64
 }
@@ -77,9 +79,26 @@ type lifecycled interface {
 }
 
 // keep makes a record of an object, which must not be changed any more.
-func keep(kind schema.GroupVersionKind, object client.Object) *record {
+func keep(kind schema.GroupVersionKind, object client.Object, version uint32) *record {
+	return &record{
+		kind: kind, key: client.ObjectKeyFromObject(object), object: object, revision: revisionOf(object), version: version, content: contentOf(object),
+	}
+}
+
+func revisionOf(object client.Object) uint64 {
 	revision, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
-	return &record{kind: kind, key: client.ObjectKeyFromObject(object), object: object, revision: revision, content: contentOf(object)}
+	return revision
+}
+
+// misses says whether a cache that shows old, or nothing, and then r has missed something in between.
+func (r *record) misses(old *record) bool {
+	switch {
+	case old == nil:
+		return r.version > 1
+	case old.object.GetUID() != r.object.GetUID():
+		return true
+	}
+	return r.version > old.version+1
 }
 
 func contentOf(object client.Object) uint64 {

@@ -21,6 +21,8 @@ type Site struct {
 	// main is the kind of the object whose lifecycles are explored.
 	main  schema.GroupVersionKind
 	state *state
+	// term of the operator whose pass it is.
+	term uint32
 }
 
 func (at *Site) at(s *state) *Site {
@@ -106,7 +108,7 @@ func (s *state) create(kind schema.GroupVersionKind, object client.Object) {
 	object.SetUID(s.bornUID())
 	object.SetGeneration(1)
 	object.SetCreationTimestamp(metav1.NewTime(s.now.Truncate(time.Second)))
-	s.put(&record{kind: kind}, object)
+	s.put(&record{kind: kind, version: 0}, object)
 }
 
 func notFound(kind schema.GroupVersionKind, name string) error {

@@ -27,8 +27,12 @@ type state struct {
 	// timer is when the operator looks again by itself, zero for never; woken says that an event waits for it.
 	timer time.Time
 	woken bool
-	// own is the revision of the last status that an operator wrote.
-	own uint64
+	// own is the revision of the last status that an operator wrote, and ownTerm whose term it was.
+	own     uint64
+	ownTerm uint32
+	// term counts who leads, former is the leader before if it still runs.
+	term   uint32
+	former *former
 }
 
 func (s *state) clone() *state {
@@ -65,7 +69,7 @@ func (s *state) due() bool {
 func (s *state) put(r *record, object client.Object) {
 	s.revision++
 	object.SetResourceVersion(strconv.FormatUint(s.revision, 10))
-	s.live = s.live.with(keep(r.kind, object))
+	s.live = s.live.with(keep(r.kind, object, r.version+1))
 }
 
 // remove takes a record away, and what it controls.
@@ -94,30 +98,12 @@ func UID(nth uint64) types.UID {
 func (w *worker[O, V, E]) hash(s *state) uint64 {
 	dst := w.text[:0]
 	for _, r := range s.live {
-		dst = appendNumber(dst, r.content)
-		old := s.seen.find(r.kind, r.key)
-		switch old {
-		case nil:
-			dst = append(dst, 1)
-		case r:
-			dst = append(dst, 0)
-		default:
-			dst = appendNumber(append(dst, 2), old.content)
-			dst = w.appendBookmarks(dst, s, old)
-		}
-		dst = w.appendBookmarks(dst, s, r)
+		dst = w.appendBookmarks(appendNumber(dst, r.content), s, r)
 	}
-	for _, r := range s.seen {
-		if s.live.find(r.kind, r.key) == nil {
-			dst = appendNumber(append(dst, 3), r.content)
-		}
+	dst = w.appendOperator(dst, s, s.seen, s.memory)
+	if f := s.former; f != nil {
+		dst = w.appendOperator(append(dst, 0xfd, f.passes, bit(s.ownTerm == s.term)), s, f.seen, f.memory)
 	}
-	dst = s.memory.AppendCanonical(dst, s.now, func(uid types.UID) uint64 {
-		if r := w.main(s.seen); r != nil && r.object.GetUID() == uid {
-			return r.revision
-		}
-		return 0
-	})
 	dst = append(dst, bit(s.woken), bit(s.timer.IsZero()), bit(s.due()))
 	if !s.due() && !s.timer.IsZero() {
 		dst = append(dst, soon(s.timer.Sub(s.now)))
@@ -127,6 +113,31 @@ func (w *worker[O, V, E]) hash(s *state) uint64 {
 	}
 	w.text = dst
 	return xxhash.Sum64(dst)
+}
+
+// appendOperator appends what an operator's cache shows, as it differs from what is stored, and what its process remembers.
+func (w *worker[O, V, E]) appendOperator(dst []byte, s *state, seen shelf, memory *lifecycle.Memory) []byte {
+	for _, r := range s.live {
+		switch old := seen.find(r.kind, r.key); old {
+		case nil:
+			dst = append(dst, 1)
+		case r:
+			dst = append(dst, 0)
+		default:
+			dst = w.appendBookmarks(appendNumber(append(dst, 2), old.content), s, old)
+		}
+	}
+	for _, r := range seen {
+		if s.live.find(r.kind, r.key) == nil {
+			dst = appendNumber(append(dst, 3), r.content)
+		}
+	}
+	return memory.AppendCanonical(dst, s.now, func(uid types.UID) uint64 {
+		if r := w.main(seen); r != nil && r.object.GetUID() == uid {
+			return r.revision
+		}
+		return 0
+	})
 }
 
 // appendBookmarks appends where the lifecycles stand.

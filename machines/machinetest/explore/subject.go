@@ -38,6 +38,12 @@ type Subject[O lifecycle.Object, V, E any] struct {
 	Ages []time.Duration
 	// Without names the faults that are left out.
 	Without []Fault
+	// Faults of the World that must strike in a whole search. Default: none.
+	Faults []Fault
+	// Prompt caches show everything at once, which leaves few states of many: for subjects that are about something else.
+	Prompt bool
+	// Part says that there are other subjects of the same machines, so that Together asks which edges fired, and Run does not.
+	Part bool
 	// Unfired are the edges that cannot fire here, as "machine: event from State to State", each with the reason.
 	Unfired map[string]string
 	// Through is what the operator reaches the API through. A test that wants to know whether a search would notice puts something
@@ -84,8 +90,6 @@ const (
 	DiesBefore Fault = "dies before"
 	DiesAfter  Fault = "dies after"
 	ReplyLost  Fault = "reply lost"
-	Refused    Fault = "refused"
-	Conflict   Fault = "conflict"
 	Unread     Fault = "unread"
 	Restarts   Fault = "restarts"
 	Lags       Fault = "lags"
@@ -94,7 +98,26 @@ const (
 	Edited     Fault = "edited"
 	PausedBy   Fault = "paused"
 	ChildLost  Fault = "child lost"
+	// Overlaps is another operator that leads while the one before it still runs, with a cache and a memory of its own.
+	Overlaps Fault = "overlaps"
+	// Coalesces is a cache that shows what an object has become and never what it was in between. It is no fault: it may happen
+	// at any time, and is counted.
+	Coalesces Fault = "coalesced"
+	// What the API server may answer to a write, by its code.
+	Conflict  Fault = "409"
+	Invalid   Fault = "422"
+	Throttled Fault = "429"
+	Refused   Fault = "500"
+	TimedOut  Fault = "504"
 )
+
+// Faults are those that may happen to every subject.
+func Faults() []Fault {
+	return []Fault{
+		DiesBefore, DiesAfter, ReplyLost, Conflict, Invalid, Throttled, Refused, TimedOut, Unread, Restarts, Overlaps, Lags, Coalesces,
+		Waits, Wiped, Edited, PausedBy, ChildLost,
+	}
+}
 
 // Options bound a search.
 type Options struct {
@@ -111,6 +134,11 @@ type Options struct {
 	Draw int
 	// Seed draws them.
 	Seed uint64
+	// Straight searches one order only of what happens when nothing goes wrong, and every fault on the way: far less than all, and
+	// deeper within as many states.
+	Straight bool
+	// Repeat, unless it is nil, takes these moves and no others, as a violation tells them; then nothing goes wrong any more.
+	Repeat []int
 }
 
 func (s *Subject[O, V, E]) withDefaults() {

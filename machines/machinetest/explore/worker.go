@@ -45,6 +45,8 @@ type passed struct {
 	// edges that were committed, and what is wrong.
 	edges      []edge
 	violations []string
+	// met are guards that said yes at once.
+	met []Rivals
 	// said is what happened, in words, if anybody wants to know.
 	said []string
 }
@@ -171,12 +173,7 @@ func (w *worker[O, V, E]) spy() {
 func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) *state {
 	s := from.clone()
 	s.woken, s.timer = false, time.Time{}
-	w.site.at(s)
-	w.now.now = s.now
-	*w.calls = calls{fault: fault, at: at, external: external, made: w.calls.made[:0]}
-	w.passed = &passed{}
-	w.reconciler.Recall(from.memory)
-	result, err := w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
+	result, err := w.reconcile(s, s.memory, s.term, calls{fault: fault, at: at, external: external})
 	switch {
 	case w.calls.dead:
 		s.memory, s.woken = nil, true
@@ -188,6 +185,17 @@ func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) 
 	}
 	s.memory = w.reconciler.Remember()
 	return s
+}
+
+// reconcile runs the operator of that term on the state, with what its process remembers.
+func (w *worker[O, V, E]) reconcile(s *state, memory *lifecycle.Memory, term uint32, plan calls) (reconcile.Result, error) {
+	w.site.at(s).term = term
+	w.now.now = s.now
+	plan.made = w.calls.made[:0]
+	*w.calls = plan
+	w.passed = &passed{}
+	w.reconciler.Recall(memory)
+	return w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
 }
 
 // described is an effect in words; pointers in it are followed one step.

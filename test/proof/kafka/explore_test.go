@@ -1,9 +1,7 @@
 package kafka
 
 import (
-	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -11,38 +9,45 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 )
 
+// never are the declared edges that cannot fire here, each with the reason.
+var never = map[string]string{}
+
 // TestWhateverHappens explores the version change and the roll of nodes: a sample, unless DETENT_PROOF_STATES asks for more.
 func TestWhateverHappens(t *testing.T) {
-	fired := map[string]bool{}
-	var never []string
-	for name, of := range map[string]func() (Subject, error){"changing": Changing, "lowering": Lowering, "snapshots": Snapshots, "finalizing": Finalizing} {
-		t.Run(name, func(t *testing.T) {
-			subject, err := of()
-			if err != nil {
-				t.Fatal(err)
-			}
-			report := explore.Run(t, subject, bounds(t))
+	_, _ = os.Stdout.WriteString(explore.FiguresHeader)
+	var reports []*explore.Report
+	all := 0
+	run := func(subject Subject, err error, options explore.Options) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all++
+		t.Run(subject.Name, func(t *testing.T) {
+			report := explore.Run(t, subject, options)
 			if err := report.Table(os.Stdout); err != nil {
 				t.Error(err)
 			}
-			for _, edge := range report.Fired() {
-				fired[edge] = true
-			}
-			never = append(never, report.Unfired...)
+			reports = append(reports, report)
 		})
 	}
-	slices.Sort(never)
-	never = slices.DeleteFunc(slices.Compact(never), func(edge string) bool { return fired[edge] })
-	fmt.Printf("edges of Kafka's machines: %d fired, %d never\n", len(fired), len(never))
-	for _, edge := range never {
-		t.Logf("never fired: %s", edge)
+	for _, of := range Subjects() {
+		subject, err := of()
+		run(subject, err, bounds(t))
+	}
+	for _, scene := range Scenes() {
+		subject, err := scene.Subject()
+		run(subject, err, explore.Options{States: 1200, Time: 20 * time.Minute, Straight: true})
+	}
+	if len(reports) == all { // and not only those that -run asks for
+		explore.Together(t, os.Stdout, never, reports...)
 	}
 }
 
 // bounds of a search, as `make proof` sets them.
 func bounds(t *testing.T) explore.Options {
 	t.Helper()
-	o := explore.Options{States: 25_000, Draw: 300, Time: 15 * time.Second}
+	o := explore.Options{States: 1500, Straight: true, Time: 20 * time.Minute}
 	text := os.Getenv("DETENT_PROOF_STATES")
 	if text == "" {
 		return o

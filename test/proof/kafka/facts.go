@@ -22,13 +22,13 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 	f := kafkaversion.Facts{
 		Situation: kafkaversion.Situation{Table: w.table, WantedVersion: c.Version, WantedMetadata: c.Pin},
 		Finalize:  kafkaversion.Finalize{Soak: c.Soak, ByApproval: c.ByApproval, Approved: c.Approved},
-		Pause:     time.Minute, Roll: roll.Facts{Now: look.Now, SessionTimeout: session, FetchTimeout: fetch},
+		Pause:     time.Minute, Obstacle: c.Broken, Roll: roll.Facts{Now: look.Now, SessionTimeout: session, FetchTimeout: fetch},
 	}
 	ready := 0
 	last := time.Time{}
 	for i, pod := range v.Pods {
 		n := roll.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
-		known := kafkaversion.NodeVersions{Name: n.Pod, LastStarted: w.nodes[i].version}
+		known := kafkaversion.NodeVersions{Name: n.Pod, LastStarted: w.nodes[i].version, NeverStarted: w.nodes[i].version == ""}
 		if pod != nil {
 			n.Running, n.Ready, n.ReadySince, n.StartedAt, n.Trouble = true, pod.Ready, pod.ReadySince, pod.StartedAt, pod.Trouble
 			known.HasPod, known.Annotated = true, pod.Version
@@ -41,9 +41,13 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 		f.Roll.Nodes = append(f.Roll.Nodes, n)
 		f.Situation.Nodes = append(f.Situation.Nodes, known)
 		f.Wanted = append(f.Wanted, n.ID)
-		if logged := w.nodes[i].logged; logged > w.Level { // as its record remembers it
+		if logged := max(w.nodes[i].logged, w.nodes[i].recorded); logged > w.Level { // as its record remembers it
+			every := interval
+			if w.nodes[i].never {
+				every = 0
+			}
 			f.Disks = append(f.Disks, kafkaversion.Disk{
-				Node: n.ID, Interval: interval, Highest: map[string]int16{versions.FeatureMetadata: logged},
+				Node: n.ID, Interval: every, Highest: map[string]int16{versions.FeatureMetadata: logged},
 				LoweredAt: map[string]time.Time{versions.FeatureMetadata: w.lowered},
 			})
 		}
@@ -105,7 +109,7 @@ func (w *World) partitions(now time.Time) kafka.Partitions {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		p.Replicas = append(p.Replicas, int32(i)) //nolint:gosec // three
-		if n.synced || w.unnoticed(n, now) && n.inSyncThen {
+		if n.synced && !n.behind || w.unnoticed(n, now) && n.inSyncThen {
 			p.ISR = append(p.ISR, int32(i)) //nolint:gosec // three
 		}
 	}
@@ -138,6 +142,9 @@ func observeVersion(c *Cluster, v *View, asked machines.Ask) kafkaversion.Facts 
 	f := v.Facts
 	f.Attempt, f.EnteredAt = asked.Attempt, asked.EnteredAt
 	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return runningVersion(v, i) != c.Version })
+	for i := range f.Roll.Nodes {
+		f.Roll.Nodes[i].Stale = !f.Roll.Nodes[i].Outdated && runningConfig(v, i) != c.Config
+	}
 	if !asked.For(kafkaversion.NeedFeatures) {
 		f.Features = transitions.Fact[kafka.Features]{}
 	}
@@ -146,14 +153,8 @@ func observeVersion(c *Cluster, v *View, asked machines.Ask) kafkaversion.Facts 
 }
 
 func observeRoll(c *Cluster, v *View, asked machines.Ask) noderoll.Facts {
-	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v)}
-	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool {
-		config := v.Set.Entries[i].Config
-		if p := v.Pods[i]; p != nil {
-			config = p.Config
-		}
-		return config != c.Config
-	})
+	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v), Obstacle: c.Broken}
+	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return runningConfig(v, i) != c.Config })
 	blank(&f.Roll, asked)
 	return f
 }

@@ -106,6 +106,8 @@ func (w *World) run(at *explore.Site, out []explore.Happening, i int, pod *Pod) 
 	case n.pod == "":
 		out = append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d starts", i), Do: func(at *explore.Site) { start(at, i, "") }})
 	case n.pod != pod.UID:
+	case n.broken && pod.Trouble == unreadable && n.test:
+		out = append(out, explore.Happening{Name: fmt.Sprintf("a person goes back to %s, which node %d can run", Newer, i), Do: goBack})
 	case n.broken && pod.Trouble == stuckHere:
 		out = append(out, explore.Happening{Name: fmt.Sprintf("what kept node %d from coming up is gone", i), Do: func(at *explore.Site) { start(at, i, "") }})
 	case n.broken:
@@ -114,10 +116,12 @@ func (w *World) run(at *explore.Site, out []explore.Happening, i int, pod *Pod) 
 			of(at).nodes[i].ready = true
 			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = true, at.Now() })
 		}})
+	case n.ready && n.behind:
+		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d is in every ISR again", i), Do: func(at *explore.Site) { of(at).nodes[i].behind = false }})
 	case n.ready && !n.synced:
 		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d catches up", i), Do: func(at *explore.Site) { of(at).nodes[i].synced = true }})
 	}
-	if since := later(n.started, w.lowered); n.ready && n.logged > w.Level && at.Now().Sub(since) > interval {
+	if since := later(n.started, w.lowered); n.ready && !n.never && n.logged > w.Level && at.Now().Sub(since) > interval {
 		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d takes a snapshot", i), Do: func(at *explore.Site) { of(at).nodes[i].logged = of(at).Level }})
 	}
 	return out
@@ -130,8 +134,23 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// stuckHere is a trouble that passes by itself.
-const stuckHere = "cannot pull the image"
+const (
+	// stuckHere is a trouble that passes by itself, wrongHere and unreadable are such as do not.
+	stuckHere  = "cannot pull the image"
+	wrongHere  = "dies of its configuration"
+	unreadable = "died: cannot read a level that is finalized"
+)
+
+// goBack asks for the newer version: a node that was down already was the test of an older one, and died of it.
+func goBack(at *explore.Site) {
+	at.Objects("Cluster", func(o client.Object) {
+		if c, ok := o.DeepCopyObject().(*Cluster); ok && c.Version != Newer {
+			c.Version = Newer
+			c.Generation++
+			at.Update(c)
+		}
+	})
+}
 
 // start lets the process of a pod start, or die at once if its binary cannot read what the log or the cluster holds.
 func start(at *explore.Site, i int, trouble string) {
@@ -140,11 +159,13 @@ func start(at *explore.Site, i int, trouble string) {
 	w.ends(i, at.Now())
 	n.pod, n.broken = pod.UID, trouble != ""
 	if !n.broken && (!w.runs(pod.Version, n.logged) || !w.runs(pod.Version, w.Level)) {
-		trouble, n.broken = "died: cannot read a level that is finalized", true
-		w.Harm = fmt.Sprintf("node %d was made to run %s, which cannot read level %d", i, pod.Version, max(n.logged, w.Level))
+		trouble, n.broken = unreadable, true
+		if !n.test && !w.meddled {
+			w.Harm = fmt.Sprintf("node %d was made to run %s, which cannot read level %d", i, pod.Version, max(n.logged, w.Level))
+		}
 	}
 	if !n.broken {
-		n.version, n.started = pod.Version, at.Now()
+		n.version, n.started, n.recorded, n.test = pod.Version, at.Now(), 0, false
 		n.logged = max(n.logged, w.Level)
 	}
 	show(at, i, func(p *Pod) { p.Ready, p.ReadySince, p.StartedAt, p.Trouble = false, at.Now(), n.started, trouble })

@@ -82,7 +82,11 @@ func NewKind(at *explore.Site, version versionDef, rolling rollDef) (Kind, error
 			if t.Effect.Restart {
 				return restart(ctx, at, &t)
 			}
-			of(at).asked(t.Ticket, t.Effect.Update)
+			k := of(at)
+			k.asked(t.Ticket, t.Effect.Update)
+			if c := t.Object; c.ByApproval && t.Effect.Update.Level > k.Level && c.Approved != approvalOf(t.Ticket.Attempt) {
+				k.Harm = "the level is asked to be raised on an approval of another attempt"
+			}
 			return nil
 		},
 		Disrupts:  func(e Effect) (string, bool) { return fmt.Sprint(e.Node), e.Restart },
@@ -133,6 +137,13 @@ func runningVersion(v *View, node int) string {
 		return p.Version
 	}
 	return v.Set.Entries[node].Version
+}
+
+func runningConfig(v *View, node int) int {
+	if p := v.Pods[node]; p != nil {
+		return p.Config
+	}
+	return v.Set.Entries[node].Config
 }
 
 // repair takes the mark of a restart away that no lifecycle has in hand.

@@ -32,6 +32,8 @@ type Cluster struct {
 	Version, Pin string
 	// Config is whatever else is wanted of the pods.
 	Config int
+	// Broken is why the declaration cannot be acted upon.
+	Broken string
 	// Soak, ByApproval and Approved are how the level is raised.
 	Soak       time.Duration
 	ByApproval bool
@@ -61,7 +63,7 @@ func (c *Cluster) AppendCanonical(dst []byte) []byte {
 			}
 		}
 	}
-	return fmt.Appendf(dst, "%s %s %d %v %v %v %d", c.Version, c.Pin, c.Config, c.Soak, c.ByApproval, c.Annotations, approved)
+	return fmt.Appendf(dst, "%s %s %d %s %v %v %v %d", c.Version, c.Pin, c.Config, c.Broken, c.Soak, c.ByApproval, c.Annotations, approved)
 }
 
 // Entry is what a pod is made from.

@@ -27,8 +27,9 @@ type bug struct {
 	kind    func(*explore.Site, *Kind)
 	// subject lets something happen that the bug is about; it happens without the bug as well, and then nothing is wrong.
 	subject func(*Subject)
-	// states are enough to find it.
-	states int
+	// states are enough to find it; straight searches one order of what happens without a fault.
+	states   int
+	straight bool
 }
 
 // TestSeededBugs switches on what is known to be wrong: a search that cannot find it proves nothing.
@@ -72,8 +73,9 @@ func (b *bug) search(t *testing.T, seeded bool) *explore.Report {
 		b.subject(&subject)
 	}
 	// What stands in the way of a story and is not part of it: without it the searches are short.
-	subject.Without = append(subject.Without, explore.PausedBy, explore.Waits, explore.Unread, explore.Conflict, Crashes, PodLost, AnswerOff, AnswerNo, Silence, Fails)
-	report, err := explore.Explore(t.Context(), subject, explore.Options{States: cmp.Or(b.states, 2000), Time: 2 * time.Minute, Until: b.found})
+	subject.Without = append(subject.Without, explore.PausedBy, explore.Waits, explore.Unread, explore.Conflict, explore.Invalid, explore.Throttled, explore.TimedOut,
+		explore.Overlaps, Crashes, PodLost, AnswerOff, AnswerNo, Silence, Fails)
+	report, err := explore.Explore(t.Context(), subject, explore.Options{States: cmp.Or(b.states, 2000), Time: 10 * time.Minute, Until: b.found, Straight: b.straight})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func bugs() map[string]bug {
 			},
 		},
 		"Before without an earlier permission": {
-			found: "which cannot read level", of: Lowering,
+			found: "which cannot read level", of: Lowering, straight: true,
 			version: func(d *versionDef) {
 				before := actionOf(d, restarting)
 				before.Before = before.Before.Parts()[1] // safe to restart, but not whether the version may be run
@@ -132,6 +134,23 @@ func bugs() map[string]bug {
 				s.Without = []explore.Fault{
 					explore.DiesBefore, explore.DiesAfter, explore.ReplyLost, explore.Refused, explore.Restarts, explore.Wiped, explore.Edited, explore.Lags,
 				}
+			},
+		},
+		"an approval of an older attempt": {
+			found: "on an approval of another attempt", of: Finalizing,
+			kind: func(_ *explore.Site, k *Kind) {
+				look := k.View
+				k.View = func(ctx context.Context, c *Cluster, l lifecycle.Viewing) (*View, error) {
+					v, err := look(ctx, c, l)
+					if err == nil && c.Approved != "" {
+						v.Facts.Finalize.Approved = approvalOf(l.Tickets["version"].Attempt) // whatever it was that was approved
+					}
+					return v, err
+				}
+			},
+			subject: func(s *Subject) {
+				selfOf(s.World).ghost = false
+				s.Object.Soak, s.Object.Approved, s.Edits = 0, approvalOf("an-older-one"), nil
 			},
 		},
 		"two disruptions from one snapshot": {
@@ -219,30 +238,18 @@ func (b boasting) State(name string) (states.State, bool) {
 // sleeping does not look again by itself, neither in a state nor after an action.
 type sleeping struct{ Lifecycle }
 
-const never = 1000 * time.Hour
+const eternity = 1000 * time.Hour
 
 func (b sleeping) State(name string) (states.State, bool) {
 	s, known := b.Lifecycle.State(name)
-	s.Poll = never
+	s.Poll = eternity
 	return s, known
 }
 
 func (b sleeping) Action(state string) (machines.ActionInfo, bool) {
 	a, ok := b.Lifecycle.Action(state)
-	a.LookAgain = never
+	a.LookAgain = eternity
 	return a, ok
-}
-
-// disturbing is a world in which somebody else does something at any time.
-type disturbing struct {
-	*World
-	does func(at *explore.Site, w *World) []explore.Happening
-}
-
-func (d disturbing) Clone() explore.World { return disturbing{d.copied(), d.does} }
-
-func (d disturbing) Next(at *explore.Site) []explore.Happening {
-	return append(d.World.Next(at), d.does(at, d.World)...)
 }
 
 // returning is a broker that was removed and registers again.

@@ -18,15 +18,22 @@ import (
 // Subject is what is explored of a cluster.
 type Subject = explore.Subject[*Cluster, *View, Effect]
 
+// Subjects are the clusters that are explored at large: whatever may happen to them does.
+func Subjects() []func() (Subject, error) {
+	return []func() (Subject, error){Changing, Lowering, Snapshots, Finalizing}
+}
+
 // The versions of the exploration, and their levels.
 const (
 	Old, Newer           = "4.0.2", "4.1.2"
+	build                = "4.1.2-acme-1" // of the newer one
 	oldLevel, newerLevel = 25, 27
 )
 
 const table = `
 - {version: 4.0.2, supported: true, metadata: 4.0-IV3, features: {group.version: [0, 1]}}
 - {version: 4.1.2, supported: true, default: true, metadata: 4.1-IV1, features: {group.version: [0, 1]}}
+- {version: 4.1.2-acme-1, supported: true, metadata: 4.1-IV1, features: {group.version: [0, 1]}}
 `
 
 // begun is when every process of a cluster at rest was started: long before anything that is explored.
@@ -34,7 +41,7 @@ var begun = time.Date(2026, time.November, 20, 4, 0, 0, 0, time.UTC)
 
 // Changing is a cluster at rest of which a person may want another version or configuration at any time.
 func Changing() (Subject, error) {
-	s, _, err := resting("kafka", Old)
+	s, _, err := resting("changing", Old)
 	s.Edits = []explore.Edit[*Cluster]{
 		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
 		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},
@@ -46,7 +53,7 @@ func Changing() (Subject, error) {
 
 // Lowering is a cluster on the newer version, of which a person may pin the metadata level, and go back.
 func Lowering() (Subject, error) {
-	s, _, err := resting("kafka levels", Newer)
+	s, _, err := resting("lowering", Newer)
 	s.Edits = []explore.Edit[*Cluster]{
 		{Name: "pins the older level", Make: func(c *Cluster) { c.Pin = "4.0-IV3" }},
 		{Name: "pins no level", Make: func(c *Cluster) { c.Pin = "" }},
@@ -58,7 +65,7 @@ func Lowering() (Subject, error) {
 
 // Snapshots is a cluster whose level was lowered a moment ago, of which logs still hold the higher one.
 func Snapshots() (Subject, error) {
-	s, w, err := resting("kafka snapshots", Newer)
+	s, w, err := resting("snapshots", Newer)
 	if err != nil {
 		return s, err
 	}
@@ -73,7 +80,7 @@ func Snapshots() (Subject, error) {
 // Finalizing is a cluster whose nodes run the newer version, and whose level is raised only after a while, by approval, and not
 // before a registration is gone.
 func Finalizing() (Subject, error) {
-	s, w, err := resting("kafka finalizing", Newer)
+	s, w, err := resting("finalizing", Newer)
 	if err != nil {
 		return s, err
 	}
@@ -110,8 +117,10 @@ func resting(name, version string) (Subject, *World, error) {
 		},
 		Object: &Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Version: version},
 		World:  w, Invariant: func(_ *Cluster, w explore.World) string { return harm(w) }, Settled: settled,
-		Keep: []string{"Set", "Pod"}, // a pod is lost by the world
-		Ages: []time.Duration{fetch, session, 30 * time.Second, 2 * time.Minute}, Leaps: []time.Duration{31 * time.Second},
+		Keep:    []string{"Set", "Pod"}, // a pod is lost by the world
+		Without: []explore.Fault{explore.ChildLost}, Part: true,
+		Faults: []explore.Fault{Crashes, Fails, Silence, AnswerNo, AnswerOff, PodLost},
+		Ages:   []time.Duration{fetch, session, 30 * time.Second, 2 * time.Minute}, Leaps: []time.Duration{31 * time.Second},
 		Passes: 250, Within: 2 * time.Hour,
 	}
 	set := &Set{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Marked: None}
@@ -158,10 +167,10 @@ func settled(c *Cluster, w explore.World) string {
 func approvalOf(attempt string) string { return attempt + "/4.1-IV1" }
 
 func levelOf(version string) int16 {
-	if version == Newer {
-		return newerLevel
+	if version == Old {
+		return oldLevel
 	}
-	return oldLevel
+	return newerLevel
 }
 
 var _ client.Object = &Cluster{}

@@ -35,6 +35,8 @@ type World struct {
 	Silent bool
 	// ghost says that a broker that is gone is still registered.
 	ghost bool
+	// meddled says that somebody else has changed what pods are made from.
+	meddled bool
 	// Harm that was done, first of all: what no state may show.
 	Harm string
 }
@@ -56,6 +58,14 @@ type process struct {
 	logged int16
 	// broken says that its pod does not come up as it is.
 	broken bool
+	// behind says that it is out of an ISR although it has caught up with the quorum.
+	behind bool
+	// recorded is a level that its record remembers although its log holds it no more.
+	recorded int16
+	// never says that it takes no snapshots by time.
+	never bool
+	// test says that it was down when it was restarted: whether it survives on its log is the question then, not a promise.
+	test bool
 }
 
 type request struct {
@@ -90,13 +100,14 @@ func (w *World) copied() *World {
 
 // AppendCanonical implements explore.World.
 func (w *World) AppendCanonical(dst []byte, at *explore.Site) []byte {
-	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.ghost), at.Age(w.lowered))
+	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.ghost), bit(w.meddled), at.Age(w.lowered))
 	dst = append(dst, w.Harm...)
 	pods := podsOf(at)
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		dst = append(dst, n.version...)
 		dst = append(dst, bit(n.pod != ""), bit(n.ready), bit(n.synced), byte(w.holds(n, at.Now())), bit(n.broken), bit(pods[i] != nil && pods[i].UID == n.pod))
+		dst = append(dst, bit(n.behind), bit(n.never), bit(n.test), byte(n.recorded))
 		dst = append(dst, at.Age(n.started), bit(w.unnoticed(n, at.Now())), bit(n.inSyncThen))
 		if pods[i] != nil {
 			dst = append(dst, at.Age(pods[i].ReadySince))
@@ -132,7 +143,7 @@ func (w *World) unnoticed(n *process, now time.Time) bool {
 // holds is the highest level that the log of a node holds: a process that has run for long enough since the level was lowered
 // has surely taken a snapshot without it.
 func (w *World) holds(n *process, now time.Time) int16 {
-	if n.ready && now.After(kafkaversion.SnapshotDue(n.started, w.lowered, interval)) {
+	if n.ready && !n.never && now.After(kafkaversion.SnapshotDue(n.started, w.lowered, interval)) {
 		return w.Level
 	}
 	return n.logged
@@ -145,7 +156,7 @@ func (w *World) ends(node int, now time.Time) {
 	if n.runs() {
 		n.left, n.inSyncThen = now, n.synced
 	}
-	n.pod, n.ready, n.synced, n.broken, n.started = "", false, false, false, time.Time{}
+	n.pod, n.ready, n.synced, n.behind, n.broken, n.started = "", false, false, false, false, time.Time{}
 }
 
 // majority says whether a majority of controllers runs.
@@ -162,6 +173,7 @@ func (w *World) majority() bool {
 // taken judges that the operator takes a node away that serves.
 func (w *World) taken(node int, pods [Nodes]*Pod) {
 	n := &w.nodes[node]
+	n.test = !n.ready
 	if !n.ready || w.Harm != "" {
 		return
 	}
@@ -172,7 +184,7 @@ func (w *World) taken(node int, pods [Nodes]*Pod) {
 		case i == node:
 		case !o.ready, pods[i] == nil, pods[i].UID != o.pod:
 			down++
-		case o.synced:
+		case o.synced && !o.behind:
 			left++
 		}
 	}
@@ -182,7 +194,7 @@ func (w *World) taken(node int, pods [Nodes]*Pod) {
 		// A majority is gone already: nothing serves, so that there is nothing to protect.
 	case down > 0:
 		w.Harm = fmt.Sprintf("node %d is taken away while another one is down", node)
-	case n.synced && left < minISR:
+	case n.synced && !n.behind && left < minISR:
 		w.Harm = fmt.Sprintf("taking node %d away leaves %d replicas in sync, fewer than the minimum", node, left)
 	}
 }

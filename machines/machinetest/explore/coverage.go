@@ -1,0 +1,79 @@
+package explore
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+)
+
+// Together asks of the reports on all subjects of the same machines what none can show alone: that every edge that is declared
+// was taken in one of them at least, and that every kind of fault struck. An edge that cannot be taken in any is named with the
+// reason; one that is named and was taken all the same is an error as well, so that the list stays short. It prints the table.
+//
+// Where one story was repeated there is nothing to ask.
+func Together(t *testing.T, to io.Writer, never map[string]string, reports ...*Report) {
+	t.Helper()
+	if slices.ContainsFunc(reports, func(r *Report) bool { return r.repeated }) {
+		return
+	}
+	edges := edgesOf(reports)
+	for name := range never {
+		if !slices.ContainsFunc(edges, func(e taking) bool { return e.name == name }) {
+			t.Errorf("the edge %s is excused from firing, and is not declared", name)
+		}
+	}
+	for _, e := range edges {
+		reason := never[e.name]
+		if e.times == 0 && e.optional {
+			reason = "need not: for old bookmarks, or for facts that no machine here needs to find its place"
+		}
+		switch {
+		case e.times > 0 && reason != "":
+			t.Errorf("the edge %s is excused from firing (%s), and fired %d times: excuse it no more", e.name, reason, e.times)
+		case e.times == 0 && reason == "":
+			t.Errorf("the edge %s never fired in any subject: let something happen that it is for, mend its guard, or drop it", e.name)
+		}
+		_, _ = fmt.Fprintf(to, "edge %-90s %9d %s\n", e.name, e.times, reason)
+	}
+	strikes(t, to, reports)
+}
+
+// edgesOf the reports, each once, with how often it was taken in all of them.
+func edgesOf(reports []*Report) []taking {
+	var out []taking
+	for _, r := range reports {
+		for _, e := range r.edges {
+			i := slices.IndexFunc(out, func(o taking) bool { return o.name == e.name })
+			if i < 0 {
+				out = append(out, e)
+				continue
+			}
+			out[i].times += e.times
+		}
+	}
+	slices.SortFunc(out, func(a, b taking) int { return cmp.Compare(a.name, b.name) })
+	return out
+}
+
+// strikes asks that every kind of fault struck that no subject does without.
+func strikes(t *testing.T, to io.Writer, reports []*Report) {
+	t.Helper()
+	kinds := Faults()
+	for _, r := range reports {
+		kinds = append(kinds, r.demanded...)
+	}
+	slices.Sort(kinds)
+	for _, fault := range slices.Compact(kinds) {
+		times, left := 0, true
+		for _, r := range reports {
+			times += r.Faults[fault]
+			left = left && slices.Contains(r.without, fault)
+		}
+		if times == 0 && !left {
+			t.Errorf("the fault %q never struck in any subject", fault)
+		}
+		_, _ = fmt.Fprintf(to, "fault %-40s %9d\n", fault, times)
+	}
+}

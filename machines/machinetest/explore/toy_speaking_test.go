@@ -1,0 +1,109 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// harmOf what was done, in any toy's world.
+func harmOf(_ *api.Greeting, world explore.World) string {
+	switch w := world.(type) {
+	case *broker:
+		return w.harm
+	case *offsets:
+		return w.harm
+	}
+	return ""
+}
+
+// podOf says whether the ConfigMap is there, for the API server.
+func podOf(at *explore.Site) (there bool) {
+	at.Objects("ConfigMap", func(client.Object) { there = true })
+	return there
+}
+
+// still is a world in which nothing happens by itself. It knows what was said.
+type still struct{ said string }
+
+func (w still) Clone() explore.World { return &w }
+
+func (w *still) AppendCanonical(dst []byte, _ *explore.Site) []byte { return append(dst, w.said...) }
+
+func (*still) Next(*explore.Site) []explore.Happening { return nil }
+
+type speakingFacts struct{ wanted, noted string }
+
+// speaking says a text to the world, which cannot be asked what it heard, and notes it in the ConfigMap. What is noted was said:
+// first it speaks, then it takes it down. Seeded, it does so the other way round, and may die in between.
+func speaking(seeded bool) toySubject {
+	noted := yes("noted", func(f *speakingFacts) bool { return f.noted == f.wanted })
+	y := toy[speakingFacts]{
+		definition: machines.Definition[speakingFacts, struct{}, string]{
+			Name: "speaking", Doc: "says a text and notes it",
+			States: []machines.State[speakingFacts, struct{}, string]{
+				rest[speakingFacts](),
+				works("Speaking", transitions.Always[speakingFacts, struct{}](), func(f *speakingFacts) []string { return []string{f.wanted} }),
+			},
+			Transitions: []machines.Transition[speakingFacts, struct{}]{
+				edge("text-changed", "Settled", "Speaking", transitions.Not(noted, "another text")),
+				edge("noted", "Speaking", "Settled", noted),
+			},
+			Target: machines.Target[speakingFacts]{Of: func(f *speakingFacts) machines.Aim { return machines.Aim{To: f.wanted} }},
+			Locate: place[speakingFacts](),
+		},
+		observe: func(wanted string, child *corev1.ConfigMap, _ explore.World) speakingFacts {
+			return speakingFacts{wanted, child.Data["text"]}
+		},
+		perform: func(ctx context.Context, at *explore.Site, t task) error {
+			say := func() error {
+				if w, ok := at.World().(*still); ok {
+					w.said = t.Effect
+				}
+				return nil
+			}
+			note := func() error { return store(ctx, t, "text", t.Effect) }
+			steps := []func() error{say, note}
+			if seeded {
+				steps = []func() error{note, say}
+			}
+			for _, step := range steps {
+				if err := step(); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	s := y.subject("hello", &still{})
+	s.Edits = append(s.Edits, asks("good day"))
+	s.Without = []explore.Fault{explore.ChildLost} // who removes the note has it said again
+	s.Settled = func(g *api.Greeting, world explore.World) string {
+		if w, ok := world.(*still); ok && w.said != g.Spec.Text {
+			return fmt.Sprintf("%q shows as ready, and was never said", g.Spec.Text)
+		}
+		return ""
+	}
+	return s
+}
+
+// store puts a value into the toy's ConfigMap, whether or not there is one.
+func store(ctx context.Context, t task, key, value string) error {
+	next := t.View.child.DeepCopy()
+	if next.Data == nil {
+		next.Data = map[string]string{}
+	}
+	next.Data[key] = strings.Clone(value)
+	if next.ResourceVersion == "" {
+		return t.Write.Create(ctx, next)
+	}
+	return t.Write.Update(ctx, next)
+}

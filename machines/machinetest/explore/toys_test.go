@@ -1,0 +1,148 @@
+package explore_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// A toy is a machine that is right, and wrong with one of its layers switched off. Its object is a Greeting, whose text is what is
+// wanted; it has one ConfigMap; its effects are words. F are its facts.
+type toy[F any] struct {
+	definition machines.Definition[F, struct{}, string]
+	// observe takes the facts from the object's wish, its ConfigMap and the world.
+	observe func(wanted string, child *corev1.ConfigMap, world explore.World) F
+	// perform carries a word out.
+	perform func(ctx context.Context, at *explore.Site, t task) error
+}
+
+type task = lifecycle.Task[*api.Greeting, toyView, string]
+
+// toyView is what a toy sees: its ConfigMap, without a revision if there is none, and the world.
+type toyView struct {
+	child *corev1.ConfigMap
+	world explore.World
+}
+
+type (
+	toyKind    = lifecycle.Kind[*api.Greeting, toyView, string]
+	toySubject = explore.Subject[*api.Greeting, toyView, string]
+)
+
+func (y *toy[F]) kind(at *explore.Site) (toyKind, error) {
+	machine, err := machines.Compile(y.definition)
+	if err != nil {
+		return toyKind{}, err
+	}
+	return toyKind{
+		Name: "Toy", New: func() *api.Greeting { return &api.Greeting{} }, Same: func(_, _ *api.Greeting) bool { return true },
+		Lifecycles: []machines.Lifecycle[*api.Greeting, toyView, string]{
+			machines.Bind(machine, machines.Binding[*api.Greeting, toyView, F, string, string]{
+				Name: y.definition.Name, Effect: func(word string) string { return word },
+				Observe: func(g *api.Greeting, v toyView, _ machines.Ask) F { return y.observe(g.Spec.Text, v.child, v.world) },
+			}),
+		},
+		View: func(ctx context.Context, g *api.Greeting, look lifecycle.Viewing) (toyView, error) {
+			child := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: g.Name}}
+			return toyView{child, at.World()}, client.IgnoreNotFound(look.Read.Get(ctx, client.ObjectKeyFromObject(g), child))
+		},
+		Perform: func(ctx context.Context, t task) error { return y.perform(ctx, at, t) },
+	}, nil
+}
+
+// subject of a toy whose object wants something, in a world.
+func (y *toy[F]) subject(wanted string, world explore.World) toySubject {
+	return toySubject{
+		Name: y.definition.Name, Kind: y.kind, AddToScheme: []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme},
+		Object: &api.Greeting{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "toy"}, Spec: api.GreetingSpec{Text: wanted}}, World: world,
+	}
+}
+
+// asks is an edit.
+func asks(text string) explore.Edit[*api.Greeting] {
+	return explore.Edit[*api.Greeting]{Name: "asks for " + text, Make: func(g *api.Greeting) { g.Spec.Text = text }}
+}
+
+// place lets a toy be found settled: its edges find again what is under way.
+func place[F any]() machines.Locator[F, struct{}] {
+	return machines.Locator[F, struct{}]{States: []string{"Settled"}, Find: func(*F) (machines.Place[struct{}], transitions.Verdict) {
+		return machines.Place[struct{}]{State: "Settled"}, transitions.Allow()
+	}}
+}
+
+func rest[F any]() machines.State[F, struct{}, string] {
+	return machines.State[F, struct{}, string]{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "all is as it is wanted"}}
+}
+
+// works does one thing, which is asked about again, live, before it is done; without a guard it rests on what the cache shows.
+func works[F any](name string, before transitions.Guard[F, struct{}], do func(*F) []string) machines.State[F, struct{}, string] {
+	turn := "Settled"
+	if before.IsZero() {
+		turn = ""
+	}
+	return machines.State[F, struct{}, string]{
+		State: states.State{Name: name, Kind: states.Work, Doc: "does its work", Deadline: time.Minute, Poll: 5 * time.Second},
+		While: transitions.Always[F, struct{}](), OnTarget: machines.CarryOn,
+		Do: &machines.Action[F, struct{}, string]{
+			Name: "do-" + strings.ToLower(name), Doc: "does its work", Before: before, TurnBack: turn, Do: func(f *F, _ struct{}) []string { return do(f) },
+		},
+	}
+}
+
+func yes[F any](name string, ask func(*F) bool) transitions.Guard[F, struct{}] {
+	return transitions.Guard[F, struct{}]{Name: name, Doc: name, Want: name, Ask: func(f *F, _ struct{}) transitions.Verdict {
+		return transitions.If(ask(f), "it is not so")
+	}}
+}
+
+func edge[F any](event, from, to string, when transitions.Guard[F, struct{}]) machines.Transition[F, struct{}] {
+	return machines.Transition[F, struct{}]{Event: event, From: from, To: to, When: when, Doc: event, NewAttempt: from == "Settled", Awaited: from != "Settled"}
+}
+
+// TestSeededToys switches one layer of a small machine off: the search finds it by its own oracle, and nothing without.
+func TestSeededToys(t *testing.T) {
+	for name, c := range map[string]struct {
+		found string
+		of    func(seeded bool) toySubject
+	}{
+		"unregister before pod gone": {"is unregistered although its pod runs", leaving},
+		"checkpoint before act":      {"shows as ready, and was never said", speaking},
+		"kept offsets overwritten":   {"the kept offsets are lost", moving},
+		"annotation removed blindly": {"was taken away and never answered", answering},
+	} {
+		for _, seeded := range []bool{true, false} {
+			title := name
+			if !seeded {
+				title = "without: " + name
+			}
+			t.Run(title, func(t *testing.T) {
+				subject := c.of(seeded)
+				subject.Without = append(subject.Without, explore.Overlaps, explore.PausedBy, explore.Unread) // no part of any of these stories
+				report, err := explore.Explore(t.Context(), subject, explore.Options{States: 2000, Time: 5 * time.Minute, Until: c.found})
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case !seeded && len(report.Violations) > 0:
+					t.Errorf("%s, %v", report, report.Violations)
+				case seeded && (len(report.Violations) == 0 || !strings.Contains(report.Violations[len(report.Violations)-1].What, c.found)):
+					t.Errorf("nothing says %q: %s, %v", c.found, report, report.Violations)
+				case seeded:
+					t.Logf("found after %d states:\n%s", report.Expanded, report.Violations[len(report.Violations)-1])
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package kafka
+
+import (
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+)
+
+// Scene is a cluster that stands where others hardly ever get to, so that what can happen from there does.
+type Scene struct {
+	Name string
+	// version that the nodes run in the beginning.
+	version string
+	prepare func(*Subject, *World)
+	edits   []explore.Edit[*Cluster]
+	// faults that may happen in the scene besides edits. What else can go wrong goes wrong in the subjects.
+	faults []explore.Fault
+	// does is what else may happen in it.
+	does func(at *explore.Site, w *World) []explore.Happening
+}
+
+// Meddled is somebody who changes what belongs to the operator.
+const Meddled explore.Fault = "meddled"
+
+// Subject of the scene. Its caches are prompt: what comes of caches that lag is seen in the subjects.
+func (s *Scene) Subject() (Subject, error) {
+	out, w, err := resting(s.Name, s.version)
+	if err != nil {
+		return out, err
+	}
+	s.prepare(&out, w)
+	out.Edits, out.Prompt, out.Leaps = s.edits, true, []time.Duration{time.Minute}
+	if s.does != nil {
+		out.World = disturbing{w, s.does}
+	}
+	keep := append([]explore.Fault{explore.Edited, explore.Waits, Meddled}, s.faults...)
+	out.Without = slices.DeleteFunc(append(explore.Faults(), out.Faults...), func(f explore.Fault) bool { return slices.Contains(keep, f) })
+	return out, nil
+}
+
+var (
+	asksNewer = explore.Edit[*Cluster]{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }}
+	asksOld   = explore.Edit[*Cluster]{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }}
+	pins      = explore.Edit[*Cluster]{Name: "pins the older level", Make: func(c *Cluster) { c.Pin = "4.0-IV3" }}
+	pinsWrong = explore.Edit[*Cluster]{Name: "pins a level that is too low", Make: func(c *Cluster) { c.Pin = "3.3-IV0" }}
+	pinsNone  = explore.Edit[*Cluster]{Name: "pins no level", Make: func(c *Cluster) { c.Pin = "" }}
+	another   = explore.Edit[*Cluster]{Name: "asks for another configuration", Make: func(c *Cluster) { c.Config = 2 }}
+	breaks    = explore.Edit[*Cluster]{Name: "breaks the declaration", Make: func(c *Cluster) { c.Broken = "two pools want node 1" }}
+	mends     = explore.Edit[*Cluster]{Name: "mends the declaration", Make: func(c *Cluster) { c.Broken = "" }}
+	approves  = explore.Edit[*Cluster]{Name: "approves", Make: func(c *Cluster) {
+		for i := range c.Status.Lifecycles {
+			if a := c.Status.Lifecycles[i].Attempt; a != nil && c.Status.Lifecycles[i].Name == "version" {
+				c.Approved = approvalOf(a.ID)
+			}
+		}
+	}}
+)
+
+type edits = []explore.Edit[*Cluster]
+
+// Scenes are those of the version change, then those of both machines.
+func Scenes() []Scene {
+	return slices.Concat(beginnings(), levels(), logs(), rolls())
+}
+
+// beginnings are clusters that never ran, or cannot.
+func beginnings() []Scene {
+	return []Scene{
+		{Name: "installing", version: Newer, prepare: func(s *Subject, w *World) {
+			s.Children = s.Children[Nodes:] // the set alone
+			for i := range w.nodes {
+				w.nodes[i] = process{logged: w.Level}
+			}
+		}},
+		{Name: "broken declaration", version: Newer, edits: edits{breaks, mends}, prepare: func(s *Subject, w *World) {
+			lower(w)
+			s.Object.Config = 1
+		}},
+		{Name: "other build", version: Newer, edits: edits{asksNewer}, prepare: func(s *Subject, _ *World) { s.Object.Version = build }},
+		{Name: "configuring", version: Old, edits: edits{asksNewer, another}, prepare: func(s *Subject, _ *World) { s.Object.Config = 1 }},
+	}
+}
+
+// levels are clusters on the newer version, whose level is still the older one or pinned.
+func levels() []Scene {
+	return []Scene{
+		{Name: "approving", version: Newer, edits: edits{approves, pins, asksOld}, prepare: func(s *Subject, w *World) {
+			lower(w)
+			s.Object.ByApproval = true
+		}},
+		{Name: "soaking", version: Newer, edits: edits{pins, asksOld}, prepare: func(s *Subject, w *World) {
+			lower(w)
+			s.Object.Soak = explore.Start.Add(20 * time.Second).Sub(begun)
+		}},
+		{Name: "level refused", version: Newer, edits: edits{asksOld}, faults: []explore.Fault{AnswerNo, AnswerOff}, prepare: func(_ *Subject, w *World) { lower(w) }},
+		{Name: "wrong pin", version: Newer, edits: edits{pinsWrong, pinsNone}, prepare: func(_ *Subject, w *World) { lower(w) }},
+		{Name: "unregistering", version: Newer, edits: edits{asksOld}, prepare: func(_ *Subject, w *World) {
+			lower(w)
+			w.ghost = true
+		}},
+		{Name: "meddled", version: Newer, does: meddle, prepare: func(_ *Subject, w *World) { lower(w) }},
+		{Name: "meddled, roll", version: Newer, does: meddle, prepare: func(s *Subject, w *World) {
+			lower(w)
+			s.Object.Pin, s.Object.Config = "4.0-IV3", 1
+		}},
+	}
+}
+
+// logs are clusters whose level was lowered a moment ago, and which are to run the older version.
+func logs() []Scene {
+	lowered := func(s *Subject, w *World) {
+		w.Level, w.lowered, s.Object.Pin, s.Object.Version = oldLevel, explore.Start.Add(-time.Second), "4.0-IV3", Old
+	}
+	return []Scene{
+		{Name: "logs", version: Newer, edits: edits{asksNewer}, does: neverSnapshots, prepare: lowered},
+		{Name: "no snapshots", version: Newer, edits: edits{asksNewer}, prepare: func(s *Subject, w *World) {
+			lowered(s, w)
+			for i := range w.nodes {
+				w.nodes[i].never = true
+			}
+		}},
+		{Name: "node stuck", version: Newer, edits: edits{asksNewer}, prepare: func(s *Subject, w *World) {
+			lowered(s, w)
+			stick(s, w, 2, stuckHere)
+			w.nodes[2].logged, w.nodes[2].recorded = oldLevel, newerLevel
+		}},
+	}
+}
+
+// rolls are clusters in which one node holds the others back, once for each machine.
+func rolls() []Scene {
+	out := []Scene{
+		{Name: "misconfigured", version: Old, edits: edits{another}, faults: []explore.Fault{Fails}, prepare: func(s *Subject, _ *World) { s.Object.Version = Newer }},
+	}
+	for _, of := range []struct {
+		name  string
+		want  func(*Cluster)
+		done  Entry
+		edits edits
+	}{
+		{"version", func(c *Cluster) { c.Version = Newer }, Entry{Version: Newer}, edits{asksOld}},
+		{"roll", func(c *Cluster) { c.Config = 1 }, Entry{Version: Old, Config: 1}, edits{another}},
+	} {
+		one := func(name string, prepare func(*Subject, *World)) Scene {
+			return Scene{Name: name + ", " + of.name, version: Old, edits: of.edits, faults: []explore.Fault{Crashes}, prepare: func(s *Subject, w *World) {
+				of.want(s.Object)
+				prepare(s, w)
+			}}
+		}
+		out = append(out,
+			one("out of quorum", func(s *Subject, w *World) { restarted(s, w, 2, of.done); w.nodes[2].synced = false }),
+			one("out of an ISR", func(s *Subject, w *World) { restarted(s, w, 2, of.done); w.nodes[2].behind = true }),
+			one("outage", func(s *Subject, w *World) {
+				for i := range Nodes {
+					stick(s, w, i, wrongHere)
+				}
+			}))
+		out[len(out)-1].edits = nil // only a restart mends it: a person who asks for none is left with what there is
+	}
+	return out
+}
+
+// lower puts the level, and what logs hold, where the older version has them.
+func lower(w *World) {
+	w.Level = oldLevel
+	for i := range w.nodes {
+		w.nodes[i].logged = oldLevel
+	}
+}
+
+// stick lets a node be down.
+func stick(s *Subject, w *World, node int, trouble string) {
+	n := &w.nodes[node]
+	n.ready, n.synced, n.broken = false, false, true
+	if pod, ok := s.Children[node].(*Pod); ok {
+		pod.Ready, pod.Trouble = false, trouble
+	}
+}
+
+// restarted makes a node one that runs as it is wanted.
+func restarted(s *Subject, w *World, node int, entry Entry) {
+	w.nodes[node].version = entry.Version
+	if pod, ok := s.Children[node].(*Pod); ok {
+		pod.Entry = entry
+	}
+	if set, ok := s.Children[Nodes].(*Set); ok {
+		set.Entries[node] = entry
+	}
+}
+
+// meddle is somebody who puts the entry of a node back to what it was, and removes its pod.
+func meddle(at *explore.Site, w *World) []explore.Happening {
+	if w.meddled || w.Level != oldLevel {
+		return nil
+	}
+	return []explore.Happening{{Name: "somebody puts back what node 0 is made from, and removes its pod", Fault: Meddled, Do: func(at *explore.Site) {
+		of(at).meddled = true
+		if next, ok := setOf(at).DeepCopyObject().(*Set); ok {
+			next.Entries[0] = Entry{Version: Old}
+			at.Update(next)
+		}
+		if pod := podsOf(at)[0]; pod != nil {
+			at.Remove(pod)
+		}
+	}}}
+}
+
+// neverSnapshots is a process that starts again with a configuration under which it takes no snapshots.
+func neverSnapshots(at *explore.Site, w *World) []explore.Happening {
+	pod := podsOf(at)[0]
+	if w.nodes[0].never || pod == nil || w.nodes[0].pod != pod.UID {
+		return nil
+	}
+	return []explore.Happening{{Name: "node 0 starts again and takes no snapshots from now on", Fault: Meddled, Do: func(at *explore.Site) {
+		start(at, 0, "")
+		of(at).nodes[0].never = true
+	}}}
+}
+
+// disturbing is a world in which somebody else does something at any time.
+type disturbing struct {
+	*World
+	does func(at *explore.Site, w *World) []explore.Happening
+}
+
+// Clone implements explore.World.
+func (d disturbing) Clone() explore.World { return disturbing{d.copied(), d.does} }
+
+// Next implements explore.World.
+func (d disturbing) Next(at *explore.Site) []explore.Happening {
+	return append(d.World.Next(at), d.does(at, d.World)...)
+}
