@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,10 +25,33 @@ func (t *tending) rehearse(ctx context.Context, running *corev1.Pod, entry *rend
 	switch err := t.write.Try(ctx, trial); {
 	case unrehearsable(err), overQuota(err) && !needsMore(pod, running):
 		return nil
+	case err != nil:
+		return steadied{err, running.Name}
 	default:
-		return err
+		return nil
 	}
 }
+
+// steadied is a refusal in the name of the pod that it is about, and not in the one that the API server made up for the trial:
+// words that differ each time would be written to the status each time.
+type steadied struct {
+	error
+	pod string
+}
+
+var trialName = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+
+// Error is the refusal in words that stay the same while its cause does.
+func (s steadied) Error() string {
+	text := s.error.Error()
+	for _, found := range trialName.FindAllString(text, -1) {
+		text = strings.ReplaceAll(text, s.pod+found, s.pod)
+	}
+	return text
+}
+
+// Unwrap gives the refusal itself.
+func (s steadied) Unwrap() error { return s.error }
 
 // unrehearsable says that a webhook takes no part in trials: what it would say of the pod is not known, and no reason to stay.
 func unrehearsable(err error) bool {

@@ -62,3 +62,19 @@ func TestNewPodIsTriedBeforeTheOldOneGoes(t *testing.T) {
 		})
 	}
 }
+
+// A trial has a name that the API server makes up. It must not make the status another one each time.
+func TestARefusedTrialReadsTheSameEachTime(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.hand("RestartingNode", 0)
+	for _, name := range []string{"-zrnjs", "-x2k9b"} {
+		r.refuse = func(*corev1.Pod) error {
+			return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, podBroker+name, nil)
+		}
+		err := r.restart(0, "4.2.0")
+		if err == nil || !strings.Contains(err.Error(), `Pod "`+podBroker+`" is invalid`) || strings.Contains(err.Error(), name) || !apierrors.IsInvalid(err) {
+			t.Errorf("error %v, want one that names %s alone", err, podBroker)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (s Set) Restart(ctx context.Context, name string) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, running := s.PID(name); running {
+		if pid, running := s.PID(name); running && became(pid, &spec) {
 			return nil
 		}
 		select {
@@ -103,6 +103,14 @@ func (s Set) Restart(ctx context.Context, name string) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// became says whether a process is the component's program and no longer its launcher. On the way from one to the other it
+// looks as if it had ended: when a thread other than the first calls exec, the kernel ends the first before it gives that
+// thread the process id (de_thread in fs/exec.c), and until then the process is shown as a zombie.
+func became(pid int, spec *Spec) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && string(data) == strings.Join(append([]string{spec.Path}, spec.Args...), "\x00")+"\x00"
 }
 
 // Become turns the calling process into the component: it enters the cgroup first, so that nothing the program starts can

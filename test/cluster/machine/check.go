@@ -22,8 +22,10 @@ func Check() error {
 	var missing []error
 	if os.Geteuid() != 0 {
 		missing = append(missing, errors.New("only root may mount, make network devices and start containers"))
+	} else {
+		missing = append(missing, checkCapabilities("/proc/self/status"))
 	}
-	missing = append(missing, checkCapabilities("/proc/self/status"), checkSpace("/var/lib"))
+	missing = append(missing, checkSpace("/var/lib"))
 	if _, err := hierarchies(); err != nil {
 		missing = append(missing, err)
 	}

@@ -3,12 +3,14 @@ package walk
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/crds/admission"
@@ -46,12 +48,23 @@ func TestEverySchemaRefusesWhatIsInvalid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, file := range []string{"examples/hello/crd/hello.example.org_greetings.yaml", "test/turnstile/crd/turnstile.test.detent.dev_turnstiles.yaml"} {
+		text, err := os.ReadFile("../../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(text, definition); err != nil {
+			t.Fatal(err)
+		}
+		definitions = append(definitions, definition)
+	}
 	schemas, err := admission.New(definitions)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tried := 0
-	for _, base := range kafkaObjects("n", "c") {
+	for _, base := range append(kafkaObjects("n", "c"), others()...) {
 		object := &unstructured.Unstructured{Object: base}
 		if errs := schemas.Create(context.Background(), object); len(errs) > 0 {
 			t.Fatalf("the base itself: %v", errs)
@@ -72,6 +85,15 @@ func TestEverySchemaRefusesWhatIsInvalid(t *testing.T) {
 	t.Logf("%d edits", tried)
 	if tried < 500 {
 		t.Errorf("%d edits are too few for our kinds", tried)
+	}
+}
+
+// others are resources of kinds that are not Kafka's.
+func others() []map[string]any {
+	meta := map[string]any{"namespace": "n", "name": "x"}
+	return []map[string]any{
+		{"apiVersion": "hello.example.org/v1", "kind": "Greeting", "metadata": meta, "spec": map[string]any{"text": "hello"}},
+		{"apiVersion": "turnstile.test.detent.dev/v1", "kind": "Turnstile", "metadata": meta, "spec": map[string]any{"model": "A", "arms": int64(2), "lamp": "red"}},
 	}
 }
 
