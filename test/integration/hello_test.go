@@ -49,7 +49,12 @@ func (hello) Children() []client.Object                   { return []client.Obje
 func (hello) World() World                                { return &silence{mute: map[client.ObjectKey]bool{}} }
 
 // Reservations are laws that say nothing here.
-func (hello) Reservations() map[string]string { return map[string]string{lawLoss: ownsNoPods} }
+func (hello) Reservations() map[string]string {
+	return map[string]string{lawLoss: ownsNoPods, lawCrash: byCampaign}
+}
+
+// byCampaign is why faults strike elsewhere.
+const byCampaign = "test/proof/campaign lets every fault strike"
 
 // ownsNoPods is why the loss of pods is not tried.
 const ownsNoPods = "it owns no pods"

@@ -65,12 +65,10 @@ func (clusters) Children() []client.Object {
 // Reservations are the laws that are not shown on whole clusters yet, each with the reason.
 func (clusters) Reservations() map[string]string {
 	return map[string]string{
-		lawMany: "what a whole version change writes is counted by specs of its own",
+		lawMany:  "what a whole version change writes is counted by specs of its own",
+		lawCrash: byCampaign,
 	}
 }
-
-// Sampled says that an upgrade has too many effects to strike at each of them with each fault.
-func (clusters) Sampled() {}
 
 func (clusters) World() World { return newEstate() }
 

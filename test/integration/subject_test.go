@@ -50,9 +50,6 @@ type Companioned interface {
 	Companions(namespace, name string) []client.Object
 }
 
-// Sampled is a subject with so many effects that one fault strikes at each of them, by turns, instead of every fault.
-type Sampled interface{ Sampled() }
-
 // Reserved is a Subject on which some laws are not shown here. It says of each why; the table says it too.
 type Reserved interface{ Reservations() map[string]string }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"syscall"
@@ -33,6 +34,8 @@ const (
 	Reset Fault = "connection reset"
 	// Slow carries the effect out after a while that is longer than what a barrier waits.
 	Slow Fault = "slow"
+	// Watched is no fault: it only says that the effect was reached, for what somebody else does then.
+	Watched Fault = "watched"
 )
 
 // Crashes are the faults after which another operator must carry on, or this one without knowing what it did.
@@ -55,10 +58,29 @@ var (
 	errReplyLost = fmt.Errorf("reading the answer: %w", context.DeadlineExceeded)
 )
 
-// Plan is one fault at one effect, counted from 1.
+// Point is an effect or an event by what it is about, and which of those that are about the same it is, counted from 1. Unlike
+// a plain number it means the same in a run that takes another way.
+type Point struct {
+	About string
+	Nth   int
+}
+
+func (p Point) String() string { return fmt.Sprintf("%s (%d)", p.About, p.Nth) }
+
+// Plan is one fault at one effect, counted from 1, or at a point if one is given.
 type Plan struct {
 	At    int
+	Point Point
 	Fault Fault
+	// Met is how often each effect happened before, to an operator that this one succeeds.
+	Met map[string]int
+}
+
+func (p Plan) strikes(count int, at Point) bool {
+	if p.Point != (Point{}) {
+		return p.Point == at
+	}
+	return p.At == count
 }
 
 // Mishaps count the effects of one operator and let its plan strike. Safe for concurrent use.
@@ -68,16 +90,34 @@ type Mishaps struct {
 	armed   bool
 	effects int
 	names   []string
+	counts  map[string]int
 	dead    bool
 	struck  bool
 	crash   func()
+	// describe what a request is about.
+	describe func(*http.Request, Request) string
 }
 
 // Arm begins to count: effects before do not matter to the plan. A plan at 0 only counts.
 func (m *Mishaps) Arm(plan Plan) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.plan, m.armed, m.effects, m.names, m.struck = plan, true, 0, nil, false
+	m.plan, m.armed, m.effects, m.names, m.counts, m.struck = plan, true, 0, nil, counted(plan.Met), false
+}
+
+// counted is a count that goes on from another one.
+func counted(before map[string]int) map[string]int {
+	if before == nil {
+		return map[string]int{}
+	}
+	return maps.Clone(before)
+}
+
+// Met is how often each effect has happened, with those before.
+func (m *Mishaps) Met() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.counts)
 }
 
 // Effects since the plan was armed, by name.
@@ -106,11 +146,20 @@ func (m *Mishaps) next(name string) Fault {
 	}
 	m.effects++
 	m.names = append(m.names, name)
-	if m.effects != m.plan.At {
+	m.counts[name]++
+	if m.struck || !m.plan.strikes(m.effects, Point{About: name, Nth: m.counts[name]}) {
 		return ""
 	}
 	m.struck = true
 	return m.plan.Fault
+}
+
+// about what a request is.
+func (m *Mishaps) about(request *http.Request, seen Request) string {
+	if m.describe != nil {
+		return m.describe(request, seen)
+	}
+	return seen.String()
 }
 
 func (m *Mishaps) isDead() bool {
@@ -165,7 +214,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	seen := classify(request)
 	fault := Fault("")
 	if seen.Writes() && seen.Resource != "events" { // an event that is lost is lost
-		fault = t.mishaps.next(seen.String())
+		fault = t.mishaps.next(t.mishaps.about(request, seen))
 	}
 	switch fault {
 	case CrashBefore:
@@ -181,7 +230,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	case Conflict, Invalid, Throttled, Broken, GatewayLate:
 		return refusal(fault, request, seen), nil
-	case CrashAfter, LoseReply: // these come after the answer
+	case CrashAfter, LoseReply, Watched: // these come after the answer, or not at all
 	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {

@@ -32,18 +32,18 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 		dead       bool
 	}{
 		"none":                          {Plan{}, all, all, false},
-		"a crash before a write":        {Plan{1, CrashBefore}, nil, nil, true},
-		"a crash after a write":         {Plan{1, CrashAfter}, all[:1], nil, true},
-		"a lost reply of a write":       {Plan{1, LoseReply}, all, all[1:], false},
-		"a crash before an effect":      {Plan{2, CrashBefore}, all[:1], all[:1], true},
-		"a crash after an effect":       {Plan{2, CrashAfter}, all[:2], all[:1], true},
-		"a lost reply of an effect":     {Plan{2, LoseReply}, all, []string{all[0], all[2]}, false},
-		"a crash after the last":        {Plan{3, CrashAfter}, all, all[:2], true},
-		"a refused write":               {Plan{1, Conflict}, all[1:], all, false},
-		"a write that is cut off":       {Plan{1, Reset}, all[1:], all[1:], false},
-		"a slow write":                  {Plan{1, Slow}, all, all, false},
-		"an effect that is refused":     {Plan{2, Broken}, []string{all[0], all[2]}, []string{all[0], all[2]}, false},
-		"a crash at one that never was": {Plan{4, CrashAfter}, all, all, false},
+		"a crash before a write":        {Plan{At: 1, Fault: CrashBefore}, nil, nil, true},
+		"a crash after a write":         {Plan{At: 1, Fault: CrashAfter}, all[:1], nil, true},
+		"a lost reply of a write":       {Plan{At: 1, Fault: LoseReply}, all, all[1:], false},
+		"a crash before an effect":      {Plan{At: 2, Fault: CrashBefore}, all[:1], all[:1], true},
+		"a crash after an effect":       {Plan{At: 2, Fault: CrashAfter}, all[:2], all[:1], true},
+		"a lost reply of an effect":     {Plan{At: 2, Fault: LoseReply}, all, []string{all[0], all[2]}, false},
+		"a crash after the last":        {Plan{At: 3, Fault: CrashAfter}, all, all[:2], true},
+		"a refused write":               {Plan{At: 1, Fault: Conflict}, all[1:], all, false},
+		"a write that is cut off":       {Plan{At: 1, Fault: Reset}, all[1:], all[1:], false},
+		"a slow write":                  {Plan{At: 1, Fault: Slow}, all, all, false},
+		"an effect that is refused":     {Plan{At: 2, Fault: Broken}, []string{all[0], all[2]}, []string{all[0], all[2]}, false},
+		"a crash at one that never was": {Plan{At: 4, Fault: CrashAfter}, all, all, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, crashed := &server{}, false
@@ -103,7 +103,7 @@ func TestARefusalIsAnAnswerOfTheServer(t *testing.T) {
 		GatewayLate: apierrors.IsTimeout,
 	} {
 		m := &Mishaps{}
-		m.Arm(Plan{1, fault})
+		m.Arm(Plan{At: 1, Fault: fault})
 		config := &rest.Config{Host: "https://server", ContentConfig: rest.ContentConfig{GroupVersion: &corev1.SchemeGroupVersion, NegotiatedSerializer: scheme.Codecs}, APIPath: "/api"}
 		config.Transport = &transport{next: &server{}, traffic: &Traffic{}, mishaps: m}
 		client, err := rest.RESTClientFor(config)
@@ -119,7 +119,7 @@ func TestARefusalIsAnAnswerOfTheServer(t *testing.T) {
 
 func TestALostReplyIsNoAnswerOfTheServer(t *testing.T) {
 	m := &Mishaps{}
-	m.Arm(Plan{1, LoseReply})
+	m.Arm(Plan{At: 1, Fault: LoseReply})
 	err := m.Around("seal", func() error { return nil })
 	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrCrashed) {
 		t.Errorf("error %v", err)

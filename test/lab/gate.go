@@ -20,6 +20,15 @@ type Gate struct {
 	mu      sync.Mutex
 	closed  map[string]chan struct{}
 	startAt map[string]string
+	all     *past
+	script  *Script
+}
+
+// past is where all caches of an operator begin.
+type past struct {
+	revision string
+	over     chan struct{}
+	begun    map[string]bool
 }
 
 // NewGate makes an open gate.
@@ -51,10 +60,21 @@ func (g *Gate) FreezeAt(revision string, types ...client.Object) {
 	}
 }
 
+// FreezeAllAt is FreezeAt for every type.
+func (g *Gate) FreezeAllAt(revision string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all = &past{revision: revision, over: make(chan struct{}), begun: map[string]bool{}}
+}
+
 // Thaw lets everything through.
 func (g *Gate) Thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.all != nil {
+		close(g.all.over)
+		g.all = nil
+	}
 	for _, c := range g.closed {
 		close(c)
 	}
@@ -65,6 +85,9 @@ func (g *Gate) Thaw() {
 func (g *Gate) wait(name string, stop <-chan struct{}) bool {
 	g.mu.Lock()
 	closed := g.closed[name]
+	if closed == nil && g.all != nil {
+		closed = g.all.over
+	}
 	g.mu.Unlock()
 	if closed == nil {
 		return true
@@ -80,6 +103,10 @@ func (g *Gate) wait(name string, stop <-chan struct{}) bool {
 func (g *Gate) start(name string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.all != nil && !g.all.begun[name] {
+		g.all.begun[name] = true
+		return g.all.revision
+	}
 	revision := g.startAt[name]
 	delete(g.startAt, name)
 	return revision
@@ -120,7 +147,7 @@ func (l *gatedListWatch) WatchWithContext(ctx context.Context, options metav1.Li
 	if err != nil {
 		return nil, err
 	}
-	held := &heldWatch{source: source, out: make(chan watch.Event), done: make(chan struct{})}
+	held := &heldWatch{source: source, script: l.gate.scripted(), out: make(chan watch.Event), done: make(chan struct{})}
 	go held.forward(func() bool { return l.gate.wait(l.name, held.done) })
 	return held, nil
 }
@@ -128,6 +155,7 @@ func (l *gatedListWatch) WatchWithContext(ctx context.Context, options metav1.Li
 // heldWatch forwards the events of a watch, each when it may pass.
 type heldWatch struct {
 	source watch.Interface
+	script *Script
 	out    chan watch.Event
 	done   chan struct{}
 	once   sync.Once
@@ -135,15 +163,49 @@ type heldWatch struct {
 
 func (w *heldWatch) forward(pass func() bool) {
 	defer close(w.out)
-	for event := range w.source.ResultChan() {
-		if !pass() {
-			return
-		}
+	withheld := &withheld{}
+	for {
 		select {
-		case w.out <- event:
+		case event, open := <-w.source.ResultChan():
+			if !open {
+				withheld.release(w.send)
+				return
+			}
+			if !pass() || !w.tell(event, withheld) {
+				return
+			}
+		case <-withheld.patience:
+			if !withheld.release(w.send) {
+				return
+			}
 		case <-w.done:
 			return
 		}
+	}
+}
+
+// tell an event as the script wants it told. It says whether the watch goes on.
+func (w *heldWatch) tell(event watch.Event, withheld *withheld) bool {
+	mishap, lasts := w.script.next(event)
+	switch mishap {
+	case Lag:
+		select {
+		case <-time.After(lasts):
+		case <-w.done:
+			return false
+		}
+	case Coalesce:
+		return withheld.release(w.send) && withheld.keep(event, lasts)
+	}
+	return withheld.merge(event, w.send)
+}
+
+func (w *heldWatch) send(event watch.Event) bool {
+	select {
+	case w.out <- event:
+		return true
+	case <-w.done:
+		return false
 	}
 }
 

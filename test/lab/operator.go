@@ -28,7 +28,7 @@ type Lab struct {
 	Scheme *k8sruntime.Scheme
 	// Mapper is asked by every operator, so that discovery is not part of its traffic.
 	Mapper meta.RESTMapper
-	// Traffic of all operators.
+	// Traffic of all operators. Optional: it keeps every request.
 	Traffic *Traffic
 	Log     logr.Logger
 }
@@ -45,6 +45,14 @@ type Setup struct {
 	Cache cache.Options
 	// Gate before its caches. Default: an open one.
 	Gate *Gate
+	// Describe what a request is about, as plans name it. Default: its verb, resource and name.
+	Describe func(*http.Request, Request) string
+	// Plan is armed before it does anything. Optional: Arm does so later.
+	Plan *Plan
+	// Binary lets it speak Kubernetes' own protobuf where it can, which costs less. What it makes can then not be told by name.
+	Binary bool
+	// Wrap the way to the API server. Optional.
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // Operator is a running manager that can be killed between two effects.
@@ -52,13 +60,14 @@ type Operator struct {
 	*Mishaps
 	Gate   *Gate
 	cancel context.CancelFunc
+	caches cache.Cache
 	ended  chan error
 }
 
 // Start runs an operator in this process, with a cache, a queue and a memory of its own, until it is killed or ctx ends.
 func (l *Lab) Start(ctx context.Context, setup Setup) (*Operator, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	o := &Operator{Mishaps: &Mishaps{crash: cancel}, Gate: setup.Gate, cancel: cancel, ended: make(chan error, 1)}
+	o := &Operator{Mishaps: &Mishaps{crash: cancel, describe: setup.Describe}, Gate: setup.Gate, cancel: cancel, ended: make(chan error, 1)}
 	if o.Gate == nil {
 		o.Gate = NewGate()
 	}
@@ -79,17 +88,27 @@ func (l *Lab) Start(ctx context.Context, setup Setup) (*Operator, error) {
 		cancel()
 		return nil, fmt.Errorf("wiring an operator in %s: %w", strings.Join(setup.Namespaces, ", "), err)
 	}
+	o.caches = mgr.GetCache()
+	if setup.Plan != nil {
+		o.Arm(*setup.Plan)
+	}
 	go func() { o.ended <- mgr.Start(ctx) }()
 	return o, nil
 }
 
+// Synced waits until its caches hold what there was when it started.
+func (o *Operator) Synced(ctx context.Context) bool { return o.caches.WaitForCacheSync(ctx) }
+
 func (l *Lab) manager(o *Operator, setup Setup) (manager.Manager, error) {
 	cfg := rest.CopyConfig(l.Config)
-	cfg.ContentType = k8sruntime.ContentTypeJSON // so that it can be read what is created
+	if !setup.Binary {
+		cfg.ContentType = k8sruntime.ContentTypeJSON // so that it can be read what is created
+	}
+	cfg.Wrap(setup.Wrap)
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &transport{next: next, traffic: l.Traffic, mishaps: o.Mishaps}
 	})
-	yes, soon := true, time.Second
+	yes, soon := true, 10*time.Second // for a machine that is busy: whatever the operator still wants to do does not happen
 	namespaces := map[string]cache.Config{}
 	for _, n := range setup.Namespaces {
 		namespaces[n] = cache.Config{}

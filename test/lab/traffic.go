@@ -46,6 +46,9 @@ type Traffic struct {
 }
 
 func (t *Traffic) add(r Request) {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.requests = append(t.requests, r)

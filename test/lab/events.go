@@ -1,0 +1,154 @@
+package lab
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Mishap is what happens to an event on its way to the caches of an operator.
+type Mishap string
+
+// The mishaps. Neither breaks what a watch promises: nothing is lost for ever.
+const (
+	// Lag holds an event back, and all events of its type that come after it.
+	Lag Mishap = "lag"
+	// Coalesce withholds an event until the next one about the same object, and tells both as one: what a cache sees that
+	// listed anew. Events about other objects pass. If no other one comes, it is told late.
+	Coalesce Mishap = "coalesced"
+)
+
+// EventPlan is one mishap at one event.
+type EventPlan struct {
+	Point  Point
+	Mishap Mishap
+	// Lasts is how long an event lags, or waits for another at the most.
+	Lasts time.Duration
+	// Met is how often each event was heard before, by an operator that this one succeeds.
+	Met map[string]int
+}
+
+// Script counts the events that an operator hears, and lets its plan strike. Safe for concurrent use.
+type Script struct {
+	// Describe what an event is about; empty for what is no point for a mishap.
+	Describe func(watch.Event) string
+
+	mu     sync.Mutex
+	armed  bool
+	plan   EventPlan
+	heard  []string
+	counts map[string]int
+	struck bool
+}
+
+// Follow makes the script that of all watches from now on.
+func (g *Gate) Follow(s *Script) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.script = s
+}
+
+func (g *Gate) scripted() *Script {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.script
+}
+
+// Arm begins to count. A plan without a point only counts.
+func (s *Script) Arm(plan EventPlan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed, s.plan, s.heard, s.counts, s.struck = true, plan, nil, counted(plan.Met), false
+}
+
+// Heard are the events since, by what they are about.
+func (s *Script) Heard() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.heard...)
+}
+
+// Met is how often each event was heard, with those before.
+func (s *Script) Met() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts)
+}
+
+// Struck says whether the plan has struck.
+func (s *Script) Struck() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.struck
+}
+
+// next counts an event and says what happens to it, and how long.
+func (s *Script) next(event watch.Event) (Mishap, time.Duration) {
+	if s == nil || event.Type == watch.Bookmark || event.Type == watch.Error {
+		return "", 0
+	}
+	about := s.Describe(event)
+	if about == "" {
+		return "", 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.armed {
+		return "", 0
+	}
+	s.counts[about]++
+	s.heard = append(s.heard, about)
+	if s.struck || s.plan.Point != (Point{About: about, Nth: s.counts[about]}) {
+		return "", 0
+	}
+	s.struck = true
+	return s.plan.Mishap, s.plan.Lasts
+}
+
+// withheld is the event that waits for another about the same object.
+type withheld struct {
+	event    watch.Event
+	of       types.UID
+	patience <-chan time.Time
+}
+
+func (h *withheld) keep(event watch.Event, most time.Duration) bool {
+	h.event, h.of, h.patience = event, uidOf(event), time.After(most)
+	return true
+}
+
+// release tells what is withheld, if anything is.
+func (h *withheld) release(tell func(watch.Event) bool) bool {
+	event := h.event
+	kept := h.of != ""
+	h.event, h.of, h.patience = watch.Event{}, "", nil
+	return !kept || tell(event)
+}
+
+// merge tells the event, together with the withheld one if that is about the same object: of one that came and went nothing is
+// said.
+func (h *withheld) merge(next watch.Event, tell func(watch.Event) bool) bool {
+	if h.of == "" || h.of != uidOf(next) {
+		return tell(next)
+	}
+	first := h.event.Type
+	h.event, h.of, h.patience = watch.Event{}, "", nil
+	switch {
+	case first == watch.Added && next.Type == watch.Deleted:
+		return true
+	case first == watch.Added:
+		next.Type = watch.Added
+	}
+	return tell(next)
+}
+
+func uidOf(event watch.Event) types.UID {
+	if o, err := meta.Accessor(event.Object); err == nil {
+		return o.GetUID()
+	}
+	return ""
+}

@@ -1,0 +1,180 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// Arena is one control plane, and what all campaigns on it share.
+type Arena struct {
+	// Admin may do anything, and reads from the API server.
+	Admin client.Client
+	// Lab runs the operators.
+	Lab *lab.Lab
+
+	plane *controlplane.ControlPlane
+	tapes *tapes
+	// beside runs what records the history, and what the worlds add.
+	beside manager.Manager
+	cancel context.CancelFunc
+	ended  chan error
+	spaces atomic.Int32
+}
+
+// NewArena starts a control plane that knows the kinds of the subjects. Beside adds controllers that play the world outside, to a
+// manager that sees every namespace. Close it.
+func NewArena(ctx context.Context, log io.Writer, beside func(context.Context, *Arena, ctrl.Manager) error, subjects ...*Subject) (*Arena, error) {
+	scheme := k8sruntime.NewScheme()
+	add := []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme}
+	for _, s := range subjects {
+		add = append(add, s.AddToScheme...)
+	}
+	for _, f := range add {
+		if err := f(scheme); err != nil {
+			return nil, err
+		}
+	}
+	plane, err := controlplane.Start(ctx, controlplane.Options{
+		Log: log,
+		// A thousand clusters have as many disruption budgets, all of which change whenever one of their pods does.
+		ControllerManagerArgs: []string{"--kube-api-qps=1000", "--kube-api-burst=2000"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &Arena{plane: plane, tapes: &tapes{all: map[string]*Tape{}}, ended: make(chan error, 1)}
+	if err := a.start(ctx, scheme, beside, subjects); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *Arena) start(ctx context.Context, scheme *k8sruntime.Scheme, beside func(context.Context, *Arena, ctrl.Manager) error, subjects []*Subject) error {
+	config := a.plane.AdminConfig()
+	mapper, err := a.install(ctx, config, scheme, subjects)
+	if err != nil {
+		return err
+	}
+	if a.Admin, err = client.New(config, client.Options{Scheme: scheme, Mapper: mapper}); err != nil {
+		return err
+	}
+	a.Lab = &lab.Lab{Config: config, Scheme: scheme, Mapper: mapper, Traffic: &lab.Traffic{}, Log: logr.Discard()}
+	quiet := rest.CopyConfig(config)
+	quiet.Wrap(unheard)
+	a.beside, err = ctrl.NewManager(quiet, ctrl.Options{
+		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(time.Second),
+	})
+	if err != nil {
+		return err
+	}
+	if err := beside(ctx, a, a.beside); err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	a.cancel = cancel
+	seen := map[string]bool{}
+	for _, s := range subjects {
+		for _, kind := range s.Kinds {
+			if seen[kindOf(kind)] {
+				continue
+			}
+			seen[kindOf(kind)] = true
+			informer, err := a.beside.GetCache().GetInformer(ctx, kind)
+			if err != nil {
+				return err
+			}
+			if _, err := informer.AddEventHandler(a.tapes); err != nil {
+				return err
+			}
+		}
+	}
+	go func() { a.ended <- a.beside.Start(running) }()
+	if !a.beside.GetCache().WaitForCacheSync(ctx) {
+		return errors.New("the caches of the campaign were not filled")
+	}
+	return nil
+}
+
+// install the definitions, and wait until discovery knows them.
+func (a *Arena) install(ctx context.Context, config *rest.Config, scheme *k8sruntime.Scheme, subjects []*Subject) (meta.RESTMapper, error) {
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range subjects {
+		definitions, err := s.Definitions()
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range definitions {
+			if err := c.Create(ctx, d); err != nil {
+				return nil, fmt.Errorf("installing %s: %w", d.Name, err)
+			}
+			if err := poll(ctx, func() bool { return established(ctx, c, d) }); err != nil {
+				return nil, fmt.Errorf("waiting for %s: %w", d.Name, err)
+			}
+		}
+	}
+	web, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	var mapper meta.RESTMapper
+	err = poll(ctx, func() bool { // a mapper keeps what discovery did not know yet
+		if mapper, err = apiutil.NewDynamicRESTMapper(config, web); err != nil {
+			return false
+		}
+		for _, s := range subjects {
+			for _, kind := range s.Kinds {
+				if _, err = apiutil.IsObjectNamespaced(kind, scheme, mapper); err != nil {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	return mapper, err
+}
+
+func established(ctx context.Context, c client.Client, d *apiextensionsv1.CustomResourceDefinition) bool {
+	if c.Get(ctx, client.ObjectKeyFromObject(d), d) != nil {
+		return false
+	}
+	return slices.ContainsFunc(d.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	})
+}
+
+func poll(ctx context.Context, done func() bool) error {
+	return utilwait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
+}
+
+// Close stops everything that runs.
+func (a *Arena) Close() error {
+	if a.cancel != nil {
+		a.cancel()
+		<-a.ended //nolint:errcheck // it ends because it was told to
+	}
+	return a.plane.Stop()
+}

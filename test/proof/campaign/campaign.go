@@ -1,0 +1,194 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// Campaign runs plans on one subject.
+type Campaign struct {
+	Arena   *Arena
+	Subject *Subject
+	// AtOnce is how many runs share the machine. They mostly wait. Default 12.
+	AtOnce int
+	// Log tells how it goes. Optional.
+	Log func(format string, args ...any)
+
+	// references by change.
+	references []*reference
+	// effects and events that are met in every change.
+	effects, events []lab.Point
+}
+
+// batch is how many namespaces one operator prepares.
+const batch = 4
+
+// tries is how often a plan that did not fire is tried: what it strikes at does not happen in every run.
+const tries = 5
+
+// Refer makes the runs without a fault that all others are compared with: so many of each change.
+func (c *Campaign) Refer(ctx context.Context, n int) error {
+	results, err := c.all(ctx, make([]Plan, n*len(c.Subject.Changes)))
+	if err != nil {
+		return err
+	}
+	byChange := make([][]*Result, len(c.Subject.Changes))
+	for _, r := range results {
+		if r == nil {
+			continue
+		}
+		if r.Lost != "" {
+			return fmt.Errorf("%s: a run without a fault came to no rest: %s", c.Subject.Name, r.Lost)
+		}
+		byChange[r.hop] = append(byChange[r.hop], r)
+	}
+	for change, runs := range byChange {
+		reference, err := referenceOf(runs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Subject.Name, err)
+		}
+		c.references = append(c.references, reference)
+		if change == 0 {
+			c.effects, c.events = reference.effects, reference.events
+		}
+		c.effects, c.events = inBoth(c.effects, reference.effects), inBoth(c.events, reference.events)
+		c.say("%s: change %d: %d effects, %d events, %d passes, %s without a fault",
+			c.Subject.Name, change, len(reference.effects), len(reference.events), reference.passes, runs[0].Took.Round(time.Millisecond))
+	}
+	return nil
+}
+
+func (c *Campaign) say(format string, args ...any) {
+	if c.Log != nil {
+		c.Log(format, args...)
+	}
+}
+
+// Singles are all plans of one fault on this subject.
+func (c *Campaign) Singles(depths func(at int) []Depth) []Plan {
+	var meddling []string
+	for name := range c.Subject.Meddling {
+		meddling = append(meddling, name)
+	}
+	slices.Sort(meddling)
+	return Single(c.effects, c.events, depths, meddling)
+}
+
+// Doubles are all ordered pairs of faults on this subject.
+func (c *Campaign) Doubles() []Plan { return Double(c.effects, c.events) }
+
+// Run the plans, those that did not fire again, and report.
+func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
+	report := &Report{Subject: c.Subject.Name, begun: time.Now()}
+	spent, err := c.Arena.spent()
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; len(plans) > 0; try++ {
+		results, err := c.all(ctx, plans)
+		if err != nil {
+			return nil, err
+		}
+		var again []Plan
+		for i, r := range results {
+			if r == nil { // something went wrong before it in its namespace
+				again = append(again, plans[i])
+				continue
+			}
+			why := c.differs(r)
+			if len(why) == 0 && !r.Fired && r.Plan.Class != "" && r.Plan.Then == nil && try < tries {
+				again = append(again, r.Plan)
+				report.Repeated++
+				continue
+			}
+			report.add(r, why)
+		}
+		plans = again
+	}
+	report.Took = time.Since(report.begun)
+	now, err := c.Arena.spent()
+	report.Spent = now - spent
+	return report, err
+}
+
+// wrong says what is known to be wrong with a run, before there is a reference as well.
+func (c *Campaign) wrong(r *Result) []string {
+	switch {
+	case c.references != nil:
+		return c.differs(r)
+	case r.Lost != "":
+		return []string{r.Lost}
+	}
+	return nil
+}
+
+func (c *Campaign) differs(r *Result) []string { return c.references[r.hop].differs(r) }
+
+// all runs each plan once, many at a time. A run has no result if one before it in its namespace went wrong.
+func (c *Campaign) all(ctx context.Context, plans []Plan) ([]*Result, error) {
+	atOnce := c.AtOnce
+	if atOnce == 0 {
+		atOnce = 12
+	}
+	results := make([]*Result, len(plans))
+	share := batch * len(c.Subject.Changes)
+	var mu sync.Mutex
+	var failed error
+	next := 0
+	take := func() (from, to int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil {
+			return len(plans), len(plans)
+		}
+		from = next
+		next = min(next+share, len(plans))
+		return from, next
+	}
+	var group sync.WaitGroup
+	for range max(1, atOnce/batch) {
+		group.Go(func() {
+			for from, to := take(); from < to; from, to = take() {
+				if err := c.some(ctx, plans[from:to], results[from:to]); err != nil {
+					mu.Lock()
+					failed = errors.Join(failed, err)
+					mu.Unlock()
+				}
+				c.say("%s: %d of %d runs", c.Subject.Name, to, len(plans))
+			}
+		})
+	}
+	group.Wait()
+	return results, failed
+}
+
+// some runs share the operator that prepares their namespaces, each of which takes as many runs as there are changes.
+func (c *Campaign) some(ctx context.Context, plans []Plan, results []*Result) error {
+	changes := len(c.Subject.Changes)
+	stages, err := c.Arena.stages(ctx, c.Subject, (len(plans)+changes-1)/changes)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(stages))
+	var group sync.WaitGroup
+	for i, s := range stages {
+		group.Go(func() {
+			for at := i * changes; at < min((i+1)*changes, len(plans)); at++ {
+				results[at] = s.run(ctx, plans[at])
+				if why := c.wrong(results[at]); len(why) > 0 {
+					c.say("%s, change %d: %s\n    %s", c.Subject.Name, results[at].hop, plans[at], shorten(why))
+					break
+				}
+			}
+			errs[i] = s.close(ctx)
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}

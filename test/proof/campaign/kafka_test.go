@@ -1,0 +1,299 @@
+package campaign_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/util/retry"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	"github.com/detent-dev/detent/crds"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/proof/campaign"
+)
+
+// The versions between which the clusters move, and what they are called.
+const (
+	first, second, third, fourth = "4.0.0", "4.1.1", "4.2.0", "4.3.1"
+	cluster                      = "orders"
+)
+
+// pools of a cluster: how many nodes of which roles.
+type pools []pool
+
+type pool struct {
+	name  string
+	nodes int
+	roles []kafkav1beta2.NodeRole
+}
+
+const (
+	controller = kafkav1beta2.RoleController
+	broker     = kafkav1beta2.RoleBroker
+)
+
+var (
+	dualRoles = pools{{"d", 3, []kafkav1beta2.NodeRole{controller, broker}}}
+	separate  = pools{{"c", 3, []kafkav1beta2.NodeRole{controller}}, {"b", 3, []kafkav1beta2.NodeRole{broker}}}
+)
+
+// alter changes the kind before it is registered, as seeded bugs do.
+type alter func(*kafkacontroller.Kind)
+
+// kafkaSubject is a cluster at rest of which a person changes something.
+func kafkaSubject(world *lands, name string, of pools, changes []change, bug alter) (*campaign.Subject, error) {
+	all, err := kafkacontroller.Machines()
+	if err != nil {
+		return nil, err
+	}
+	graphs := map[string]machines.Graph{}
+	for _, g := range all {
+		switch g.Name {
+		case kafkaversion.Name:
+			graphs[kafkacontroller.LifecycleVersion] = g
+		case noderoll.Name:
+			graphs[kafkacontroller.LifecycleRoll] = g
+		default:
+			return nil, fmt.Errorf("no campaign knows the machine %s", g.Name)
+		}
+	}
+	return &campaign.Subject{
+		Name: name, Definitions: crds.Definitions, AddToScheme: []func(*k8sruntime.Scheme) error{kafkav1beta2.AddToScheme, corev1beta2.AddToScheme},
+		Object: func(namespace string) lifecycle.Object { return kafkaOf(namespace) }, Companions: of.objects,
+		Changes: changes, Graphs: graphs,
+		Kinds: []client.Object{
+			&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
+			&corev1.PersistentVolumeClaim{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
+		},
+		Cache: operator.CacheOptions(nil, nil), Scale: 0.1,
+		World: func(_ *campaign.Arena, namespace string) (campaign.World, error) {
+			return &estate{lands: world, land: world.begin(namespace), namespace: namespace, bug: bug}, nil
+		},
+		Meddling: map[string]campaign.Meddling{"a pool's and its set's status wiped": wipeStatuses},
+	}, nil
+}
+
+// change is what a person does to a Kafka resource.
+type change = func(lifecycle.Object)
+
+func changing(do func(*kafkav1beta2.Kafka)) change {
+	return func(o lifecycle.Object) {
+		if k, ok := o.(*kafkav1beta2.Kafka); ok {
+			do(k)
+		}
+	}
+}
+
+// upgrades from release to release.
+func upgrades() (out []change) {
+	for _, version := range []string{second, third, fourth} {
+		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = version }))
+	}
+	return out
+}
+
+// settings that a node reads when it starts.
+func settings() (out []change) {
+	for hours := range 3 {
+		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["log.retention.hours"] = value(24 + hours) }))
+	}
+	return out
+}
+
+func kafkaOf(namespace string) *kafkav1beta2.Kafka {
+	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}}
+	k.Spec.Kafka = kafkav1beta2.KafkaClusterSpec{
+		Version: first, Listeners: []kafkav1beta2.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
+		Config: map[string]apiextensionsv1.JSON{
+			"broker.session.timeout.ms": value(1000), "default.replication.factor": value(3), "min.insync.replicas": value(2),
+			"offsets.topic.replication.factor": value(3), "transaction.state.log.replication.factor": value(3), "transaction.state.log.min.isr": value(2),
+		},
+	}
+	return k
+}
+
+func value(v any) apiextensionsv1.JSON {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // of a number
+	}
+	return apiextensionsv1.JSON{Raw: raw}
+}
+
+func (p pools) objects(namespace string) []client.Object {
+	var out []client.Object
+	for _, one := range p {
+		o := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: one.name, Labels: map[string]string{labels.Cluster: cluster}}}
+		o.Spec = kafkav1beta2.KafkaNodePoolSpec{Replicas: int32(one.nodes), Roles: one.roles}
+		o.Spec.Storage = kafkav1beta2.Storage{Type: "jbod", Volumes: []kafkav1beta2.Volume{{ID: 0, Type: "persistent-claim", Disk: kafkav1beta2.Disk{Size: "1Gi"}}}}
+		out = append(out, o)
+	}
+	return out
+}
+
+// estate is the world of one cluster.
+type estate struct {
+	*land
+	lands     *lands
+	namespace string
+	bug       alter
+}
+
+// Register wires what the manager wires.
+func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passed func()) error {
+	polled, err := operator.AddControllers(mgr, operator.Wiring{
+		Table: e.lands.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test"}, DeadlineScale: options.DeadlineScale, Workers: 4,
+		SkipNameValidation: true,
+		Connect: func(to kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
+			return &caller{lands: e.lands, cluster: to.Name, around: around}, func() {}, nil
+		},
+		Alter: func(kind *kafkacontroller.Kind) {
+			look := kind.View
+			kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
+				if !viewing.Live {
+					passed()
+				}
+				v, err := look(ctx, k, viewing)
+				if v != nil {
+					v.Options.RefusalPause = 200 * time.Millisecond
+				}
+				return v, err
+			}
+			if e.bug != nil {
+				e.bug(kind)
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Add(closing(polled.Close))
+}
+
+// closing runs until its manager ends.
+type closing func()
+
+// Start implements manager.Runnable.
+func (c closing) Start(ctx context.Context) error {
+	<-ctx.Done()
+	c()
+	return nil
+}
+
+// Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen.
+func (e *estate) Lingers(tape *campaign.Tape) string {
+	for _, o := range tape.Latest() {
+		switch o := o.(type) {
+		case *kafkav1beta2.Kafka:
+			if c := meta.FindStatusCondition(o.Status.Conditions, kafkacontroller.VersionSettled); c == nil || c.Status != metav1.ConditionTrue {
+				return "the version is not settled"
+			}
+		case *corev1.ConfigMap:
+			if o.Labels[labels.Record] == labels.RecordNode && o.Data[record.KeyFormat] != string(record.FormatDone) {
+				return o.Name + " allows to format"
+			}
+		}
+	}
+	return ""
+}
+
+// Effects are the levels that were moved.
+func (e *estate) Effects() (out []string) {
+	e.lands.now(e.namespace, func(l *land) { out, l.moved = l.moved, nil })
+	return out
+}
+
+// Harm is what was ever wrong with a process.
+func (e *estate) Harm() (out []string) {
+	e.lands.now(e.namespace, func(l *land) { out, l.harm = slices.Compact(l.harm), nil })
+	return out
+}
+
+// Close ends the world.
+func (e *estate) Close() { e.lands.end(e.namespace) }
+
+// Judge says whether more than one node was ever away, and whether the cluster ever showed as ready on pods that are not as
+// wanted.
+func (e *estate) Judge(history []campaign.Event) []string {
+	var out []string
+	away, versions := map[string]bool{}, map[string]string{}
+	for _, event := range history {
+		switch o := event.Object.(type) {
+		case *corev1.Pod:
+			delete(away, o.Name)
+			if event.Type == watch.Deleted || o.DeletionTimestamp != nil || !isReady(o) {
+				away[o.Name] = true
+			}
+			versions[o.Name] = o.Annotations[labels.KafkaVersion]
+			if len(away) > 1 {
+				out = append(out, fmt.Sprintf("at revision %d %d nodes were away at once", event.Revision, len(away)))
+			}
+		case *kafkav1beta2.Kafka:
+			if o.Status.ObservedGeneration != o.Generation || !meta.IsStatusConditionTrue(o.Status.Conditions, lifecycle.Ready) || event.Type == watch.Deleted {
+				continue
+			}
+			for name, version := range versions {
+				if version != o.Spec.Kafka.Version || away[name] {
+					out = append(out, fmt.Sprintf("at revision %d the cluster showed as ready on %s, and %s was on %s, away: %t", event.Revision, o.Spec.Kafka.Version, name, version, away[name]))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// wipeStatuses of the pools and pod sets of a namespace.
+func wipeStatuses(a *campaign.Arena, namespace string) error {
+	ctx := context.Background()
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		var pools kafkav1beta2.KafkaNodePoolList
+		if err := a.Admin.List(ctx, &pools, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range pools.Items {
+			pools.Items[i].Status = kafkav1beta2.KafkaNodePoolStatus{}
+			if err := a.Admin.Status().Update(ctx, &pools.Items[i]); err != nil {
+				return err
+			}
+		}
+		var sets corev1beta2.StrimziPodSetList
+		if err := a.Admin.List(ctx, &sets, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range sets.Items {
+			sets.Items[i].Status = corev1beta2.StrimziPodSetStatus{}
+			if err := a.Admin.Status().Update(ctx, &sets.Items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

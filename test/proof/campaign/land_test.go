@@ -1,0 +1,187 @@
+package campaign_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/simulator"
+	"github.com/detent-dev/detent/simulator/kafka"
+	"github.com/detent-dev/detent/simulator/kubelet"
+)
+
+// speed is how many simulated seconds pass in a second.
+const speed = 20
+
+// lands are the simulated pods, disks and Kafka clusters, by namespace. Time passes in one only when somebody looks at it, and
+// nothing of it listens on a socket, so that a thousand of them cost nothing.
+type lands struct {
+	table    *versions.Table
+	timeline kubelet.Timeline
+	mu       sync.Mutex
+	all      map[string]*land
+}
+
+var _ kubelet.World = &lands{}
+
+type land struct {
+	mu    sync.Mutex
+	state *simulator.State
+	// moved are the levels that were asked for and granted, in order; harm is what was ever wrong.
+	moved, harm []string
+}
+
+func newLands() (*lands, error) {
+	table, err := versions.Embedded()
+	return &lands{table: table, timeline: kubelet.Timeline{Epoch: time.Now(), Speed: speed}, all: map[string]*land{}}, err
+}
+
+func (w *lands) begin(namespace string) *land {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := &land{state: simulator.New(simulator.Options{Table: w.table, Topics: []simulator.Topic{{Name: "orders", Partitions: 3}}}, w.timeline)}
+	w.all[namespace] = l
+	return l
+}
+
+func (w *lands) end(namespace string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.all, namespace)
+}
+
+func (w *lands) of(namespace string) *land {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all[namespace]
+}
+
+// now moves the land's time on and does something there; nothing in a namespace that is over.
+func (w *lands) now(namespace string, do func(*land)) {
+	l := w.of(namespace)
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.Tick(max(l.state.Now, 1+w.timeline.Milliseconds(time.Now())))
+	do(l)
+	l.inspect()
+}
+
+// inspect says whether a process runs that cannot read the finalized level.
+func (l *land) inspect() {
+	for _, c := range l.state.Clusters() {
+		level := c.Kafka.Level(kafkaclient.MetadataVersion)
+		for _, n := range c.Kafka.Nodes {
+			binary := c.Kafka.Binaries[n.Binary]
+			for _, f := range binary.Features {
+				if n.Process != kafka.Stopped && f.Name == kafkaclient.MetadataVersion && level > f.Max {
+					l.harm = append(l.harm, fmt.Sprintf("node %d runs %s, which reads levels up to %d, and %d is finalized", n.ID, binary.Version, f.Max, level))
+				}
+			}
+			if n.Process == kafka.Dead {
+				l.harm = append(l.harm, fmt.Sprintf("the process of node %d died: %s", n.ID, n.LastWords))
+			}
+		}
+	}
+}
+
+// NeedsMounts implements kubelet.World.
+func (w *lands) NeedsMounts(pod types.NamespacedName, uid types.UID) (needs bool) {
+	w.now(pod.Namespace, func(l *land) { needs = l.state.Pods().NeedsMounts(pod, uid) })
+	return needs
+}
+
+// SyncPod implements kubelet.World.
+func (w *lands) SyncPod(pod *corev1.Pod, mounts kubelet.Mounts, nodes []kubelet.Node) (out kubelet.Outcome) {
+	w.now(pod.Namespace, func(l *land) { out = l.state.Sync(pod, mounts, nodes) })
+	return out
+}
+
+// PodGone implements kubelet.World.
+func (w *lands) PodGone(pod types.NamespacedName) {
+	w.now(pod.Namespace, func(l *land) { l.state.Gone(pod) })
+}
+
+// DiskGone implements kubelet.World. No disk goes in these runs.
+func (w *lands) DiskGone(types.UID) {}
+
+// Until implements kubelet.World.
+func (w *lands) Until(ms int64) time.Duration { return max(0, time.Until(w.timeline.Time(ms-1))) }
+
+// caller asks the Kafka of one cluster without a network between.
+type caller struct {
+	lands   *lands
+	cluster types.NamespacedName
+	around  func(string, func() error) error
+}
+
+var _ kafkaclient.Client = &caller{}
+
+func asked[T any](c *caller, ask func(kafka.Memory) (T, error)) (out T, err error) {
+	err = kafka.ErrUnreachable
+	c.lands.now(c.cluster.Namespace, func(l *land) { out, err = ask(kafka.Memory{Cluster: l.state.Cluster(c.cluster).Kafka}) })
+	return out, err
+}
+
+// Features implements kafkaclient.Reader.
+func (c *caller) Features(ctx context.Context, supportedBy ...int32) (kafkaclient.Features, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Features, error) { return m.Features(ctx, supportedBy...) })
+}
+
+// Brokers implements kafkaclient.Reader.
+func (c *caller) Brokers(ctx context.Context) (kafkaclient.Brokers, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Brokers, error) { return m.Brokers(ctx) })
+}
+
+// Quorum implements kafkaclient.Reader.
+func (c *caller) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Quorum, error) { return m.Quorum(ctx) })
+}
+
+// Partitions implements kafkaclient.Reader.
+func (c *caller) Partitions(ctx context.Context) (kafkaclient.Partitions, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Partitions, error) { return m.Partitions(ctx) })
+}
+
+// LogDirs implements kafkaclient.Reader.
+func (c *caller) LogDirs(ctx context.Context, broker int32) (kafkaclient.LogDirs, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.LogDirs, error) { return m.LogDirs(ctx, broker) })
+}
+
+// BrokerConfigs implements kafkaclient.Reader.
+func (c *caller) BrokerConfigs(ctx context.Context, broker int32) (kafkaclient.Configs, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Configs, error) { return m.BrokerConfigs(ctx, broker) })
+}
+
+// UpdateFeature implements kafkaclient.Writer.
+func (c *caller) UpdateFeature(ctx context.Context, update kafkaclient.FeatureUpdate) error {
+	what := fmt.Sprintf("%s %s to %d", update.Kind, update.Name, update.Level)
+	return c.around(string(update.Kind)+" "+update.Name, func() error {
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) {
+			epoch := m.Cluster.FeatureEpoch
+			err := m.UpdateFeature(ctx, update)
+			if m.Cluster.FeatureEpoch != epoch {
+				l := c.lands.of(c.cluster.Namespace)
+				l.moved = append(l.moved, what)
+			}
+			return struct{}{}, err
+		})
+		return err
+	})
+}
+
+// UnregisterBroker implements kafkaclient.Writer.
+func (c *caller) UnregisterBroker(ctx context.Context, broker int32) error {
+	return c.around("unregister a broker", func() error {
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.UnregisterBroker(ctx, broker) })
+		return err
+	})
+}

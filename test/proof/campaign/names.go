@@ -1,0 +1,122 @@
+package campaign
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// numbered parts of names tell siblings apart, whose turn differs between runs.
+var numbered = regexp.MustCompile(`\d+`)
+
+func role(name string) string { return numbered.ReplaceAllString(name, "N") }
+
+// describeRequest says what a write is about: its verb, its kind, the role of its object, and where that takes the lifecycles.
+func describeRequest(request *http.Request, seen lab.Request) string {
+	text := strings.ToLower(seen.Method) + " " + seen.Resource
+	if seen.Subresource != "" {
+		text += "/" + seen.Subresource
+	}
+	text += " " + role(seen.Name)
+	if seen.Subresource == "status" {
+		if where := standingIn(request); where != "" {
+			text += ": " + where
+		}
+	}
+	return text
+}
+
+// standingIn the body of a request.
+func standingIn(request *http.Request) string {
+	if request.GetBody == nil {
+		return ""
+	}
+	body, err := request.GetBody()
+	if err != nil {
+		return ""
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil || !bytes.Contains(text, []byte(`"lifecycles"`)) {
+		return ""
+	}
+	var object struct {
+		Status lifecyclev1.Status `json:"status"`
+	}
+	if json.Unmarshal(text, &object) != nil {
+		return ""
+	}
+	return standing(&object.Status)
+}
+
+// standing of the lifecycles, in words.
+func standing(status *lifecyclev1.Status) string {
+	var out []string
+	for i := range status.Lifecycles {
+		out = append(out, status.Lifecycles[i].Name+" in "+status.Lifecycles[i].State)
+	}
+	return strings.Join(out, ", ")
+}
+
+// describeEvent says what an event is about: its type, its kind, the role of its object, and how far that has come.
+func describeEvent(e watch.Event) string {
+	o, ok := e.Object.(client.Object)
+	if !ok {
+		return ""
+	}
+	text := strings.ToLower(string(e.Type)) + " " + kindOf(o) + " " + role(o.GetName())
+	if o.GetDeletionTimestamp() != nil {
+		text += ", terminating"
+	}
+	switch o := o.(type) {
+	case lifecycle.Object:
+		text += ": " + standing(o.LifecycleStatus())
+	case *corev1.Pod:
+		text += ": " + podPhase(o)
+	}
+	return text
+}
+
+func podPhase(pod *corev1.Pod) string {
+	if isReady(pod) {
+		return "ready"
+	}
+	if pod.Spec.NodeName == "" {
+		return "unbound"
+	}
+	return string(pod.Status.Phase)
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// points are the places in what was met, each with its number among its like.
+func points(met []string) []lab.Point {
+	counts := map[string]int{}
+	out := make([]lab.Point, 0, len(met))
+	for _, about := range met {
+		counts[about]++
+		out = append(out, lab.Point{About: about, Nth: counts[about]})
+	}
+	return out
+}
+
+// inBoth are the points of the first that are in the second too, in order.
+func inBoth(a, b []lab.Point) []lab.Point {
+	return slices.DeleteFunc(slices.Clone(a), func(p lab.Point) bool { return !slices.Contains(b, p) })
+}

@@ -1,0 +1,260 @@
+package campaign
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// incidental fields tell when and on which way something came about, not what it is.
+var incidental = regexp.MustCompile(`/metadata/(uid|resourceVersion|generation|creationTimestamp|managedFields.*|ownerReferences/\d+/uid)$` +
+	`|/status/lifecycles/\d+/(history.*|attempt.*|enteredAt|deadline|edges|memo.*|progress.*)$|(Time|At|Generation|/since)$` +
+	`|^Pod .*/(nodeName|hostIP|hostIPs/\d+/ip|podIP|podIPs/\d+/ip)$`)
+
+// digest of something that holds the namespace's name.
+var digest = regexp.MustCompile(`\b[0-9a-f]{8}\b`)
+
+// flatten all fields of the objects but the incidental ones, by object and path.
+func flatten(objects map[string]client.Object) map[string]string {
+	out := map[string]string{}
+	for name, o := range objects {
+		if name == "ServiceAccount default" { // made by Kubernetes at some time
+			continue
+		}
+		text, err := json.Marshal(o)
+		var fields any
+		if err == nil {
+			text = bytes.ReplaceAll(text, []byte(o.GetNamespace()), []byte("NAMESPACE"))
+			err = json.Unmarshal(digest.ReplaceAll(text, []byte("DIGEST")), &fields)
+		}
+		if err != nil {
+			out[name] = err.Error() // which equals nothing
+			continue
+		}
+		flattenInto(out, name, fields)
+	}
+	return out
+}
+
+func flattenInto(out map[string]string, path string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for k, v := range value {
+			flattenInto(out, path+"/"+k, v)
+		}
+	case []any:
+		for i, v := range value {
+			flattenInto(out, fmt.Sprintf("%s/%d", path, i), v)
+		}
+	default:
+		if !incidental.MatchString(path) {
+			out[path] = fmt.Sprint(value)
+		}
+	}
+}
+
+// counts how often each object was made and went.
+func counts(history []Event) map[string]string {
+	made, gone := map[string]map[types.UID]bool{}, map[string]map[types.UID]bool{}
+	note := func(in map[string]map[types.UID]bool, o client.Object) {
+		if in[id(o)] == nil {
+			in[id(o)] = map[types.UID]bool{}
+		}
+		in[id(o)][o.GetUID()] = true
+	}
+	for _, e := range history {
+		if e.Type == watch.Added {
+			note(made, e.Object)
+		}
+		if e.Type == watch.Deleted {
+			note(gone, e.Object)
+		}
+	}
+	out := map[string]string{}
+	for name := range maps.Keys(union(made, gone)) {
+		out[name] = fmt.Sprintf("made %d times, gone %d times", len(made[name]), len(gone[name]))
+	}
+	return out
+}
+
+func union[V any](a, b map[string]V) map[string]V {
+	out := make(map[string]V, len(a)+len(b))
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
+}
+
+// judge what holds for every kind, at every revision.
+func (s *stage) judge(history []Event) []string {
+	var out []string
+	last := map[types.UID]lifecycle.Object{}
+	for _, e := range history {
+		o, ok := s.main(e.Object)
+		if !ok || e.Type == watch.Deleted {
+			continue
+		}
+		if why := readyMidway(o, s.subject.Graphs); why != "" {
+			out = append(out, fmt.Sprintf("at revision %d: %s", e.Revision, why))
+		}
+		if before := last[o.GetUID()]; before != nil {
+			for _, why := range undeclared(before.LifecycleStatus(), o.LifecycleStatus(), s.subject.Graphs) {
+				out = append(out, fmt.Sprintf("at revision %d: %s", e.Revision, why))
+			}
+		}
+		last[o.GetUID()] = o
+	}
+	return append(out, unowned(s.tape.Latest())...)
+}
+
+// readyMidway says whether an object shows as ready in its generation although a lifecycle is under way.
+func readyMidway(o lifecycle.Object, graphs map[string]machines.Graph) string {
+	status := o.LifecycleStatus()
+	if status.ObservedGeneration != o.GetGeneration() || !meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
+		return ""
+	}
+	for name, graph := range graphs {
+		entry := entryOf(status, name)
+		i := slices.IndexFunc(graph.States, func(st machines.GraphState) bool { return st.Name == entry.State })
+		if i < 0 || graph.States[i].Kind != "Rest" && graph.States[i].Kind != "Hold" {
+			return fmt.Sprintf("%s shows as Ready while %s is in %q", id(o), name, entry.State)
+		}
+	}
+	return ""
+}
+
+// undeclared are the steps between two versions of a status that no edge of the graphs permits.
+func undeclared(before, after *lifecyclev1.Status, graphs map[string]machines.Graph) []string {
+	var out []string
+	for name, graph := range graphs {
+		from, to := entryOf(before, name).State, entryOf(after, name).State
+		if from == "" || to == "" || from == to {
+			continue
+		}
+		if !slices.ContainsFunc(graph.Edges, func(e machines.GraphEdge) bool { return (e.From == from || e.From == "") && e.To == to }) {
+			out = append(out, fmt.Sprintf("%s went from %s to %s, which no transition permits", name, from, to))
+		}
+	}
+	return out
+}
+
+// unowned are objects whose owner is gone, or does not control them: nobody would be woken by what happens to them.
+func unowned(objects map[string]client.Object) []string {
+	alive := map[types.UID]bool{}
+	for _, o := range objects {
+		alive[o.GetUID()] = true
+	}
+	var out []string
+	for name, o := range objects {
+		controllers := 0
+		for _, ref := range o.GetOwnerReferences() {
+			if !alive[ref.UID] {
+				out = append(out, fmt.Sprintf("%s is owned by %s %s, which is gone", name, ref.Kind, ref.Name))
+			}
+			if ref.Controller != nil && *ref.Controller {
+				controllers++
+			}
+		}
+		if len(o.GetOwnerReferences()) > 0 && controllers != 1 {
+			out = append(out, fmt.Sprintf("%s has an owner and %d controllers", name, controllers))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// reference is what runs without a fault have in common.
+type reference struct {
+	// end is every field in the end, and masked are those in which the runs differ.
+	end    map[string]string
+	masked map[string]bool
+	counts map[string]string
+	// outside are the effects on other systems.
+	outside []string
+	// passes of the one that took most.
+	passes int64
+	// effects and events that were met in each of them.
+	effects, events []lab.Point
+}
+
+// referenceOf runs without a fault, all of which must have come to rest.
+func referenceOf(runs []*Result) (*reference, error) {
+	first := runs[0]
+	r := &reference{
+		end: first.End, masked: map[string]bool{}, counts: first.Counts, outside: first.Outside, passes: first.Passes,
+		effects: first.effects, events: first.events,
+	}
+	for _, run := range runs[1:] {
+		for path := range union(r.end, run.End) {
+			if r.end[path] != run.End[path] {
+				r.masked[path] = true
+			}
+		}
+		r.passes = max(r.passes, run.Passes)
+		r.effects, r.events = inBoth(r.effects, run.effects), inBoth(r.events, run.events)
+	}
+	for _, run := range runs {
+		if why := r.differs(run); len(why) > 0 {
+			return r, fmt.Errorf("a run without a fault went wrong:\n    %s", shorten(why))
+		}
+	}
+	return r, nil
+}
+
+// spare is how many passes a run may take besides three times those of the reference: a successor looks around first, what
+// waits looks again from time to time, and a machine that is busy makes everything wait longer.
+const spare = 150
+
+// differs says in which ways a run did not end as it should.
+func (r *reference) differs(got *Result) []string {
+	if got.Lost != "" {
+		return []string{"lost: " + got.Lost}
+	}
+	out := slices.Clone(got.Wrong)
+	for _, path := range slices.Sorted(maps.Keys(union(r.end, got.End))) {
+		if !r.masked[path] && r.end[path] != got.End[path] {
+			out = append(out, fmt.Sprintf("end: %s is %q, want %q", path, got.End[path], r.end[path]))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(union(r.counts, got.Counts))) {
+		if r.counts[name] != got.Counts[name] {
+			out = append(out, fmt.Sprintf("counts: %s was %s, want %s", name, orNever(got.Counts[name]), orNever(r.counts[name])))
+		}
+	}
+	if !slices.Equal(r.outside, got.Outside) {
+		out = append(out, fmt.Sprintf("effects outside: %q, want %q", got.Outside, r.outside))
+	}
+	if most := 3*r.passes + spare; got.Passes > most {
+		out = append(out, fmt.Sprintf("%d passes, at most %d", got.Passes, most))
+	}
+	return out
+}
+
+func orNever(text string) string {
+	if text == "" {
+		return "never made nor gone"
+	}
+	return text
+}
+
+// shorten a list of complaints for people.
+func shorten(why []string) string {
+	const most = 6
+	if len(why) > most {
+		why = append(slices.Clone(why[:most]), fmt.Sprintf("and %d more", len(why)-most))
+	}
+	return strings.Join(why, "\n    ")
+}

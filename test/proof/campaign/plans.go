@@ -1,0 +1,163 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// Class of plans, as the table shows them.
+type Class string
+
+// The classes besides the faults of the laboratory, which are classes too.
+const (
+	// Lagging holds an event back, and all of its kind after it, for longer than a barrier waits; Late for a moment.
+	Lagging Class = "event lags"
+	Late    Class = "event late"
+	// Coalesced tells an event only together with the next one about its object.
+	Coalesced Class = "event coalesced"
+	// Travelled is a crash after an effect whose successor's caches begin at an earlier revision.
+	Travelled Class = "time travel"
+	// Meddled is somebody who does after an effect what nobody should.
+	Meddled Class = "meddling"
+)
+
+// Depth is how far a successor's caches go back.
+type Depth struct {
+	// Events before the newest one; or Share of all, of 0 for the first event to 1 for the newest.
+	Events int
+	Share  float64
+}
+
+// ThreeDepths are the three that an ordinary campaign tries: one event back, half of the way, and before everything.
+func ThreeDepths() []Depth { return []Depth{{Events: 1}, {Share: 0.5}, {Share: 0}} }
+
+func (d Depth) String() string {
+	switch {
+	case d.Events > 0:
+		return fmt.Sprintf("%d events back", d.Events)
+	case d.Share == 0:
+		return "to before the change"
+	}
+	return fmt.Sprintf("back to %.2f of the way", d.Share)
+}
+
+// of the revisions of a run, oldest first, the one at that depth.
+func (d Depth) of(revisions []uint64) uint64 {
+	last := len(revisions) - 1
+	if d.Events > 0 {
+		return revisions[max(0, last-d.Events)]
+	}
+	return revisions[int(d.Share*float64(last))]
+}
+
+// Plan is one fault at one point, or none.
+type Plan struct {
+	Class Class
+	Point lab.Point
+	// Depth of time travel.
+	Depth Depth
+	// Meddling by name.
+	Meddling string
+	// Then is what strikes the successor, or whoever goes on. Optional.
+	Then *Plan
+}
+
+func (p Plan) String() string {
+	text := string(p.Class)
+	switch p.Class {
+	case "":
+		return "no fault"
+	case Travelled:
+		text += " " + p.Depth.String()
+	case Meddled:
+		text += " (" + p.Meddling + ")"
+	default:
+	}
+	text += " at " + p.Point.String()
+	if p.Then != nil {
+		text += ", then " + p.Then.String()
+	}
+	return text
+}
+
+// atEvent says whether the plan strikes at an event, not at an effect.
+func (p Plan) atEvent() bool { return p.Class == Lagging || p.Class == Late || p.Class == Coalesced }
+
+// fault that the laboratory lets strike.
+func (p Plan) fault() lab.Plan {
+	switch {
+	case p.Class == "", p.atEvent():
+		return lab.Plan{}
+	case p.Class == Travelled:
+		return lab.Plan{Point: p.Point, Fault: lab.CrashAfter}
+	case p.Class == Meddled:
+		return lab.Plan{Point: p.Point, Fault: lab.Watched}
+	}
+	return lab.Plan{Point: p.Point, Fault: lab.Fault(p.Class)}
+}
+
+// Times that an event is late: a moment in which other events overtake it, or longer than the second after which a barrier asks
+// the server.
+const (
+	lateFor  = 250 * time.Millisecond
+	lagsFor  = 1300 * time.Millisecond
+	waitsFor = 2 * time.Second
+)
+
+func (p Plan) mishap() lab.EventPlan {
+	switch p.Class {
+	case Lagging:
+		return lab.EventPlan{Point: p.Point, Mishap: lab.Lag, Lasts: lagsFor}
+	case Late:
+		return lab.EventPlan{Point: p.Point, Mishap: lab.Lag, Lasts: lateFor}
+	case Coalesced:
+		return lab.EventPlan{Point: p.Point, Mishap: lab.Coalesce, Lasts: waitsFor}
+	default:
+		return lab.EventPlan{}
+	}
+}
+
+// Single are all plans of one fault, in the order of classes: so many per effect and event as there are classes.
+func Single(effects, events []lab.Point, depths func(at int) []Depth, meddling []string) []Plan {
+	var out []Plan
+	for _, fault := range slices.Concat(lab.Crashes(), lab.Troubles()) {
+		for _, at := range effects {
+			out = append(out, Plan{Class: Class(fault), Point: at})
+		}
+	}
+	for i, at := range effects {
+		for _, depth := range depths(i) {
+			out = append(out, Plan{Class: Travelled, Point: at, Depth: depth})
+		}
+	}
+	for _, name := range meddling {
+		for _, at := range effects {
+			out = append(out, Plan{Class: Meddled, Point: at, Meddling: name})
+		}
+	}
+	for _, class := range []Class{Lagging, Late, Coalesced} {
+		for _, at := range events {
+			out = append(out, Plan{Class: class, Point: at})
+		}
+	}
+	return out
+}
+
+// Double are all ordered pairs of a crash and another one, and of a crash and an event that comes late, later on the way.
+func Double(effects, events []lab.Point) []Plan {
+	var out []Plan
+	for i, first := range effects {
+		for _, class := range []Class{Class(lab.CrashBefore), Class(lab.CrashAfter)} {
+			for _, second := range effects[i+1:] {
+				out = append(out, Plan{Class: class, Point: first, Then: &Plan{Class: Class(lab.CrashAfter), Point: second}})
+			}
+			for _, second := range events {
+				out = append(out, Plan{Class: class, Point: first, Then: &Plan{Class: Lagging, Point: second}})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package campaign_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/examples/hello/api"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/proof/campaign"
+)
+
+// A campaign that cannot find what is known to be wrong proves nothing: each of these switches one layer off, and must be found
+// by the sentence that is about it.
+func TestSeededBugs(t *testing.T) {
+	world, err := newLands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound, err := helloSubject(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soundKafka, err := kafkaSubject(world, "kafka", dualRoles, upgrades()[:1], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arena := begin(t, world, sound, soundKafka)
+	t.Run("an owner reference without controller", func(t *testing.T) {
+		bad, err := helloSubject(withoutController)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := finds(t, arena, sound, bad, func(p campaign.Plan) bool {
+			return p.Meddling == "its ConfigMap overwritten" || p.Class == campaign.Coalesced
+		})
+		wants(t, found, "has an owner and 0 controllers") // nobody is woken by what it owns
+		wants(t, found, `is "something that nobody wants"`)
+	})
+	t.Run("a pool's status is trusted", func(t *testing.T) {
+		bad, err := kafkaSubject(world, "kafka", dualRoles, upgrades()[:1], trustsStatuses)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := finds(t, arena, soundKafka, bad, func(p campaign.Plan) bool {
+			return p.Class == campaign.Meddled && strings.Contains(p.Point.String(), "version in AwaitingReady (1)")
+		})
+		wants(t, found, "every pod of the new cluster ready") // a cluster that runs is taken for one that never ran
+	})
+}
+
+// finds is what a campaign says of a subject with a bug, compared with the sound one.
+func finds(t *testing.T, arena *campaign.Arena, sound, bad *campaign.Subject, which func(campaign.Plan) bool) []string {
+	t.Helper()
+	c := &campaign.Campaign{Arena: arena, Subject: sound, Log: t.Logf}
+	if err := c.Refer(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	plans := slices.DeleteFunc(c.Singles(func(int) []campaign.Depth { return nil }), func(p campaign.Plan) bool { return !which(p) })
+	c.Subject = bad
+	report, err := c.Run(t.Context(), plans[:min(len(plans), 4)])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Wrong
+}
+
+func wants(t *testing.T, found []string, sentence string) {
+	t.Helper()
+	if !slices.ContainsFunc(found, func(why string) bool { return strings.Contains(why, sentence) }) {
+		t.Errorf("nothing says %q; said was\n  %s", sentence, strings.Join(found, "\n  "))
+	}
+}
+
+// withoutController lets a greeting own its ConfigMap without controlling it, so that it is not woken by it.
+func withoutController(kind *hello.Greeter) {
+	speak := kind.Perform
+	kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Greeting, *corev1.ConfigMap, hello.Speak]) error {
+		task.Write = owning{task.Write, task.Object}
+		return speak(ctx, task)
+	}
+}
+
+type owning struct {
+	lifecycle.Writer
+	owner *api.Greeting
+}
+
+// Own implements lifecycle.Writer.
+func (w owning) Own(child client.Object) error {
+	scheme := k8sruntime.NewScheme()
+	if err := api.AddToScheme(scheme); err != nil {
+		return err
+	}
+	return controllerutil.SetOwnerReference(w.owner, child, scheme)
+}
+
+// trustsStatuses takes the nodes of a pool for gone whose status names none.
+func trustsStatuses(kind *kafkacontroller.Kind) {
+	look := kind.View
+	kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
+		v, err := look(ctx, k, viewing)
+		if v == nil {
+			return nil, err
+		}
+		trusted := v.Clone()
+		trusted.Nodes = slices.DeleteFunc(trusted.Nodes, func(n kafkacontroller.Node) bool {
+			pool := v.Pool(n.Pool)
+			return pool != nil && len(pool.Status.NodeIDs) == 0
+		})
+		return &trusted, err
+	}
+}

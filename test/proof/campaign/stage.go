@@ -1,0 +1,215 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// stage is a namespace in which one object rests, ready for one run.
+type stage struct {
+	arena     *Arena
+	subject   *Subject
+	namespace string
+	world     World
+	tape      *Tape
+	passes    atomic.Int64
+	// changed is how many of the changes were made.
+	changed int
+}
+
+// quietFor is how long nothing is written before a run counts as over; twice as long nothing is then written any more.
+const quietFor = 300 * time.Millisecond
+
+// stages are namespaces whose objects one operator brings to rest.
+func (a *Arena) stages(ctx context.Context, s *Subject, n int) ([]*stage, error) {
+	out := make([]*stage, n)
+	names := make([]string, n)
+	for i := range out {
+		names[i] = fmt.Sprintf("run-%d", a.spaces.Add(1))
+		st, err := a.stage(ctx, s, names[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = st
+	}
+	operator, err := a.operator(ctx, s, out, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range out {
+		if err := st.rest(ctx, 0); err != nil {
+			return nil, errors.Join(fmt.Errorf("coming to rest for the first time: %w", err), operator.Kill())
+		}
+	}
+	return out, operator.Kill()
+}
+
+func (a *Arena) stage(ctx context.Context, s *Subject, namespace string) (*stage, error) {
+	if err := a.Admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+		return nil, err
+	}
+	world, err := s.World(a, namespace)
+	if err != nil {
+		return nil, err
+	}
+	st := &stage{arena: a, subject: s, namespace: namespace, world: world, tape: a.tapes.begin(namespace)}
+	objects := []client.Object{}
+	if s.Companions != nil {
+		objects = s.Companions(namespace)
+	}
+	for _, o := range append(objects, s.Object(namespace)) {
+		if err := a.Admin.Create(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return st, nil
+}
+
+// close forgets the namespace. What ran in it is removed; the rest stays, and costs nothing.
+func (s *stage) close(ctx context.Context) error {
+	s.arena.tapes.end(s.namespace)
+	err := s.arena.Admin.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(s.namespace), client.GracePeriodSeconds(0))
+	s.world.Close()
+	return err
+}
+
+// operator starts one that looks after the stages, with a plan from the beginning if there is one.
+func (a *Arena) operator(ctx context.Context, s *Subject, stages []*stage, gate *lab.Gate, plan *lab.Plan) (*lab.Operator, error) {
+	setup := lab.Setup{DeadlineScale: s.Scale, Cache: s.Cache, Gate: gate, Plan: plan, Describe: describeRequest, Binary: true, Wrap: unheard}
+	for _, st := range stages {
+		setup.Namespaces = append(setup.Namespaces, st.namespace)
+	}
+	passed := func() {
+		for _, st := range stages {
+			st.passes.Add(1)
+		}
+	}
+	setup.Register = func(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {
+		return stages[0].world.Register(mgr, options, around, passed)
+	}
+	operator, err := a.Lab.Start(ctx, setup)
+	if err != nil {
+		return nil, err
+	}
+	if !operator.Synced(ctx) {
+		return nil, errors.Join(errors.New("the operator's caches were not filled"), operator.Kill())
+	}
+	return operator, nil
+}
+
+// patience is how long a run may stand still before it counts as lost: no time of a whole run could tell what hangs from a
+// machine that is busy.
+const patience = time.Minute
+
+// await until the condition, asked again whenever something was shown, has no objection. The error is its last one.
+func (s *stage) await(ctx context.Context, objection func() string) error {
+	begun := time.Now()
+	for {
+		next, quiet := s.tape.next()
+		why := objection()
+		if why == "" {
+			return nil
+		}
+		if min(quiet, time.Since(begun)) > patience {
+			return fmt.Errorf("nothing happens: %s", why)
+		}
+		select {
+		case <-next:
+		case <-time.After(quietFor):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s", context.Cause(ctx), why)
+		}
+	}
+}
+
+// rest waits until the object rests in the generation or a later one, nothing is left to be learned, and nothing is written.
+func (s *stage) rest(ctx context.Context, generation int64) error {
+	err := s.await(ctx, func() string {
+		why := s.restless(generation)
+		if why == "" {
+			why = s.world.Lingers(s.tape)
+		}
+		return why
+	})
+	if err != nil {
+		return err
+	}
+	for {
+		next, quiet := s.tape.next()
+		if quiet >= quietFor {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-time.After(quietFor - quiet):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: something is written again and again", context.Cause(ctx))
+		}
+	}
+}
+
+// main says whether an object is the one that is changed: its parts may have lifecycles, too.
+func (s *stage) main(o client.Object) (lifecycle.Object, bool) {
+	if kindOf(o) != kindOf(s.subject.Object(s.namespace)) {
+		return nil, false
+	}
+	found, ok := o.(lifecycle.Object)
+	return found, ok
+}
+
+// object as it was last shown.
+func (s *stage) object() lifecycle.Object {
+	for _, o := range s.tape.Latest() {
+		if found, ok := s.main(o); ok {
+			return found
+		}
+	}
+	return nil
+}
+
+// restless says why the object does not rest, or nothing.
+func (s *stage) restless(generation int64) string {
+	o := s.object()
+	if o == nil || o.GetGeneration() < generation {
+		return "the object was not shown yet"
+	}
+	status := o.LifecycleStatus()
+	for name, graph := range s.subject.Graphs {
+		if entry := entryOf(status, name); !rests(graph.States, entry.State) {
+			return fmt.Sprintf("%s stands in %q, waiting for %v", name, entry.State, entry.WaitingFor)
+		}
+	}
+	if status.ObservedGeneration != o.GetGeneration() || !meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
+		return fmt.Sprintf("generation %d of %d was observed, and the conditions are %v", status.ObservedGeneration, o.GetGeneration(), status.Conditions)
+	}
+	return ""
+}
+
+func entryOf(status *lifecyclev1.Status, name string) lifecyclev1.Lifecycle {
+	for _, l := range status.Lifecycles {
+		if l.Name == name {
+			return l
+		}
+	}
+	return lifecyclev1.Lifecycle{}
+}
+
+func rests(known []machines.GraphState, name string) bool {
+	return slices.ContainsFunc(known, func(st machines.GraphState) bool { return st.Name == name && st.Kind == string(states.Rest) })
+}

@@ -1,0 +1,150 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Event is one version of one object, as a watch of its own showed it.
+type Event struct {
+	// Revision orders the events of all kinds: there is one etcd.
+	Revision uint64
+	Type     watch.EventType
+	// Object is shared and must not be changed.
+	Object client.Object
+}
+
+// Tape holds everything that the API server showed of one namespace.
+type Tape struct {
+	mu      sync.Mutex
+	events  []Event
+	latest  map[string]client.Object
+	at      time.Time
+	changed chan struct{}
+}
+
+func newTape() *Tape {
+	return &Tape{latest: map[string]client.Object{}, changed: make(chan struct{})}
+}
+
+// id of an object within its namespace.
+func id(o client.Object) string { return kindOf(o) + " " + o.GetName() }
+
+func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
+
+func (t *Tape) add(e Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.events = append(t.events, e)
+	t.at = time.Now()
+	if e.Type == watch.Deleted {
+		delete(t.latest, id(e.Object))
+	} else {
+		t.latest[id(e.Object)] = e.Object
+	}
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// Latest versions of all objects that exist, by kind and name.
+func (t *Tape) Latest() map[string]client.Object {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make(map[string]client.Object, len(t.latest))
+	maps.Copy(out, t.latest)
+	return out
+}
+
+// Since are the events after the revision, in the order of their revisions.
+func (t *Tape) Since(revision uint64) []Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []Event
+	for _, e := range t.events {
+		if e.Revision > revision {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Event) int { return cmp.Compare(a.Revision, b.Revision) })
+	return out
+}
+
+// newest revision so far.
+func (t *Tape) newest() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	newest := uint64(0)
+	for _, e := range t.events {
+		newest = max(newest, e.Revision)
+	}
+	return newest
+}
+
+// next is closed when something comes, and quiet is how long nothing has come.
+func (t *Tape) next() (next <-chan struct{}, quiet time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.changed, time.Since(t.at)
+}
+
+// tapes of all namespaces that are recorded.
+type tapes struct {
+	mu  sync.Mutex
+	all map[string]*Tape
+}
+
+func (t *tapes) begin(namespace string) *Tape {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tape := newTape()
+	t.all[namespace] = tape
+	return tape
+}
+
+func (t *tapes) end(namespace string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.all, namespace)
+}
+
+func (t *tapes) add(kind watch.EventType, object any) {
+	if gone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = gone.Obj
+	}
+	o, ok := object.(client.Object)
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	tape := t.all[o.GetNamespace()]
+	t.mu.Unlock()
+	if tape == nil {
+		return
+	}
+	revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	if err != nil {
+		panic(fmt.Errorf("the resourceVersion of %s is no number: %w", id(o), err)) // it is one with etcd
+	}
+	tape.add(Event{Revision: revision, Type: kind, Object: o})
+}
+
+var _ toolscache.ResourceEventHandler = &tapes{}
+
+// OnAdd implements ResourceEventHandler.
+func (t *tapes) OnAdd(object any, _ bool) { t.add(watch.Added, object) }
+
+// OnUpdate implements ResourceEventHandler.
+func (t *tapes) OnUpdate(_, object any) { t.add(watch.Modified, object) }
+
+// OnDelete implements ResourceEventHandler.
+func (t *tapes) OnDelete(object any) { t.add(watch.Deleted, object) }
