@@ -102,7 +102,7 @@ func (c *calls) call(kind call, do func() error) error {
 
 // answered is the API server's answer to a write that it did not carry out.
 func answered(fault Fault) error {
-	switch fault { //nolint:exhaustive // the others are no answers
+	switch fault {
 	case Conflict:
 		return apierrors.NewConflict(schema.GroupResource{Resource: "any"}, "any", errors.New("somebody was faster"))
 	case Invalid:
@@ -122,11 +122,12 @@ func answered(fault Fault) error {
 func turns(kind call, turn uint64) []Fault {
 	crashes := []Fault{DiesBefore, DiesAfter, ReplyLost}
 	denied, open := []Fault{Invalid, Throttled}, []Fault{Refused, TimedOut}
-	switch {
-	case kind == effect:
+	switch kind {
+	case effect:
 		return append(crashes, Refused)
-	case kind == eviction:
+	case eviction:
 		return append(crashes, Conflict, Invalid, Throttled, open[turn%2])
+	default:
+		return append(crashes, Conflict, denied[turn%2], open[turn/2%2])
 	}
-	return append(crashes, Conflict, denied[turn%2], open[turn/2%2])
 }

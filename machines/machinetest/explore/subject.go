@@ -103,7 +103,7 @@ const (
 	// Coalesces is a cache that shows what an object has become and never what it was in between. It is no fault: it may happen
 	// at any time, and is counted.
 	Coalesces Fault = "coalesced"
-	// What the API server may answer to a write, by its code.
+	// Conflict and the following are what the API server may answer to a write, by its code.
 	Conflict  Fault = "409"
 	Invalid   Fault = "422"
 	Throttled Fault = "429"
