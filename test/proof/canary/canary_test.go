@@ -32,6 +32,7 @@ import (
 	"github.com/detent-dev/detent/crds"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/runtime/journal"
 	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/kafka"
 	"github.com/detent-dev/detent/test/proof/stage"
@@ -96,6 +97,12 @@ func (l *lines) add(prefix, args string) {
 	fmt.Fprintln(&l.text, prefix, args)
 }
 
+func (l *lines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
+}
+
 func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,11 +112,11 @@ func (l *lines) String() string {
 const namespace = "canary"
 
 // TestNoSecretIsEverShown lets clusters come up, change their version, die with telling words and be refused by Kafka, with a secret
-// in every place that takes one, and then reads all statuses, events, ConfigMaps, metrics and the manager's log in full detail.
+// in every place that takes one, and then reads all statuses, events, ConfigMaps, metrics, the journal of decisions and the manager's log in full detail.
 func TestNoSecretIsEverShown(t *testing.T) {
-	secrets, spoken := cage{}, &lines{}
+	secrets, spoken, decided := cage{}, &lines{}, &lines{}
 	t.Setenv("DETENT_CANARY_PASSWORD", secrets.put("the manager's environment"))
-	ctx, s := start(t, spoken)
+	ctx, s := start(t, spoken, decided)
 	words := "ERROR Exiting: org.apache.kafka.common.config.ConfigException: Invalid value " + secrets.put("a refused value in a process's last words") +
 		" for configuration ssl.keystore.password, with sasl.jaas.config=" + secrets.put("a JAAS configuration in a process's last words") +
 		" and {\"clientSecret\": \"" + secrets.put("JSON in a process's last words") + "\"} at https://u:" + secrets.put("an address in a process's last words") + "@host"
@@ -137,7 +144,7 @@ func TestNoSecretIsEverShown(t *testing.T) {
 	if len(secrets) < 20 {
 		t.Errorf("%d secrets are too few", len(secrets))
 	}
-	for place, text := range everything(ctx, t, s, spoken) {
+	for place, text := range everything(ctx, t, s, spoken, decided) {
 		if text == "" {
 			t.Errorf("nothing is read of %s", place)
 		}
@@ -150,7 +157,7 @@ func TestNoSecretIsEverShown(t *testing.T) {
 	t.Logf("%d secrets", len(secrets))
 }
 
-func start(t *testing.T, spoken *lines) (context.Context, *stage.Stage) {
+func start(t *testing.T, spoken, decided *lines) (context.Context, *stage.Stage) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 6*time.Minute)
 	t.Cleanup(cancel)
@@ -160,7 +167,7 @@ func start(t *testing.T, spoken *lines) (context.Context, *stage.Stage) {
 	}
 	logger := funcr.New(spoken.add, funcr.Options{Verbosity: 100, LogTimestamp: true})
 	log.SetLogger(logger)
-	s, err := stage.Start(ctx, stage.Options{Definitions: definitions, Log: logger, Metrics: true})
+	s, err := stage.Start(ctx, stage.Options{Definitions: definitions, Log: logger, Metrics: true, Journal: journal.NewWriter(decided, func(err error) { t.Error(err) })})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,9 +276,9 @@ func shows(k *kafkav1beta2.Kafka, words string) bool {
 }
 
 // everything that people read, by place.
-func everything(ctx context.Context, t *testing.T, s *stage.Stage, spoken *lines) map[string]string {
+func everything(ctx context.Context, t *testing.T, s *stage.Stage, spoken, decided *lines) map[string]string {
 	t.Helper()
-	out := map[string]string{"the log": spoken.String(), "the metrics": metrics(ctx, t, s.Metrics)}
+	out := map[string]string{"the log": spoken.String(), "the journal": decided.String(), "the metrics": metrics(ctx, t, s.Metrics)}
 	for place, list := range map[string]client.ObjectList{
 		"the statuses of Kafkas": &kafkav1beta2.KafkaList{}, "the statuses of KafkaNodePools": &kafkav1beta2.KafkaNodePoolList{},
 		"the statuses of StrimziPodSets": &corev1beta2.StrimziPodSetList{}, "the events": &eventsv1.EventList{}, "the ConfigMaps": &corev1.ConfigMapList{},

@@ -24,6 +24,7 @@ import (
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/controlplane"
 	"github.com/detent-dev/detent/internal/operator"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
@@ -36,6 +37,8 @@ type Options struct {
 	AddToScheme []func(*k8sruntime.Scheme) error
 	// Log of the manager. Default: none.
 	Log logr.Logger
+	// Journal that the manager keeps. Default: none.
+	Journal lifecycle.Journal
 	// Metrics is whether the manager serves them, on an address that Stage.Metrics says.
 	Metrics bool
 	// Register adds controllers of a test's own to a second manager. Optional.
@@ -180,7 +183,7 @@ func (s *Stage) manage(ctx, running context.Context, o Options, table *versions.
 		return operator.Run(running, operator.Options{
 			Config: rest.CopyConfig(s.Config), Table: table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test", Finalizing: kafkacontroller.FinalizeAutomatically},
 			DeadlineScale: scale, Workers: 8, MetricsAddress: s.Metrics, HealthAddress: "0", KafkaProxy: listener.Addr().String(),
-			SkipNameValidation: true, Log: o.Log,
+			SkipNameValidation: true, Log: o.Log, Journal: o.Journal,
 		})
 	})
 	return nil
