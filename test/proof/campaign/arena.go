@@ -128,7 +128,7 @@ func (a *Arena) install(ctx context.Context, config *rest.Config, scheme *k8srun
 			return nil, err
 		}
 		for _, d := range definitions {
-			if err := c.Create(ctx, d); err != nil {
+			if err := c.Create(ctx, d); client.IgnoreAlreadyExists(err) != nil { // subjects may share it
 				return nil, fmt.Errorf("installing %s: %w", d.Name, err)
 			}
 			if err := poll(ctx, func() bool { return established(ctx, c, d) }); err != nil {
