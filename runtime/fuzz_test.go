@@ -26,7 +26,7 @@ func FuzzStatus(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var status lifecyclev1.Status
 		if json.Unmarshal(text, &status) != nil {
-			t.Skip("no status")
+			return // no status
 		}
 		r := newLoneRig(t)
 		r.rest()

@@ -25,6 +25,7 @@ func TestBadInputIsRefusedNamingTheField(t *testing.T) {
 		"unknown field of a listener":          {goodKafka, append(listeners, 0, "ports"), "1", `spec.kafka.listeners[0].ports: Forbidden: unknown field`},
 		"unknown field of metadata":            {goodKafka, at("metadata", "label"), "{}", `metadata.label: Forbidden: unknown field`},
 		"unknown field of a template":          {goodPool, at("spec", "template"), "{pods: {}}", `spec.template.pods: Forbidden: unknown field`},
+		"no metadata":                          {goodKafka, at("metadata"), "", `metadata.name: Required value`},
 		"no kafka section":                     {goodKafka, at("spec", "kafka"), "", `spec.kafka: Required value`},
 		"no listeners":                         {goodKafka, at("spec", "kafka", "listeners"), "", `spec.kafka.listeners: Required value`},
 		"empty listeners":                      {goodKafka, listeners, "[]", `spec.kafka.listeners: Invalid value: 0: spec.kafka.listeners in body should have at least 1 items`},

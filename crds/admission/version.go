@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -59,6 +60,9 @@ func (v *version) decode(resource *unstructured.Unstructured) field.ErrorList {
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(resource.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return field.ErrorList{field.Invalid(field.NewPath("metadata"), resource.Object["metadata"], err.Error())}
+	}
+	if meta == nil { // a resource without metadata lacks a name, which is said below
+		meta = &metav1.ObjectMeta{}
 	}
 	if v.namespaced && meta.Namespace == "" {
 		meta.Namespace = "default"

@@ -33,7 +33,7 @@ func FuzzQuorumAnswer(f *testing.F) {
 		answer := kmsg.NewPtrDescribeQuorumResponse()
 		answer.Version = version
 		if answer.ReadFrom(data) != nil {
-			t.Skip("no response")
+			return // no response
 		}
 		quorum, err := quorumOf(answer)
 		if err != nil {
