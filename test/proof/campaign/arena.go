@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
@@ -128,7 +129,7 @@ func (a *Arena) install(ctx context.Context, config *rest.Config, scheme *k8srun
 			return nil, err
 		}
 		for _, d := range definitions {
-			if err := c.Create(ctx, d); client.IgnoreAlreadyExists(err) != nil { // subjects may share it
+			if err := c.Create(ctx, d); err != nil && !apierrors.IsAlreadyExists(err) { // subjects may share it
 				return nil, fmt.Errorf("installing %s: %w", d.Name, err)
 			}
 			if err := poll(ctx, func() bool { return established(ctx, c, d) }); err != nil {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -204,6 +205,10 @@ func (c closing) Start(ctx context.Context) error {
 
 // Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen.
 func (e *estate) Lingers(tape *campaign.Tape) string {
+	level := int16(0)
+	e.lands.now(e.namespace, func(l *land) {
+		level = l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka.Level(kafkaclient.MetadataVersion)
+	})
 	for _, o := range tape.Latest() {
 		switch o := o.(type) {
 		case *kafkav1beta2.Kafka:
@@ -211,8 +216,17 @@ func (e *estate) Lingers(tape *campaign.Tape) string {
 				return "the version is not settled"
 			}
 		case *corev1.ConfigMap:
-			if o.Labels[labels.Record] == labels.RecordNode && o.Data[record.KeyFormat] != string(record.FormatDone) {
+			if o.Labels[labels.Record] != labels.RecordNode {
+				continue
+			}
+			r, err := record.Decode(o.Data)
+			switch {
+			case err != nil:
+				return o.Name + ": " + err.Error()
+			case r.Format != record.FormatDone:
 				return o.Name + " allows to format"
+			case r.Levels[kafkaclient.MetadataVersion].Finalized != level:
+				return o.Name + " does not tell the level that Kafka has"
 			}
 		}
 	}

@@ -81,11 +81,12 @@ func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) 
 			return err
 		}
 	}
-	if err := s.await(ctx, func() string { return s.unlessDead(first, generation) }); err != nil {
+	err = s.await(ctx, func() string { return s.unlessDead(first, generation) })
+	r.effects, r.events = points(first.Effects()), points(script.Heard())
+	r.Fired = first.Struck() || script.Struck() // also where the run is lost by it
+	if err != nil {
 		return err
 	}
-	r.effects, r.events = points(first.Effects()), points(script.Heard())
-	r.Fired = first.Struck() || script.Struck()
 	if current, err = s.carryOn(ctx, plan, first, script, since, r); err != nil {
 		return err
 	}
