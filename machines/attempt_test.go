@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,11 +105,10 @@ func TestTicketsTellVisitsApart(t *testing.T) {
 		t.Errorf("without an entry (-want +got):\n%s", diff)
 	}
 	for name, change := range map[string]func(*lifecyclev1.Lifecycle){
-		"another attempt":                    func(e *lifecyclev1.Lifecycle) { e.Attempt = attemptAt("1") },
-		"another state":                      func(e *lifecyclev1.Lifecycle) { e.State = "Raising" },
-		"a later visit":                      func(e *lifecyclev1.Lifecycle) { e.EnteredAt.Time = e.EnteredAt.Add(time.Second) },
-		"another visit within the second":    func(e *lifecyclev1.Lifecycle) { e.History = []lifecyclev1.Transition{{}} },
-		"another round of a loop that folds": func(e *lifecyclev1.Lifecycle) { e.History = []lifecyclev1.Transition{{Times: 2}} },
+		"another attempt":                 func(e *lifecyclev1.Lifecycle) { e.Attempt = attemptAt("1") },
+		"another state":                   func(e *lifecyclev1.Lifecycle) { e.State = "Raising" },
+		"a later visit":                   func(e *lifecyclev1.Lifecycle) { e.EnteredAt.Time = e.EnteredAt.Add(time.Second) },
+		"another visit within the second": func(e *lifecyclev1.Lifecycle) { e.Transitions++ },
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := one.DeepCopy()
@@ -117,5 +117,28 @@ func TestTicketsTellVisitsApart(t *testing.T) {
 				t.Error("has the same number")
 			}
 		})
+	}
+}
+
+// Histories fold and forget: one that drops a folded loop tells of fewer transitions than before. A visit that was counted by
+// them, in the same second as one before it, had the lower number, and what it asked for was never sent.
+func TestTicketsGrowWithEveryVisit(t *testing.T) {
+	m := mustCompile(t, toy())
+	loop := []Move{{Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}}, {Event: "restarted", From: "Restarting", To: "Checking"}}
+	round := []Move{{Event: "all-done", From: "Checking", To: "Soaking"}, {Event: "soaked", From: "Soaking", To: "Raising"}, {Event: "raised", From: "Raising", To: "Settled"}, {Event: "version-changed", From: "Settled", To: "Checking"}}
+	var moves []Move
+	for i := range 30 {
+		moves = append(append(moves, slices.Repeat(loop, 1+i%3)...), round...)
+	}
+	entry := at("Checking", nil)
+	last := TicketOf(toyUID, "version", entry).Sequence
+	for i, move := range moves {
+		move.Attempt = entry.Attempt
+		next := enter(t, m, entry, half(), move)
+		sequence := TicketOf(toyUID, "version", &next).Sequence
+		if sequence <= last {
+			t.Fatalf("transition %d, %s: number %d after %d", i+1, move.Event, sequence, last)
+		}
+		entry, last = &next, sequence
 	}
 }

@@ -22,7 +22,7 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 		Attempt: move.Attempt, Memo: move.Memo,
 	}
 	if l.entry != nil {
-		out.History = l.entry.History
+		out.History, out.Transitions = l.entry.History, l.entry.Transitions
 		if sameAttempt(l.entry.Attempt, move.Attempt) {
 			out.Progress, out.Edges = l.entry.Progress, l.entry.Edges
 		}
@@ -38,6 +38,7 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 		l.measure(&out, n, memo)
 	})
 	out.Edges++
+	out.Transitions++
 	if n.Resting() || advanced(before, out.Progress) {
 		out.Edges = 0
 	}

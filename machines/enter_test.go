@@ -34,7 +34,7 @@ func TestEnter(t *testing.T) {
 	deadline := metav1.NewTime(now.Add(10 * time.Minute))
 	want := lifecyclev1.Lifecycle{
 		Name: "version", Machine: "toy-version@sha256:" + m.graph.Digest, State: "Restarting", EnteredAt: metav1.NewTime(now),
-		Attempt: entry.Attempt, Memo: map[string]string{"node": "b"}, Edges: 8, Deadline: &deadline,
+		Attempt: entry.Attempt, Memo: map[string]string{"node": "b"}, Edges: 8, Transitions: 1, Deadline: &deadline,
 		Progress:   &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"},
 		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "restarted", Want: "the node in hand on the wanted version", Saw: "still 1"}},
 		History:    []lifecyclev1.Transition{{At: metav1.NewTime(now), Event: "node-selected", From: "Checking", To: "Restarting", Attempt: entry.Attempt.ID}},

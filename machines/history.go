@@ -36,12 +36,3 @@ func fold(h []lifecyclev1.Transition, length int) ([]lifecyclev1.Transition, boo
 	}
 	return append(h[:len(h)-2*length], last...), true
 }
-
-// taken counts the transitions that a history tells of, rounds of folded loops included.
-func taken(history []lifecyclev1.Transition) int32 {
-	n := int32(0)
-	for i := range history {
-		n += max(history[i].Times, 1)
-	}
-	return n
-}

@@ -153,3 +153,12 @@ func TestCutProperties(t *testing.T) {
 		}
 	})
 }
+
+// taken counts the transitions that a history tells of, rounds of folded loops included.
+func taken(history []lifecyclev1.Transition) int32 {
+	n := int32(0)
+	for i := range history {
+		n += max(history[i].Times, 1)
+	}
+	return n
+}

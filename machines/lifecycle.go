@@ -91,9 +91,9 @@ func TicketOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) Ticket {
 	t := Ticket{UID: uid, Lifecycle: lifecycle}
 	if entry != nil {
 		t.State = entry.State
-		// The time has a resolution of a second; the edges in the history tell two visits within one second apart. (Edges does
-		// not: it starts again at zero when progress is made in the middle of a visit.)
-		t.Sequence = entry.EnteredAt.Unix()<<10 | int64(taken(entry.History)&0x3ff)
+		// The time has a resolution of a second; the count tells two visits within one second apart. (Neither Edges nor the
+		// history does: the one starts again at zero when progress is made, the other forgets its first transitions.)
+		t.Sequence = entry.EnteredAt.Unix()<<20 | int64(entry.Transitions&0xfffff)
 		if entry.Attempt != nil {
 			t.Attempt = entry.Attempt.ID
 		}

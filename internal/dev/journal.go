@@ -35,10 +35,10 @@ type journal struct {
 
 // mark tells two visits of a state apart.
 type mark struct {
-	state   string
-	entered time.Time
-	edges   int32
-	attempt string
+	state       string
+	entered     time.Time
+	transitions int32
+	attempt     string
 }
 
 func newJournal(width int) *journal { return &journal{width: width, told: map[string]mark{}} }
@@ -50,7 +50,7 @@ func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]stri
 		e := &status.Lifecycles[i]
 		key := uid + "/" + e.Name
 		before, seen := j.told[key]
-		now := mark{state: e.State, entered: e.EnteredAt.Time, edges: edges(e)}
+		now := mark{state: e.State, entered: e.EnteredAt.Time, transitions: e.Transitions}
 		if e.Attempt != nil {
 			now.attempt = e.Attempt.ID
 		}
@@ -62,15 +62,6 @@ func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]stri
 		out = append(out, j.entry(name, e, now.attempt != before.attempt))
 	}
 	return out
-}
-
-// edges is how many transitions the history knows of, folded ones included.
-func edges(e *lifecyclev1.Lifecycle) int32 {
-	total := int32(0)
-	for i := range e.History {
-		total += max(e.History[i].Times, 1)
-	}
-	return total
 }
 
 // entry is a transition in one line, and what a person has to read about it in more.

@@ -65,6 +65,10 @@ type Lifecycle struct {
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647
 	Edges int32 `json:"edges,omitempty"`
+	// Transitions counts all that this entry has taken. Requests to other systems are numbered by it.
+	// +optional
+	// +kubebuilder:validation:Maximum=2147483647
+	Transitions int32 `json:"transitions,omitempty"`
 	// History holds the last transitions, loops folded. Best effort: nothing reads it to decide.
 	// +optional
 	// +listType=atomic

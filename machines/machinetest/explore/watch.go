@@ -144,7 +144,7 @@ func (w *worker[O, V, E]) stored(before, after client.Object) {
 		}
 		last := e.History[len(e.History)-1]
 		old := entryOf(before, e.Name)
-		if old != nil && old.State == e.State && old.EnteredAt.Equal(&e.EnteredAt) && taken(old.History) == taken(e.History) {
+		if old != nil && old.State == e.State && old.EnteredAt.Equal(&e.EnteredAt) && old.Transitions == e.Transitions {
 			continue
 		}
 		w.passed.edges = append(w.passed.edges, edge{e.Name, last.Event, last.From, last.To})
@@ -155,13 +155,6 @@ func (w *worker[O, V, E]) stored(before, after client.Object) {
 	if w.tell {
 		w.words(status.Conditions)
 	}
-}
-
-func taken(history []lifecyclev1.Transition) (n int32) {
-	for i := range history {
-		n += max(history[i].Times, 1)
-	}
-	return n
 }
 
 // ready says what is wrong with an object that shows as ready.
