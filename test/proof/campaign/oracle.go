@@ -22,7 +22,7 @@ import (
 
 // incidental fields tell when and on which way something came about, not what it is.
 var incidental = regexp.MustCompile(`/metadata/(uid|resourceVersion|generation|creationTimestamp|managedFields.*|ownerReferences/\d+/uid)$` +
-	`|/status/lifecycles/\d+/(history.*|attempt.*|enteredAt|deadline|edges|memo.*|progress.*)$|(Time|At|Generation|/since)$` +
+	`|/status/lifecycles/\d+/(history.*|transitions|attempt.*|enteredAt|deadline|edges|memo.*|progress.*)$|(Time|At|Generation|/since)$` +
 	`|^Pod .*/(nodeName|hostIP|hostIPs/\d+/ip|podIP|podIPs/\d+/ip)$`)
 
 // digest of something that holds the namespace's name.
