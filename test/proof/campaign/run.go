@@ -81,7 +81,7 @@ func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) 
 			return err
 		}
 	}
-	err = s.await(ctx, func() string { return s.unlessDead(first, generation) })
+	err = s.await(ctx, func() string { return s.unlessDead(first, plan.fault().Fault, generation) })
 	r.effects, r.events = points(first.Effects()), points(script.Heard())
 	r.Fired = first.Struck() || script.Struck() // also where the run is lost by it
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *stage) carryOn(ctx context.Context, plan Plan, first *lab.Operator, hea
 		if effect == nil {
 			continue
 		}
-		if err := s.await(ctx, func() string { return s.unlessDead(next, 0) }); err != nil {
+		if err := s.await(ctx, func() string { return s.unlessDead(next, effect.Fault, 0) }); err != nil {
 			return current, err
 		}
 		r.Fired = r.Fired && (next.Struck() || script.Struck())
@@ -130,9 +130,14 @@ func (s *stage) carryOn(ctx context.Context, plan Plan, first *lab.Operator, hea
 	return current, nil
 }
 
-func (s *stage) unlessDead(o *lab.Operator, generation int64) string {
-	if o.Dead() {
+// unlessDead says why the object does not rest, unless the operator is dead. One that was struck by a crash dies a moment after
+// what it wrote last was seen.
+func (s *stage) unlessDead(o *lab.Operator, by lab.Fault, generation int64) string {
+	switch {
+	case o.Dead():
 		return ""
+	case o.Struck() && (by == lab.CrashBefore || by == lab.CrashAfter):
+		return "the operator was struck and is about to die"
 	}
 	return s.restless(generation)
 }
