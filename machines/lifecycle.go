@@ -91,9 +91,9 @@ func TicketOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) Ticket {
 	t := Ticket{UID: uid, Lifecycle: lifecycle}
 	if entry != nil {
 		t.State = entry.State
-		// The time has a resolution of a second; the count tells two visits within one second apart. (Neither Edges nor the
-		// history does: the one starts again at zero when progress is made, the other forgets its first transitions.)
-		t.Sequence = entry.EnteredAt.Unix()<<20 | int64(entry.Transitions&0xfffff)
+		// Nothing else grows with every visit: clocks are set back and tell seconds only, Edges starts again at zero when
+		// progress is made, and the history forgets its first transitions.
+		t.Sequence = int64(entry.Transitions)
 		if entry.Attempt != nil {
 			t.Attempt = entry.Attempt.ID
 		}

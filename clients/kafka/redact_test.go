@@ -44,7 +44,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add("https://", "token", "=", "a@b")
 	f.Fuzz(func(t *testing.T, before, name, sign, secret string) {
 		if !utf8.ValidString(before + secret) {
-			t.Skip("no text")
+			return // no text
 		}
 		kafka.Redact(before + name + sign + secret)
 		word := "Zq7" + strings.Map(func(r rune) rune {

@@ -32,7 +32,7 @@ func FuzzDecide(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, have, want, readable byte, last string) {
 		var status lifecyclev1.Status
 		if json.Unmarshal(text, &status) != nil {
-			t.Skip("no status")
+			return // no status
 		}
 		w := world{"left": fuzzed(have, want, readable), "right": fuzzed(want, have, readable>>4)}
 		in, _ := given(t, w)

@@ -25,7 +25,7 @@ func FuzzPlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		found, err := manifests.Parse("in.yaml", content)
 		if err != nil {
-			t.Skip("no resources")
+			return // no resources
 		}
 		in, err := plan.Read(context.Background(), found)
 		if err != nil {
