@@ -37,10 +37,11 @@ func newPlanCommand() *cobra.Command {
 			switch {
 			case len(files) == 0 && len(args) == 0:
 				return errors.New("name the files with the resources: -f FILE, or -f - for standard input; or an object of the cluster as TYPE/NAME")
-			case output != "text" && output != "json":
-				return fmt.Errorf("--output %q: it is either text or json", output)
 			case o.Finalizing != kafka.FinalizeAutomatically && o.Finalizing != kafka.FinalizeByApproval:
 				return fmt.Errorf("--finalize %q: it is either %s or %s", finalize, kafka.FinalizeAutomatically, kafka.FinalizeByApproval)
+			}
+			if err := checkOutput(output); err != nil {
+				return err
 			}
 			read, err := manifests.Read(files, cmd.InOrStdin())
 			if err == nil && len(args) > 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,23 +29,15 @@ func newReplayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay FILE", Short: "Say which decisions of a journal this build would take otherwise", Args: cobra.ExactArgs(1), Long: replayLong, Example: replayExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "text" && output != "json" {
-				return fmt.Errorf("--output %q: it is either text or json", output)
+			if err := checkOutput(output); err != nil {
+				return err
 			}
 			report, err := replayed(args[0], table, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
-			text := report.String()
-			if output == "json" {
-				encoded, err := json.MarshalIndent(report, "", "  ")
-				if err != nil {
-					return fmt.Errorf("writing the report: %w", err)
-				}
-				text = string(encoded) + "\n"
-			}
-			if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil {
-				return fmt.Errorf("writing the report: %w", err)
+			if err := printReport(cmd.OutOrStdout(), output, report, report.String()); err != nil {
+				return err
 			}
 			switch {
 			case report.Replayed() == 0:

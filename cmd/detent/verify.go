@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -30,11 +28,11 @@ func newVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify --machines | --machine NAME", Short: "Judge the machines as a whole", Args: cobra.NoArgs, Long: verifyLong, Example: verifyExample,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case !all && name == "":
-				return errors.New("say what to verify: --machines for all of them, or --machine NAME")
-			case output != "text" && output != "json":
-				return fmt.Errorf("--output %q: it is either text or json", output)
+			if all == (name != "") {
+				return errors.New("say what to verify: either --machines for all of them, or --machine NAME")
+			}
+			if err := checkOutput(output); err != nil {
+				return err
 			}
 			reports, err := catalogue.Verify(name)
 			if err != nil {
@@ -45,15 +43,8 @@ func newVerifyCommand() *cobra.Command {
 				found += reports[i].Findings()
 				text += reports[i].Text(notes) + "\n"
 			}
-			if output == "json" {
-				encoded, err := json.MarshalIndent(reports, "", "  ")
-				if err != nil {
-					return fmt.Errorf("writing the report: %w", err)
-				}
-				text = string(encoded) + "\n"
-			}
-			if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil {
-				return fmt.Errorf("writing the report: %w", err)
+			if err := printReport(cmd.OutOrStdout(), output, reports, text); err != nil {
+				return err
 			}
 			if found > 0 {
 				return fmt.Errorf("%d findings in %d machines", found, len(reports))

@@ -22,6 +22,7 @@ func TestVerifyCommand(t *testing.T) {
 		"one machine, with notes":        {args: []string{"--machine", "node-roll", "--notes"}, out: []string{"node-roll@sha256:", "note, overlap: state SelectingNode"}},
 		"a machine that there is not":    {args: []string{"--machine", "kafka"}, code: 1, errs: "there are kafka-version-change, node-roll"},
 		"nothing":                        {code: 1, errs: "--machines for all of them"},
+		"all, and one":                   {args: []string{"--machines", "--machine", "node-roll"}, code: 1, errs: "either --machines"},
 		"a format that there is not":     {args: []string{"--machines", "-o", "yaml"}, code: 1, errs: `--output "yaml"`},
 		"an argument that means nothing": {args: []string{"node-roll"}, code: 1, errs: "unknown command"},
 	}
