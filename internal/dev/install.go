@@ -20,6 +20,7 @@ import (
 
 	"github.com/detent-dev/detent/config"
 	"github.com/detent-dev/detent/crds"
+	"github.com/detent-dev/detent/internal/definitions"
 )
 
 // managerNamespace is where the manager lives.
@@ -41,8 +42,6 @@ func (w *world) install(ctx context.Context) error {
 	return nil
 }
 
-const establishTimeout = 30 * time.Second
-
 func (w *world) installDefinitions(ctx context.Context) error {
 	scheme := k8sruntime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
@@ -56,30 +55,11 @@ func (w *world) installDefinitions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range all {
-		if err := c.Create(ctx, d); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("installing %s: %w", d.Name, err)
-		}
-	}
-	for _, d := range all {
-		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
-			have := &apiextensionsv1.CustomResourceDefinition{}
-			if err := c.Get(ctx, client.ObjectKeyFromObject(d), have); err != nil {
-				return false, err
-			}
-			for _, condition := range have.Status.Conditions {
-				if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
-					return true, nil
-				}
-			}
-			return false, nil
-		})
-		if err != nil {
-			return fmt.Errorf("waiting for %s to be served: %w", d.Name, err)
-		}
-	}
-	return nil
+	return definitions.Install(ctx, c, all)
 }
+
+// servedWithin is how long a new kind may take until it is served everywhere.
+const servedWithin = 30 * time.Second
 
 // applyExamples creates the example resources. A new kind may take a moment until it is served everywhere.
 func (w *world) applyExamples(ctx context.Context) error {
@@ -107,7 +87,7 @@ func (w *world) applyExamples(ctx context.Context) error {
 }
 
 func (w *world) create(ctx context.Context, o *unstructured.Unstructured) error {
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, servedWithin, true, func(ctx context.Context) (bool, error) {
 		err := w.client.Create(ctx, o.DeepCopy())
 		switch {
 		case err == nil, apierrors.IsAlreadyExists(err):

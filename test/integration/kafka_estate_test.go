@@ -75,17 +75,7 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 	if err != nil {
 		return err
 	}
-	return mgr.Add(closing(polled.Close))
-}
-
-// closing runs until its manager ends.
-type closing func()
-
-// Start implements manager.Runnable.
-func (c closing) Start(ctx context.Context) error {
-	<-ctx.Done()
-	c()
-	return nil
+	return mgr.Add(lab.Closing(polled.Close))
 }
 
 // steer gives each cluster the options that its visit needs.

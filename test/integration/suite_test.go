@@ -5,7 +5,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/internal/definitions"
 	"github.com/detent-dev/detent/test/lab"
 )
 
@@ -104,16 +104,7 @@ var _ = ReportAfterSuite("the table of laws", func(report Report) {
 
 func install(ctx context.Context, s Subject) {
 	GinkgoHelper()
-	definitions, err := s.Definitions()
+	needed, err := s.Definitions()
 	Expect(err).NotTo(HaveOccurred())
-	established := func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-	}
-	for _, definition := range definitions {
-		Expect(admin.Create(ctx, definition)).To(Succeed())
-		Eventually(func() bool {
-			Expect(admin.Get(ctx, client.ObjectKeyFromObject(definition), definition)).To(Succeed())
-			return slices.ContainsFunc(definition.Status.Conditions, established)
-		}).Should(BeTrue())
-	}
+	Expect(definitions.Install(ctx, admin, needed)).To(Succeed())
 }

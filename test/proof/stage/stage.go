@@ -5,7 +5,6 @@ package stage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,6 +21,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/internal/definitions"
 	"github.com/detent-dev/detent/internal/operator"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator"
@@ -88,7 +87,11 @@ func (s *Stage) start(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := s.install(ctx, scheme, o.Definitions); err != nil {
+	installer, err := client.New(s.Config, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	if err := definitions.Install(ctx, installer, o.Definitions); err != nil {
 		return err
 	}
 	// A mapper learns of the kinds when it is made.
@@ -106,34 +109,6 @@ func (s *Stage) start(ctx context.Context, o Options) error {
 		return err
 	}
 	return s.manage(ctx, running, o, table)
-}
-
-// install creates the definitions and waits until they are served.
-func (s *Stage) install(ctx context.Context, scheme *k8sruntime.Scheme, definitions []*apiextensionsv1.CustomResourceDefinition) error {
-	c, err := client.New(s.Config, client.Options{Scheme: scheme})
-	if err != nil {
-		return err
-	}
-	for _, d := range definitions {
-		if err := c.Create(ctx, d); err != nil {
-			return fmt.Errorf("installing %s: %w", d.Name, err)
-		}
-		err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-			if err := c.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
-				return false, err
-			}
-			for _, condition := range d.Status.Conditions {
-				if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
-					return true, nil
-				}
-			}
-			return false, nil
-		})
-		if err != nil {
-			return fmt.Errorf("waiting for %s to be served: %w", d.Name, err)
-		}
-	}
-	return nil
 }
 
 // populate runs the world, and the kubelets that carry pods into it.
