@@ -149,7 +149,7 @@ real-brokers: cluster ## run the table of Kafka's behaviours on real brokers of 
 
 PROOF    := GOGC=300 go test -p 1 -count 1 -timeout 0 -v -run 'TestWhateverHappens|TestSeeded'
 # Prints the tables of faults as Markdown. PLANS bounds how many plans of each subject are drawn.
-CAMPAIGN := GOGC=400 go test -count 1 -timeout 0 -v -run TestEveryFault
+CAMPAIGN := GOGC=400 DETENT_PROOF_AT_ONCE=28 go test -p 1 -count 1 -timeout 0 -v -run TestEveryFault
 
 WALK  := go test -count 1 -timeout 0 -v -run TestEveryFieldIsWalked ./test/proof/walk
 
@@ -157,7 +157,7 @@ WALK  := go test -count 1 -timeout 0 -v -run TestEveryFieldIsWalked ./test/proof
 proof: control-plane ## explore over a million states of every machine, walk the specs, let every fault strike at every effect and event
 	DETENT_PROOF_STATES=260000 $(PROOF) ./test/proof/... ./examples/hello
 	DETENT_PROOF_EDITS=1000 $(WALK)
-	DETENT_PROOF=all $(CAMPAIGN) ./test/proof/campaign
+	DETENT_PROOF=all $(CAMPAIGN) ./examples/hello ./test/proof/campaign
 	DETENT_PROOF=all go test -count 1 -timeout 60m -v ./test/integration -ginkgo.focus 'a fault at any effect'
 
 .PHONY: proof-figures
@@ -166,7 +166,7 @@ proof-figures: ## the exploration of `make proof` alone; prints its figures as a
 
 .PHONY: proof-faults
 proof-faults: control-plane ## the campaign of faults of `make proof` alone; prints its tables for docs/proof.md
-	@DETENT_PROOF=all $(CAMPAIGN) ./test/proof/campaign | grep -o '|.*|$$'
+	@DETENT_PROOF=all $(CAMPAIGN) ./examples/hello ./test/proof/campaign | grep -o '|.*|$$'
 
 PLANS ?= 2000
 
@@ -174,8 +174,8 @@ PLANS ?= 2000
 proof-nightly: control-plane ## explore ten million states; draw PLANS of two faults, of every depth and of six nodes; the same with the race detector
 	DETENT_PROOF_STATES=2600000 $(PROOF) ./test/proof/... ./examples/hello
 	DETENT_PROOF_EDITS=10000 $(WALK)
-	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) ./test/proof/campaign
-	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) -race ./test/proof/campaign
+	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) ./examples/hello ./test/proof/campaign
+	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) -race ./examples/hello ./test/proof/campaign
 
 # These come with the parts they run.
 .PHONY: e2e

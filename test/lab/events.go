@@ -43,6 +43,8 @@ type Script struct {
 	heard  []string
 	counts map[string]int
 	struck bool
+	// pending is whether the event that was struck is still held back.
+	pending bool
 }
 
 // Follow makes the script that of all watches from now on.
@@ -62,7 +64,7 @@ func (g *Gate) scripted() *Script {
 func (s *Script) Arm(plan EventPlan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.armed, s.plan, s.heard, s.counts, s.struck = true, plan, nil, counted(plan.Met), false
+	s.armed, s.plan, s.heard, s.counts, s.struck, s.pending = true, plan, nil, counted(plan.Met), false, false
 }
 
 // Heard are the events since, by what they are about.
@@ -86,6 +88,23 @@ func (s *Script) Struck() bool {
 	return s.struck
 }
 
+// Pending says whether the event that was struck is still held back.
+func (s *Script) Pending() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending
+}
+
+// over says that the event is on its way.
+func (s *Script) over() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = false
+}
+
 // next counts an event and says what happens to it, and how long.
 func (s *Script) next(event watch.Event) (Mishap, time.Duration) {
 	if s == nil || event.Type == watch.Bookmark || event.Type == watch.Error {
@@ -105,12 +124,13 @@ func (s *Script) next(event watch.Event) (Mishap, time.Duration) {
 	if s.struck || s.plan.Point != (Point{About: about, Nth: s.counts[about]}) {
 		return "", 0
 	}
-	s.struck = true
+	s.struck, s.pending = true, true
 	return s.plan.Mishap, s.plan.Lasts
 }
 
 // withheld is the event that waits for another about the same object.
 type withheld struct {
+	script   *Script
 	event    watch.Event
 	of       types.UID
 	patience <-chan time.Time
@@ -123,10 +143,13 @@ func (h *withheld) keep(event watch.Event, most time.Duration) bool {
 
 // release tells what is withheld, if anything is.
 func (h *withheld) release(tell func(watch.Event) bool) bool {
+	if h.of == "" {
+		return true
+	}
 	event := h.event
-	kept := h.of != ""
 	h.event, h.of, h.patience = watch.Event{}, "", nil
-	return !kept || tell(event)
+	h.script.over()
+	return tell(event)
 }
 
 // merge tells the event, together with the withheld one if that is about the same object: of one that came and went nothing is
@@ -135,6 +158,7 @@ func (h *withheld) merge(next watch.Event, tell func(watch.Event) bool) bool {
 	if h.of == "" || h.of != uidOf(next) {
 		return tell(next)
 	}
+	h.script.over()
 	first := h.event.Type
 	h.event, h.of, h.patience = watch.Event{}, "", nil
 	switch {

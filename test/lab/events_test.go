@@ -87,6 +87,9 @@ func TestAnEventComesLateButComes(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+			if script.Pending() {
+				t.Error("something is still pending")
+			}
 			if planned := c.plan.Mishap != ""; script.Struck() != planned {
 				t.Errorf("struck: %v", script.Struck())
 			}

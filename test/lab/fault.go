@@ -93,7 +93,9 @@ type Mishaps struct {
 	counts  map[string]int
 	dead    bool
 	struck  bool
-	crash   func()
+	// slow is whether an effect is held up at the moment.
+	slow  bool
+	crash func()
 	// describe what a request is about.
 	describe func(*http.Request, Request) string
 }
@@ -132,6 +134,29 @@ func (m *Mishaps) Struck() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.struck
+}
+
+// Pending says whether an effect is held up at the moment.
+func (m *Mishaps) Pending() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.slow
+}
+
+// holdUp an effect, until it has waited for long or is done with.
+func (m *Mishaps) holdUp(done <-chan struct{}) {
+	m.setSlow(true)
+	defer m.setSlow(false)
+	select {
+	case <-time.After(slowFor):
+	case <-done:
+	}
+}
+
+func (m *Mishaps) setSlow(slow bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.slow = slow
 }
 
 // next counts an effect and says what happens to it.
@@ -191,7 +216,7 @@ func (m *Mishaps) Around(name string, do func() error) error {
 	case LoseReply:
 		return errors.Join(errReplyLost, do())
 	case Slow:
-		<-time.After(slowFor)
+		m.holdUp(nil)
 		return do()
 	case Conflict, Invalid, Throttled, Broken, GatewayLate, Reset:
 		return errReset
@@ -223,10 +248,9 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	case Reset:
 		return nil, errReset
 	case Slow:
-		select {
-		case <-time.After(slowFor):
-		case <-request.Context().Done():
-			return nil, request.Context().Err()
+		t.mishaps.holdUp(request.Context().Done())
+		if err := request.Context().Err(); err != nil {
+			return nil, err
 		}
 	case Conflict, Invalid, Throttled, Broken, GatewayLate:
 		return refusal(fault, request, seen), nil

@@ -163,7 +163,7 @@ type heldWatch struct {
 
 func (w *heldWatch) forward(pass func() bool) {
 	defer close(w.out)
-	withheld := &withheld{}
+	withheld := &withheld{script: w.script}
 	for {
 		select {
 		case event, open := <-w.source.ResultChan():
@@ -194,6 +194,7 @@ func (w *heldWatch) tell(event watch.Event, withheld *withheld) bool {
 		case <-w.done:
 			return false
 		}
+		w.script.over()
 	case Coalesce:
 		return withheld.release(w.send) && withheld.keep(event, lasts)
 	}

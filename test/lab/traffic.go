@@ -4,6 +4,7 @@ package lab
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -107,21 +108,30 @@ func classifyPath(request *http.Request) Request {
 	return r
 }
 
-func nameIn(request *http.Request) string {
+// Body of a request that is still to be sent, without using it up; none if it cannot be read twice.
+func Body(request *http.Request) []byte {
 	if request.GetBody == nil {
-		return ""
+		return nil
 	}
 	body, err := request.GetBody()
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer body.Close()
+	content, err := io.ReadAll(body)
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+func nameIn(request *http.Request) string {
 	var object struct {
 		Metadata struct {
 			Name string `json:"name"`
 		} `json:"metadata"`
 	}
-	if json.NewDecoder(body).Decode(&object) != nil {
+	if json.Unmarshal(Body(request), &object) != nil {
 		return ""
 	}
 	return object.Metadata.Name

@@ -3,15 +3,12 @@ package campaign
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
@@ -24,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/internal/definitions"
 	"github.com/detent-dev/detent/test/lab"
 )
 
@@ -43,8 +41,8 @@ type Arena struct {
 	spaces atomic.Int32
 }
 
-// NewArena starts a control plane that knows the kinds of the subjects. Beside adds controllers that play the world outside, to a
-// manager that sees every namespace. Close it.
+// NewArena starts a control plane that knows the kinds of the subjects. Beside, if it is given, adds controllers that play the world
+// outside, to a manager that sees every namespace. Close it.
 func NewArena(ctx context.Context, log io.Writer, beside func(context.Context, *Arena, ctrl.Manager) error, subjects ...*Subject) (*Arena, error) {
 	scheme := k8sruntime.NewScheme()
 	add := []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme}
@@ -89,8 +87,10 @@ func (a *Arena) start(ctx context.Context, scheme *k8sruntime.Scheme, beside fun
 	if err != nil {
 		return err
 	}
-	if err := beside(ctx, a, a.beside); err != nil {
-		return err
+	if beside != nil {
+		if err := beside(ctx, a, a.beside); err != nil {
+			return err
+		}
 	}
 	running, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
@@ -124,17 +124,12 @@ func (a *Arena) install(ctx context.Context, config *rest.Config, scheme *k8srun
 		return nil, err
 	}
 	for _, s := range subjects {
-		definitions, err := s.Definitions()
+		needed, err := s.Definitions()
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range definitions {
-			if err := c.Create(ctx, d); err != nil && !apierrors.IsAlreadyExists(err) { // subjects may share it
-				return nil, fmt.Errorf("installing %s: %w", d.Name, err)
-			}
-			if err := poll(ctx, func() bool { return established(ctx, c, d) }); err != nil {
-				return nil, fmt.Errorf("waiting for %s: %w", d.Name, err)
-			}
+		if err := definitions.Install(ctx, c, needed); err != nil {
+			return nil, err
 		}
 	}
 	web, err := rest.HTTPClientFor(config)
@@ -156,15 +151,6 @@ func (a *Arena) install(ctx context.Context, config *rest.Config, scheme *k8srun
 		return true
 	})
 	return mapper, err
-}
-
-func established(ctx context.Context, c client.Client, d *apiextensionsv1.CustomResourceDefinition) bool {
-	if c.Get(ctx, client.ObjectKeyFromObject(d), d) != nil {
-		return false
-	}
-	return slices.ContainsFunc(d.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-	})
 }
 
 func poll(ctx context.Context, done func() bool) error {

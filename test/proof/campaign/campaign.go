@@ -15,7 +15,7 @@ import (
 type Campaign struct {
 	Arena   *Arena
 	Subject *Subject
-	// AtOnce is how many runs share the machine. They mostly wait. Default 12.
+	// AtOnce is how many runs share the machine. They mostly wait. Default 20.
 	AtOnce int
 	// Log tells how it goes. Optional.
 	Log func(format string, args ...any)
@@ -29,8 +29,9 @@ type Campaign struct {
 // batch is how many namespaces one operator prepares.
 const batch = 4
 
-// tries is how often a plan that did not fire is tried: what it strikes at does not happen in every run.
-const tries = 5
+// repeats are how many copies of a plan that did not strike are run at once, and once more: what it strikes at does not happen in
+// every run.
+var repeats = [...]int{4, 8}
 
 // Refer makes the runs without a fault that all others are compared with: so many of each change.
 func (c *Campaign) Refer(ctx context.Context, n int) error {
@@ -90,31 +91,66 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	for try := 1; len(plans) > 0; try++ {
-		results, err := c.all(ctx, plans)
+	left, err := c.once(ctx, plans, 1, report)
+	for _, copies := range repeats {
 		if err != nil {
 			return nil, err
 		}
-		var again []Plan
-		for i, r := range results {
-			if r == nil { // something went wrong before it in its namespace
-				again = append(again, plans[i])
-				continue
-			}
-			why := c.differs(r)
-			if len(why) == 0 && !r.Fired && r.Plan.Class != "" && r.Plan.Then == nil && try < tries {
-				again = append(again, r.Plan)
-				report.Repeated++
-				continue
-			}
-			report.add(r, why)
+		plans = nil
+		for _, r := range left {
+			plans = append(plans, r.Plan)
 		}
-		plans = again
+		report.Repeated += len(plans)
+		left, err = c.once(ctx, plans, copies, report)
+	}
+	for _, r := range left {
+		report.add(r, nil)
 	}
 	report.Took = time.Since(report.begun)
-	now, err := c.Arena.spent()
+	now, failed := c.Arena.spent()
 	report.Spent = now - spent
-	return report, err
+	return report, errors.Join(err, failed)
+}
+
+// once runs so many copies of each plan and reports on what struck or went wrong. What is left has done neither.
+func (c *Campaign) once(ctx context.Context, plans []Plan, copies int, report *Report) (left []*Result, err error) {
+	runs := make([]Plan, 0, copies*len(plans))
+	for _, p := range plans {
+		runs = append(runs, slices.Repeat([]Plan{p}, copies)...)
+	}
+	results, err := c.all(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range plans {
+		r, why := c.telling(results[i*copies : (i+1)*copies])
+		switch {
+		case r == nil:
+			left = append(left, &Result{Plan: p})
+		case len(why) == 0 && !r.Fired && r.mustStrike():
+			left = append(left, r)
+		default:
+			report.add(r, why)
+		}
+	}
+	return left, nil
+}
+
+// telling is the run that says most of a plan, and what it says: one that went wrong, or else one that struck. There is none if
+// something went wrong before it in every namespace.
+func (c *Campaign) telling(runs []*Result) (best *Result, why []string) {
+	for _, r := range runs {
+		if r == nil {
+			continue
+		}
+		if why := c.differs(r); len(why) > 0 {
+			return r, why
+		}
+		if best == nil || !best.Fired {
+			best = r
+		}
+	}
+	return best, nil
 }
 
 // wrong says what is known to be wrong with a run, before there is a reference as well.
@@ -134,7 +170,7 @@ func (c *Campaign) differs(r *Result) []string { return c.references[r.hop].diff
 func (c *Campaign) all(ctx context.Context, plans []Plan) ([]*Result, error) {
 	atOnce := c.AtOnce
 	if atOnce == 0 {
-		atOnce = 12
+		atOnce = 20
 	}
 	results := make([]*Result, len(plans))
 	share := batch * len(c.Subject.Changes)

@@ -3,7 +3,6 @@ package campaign_test
 import (
 	"context"
 	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -17,12 +16,10 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// TestEveryFault lets faults strike at every effect and event of every subject: a sample that takes turns from day to day; all of
-// one fault if DETENT_PROOF is all; two faults, every depth of time travel and six nodes if it is nightly. DETENT_PROOF_PLANS
-// bounds the plans of each subject, of which DETENT_PROOF_SEED then draws; DETENT_PROOF_ONLY takes the subjects whose names
-// contain it, and DETENT_PROOF_PLAN the plans: so one that went wrong is repeated by its own words.
+// TestEveryFault lets faults strike at every effect and event of a Kafka cluster's ways, as ModeOf says; nightly with six nodes
+// too.
 func TestEveryFault(t *testing.T) {
-	mode, err := modeOf(os.Getenv)
+	mode, err := campaign.ModeOf(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,29 +27,41 @@ func TestEveryFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subjects, err := mode.subjects(world)
+	subjects, err := kafkaSubjects(world, mode)
 	if err != nil {
 		t.Fatal(err)
 	}
 	arena := begin(t, world, subjects...)
 	for _, s := range subjects {
-		t.Run(s.Name, func(t *testing.T) {
-			c := &campaign.Campaign{Arena: arena, Subject: s, AtOnce: mode.atOnce, Log: t.Logf}
-			if err := c.Refer(t.Context(), 2); err != nil {
-				t.Fatal(err)
-			}
-			plans, of := mode.plans(c)
-			t.Logf("%d of %d plans, seed %d", len(plans), of, mode.seed)
-			report, err := c.Run(t.Context(), plans)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("the table of faults:\n\n%s", report.Table())
-			if err := report.Err(); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Run(s.Name, func(t *testing.T) { campaign.Strike(t, arena, s, mode) })
 	}
+}
+
+func kafkaSubjects(world *lands, mode campaign.Mode) ([]*campaign.Subject, error) {
+	all := []struct {
+		name    string
+		pools   pools
+		changes []change
+	}{
+		{"kafka version, three nodes of both roles", dualRoles, upgrades()},
+		{"kafka setting, three nodes of both roles", dualRoles, settings()},
+	}
+	if mode.Nightly {
+		all = append(all, all[0])
+		all[2].name, all[2].pools = "kafka version, three controllers and three brokers", separate
+	}
+	var out []*campaign.Subject
+	for _, one := range all {
+		if !mode.Takes(one.name) {
+			continue
+		}
+		s, err := kafkaSubject(world, one.name, one.pools, one.changes, nil)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
 }
 
 // begin a control plane that knows the subjects, beside simulated kubelets.
@@ -60,6 +69,7 @@ func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.
 	t.Helper()
 	log.SetLogger(logr.Discard())
 	arena, err := campaign.NewArena(t.Context(), t.Output(), func(ctx context.Context, a *campaign.Arena, mgr ctrl.Manager) error {
+		world.admin = a.Admin
 		if err := kubelet.CreateNodes(ctx, a.Admin, time.Now(), "node-1", "node-2", "node-3"); err != nil {
 			return err
 		}
@@ -80,12 +90,4 @@ func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.
 func isCurrentlyReady(o lifecycle.Object) bool {
 	status := o.LifecycleStatus()
 	return status.ObservedGeneration == o.GetGeneration() && meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready)
-}
-
-// number in the environment, or another one.
-func number(env func(string) string, name string, otherwise int) (int, error) {
-	if env(name) == "" {
-		return otherwise, nil
-	}
-	return strconv.Atoi(env(name))
 }

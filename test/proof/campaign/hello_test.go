@@ -3,23 +3,14 @@ package campaign_test
 import (
 	"context"
 	"fmt"
-	"os"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/retry"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
-	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
-	"github.com/detent-dev/detent/machines"
-	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
@@ -27,37 +18,23 @@ const greeting = "greeting"
 
 // helloSubject is a greeting that is to say something else.
 func helloSubject(bug func(*hello.Greeter)) (*campaign.Subject, error) {
-	kind, err := hello.Kind()
-	if err != nil {
-		return nil, err
-	}
-	var changes []change
+	var changes []func(*api.Greeting)
 	for i := range 8 {
-		changes = append(changes, func(o lifecycle.Object) {
-			if g, ok := o.(*api.Greeting); ok {
-				g.Spec.Text = fmt.Sprintf("hello for the %d. time", i+2)
+		changes = append(changes, func(g *api.Greeting) { g.Spec.Text = fmt.Sprintf("hello for the %d. time", i+2) })
+	}
+	return campaign.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak]{
+		Name: "hello", Definitions: "../../../examples/hello/crd", AddToScheme: api.AddToScheme, Owns: []client.Object{&corev1.ConfigMap{}},
+		Make: func() (hello.Greeter, error) {
+			kind, err := hello.Kind()
+			if bug != nil {
+				bug(&kind)
 			}
-		})
-	}
-	return &campaign.Subject{
-		Name: "hello", Definitions: helloDefinitions, AddToScheme: []func(*k8sruntime.Scheme) error{api.AddToScheme},
-		Object: func(namespace string) lifecycle.Object {
-			return &api.Greeting{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: greeting}, Spec: api.GreetingSpec{Text: "hello"}}
+			return kind, err
 		},
-		Changes: changes, Graphs: map[string]machines.Graph{"hello": kind.Lifecycles[0].Graph()},
-		Kinds: []client.Object{&api.Greeting{}, &corev1.ConfigMap{}}, Scale: 0.1,
-		World:    func(*campaign.Arena, string) (campaign.World, error) { return silence{bug}, nil },
-		Meddling: map[string]campaign.Meddling{"its ConfigMap overwritten": overwrite, "its status wiped": wipe},
-	}, nil
-}
-
-func helloDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	text, err := os.ReadFile("../../../examples/hello/crd/hello.example.org_greetings.yaml")
-	if err != nil {
-		return nil, err
-	}
-	definition := &apiextensionsv1.CustomResourceDefinition{}
-	return []*apiextensionsv1.CustomResourceDefinition{definition}, yaml.UnmarshalStrict(text, definition)
+		Object:   &api.Greeting{ObjectMeta: metav1.ObjectMeta{Name: greeting}, Spec: api.GreetingSpec{Text: "hello"}},
+		Changes:  changes,
+		Meddling: map[string]campaign.Meddling{"its ConfigMap overwritten": overwrite}, Judge: lies,
+	}.Subject()
 }
 
 // overwrite what a greeting says.
@@ -72,51 +49,8 @@ func overwrite(a *campaign.Arena, namespace string) error {
 	})
 }
 
-// wipe the status of a greeting.
-func wipe(a *campaign.Arena, namespace string) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		g := &api.Greeting{}
-		if err := a.Admin.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: greeting}, g); err != nil {
-			return err
-		}
-		*g.LifecycleStatus() = lifecyclev1.Status{}
-		return a.Admin.Status().Update(context.Background(), g)
-	})
-}
-
-// silence is a world without anything outside the API server.
-type silence struct{ bug func(*hello.Greeter) }
-
-// Register wires the kind as its own command does.
-func (s silence) Register(mgr ctrl.Manager, options lifecycle.Options, _ func(string, func() error) error, passed func()) error {
-	kind, err := hello.Kind()
-	if err != nil {
-		return err
-	}
-	look := kind.View
-	kind.View = func(ctx context.Context, g *api.Greeting, viewing lifecycle.Viewing) (*corev1.ConfigMap, error) {
-		passed()
-		return look(ctx, g, viewing)
-	}
-	if s.bug != nil {
-		s.bug(&kind)
-	}
-	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{
-		SkipNameValidation: true, Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) },
-	})
-}
-
-// Lingers implements campaign.World.
-func (silence) Lingers(*campaign.Tape) string { return "" }
-
-// Effects implements campaign.World.
-func (silence) Effects() []string { return nil }
-
-// Harm implements campaign.World.
-func (silence) Harm() []string { return nil }
-
-// Judge says whether the greeting ever showed as ready with another text than the one wanted.
-func (silence) Judge(history []campaign.Event) []string {
+// lies are when the greeting showed as ready with another text than the one wanted.
+func lies(history []campaign.Event) []string {
 	var out []string
 	said := ""
 	for _, e := range history {
@@ -131,6 +65,3 @@ func (silence) Judge(history []campaign.Event) []string {
 	}
 	return out
 }
-
-// Close implements campaign.World.
-func (silence) Close() {}

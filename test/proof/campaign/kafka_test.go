@@ -32,6 +32,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/lab"
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
@@ -83,7 +84,7 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 	return &campaign.Subject{
 		Name: name, Definitions: crds.Definitions, AddToScheme: []func(*k8sruntime.Scheme) error{kafkav1beta2.AddToScheme, corev1beta2.AddToScheme},
 		Object: func(namespace string) lifecycle.Object { return kafkaOf(namespace) }, Companions: of.objects,
-		Changes: changes, Graphs: graphs,
+		Changes: changes, Graphs: graphs, Plans: 1000,
 		Kinds: []client.Object{
 			&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
 			&corev1.PersistentVolumeClaim{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
@@ -163,7 +164,7 @@ type estate struct {
 }
 
 // Register wires what the manager wires.
-func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passed func()) error {
+func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passes campaign.Passes) error {
 	polled, err := operator.AddControllers(mgr, operator.Wiring{
 		Table: e.lands.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test"}, DeadlineScale: options.DeadlineScale, Workers: 4,
 		SkipNameValidation: true,
@@ -174,13 +175,21 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 			look := kind.View
 			kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
 				if !viewing.Live {
-					passed()
+					passes.Begun()
 				}
 				v, err := look(ctx, k, viewing)
 				if v != nil {
 					v.Options.RefusalPause = 200 * time.Millisecond
 				}
 				return v, err
+			}
+			apply := kind.Apply
+			kind.Apply = func(ctx context.Context, k *kafkav1beta2.Kafka, view *kafkacontroller.View, write lifecycle.Writer) error {
+				err := apply(ctx, k, view, write)
+				if err == nil {
+					passes.Ended()
+				}
+				return err
 			}
 			if e.bug != nil {
 				e.bug(kind)
@@ -190,17 +199,7 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 	if err != nil {
 		return err
 	}
-	return mgr.Add(closing(polled.Close))
-}
-
-// closing runs until its manager ends.
-type closing func()
-
-// Start implements manager.Runnable.
-func (c closing) Start(ctx context.Context) error {
-	<-ctx.Done()
-	c()
-	return nil
+	return mgr.Add(lab.Closing(polled.Close))
 }
 
 // Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen.
@@ -227,6 +226,10 @@ func (e *estate) Lingers(tape *campaign.Tape) string {
 				return o.Name + " allows to format"
 			case r.Levels[kafkaclient.MetadataVersion].Finalized != level:
 				return o.Name + " does not tell the level that Kafka has"
+			}
+		case *policyv1.PodDisruptionBudget:
+			if s := o.Status; s.ObservedGeneration != o.Generation || len(s.DisruptedPods) > 0 || s.CurrentHealthy < s.ExpectedPods {
+				return o.Name + " has not seen every pod come back"
 			}
 		}
 	}

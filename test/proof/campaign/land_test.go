@@ -3,11 +3,14 @@ package campaign_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
@@ -24,8 +27,10 @@ const speed = 20
 type lands struct {
 	table    *versions.Table
 	timeline kubelet.Timeline
-	mu       sync.Mutex
-	all      map[string]*land
+	// admin reads disruption budgets.
+	admin client.Reader
+	mu    sync.Mutex
+	all   map[string]*land
 }
 
 var _ kubelet.World = &lands{}
@@ -99,10 +104,34 @@ func (w *lands) NeedsMounts(pod types.NamespacedName, uid types.UID) (needs bool
 	return needs
 }
 
-// SyncPod implements kubelet.World.
+// SyncPod implements kubelet.World. A pod that was evicted goes no sooner than the disruption controller has seen it go, which
+// takes a moment, where processes take seconds to end: of one that is back before, that controller believes for two minutes
+// that it is still to go, and grants no eviction.
 func (w *lands) SyncPod(pod *corev1.Pod, mounts kubelet.Mounts, nodes []kubelet.Node) (out kubelet.Outcome) {
-	w.now(pod.Namespace, func(l *land) { out = l.state.Sync(pod, mounts, nodes) })
+	unseen := pod.DeletionTimestamp != nil && w.isToGo(pod)
+	w.now(pod.Namespace, func(l *land) {
+		if unseen {
+			out.Next = l.state.Now + lookAgain
+			return
+		}
+		out = l.state.Sync(pod, mounts, nodes)
+	})
 	return out
+}
+
+// lookAgain is how many simulated milliseconds pass before a budget is read once more.
+const lookAgain = 500
+
+// isToGo says whether a disruption budget counts on the pod to go.
+func (w *lands) isToGo(pod *corev1.Pod) bool {
+	budgets := &policyv1.PodDisruptionBudgetList{}
+	if w.admin.List(context.Background(), budgets, client.InNamespace(pod.Namespace)) != nil {
+		return false // what cannot be read holds nobody up
+	}
+	return slices.ContainsFunc(budgets.Items, func(b policyv1.PodDisruptionBudget) bool {
+		_, listed := b.Status.DisruptedPods[pod.Name]
+		return listed
+	})
 }
 
 // PodGone implements kubelet.World.

@@ -3,7 +3,6 @@ package campaign
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -40,16 +39,8 @@ func describeRequest(request *http.Request, seen lab.Request) string {
 
 // standingIn the body of a request.
 func standingIn(request *http.Request) string {
-	if request.GetBody == nil {
-		return ""
-	}
-	body, err := request.GetBody()
-	if err != nil {
-		return ""
-	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
-	if err != nil || !bytes.Contains(text, []byte(`"lifecycles"`)) {
+	text := lab.Body(request)
+	if !bytes.Contains(text, []byte(`"lifecycles"`)) {
 		return ""
 	}
 	var object struct {

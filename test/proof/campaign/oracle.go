@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -238,7 +239,7 @@ func (r *reference) differs(got *Result) []string {
 		out = append(out, fmt.Sprintf("effects outside: %q, want %q", got.Outside, r.outside))
 	}
 	if most := 3*r.passes + spare; got.Passes > most {
-		out = append(out, fmt.Sprintf("%d passes, at most %d", got.Passes, most))
+		out = append(out, fmt.Sprintf("%d passes in %s, at most %d", got.Passes, got.Took.Round(time.Millisecond), most))
 	}
 	return out
 }

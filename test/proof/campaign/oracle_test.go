@@ -79,7 +79,7 @@ func TestOnlyWhatDiffersWithoutAFaultIsMasked(t *testing.T) {
 	wrong.Outside, wrong.Passes, wrong.Counts = []string{"raised"}, 1000, map[string]string{"Pod a": "made 1 times, gone 0 times"}
 	want := []string{
 		`end: a is "2", want "1"`, "counts: Pod a was made 1 times, gone 0 times, want never made nor gone",
-		`effects outside: ["raised"], want []`, "1000 passes, at most 180",
+		`effects outside: ["raised"], want []`, "1000 passes in 0s, at most 180",
 	}
 	if diff := cmp.Diff(want, r.differs(wrong)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

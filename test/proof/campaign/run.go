@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"k8s.io/client-go/util/retry"
@@ -32,6 +31,9 @@ type Result struct {
 	hop             int
 	effects, events []lab.Point
 }
+
+// mustStrike says whether the plan is one that strikes in some run.
+func (r *Result) mustStrike() bool { return r.Plan.Class != "" && r.Plan.Then == nil }
 
 // run lets a plan strike while the object changes.
 func (s *stage) run(ctx context.Context, plan Plan) *Result {
@@ -63,122 +65,28 @@ func (s *stage) run(ctx context.Context, plan Plan) *Result {
 
 // strike changes the object and stays until it rests for good, whoever dies on the way.
 func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) (err error) {
-	first, script, err := s.start(ctx, "", nil, nil)
-	if err != nil {
+	all := &relay{stage: s, plan: plan, since: since}
+	if err := all.begin(ctx); err != nil {
 		return err
 	}
-	current := first
-	defer func() { err = errors.Join(err, current.Kill()) }()
+	first := all.last()
+	defer func() {
+		r.Fired, r.effects, r.events = all.fired(), points(first.Effects()), points(first.script.Heard())
+		err = errors.Join(err, all.last().Kill())
+	}()
 	s.passes.Store(0)
 	first.Arm(plan.fault())
-	script.Arm(plan.mishap())
+	first.script.Arm(plan.mishap())
 	generation, err := s.change(ctx)
 	if err != nil {
 		return err
 	}
 	if plan.Class == Meddled {
-		if err := s.meddle(ctx, plan, first, generation); err != nil {
+		if err := s.meddle(ctx, plan, first.Operator, generation); err != nil {
 			return err
 		}
 	}
-	err = s.await(ctx, func() string { return s.unlessDead(first, plan.fault().Fault, generation) })
-	r.effects, r.events = points(first.Effects()), points(script.Heard())
-	r.Fired = first.Struck() || script.Struck() // also where the run is lost by it
-	if err != nil {
-		return err
-	}
-	if current, err = s.carryOn(ctx, plan, first, script, since, r); err != nil {
-		return err
-	}
-	if err := s.rest(ctx, generation); err != nil {
-		return err
-	}
-	return s.stays(ctx)
-}
-
-// carryOn lets one operator after another succeed the one that has died, until one lives. What it returns must be killed.
-func (s *stage) carryOn(ctx context.Context, plan Plan, first *lab.Operator, heard *lab.Script, since uint64, r *Result) (*lab.Operator, error) {
-	current := first
-	for n := 0; current.Dead(); n++ {
-		if err := current.Kill(); err != nil {
-			return current, err
-		}
-		var effect *lab.Plan
-		var event *lab.EventPlan
-		if plan.Then != nil && n == 0 {
-			effect, event = new(plan.Then.fault()), new(plan.Then.mishap())
-			effect.Met, event.Met = first.Met(), heard.Met()
-		}
-		revision := ""
-		if plan.Class == Travelled && n == 0 {
-			revision = s.past(plan.Depth, since)
-		}
-		next, script, err := s.start(ctx, revision, effect, event)
-		if err != nil {
-			return current, err
-		}
-		current = next
-		s.thaw(ctx, next, revision)
-		if effect == nil {
-			continue
-		}
-		if err := s.await(ctx, func() string { return s.unlessDead(next, effect.Fault, 0) }); err != nil {
-			return current, err
-		}
-		r.Fired = r.Fired && (next.Struck() || script.Struck())
-	}
-	return current, nil
-}
-
-// unlessDead says why the object does not rest, unless the operator is dead. One that was struck by a crash dies a moment after
-// what it wrote last was seen.
-func (s *stage) unlessDead(o *lab.Operator, by lab.Fault, generation int64) string {
-	switch {
-	case o.Dead():
-		return ""
-	case o.Struck() && (by == lab.CrashBefore || by == lab.CrashAfter):
-		return "the operator was struck and is about to die"
-	}
-	return s.restless(generation)
-}
-
-// start an operator of this stage alone, whose caches begin at a revision if one is given, with plans from the beginning if there
-// are any.
-func (s *stage) start(ctx context.Context, revision string, effect *lab.Plan, event *lab.EventPlan) (*lab.Operator, *lab.Script, error) {
-	gate, script := lab.NewGate(), &lab.Script{Describe: describeEvent}
-	gate.Follow(script)
-	if event != nil {
-		script.Arm(*event)
-	}
-	if revision != "" {
-		gate.FreezeAllAt(revision)
-	}
-	operator, err := s.arena.operator(ctx, s.subject, []*stage{s}, gate, effect)
-	return operator, script, err
-}
-
-// travelsFor is how long a successor sees the past: longer than the second after which a barrier asks the server.
-const travelsFor = 1300 * time.Millisecond
-
-// past is the revision at that depth of what has happened since the change.
-func (s *stage) past(depth Depth, since uint64) string {
-	revisions := []uint64{since}
-	for _, e := range s.tape.Since(since) {
-		revisions = append(revisions, e.Revision)
-	}
-	return strconv.FormatUint(depth.of(revisions), 10)
-}
-
-// thaw the caches of an operator that began in the past, after a while.
-func (s *stage) thaw(ctx context.Context, o *lab.Operator, revision string) {
-	if revision == "" {
-		return
-	}
-	select {
-	case <-time.After(travelsFor):
-	case <-ctx.Done():
-	}
-	o.Gate.Thaw()
+	return all.rest(ctx, generation)
 }
 
 // change the object as a person does, and say which generation that made.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -66,7 +67,7 @@ func finds(t *testing.T, arena *campaign.Arena, sound, bad *campaign.Subject, wh
 		t.Fatal(err)
 	}
 	plans := slices.DeleteFunc(c.Singles(func(int) []campaign.Depth { return nil }), func(p campaign.Plan) bool { return !which(p) })
-	c.Subject = bad
+	c.Subject, bad.Patience = bad, 15*time.Second // it will not be kept waiting for nothing
 	report, err := c.Run(t.Context(), plans[:min(len(plans), 4)])
 	if err != nil {
 		t.Fatal(err)

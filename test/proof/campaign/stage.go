@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,8 @@ type stage struct {
 	namespace string
 	world     World
 	tape      *Tape
-	passes    atomic.Int64
+	// passes of all operators of a run, and ended those of the last one in which nothing was left to do.
+	passes, ended atomic.Int64
 	// changed is how many of the changes were made.
 	changed int
 }
@@ -53,7 +55,7 @@ func (a *Arena) stages(ctx context.Context, s *Subject, n int) ([]*stage, error)
 		return nil, err
 	}
 	for _, st := range out {
-		if err := st.rest(ctx, 0); err != nil {
+		if err := st.settle(ctx); err != nil {
 			return nil, errors.Join(fmt.Errorf("coming to rest for the first time: %w", err), operator.Kill())
 		}
 	}
@@ -95,13 +97,18 @@ func (a *Arena) operator(ctx context.Context, s *Subject, stages []*stage, gate 
 	for _, st := range stages {
 		setup.Namespaces = append(setup.Namespaces, st.namespace)
 	}
-	passed := func() {
-		for _, st := range stages {
-			st.passes.Add(1)
+	each := func(count func(*stage) *atomic.Int64) func() {
+		return func() {
+			for _, st := range stages {
+				count(st).Add(1)
+			}
 		}
 	}
+	passes := Passes{
+		Begun: each(func(st *stage) *atomic.Int64 { return &st.passes }), Ended: each(func(st *stage) *atomic.Int64 { return &st.ended }),
+	}
 	setup.Register = func(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {
-		return stages[0].world.Register(mgr, options, around, passed)
+		return stages[0].world.Register(mgr, options, around, passes)
 	}
 	operator, err := a.Lab.Start(ctx, setup)
 	if err != nil {
@@ -113,10 +120,6 @@ func (a *Arena) operator(ctx context.Context, s *Subject, stages []*stage, gate 
 	return operator, nil
 }
 
-// patience is how long a run may stand still before it counts as lost: no time of a whole run could tell what hangs from a
-// machine that is busy.
-const patience = time.Minute
-
 // await until the condition, asked again whenever something was shown, has no objection. The error is its last one.
 func (s *stage) await(ctx context.Context, objection func() string) error {
 	begun := time.Now()
@@ -126,7 +129,7 @@ func (s *stage) await(ctx context.Context, objection func() string) error {
 		if why == "" {
 			return nil
 		}
-		if min(quiet, time.Since(begun)) > patience {
+		if min(quiet, time.Since(begun)) > cmp.Or(s.subject.Patience, time.Minute) {
 			return fmt.Errorf("nothing happens: %s", why)
 		}
 		select {
@@ -138,18 +141,24 @@ func (s *stage) await(ctx context.Context, objection func() string) error {
 	}
 }
 
-// rest waits until the object rests in the generation or a later one, nothing is left to be learned, and nothing is written.
-func (s *stage) rest(ctx context.Context, generation int64) error {
-	err := s.await(ctx, func() string {
-		why := s.restless(generation)
-		if why == "" {
-			why = s.world.Lingers(s.tape)
-		}
-		return why
-	})
-	if err != nil {
+// settle waits until the object rests for the first time, nothing is left to be learned, and nothing is written.
+func (s *stage) settle(ctx context.Context) error {
+	if err := s.await(ctx, func() string { return s.busy(0) }); err != nil {
 		return err
 	}
+	return s.calm(ctx)
+}
+
+// busy says why the object does not rest in the generation or a later one, or what is still to be learned of it.
+func (s *stage) busy(generation int64) string {
+	if why := s.restless(generation); why != "" {
+		return why
+	}
+	return s.world.Lingers(s.tape)
+}
+
+// calm waits until nothing is written for a while.
+func (s *stage) calm(ctx context.Context) error {
 	for {
 		next, quiet := s.tape.next()
 		if quiet >= quietFor {

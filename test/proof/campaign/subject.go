@@ -40,15 +40,26 @@ type Subject struct {
 	Meddling map[string]Meddling
 	// Within is how long a run may take, whatever happens. Default ten minutes, on a machine that does nothing but wait for itself.
 	Within time.Duration
+	// Plans is how many of one fault and three depths there are at least.
+	Plans int
+	// Patience is how long a run may stand still before it counts as lost: no time of a whole run could tell what hangs from a
+	// machine that is busy. Default one minute.
+	Patience time.Duration
 }
 
 // Meddling is what somebody does who should not.
 type Meddling func(a *Arena, namespace string) error
 
+// Passes are told of the passes over the object that is changed.
+type Passes struct {
+	// Begun is called in each pass, and Ended in each in which nothing was left to do.
+	Begun, Ended func()
+}
+
 // World is what lies outside the API server in one namespace.
 type World interface {
-	// Register wires the operator. around wraps effects on other systems; passed is called once in each pass.
-	Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passed func()) error
+	// Register wires the operator. around wraps effects on other systems.
+	Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passes Passes) error
 	// Lingers says what is still to be learned of an object that rests already, or nothing.
 	Lingers(*Tape) string
 	// Effects are those on other systems since it was last asked, in order.

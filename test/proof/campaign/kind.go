@@ -1,0 +1,165 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/retry"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Kind is a kind that needs nothing but the API server, as a campaign takes it.
+type Kind[O lifecycle.Object, V, E any] struct {
+	Name string
+	// Make the kind anew for each operator.
+	Make func() (lifecycle.Kind[O, V, E], error)
+	// Definitions is the directory with the generated definitions; AddToScheme adds the Go types.
+	Definitions string
+	AddToScheme func(*k8sruntime.Scheme) error
+	// Object as it is before the first change; Changes are what a person does, one after the other, each much like the others.
+	Object  O
+	Changes []func(O)
+	// Owns are the kinds of its children: an empty object each.
+	Owns []client.Object
+	// Meddling is what somebody else does, beside wiping the status. Optional.
+	Meddling map[string]Meddling
+	// Judge says what was wrong in a history. Optional.
+	Judge func(history []Event) []string
+	// Plans is how many of one fault there are at least. Optional.
+	Plans int
+}
+
+// scale of declared times: nobody waits for a poll of seconds.
+const scale = 0.1
+
+// Subject of a campaign that the kind is.
+func (k Kind[O, V, E]) Subject() (*Subject, error) {
+	made, err := k.Make()
+	if err != nil {
+		return nil, err
+	}
+	s := &Subject{
+		Name: k.Name, AddToScheme: []func(*k8sruntime.Scheme) error{k.AddToScheme}, Plans: k.Plans, Scale: scale,
+		Definitions: func() ([]*apiextensionsv1.CustomResourceDefinition, error) { return definitionsIn(k.Definitions) },
+		Graphs:      map[string]machines.Graph{}, Kinds: append([]client.Object{made.New()}, k.Owns...),
+		Object: func(namespace string) lifecycle.Object {
+			o := k.Object.DeepCopyObject().(O) //nolint:errcheck,forcetypeassert // a copy has the type of what it copies
+			o.SetNamespace(namespace)
+			return o
+		},
+		World:    func(*Arena, string) (World, error) { return alone[O, V, E]{k}, nil },
+		Meddling: map[string]Meddling{"its status wiped": k.wipe},
+	}
+	for _, l := range made.Lifecycles {
+		s.Graphs[l.Name()] = l.Graph()
+	}
+	for _, change := range k.Changes {
+		s.Changes = append(s.Changes, func(o lifecycle.Object) {
+			if own, ok := o.(O); ok {
+				change(own)
+			}
+		})
+	}
+	for name, meddle := range k.Meddling {
+		s.Meddling[name] = meddle
+	}
+	return s, nil
+}
+
+// definitionsIn the files of a directory.
+func definitionsIn(directory string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	files, err := filepath.Glob(filepath.Join(directory, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no definitions in %s: name the directory that controller-gen writes to (%w)", directory, err)
+	}
+	var out []*apiextensionsv1.CustomResourceDefinition
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading a definition: %w", err)
+		}
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(text, definition); err != nil {
+			return nil, fmt.Errorf("reading definition %s: %w", file, err)
+		}
+		out = append(out, definition)
+	}
+	return out, nil
+}
+
+// wipe the status.
+func (k Kind[O, V, E]) wipe(a *Arena, namespace string) error {
+	ctx := context.Background()
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		o := k.Object.DeepCopyObject().(O) //nolint:errcheck,forcetypeassert // a copy has the type of what it copies
+		if err := a.Admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: o.GetName()}, o); err != nil {
+			return err
+		}
+		*o.LifecycleStatus() = lifecyclev1.Status{}
+		return a.Admin.Status().Update(ctx, o)
+	})
+}
+
+// alone is a world without anything outside the API server.
+type alone[O lifecycle.Object, V, E any] struct{ kind Kind[O, V, E] }
+
+// Register implements World.
+func (w alone[O, V, E]) Register(mgr ctrl.Manager, options lifecycle.Options, _ func(string, func() error) error, passes Passes) error {
+	kind, err := w.kind.Make()
+	if err != nil {
+		return err
+	}
+	look := kind.View
+	kind.View = func(ctx context.Context, o O, viewing lifecycle.Viewing) (V, error) {
+		if !viewing.Live {
+			passes.Begun()
+		}
+		return look(ctx, o, viewing)
+	}
+	apply := kind.Apply
+	kind.Apply = func(ctx context.Context, o O, view V, write lifecycle.Writer) error {
+		if apply != nil {
+			if err := apply(ctx, o, view, write); err != nil {
+				return err
+			}
+		}
+		passes.Ended()
+		return nil
+	}
+	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{SkipNameValidation: true, Watch: func(b *builder.Builder) {
+		for _, owned := range w.kind.Owns {
+			b.Owns(owned)
+		}
+	}})
+}
+
+// Lingers implements World.
+func (alone[O, V, E]) Lingers(*Tape) string { return "" }
+
+// Effects implements World.
+func (alone[O, V, E]) Effects() []string { return nil }
+
+// Harm implements World.
+func (alone[O, V, E]) Harm() []string { return nil }
+
+// Judge implements World.
+func (w alone[O, V, E]) Judge(history []Event) []string {
+	if w.kind.Judge == nil {
+		return nil
+	}
+	return w.kind.Judge(history)
+}
+
+// Close implements World.
+func (alone[O, V, E]) Close() {}

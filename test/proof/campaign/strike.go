@@ -1,0 +1,62 @@
+package campaign
+
+import (
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Run lets every fault strike at a kind, as ModeOf says, on a control plane of its own, and fails on everything that is wrong. It
+// is all that a machine of one's own takes.
+func Run[O lifecycle.Object, V, E any](t *testing.T, kind Kind[O, V, E]) {
+	t.Helper()
+	mode, err := ModeOf(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := kind.Subject()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mode.Takes(s.Name) {
+		t.Skipf("DETENT_PROOF_ONLY does not ask for %s", s.Name)
+	}
+	log.SetLogger(logr.Discard())
+	arena, err := NewArena(t.Context(), t.Output(), nil, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := arena.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	Strike(t, arena, s, mode)
+}
+
+// Strike lets the plans of a mode strike at a subject, prints the table, and fails on what is wrong, on plans that never fired, and
+// on places that went unnoticed.
+func Strike(t *testing.T, arena *Arena, s *Subject, mode Mode) {
+	t.Helper()
+	c := &Campaign{Arena: arena, Subject: s, AtOnce: mode.atOnce, Log: t.Logf}
+	if err := c.Refer(t.Context(), mode.references()); err != nil {
+		t.Fatal(err)
+	}
+	plans, of := mode.plans(c)
+	t.Logf("%d of %d plans, seed %d", len(plans), of, mode.seed)
+	if of < s.Plans {
+		t.Errorf("there are %d plans, at least %d are known to be: places go unnoticed", of, s.Plans)
+	}
+	report, err := c.Run(t.Context(), plans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the table of faults:\n\n%s", report.Table())
+	if err := report.Err(); err != nil {
+		t.Error(err)
+	}
+}
