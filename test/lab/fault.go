@@ -74,6 +74,8 @@ type Plan struct {
 	Fault Fault
 	// Met is how often each effect happened before, to an operator that this one succeeds.
 	Met map[string]int
+	// Strikes is called when the fault strikes, before the effect. It may not ask the Mishaps anything. Optional.
+	Strikes func()
 }
 
 func (p Plan) strikes(count int, at Point) bool {
@@ -176,6 +178,9 @@ func (m *Mishaps) next(name string) Fault {
 		return ""
 	}
 	m.struck = true
+	if m.plan.Strikes != nil {
+		m.plan.Strikes()
+	}
 	return m.plan.Fault
 }
 

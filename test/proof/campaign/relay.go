@@ -44,6 +44,14 @@ func (r *relay) begin(ctx context.Context) error {
 	return nil
 }
 
+// fault of a plan at an effect. Who was struck must have looked at everything once more before it rests: it may only seem to,
+// while it waits to try again.
+func (r *relay) fault(plan Plan) lab.Plan {
+	out := plan.fault()
+	out.Strikes = func() { r.ended.Store(0) }
+	return out
+}
+
 // succeed the last operator, which has died: the first successor may begin in the past, and meet the second fault.
 func (r *relay) succeed(ctx context.Context) error {
 	if err := r.last().Kill(); err != nil {
@@ -53,7 +61,7 @@ func (r *relay) succeed(ctx context.Context) error {
 	var event *lab.EventPlan
 	first, revision := len(r.shifts) == 1, ""
 	if first && r.plan.Then != nil {
-		effect, event = new(r.plan.Then.fault()), new(r.plan.Then.mishap())
+		effect, event = new(r.fault(*r.plan.Then)), new(r.plan.Then.mishap())
 		effect.Met, event.Met = r.last().Met(), r.last().script.Met()
 	}
 	if first && r.plan.Class == Travelled {

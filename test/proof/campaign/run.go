@@ -75,7 +75,7 @@ func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) 
 		err = errors.Join(err, all.last().Kill())
 	}()
 	s.passes.Store(0)
-	first.Arm(plan.fault())
+	first.Arm(all.fault(plan))
 	first.script.Arm(plan.mishap())
 	generation, err := s.change(ctx)
 	if err != nil {
