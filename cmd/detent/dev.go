@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -26,6 +28,9 @@ func newDevCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "dev", Short: "Run everything on this machine: a real API server, the operator, a simulated world", Args: cobra.NoArgs, Long: devLong,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// With its output piped into a program, Ctrl-C ends that too; what is said afterwards reaches nobody, and must not
+			// end this process before it has cleared away.
+			signal.Ignore(syscall.SIGPIPE)
 			ctrl.SetLogger(logr.Discard())
 			klog.SetLogger(logr.Discard())
 			var err error

@@ -65,6 +65,21 @@ var _ = Describe("a local world", func() {
 		Expect(os.ReadDir(l.dir)).To(BeEmpty())
 	}, NodeTimeout(8*time.Minute))
 
+	It("leaves nothing behind when what it was piped into has ended first", func() {
+		from, into, err := os.Pipe()
+		Expect(err).NotTo(HaveOccurred())
+		l := startInto(gbytes.BufferReader(from), into, "--no-examples")
+		Expect(into.Close()).To(Succeed()) // the process has it
+		Eventually(l.out).Should(gbytes.Say("leaves nothing behind"))
+		family := l.family()
+		Expect(from.Close()).To(Succeed())
+		Expect(l.cmd.Process.Signal(syscall.SIGINT)).To(Succeed())
+		Eventually(l.ended).WithTimeout(30 * time.Second).Should(BeClosed())
+		Expect(l.result).NotTo(HaveOccurred())
+		Expect(alive(family)).To(BeEmpty())
+		Expect(os.ReadDir(l.dir)).To(BeEmpty())
+	})
+
 	It("keeps a plain user from what is the operator's", func(ctx SpecContext) {
 		l := start("--no-examples", "--keep", filepath.Join(GinkgoT().TempDir(), "logs"))
 		Eventually(l.out).Should(gbytes.Say("leaves nothing behind"))

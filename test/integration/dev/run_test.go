@@ -3,6 +3,7 @@ package dev
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,9 +35,16 @@ type local struct {
 // start runs detent dev with everything it writes below a directory of its own.
 func start(args ...string) *local {
 	GinkgoHelper()
-	l := &local{out: gbytes.NewBuffer(), dir: GinkgoT().TempDir(), ended: make(chan struct{})}
+	out := gbytes.NewBuffer()
+	return startInto(out, out, args...)
+}
+
+// startInto is start with what it says in a writer, which ends up in out.
+func startInto(out *gbytes.Buffer, into io.Writer, args ...string) *local {
+	GinkgoHelper()
+	l := &local{out: out, dir: GinkgoT().TempDir(), ended: make(chan struct{})}
 	l.cmd = exec.CommandContext(context.Background(), binary, append([]string{"dev", "--dir", l.dir}, args...)...)
-	l.cmd.Stdout, l.cmd.Stderr = l.out, l.out
+	l.cmd.Stdout, l.cmd.Stderr = into, into
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	Expect(l.cmd.Start()).To(Succeed())
 	go func() {
