@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -54,7 +55,7 @@ func (k Kind[O, V, E]) Subject() (*Subject, error) {
 		Definitions: func() ([]*apiextensionsv1.CustomResourceDefinition, error) { return definitionsIn(k.Definitions) },
 		Graphs:      map[string]machines.Graph{}, Kinds: append([]client.Object{made.New()}, k.Owns...),
 		Object: func(namespace string) lifecycle.Object {
-			o := k.Object.DeepCopyObject().(O) //nolint:errcheck,forcetypeassert // a copy has the type of what it copies
+			o := k.Object.DeepCopyObject().(O) //nolint:forcetypeassert // a copy has the type of what it copies
 			o.SetNamespace(namespace)
 			return o
 		},
@@ -71,9 +72,7 @@ func (k Kind[O, V, E]) Subject() (*Subject, error) {
 			}
 		})
 	}
-	for name, meddle := range k.Meddling {
-		s.Meddling[name] = meddle
-	}
+	maps.Copy(s.Meddling, k.Meddling)
 	return s, nil
 }
 
@@ -102,7 +101,7 @@ func definitionsIn(directory string) ([]*apiextensionsv1.CustomResourceDefinitio
 func (k Kind[O, V, E]) wipe(a *Arena, namespace string) error {
 	ctx := context.Background()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		o := k.Object.DeepCopyObject().(O) //nolint:errcheck,forcetypeassert // a copy has the type of what it copies
+		o := k.Object.DeepCopyObject().(O) //nolint:forcetypeassert // a copy has the type of what it copies
 		if err := a.Admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: o.GetName()}, o); err != nil {
 			return err
 		}
