@@ -87,8 +87,8 @@ func everyDepth(at int) []Depth {
 	return out
 }
 
-// sampled is how many plans of each class an ordinary run takes, by turns.
-const sampled = 2
+// sampled is how many plans of each class an ordinary run takes, by turns: all of a sample shall take three minutes.
+const sampled = 1
 
 func sample(plans []Plan, turn int) []Plan {
 	byClass := map[Class][]Plan{}
