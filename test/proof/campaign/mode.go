@@ -87,9 +87,8 @@ func everyDepth(at int) []Depth {
 	return out
 }
 
-// sampled is how many plans of each class an ordinary run takes, by turns: all of a sample shall take three minutes.
-const sampled = 1
-
+// sample is one plan of each class, by turns, each further on the way than that of the class before: all of it shall take three
+// minutes.
 func sample(plans []Plan, turn int) []Plan {
 	byClass := map[Class][]Plan{}
 	var classes []Class
@@ -100,11 +99,9 @@ func sample(plans []Plan, turn int) []Plan {
 		byClass[p.Class] = append(byClass[p.Class], p)
 	}
 	var out []Plan
-	for _, class := range classes {
+	for n, class := range classes {
 		of := byClass[class]
-		for i := range min(sampled, len(of)) {
-			out = append(out, of[(turn*7+i*len(of)/sampled)%len(of)])
-		}
+		out = append(out, of[(turn*7+n*len(of)/len(classes))%len(of)])
 	}
 	return out
 }
