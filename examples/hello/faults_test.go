@@ -22,6 +22,6 @@ func TestEveryFault(t *testing.T) {
 			func(g *api.Greeting) { g.Spec.Text = "good evening" },
 			func(g *api.Greeting) { g.Spec.Text = "good night" },
 		},
-		Plans: 50,
+		Plans: 42,
 	})
 }

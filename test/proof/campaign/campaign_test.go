@@ -31,6 +31,9 @@ func TestEveryFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(subjects) == 0 {
+		t.Skip("DETENT_PROOF_ONLY asks for none of Kafka's ways")
+	}
 	arena := begin(t, world, subjects...)
 	for _, s := range subjects {
 		t.Run(s.Name, func(t *testing.T) { campaign.Strike(t, arena, s, mode) })
