@@ -2,6 +2,7 @@ package machines
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -37,8 +38,8 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 		}
 		l.measure(&out, n, memo)
 	})
-	out.Edges++
-	out.Transitions++
+	out.Edges = min(out.Edges, math.MaxInt32-1) + 1
+	out.Transitions = out.Transitions%math.MaxInt32 + 1 // begins anew, since what overflows would be refused for ever
 	if n.Resting() || advanced(before, out.Progress) {
 		out.Edges = 0
 	}

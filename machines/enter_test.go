@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -198,6 +199,27 @@ func TestEdgesCountTransitionsWithoutProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := enter(t, m, tc.entry, half(), tc.move(tc.entry)).Edges; got != tc.want {
 				t.Errorf("edges %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// Anybody may write a status. A count beyond 32 bits would be refused by the schema, and the lifecycle would stand.
+func TestCountsDoNotOverflow(t *testing.T) {
+	m := mustCompile(t, toy())
+	for name, tc := range map[string]struct{ edges, transitions, wantEdges, wantTransitions int32 }{
+		"at the bound":  {math.MaxInt32, math.MaxInt32, math.MaxInt32, 1},
+		"next to it":    {math.MaxInt32 - 1, math.MaxInt32 - 1, math.MaxInt32, math.MaxInt32},
+		"at nothing":    {0, 0, 1, 1},
+		"below nothing": {-1, -1, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := at("Restarting", map[string]string{"node": "a"})
+			entry.Edges, entry.Transitions = tc.edges, tc.transitions
+			entry.Progress = &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node"}
+			got := enter(t, m, entry, half(), Move{Event: "restarted", From: "Restarting", To: "Checking", Attempt: entry.Attempt})
+			if got.Edges != tc.wantEdges || got.Transitions != tc.wantTransitions {
+				t.Errorf("edges %d and transitions %d, want %d and %d", got.Edges, got.Transitions, tc.wantEdges, tc.wantTransitions)
 			}
 		})
 	}
