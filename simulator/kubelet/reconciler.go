@@ -117,7 +117,7 @@ func (r *Reconciler) write(ctx context.Context, pod *corev1.Pod, outcome *Outcom
 	if outcome.Status != nil {
 		next := pod.DeepCopy()
 		next.Status = *outcome.Status
-		if err := r.client.Status().Patch(ctx, next, client.StrategicMergeFrom(pod, client.MergeFromWithOptimisticLock{})); err != nil {
+		if err := r.client.Status().Update(ctx, next); err != nil { // of this revision only
 			return err
 		}
 	}

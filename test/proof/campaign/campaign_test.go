@@ -41,17 +41,17 @@ func TestEveryFault(t *testing.T) {
 }
 
 func kafkaSubjects(world *lands, mode campaign.Mode) ([]*campaign.Subject, error) {
-	all := []struct {
+	type way struct {
 		name    string
 		pools   pools
 		changes []change
-	}{
+	}
+	all := []way{
 		{"kafka version, three nodes of both roles", dualRoles, upgrades()},
 		{"kafka setting, three nodes of both roles", dualRoles, settings()},
 	}
 	if mode.Nightly {
-		all = append(all, all[0])
-		all[2].name, all[2].pools = "kafka version, three controllers and three brokers", separate
+		all = append(all, way{"kafka version, three controllers and three brokers", separate, upgrades()})
 	}
 	var out []*campaign.Subject
 	for _, one := range all {

@@ -36,11 +36,8 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// The versions between which the clusters move, and what they are called.
-const (
-	first, second, third, fourth = "4.0.0", "4.1.1", "4.2.0", "4.3.1"
-	cluster                      = "orders"
-)
+// cluster is what all of them are called.
+const cluster = "orders"
 
 // pools of a cluster: how many nodes of which roles.
 type pools []pool
@@ -110,15 +107,15 @@ func changing(do func(*kafkav1beta2.Kafka)) change {
 
 // upgrades from release to release.
 func upgrades() (out []change) {
-	for _, version := range []string{second, third, fourth} {
-		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = version }))
+	for n := range len(levels()) - 1 {
+		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = release(n + 1) }))
 	}
 	return out
 }
 
 // settings that a node reads when it starts.
 func settings() (out []change) {
-	for hours := range 3 {
+	for hours := range 6 {
 		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["log.retention.hours"] = value(24 + hours) }))
 	}
 	return out
@@ -127,7 +124,7 @@ func settings() (out []change) {
 func kafkaOf(namespace string) *kafkav1beta2.Kafka {
 	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}}
 	k.Spec.Kafka = kafkav1beta2.KafkaClusterSpec{
-		Version: first, Listeners: []kafkav1beta2.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
+		Version: release(0), Listeners: []kafkav1beta2.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
 		Config: map[string]apiextensionsv1.JSON{
 			"broker.session.timeout.ms": value(1000), "default.replication.factor": value(3), "min.insync.replicas": value(2),
 			"offsets.topic.replication.factor": value(3), "transaction.state.log.replication.factor": value(3), "transaction.state.log.min.isr": value(2),

@@ -43,7 +43,7 @@ type land struct {
 }
 
 func newLands() (*lands, error) {
-	table, err := versions.Embedded()
+	table, err := releases()
 	return &lands{table: table, timeline: kubelet.Timeline{Epoch: time.Now(), Speed: speed}, all: map[string]*land{}}, err
 }
 
@@ -120,7 +120,7 @@ func (w *lands) SyncPod(pod *corev1.Pod, mounts kubelet.Mounts, nodes []kubelet.
 }
 
 // lookAgain is how many simulated milliseconds pass before a budget is read once more.
-const lookAgain = 500
+const lookAgain = 1000
 
 // isToGo says whether a disruption budget counts on the pod to go.
 func (w *lands) isToGo(pod *corev1.Pod) bool {

@@ -56,6 +56,16 @@ func (m Mode) references() int {
 	return 2
 }
 
+// abridge the way of each object in a sample, which ends sooner with more of them; all plans take less work with fewer.
+func (m Mode) abridge(s *Subject) *Subject {
+	if m.whole || m.Nightly {
+		return s
+	}
+	short := *s
+	short.Changes = s.Changes[:min(len(s.Changes), 2)]
+	return &short
+}
+
 // plans of the campaign in this mode, and how many there would be.
 func (m Mode) plans(c *Campaign) (plans []Plan, of int) {
 	switch {

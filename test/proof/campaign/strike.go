@@ -42,7 +42,7 @@ func Run[O lifecycle.Object, V, E any](t *testing.T, kind Kind[O, V, E]) {
 // on places that went unnoticed.
 func Strike(t *testing.T, arena *Arena, s *Subject, mode Mode) {
 	t.Helper()
-	c := &Campaign{Arena: arena, Subject: s, AtOnce: mode.atOnce, Log: t.Logf}
+	c := &Campaign{Arena: arena, Subject: mode.abridge(s), AtOnce: mode.atOnce, Log: t.Logf}
 	if err := c.Refer(t.Context(), mode.references()); err != nil {
 		t.Fatal(err)
 	}
