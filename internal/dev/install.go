@@ -58,8 +58,8 @@ func (w *world) installDefinitions(ctx context.Context) error {
 	return definitions.Install(ctx, c, all)
 }
 
-// servedWithin is how long a new kind may take until it is served everywhere.
-const servedWithin = 30 * time.Second
+// acceptedWithin is how long a new kind may be served by some and not yet by all.
+const acceptedWithin = 30 * time.Second
 
 // applyExamples creates the example resources. A new kind may take a moment until it is served everywhere.
 func (w *world) applyExamples(ctx context.Context) error {
@@ -87,7 +87,7 @@ func (w *world) applyExamples(ctx context.Context) error {
 }
 
 func (w *world) create(ctx context.Context, o *unstructured.Unstructured) error {
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, servedWithin, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, acceptedWithin, true, func(ctx context.Context) (bool, error) {
 		err := w.client.Create(ctx, o.DeepCopy())
 		switch {
 		case err == nil, apierrors.IsAlreadyExists(err):

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -115,6 +116,22 @@ func TestARefusalIsAnAnswerOfTheServer(t *testing.T) {
 			t.Errorf("%s: %v", fault, err)
 		}
 	}
+}
+
+func TestASlowEffectIsPendingUntilItIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &Mishaps{}
+		m.Arm(Plan{At: 1, Fault: Slow})
+		done := make(chan error)
+		go func() { done <- m.Around("seal", func() error { return nil }) }()
+		synctest.Wait()
+		if !m.Struck() || !m.Pending() {
+			t.Errorf("held up: struck %v, pending %v", m.Struck(), m.Pending())
+		}
+		if err := <-done; err != nil || m.Pending() {
+			t.Errorf("done: %v, pending %v", err, m.Pending())
+		}
+	})
 }
 
 func TestALostReplyIsNoAnswerOfTheServer(t *testing.T) {
