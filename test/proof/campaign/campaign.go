@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ var repeats = [...]int{4, 8}
 
 // Refer makes the runs without a fault that all others are compared with: so many of each change.
 func (c *Campaign) Refer(ctx context.Context, n int) error {
-	results, err := c.all(ctx, make([]Plan, n*len(c.Subject.Changes)))
+	results, err := c.all(ctx, make([]Plan, n*len(c.Subject.Changes)), len(c.Subject.Changes))
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (c *Campaign) once(ctx context.Context, plans []Plan, copies int, report *R
 	for _, p := range plans {
 		runs = append(runs, slices.Repeat([]Plan{p}, copies)...)
 	}
-	results, err := c.all(ctx, runs)
+	results, err := c.all(ctx, runs, min(len(c.Subject.Changes), (len(runs)+c.atOnce()-1)/c.atOnce()))
 	if err != nil {
 		return nil, err
 	}
@@ -166,14 +167,13 @@ func (c *Campaign) wrong(r *Result) []string {
 
 func (c *Campaign) differs(r *Result) []string { return c.references[r.hop].differs(r) }
 
-// all runs each plan once, many at a time. A run has no result if one before it in its namespace went wrong.
-func (c *Campaign) all(ctx context.Context, plans []Plan) ([]*Result, error) {
-	atOnce := c.AtOnce
-	if atOnce == 0 {
-		atOnce = 20
-	}
+func (c *Campaign) atOnce() int { return cmp.Or(c.AtOnce, 20) }
+
+// all runs each plan once, many at a time, and so many one after the other in each namespace. A run has no result if one before it
+// in its namespace went wrong.
+func (c *Campaign) all(ctx context.Context, plans []Plan, inARow int) ([]*Result, error) {
 	results := make([]*Result, len(plans))
-	share := batch * len(c.Subject.Changes)
+	share := batch * inARow
 	var mu sync.Mutex
 	var failed error
 	next := 0
@@ -188,10 +188,10 @@ func (c *Campaign) all(ctx context.Context, plans []Plan) ([]*Result, error) {
 		return from, next
 	}
 	var group sync.WaitGroup
-	for range max(1, atOnce/batch) {
+	for range max(1, c.atOnce()/batch) {
 		group.Go(func() {
 			for from, to := take(); from < to; from, to = take() {
-				if err := c.some(ctx, plans[from:to], results[from:to]); err != nil {
+				if err := c.some(ctx, plans[from:to], results[from:to], inARow); err != nil {
 					mu.Lock()
 					failed = errors.Join(failed, err)
 					mu.Unlock()
@@ -204,10 +204,9 @@ func (c *Campaign) all(ctx context.Context, plans []Plan) ([]*Result, error) {
 	return results, failed
 }
 
-// some runs share the operator that prepares their namespaces, each of which takes as many runs as there are changes.
-func (c *Campaign) some(ctx context.Context, plans []Plan, results []*Result) error {
-	changes := len(c.Subject.Changes)
-	stages, err := c.Arena.stages(ctx, c.Subject, (len(plans)+changes-1)/changes)
+// some runs share the operator that prepares their namespaces, each of which takes so many in a row.
+func (c *Campaign) some(ctx context.Context, plans []Plan, results []*Result, inARow int) error {
+	stages, err := c.Arena.stages(ctx, c.Subject, (len(plans)+inARow-1)/inARow)
 	if err != nil {
 		return err
 	}
@@ -215,7 +214,7 @@ func (c *Campaign) some(ctx context.Context, plans []Plan, results []*Result) er
 	var group sync.WaitGroup
 	for i, s := range stages {
 		group.Go(func() {
-			for at := i * changes; at < min((i+1)*changes, len(plans)); at++ {
+			for at := i * inARow; at < min((i+1)*inARow, len(plans)); at++ {
 				results[at] = s.run(ctx, plans[at])
 				if why := c.wrong(results[at]); len(why) > 0 {
 					c.say("%s, change %d: %s\n    %s", c.Subject.Name, results[at].hop, plans[at], shorten(why))
