@@ -199,7 +199,8 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 	return mgr.Add(lab.Closing(polled.Close))
 }
 
-// Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen.
+// Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen, and
+// whether pools and pod sets still show an older look at their pods.
 func (e *estate) Lingers(tape *campaign.Tape) string {
 	level := int16(0)
 	e.lands.now(e.namespace, func(l *land) {
@@ -210,6 +211,14 @@ func (e *estate) Lingers(tape *campaign.Tape) string {
 		case *kafkav1beta2.Kafka:
 			if c := meta.FindStatusCondition(o.Status.Conditions, kafkacontroller.VersionSettled); c == nil || c.Status != metav1.ConditionTrue {
 				return "the version is not settled"
+			}
+		case *kafkav1beta2.KafkaNodePool:
+			if !meta.IsStatusConditionTrue(o.Status.Conditions, lifecycle.Ready) {
+				return o.Name + " does not show that its nodes are ready"
+			}
+		case *corev1beta2.StrimziPodSet:
+			if s := o.Status; s.ObservedGeneration != o.Generation || s.ReadyPods != s.Pods {
+				return o.Name + " does not show that its pods are ready"
 			}
 		case *corev1.ConfigMap:
 			if o.Labels[labels.Record] != labels.RecordNode {
