@@ -172,7 +172,7 @@ PLANS ?= 2000
 
 .PHONY: proof-nightly
 proof-nightly: control-plane ## explore ten million states; draw PLANS of two faults, of every depth and of six nodes; the same with the race detector
-	DETENT_PROOF_STATES=2600000 $(PROOF) ./test/proof/... ./examples/hello
+	DETENT_PROOF_STATES=2600000 GOMEMLIMIT=16GiB $(PROOF) ./test/proof/... ./examples/hello
 	DETENT_PROOF_EDITS=10000 $(WALK)
 	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) ./examples/hello ./test/proof/campaign
 	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) -race ./examples/hello ./test/proof/campaign
