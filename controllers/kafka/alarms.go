@@ -11,40 +11,56 @@ import (
 // alarms wake clusters once each after a while. The zero value is ready.
 type alarms struct {
 	mu     sync.Mutex
-	timers map[types.UID]clock.Timer
+	timers map[types.UID]*alarm
 	closed bool
 }
 
-// set an alarm for the cluster, unless it has one.
+type alarm struct {
+	at    time.Time
+	timer clock.Timer
+}
+
+// set an alarm for the cluster, unless it has one that rings no later. A later one gives way.
 func (a *alarms) set(clk clock.WithDelayedExecution, cluster types.UID, after time.Duration, ring func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, has := a.timers[cluster]; has || a.closed {
+	at, has := clk.Now().Add(after), a.timers[cluster]
+	if a.closed || has != nil && !has.at.After(at) {
 		return
 	}
-	if a.timers == nil {
-		a.timers = map[types.UID]clock.Timer{}
+	if has != nil {
+		has.timer.Stop()
 	}
-	a.timers[cluster] = clk.AfterFunc(after, func() {
-		if a.take(cluster) != nil {
+	if a.timers == nil {
+		a.timers = map[types.UID]*alarm{}
+	}
+	next := &alarm{at: at}
+	next.timer = clk.AfterFunc(after, func() {
+		if a.took(cluster, next) {
 			ring()
 		}
 	})
+	a.timers[cluster] = next
 }
 
-// take the alarm of the cluster away; nil if it has none.
-func (a *alarms) take(cluster types.UID) clock.Timer {
+// took the alarm that rings away; false if it was dropped, or has given way to another one.
+func (a *alarms) took(cluster types.UID, ringing *alarm) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	timer := a.timers[cluster]
+	if a.timers[cluster] != ringing {
+		return false
+	}
 	delete(a.timers, cluster)
-	return timer
+	return true
 }
 
 // drop the alarm of the cluster.
 func (a *alarms) drop(cluster types.UID) {
-	if timer := a.take(cluster); timer != nil {
-		timer.Stop()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if has := a.timers[cluster]; has != nil {
+		has.timer.Stop()
+		delete(a.timers, cluster)
 	}
 }
 
@@ -53,8 +69,8 @@ func (a *alarms) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
-	for _, timer := range a.timers {
-		timer.Stop()
+	for _, one := range a.timers {
+		one.timer.Stop()
 	}
 	a.timers = nil
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/states"
 )
 
 // Doubt is about commands that may take effect, or show it, whatever is read now: one that is under way or was carried out a
@@ -14,6 +16,21 @@ type Doubt struct {
 	Until time.Time
 	// Sent says that this process sent one. Else only a process before it may have.
 	Sent bool
+}
+
+// hasten has the levels asked for anew while a command may change them, and once more when none can any more: a status that lost
+// its bookmark, or another wish, may have let the cluster come to rest on a level that is about to change.
+func (d Doubt) hasten(q *Query, now time.Time) {
+	left := d.Until.Add(confirmAge).Sub(now)
+	switch {
+	case d.Until.IsZero():
+	case left <= 0:
+		q.MaxAge = min(q.MaxAge, now.Sub(d.Until))
+	case d.Sent:
+		q.MaxAge, q.Again = min(q.MaxAge, confirmAge), states.DefaultPoll
+	default:
+		q.Again = left
+	}
 }
 
 // defaultSettle is how long a command may take effect after its sender is gone, and its effect take to show. The sender tells

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines"
 )
@@ -100,3 +102,26 @@ type heldSide struct {
 }
 
 func (h heldSide) UnregisterBroker(context.Context, int32) error { <-h.hold; return nil }
+
+func TestLevelsAreAskedForAgainInDoubt(t *testing.T) {
+	const rest = 10 * time.Minute
+	for name, tc := range map[string]struct {
+		doubt Doubt
+		want  Query
+	}{
+		"none":                           {want: Query{MaxAge: rest}},
+		"one was sent":                   {doubt: Doubt{Until: noon.Add(time.Minute), Sent: true}, want: Query{MaxAge: 10 * time.Second, Again: 5 * time.Second}},
+		"a process before may have":      {doubt: Doubt{Until: noon.Add(time.Minute)}, want: Query{MaxAge: rest, Again: 70 * time.Second}},
+		"it has just ended":              {doubt: Doubt{Until: noon, Sent: true}, want: Query{MaxAge: 10 * time.Second, Again: 5 * time.Second}},
+		"an answer from after it counts": {doubt: Doubt{Until: noon.Add(-12 * time.Second), Sent: true}, want: Query{MaxAge: 12 * time.Second}},
+		"it ended long ago":              {doubt: Doubt{Until: noon.Add(-time.Hour), Sent: true}, want: Query{MaxAge: rest}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Query{MaxAge: rest}
+			tc.doubt.hasten(&got, noon)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("query (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -69,6 +69,7 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 	}
 	if look.Wants(kafkaversion.NeedFeatures) {
 		add(kafkaversion.NeedFeatures, kafkaclient.AboutFeatures)
+		v.Doubt.hasten(&out[len(out)-1], look.Now)
 	}
 	confirm := func(about kafkaclient.Subject) {
 		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})

@@ -201,6 +201,22 @@ func TestPolledWithoutAClient(t *testing.T) {
 	}
 }
 
+// An alarm never keeps another one from ringing earlier.
+func TestTheEarliestAlarmRings(t *testing.T) {
+	clk, rung := clocktesting.NewFakeClock(noon), make(chan time.Duration, 10)
+	a := &alarms{}
+	for _, after := range []time.Duration{time.Minute, 5 * time.Second, 10 * time.Second} {
+		a.set(clk, "u", after, func() { rung <- after })
+	}
+	clk.Step(5 * time.Second)
+	if got := <-rung; got != 5*time.Second {
+		t.Errorf("the alarm after %s rang first", got)
+	}
+	if clk.HasWaiters() {
+		t.Error("more than one alarm was set")
+	}
+}
+
 // Who waits for an answer to change is woken for another look, once for each.
 func TestPolledLooksAgain(t *testing.T) {
 	alarm := func() chan types.NamespacedName { return make(chan types.NamespacedName, 10) }

@@ -63,6 +63,9 @@ func (at *Site) Ticket(lifecycle string) machines.Ticket {
 	return machines.Ticket{}
 }
 
+// Wake lets the operator take a pass, as an answer does that it awaits, or whatever it looks at again and again.
+func (at *Site) Wake() { at.state.woken = true }
+
 // Objects calls yield with every object of a kind that the API server holds. They must not be changed.
 func (at *Site) Objects(kind string, yield func(client.Object)) {
 	for _, r := range at.state.live {

@@ -54,8 +54,12 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 	}
 	const lull = 10 * time.Second
 	f.Roll.NothingServing = 2*ready <= Nodes && look.Now.Sub(last) >= lull
-	if r := w.request; r != nil && r.ticket == look.Tickets["version"] {
+	switch r := w.request; {
+	case r == nil:
+	case r.ticket == look.Tickets["version"]:
 		f.Answer = kafkaversion.Answer{Status: r.status, Text: "refused"}
+	case r.status == kafkaversion.Asked:
+		f.Doubt = kafkaversion.Doubt{Until: look.Now.Add(settle), Sent: true}
 	}
 	ask(w, &f, look)
 	return f

@@ -182,13 +182,17 @@ func show(at *explore.Site, i int, change func(*Pod)) {
 	}
 }
 
-// answer lets Kafka settle what it was asked.
+// answer lets Kafka settle what it was asked. That wakes the operator, whoever remembers the request: it looks at the levels again
+// and again while one may take effect.
 func (w *World) answer(out []explore.Happening) []explore.Happening {
 	if w.request == nil || w.request.status != kafkaversion.Asked {
 		return out
 	}
 	settled := func(status kafkaversion.Status) func(*explore.Site) {
-		return func(at *explore.Site) { of(at).settle(status, at.Now()) }
+		return func(at *explore.Site) {
+			of(at).settle(status, at.Now())
+			at.Wake()
+		}
 	}
 	return append(out,
 		explore.Happening{Name: "Kafka settles the level", Do: settled(kafkaversion.Done)},

@@ -19,6 +19,8 @@ const (
 	minISR  = 2
 	// interval after which a process takes a snapshot of its log.
 	interval = 20 * time.Second
+	// settle is how long a request may take effect.
+	settle = time.Minute
 )
 
 // World is Kafka: processes, disks, and what the brokers believe.
