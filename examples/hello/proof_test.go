@@ -1,0 +1,32 @@
+package hello_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/test/proof"
+)
+
+// greetings is all that has to be said of a kind to prove it.
+func greetings(t *testing.T) proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak] {
+	return proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak]{
+		Name: "hello", Make: hello.Kind, Definitions: "crd", AddToScheme: api.AddToScheme, Owns: []client.Object{&corev1.ConfigMap{}},
+		Object: readGreeting(t), Plans: 42,
+		Changes: []explore.Edit[*api.Greeting]{
+			{Name: "asks for good day", Make: func(g *api.Greeting) { g.Spec.Text = "good day" }},
+			{Name: "asks for good evening", Make: func(g *api.Greeting) { g.Spec.Text = "good evening" }},
+			{Name: "asks for hello", Make: func(g *api.Greeting) { g.Spec.Text = "hello, world" }},
+		},
+	}
+}
+
+// TestWhateverHappens lets everything go wrong that can, in memory.
+func TestWhateverHappens(t *testing.T) { greetings(t).Explore(t) }
+
+// TestEveryFault lets every fault strike at every write and event, on a real API server.
+func TestEveryFault(t *testing.T) { greetings(t).Strike(t) }
