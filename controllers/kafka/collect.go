@@ -32,12 +32,12 @@ type Collector struct {
 	rendered rendered
 }
 
-// Collect takes the view of a cluster: objects from the cache or, for a live look, from the API server; facts about Kafka as
-// far as they are wanted. ErrBehind of a cached read is returned as it comes. What Kafka does not answer is an unreadable
+// Collect takes the view of a cluster: objects from the cache or, for a live look, from the API server, without those that no
+// decision rests on; facts about Kafka as far as they are wanted. ErrBehind of a cached read is returned as it comes. What Kafka does not answer is an unreadable
 // or pending fact and no error.
 func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) (View, error) {
 	v := View{Now: look.Now, Options: c.Options, Table: c.Table}
-	if err := v.Objects.read(ctx, kafka, look.Read); err != nil {
+	if err := v.Objects.read(ctx, kafka, look); err != nil {
 		return View{}, err
 	}
 	d := deriver{kafka: kafka, view: &v, entries: &c.entries}
@@ -53,8 +53,14 @@ func (c *Collector) Forget(cluster types.UID) {
 	c.Observer.Drop(cluster)
 }
 
-// read lists everything that carries the cluster's labels.
-func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, from client.Reader) error {
+// listing is a list to be filled with what carries labels.
+type listing struct {
+	list client.ObjectList
+	of   client.ListOption
+}
+
+// read lists everything that carries the cluster's labels. Nothing is applied or repaired from a live look.
+func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) error {
 	var (
 		pools       kafkav1beta2.KafkaNodePoolList
 		podSets     corev1beta2.StrimziPodSetList
@@ -69,14 +75,12 @@ func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, from clie
 	ofCluster := selector(map[string]string{labels.Cluster: kafka.Name})
 	ofKind := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka})
 	ofNodes := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(kafka.Name)})
-	for _, read := range []struct {
-		list client.ObjectList
-		of   client.ListOption
-	}{
-		{&pools, ofCluster}, {&podSets, ofNodes}, {&pods, ofNodes}, {&configMaps, ofNodes}, {&claims, ofNodes},
-		{&services, ofNodes}, {&accounts, ofNodes}, {&budgets, ofNodes}, {&deployments, ofKind},
-	} {
-		err := from.List(ctx, read.list, client.InNamespace(kafka.Namespace), read.of, client.UnsafeDisableDeepCopy)
+	listings := []listing{{&pools, ofCluster}, {&podSets, ofNodes}, {&pods, ofNodes}, {&configMaps, ofNodes}, {&claims, ofNodes}, {&budgets, ofNodes}}
+	if !look.Live {
+		listings = append(listings, listing{&services, ofNodes}, listing{&accounts, ofNodes}, listing{&deployments, ofKind})
+	}
+	for _, read := range listings {
+		err := look.Read.List(ctx, read.list, client.InNamespace(kafka.Namespace), read.of, client.UnsafeDisableDeepCopy)
 		switch {
 		case errors.Is(err, lifecycle.ErrBehind):
 			return err

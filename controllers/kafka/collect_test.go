@@ -55,6 +55,29 @@ func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
 	}
 }
 
+// A live look costs the API server a list of each kind: it takes those that decisions rest on.
+func TestWhatALiveLookLeavesOut(t *testing.T) {
+	r := separate(t)
+	r.registered()
+	r.settle()
+	type counts struct{ Pools, PodSets, Pods, ConfigMaps, Claims, Budgets, Services, Accounts bool }
+	look := func(live bool) counts {
+		o := r.view(live).Objects
+		return counts{
+			len(o.Pools) > 0, len(o.PodSets) > 0, len(o.Pods) > 0, len(o.ConfigMaps) > 0, len(o.Claims) > 0, len(o.Budgets) > 0, len(o.Services) > 0,
+			len(o.Accounts) > 0,
+		}
+	}
+	want := counts{true, true, true, true, true, true, true, true}
+	if diff := cmp.Diff(want, look(false)); diff != "" {
+		t.Errorf("a look at the cache (-want +got):\n%s", diff)
+	}
+	want.Services, want.Accounts = false, false
+	if diff := cmp.Diff(want, look(true)); diff != "" {
+		t.Errorf("a live look (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatKafkaDoesNotAnswer(t *testing.T) {
 	r := separate(t)
 	r.settle()

@@ -84,14 +84,15 @@ type View struct {
 // Objects of a cluster that exist, each list sorted by name.
 type Objects struct {
 	// Pools are the KafkaNodePools with the cluster's label.
-	Pools       []*kafkav1beta2.KafkaNodePool
-	PodSets     []*corev1beta2.StrimziPodSet
-	Pods        []*corev1.Pod
-	ConfigMaps  []*corev1.ConfigMap
-	Claims      []*corev1.PersistentVolumeClaim
+	Pools      []*kafkav1beta2.KafkaNodePool
+	PodSets    []*corev1beta2.StrimziPodSet
+	Pods       []*corev1.Pod
+	ConfigMaps []*corev1.ConfigMap
+	Claims     []*corev1.PersistentVolumeClaim
+	Budgets    []*policyv1.PodDisruptionBudget
+	// No decision rests on these, and a live look leaves them out.
 	Services    []*corev1.Service
 	Accounts    []*corev1.ServiceAccount
-	Budgets     []*policyv1.PodDisruptionBudget
 	Deployments []*appsv1.Deployment
 }
 

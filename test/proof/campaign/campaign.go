@@ -36,7 +36,8 @@ var repeats = [...]int{4, 8}
 
 // Refer makes the runs without a fault that all others are compared with: so many of each change.
 func (c *Campaign) Refer(ctx context.Context, n int) error {
-	results, err := c.all(ctx, make([]Plan, n*len(c.Subject.Changes)), len(c.Subject.Changes))
+	all := len(c.Subject.Changes)
+	results, err := c.all(ctx, make([]Plan, n*all), func(int) int { return all })
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (c *Campaign) once(ctx context.Context, plans []Plan, copies int, report *R
 	for _, p := range plans {
 		runs = append(runs, slices.Repeat([]Plan{p}, copies)...)
 	}
-	results, err := c.all(ctx, runs, min(len(c.Subject.Changes), (len(runs)+c.atOnce()-1)/c.atOnce()))
+	results, err := c.all(ctx, runs, c.inARow)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +136,12 @@ func (c *Campaign) once(ctx context.Context, plans []Plan, copies int, report *R
 		}
 	}
 	return left, nil
+}
+
+// inARow is how many runs follow one another in a namespace while so many are left: fewer towards the end, so that all namespaces
+// are done at about the same time.
+func (c *Campaign) inARow(left int) int {
+	return min(len(c.Subject.Changes), (left+c.atOnce()-1)/c.atOnce())
 }
 
 // telling is the run that says most of a plan, and what it says: one that went wrong, or else one that struck. There is none if
@@ -169,29 +176,28 @@ func (c *Campaign) differs(r *Result) []string { return c.references[r.hop].diff
 
 func (c *Campaign) atOnce() int { return cmp.Or(c.AtOnce, 20) }
 
-// all runs each plan once, many at a time, and so many one after the other in each namespace. A run has no result if one before it
-// in its namespace went wrong.
-func (c *Campaign) all(ctx context.Context, plans []Plan, inARow int) ([]*Result, error) {
+// all runs each plan once, many at a time, and so many one after the other in each namespace as inARow says of what is left. A run
+// has no result if one before it in its namespace went wrong.
+func (c *Campaign) all(ctx context.Context, plans []Plan, inARow func(left int) int) ([]*Result, error) {
 	results := make([]*Result, len(plans))
-	share := batch * inARow
 	var mu sync.Mutex
 	var failed error
 	next := 0
-	take := func() (from, to int) {
+	take := func() (from, to, row int) {
 		mu.Lock()
 		defer mu.Unlock()
-		if failed != nil {
-			return len(plans), len(plans)
+		if failed != nil || next == len(plans) {
+			return len(plans), len(plans), 0
 		}
-		from = next
-		next = min(next+share, len(plans))
-		return from, next
+		from, row = next, inARow(len(plans)-next)
+		next = min(next+batch*row, len(plans))
+		return from, next, row
 	}
 	var group sync.WaitGroup
 	for range max(1, c.atOnce()/batch) {
 		group.Go(func() {
-			for from, to := take(); from < to; from, to = take() {
-				if err := c.some(ctx, plans[from:to], results[from:to], inARow); err != nil {
+			for from, to, row := take(); from < to; from, to, row = take() {
+				if err := c.some(ctx, plans[from:to], results[from:to], row); err != nil {
 					mu.Lock()
 					failed = errors.Join(failed, err)
 					mu.Unlock()
