@@ -30,19 +30,20 @@ type Campaign struct {
 // batch is how many namespaces one operator prepares.
 const batch = 4
 
-// repeats are how many copies of a plan that did not strike are run at once, and once more: what it strikes at does not happen in
-// every run.
+// repeats are how many runs more a plan is given that did not strike, and then once more: what it strikes at does not happen in every
+// run.
 var repeats = [...]int{4, 8}
 
 // Refer makes the runs without a fault that all others are compared with: so many of each change.
 func (c *Campaign) Refer(ctx context.Context, n int) error {
-	all := len(c.Subject.Changes)
-	results, err := c.all(ctx, make([]Plan, n*all), func(int) int { return all })
-	if err != nil {
+	changes := len(c.Subject.Changes)
+	q, all := newQueue(make([]Plan, n*changes), func(int) int { return changes })
+	if err := q.drain(ctx, c.makers(), c.some); err != nil {
 		return err
 	}
-	byChange := make([][]*Result, len(c.Subject.Changes))
-	for _, r := range results {
+	byChange := make([][]*Result, changes)
+	for _, t := range all {
+		r := t.results[0]
 		if r == nil {
 			continue
 		}
@@ -93,20 +94,21 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	left, err := c.once(ctx, plans, 1, report)
-	for _, copies := range repeats {
-		if err != nil {
-			return nil, err
-		}
-		plans = nil
-		for _, r := range left {
-			plans = append(plans, r.Plan)
-		}
-		report.Repeated += len(plans)
-		left, err = c.once(ctx, plans, copies, report)
+	q, all := newQueue(plans, c.inARow)
+	q.again = func(of *tried) int {
+		runs := c.again(of)
+		report.Repeated += min(runs, 1)
+		return runs
 	}
-	for _, r := range left {
-		report.add(r, nil)
+	err = q.drain(ctx, c.makers(), func(ctx context.Context, plans []Plan, row int) ([]*Result, error) {
+		defer func() { c.say("%s: %d runs more", c.Subject.Name, len(plans)) }()
+		return c.some(ctx, plans, row)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		report.add(c.telling(t))
 	}
 	report.Took = time.Since(report.begun)
 	now, failed := c.Arena.spent()
@@ -114,28 +116,13 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 	return report, errors.Join(err, failed)
 }
 
-// once runs so many copies of each plan and reports on what struck or went wrong. What is left has done neither.
-func (c *Campaign) once(ctx context.Context, plans []Plan, copies int, report *Report) (left []*Result, err error) {
-	runs := make([]Plan, 0, copies*len(plans))
-	for _, p := range plans {
-		runs = append(runs, slices.Repeat([]Plan{p}, copies)...)
+// again is how many runs more a plan is given: none if it struck or went wrong.
+func (c *Campaign) again(of *tried) int {
+	r, why := c.telling(of)
+	if of.rounds > len(repeats) || len(why) > 0 || r.Fired || !r.mustStrike() && r.Took > 0 {
+		return 0
 	}
-	results, err := c.all(ctx, runs, c.inARow)
-	if err != nil {
-		return nil, err
-	}
-	for i, p := range plans {
-		r, why := c.telling(results[i*copies : (i+1)*copies])
-		switch {
-		case r == nil:
-			left = append(left, &Result{Plan: p})
-		case len(why) == 0 && !r.Fired && r.mustStrike():
-			left = append(left, r)
-		default:
-			report.add(r, why)
-		}
-	}
-	return left, nil
+	return repeats[of.rounds-1]
 }
 
 // inARow is how many runs follow one another in a namespace while so many are left: fewer towards the end, so that all namespaces
@@ -144,17 +131,18 @@ func (c *Campaign) inARow(left int) int {
 	return min(len(c.Subject.Changes), (left+c.atOnce()-1)/c.atOnce())
 }
 
-// telling is the run that says most of a plan, and what it says: one that went wrong, or else one that struck. There is none if
-// something went wrong before it in every namespace.
-func (c *Campaign) telling(runs []*Result) (best *Result, why []string) {
-	for _, r := range runs {
+// telling is the run that says most of a plan, and what it says: one that went wrong, or else one that struck. If none was made, it
+// says nothing but the plan.
+func (c *Campaign) telling(t *tried) (best *Result, why []string) {
+	best = &Result{Plan: t.plan}
+	for _, r := range t.results {
 		if r == nil {
 			continue
 		}
 		if why := c.differs(r); len(why) > 0 {
 			return r, why
 		}
-		if best == nil || !best.Fired {
+		if !best.Fired {
 			best = r
 		}
 	}
@@ -176,46 +164,17 @@ func (c *Campaign) differs(r *Result) []string { return c.references[r.hop].diff
 
 func (c *Campaign) atOnce() int { return cmp.Or(c.AtOnce, 20) }
 
-// all runs each plan once, many at a time, and so many one after the other in each namespace as inARow says of what is left. A run
-// has no result if one before it in its namespace went wrong.
-func (c *Campaign) all(ctx context.Context, plans []Plan, inARow func(left int) int) ([]*Result, error) {
-	results := make([]*Result, len(plans))
-	var mu sync.Mutex
-	var failed error
-	next := 0
-	take := func() (from, to, row int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed != nil || next == len(plans) {
-			return len(plans), len(plans), 0
-		}
-		from, row = next, inARow(len(plans)-next)
-		next = min(next+batch*row, len(plans))
-		return from, next, row
-	}
-	var group sync.WaitGroup
-	for range max(1, c.atOnce()/batch) {
-		group.Go(func() {
-			for from, to, row := take(); from < to; from, to, row = take() {
-				if err := c.some(ctx, plans[from:to], results[from:to], row); err != nil {
-					mu.Lock()
-					failed = errors.Join(failed, err)
-					mu.Unlock()
-				}
-				c.say("%s: %d of %d runs", c.Subject.Name, to, len(plans))
-			}
-		})
-	}
-	group.Wait()
-	return results, failed
-}
+// makers is how many make runs side by side, each of a batch of namespaces.
+func (c *Campaign) makers() int { return max(1, c.atOnce()/batch) }
 
-// some runs share the operator that prepares their namespaces, each of which takes so many in a row.
-func (c *Campaign) some(ctx context.Context, plans []Plan, results []*Result, inARow int) error {
+// some runs share the operator that prepares their namespaces, each of which takes so many in a row. A run has no result if one
+// before it in its namespace went wrong.
+func (c *Campaign) some(ctx context.Context, plans []Plan, inARow int) ([]*Result, error) {
 	stages, err := c.Arena.stages(ctx, c.Subject, (len(plans)+inARow-1)/inARow)
 	if err != nil {
-		return err
+		return make([]*Result, len(plans)), err
 	}
+	results := make([]*Result, len(plans))
 	errs := make([]error, len(stages))
 	var group sync.WaitGroup
 	for i, s := range stages {
@@ -231,5 +190,5 @@ func (c *Campaign) some(ctx context.Context, plans []Plan, results []*Result, in
 		})
 	}
 	group.Wait()
-	return errors.Join(errs...)
+	return results, errors.Join(errs...)
 }

@@ -115,7 +115,7 @@ func upgrades() (out []change) {
 
 // settings that a node reads when it starts.
 func settings() (out []change) {
-	for hours := range 6 {
+	for hours := range len(levels()) - 1 { // as many as there are upgrades
 		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["log.retention.hours"] = value(24 + hours) }))
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 // levels of the releases between which clusters move. The releases are made up, each one level above the one before, so that a
 // cluster that was made once is upgraded many times, and always alike.
 func levels() []string {
-	return []string{"4.0-IV0", "4.0-IV1", "4.0-IV2", "4.0-IV3", "4.1-IV0", "4.1-IV1", "4.2-IV0"}
+	return []string{"3.8-IV0", "3.9-IV0", "4.0-IV0", "4.0-IV1", "4.0-IV2", "4.0-IV3", "4.1-IV0", "4.1-IV1", "4.2-IV0"}
 }
 
 // release of a level, counted from 0.

@@ -1,0 +1,73 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Plans that did not strike are given more runs while others are still made, and nobody waits for runs that never come.
+func TestQueue(t *testing.T) {
+	broken := errors.New("no namespace")
+	for name, tc := range map[string]struct {
+		plans  int
+		strike func(plan Plan, nth int) bool
+		fail   error
+		// runs of each plan, and the longest row of runs.
+		want []int
+		row  int
+		err  error
+	}{
+		"every plan strikes":           {plans: 5, strike: func(Plan, int) bool { return true }, want: []int{1, 1, 1, 1, 1}, row: 1},
+		"many plans are made in a row": {plans: 30, strike: func(Plan, int) bool { return true }, want: slices.Repeat([]int{1}, 30), row: 3},
+		"one strikes the third time":   {plans: 2, strike: func(p Plan, nth int) bool { return p.Point.About == "" || nth == 3 }, want: []int{1, 5}, row: 1},
+		"one never strikes":            {plans: 2, strike: func(p Plan, _ int) bool { return p.Point.About == "" }, want: []int{1, 13}, row: 1},
+		"no plans":                     {strike: func(Plan, int) bool { return true }, row: 0},
+		"a namespace cannot be made":   {plans: 1, strike: func(Plan, int) bool { return true }, fail: broken, want: []int{1}, row: 1, err: broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plans := make([]Plan, tc.plans)
+			if tc.plans == 2 {
+				plans[1].Point.About = "late"
+			}
+			q, all := newQueue(plans, func(left int) int { return min(3, (left+7)/8) })
+			q.again = func(of *tried) int {
+				struck := slices.ContainsFunc(of.results, func(r *Result) bool { return r.Fired })
+				if struck || of.rounds > len(repeats) {
+					return 0
+				}
+				return repeats[of.rounds-1]
+			}
+			var mu sync.Mutex
+			longest, nth := 0, map[string]int{}
+			err := q.drain(t.Context(), 3, func(_ context.Context, plans []Plan, row int) ([]*Result, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				longest = max(longest, row)
+				out := make([]*Result, len(plans))
+				for i, p := range plans {
+					nth[p.Point.About]++
+					out[i] = &Result{Plan: p, Fired: tc.strike(p, nth[p.Point.About])}
+				}
+				return out, tc.fail
+			})
+			if !errors.Is(err, tc.err) {
+				t.Errorf("error %v, want %v", err, tc.err)
+			}
+			var got []int
+			for _, one := range all {
+				got = append(got, len(one.results))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("runs (-want +got):\n%s", diff)
+			}
+			if longest != tc.row {
+				t.Errorf("%d runs in a row, want %d", longest, tc.row)
+			}
+		})
+	}
+}
