@@ -39,7 +39,11 @@ type findings struct {
 // compare is a pure function of a set and its pods.
 func compare(set *corev1beta2.StrimziPodSet, pods []*corev1.Pod) findings {
 	var f findings
-	entries := entriesOf(set)
+	all := entriesOf(set)
+	entries := make(map[string]entry, len(all))
+	for _, e := range all {
+		entries[e.name] = e
+	}
 	seen := make(map[string]bool, len(pods))
 	for _, pod := range pods {
 		seen[pod.Name] = true
@@ -63,8 +67,8 @@ func compare(set *corev1beta2.StrimziPodSet, pods []*corev1.Pod) findings {
 			f.orphans = append(f.orphans, pod)
 		}
 	}
-	for i := range set.Spec.Pods {
-		if e, ok := entries[nameOf(set.Spec.Pods[i])]; ok && e.index == i && !seen[e.name] {
+	for _, e := range all {
+		if !seen[e.name] {
 			f.missing = append(f.missing, e)
 		}
 	}
@@ -87,15 +91,15 @@ func headOf(e corev1beta2.PodEntry) head {
 	return h
 }
 
-func nameOf(e corev1beta2.PodEntry) string { return headOf(e).Metadata.Name }
-
-// entriesOf a set by name; the first of two with one name counts.
-func entriesOf(set *corev1beta2.StrimziPodSet) map[string]entry {
-	out := make(map[string]entry, len(set.Spec.Pods))
+// entriesOf a set in their order; the first of two with one name counts. Each is decoded once: they hold whole pods.
+func entriesOf(set *corev1beta2.StrimziPodSet) []entry {
+	out := make([]entry, 0, len(set.Spec.Pods))
+	names := make(map[string]bool, len(set.Spec.Pods))
 	for i := range set.Spec.Pods {
 		h := headOf(set.Spec.Pods[i])
-		if _, twice := out[h.Metadata.Name]; h.Metadata.Name != "" && !twice {
-			out[h.Metadata.Name] = entry{index: i, name: h.Metadata.Name, revision: h.Metadata.Annotations[labels.Revision]}
+		if name := h.Metadata.Name; name != "" && !names[name] {
+			names[name] = true
+			out = append(out, entry{index: i, name: name, revision: h.Metadata.Annotations[labels.Revision]})
 		}
 	}
 	return out
