@@ -20,7 +20,14 @@ func (r *Report) extent() string {
 	case r.Faulty == 0:
 		return "some without a fault"
 	}
-	return fmt.Sprintf("all within %d faults, some of %d", r.Within, r.Faulty)
+	within := fmt.Sprintf("all within %d faults", r.Within)
+	switch r.Within {
+	case 0:
+		within = "all without a fault"
+	case 1:
+		within = "all within one fault"
+	}
+	return fmt.Sprintf("%s, some of %d", within, r.Faulty)
 }
 
 // FiguresHeader heads the rows of figures, as markdown.
