@@ -74,7 +74,8 @@ func (q *queue) made(some []*tried, results []*Result, err error) {
 	q.taken -= len(some)
 	for i, t := range some {
 		t.results = append(t.results, results[i])
-		if t.pending--; t.pending > 0 || q.again == nil {
+		t.pending--
+		if t.pending > 0 || q.again == nil {
 			continue
 		}
 		if runs := q.again(t); runs > 0 {
