@@ -19,15 +19,16 @@ type Doubt struct {
 }
 
 // hasten has the levels asked for anew while a command may change them, and once more when none can any more: a status that lost
-// its bookmark, or another wish, may have let the cluster come to rest on a level that is about to change.
+// its bookmark, or another wish, may have let the cluster come to rest on a level that is about to change. What was heard last counts
+// until then, so that nothing shows of it.
 func (d Doubt) hasten(q *Query, now time.Time) {
 	left := d.Until.Add(confirmAge).Sub(now)
 	switch {
 	case d.Until.IsZero():
 	case left <= 0:
-		q.MaxAge = min(q.MaxAge, now.Sub(d.Until))
+		q.Renew = now.Sub(d.Until) // what was asked before that
 	case d.Sent:
-		q.MaxAge, q.Again = min(q.MaxAge, confirmAge), states.DefaultPoll
+		q.Renew, q.Again = confirmAge/renewals, states.DefaultPoll
 	default:
 		q.Again = left
 	}

@@ -114,11 +114,11 @@ func TestLevelsAreAskedForAgainInDoubt(t *testing.T) {
 		want  Query
 	}{
 		"none":                           {want: Query{MaxAge: rest}},
-		"one was sent":                   {doubt: Doubt{Until: noon.Add(time.Minute), Sent: true}, want: Query{MaxAge: 10 * time.Second, Again: 5 * time.Second}},
+		"one was sent":                   {doubt: Doubt{Until: noon.Add(time.Minute), Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
 		"a process before may have":      {doubt: Doubt{Until: noon.Add(time.Minute)}, want: Query{MaxAge: rest, Again: 70 * time.Second}},
-		"it has just ended":              {doubt: Doubt{Until: noon, Sent: true}, want: Query{MaxAge: 10 * time.Second, Again: 5 * time.Second}},
-		"an answer from after it counts": {doubt: Doubt{Until: noon.Add(-12 * time.Second), Sent: true}, want: Query{MaxAge: 12 * time.Second}},
-		"it ended long ago":              {doubt: Doubt{Until: noon.Add(-time.Hour), Sent: true}, want: Query{MaxAge: rest}},
+		"it has just ended":              {doubt: Doubt{Until: noon, Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
+		"an answer from after it counts": {doubt: Doubt{Until: noon.Add(-12 * time.Second), Sent: true}, want: Query{MaxAge: rest, Renew: 12 * time.Second}},
+		"it ended long ago":              {doubt: Doubt{Until: noon.Add(-time.Hour), Sent: true}, want: Query{MaxAge: rest, Renew: time.Hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Query{MaxAge: rest}
@@ -139,7 +139,7 @@ func TestOnlyLevelsAreAskedForAgainInDoubt(t *testing.T) {
 		MaxAge: func(transitions.Need) time.Duration { return 10 * time.Minute },
 	})
 	want := []Query{
-		{Question: kafkaclient.Question{About: kafkaclient.AboutFeatures}, MaxAge: 10 * time.Second, Again: 5 * time.Second},
+		{Question: kafkaclient.Question{About: kafkaclient.AboutFeatures}, MaxAge: 10 * time.Minute, Renew: time.Second, Again: 5 * time.Second},
 		{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}, MaxAge: 10 * time.Minute},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -23,6 +23,9 @@ type Endpoint struct {
 type Query struct {
 	kafkaclient.Question
 	MaxAge time.Duration
+	// Renew is how old the last answer may be before the question is put anew; it counts until it is answered. Zero is a part of
+	// MaxAge.
+	Renew time.Duration
 	// Again is when the cluster is to be looked at again, for who waits for the answer to change and has no state that polls.
 	// Zero is never.
 	Again time.Duration

@@ -70,6 +70,9 @@ func (p *Polled) Read(ctx context.Context, cluster Endpoint, queries []Query, li
 	}
 	for i, q := range queries {
 		renew, again := q.MaxAge/renewals, q.Again
+		if q.Renew > 0 {
+			renew = min(renew, q.Renew)
+		}
 		if member.Endpoint.Read(q.Question).State() == poller.Unreadable {
 			renew, again = min(renew, retryFailed), retryFailed
 		}

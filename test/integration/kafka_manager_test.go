@@ -122,6 +122,9 @@ var rare = map[string]string{
 	"update core.strimzi.io/strimzipodsets/finalizers": "the API server asks for it where owner references may block deletion",
 	"patch /events":                                    "an event happens again",
 	"list kafka.strimzi.io/kafkas":                     "the API server does not stream what there is to watches",
+	"list /services":                                   "the API server does not stream what there is to watches",
+	"list /serviceaccounts":                            "the API server does not stream what there is to watches",
+	"list apps/deployments":                            "the API server does not stream what there is to watches",
 	"list coordination.k8s.io/leases":                  "asked once, before anything else",
 }
 
