@@ -33,8 +33,8 @@ type Collector struct {
 }
 
 // Collect takes the view of a cluster: objects from the cache or, for a live look, from the API server, without those that no
-// decision rests on; facts about Kafka as far as they are wanted. ErrBehind of a cached read is returned as it comes. What Kafka does not answer is an unreadable
-// or pending fact and no error.
+// decision rests on; facts about Kafka as far as they are wanted. ErrBehind of a cached read is returned as it comes. What Kafka
+// does not answer is an unreadable or pending fact and no error.
 func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) (View, error) {
 	v := View{Now: look.Now, Options: c.Options, Table: c.Table}
 	if err := v.Objects.read(ctx, kafka, look); err != nil {

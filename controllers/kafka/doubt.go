@@ -18,17 +18,26 @@ type Doubt struct {
 	Sent bool
 }
 
+const (
+	// inDoubt is how old an answer may be while a command may take effect. Each answer is followed by a look, which must not put
+	// the question again at once.
+	inDoubt = time.Second
+	// afterDoubt is how long after the last one could take effect the levels are asked for once more: an answer that is on its way
+	// for less is not asked for twice.
+	afterDoubt = 10 * time.Second
+)
+
 // hasten has the levels asked for anew while a command may change them, and once more when none can any more: a status that lost
 // its bookmark, or another wish, may have let the cluster come to rest on a level that is about to change. What was heard last counts
 // until then, so that nothing shows of it.
 func (d Doubt) hasten(q *Query, now time.Time) {
-	left := d.Until.Add(confirmAge).Sub(now)
+	left := d.Until.Add(afterDoubt).Sub(now)
 	switch {
 	case d.Until.IsZero():
 	case left <= 0:
 		q.Renew = now.Sub(d.Until) // what was asked before that
 	case d.Sent:
-		q.Renew, q.Again = confirmAge/renewals, states.DefaultPoll
+		q.Renew, q.Again = inDoubt, states.DefaultPoll
 	default:
 		q.Again = left
 	}

@@ -119,6 +119,29 @@ func TestPolledAsksAgainWhatFailed(t *testing.T) {
 	}
 }
 
+// What was heard last counts while it is asked for anew before its time: a status would show the gap, and take it back.
+func TestPolledRenewsWithoutAGap(t *testing.T) {
+	r := newPolled(t)
+	read := func() Reading {
+		q := Query{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}, MaxAge: 10 * time.Minute, Renew: time.Second}
+		return r.Read(t.Context(), here, []Query{q}, false, r.clock.Now())[0]
+	}
+	r.side.set(3, nil)
+	read()
+	r.side.gate <- struct{}{}
+	<-r.woken
+	r.clock.Step(2 * time.Second)
+	if got := read(); got.Answer.Quorum == nil || got.Answer.Quorum.Leader != 3 {
+		t.Errorf("reading %+v while it is asked for anew, want leader 3", got)
+	}
+	r.side.set(4, nil)
+	r.side.gate <- struct{}{} // it was asked for
+	<-r.woken
+	if got := read(); got.Answer.Quorum == nil || got.Answer.Quorum.Leader != 4 {
+		t.Errorf("reading %+v, want leader 4", got)
+	}
+}
+
 // A cluster that cannot even be connected to is tried again too.
 func TestPolledConnectsAgain(t *testing.T) {
 	r := newPolled(t)
