@@ -85,6 +85,50 @@ func TestAct(t *testing.T) {
 	}
 }
 
+func TestAnActionIsIdleWhereItWantsNothingOfFactsThatHoldAllItReads(t *testing.T) {
+	level := []transitions.Need{"level"}
+	cases := map[string]struct {
+		change func(*toyDefinition)
+		entry  *lifecyclev1.Lifecycle
+		facts  toyFacts
+		asked  []transitions.Need
+		want   bool
+	}{
+		"all is done":                            {entry: at("Raising", nil), facts: done(), asked: level, want: true},
+		"something is left to do":                {entry: at("Raising", nil), facts: half(), asked: level},
+		"what it reads was not asked for":        {entry: at("Raising", nil), facts: done()},
+		"what its Before reads need not be":      {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), change: resting(true), want: true},
+		"something is left to do, not permitted": {entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Allowed = false })},
+		"a memo that cannot be decoded":          {entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), change: resting(true)},
+		"it reads what it does not declare":      {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), change: resting(false)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			def := toy()
+			if tc.change != nil {
+				tc.change(&def)
+			}
+			lc := bind(mustCompile(t, def))
+			look := lc.Look(Question[struct{}, toyFacts]{View: tc.facts, UID: toyUID, Entry: tc.entry, Ask: Ask{Needs: tc.asked, Now: now}})
+			if got := look.Idle(); got != tc.want {
+				t.Errorf("idle = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// resting gives Restarting an action that has nothing to do, and that reads what it declares or does not.
+func resting(declared bool) func(*toyDefinition) {
+	return func(d *toyDefinition) {
+		d.States[restarting].Do.Do = func(f *toyFacts, _ toyMemo) []toyEffect {
+			if !declared {
+				reads(f)
+			}
+			return nil
+		}
+	}
+}
+
 func TestLifecycleTellsOfItsStatesAndActions(t *testing.T) {
 	lc := bind(mustCompile(t, toy()))
 	if lc.Name() != "version" || lc.MaxEdges() != 40 || lc.Graph().Name != "toy-version" {

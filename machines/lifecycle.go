@@ -113,6 +113,8 @@ type Look[E any] interface {
 	// Open are the events of the edges out of the bookmark's state whose guards say yes, in the order in which they are declared,
 	// from the one that Decide takes. More than one is an overlap that the order decides: for tests that want to tell of it.
 	Open() []string
+	// Idle says that the state's action wants nothing done, and that these facts hold all that it reads. Of a state that acts.
+	Idle() bool
 	// Act says what the state's action wants done. On a live view if the action demands one.
 	Act() Acting[E]
 	// Facts points to what the look was decided upon, for a journal. They are never changed.

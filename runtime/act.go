@@ -23,6 +23,10 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 		if !wanted || p.backingOff(s.Name) {
 			continue
 		}
+		if action.Live && pass.Idle(s) {
+			p.memory.trouble(s.Name).acted()
+			continue
+		}
 		if err := p.proven(ctx, action.Live); err != nil {
 			return acted, false, err
 		}

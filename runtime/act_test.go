@@ -160,6 +160,45 @@ func TestADestructiveActionReadsTheObjectLive(t *testing.T) {
 	}
 }
 
+func TestADestructiveActionWithNothingToDoLooksAtNothingLive(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	dirty, live := false, 0
+	perform, view := r.kind.Perform, r.kind.View
+	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), sweeping(t, &dirty))
+	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+		if task.Effect.Op == "sweep" {
+			return errors.New("the broom is gone")
+		}
+		return perform(ctx, task)
+	}
+	r.kind.View = func(ctx context.Context, g *api.Turnstile, look lifecycle.Viewing) (turnstile.View, error) {
+		if look.Live {
+			live++
+		}
+		return view(ctx, g, look)
+	}
+	r.restart()
+	looks := func() int { // in twenty seconds
+		live, r.liveGets = 0, 0
+		for start := r.clock.Now(); r.clock.Now().Sub(start) < 20*time.Second; {
+			r.advance(min(r.pass().RequeueAfter, time.Second))
+		}
+		return live + r.liveGets
+	}
+	if got := looks(); got != 0 || r.entry("sweeping").State != "Sweeping" {
+		t.Errorf("looked live %d times in %s", got, r.entry("sweeping").State)
+	}
+	dirty = true
+	if got := looks(); got == 0 || r.waitsFor("sweeping", "action") != "action sweep: the broom is gone" {
+		t.Errorf("looked live %d times, shows %q", got, r.waitsFor("sweeping", "action"))
+	}
+	dirty = false // somebody else swept
+	if got := looks(); got != 0 || r.waitsFor("sweeping", "action") != "" {
+		t.Errorf("looked live %d times, shows %q", got, r.waitsFor("sweeping", "action"))
+	}
+}
+
 func TestADisruptionOnACachedViewIsADefect(t *testing.T) {
 	r := newRig(t)
 	r.rest()

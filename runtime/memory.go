@@ -45,6 +45,12 @@ type trouble struct {
 // over says that what failed has worked.
 func (t *trouble) over() { t.failures, t.last, t.notBefore = 0, "", time.Time{} }
 
+// acted says that the action has nothing left to do.
+func (t *trouble) acted() {
+	t.over()
+	t.acting = ""
+}
+
 // defect of the lifecycle's machine, or nothing.
 func (t *trouble) defect() string {
 	if t == nil {

@@ -94,6 +94,30 @@ func greedy(t *testing.T) turnstile.Lifecycle {
 		}, 0)
 }
 
+// sweeping is a lifecycle that takes dirt away for good, and stays where it is.
+func sweeping(t *testing.T, dirty *bool) turnstile.Lifecycle {
+	t.Helper()
+	always := transitions.Always[toyFacts, struct{}]()
+	sweep := &machines.Action[toyFacts, struct{}, turnstile.Effect]{
+		Name: "sweep", Doc: "takes dirt away", Before: always, TurnBack: "Calm",
+		Do: func(*toyFacts, struct{}) []turnstile.Effect {
+			if !*dirty {
+				return nil
+			}
+			return []turnstile.Effect{{Op: "sweep"}}
+		},
+	}
+	return bindToy(t, "sweeping",
+		[]toyState{
+			{State: states.State{Name: "Calm", Kind: states.Rest, Doc: "calm"}},
+			{State: states.State{Name: "Sweeping", Kind: states.Work, Doc: "sweeps", Poll: time.Second}, While: always, OnTarget: machines.CarryOn, Do: sweep},
+		},
+		[]toyRow{
+			{Event: "sweep", From: "Calm", To: "Sweeping", When: always, Doc: "starts"},
+			{Event: "calm", From: "Sweeping", To: "Calm", When: transitions.Not(always, "nothing that could be"), Doc: "ends"},
+		}, 0)
+}
+
 // knocking is a lifecycle whose action knocks on every pass until the door is open. Nothing but the bookmark says that it need not.
 func knocking(t *testing.T, open *bool) turnstile.Lifecycle {
 	t.Helper()

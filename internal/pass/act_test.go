@@ -145,3 +145,23 @@ func TestNothingIsWantedOfALifecycleThatMovesOrRests(t *testing.T) {
 		t.Error("a lifecycle without an entry acts")
 	}
 }
+
+func TestIdleAsksTheDecidedView(t *testing.T) {
+	for name, tc := range map[string]struct {
+		left tank
+		want bool
+	}{
+		"something is to be done": {known(1, 2), false},
+		"nothing is left to do":   {broken(known(1, 2), func(t *tank) { t.Pouring = true }), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, views, s := filling(t, tc.left)
+			if got := pass.Idle(s); got != tc.want {
+				t.Errorf("idle = %v, want %v", got, tc.want)
+			}
+			if len(*views) > 0 {
+				t.Errorf("looked %v", *views)
+			}
+		})
+	}
+}

@@ -228,6 +228,10 @@ func Wants[O, V, E any](in In[O, V, E], s *Standing[E]) (machines.ActionInfo, bo
 	return lc.Action(s.Entry.State)
 }
 
+// Idle says that an action which Wants allows has nothing to do, by the facts that the lifecycle was decided upon. Nothing need
+// be looked at live then: where a cache that lags hides what is to be done, it brings another pass once it has caught up.
+func Idle[E any](s *Standing[E]) bool { return s.look.Idle() }
+
 // Act asks the action of one lifecycle, on a live view where the action demands one. The bookmark must be proven current.
 func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
 	lc := in.lifecycle(s.Name)

@@ -20,6 +20,7 @@ import (
 type tank struct {
 	Want, Have int
 	Intact     bool
+	Pouring    bool                   // all that the tank is to get is on its way
 	Permit     transitions.Fact[bool] // need permit: may it be filled?
 	Queue      transitions.Fact[bool] // need queue: is it its turn?
 	Level      transitions.Fact[bool] // need level: can its level be read?
@@ -74,7 +75,12 @@ func compile(t testing.TB) *machines.Machine[tank, none, string] {
 				Do: &machines.Action[tank, none, string]{
 					Name: "fill", Doc: "fills the tank", Before: costly("permitted", "permit", func(t *tank) transitions.Fact[bool] { return t.Permit }),
 					TurnBack: "Waiting", LookAgain: 2 * time.Second,
-					Do: func(t *tank, _ none) []string { return []string{"fill to " + strconv.Itoa(t.Want)} },
+					Do: func(t *tank, _ none) []string {
+						if t.Pouring {
+							return nil
+						}
+						return []string{"fill to " + strconv.Itoa(t.Want)}
+					},
 				},
 			},
 		},
