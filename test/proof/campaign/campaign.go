@@ -101,7 +101,8 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 		return runs
 	}
 	err = q.drain(ctx, c.makers(), func(ctx context.Context, plans []Plan, row int) ([]*Result, error) {
-		defer func() { c.say("%s: %d runs more", c.Subject.Name, len(plans)) }()
+		done, of := q.progress()
+		c.say("%s: %d of %d runs made, begins %d more", c.Subject.Name, done, of, len(plans))
 		return c.some(ctx, plans, row)
 	})
 	if err != nil {

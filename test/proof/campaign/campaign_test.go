@@ -27,20 +27,16 @@ func TestEveryFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subjects, err := kafkaSubjects(world, mode)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(subjects) == 0 {
-		t.Skip("DETENT_PROOF_ONLY asks for none of Kafka's ways")
-	}
+	subjects := kafkaSubjects(t, world, mode)
 	arena := begin(t, world, subjects...)
 	for _, s := range subjects {
 		t.Run(s.Name, func(t *testing.T) { campaign.Strike(t, arena, s, mode) })
 	}
 }
 
-func kafkaSubjects(world *lands, mode campaign.Mode) ([]*campaign.Subject, error) {
+// kafkaSubjects are those that are asked for; the test is skipped, with the names of all, if none is.
+func kafkaSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.Subject {
+	t.Helper()
 	type way struct {
 		name    string
 		pools   pools
@@ -53,18 +49,25 @@ func kafkaSubjects(world *lands, mode campaign.Mode) ([]*campaign.Subject, error
 	if mode.Nightly {
 		all = append(all, way{"kafka version, three controllers and three brokers", separate, upgrades()})
 	}
-	var out []*campaign.Subject
+	var (
+		out   []*campaign.Subject
+		names []string
+	)
 	for _, one := range all {
+		names = append(names, one.name)
 		if !mode.Takes(one.name) {
 			continue
 		}
 		s, err := kafkaSubject(world, one.name, one.pools, one.changes, nil)
 		if err != nil {
-			return nil, err
+			t.Fatal(err)
 		}
 		out = append(out, s)
 	}
-	return out, nil
+	if len(out) == 0 {
+		t.Skipf("DETENT_PROOF_ONLY asks for none of %q", names)
+	}
+	return out
 }
 
 // begin a control plane that knows the subjects, beside simulated kubelets.

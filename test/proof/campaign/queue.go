@@ -19,6 +19,8 @@ type queue struct {
 	waiting []*tried
 	taken   int
 	failed  error
+	// given runs are all so far, done those of them that were made.
+	given, done int
 }
 
 // tried is a plan, and what came of its runs: nil of one that was not made, since one before it in its namespace went wrong.
@@ -44,6 +46,7 @@ func newQueue(plans []Plan, inARow func(left int) int) (*queue, []*tried) {
 func (q *queue) give(to *tried, runs int) {
 	to.pending += runs
 	to.rounds++
+	q.given += runs
 	for range runs {
 		q.waiting = append(q.waiting, to)
 	}
@@ -72,6 +75,7 @@ func (q *queue) made(some []*tried, results []*Result, err error) {
 	defer q.mu.Unlock()
 	q.failed = errors.Join(q.failed, err)
 	q.taken -= len(some)
+	q.done += len(some)
 	for i, t := range some {
 		t.results = append(t.results, results[i])
 		t.pending--
@@ -83,6 +87,13 @@ func (q *queue) made(some []*tried, results []*Result, err error) {
 		}
 	}
 	q.more.Broadcast()
+}
+
+// progress is how many runs were made, and of how many. Runs that are added make these more.
+func (q *queue) progress() (done, of int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.done, q.given
 }
 
 // drain lets so many make runs side by side until none are left.

@@ -59,8 +59,13 @@ func TestQueue(t *testing.T) {
 				t.Errorf("error %v, want %v", err, tc.err)
 			}
 			var got []int
+			made := 0
 			for _, one := range all {
 				got = append(got, len(one.results))
+				made += len(one.results)
+			}
+			if done, of := q.progress(); done != made || of != made {
+				t.Errorf("tells of %d of %d runs, want %d", done, of, made)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
