@@ -30,10 +30,6 @@ type Campaign struct {
 // batch is how many namespaces one operator prepares.
 const batch = 4
 
-// repeats are how many runs more a plan is given that did not strike, and then once more: what it strikes at does not happen in every
-// run.
-var repeats = [...]int{4, 8}
-
 // Refer makes the runs without a fault that all others are compared with: so many of each change.
 func (c *Campaign) Refer(ctx context.Context, n int) error {
 	changes := len(c.Subject.Changes)
@@ -120,10 +116,10 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 // again is how many runs more a plan is given: none if it struck or went wrong.
 func (c *Campaign) again(of *tried) int {
 	r, why := c.telling(of)
-	if of.rounds > len(repeats) || len(why) > 0 || r.Fired || !r.mustStrike() && r.Took > 0 {
+	if len(why) > 0 || r.Fired || !r.mustStrike() && r.Took > 0 {
 		return 0
 	}
-	return repeats[of.rounds-1]
+	return of.more()
 }
 
 // inARow is how many runs follow one another in a namespace while so many are left: fewer towards the end, so that all namespaces

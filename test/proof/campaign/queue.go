@@ -31,6 +31,16 @@ type tried struct {
 	pending, rounds int
 }
 
+// more is how many runs more a plan is given whose runs did not strike, the first time and then once more: what it strikes at does
+// not happen in every run.
+func (t *tried) more() int {
+	repeats := [...]int{4, 8}
+	if t.rounds > len(repeats) {
+		return 0
+	}
+	return repeats[t.rounds-1]
+}
+
 func newQueue(plans []Plan, inARow func(left int) int) (*queue, []*tried) {
 	q := &queue{inARow: inARow}
 	q.more = sync.NewCond(&q.mu)

@@ -36,11 +36,10 @@ func TestQueue(t *testing.T) {
 			}
 			q, all := newQueue(plans, func(left int) int { return min(3, (left+7)/8) })
 			q.again = func(of *tried) int {
-				struck := slices.ContainsFunc(of.results, func(r *Result) bool { return r.Fired })
-				if struck || of.rounds > len(repeats) {
+				if slices.ContainsFunc(of.results, func(r *Result) bool { return r.Fired }) {
 					return 0
 				}
-				return repeats[of.rounds-1]
+				return of.more()
 			}
 			var mu sync.Mutex
 			longest, nth := 0, map[string]int{}
