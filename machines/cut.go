@@ -2,11 +2,13 @@ package machines
 
 import "strings"
 
-// Cut shortens a text to at most n bytes, n being at least 3, without splitting a character. What is no UTF-8 is replaced,
-// since it would come back from the API server as another text than was written, and be written again for ever.
+// Cut makes a text one line of at most n bytes, n being at least 3, without splitting a character: errors of several brokers come
+// on a line each, which would break the tables that people read. What is no UTF-8 is replaced, since it would come back from the
+// API server as another text than was written, and be written again for ever.
 func Cut(text string, n int) string {
 	const more = "..."
 	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "; ")
 	if len(text) <= n {
 		return text
 	}

@@ -119,6 +119,8 @@ func TestCut(t *testing.T) {
 		"a character of four bytes is not split":     {"1\U0001F600\U0001F600", 8, "1\U0001F600..."},
 		"what is no text is replaced":                {"a\xffb", 64, "a\uFFFDb"},
 		"what is no text is replaced, then cut":      {"a\xff\xfeb1234567", 8, "a\uFFFDb..."},
+		"lines become one":                           {"a is silent\nb is silent\n", 64, "a is silent; b is silent"},
+		"lines become one, then cut":                 {"ab\ncd", 5, "ab..."},
 		"nothing stays nothing":                      {"", 6, ""},
 		"a bound of the dots alone leaves just them": {"12345", 3, "..."},
 	}
@@ -145,6 +147,10 @@ func TestCutProperties(t *testing.T) {
 		if Cut(got, n) != got {
 			t.Fatalf("cutting twice differs: %q", got)
 		}
+		if strings.Contains(got, "\n") {
+			t.Fatalf("more than one line: %q", got)
+		}
+		text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "; ")
 		if utf8.ValidString(text) && len(text) <= n && got != text {
 			t.Fatalf("%q fits in %d but became %q", text, n, got)
 		}
