@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// throughProxy connects by the CONNECT method of an HTTP proxy, for brokers whose names only mean something behind it.
+// throughProxy connects by the CONNECT method of an HTTP proxy, for brokers whose names only mean something behind it. Its errors
+// leave it to the caller to say to where.
 func throughProxy(proxy string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
@@ -19,7 +20,7 @@ func throughProxy(proxy string) func(ctx context.Context, network, address strin
 		}
 		if err := connect(ctx, conn, address); err != nil {
 			_ = conn.Close() // the failure is the news
-			return nil, fmt.Errorf("connecting to %s through the proxy %s: %w", address, proxy, err)
+			return nil, fmt.Errorf("through the proxy %s: %w", proxy, err)
 		}
 		return conn, nil
 	}

@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -232,7 +234,7 @@ func (c *Client) dialBroker(addr string, conf *sarama.Config) (*sarama.Broker, e
 		return nil, err
 	}
 	if ok, err := b.Connected(); !ok {
-		return nil, errors.Join(errors.New("connecting to "+addr), err)
+		return nil, fmt.Errorf("connecting to %s: %w", addr, cmp.Or(err, sarama.ErrNotConnected))
 	}
 	return b, nil
 }
