@@ -92,6 +92,9 @@ func TestWordsOfWaits(t *testing.T) {
 			state: roll.AwaitingReady, scene: k.cluster(3).but(rolltest.Down(2), rolltest.Gone(0)),
 			want: []string{"node-ready: not ready: " + pool + "0, " + pool + "2 (cannot pull image apache/kafka:none)"},
 		},
+		"a new cluster has no nodes yet": {
+			state: roll.AwaitingReady, scene: k.cluster(0), want: []string{"node-ready: no node exists yet"},
+		},
 		"a restarted node does not come up": {
 			state: roll.AwaitingReady, memo: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Down(1)),
 			want: []string{"node-ready: " + pool + "1: cannot pull image apache/kafka:none"},

@@ -141,7 +141,7 @@ func (in Inclusion[F, E]) allReady() transitions.Guard[F, Memo] {
 				return transitions.Deny("one node is in hand")
 			}
 			down := Troubles(facts)
-			return transitions.If(len(down) == 0 && len(facts.Nodes) > 0, "not ready: "+Names(down))
+			return transitions.If(len(down) == 0 && len(facts.Nodes) > 0, notReady(down))
 		},
 	}
 }
@@ -164,6 +164,14 @@ func (in Inclusion[F, E]) restarted() transitions.Guard[F, Memo] {
 		})
 }
 
+// notReady tells of a first start that is not over.
+func notReady(down []string) string {
+	if len(down) == 0 {
+		return "no node exists yet"
+	}
+	return "not ready: " + Names(down)
+}
+
 // ready says yes when the node in hand is ready. While none is in hand it says whom the first start waits for, so that a
 // person reads one reason and not two.
 func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
@@ -174,7 +182,7 @@ func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
 			n := facts.Node(m.Node)
 			switch {
 			case n == nil:
-				return transitions.Verdict{Answer: transitions.No, Want: "every pod of the new cluster ready", Saw: "not ready: " + Names(Troubles(facts))}
+				return transitions.Verdict{Answer: transitions.No, Want: "every pod of the new cluster ready", Saw: notReady(Troubles(facts))}
 			case n.Running && n.Ready:
 				return transitions.Allow()
 			case n.Trouble != "":
