@@ -58,11 +58,7 @@ func TestAct(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			def := toy()
-			if tc.change != nil {
-				tc.change(&def)
-			}
-			lc := bind(mustCompile(t, def))
+			lc := bind(mustCompile(t, changed(tc.change)))
 			action, ok := lc.Action(tc.entry.State)
 			if !ok {
 				t.Fatalf("%s has no action", tc.entry.State)
@@ -104,11 +100,7 @@ func TestAnActionIsIdleWhereItWantsNothingOfFactsThatHoldAllItReads(t *testing.T
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			def := toy()
-			if tc.change != nil {
-				tc.change(&def)
-			}
-			lc := bind(mustCompile(t, def))
+			lc := bind(mustCompile(t, changed(tc.change)))
 			look := lc.Look(Question[struct{}, toyFacts]{View: tc.facts, UID: toyUID, Entry: tc.entry, Ask: Ask{Needs: tc.asked, Now: now}})
 			if got := look.Idle(); got != tc.want {
 				t.Errorf("idle = %v, want %v", got, tc.want)

@@ -239,10 +239,7 @@ var decisions = map[string]decideCase{
 func TestDecide(t *testing.T) {
 	for name, tc := range decisions {
 		t.Run(name, func(t *testing.T) {
-			def := toy()
-			if tc.change != nil {
-				tc.change(&def)
-			}
+			def := changed(tc.change)
 			before := tc.entry.DeepCopy()
 			got := lookAt(mustCompile(t, def), tc.entry, tc.facts, tc.needs...).Decide()
 			if tc.err != "" {

@@ -72,7 +72,9 @@ type Action[F, M, E any] struct {
 	Doc string
 	// Needs are the costly facts that Do reads.
 	Needs []transitions.Need
-	// Do returns what is to be done now; nothing means that all is done and the world must move.
+	// Do returns what is to be done now; nothing means that all is done and the world must move. An action with a Before is asked
+	// on the facts of the decision first, and on live ones only if it wants something of those: what only a live look can tell
+	// must not be what it waits for.
 	Do func(facts *F, memo M) []E
 	// Before holds every permission given on the path to this action, asked on live facts in the same pass, whenever Do wants
 	// something. A destructive action has one. No takes the edge turned-back; unknown waits.

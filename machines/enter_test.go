@@ -91,11 +91,7 @@ func TestDeadline(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			def := toy()
-			if tc.change != nil {
-				tc.change(&def)
-			}
-			m := mustCompile(t, def)
+			m := mustCompile(t, changed(tc.change))
 			lc := bind(m)
 			got, err := lc.Look(Question[struct{}, toyFacts]{
 				View: tc.facts, UID: toyUID, Entry: at(tc.move.From, nil), DeadlineScale: tc.scale,
@@ -336,10 +332,7 @@ func TestWaitingFor(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			def := toy()
-			if tc.change != nil {
-				tc.change(&def)
-			}
+			def := changed(tc.change)
 			entry := at(tc.state, nil)
 			if tc.state == "Restarting" {
 				entry.Memo = map[string]string{"node": "b"}

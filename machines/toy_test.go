@@ -251,3 +251,12 @@ func with(f toyFacts, change func(*toyFacts)) toyFacts {
 	change(&f)
 	return f
 }
+
+// changed is the toy with one thing about it changed, if anything.
+func changed(change func(*toyDefinition)) toyDefinition {
+	def := toy()
+	if change != nil {
+		change(&def)
+	}
+	return def
+}

@@ -24,7 +24,7 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 			continue
 		}
 		if action.Live && pass.Idle(s) {
-			p.memory.trouble(s.Name).acted()
+			p.memory.trouble(s.Name).over()
 			continue
 		}
 		if err := p.proven(ctx, action.Live); err != nil {

@@ -186,11 +186,11 @@ func TestADestructiveActionWithNothingToDoLooksAtNothingLive(t *testing.T) {
 		}
 		return live + r.liveGets
 	}
-	if got := looks(); got != 0 || r.entry("sweeping").State != "Sweeping" {
+	if got := looks(); got != 0 || r.entry("sweeping").State != "Working" {
 		t.Errorf("looked live %d times in %s", got, r.entry("sweeping").State)
 	}
 	dirty = true
-	if got := looks(); got == 0 || r.waitsFor("sweeping", "action") != "action sweep: the broom is gone" {
+	if got := looks(); got == 0 || r.waitsFor("sweeping", "action") != "action sweeping: the broom is gone" {
 		t.Errorf("looked live %d times, shows %q", got, r.waitsFor("sweeping", "action"))
 	}
 	dirty = false // somebody else swept

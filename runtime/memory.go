@@ -42,14 +42,8 @@ type trouble struct {
 	deciding, acting string
 }
 
-// over says that what failed has worked.
-func (t *trouble) over() { t.failures, t.last, t.notBefore = 0, "", time.Time{} }
-
-// acted says that the action has nothing left to do.
-func (t *trouble) acted() {
-	t.over()
-	t.acting = ""
-}
+// over says that what failed has worked, or is not wanted any more.
+func (t *trouble) over() { t.failures, t.last, t.acting, t.notBefore = 0, "", "", time.Time{} }
 
 // defect of the lifecycle's machine, or nothing.
 func (t *trouble) defect() string {

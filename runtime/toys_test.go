@@ -75,46 +75,36 @@ func spinning(t *testing.T) turnstile.Lifecycle {
 // greedy is a lifecycle whose action wants two disruptions at once.
 func greedy(t *testing.T) turnstile.Lifecycle {
 	t.Helper()
-	always := transitions.Always[toyFacts, struct{}]()
-	shove := &machines.Action[toyFacts, struct{}, turnstile.Effect]{
-		Name: "shove", Doc: "shoves both arms", Before: always, TurnBack: "Calm",
-		Do: func(*toyFacts, struct{}) []turnstile.Effect {
-			return []turnstile.Effect{{Op: "shove", Arm: "0"}, {Op: "shove", Arm: "1"}}
-		},
-	}
-	never := transitions.Not(always, "nothing that could be")
-	return bindToy(t, "greedy",
-		[]toyState{
-			{State: states.State{Name: "Calm", Kind: states.Rest, Doc: "calm"}},
-			{State: states.State{Name: "Shoving", Kind: states.Work, Doc: "shoves", Poll: time.Second}, While: always, OnTarget: machines.CarryOn, Do: shove},
-		},
-		[]toyRow{
-			{Event: "shove", From: "Calm", To: "Shoving", When: always, Doc: "starts"},
-			{Event: "calm", From: "Shoving", To: "Calm", When: never, Doc: "ends"},
-		}, 0)
+	return atWork(t, "greedy", func() []turnstile.Effect { return []turnstile.Effect{{Op: "shove", Arm: "0"}, {Op: "shove", Arm: "1"}} })
 }
 
-// sweeping is a lifecycle that takes dirt away for good, and stays where it is.
+// sweeping is a lifecycle that takes dirt away for good.
 func sweeping(t *testing.T, dirty *bool) turnstile.Lifecycle {
 	t.Helper()
+	return atWork(t, "sweeping", func() []turnstile.Effect {
+		if !*dirty {
+			return nil
+		}
+		return []turnstile.Effect{{Op: "sweep"}}
+	})
+}
+
+// atWork is a lifecycle that goes to work and stays there. Its action takes something away.
+func atWork(t *testing.T, name string, do func() []turnstile.Effect) turnstile.Lifecycle {
+	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()
-	sweep := &machines.Action[toyFacts, struct{}, turnstile.Effect]{
-		Name: "sweep", Doc: "takes dirt away", Before: always, TurnBack: "Calm",
-		Do: func(*toyFacts, struct{}) []turnstile.Effect {
-			if !*dirty {
-				return nil
-			}
-			return []turnstile.Effect{{Op: "sweep"}}
-		},
+	work := &machines.Action[toyFacts, struct{}, turnstile.Effect]{
+		Name: name, Doc: "does what it is there for", Before: always, TurnBack: "Calm",
+		Do: func(*toyFacts, struct{}) []turnstile.Effect { return do() },
 	}
-	return bindToy(t, "sweeping",
+	return bindToy(t, name,
 		[]toyState{
 			{State: states.State{Name: "Calm", Kind: states.Rest, Doc: "calm"}},
-			{State: states.State{Name: "Sweeping", Kind: states.Work, Doc: "sweeps", Poll: time.Second}, While: always, OnTarget: machines.CarryOn, Do: sweep},
+			{State: states.State{Name: "Working", Kind: states.Work, Doc: "works", Poll: time.Second}, While: always, OnTarget: machines.CarryOn, Do: work},
 		},
 		[]toyRow{
-			{Event: "sweep", From: "Calm", To: "Sweeping", When: always, Doc: "starts"},
-			{Event: "calm", From: "Sweeping", To: "Calm", When: transitions.Not(always, "nothing that could be"), Doc: "ends"},
+			{Event: "start", From: "Calm", To: "Working", When: always, Doc: "starts"},
+			{Event: "end", From: "Working", To: "Calm", When: transitions.Not(always, "nothing that could be"), Doc: "ends"},
 		}, 0)
 }
 

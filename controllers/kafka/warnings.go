@@ -92,7 +92,7 @@ func (w warned) listeners(spec *kafkav1beta2.KafkaClusterSpec) {
 func (w warned) config(spec *kafkav1beta2.KafkaClusterSpec) {
 	properties, err := spec.Properties()
 	if err != nil {
-		w.add(ReasonInvalidConfig, strings.ReplaceAll(err.Error(), "\n", "; "))
+		w.add(ReasonInvalidConfig, err.Error())
 	}
 	var left, secret []string
 	for _, name := range slices.Sorted(maps.Keys(properties)) {

@@ -140,8 +140,7 @@ func (in Inclusion[F, E]) allReady() transitions.Guard[F, Memo] {
 			if m.Node != None {
 				return transitions.Deny("one node is in hand")
 			}
-			down := Troubles(facts)
-			return transitions.If(len(down) == 0 && len(facts.Nodes) > 0, notReady(down))
+			return transitions.If(len(facts.Nodes) > 0 && len(Troubles(facts)) == 0, notReady(facts))
 		},
 	}
 }
@@ -165,11 +164,11 @@ func (in Inclusion[F, E]) restarted() transitions.Guard[F, Memo] {
 }
 
 // notReady tells of a first start that is not over.
-func notReady(down []string) string {
-	if len(down) == 0 {
+func notReady(f *Facts) string {
+	if len(f.Nodes) == 0 {
 		return "no node exists yet"
 	}
-	return "not ready: " + Names(down)
+	return "not ready: " + Names(Troubles(f))
 }
 
 // ready says yes when the node in hand is ready. While none is in hand it says whom the first start waits for, so that a
@@ -182,7 +181,7 @@ func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
 			n := facts.Node(m.Node)
 			switch {
 			case n == nil:
-				return transitions.Verdict{Answer: transitions.No, Want: "every pod of the new cluster ready", Saw: notReady(Troubles(facts))}
+				return transitions.Verdict{Answer: transitions.No, Want: "every pod of the new cluster ready", Saw: notReady(facts)}
 			case n.Running && n.Ready:
 				return transitions.Allow()
 			case n.Trouble != "":

@@ -119,7 +119,7 @@ func (c *Campaign) again(of *tried) int {
 	if len(why) > 0 || r.Fired || !r.mustStrike() && r.Took > 0 {
 		return 0
 	}
-	return of.more()
+	return of.repeats()
 }
 
 // inARow is how many runs follow one another in a namespace while so many are left: fewer towards the end, so that all namespaces

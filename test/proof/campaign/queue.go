@@ -19,8 +19,8 @@ type queue struct {
 	waiting []*tried
 	taken   int
 	failed  error
-	// given runs are all so far, done those of them that were made.
-	given, done int
+	// given are all runs so far.
+	given int
 }
 
 // tried is a plan, and what came of its runs: nil of one that was not made, since one before it in its namespace went wrong.
@@ -31,14 +31,14 @@ type tried struct {
 	pending, rounds int
 }
 
-// more is how many runs more a plan is given whose runs did not strike, the first time and then once more: what it strikes at does
+// repeats is how many runs more a plan is given whose runs did not strike, the first time and then once more: what it strikes at does
 // not happen in every run.
-func (t *tried) more() int {
-	repeats := [...]int{4, 8}
-	if t.rounds > len(repeats) {
+func (t *tried) repeats() int {
+	runs := [...]int{4, 8}
+	if t.rounds > len(runs) {
 		return 0
 	}
-	return repeats[t.rounds-1]
+	return runs[t.rounds-1]
 }
 
 func newQueue(plans []Plan, inARow func(left int) int) (*queue, []*tried) {
@@ -85,7 +85,6 @@ func (q *queue) made(some []*tried, results []*Result, err error) {
 	defer q.mu.Unlock()
 	q.failed = errors.Join(q.failed, err)
 	q.taken -= len(some)
-	q.done += len(some)
 	for i, t := range some {
 		t.results = append(t.results, results[i])
 		t.pending--
@@ -103,7 +102,7 @@ func (q *queue) made(some []*tried, results []*Result, err error) {
 func (q *queue) progress() (done, of int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.done, q.given
+	return q.given - len(q.waiting) - q.taken, q.given
 }
 
 // drain lets so many make runs side by side until none are left.

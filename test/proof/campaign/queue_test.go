@@ -39,7 +39,7 @@ func TestQueue(t *testing.T) {
 				if slices.ContainsFunc(of.results, func(r *Result) bool { return r.Fired }) {
 					return 0
 				}
-				return of.more()
+				return of.repeats()
 			}
 			var mu sync.Mutex
 			longest, nth := 0, map[string]int{}
