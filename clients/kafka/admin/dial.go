@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -93,11 +94,14 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	return b, nil
 }
 
-// DialTLS is how franz-go dials: with TLS when it is asked for.
+// DialTLS is how franz-go dials: with TLS when it is asked for. franz-go does not say to where it failed to.
 func (d *dialer) DialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, network, addr)
-	if err != nil || d.opts.TLS == nil {
-		return conn, err
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", addr, err)
+	}
+	if d.opts.TLS == nil {
+		return conn, nil
 	}
 	conf := d.opts.TLS.Clone()
 	if conf.ServerName == "" {
@@ -108,7 +112,7 @@ func (d *dialer) DialTLS(ctx context.Context, network, addr string) (net.Conn, e
 	secure := tls.Client(conn, conf)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close() // the handshake's error is what matters
-		return nil, err
+		return nil, fmt.Errorf("connecting to %s: %w", addr, err)
 	}
 	return secure, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -83,6 +84,11 @@ func TestNothingListens(t *testing.T) {
 	for _, about := range []kafka.Subject{kafka.AboutBrokers, kafka.AboutFeatures, kafka.AboutQuorum, kafka.AboutPartitions, kafka.AboutLogDirs, kafka.AboutConfigs} {
 		_, err := kafka.Ask(t.Context(), c, kafka.Question{About: about, Broker: 1})
 		wantUnreadable(t, err)
+		for line := range strings.Lines(err.Error()) {
+			if !strings.Contains(line, "connecting to node-") {
+				t.Errorf("asked about %s, says %q, want where to on each line", about, err)
+			}
+		}
 	}
 	for name, err := range map[string]error{
 		"raise":      c.UpdateFeature(t.Context(), kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: 27, Kind: kafka.Upgrade}),
