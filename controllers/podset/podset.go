@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -42,6 +43,7 @@ type Reconciler struct {
 	Ours func(context.Context, *corev1beta2.StrimziPodSet) (bool, error)
 
 	relapses relapses
+	uids     uids
 }
 
 var _ reconcile.Reconciler = &Reconciler{}
@@ -53,18 +55,24 @@ const pause = 200 * time.Millisecond
 // from an older one. Nothing is deleted but a pod that has ended, and one whose node was stopped on purpose.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := &corev1beta2.StrimziPodSet{}
-	if err := r.Client.Get(ctx, request.NamespacedName, set); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+	err := r.Client.Get(ctx, request.NamespacedName, set)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.forget(r.uids.gone(request.NamespacedName))
+		return reconcile.Result{}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("reading StrimziPodSet %s: %w", request, err)
 	}
 	ours, err := r.ours(ctx, set)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("finding out whose StrimziPodSet %s is: %w", request, err)
 	}
 	if set.DeletionTimestamp != nil || !ours {
-		r.Children.Forget(set.UID)
-		r.relapses.forget(set.UID)
+		r.uids.gone(request.NamespacedName)
+		r.forget(set.UID)
 		return reconcile.Result{}, nil
 	}
+	r.forget(r.uids.saw(request.NamespacedName, set.UID))
 	again, err := r.tend(ctx, set)
 	switch {
 	case errors.Is(err, lifecycle.ErrBehind), apierrors.IsConflict(err):
@@ -73,6 +81,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("tending the pods of StrimziPodSet %s: %w", request, err)
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// forget drops what is remembered of a set that is gone. The empty UID is no set.
+func (r *Reconciler) forget(set types.UID) {
+	if set == "" {
+		return
+	}
+	r.Children.Forget(set)
+	r.relapses.forget(set)
 }
 
 func (r *Reconciler) ours(ctx context.Context, set *corev1beta2.StrimziPodSet) (bool, error) {
@@ -224,7 +241,7 @@ func adopt(ctx context.Context, write lifecycle.Writer, pod *corev1.Pod) error {
 // SetupWithManager registers the controller. A pod wakes the set that its labels name, whether or not it has an owner. Where not
 // every set is ours, so does a Kafka resource that comes into sight: its sets may have been somebody else's before.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
-	b := ctrl.NewControllerManagedBy(mgr).For(&corev1beta2.StrimziPodSet{}).WithOptions(options).
+	b := ctrl.NewControllerManagedBy(mgr).For(&corev1beta2.StrimziPodSet{}).WithOptions(limited(options)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 			cluster, pool := o.GetLabels()[labels.Cluster], o.GetLabels()[labels.Pool]
 			if cluster == "" || pool == "" {
