@@ -79,9 +79,9 @@ func (h host) Look(pod kubelet.Pod, now int64) kubelet.Process {
 		}
 		return kubelet.Process{Exited: true, End: kubelet.End{Code: exitFailed, Words: words}}
 	}
-	reachesReady := !slices.Contains(h.Script.NeverReady, pod.NamespacedName)
+	passes := !slices.Contains(h.Script.FailingProbes, pod.NamespacedName)
 	if !isNode {
-		return kubelet.Process{Ready: reachesReady}
+		return kubelet.Process{Ready: passes}
 	}
 	h.tick(c)
 	n, _ := c.Kafka.Node(id)
@@ -91,7 +91,7 @@ func (h host) Look(pod kubelet.Pod, now int64) kubelet.Process {
 	case kafka.Stopped:
 		return kubelet.Process{Exited: true, End: kubelet.End{Code: exitKilled, Words: fmt.Sprintf("node %d was stopped", id)}}
 	default:
-		return kubelet.Process{Ready: reachesReady && n.Process == kafka.Running}
+		return kubelet.Process{Ready: passes && n.Process == kafka.Running}
 	}
 }
 

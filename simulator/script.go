@@ -11,8 +11,9 @@ import (
 type Script struct {
 	// BadImages cannot be pulled.
 	BadImages []string
-	// NeverReady are pods whose program runs and never passes its probe.
-	NeverReady []types.NamespacedName
+	// FailingProbes are pods whose readiness probe fails while their program runs on: a pod that was ready lapses as soon as the
+	// probe has failed as often as its failureThreshold says, and is ready again after the first probe that passes.
+	FailingProbes []types.NamespacedName
 	// Crashes are pods whose program dies some time after each start.
 	Crashes []Crash
 }
@@ -27,7 +28,7 @@ type Crash struct {
 }
 
 func (s Script) clone() Script {
-	return Script{BadImages: slices.Clone(s.BadImages), NeverReady: slices.Clone(s.NeverReady), Crashes: slices.Clone(s.Crashes)}
+	return Script{BadImages: slices.Clone(s.BadImages), FailingProbes: slices.Clone(s.FailingProbes), Crashes: slices.Clone(s.Crashes)}
 }
 
 // crash of the pod's program, if it is scripted and due.

@@ -211,9 +211,9 @@ func TestScript(t *testing.T) {
 		return types.NamespacedName{Namespace: "prod", Name: specs[i].name()}
 	}
 	r.state.Script = simulator.Script{
-		BadImages:  []string{"apache/kafka:4.2.0"},
-		NeverReady: []types.NamespacedName{at(3)},
-		Crashes:    []simulator.Crash{{NamespacedName: at(4), After: 5_000, Words: "out of file handles"}},
+		BadImages:     []string{"apache/kafka:4.2.0"},
+		FailingProbes: []types.NamespacedName{at(3)},
+		Crashes:       []simulator.Crash{{NamespacedName: at(4), After: 5_000, Words: "out of file handles"}},
 	}
 	specs[5].version = "4.2.0"
 	r.create(specs...)

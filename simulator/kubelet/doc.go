@@ -8,6 +8,9 @@
 // Times are simulated milliseconds; Timeline turns them into the wall clock's. The shapes of the status (phases, reasons,
 // conditions, messages) are those of the kubelet of Kubernetes 1.34.
 //
+// A kubelet can be lost (LoseNode): the processes of its pods run on, nothing is started, stopped or reported there, and what the
+// node lifecycle controller does is done: its Node and its pods show as not ready.
+//
 // Left out: restart policies other than Always, sidecars among the init containers, liveness and startup probes, hooks and
 // ephemeral containers.
 package kubelet

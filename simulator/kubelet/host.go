@@ -72,4 +72,6 @@ type Node struct {
 	Name string
 	// Unschedulable as kubectl cordon makes it.
 	Unschedulable bool
+	// Lost says that its kubelet does not report any more. See LoseNode.
+	Lost bool
 }

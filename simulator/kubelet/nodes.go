@@ -50,6 +50,12 @@ func createNode(ctx context.Context, c client.Client, name string, now time.Time
 	return c.Status().Update(ctx, node)
 }
 
+// What a node says of itself that is ready.
+const (
+	reasonKubeletReady  = "KubeletReady"
+	messageKubeletReady = "the node is simulated"
+)
+
 func nodeStatus(name string, now metav1.Time) corev1.NodeStatus {
 	size := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("256Gi"), corev1.ResourcePods: resource.MustParse("1000"),
@@ -67,7 +73,7 @@ func nodeStatus(name string, now metav1.Time) corev1.NodeStatus {
 			condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
 			condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
 			condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-			condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "the node is simulated"),
+			condition(corev1.NodeReady, corev1.ConditionTrue, reasonKubeletReady, messageKubeletReady),
 		},
 	}
 }

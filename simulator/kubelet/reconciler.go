@@ -91,23 +91,38 @@ const behind = 20 * time.Millisecond
 
 func (r *Reconciler) sync(ctx context.Context, pod *corev1.Pod) (Outcome, error) {
 	var mounts Mounts
-	var nodes []Node
 	if r.world.NeedsMounts(client.ObjectKeyFromObject(pod), pod.UID) {
 		var err error
 		if mounts, err = MountsOf(ctx, r.live, pod); err != nil {
 			return Outcome{}, err
 		}
 	}
-	if pod.Spec.NodeName == "" {
-		list := &corev1.NodeList{}
-		if err := r.client.List(ctx, list); err != nil {
-			return Outcome{}, fmt.Errorf("listing nodes for pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		for i := range list.Items {
-			nodes = append(nodes, Node{Name: list.Items[i].Name, Unschedulable: list.Items[i].Spec.Unschedulable})
-		}
+	nodes, err := r.nodesFor(ctx, pod)
+	if err != nil {
+		return Outcome{}, err
 	}
 	return r.world.SyncPod(pod, mounts, nodes), nil
+}
+
+// nodesFor a pod are all while it has none, and then its own.
+func (r *Reconciler) nodesFor(ctx context.Context, pod *corev1.Pod) ([]Node, error) {
+	if pod.Spec.NodeName != "" {
+		own := &corev1.Node{}
+		err := r.client.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, own)
+		if err != nil {
+			return nil, client.IgnoreNotFound(err)
+		}
+		return []Node{nodeOf(own)}, nil
+	}
+	list := &corev1.NodeList{}
+	if err := r.client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing nodes for pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	nodes := make([]Node, 0, len(list.Items))
+	for i := range list.Items {
+		nodes = append(nodes, nodeOf(&list.Items[i]))
+	}
+	return nodes, nil
 }
 
 func (r *Reconciler) write(ctx context.Context, pod *corev1.Pod, outcome *Outcome) error {

@@ -15,7 +15,7 @@ type Sight struct {
 	// Pod as the API server has it. It is not changed.
 	Pod    *corev1.Pod
 	Mounts Mounts
-	// Nodes to choose from while the pod has none.
+	// Nodes to choose from while the pod has none, or at least the pod's own.
 	Nodes    []Node
 	Timeline Timeline
 	Now      int64
@@ -52,6 +52,9 @@ const (
 func (s *Pods) Sync(host Host, sight Sight) Outcome {
 	p := s.of(host, sight)
 	v := visit{pods: s, p: p, host: host, Sight: sight}
+	if v.lost() {
+		return v.unheard()
+	}
 	for range maxMoves {
 		step, due := p.Step, p.Due
 		v.move()
@@ -167,7 +170,7 @@ func (v *visit) unschedulable() string {
 	switch {
 	case v.Mounts.Unclaimed != "":
 		return fmt.Sprintf("0/%d nodes are available: persistentvolumeclaim %q not found.", total, v.Mounts.Unclaimed)
-	case !slices.ContainsFunc(v.Nodes, func(n Node) bool { return !n.Unschedulable }):
+	case !slices.ContainsFunc(v.Nodes, Node.takesPods):
 		return fmt.Sprintf("0/%d nodes are available: %d node(s) were unschedulable.", total, total)
 	default:
 		return ""
@@ -187,7 +190,7 @@ func (v *visit) chooseNode() string {
 		}
 		return group, all
 	}
-	nodes := slices.DeleteFunc(slices.Clone(v.Nodes), func(n Node) bool { return n.Unschedulable })
+	nodes := slices.DeleteFunc(slices.Clone(v.Nodes), func(n Node) bool { return !n.takesPods() })
 	return slices.MinFunc(nodes, func(a, b Node) int {
 		groupA, allA := load(a)
 		groupB, allB := load(b)

@@ -97,7 +97,7 @@ func (s *script) neverReady(pod types.NamespacedName, never bool) {
 	} else {
 		delete(s.never, pod)
 	}
-	s.world.SetScript(simulator.Script{NeverReady: slices.Collect(maps.Keys(s.never))})
+	s.world.SetScript(simulator.Script{FailingProbes: slices.Collect(maps.Keys(s.never))})
 }
 
 // births are the pods that ever existed.
