@@ -18,8 +18,11 @@ const (
 	bootstrapSuffix = "-kafka-bootstrap"
 )
 
-// DialContext connects to a simulated broker by the names that it has within a cluster: those of its pod and of the bootstrap
-// Service, on any port. Every other name is refused, so that nothing ever leaves this machine.
+// controlPort is the port of every controller's listener. Source: Strimzi.
+const controlPort = "9090"
+
+// DialContext connects to a simulated node by the names that it has within a cluster: those of its pod and of the bootstrap
+// Service. Port 9090 of a pod is its controller's listener, every other port its broker's. Every other name is refused, so that nothing ever leaves this machine.
 func (w *World) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	target, err := w.resolve(address)
 	if err != nil {
@@ -31,7 +34,7 @@ func (w *World) DialContext(ctx context.Context, network, address string) (net.C
 
 // resolve finds the loopback address behind a name within the cluster.
 func (w *World) resolve(address string) (string, error) {
-	host, _, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", fmt.Errorf("address %q is not host:port: %w", address, err)
 	}
@@ -43,7 +46,7 @@ func (w *World) resolve(address string) (string, error) {
 	defer w.mu.Unlock()
 	if cluster, found := strings.CutSuffix(service, brokersSuffix); found && pod != "" {
 		name := types.NamespacedName{Namespace: namespace, Name: cluster}
-		return w.broker(name, pod)
+		return w.node(name, pod, port == controlPort)
 	}
 	if cluster, found := strings.CutSuffix(service, bootstrapSuffix); found && pod == "" {
 		return w.anyBroker(types.NamespacedName{Namespace: namespace, Name: cluster})
@@ -65,12 +68,15 @@ func splitHost(host string) (pod, service, namespace string, ok bool) {
 	}
 }
 
-// broker of the pod. Its name ends in the id of its node.
-func (w *World) broker(cluster types.NamespacedName, pod string) (string, error) {
+// node of the pod, at one of its two listeners. The pod's name ends in the id of its node.
+func (w *World) node(cluster types.NamespacedName, pod string, controller bool) (string, error) {
 	server := w.servers[cluster]
 	id, err := strconv.ParseInt(pod[strings.LastIndexByte(pod, '-')+1:], 10, 32)
 	if _, exists := w.state.pods.Find(types.NamespacedName{Namespace: cluster.Namespace, Name: pod}); server == nil || err != nil || !exists {
 		return "", fmt.Errorf("no such host: there is no pod %s/%s", cluster.Namespace, pod)
+	}
+	if controller {
+		return listening(server.ControllerAddr(int32(id)), pod)
 	}
 	return listening(server.Addr(int32(id)), pod)
 }

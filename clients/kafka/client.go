@@ -20,6 +20,9 @@ type Reader interface {
 	LogDirs(ctx context.Context, broker int32) (LogDirs, error)
 	// BrokerConfigs reads the effective values of ConfigNames from that broker.
 	BrokerConfigs(ctx context.Context, broker int32) (Configs, error)
+	// Member reads what the node reports of itself, from that node. A node that does not
+	// answer is a report and no error; an error says that the node was not asked.
+	Member(ctx context.Context, node int32) (Member, error)
 }
 
 // UpdateKind says which way a feature level may move.

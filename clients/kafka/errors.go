@@ -10,6 +10,7 @@ import (
 const (
 	CodeUnknownServerError         int16 = -1
 	CodeUnknownTopicOrPartition    int16 = 3
+	CodeNotLeaderOrFollower        int16 = 6
 	CodeRequestTimedOut            int16 = 7
 	CodeNetworkException           int16 = 13
 	CodeClusterAuthorizationFailed int16 = 31

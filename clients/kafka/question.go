@@ -17,12 +17,13 @@ const (
 	AboutPartitions Subject = "partitions"
 	AboutLogDirs    Subject = "log-dirs" // of the broker
 	AboutConfigs    Subject = "configs"  // of the broker
+	AboutMember     Subject = "member"   // of the node, from the node itself
 )
 
 // Question is one read, as a value that can be compared, queued and answered later.
 type Question struct {
 	About Subject `json:"about"`
-	// Broker that is asked, for the subjects that are of one broker; else 0.
+	// Broker that is asked, for the subjects that are of one broker or node; else 0.
 	Broker int32 `json:"broker,omitempty"`
 }
 
@@ -34,6 +35,7 @@ type Answer struct {
 	Partitions *Partitions `json:"partitions,omitempty"`
 	LogDirs    *LogDirs    `json:"logDirs,omitempty"`
 	Configs    Configs     `json:"configs,omitempty"`
+	Member     *Member     `json:"member,omitempty"`
 }
 
 // Ask puts one question to a cluster.
@@ -60,6 +62,9 @@ func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
 	case AboutConfigs:
 		v, err := r.BrokerConfigs(ctx, q.Broker)
 		return Answer{Configs: v}, err
+	case AboutMember:
+		v, err := r.Member(ctx, q.Broker)
+		return Answer{Member: &v}, err
 	default:
 		return Answer{}, fmt.Errorf("asking kafka about %q: there is no such subject", q.About)
 	}

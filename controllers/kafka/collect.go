@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -107,6 +109,27 @@ const liveTimeout = 5 * time.Second
 func endpoint(kafka *kafkav1beta2.Kafka) Endpoint {
 	return Endpoint{
 		Name: client.ObjectKeyFromObject(kafka), UID: kafka.UID,
-		Bootstrap: []string{fmt.Sprintf("%s-kafka-bootstrap.%s.svc:9091", kafka.Name, kafka.Namespace)},
+		Bootstrap: []string{fmt.Sprintf("%s.%s.svc:%d", render.BootstrapName(kafka.Name), kafka.Namespace, render.PortReplication)},
 	}
+}
+
+// endpointWith is the endpoint with the addresses of every node that has a pod, in the roles that its pod runs.
+func endpointWith(kafka *kafkav1beta2.Kafka, nodes []Node) Endpoint {
+	e := endpoint(kafka)
+	e.Nodes = make(map[int32]kafkaclient.NodeAddress, len(nodes))
+	for i := range nodes {
+		n := &nodes[i]
+		host := render.Host(kafka.Namespace, kafka.Name, n.PodName)
+		var at kafkaclient.NodeAddress
+		if n.RolesRunning.Broker {
+			at.Broker = fmt.Sprintf("%s:%d", host, render.PortReplication)
+		}
+		if n.RolesRunning.Controller {
+			at.Controller = fmt.Sprintf("%s:%d", host, render.PortControl)
+		}
+		if at != (kafkaclient.NodeAddress{}) {
+			e.Nodes[n.ID] = at
+		}
+	}
+	return e
 }

@@ -17,7 +17,7 @@ import (
 
 // observe asks Kafka what is wanted of it, and what came of the external writes.
 func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *View, look lifecycle.Viewing) {
-	cluster := endpoint(kafka)
+	cluster := endpointWith(kafka, v.Nodes)
 	v.Answers = map[string]Answer{}
 	for lc, ticket := range look.Tickets {
 		if a := c.Observer.Answer(cluster, ticket); a.State != AnswerNone {

@@ -17,6 +17,11 @@ type Endpoint struct {
 	UID  types.UID
 	// Bootstrap addresses, host:port, as they are reached inside the Kubernetes cluster.
 	Bootstrap []string
+	// Nodes are the addresses of the single nodes that have a pod, by id.
+	Nodes map[int32]kafkaclient.NodeAddress
+	// Node finds a node in the newest Nodes that were read with. Polled sets it for Connect, so that a cluster that grows
+	// keeps its connections.
+	Node func(id int32) (kafkaclient.NodeAddress, bool)
 }
 
 // Query is one question to a cluster, and how old its answer may be.

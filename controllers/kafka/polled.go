@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -44,6 +45,21 @@ type pollKey struct {
 type polledCluster struct {
 	*poller.Endpoint[kafkaclient.Question, kafkaclient.Answer, kafkaclient.Command]
 	client kafkaclient.Client
+	nodes  *addressBook
+}
+
+// addressBook holds the addresses of the nodes of one cluster as they are now.
+type addressBook struct {
+	newest atomic.Pointer[map[int32]kafkaclient.NodeAddress]
+}
+
+func (b *addressBook) find(id int32) (kafkaclient.NodeAddress, bool) {
+	nodes := b.newest.Load()
+	if nodes == nil {
+		return kafkaclient.NodeAddress{}, false
+	}
+	at, ok := (*nodes)[id]
+	return at, ok
 }
 
 // renewals is how many times within its greatest age an answer is asked for anew.
@@ -58,6 +74,9 @@ func (p *Polled) Read(ctx context.Context, cluster Endpoint, queries []Query, li
 	out := make([]Reading, len(queries))
 	wake := func() { p.Wake(cluster.Name) }
 	member, err := p.member(cluster, "")
+	if err == nil {
+		member.nodes.newest.Store(&cluster.Nodes)
+	}
 	if err != nil {
 		for i := range out {
 			out[i].Err = err
@@ -173,11 +192,13 @@ func (p *Polled) Close() {
 
 func (p *Polled) member(cluster Endpoint, lifecycle string) (*polledCluster, error) {
 	return p.members.Get(pollKey{cluster.UID, lifecycle}, strings.Join(cluster.Bootstrap, ","), func() (*polledCluster, error) {
+		nodes := &addressBook{}
+		cluster.Node = nodes.find
 		c, closeClient, err := p.Connect(cluster)
 		if err != nil {
 			return nil, err
 		}
-		return &polledCluster{client: c, Endpoint: poller.New(poller.Options[kafkaclient.Question, kafkaclient.Answer, kafkaclient.Command]{
+		return &polledCluster{client: c, nodes: nodes, Endpoint: poller.New(poller.Options[kafkaclient.Question, kafkaclient.Answer, kafkaclient.Command]{
 			Ask: func(ctx context.Context, q kafkaclient.Question) (kafkaclient.Answer, error) {
 				return kafkaclient.Ask(ctx, c, q)
 			},

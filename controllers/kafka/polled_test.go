@@ -278,3 +278,28 @@ func TestPolledLooksAgain(t *testing.T) {
 		})
 	}
 }
+
+// A cluster that grows keeps its client, which finds the new node.
+func TestClientFindsTheNodesAsTheyAreNow(t *testing.T) {
+	var connected []Endpoint
+	p := &Polled{
+		Connect: func(e Endpoint) (kafkaclient.Client, func(), error) {
+			connected = append(connected, e)
+			return &slowSide{}, func() {}, nil
+		},
+		Wake: func(types.NamespacedName) {}, Clock: clocktesting.NewFakeClock(noon),
+	}
+	t.Cleanup(p.Close)
+	grown := here
+	grown.Nodes = map[int32]kafkaclient.NodeAddress{7: {Broker: "pod-7:9091"}}
+	for _, e := range []Endpoint{here, grown} {
+		p.Read(t.Context(), e, nil, false, noon)
+	}
+	if len(connected) != 1 {
+		t.Fatalf("connected %d times", len(connected))
+	}
+	got, found := connected[0].Node(7)
+	if diff := cmp.Diff(kafkaclient.NodeAddress{Broker: "pod-7:9091"}, got); diff != "" || !found {
+		t.Errorf("found %v (-want +got):\n%s", found, diff)
+	}
+}

@@ -143,6 +143,52 @@ func (m Memory) BrokerConfigs(ctx context.Context, broker int32) (client.Configs
 	})
 }
 
+// Member implements client.Reader. The roles of a node that never ran are not known, so it cannot be asked.
+func (m Memory) Member(ctx context.Context, id int32) (client.Member, error) {
+	return read(ctx, "asking node "+strconv.Itoa(int(id))+" about itself", func() (client.Member, error) {
+		n, ok := m.Cluster.Node(id)
+		if !ok {
+			return client.Member{}, fmt.Errorf("no address of node %d is known", id)
+		}
+		member := client.Member{ID: id}
+		if n.Broker {
+			member.Broker = m.brokerReport(id)
+		}
+		if n.Controller {
+			member.Controller = m.controllerReport(id)
+		}
+		return member, nil
+	})
+}
+
+func (m Memory) brokerReport(id int32) client.RoleReport {
+	brokers, err := m.Cluster.DescribeCluster(id, m.maxVersion(id, RequestDescribeCluster), true, EndpointBrokers)
+	if err != nil {
+		return failedReport(err)
+	}
+	return client.BrokerReport(id, brokers)
+}
+
+func (m Memory) controllerReport(id int32) client.RoleReport {
+	leader, err := m.Cluster.DescribeControllers(id)
+	if r, ok := client.AsRefused(err); ok && r.Code == client.CodeUnsupportedVersion {
+		var q client.Quorum
+		q, err = m.Cluster.DescribeQuorumAt(id)
+		leader = q.Leader
+	}
+	if err != nil {
+		return failedReport(err)
+	}
+	return client.ControllerReport(leader)
+}
+
+func failedReport(err error) client.RoleReport {
+	if r, ok := client.AsRefused(err); ok {
+		return client.UnclearReport(r.Error())
+	}
+	return client.SilentReport(err)
+}
+
 // UpdateFeature implements client.Writer.
 func (m Memory) UpdateFeature(ctx context.Context, u client.FeatureUpdate) error {
 	what := fmt.Sprintf("updating %s to level %d", u.Name, u.Level)

@@ -35,6 +35,8 @@ type Node struct {
 	// Host and Port that its broker advertises.
 	Host string
 	Port int32
+	// ControllerPort is where its controller listens, on the same host; 0 when no name leads there.
+	ControllerPort int32
 	// Broker and Controller are the roles it was started with.
 	Broker, Controller bool
 	Process            Process
@@ -69,6 +71,8 @@ type Start struct {
 	// Host and Port that its broker advertises.
 	Host string
 	Port int32
+	// ControllerPort is where its controller listens, on the same host. Optional.
+	ControllerPort int32
 	// SnapshotInterval in milliseconds; 0 is the cluster's, negative is never.
 	SnapshotInterval int64
 }
@@ -97,7 +101,7 @@ func (c *Cluster) StartNode(id int32, start Start, now int64) error {
 		start.SnapshotInterval = c.Settings.Snapshot
 	}
 	n.Binary, n.Broker, n.Controller = binary, start.Broker, start.Controller
-	n.Host, n.Port = start.Host, start.Port
+	n.Host, n.Port, n.ControllerPort = start.Host, start.Port, start.ControllerPort
 	n.SnapshotInterval = start.SnapshotInterval
 	n.Process, n.UpAt, n.Epoch, n.LastWords = Starting, c.Now+c.Settings.Start, 0, ""
 	c.Tick(now)

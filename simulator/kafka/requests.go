@@ -172,6 +172,54 @@ func (c *Cluster) replica(id int32) client.QuorumReplica {
 	return r
 }
 
+// listening returns the controller that a request is sent to at its own listener, if it is there to answer.
+func (c *Cluster) listening(at int32) (*Node, error) {
+	i := c.nodeIndex(at)
+	if i < 0 || c.Unreachable || c.Nodes[i].Unreachable || !c.votes(&c.Nodes[i]) {
+		return nil, ErrUnreachable
+	}
+	return &c.Nodes[i], nil
+}
+
+// ControllerAnswers tells whether the node's controller listener accepts connections.
+func (c *Cluster) ControllerAnswers(id int32) bool {
+	_, err := c.listening(id)
+	return err == nil
+}
+
+// DescribeControllers answers DescribeCluster of a controller about the controllers: which leader it knows. It does so from
+// 3.7-IV0 on.
+func (c *Cluster) DescribeControllers(at int32) (leader int32, err error) {
+	if _, err := c.listening(at); err != nil {
+		return None, err
+	}
+	leader = None
+	err = c.guarded(RequestDescribeCluster, at, func() error {
+		if c.Level(client.MetadataVersion) < controllerRegistration {
+			return refused(client.CodeUnsupportedVersion, "Direct-to-controller communication is not supported with the current MetadataVersion.")
+		}
+		leader = c.Leader
+		return nil
+	})
+	return leader, err
+}
+
+// DescribeQuorumAt answers DescribeQuorum of a controller itself, which only the leader does.
+func (c *Cluster) DescribeQuorumAt(at int32) (client.Quorum, error) {
+	if _, err := c.listening(at); err != nil {
+		return client.Quorum{}, err
+	}
+	var answer client.Quorum
+	err := c.guarded(RequestDescribeQuorum, at, func() error {
+		if c.Leader != at {
+			return refused(client.CodeNotLeaderOrFollower, "")
+		}
+		answer = c.quorum()
+		return nil
+	})
+	return answer, err
+}
+
 // DescribeLogDirs answers DescribeLogDirs of the broker itself.
 func (c *Cluster) DescribeLogDirs(via int32) (client.LogDirs, error) {
 	if _, err := c.answering(via); err != nil {

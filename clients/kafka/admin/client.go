@@ -38,6 +38,9 @@ type Client struct {
 	// franz is nil until the quorum is asked for.
 	franz *kgo.Client
 
+	// members are the questions under way that are put to one node, which wait for no turn.
+	members members
+
 	// life ends with Close, and with it the call under way.
 	life    context.Context //nolint:containedctx // the life of the client, not of a call
 	end     context.CancelCauseFunc
@@ -85,6 +88,7 @@ func (c *Client) saramaConfig() *sarama.Config {
 func (c *Client) Close() {
 	c.closing.Do(func() {
 		c.end(errClosed)
+		c.members.close()
 		<-c.turn // never given back: every later call fails
 		for addr := range c.open {
 			c.drop(addr)

@@ -42,14 +42,14 @@ func newWorld(t testing.TB, version string) *world {
 	}
 	t.Cleanup(server.Close)
 	w.server = server
-	w.options = admin.Options{Bootstrap: server.Bootstrap(), Dial: server.DialContext, Timeout: 3 * time.Second, AttemptTimeout: time.Second}
+	w.options = admin.Options{Bootstrap: server.Bootstrap(), Nodes: server.Node, Dial: server.DialContext, Timeout: 3 * time.Second, AttemptTimeout: time.Second}
 	return w
 }
 
 func start(t testing.TB, c *simulated.Cluster, id int32, version string) {
 	t.Helper()
 	host := map[int32]string{1: "node-1.kafka.test", 2: "node-2.kafka.test", 3: "node-3.kafka.test"}[id]
-	if err := c.StartNode(id, simulated.Start{Version: version, Broker: true, Controller: true, Host: host, Port: 9091}, c.Now); err != nil {
+	if err := c.StartNode(id, simulated.Start{Version: version, Broker: true, Controller: true, Host: host, Port: 9091, ControllerPort: 9090}, c.Now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,6 +77,7 @@ func TestReadsEqualTheModel(t *testing.T) {
 	questions := []kafka.Question{
 		{About: kafka.AboutFeatures}, {About: kafka.AboutSupport, Broker: 2}, {About: kafka.AboutBrokers}, {About: kafka.AboutQuorum},
 		{About: kafka.AboutPartitions}, {About: kafka.AboutLogDirs, Broker: 2}, {About: kafka.AboutConfigs, Broker: 3},
+		{About: kafka.AboutMember, Broker: 1}, {About: kafka.AboutMember, Broker: 3},
 	}
 	for _, version := range []string{"3.9.2", "4.1.2"} {
 		w := newWorld(t, version)

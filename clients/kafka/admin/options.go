@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net"
 	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
 )
 
 // Defaults of Options. A lease is renewed within 10 s, and a call must end well before.
@@ -26,6 +28,9 @@ const (
 type Options struct {
 	// Bootstrap are the addresses, as host:port, to find the cluster by. At least one.
 	Bootstrap []string
+	// Nodes finds the addresses of one node, as they are when it is called, for questions
+	// that are put to one node. It must be safe for concurrent use. Without it they fail.
+	Nodes func(id int32) (kafka.NodeAddress, bool)
 	// TLS is used for every connection when it is set. Without a ServerName the name of
 	// the address that is dialled is verified.
 	TLS *tls.Config

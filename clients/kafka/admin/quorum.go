@@ -18,12 +18,7 @@ const metadataTopic = "__cluster_metadata"
 // Quorum implements kafka.Reader.
 func (c *Client) Quorum(ctx context.Context) (kafka.Quorum, error) {
 	return read(ctx, c, "describing the quorum", func(ctx context.Context) (kafka.Quorum, error) {
-		req := kmsg.NewPtrDescribeQuorumRequest()
-		topic := kmsg.NewDescribeQuorumRequestTopic()
-		topic.Topic = metadataTopic
-		topic.Partitions = append(topic.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
-		req.Topics = append(req.Topics, topic)
-		resp, err := c.franzRead(ctx, req)
+		resp, err := c.franzRead(ctx, describeQuorumRequest())
 		if err != nil {
 			return kafka.Quorum{}, err
 		}
@@ -33,6 +28,15 @@ func (c *Client) Quorum(ctx context.Context) (kafka.Quorum, error) {
 		}
 		return quorumOf(answer)
 	})
+}
+
+func describeQuorumRequest() *kmsg.DescribeQuorumRequest {
+	req := kmsg.NewPtrDescribeQuorumRequest()
+	topic := kmsg.NewDescribeQuorumRequestTopic()
+	topic.Topic = metadataTopic
+	topic.Partitions = append(topic.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
+	req.Topics = append(req.Topics, topic)
+	return req
 }
 
 // as is a response as the type that its request has.

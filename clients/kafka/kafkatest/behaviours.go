@@ -68,7 +68,7 @@ func snapshotting() Setup {
 // Behaviours is the whole table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
-	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), describing(), versions()} {
+	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), describing(), members(), versions()} {
 		all = append(all, rows...)
 	}
 	return all
@@ -220,6 +220,32 @@ func describing() []Behaviour {
 			When: Kill(3), Want: accepted(), Then: []Step{InSync("orders", 1, 2), Start("4.1.2", 3), InSync("orders", 1, 2, 3)},
 		},
 	}
+}
+
+// members are what a node reports of itself.
+func members() []Behaviour {
+	rows := []Behaviour{
+		{
+			Name: "a broker alone reports itself as a broker", Setup: withFour(), When: Read(kafka.Question{About: kafka.AboutMember, Broker: 4}),
+			Then: []Step{Reports(4, serving, noRole), Reports(1, serving, serving)},
+		},
+		{
+			Name: "a node that was killed does not answer", Setup: withFour(), Given: []Step{Kill(3), Kill(4)},
+			When: Read(kafka.Question{About: kafka.AboutMember, Broker: 3}), Then: []Step{Reports(3, silent, silent), Reports(4, silent, noRole), Reports(1, serving, serving)},
+		},
+		{
+			Name: "a live broker that was unregistered reports that it is none", Setup: withFour(),
+			Given: []Step{Unregister(4)}, When: Read(kafka.Question{About: kafka.AboutMember, Broker: 4}), Then: []Step{Reports(4, idle, noRole)},
+		},
+	}
+	for _, r := range Releases() {
+		rows = append(rows, Behaviour{
+			Name: r.Version + ": a controller without a majority reports that it knows no leader", Setup: three(r.Version),
+			Given: []Step{Reports(1, serving, serving), KillAtOnce(2, 3)}, When: Read(kafka.Question{About: kafka.AboutMember, Broker: 1}),
+			Then: []Step{Reports(1, serving, idle), Reports(2, silent, silent)},
+		})
+	}
+	return rows
 }
 
 func versions() []Behaviour {

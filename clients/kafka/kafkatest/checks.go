@@ -64,6 +64,26 @@ func Finalized(release string, metadata int16) Step {
 	}, "finalized as %s formats", release)
 }
 
+// Reports wants a node to report these of its roles, whatever reasons it gives.
+func Reports(node int32, broker, controller kafka.RoleReport) Step {
+	return eventually(func(ctx context.Context, w World) error {
+		got, err := w.Client().Member(ctx, node)
+		if err != nil {
+			return err
+		}
+		got.Broker.Reason, got.Controller.Reason = "", ""
+		return differs(kafka.Member{ID: node, Broker: broker, Controller: controller}, got)
+	}, "node %d reports broker %+v, controller %+v", node, broker, controller)
+}
+
+// What a role may report.
+var (
+	serving = kafka.RoleReport{Asked: true, Answered: true, Serving: true}
+	idle    = kafka.RoleReport{Asked: true, Answered: true}
+	silent  = kafka.RoleReport{Asked: true}
+	noRole  = kafka.RoleReport{}
+)
+
 // Supports wants broker 1 to report the ranges of the release.
 func Supports(release string) Step {
 	return eventually(func(ctx context.Context, w World) error {

@@ -63,6 +63,18 @@ func Kill(node int32) Step {
 	}, "kill %d until it is fenced", node)
 }
 
+// KillAtOnce ends the nodes' processes without a word and waits for nothing.
+func KillAtOnce(nodes ...int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		for _, id := range nodes {
+			if err := w.Kill(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, "kill %v", nodes)
+}
+
 // FollowerAt restarts the node on the release until another one leads the quorum.
 func FollowerAt(release string, node int32) Step {
 	return step(func(ctx context.Context, w World) error {

@@ -46,7 +46,7 @@ func newConfig(in *Input) config {
 	var voters []string
 	for i := range in.Nodes {
 		if n := &in.Nodes[i]; n.Controller {
-			voters = append(voters, fmt.Sprintf("%d@%s.%s.%s.svc:%d", n.ID, n.Pod, HeadlessName(in.Name), in.Namespace, portControl))
+			voters = append(voters, fmt.Sprintf("%d@%s.%s.%s.svc:%d", n.ID, n.Pod, HeadlessName(in.Name), in.Namespace, PortControl))
 		}
 	}
 	c.voters = strings.Join(voters, ",")
@@ -80,11 +80,11 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 	}
 	if n.Controller {
 		roles = append(roles, "controller")
-		add(listenerControl, portControl, false)
+		add(listenerControl, PortControl, false)
 	}
 	if n.Broker {
 		roles = append(roles, "broker")
-		add(listenerReplication, portReplication, true)
+		add(listenerReplication, PortReplication, true)
 		for i := range c.config.listeners {
 			add(listenerName(&c.config.listeners[i]), c.config.listeners[i].Port, true)
 		}

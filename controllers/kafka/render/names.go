@@ -2,10 +2,10 @@ package render
 
 import "fmt"
 
-// Ports that every cluster has.
+// Ports of the listeners that every cluster has: between controllers, and between brokers.
 const (
-	portControl     = 9090
-	portReplication = 9091
+	PortControl     = 9090
+	PortReplication = 9091
 )
 
 // Names of a cluster's listeners, as Strimzi gives them.
@@ -30,6 +30,9 @@ func EntityOperatorName(cluster string) string { return cluster + "-entity-opera
 func ExporterName(cluster string) string { return cluster + "-kafka-exporter" }
 
 // host is the name under which a pod is reached.
-func (c *Cluster) host(pod string) string {
-	return fmt.Sprintf("%s.%s.%s.svc", pod, HeadlessName(c.in.Name), c.in.Namespace)
+func (c *Cluster) host(pod string) string { return Host(c.in.Namespace, c.in.Name, pod) }
+
+// Host is the name under which a pod of the cluster is reached from every namespace.
+func Host(namespace, cluster, pod string) string {
+	return fmt.Sprintf("%s.%s.%s.svc", pod, HeadlessName(cluster), namespace)
 }

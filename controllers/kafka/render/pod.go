@@ -160,9 +160,9 @@ func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, 
 	if heap := heapOptions(jvm, container.Resources); heap != "" {
 		container.Env = append(container.Env, corev1.EnvVar{Name: "KAFKA_HEAP_OPTS", Value: heap})
 	}
-	port := int32(portControl)
+	port := int32(PortControl)
 	if n.Broker {
-		port = portReplication
+		port = PortReplication
 	}
 	// There is no liveness probe: a process that is gone ends the container by itself, and one that takes long to recover its
 	// log would only start over.
@@ -177,12 +177,12 @@ func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, 
 func (c *Cluster) ports(n *Node) []corev1.ContainerPort {
 	var out []corev1.ContainerPort
 	if n.Controller {
-		out = append(out, corev1.ContainerPort{Name: "tcp-ctrlplane", ContainerPort: portControl, Protocol: corev1.ProtocolTCP})
+		out = append(out, corev1.ContainerPort{Name: "tcp-ctrlplane", ContainerPort: PortControl, Protocol: corev1.ProtocolTCP})
 	}
 	if !n.Broker {
 		return out
 	}
-	out = append(out, corev1.ContainerPort{Name: "tcp-replication", ContainerPort: portReplication, Protocol: corev1.ProtocolTCP})
+	out = append(out, corev1.ContainerPort{Name: "tcp-replication", ContainerPort: PortReplication, Protocol: corev1.ProtocolTCP})
 	for _, l := range c.config.listeners {
 		out = append(out, corev1.ContainerPort{Name: "tcp-" + l.Name, ContainerPort: l.Port, Protocol: corev1.ProtocolTCP})
 	}

@@ -13,7 +13,7 @@ import (
 func (c *Cluster) Services() []*corev1.Service { return always(c, "services", c.services) }
 
 func (c *Cluster) services() []*corev1.Service {
-	clients := []corev1.ServicePort{servicePort("tcp-replication", portReplication)}
+	clients := []corev1.ServicePort{servicePort("tcp-replication", PortReplication)}
 	for _, l := range c.config.listeners {
 		clients = append(clients, servicePort("tcp-"+l.Name, l.Port))
 	}
@@ -26,7 +26,7 @@ func (c *Cluster) services() []*corev1.Service {
 				Type: corev1.ServiceTypeClusterIP, ClusterIP: corev1.ClusterIPNone, Selector: c.selector(),
 				// Nodes must find each other before any of them is ready.
 				PublishNotReadyAddresses: true,
-				Ports:                    append([]corev1.ServicePort{servicePort("tcp-ctrlplane", portControl)}, clients...),
+				Ports:                    append([]corev1.ServicePort{servicePort("tcp-ctrlplane", PortControl)}, clients...),
 			},
 		},
 		{

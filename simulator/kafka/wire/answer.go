@@ -48,6 +48,37 @@ func Answer(c *kafka.Cluster, via int32, request kmsg.Request) (kmsg.Response, e
 	}
 }
 
+// AnswerAtController is the response of a controller to a request at its own listener, with the errors of Answer.
+func AnswerAtController(c *kafka.Cluster, at int32, request kmsg.Request) (kmsg.Response, error) {
+	if !c.ControllerAnswers(at) {
+		return nil, kafka.ErrUnreachable
+	}
+	n, _ := c.Node(at)
+	binary := c.Binaries[n.Binary]
+	newest := binary.MaxVersion(nameOf(request))
+	if r, ok := request.(*kmsg.ApiVersionsRequest); ok && r.Version > newest {
+		return oldVersions(newest), nil
+	}
+	if request.GetVersion() > newest {
+		return nil, fmt.Errorf("answering request %d: version %d is above %d", request.Key(), request.GetVersion(), newest)
+	}
+	switch r := request.(type) {
+	case *kmsg.ApiVersionsRequest:
+		resp := r.ResponseKind().(*kmsg.ApiVersionsResponse)
+		for _, known := range []kafka.Request{kafka.RequestAPIVersions, kafka.RequestDescribeQuorum, kafka.RequestDescribeCluster} {
+			resp.ApiKeys = append(resp.ApiKeys, kmsg.ApiVersionsResponseApiKey{ApiKey: keyOf(known), MaxVersion: binary.MaxVersion(known)})
+		}
+		return resp, nil
+	case *kmsg.DescribeClusterRequest:
+		return describeControllers(c, at, r)
+	case *kmsg.DescribeQuorumRequest:
+		q, err := c.DescribeQuorumAt(at)
+		return quorumResponse(r, q, err)
+	default:
+		return nil, fmt.Errorf("answering request %d: the model of a controller does not know it", request.Key())
+	}
+}
+
 // nameOf is the model's name of the request, which is the protocol's.
 func nameOf(request kmsg.Request) kafka.Request {
 	return kafka.Request(kmsg.NameForKey(request.Key()))

@@ -87,7 +87,7 @@ func newSocketWorld(t *testing.T, s kafkatest.Setup) *world {
 		}
 	}}
 	w.boot()
-	c, err := admin.New(admin.Options{Bootstrap: server.Bootstrap(), Dial: server.DialContext})
+	c, err := admin.New(admin.Options{Bootstrap: server.Bootstrap(), Nodes: server.Node, Dial: server.DialContext})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (w *world) start(id int32, release string) kafka.Start {
 	return kafka.Start{
 		Version: release, Broker: true, Controller: slices.Contains(w.setup.Nodes, id),
 		SnapshotInterval: w.setup.SnapshotInterval.Milliseconds(),
-		Host:             fmt.Sprintf("node-%d.kafka.test", id), Port: 9091,
+		Host:             fmt.Sprintf("node-%d.kafka.test", id), Port: 9091, ControllerPort: 9090,
 	}
 }
 

@@ -95,8 +95,31 @@ func describeCluster(c *kafka.Cluster, via int32, r *kmsg.DescribeClusterRequest
 	return resp, nil
 }
 
+func describeControllers(c *kafka.Cluster, at int32, r *kmsg.DescribeClusterRequest) (kmsg.Response, error) {
+	leader, err := c.DescribeControllers(at)
+	resp := r.ResponseKind().(*kmsg.DescribeClusterResponse)
+	resp.ErrorCode, resp.ErrorMessage, err = refusal(err)
+	if err != nil {
+		return nil, err
+	}
+	resp.ClusterID, resp.ControllerID, resp.EndpointType = c.ID, leader, r.EndpointType
+	for _, registration := range c.Controllers {
+		out := kmsg.NewDescribeClusterResponseBroker()
+		out.NodeID = registration.ID
+		if n, ok := c.Node(registration.ID); ok {
+			out.Host, out.Port = n.Host, n.ControllerPort
+		}
+		resp.Brokers = append(resp.Brokers, out)
+	}
+	return resp, nil
+}
+
 func describeQuorum(c *kafka.Cluster, via int32, r *kmsg.DescribeQuorumRequest) (kmsg.Response, error) {
 	q, err := c.DescribeQuorum(via)
+	return quorumResponse(r, q, err)
+}
+
+func quorumResponse(r *kmsg.DescribeQuorumRequest, q client.Quorum, err error) (kmsg.Response, error) {
 	resp := r.ResponseKind().(*kmsg.DescribeQuorumResponse)
 	code, text, err := refusal(err)
 	if err != nil {

@@ -12,22 +12,29 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	client "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// Server serves every broker of a cluster that answers on a loopback address of its
-// own, and none for those that do not: their connections are cut and new ones refused.
+// Server serves every broker and every controller of a cluster that answers on a loopback
+// address of its own, and none for those that do not: their connections are cut and new ones refused.
 // It is safe for concurrent use; the cluster belongs to it until Close.
 type Server struct {
 	tls *tls.Config
 
 	mu        sync.Mutex
 	cluster   *kafka.Cluster
-	endpoints map[int32]*endpoint
+	endpoints map[listener]*endpoint
 	closed    bool
 }
 
-// endpoint is where one broker listens, or last listened.
+// listener is one role of one node.
+type listener struct {
+	id         int32
+	controller bool
+}
+
+// endpoint is where one listener is, or last was.
 type endpoint struct {
 	addr string
 	fake *kfake.Cluster // nil while it does not listen
@@ -35,7 +42,7 @@ type endpoint struct {
 
 // NewServer serves the cluster, over TLS when a configuration is given.
 func NewServer(c *kafka.Cluster, serverTLS *tls.Config) (*Server, error) {
-	s := &Server{tls: serverTLS, cluster: c, endpoints: map[int32]*endpoint{}}
+	s := &Server{tls: serverTLS, cluster: c, endpoints: map[listener]*endpoint{}}
 	return s, s.Do(func(*kafka.Cluster) {})
 }
 
@@ -56,30 +63,40 @@ func (s *Server) follow() error {
 	}
 	for i := range s.cluster.Nodes {
 		n := &s.cluster.Nodes[i]
-		e := s.endpoints[n.ID]
-		if e == nil {
-			e = &endpoint{}
-			s.endpoints[n.ID] = e
+		at := listener{id: n.ID}
+		if err := s.listen(at, s.cluster.Answers(n.ID)); err != nil {
+			return err
 		}
-		switch answers := s.cluster.Answers(n.ID); {
-		case answers && e.fake == nil:
-			if err := s.open(n.ID, e); err != nil {
-				return err
-			}
-		case !answers && e.fake != nil:
-			e.fake.Close()
-			e.fake = nil
-		}
-		if n.Host == "" && e.addr != "" {
+		if e := s.endpoints[at]; n.Host == "" && e.addr != "" {
 			n.Host, n.Port = split(e.addr)
+		}
+		if err := s.listen(listener{id: n.ID, controller: true}, s.cluster.ControllerAnswers(n.ID)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (s *Server) open(id int32, e *endpoint) error {
+// listen opens or closes one listener.
+func (s *Server) listen(at listener, answers bool) error {
+	e := s.endpoints[at]
+	if e == nil {
+		e = &endpoint{}
+		s.endpoints[at] = e
+	}
+	switch {
+	case answers && e.fake == nil:
+		return s.open(at, e)
+	case !answers && e.fake != nil:
+		e.fake.Close()
+		e.fake = nil
+	}
+	return nil
+}
+
+func (s *Server) open(at listener, e *endpoint) error {
 	opts := []kfake.Opt{kfake.NumBrokers(1), kfake.ListenFn(func(network, _ string) (net.Listener, error) {
-		l, err := listen(network, e.addr)
+		l, err := reopen(network, e.addr)
 		if err == nil {
 			e.addr = l.Addr().String()
 		}
@@ -90,20 +107,20 @@ func (s *Server) open(id int32, e *endpoint) error {
 	}
 	fake, err := kfake.NewCluster(opts...)
 	if err != nil {
-		return fmt.Errorf("listening for broker %d: %w", id, err)
+		return fmt.Errorf("listening for node %d: %w", at.id, err)
 	}
 	fake.Control(func(request kmsg.Request) (kmsg.Response, error, bool) {
 		fake.KeepControl()
-		response, err := s.answer(id, request)
+		response, err := s.answer(at, request)
 		return response, err, true
 	})
 	e.fake = fake
 	return nil
 }
 
-// listen takes the address that the broker had, so that a client that knows it finds it
+// reopen takes the address that the listener had, so that a client that knows it finds it
 // again, or another when there was none or it was taken meanwhile.
-func listen(network, addr string) (net.Listener, error) {
+func reopen(network, addr string) (net.Listener, error) {
 	var conf net.ListenConfig
 	if addr != "" {
 		if l, err := conf.Listen(context.Background(), network, addr); err == nil {
@@ -114,13 +131,17 @@ func listen(network, addr string) (net.Listener, error) {
 }
 
 // answer returns neither a response nor an error when the client is to wait in vain.
-func (s *Server) answer(id int32, request kmsg.Request) (kmsg.Response, error) {
+func (s *Server) answer(at listener, request kmsg.Request) (kmsg.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, net.ErrClosed
 	}
-	response, err := Answer(s.cluster, id, request)
+	ask := Answer
+	if at.controller {
+		ask = AnswerAtController
+	}
+	response, err := ask(s.cluster, at.id, request)
 	if errors.Is(err, kafka.ErrNoAnswer) {
 		return nil, s.follow()
 	}
@@ -129,13 +150,33 @@ func (s *Server) answer(id int32, request kmsg.Request) (kmsg.Response, error) {
 
 // Addr is the loopback address that the broker listens on, or last listened on; empty
 // when it never did.
-func (s *Server) Addr(id int32) string {
+func (s *Server) Addr(id int32) string { return s.addr(listener{id: id}) }
+
+// ControllerAddr is the same of the node's controller.
+func (s *Server) ControllerAddr(id int32) string { return s.addr(listener{id: id, controller: true}) }
+
+func (s *Server) addr(at listener) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.endpoints[id]; e != nil {
+	if e := s.endpoints[at]; e != nil {
 		return e.addr
 	}
 	return ""
+}
+
+// Node finds the addresses of a node: the advertised one of its broker, and that of a controller that has a port.
+func (s *Server) Node(id int32) (client.NodeAddress, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, found := s.cluster.Node(id)
+	var at client.NodeAddress
+	if n.Broker && n.Host != "" {
+		at.Broker = net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port)))
+	}
+	if n.Controller && n.ControllerPort != 0 {
+		at.Controller = net.JoinHostPort(n.Host, strconv.Itoa(int(n.ControllerPort)))
+	}
+	return at, found
 }
 
 // Bootstrap lists the advertised addresses of the cluster's brokers.
@@ -151,8 +192,8 @@ func (s *Server) Bootstrap() []string {
 	return addrs
 }
 
-// DialContext dials an advertised address where it listens on loopback. An address that no
-// listening broker advertises is refused, so that nothing ever leaves the machine.
+// DialContext dials an advertised address, or that of a controller, where it listens on loopback. An address at
+// which nothing listens is refused, so that nothing ever leaves the machine.
 func (s *Server) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	target := s.target(addr)
 	if target == "" {
@@ -167,7 +208,8 @@ func (s *Server) target(addr string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range s.cluster.Nodes {
-		if e := s.endpoints[n.ID]; n.Host == host && n.Port == port && e != nil && e.fake != nil {
+		at := listener{id: n.ID, controller: n.Controller && n.ControllerPort == port}
+		if e := s.endpoints[at]; n.Host == host && (n.Port == port || at.controller) && e != nil && e.fake != nil {
 			return e.addr
 		}
 	}

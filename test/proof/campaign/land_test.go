@@ -190,6 +190,11 @@ func (c *caller) BrokerConfigs(ctx context.Context, broker int32) (kafkaclient.C
 	return asked(c, func(m kafka.Memory) (kafkaclient.Configs, error) { return m.BrokerConfigs(ctx, broker) })
 }
 
+// Member implements kafkaclient.Reader.
+func (c *caller) Member(ctx context.Context, node int32) (kafkaclient.Member, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Member, error) { return m.Member(ctx, node) })
+}
+
 // UpdateFeature implements kafkaclient.Writer.
 func (c *caller) UpdateFeature(ctx context.Context, update kafkaclient.FeatureUpdate) error {
 	what := fmt.Sprintf("%s %s to %d", update.Kind, update.Name, update.Level)

@@ -58,7 +58,7 @@ func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluste
 		c.nodes[id] = n
 		bootstrap = append(bootstrap, n.addr())
 	}
-	if c.client, err = admin.New(admin.Options{Bootstrap: bootstrap}); err != nil {
+	if c.client, err = admin.New(admin.Options{Bootstrap: bootstrap, Nodes: c.find}); err != nil {
 		return c, err
 	}
 	for _, id := range ids {
@@ -80,6 +80,19 @@ func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluste
 		}
 	}
 	return c, nil
+}
+
+// find gives the addresses of a node in its roles.
+func (c *Cluster) find(id int32) (kafka.NodeAddress, bool) {
+	n := c.nodes[id]
+	if n == nil {
+		return kafka.NodeAddress{}, false
+	}
+	at := kafka.NodeAddress{Broker: n.addr()}
+	if slices.Contains(c.setup.Nodes, id) {
+		at.Controller = n.controllerAddr()
+	}
+	return at, true
 }
 
 // Close ends every process and returns when all are gone.

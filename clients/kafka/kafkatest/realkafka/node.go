@@ -26,9 +26,10 @@ type node struct {
 	gone chan struct{}
 }
 
-func (n *node) addr() string   { return "127.0.0.1:" + strconv.Itoa(n.brokerPort) }
-func (n *node) config() string { return n.file("server.properties") }
-func (n *node) log() string    { return n.file("server.log") }
+func (n *node) addr() string           { return "127.0.0.1:" + strconv.Itoa(n.brokerPort) }
+func (n *node) controllerAddr() string { return "127.0.0.1:" + strconv.Itoa(n.controllerPort) }
+func (n *node) config() string         { return n.file("server.properties") }
+func (n *node) log() string            { return n.file("server.log") }
 
 func (n *node) file(name string) string { return filepath.Join(n.dir, name) }
 
