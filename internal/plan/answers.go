@@ -13,19 +13,38 @@ import (
 )
 
 // finalized is the level of metadata.version: as the World says, else as the status does, else the highest that every process runs.
+// It is 0 where the status has a name that means no level known here: which level that is is unknown, and no other stands in for it.
 func (b *background) finalized() int16 {
 	if level, err := metadataLevel(b.told.MetadataVersion); err == nil {
 		return level
 	}
-	if text := b.kafka.Status.KafkaMetadataVersion; text != "" {
-		if level, err := metadataLevel(text); err == nil {
-			return level
-		}
-		if m, err := versions.ParseMetadata(text); err == nil && m.Newer() {
-			return versions.HighestMetadata + 1
-		}
+	text := b.kafka.Status.KafkaMetadataVersion
+	if text == "" {
+		return b.lowest()
 	}
-	return b.lowest()
+	m, err := versions.ParseMetadata(text)
+	switch level, known := m.Level(); {
+	case err == nil && known:
+		return level
+	case err == nil && m.Newer():
+		return versions.HighestMetadata + 1
+	}
+	return 0
+}
+
+// finalizedWhy says what was assumed of metadata.version, and why.
+func (b *background) finalizedWhy() string {
+	level, status := b.finalized(), b.kafka.Status.KafkaMetadataVersion
+	_, named := versions.MetadataName(level)
+	switch {
+	case status == "":
+		return fmt.Sprintf("Kafka has finalized metadata.version %s: the highest that every node runs", versions.FeatureLevelName(versions.FeatureMetadata, level))
+	case level == 0:
+		return fmt.Sprintf("Kafka does not report metadata.version: the status says %q, and no level of that name is known. Set metadataVersion in the World document", status)
+	case !named:
+		return fmt.Sprintf("Kafka has finalized a metadata.version above every known level: the status says %q, which is of a newer release", status)
+	}
+	return fmt.Sprintf("Kafka has finalized metadata.version %s: as the status says", versions.FeatureLevelName(versions.FeatureMetadata, level))
 }
 
 // lowest is the highest level that every version runs that a node runs.
@@ -98,11 +117,7 @@ func (b *background) levels() {
 		c.Nodes[i].Replays, c.Nodes[i].SnapshotAt = nil, 0
 	}
 	if b.told.MetadataVersion == "" {
-		why := "the highest that every node runs"
-		if b.kafka.Status.KafkaMetadataVersion != "" {
-			why = "as the status says"
-		}
-		b.assume(b.name, "Kafka has finalized metadata.version %s: %s", versions.FeatureLevelName(versions.FeatureMetadata, b.finalized()), why)
+		b.assume(b.name, "%s", b.finalizedWhy())
 	}
 	if len(b.told.Features) == 0 && len(c.Finalized) > 1 {
 		var names []string

@@ -1,7 +1,12 @@
 package plan
 
 import (
+	"slices"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/labels"
 )
 
 // remembered is a cluster of which nothing but its status is left: its pods, disks and records are gone.
@@ -32,6 +37,53 @@ func TestAClusterOfWhichOnlyTheStatusIsLeft(t *testing.T) {
 			p := l.live()
 			if got := l.state(); got != tc.want || p.Result != tc.result {
 				t.Errorf("%s with %s, want %s with %s:\n%s", p.Result, got, tc.result, tc.want, p.Text(TextOptions{}))
+			}
+		})
+	}
+}
+
+// A metadata version in the status that names no known level says nothing about the level: the plan neither reads it as another
+// one nor lets a downgrade go ahead on it.
+func TestAMetadataVersionThatNamesNoKnownLevel(t *testing.T) {
+	for name, tc := range map[string]struct {
+		recorded string
+		end      string
+		result   Result
+		want     string
+	}{
+		"a sub-version that its release does not have": {
+			"4.3-IV9", "Checking", Stalls,
+			`Kafka does not report metadata.version: the status says "4.3-IV9", and no level of that name is known. Set metadataVersion in the World document`,
+		},
+		"a sub-version that an older release does not have": {
+			"4.2-IV9", "Checking", Stalls,
+			`Kafka does not report metadata.version: the status says "4.2-IV9", and no level of that name is known. Set metadataVersion in the World document`,
+		},
+		"text that is no metadata version": {
+			"unreadable", "Checking", Stalls,
+			`Kafka does not report metadata.version: the status says "unreadable", and no level of that name is known. Set metadataVersion in the World document`,
+		},
+		"a newer release": {
+			"9.9-IV0", "Refused", Holds,
+			`Kafka has finalized a metadata.version above every known level: the status says "9.9-IV0", which is of a newer release`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := settled(t, "4.3.1")
+			l.kafka().Status.KafkaMetadataVersion = tc.recorded
+			l.in.World.Kafka = nil
+			l.want("4.2.0", "")
+			for _, o := range l.in.Objects { // one node was restarted on the older version already
+				if pod, ok := o.(*corev1.Pod); ok && pod.Name == "my-cluster-nodes-0" {
+					pod.Annotations[labels.KafkaVersion] = "4.2.0"
+				}
+			}
+			p := l.live()
+			if lc := lifecycleOf(t, p, "version"); lc.End != tc.end || lc.Result != tc.result {
+				t.Errorf("%s in %s, want %s in %s:\n%s", lc.Result, lc.End, tc.result, tc.end, p.Text(TextOptions{}))
+			}
+			if got := p.Objects[0].Assumptions; !slices.Contains(got, tc.want) {
+				t.Errorf("assumptions %q, want among them %q", got, tc.want)
 			}
 		})
 	}
