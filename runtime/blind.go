@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -34,24 +35,28 @@ func (p *onePass[O, V, E]) blind(ctx context.Context, failure error) error {
 	if p.now.Sub(p.memory.blindSince) < p.scaled(blindness) {
 		return failure
 	}
-	if err := p.showBlind(ctx, failure); err != nil && !apierrors.IsConflict(err) {
+	message := machines.Cut("nothing can be decided, since the world cannot be looked at: "+failure.Error(), maxMessage)
+	if err := p.showUndecided(ctx, ViewFailed, message); err != nil && !apierrors.IsConflict(err) {
 		log.FromContext(ctx).Error(err, "why nothing is decided cannot be shown")
 	}
 	return failure
 }
 
-// showBlind says in the conditions why nothing is decided. All others stay as they were: nobody knows better.
-func (p *onePass[O, V, E]) showBlind(ctx context.Context, failure error) error {
+// showUndecided says in the conditions why nothing is decided. The other conditions keep their last values. It writes nothing
+// while Stalled shows the same already.
+func (p *onePass[O, V, E]) showUndecided(ctx context.Context, reason, message string) error {
+	if c := meta.FindStatusCondition(p.in.Status.Conditions, Stalled); c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && c.Message == message {
+		return nil
+	}
 	next := p.copy()
 	status := next.LifecycleStatus()
-	message := machines.Cut("nothing can be decided, since the world cannot be looked at: "+failure.Error(), maxMessage)
 	fresh := slices.DeleteFunc(slices.Clone(status.Conditions), func(c metav1.Condition) bool {
 		return c.Type == Ready || c.Type == Reconciling || c.Type == Stalled
 	})
 	fresh = append(fresh,
-		metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: ViewFailed, Message: message},
-		metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: ViewFailed},
-		metav1.Condition{Type: Stalled, Status: metav1.ConditionTrue, Reason: ViewFailed, Message: message})
+		metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: reason, Message: message},
+		metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: reason},
+		metav1.Condition{Type: Stalled, Status: metav1.ConditionTrue, Reason: reason, Message: message})
 	status.Conditions = settle(fresh, p.in.Status.Conditions, status.ObservedGeneration, p.now)
 	if p.in.Status.Equal(status) || !urgent(p.in.Status, status) && p.now.Before(p.memory.shown.Add(projectionPause)) {
 		return nil

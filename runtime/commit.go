@@ -149,10 +149,12 @@ func urgent(old, next *lifecyclev1.Status) bool {
 
 // write is a compare-and-swap on the resourceVersion that this pass decided on.
 func (p *onePass[O, V, E]) write(ctx context.Context, next O) error {
+	sent, _ := next.DeepCopyObject().(O) // the response is decoded into next
 	err := p.client.Status().Update(ctx, next)
 	if err == nil {
 		p.memory.own, err = revision(next)
 		p.memory.behindSince = time.Time{}
+		p.compareStored(ctx, sent, next)
 		return err
 	}
 	// Whether the write happened is not known any more: the next action needs a live read first.

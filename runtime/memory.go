@@ -14,6 +14,8 @@ type memory struct {
 	own uint64
 	// behindSince is when the cache was first seen behind own.
 	behindSince time.Time
+	// pruned counts status writes that the API server stored without parts of what was sent.
+	pruned trouble
 	// blindSince is when the world could not be looked at for the first time in a row; zero if it could.
 	blindSince time.Time
 	// moved is the lifecycle that moved last.

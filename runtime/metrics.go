@@ -14,7 +14,7 @@ type Metrics struct {
 	state, entered, deadline, progress, blocked *prometheus.GaugeVec
 	paused                                      *prometheus.GaugeVec
 	transitions, failures, projections          *prometheus.CounterVec
-	refusals, defects                           *prometheus.CounterVec
+	refusals, prunes, defects                   *prometheus.CounterVec
 	duration                                    *prometheus.HistogramVec
 }
 
@@ -46,13 +46,14 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		failures:    counter("action_failures_total", "Actions that failed and were backed off.", "kind", "lifecycle", "state"),
 		projections: counter("projection_writes_total", "Status writes that moved no lifecycle.", "kind"),
 		refusals:    counter("rejected_transitions_total", "Status writes that the API server refused for another reason than a conflict.", "kind"),
+		prunes:      counter("pruned_writes_total", "Status writes that the API server stored without parts of what was written.", "kind"),
 		defects:     counter("defects_total", "Passes in which a machine panicked or read what it did not declare.", "kind"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "detent", Subsystem: "lifecycle", Name: "state_duration_seconds", Help: "Time spent in a state, observed when it is left.",
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400},
 		}, []string{"kind", "machine", "state"}),
 	}
-	for _, c := range []prometheus.Collector{m.state, m.entered, m.deadline, m.progress, m.blocked, m.paused, m.transitions, m.failures, m.projections, m.refusals, m.defects, m.duration} {
+	for _, c := range []prometheus.Collector{m.state, m.entered, m.deadline, m.progress, m.blocked, m.paused, m.transitions, m.failures, m.projections, m.refusals, m.prunes, m.defects, m.duration} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -157,6 +158,12 @@ func (m *Metrics) projected(kind string) {
 func (m *Metrics) refusedWrite(kind string) {
 	if m != nil {
 		m.refusals.WithLabelValues(kind).Inc()
+	}
+}
+
+func (m *Metrics) prunedWrite(kind string) {
+	if m != nil {
+		m.prunes.WithLabelValues(kind).Inc()
 	}
 }
 

@@ -155,6 +155,8 @@ func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration,
 	switch {
 	case object.GetDeletionTimestamp() != nil:
 		return 0, nil
+	case p.stopPruned(ctx):
+		return p.wake.soonest, nil
 	case paused(object):
 		return p.pause(ctx)
 	case resumed(object):

@@ -46,7 +46,9 @@ type rig struct {
 	liveGets int
 	// refuse, if set, answers a write before the server sees it; lose answers in place of the server after it was carried out.
 	refuse, lose func(write string) error
-	uids         int
+	// prune, if set, drops from a status what the server's schema does not know before it is stored.
+	prune func(*api.TurnstileStatus)
+	uids  int
 }
 
 const (
@@ -131,9 +133,24 @@ func (r *rig) record() interceptor.Funcs {
 			return around("delete "+o.GetName(), func() error { return c.Delete(ctx, o, opts...) })
 		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-			return around(sub, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+			return around(sub, func() error { return r.updateSub(ctx, c.SubResource(sub), o, opts...) })
 		},
 	}
+}
+
+// updateSub stores the object pruned and answers with what is stored.
+func (r *rig) updateSub(ctx context.Context, c client.SubResourceClient, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	sent, ok := o.(*api.Turnstile)
+	if r.prune == nil || !ok {
+		return c.Update(ctx, o, opts...)
+	}
+	stored := sent.DeepCopy()
+	r.prune(&stored.Status)
+	if err := c.Update(ctx, stored, opts...); err != nil {
+		return err
+	}
+	stored.DeepCopyInto(sent)
+	return nil
 }
 
 func (r *rig) liveReader() client.Reader {

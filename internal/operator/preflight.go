@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/crds"
+	"github.com/detent-dev/detent/internal/definitions"
 )
 
 const (
@@ -44,7 +45,7 @@ func preflight(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	if err := definitions(ctx, c, o.Adopt); err != nil {
+	if err := demandDefinitions(ctx, c, o.Adopt); err != nil {
 		return err
 	}
 	return otherOperator(ctx, c, o.Adopt)
@@ -69,8 +70,12 @@ func serverVersion(config *rest.Config) error {
 	return nil
 }
 
-// definitions demands our CRDs. Another operator's of the same name serve another schema.
-func definitions(ctx context.Context, c client.Client, adopt bool) error {
+// install is the command that installs our CRDs over those of another operator or version.
+const install = "kubectl apply --server-side --force-conflicts -f crds/generated/"
+
+// demandDefinitions fails unless our CRDs are installed. Those of another operator or version have the same names and a schema
+// under which the API server drops what the manager writes, such as status.lifecycles.
+func demandDefinitions(ctx context.Context, c client.Client, adopt bool) error {
 	wanted, err := crds.Definitions()
 	if err != nil {
 		return err
@@ -81,13 +86,18 @@ func definitions(ctx context.Context, c client.Client, adopt bool) error {
 		err := c.Get(ctx, client.ObjectKey{Name: want.Name}, have)
 		switch {
 		case apierrors.IsNotFound(err):
-			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is missing: install it with kubectl apply --server-side -f crds/generated/", want.Name))
+			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is missing: install it with %s", want.Name, install))
 		case apierrors.IsForbidden(err):
 			return nil // then the watches will tell
 		case err != nil:
 			return fmt.Errorf("reading the CustomResourceDefinition %s: %w", want.Name, err)
 		case !adopt && have.Labels["app"] == "strimzi":
-			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is Strimzi's: two operators must not serve one cluster. Stop Strimzi, then start with --adopt", want.Name))
+			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is Strimzi's: two operators must not serve one cluster. Stop Strimzi, install the definitions of Detent (%s), then start with --adopt", want.Name, install))
+		default:
+			if missing := definitions.Missing(have, want, definitions.Written(want)); len(missing) > 0 {
+				problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s lacks %s: what the manager writes there would be dropped. Install it with %s",
+					want.Name, definitions.MissingText(missing), install))
+			}
 		}
 	}
 	return errors.Join(problems...)

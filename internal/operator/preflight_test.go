@@ -96,19 +96,57 @@ func strimzi(holder string) []coordinationv1.Lease {
 	}}
 }
 
+// kafkas is the installed definition of Kafka.
+func kafkas(s *apiServer) *apiextensionsv1.CustomResourceDefinition {
+	for _, d := range s.definitions {
+		if d.Spec.Names.Kind == "Kafka" {
+			return d
+		}
+	}
+	return nil
+}
+
+// upstream makes the installed definition of Kafka one that does not know what Detent adds to the status.
+func upstream(s *apiServer) *apiextensionsv1.CustomResourceDefinition {
+	d := kafkas(s)
+	for i := range d.Spec.Versions {
+		status := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["status"]
+		delete(status.Properties, "lifecycles")
+		delete(status.Properties, "summary")
+		delete(status.Properties["conditions"].Items.Schema.Properties, "observedGeneration")
+	}
+	return d
+}
+
 func TestPreflight(t *testing.T) {
 	tests := map[string]struct {
 		given func(*apiServer)
 		adopt bool
 		want  []string // nothing for no error
 	}{
-		"all is well":              {given: func(*apiServer) {}},
-		"a Kubernetes too old":     {given: func(s *apiServer) { s.version = "v1.30.9" }, want: []string{"runs Kubernetes v1.30.9: at least 1.31.0 is needed"}},
-		"the oldest that will do":  {given: func(s *apiServer) { s.version = "v1.31.0" }},
-		"a vendor's version":       {given: func(s *apiServer) { s.version = "v1.33.5-eks-113cf36" }},
-		"a version that is none":   {given: func(s *apiServer) { s.version = "master" }, want: []string{`reading the API server's version "master"`}},
-		"no definitions":           {given: func(s *apiServer) { s.definitions = nil }, want: []string{"kafkas.kafka.strimzi.io is missing", "strimzipodsets.core.strimzi.io is missing", "kubectl apply --server-side -f crds/generated/"}},
-		"definitions of Strimzi":   {given: func(s *apiServer) { s.definitions[0].Labels = map[string]string{"app": "strimzi"} }, want: []string{s0, "start with --adopt"}},
+		"all is well":             {given: func(*apiServer) {}},
+		"a Kubernetes too old":    {given: func(s *apiServer) { s.version = "v1.30.9" }, want: []string{"runs Kubernetes v1.30.9: at least 1.31.0 is needed"}},
+		"the oldest that will do": {given: func(s *apiServer) { s.version = "v1.31.0" }},
+		"a vendor's version":      {given: func(s *apiServer) { s.version = "v1.33.5-eks-113cf36" }},
+		"a version that is none":  {given: func(s *apiServer) { s.version = "master" }, want: []string{`reading the API server's version "master"`}},
+		"no definitions":          {given: func(s *apiServer) { s.definitions = nil }, want: []string{"kafkas.kafka.strimzi.io is missing", "strimzipodsets.core.strimzi.io is missing", install}},
+		"definitions of Strimzi":  {given: func(s *apiServer) { s.definitions[0].Labels = map[string]string{"app": "strimzi"} }, want: []string{s0, "start with --adopt"}},
+		"an older definition": {given: func(s *apiServer) { upstream(s) }, want: []string{
+			"kafkas.kafka.strimzi.io lacks status.conditions[].observedGeneration, status.lifecycles, status.summary: ", install,
+		}},
+		"definitions of Strimzi, adopted as they are": {given: func(s *apiServer) {
+			upstream(s).Labels = map[string]string{"app": "strimzi"}
+		}, adopt: true, want: []string{"lacks status.conditions[].observedGeneration, status.lifecycles, status.summary", install}},
+		"no status subresource": {given: func(s *apiServer) {
+			for i := range kafkas(s).Spec.Versions {
+				kafkas(s).Spec.Versions[i].Subresources = nil
+			}
+		}, adopt: true, want: []string{"lacks the status subresource of v1beta2: "}},
+		"a version that is not served": {given: func(s *apiServer) {
+			for i := range kafkas(s).Spec.Versions {
+				kafkas(s).Spec.Versions[i].Served = kafkas(s).Spec.Versions[i].Name != "v1beta2"
+			}
+		}, want: []string{"lacks version v1beta2: "}},
 		"adopted":                  {given: func(s *apiServer) { s.definitions[0].Labels = map[string]string{"app": "strimzi"} }, adopt: true},
 		"Strimzi's operator runs":  {given: func(s *apiServer) { s.leases = strimzi("pod-1") }, want: []string{"holds the lease kafka/strimzi-cluster-operator", "start with --adopt"}},
 		"it was stopped":           {given: func(s *apiServer) { s.leases = strimzi("") }},

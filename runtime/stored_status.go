@@ -1,0 +1,123 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
+)
+
+// StatusPruned is the reason of Ready and Stalled while the API server stores the status without parts of what was written.
+const StatusPruned = "StatusPruned"
+
+// prunedBackoff is the pause before the status is written again. A pruned status is repaired by an admin, never by a retry.
+func prunedBackoff() states.Backoff { return states.Backoff{Min: 10 * time.Second} }
+
+// compareStored compares the status that the API server answered a write with to the one that was sent, and backs the object off
+// if fields are missing. Writes while the object is backed off say nothing new.
+func (p *onePass[O, V, E]) compareStored(ctx context.Context, sent, stored O) {
+	t := &p.memory.pruned
+	if p.now.Before(t.notBefore) {
+		return
+	}
+	if p.kind.Same != nil && stored.LifecycleStatus().Equal(sent.LifecycleStatus()) && p.kind.Same(stored, sent) {
+		t.over()
+		return
+	}
+	lost := lostFields("", statusFields(sent), statusFields(stored))
+	if len(lost) == 0 {
+		t.over()
+		return
+	}
+	t.failures++
+	t.last = fmt.Sprintf("the API server does not store %s of the status: the installed CustomResourceDefinition is another operator's or "+
+		"another version's. Install the definitions of this operator: kubectl apply --server-side --force-conflicts -f crds/generated/", lostText(lost))
+	t.notBefore = p.now.Add(p.scaled(prunedBackoff().After(t.failures)))
+	p.metrics.prunedWrite(p.kind.Name)
+	log.FromContext(ctx).Info("the status was stored without parts of what was written", "lost", lost, "failures", t.failures)
+	if p.events != nil && t.failures == 1 {
+		p.events.Eventf(stored, nil, corev1.EventTypeWarning, StatusPruned, "write-status", "%s", machines.Cut(t.last, maxNote))
+	}
+}
+
+// stopPruned ends the pass, after a repair of lost children, while the object is backed off because the API server prunes its
+// status: every transition would be lost and taken again.
+func (p *onePass[O, V, E]) stopPruned(ctx context.Context) bool {
+	t := &p.memory.pruned
+	if !p.now.Before(t.notBefore) {
+		return false
+	}
+	p.wake.at(t.notBefore, p.now)
+	if view, err := p.view(ctx, nil, false); err == nil {
+		p.repair(ctx, view, p.writer())
+	}
+	if err := p.showUndecided(ctx, StatusPruned, t.last); err != nil && !apierrors.IsConflict(err) {
+		log.FromContext(ctx).Error(err, "that the status is pruned cannot be shown")
+	}
+	return true
+}
+
+func statusFields(object client.Object) any {
+	var decoded struct {
+		Status any `json:"status"`
+	}
+	text, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(text, &decoded)
+	}
+	if err != nil {
+		return nil // an object that cannot be encoded cannot be written either
+	}
+	return decoded.Status
+}
+
+// lostFields lists the paths that sent has and stored lacks or holds with another value.
+func lostFields(path string, sent, stored any) []string {
+	switch s := sent.(type) {
+	case map[string]any:
+		have, ok := stored.(map[string]any)
+		if !ok {
+			break
+		}
+		var lost []string
+		for _, name := range slices.Sorted(maps.Keys(s)) {
+			lost = append(lost, lostFields(strings.TrimPrefix(path+"."+name, "."), s[name], have[name])...)
+		}
+		return lost
+	case []any:
+		have, ok := stored.([]any)
+		if !ok || len(have) != len(s) {
+			break
+		}
+		var lost []string
+		for i := range s {
+			lost = append(lost, lostFields(path+"[]", s[i], have[i])...)
+		}
+		slices.Sort(lost)
+		return slices.Compact(lost)
+	}
+	if reflect.DeepEqual(sent, stored) {
+		return nil
+	}
+	return []string{path}
+}
+
+func lostText(lost []string) string {
+	const most = 3
+	if len(lost) <= most {
+		return strings.Join(lost, ", ")
+	}
+	return fmt.Sprintf("%s and %d more fields", strings.Join(lost[:most], ", "), len(lost)-most)
+}
