@@ -44,8 +44,11 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look
 	}
 	d := deriver{kafka: kafka, view: &v, entries: &c.entries}
 	d.derive()
-	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
 	c.observe(ctx, kafka, &v, look)
+	if v.asksForIDs {
+		d.assign()
+	}
+	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
 	return v, nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -32,11 +31,7 @@ func (d *deriver) derive() {
 	d.fromPools()
 	slices.SortFunc(d.nodes, func(a, b Node) int { return int(a.ID) - int(b.ID) })
 	d.view.Identity = identify(d.kafka, &d.view.Objects, d.nodes)
-	d.view.IDs = nodeids.Assign(d.pools(), d.reserved())
-	d.decideWanted()
-	d.view.Nodes = slices.DeleteFunc(d.nodes, func(n Node) bool {
-		return !n.Wanted && !n.Recorded && !n.Pod.Exists && !n.Entry.Exists
-	})
+	d.assign()
 }
 
 // node of the pool and id, made if it is new. An id that another pool has already is noted and stays with that one.
@@ -149,50 +144,6 @@ func (d *deriver) fromPools() {
 	}
 }
 
-// pools for the assignment of ids.
-func (d *deriver) pools() []nodeids.Pool {
-	started := slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
-	out := make([]nodeids.Pool, 0, len(d.view.Objects.Pools))
-	for _, pool := range d.view.Objects.Pools {
-		p := nodeids.Pool{
-			Name: pool.Name, Replicas: int(pool.Spec.Replicas),
-			Next: pool.Annotations[labels.NextNodeIDs], Remove: pool.Annotations[labels.RemoveNodeIDs],
-		}
-		if pool.DeletionTimestamp != nil {
-			p.Replicas = 0
-		}
-		if started && pool.Spec.HasRole(kafkav1beta2.RoleController) {
-			p.Frozen = "the controllers of a cluster that was started are its voters, and a static quorum cannot change them"
-		}
-		for i := range d.nodes {
-			if n := &d.nodes[i]; n.Pool == pool.Name {
-				p.IDs = append(p.IDs, n.ID)
-				if n.Recorded && n.Record.Leaving {
-					p.Leaving = append(p.Leaving, n.ID)
-				}
-			}
-		}
-		p.IDs = append(p.IDs, d.twice[pool.Name]...)
-		out = append(out, p)
-	}
-	return out
-}
-
-// reserved ids are not given to a new node: nodes of pools that are gone, disks that were kept, and what may still be
-// registered with Kafka.
-func (d *deriver) reserved() []int32 {
-	out := slices.Concat(d.kafka.Status.NodeIDs, d.kafka.Status.RegisteredNodeIDs)
-	for i := range d.nodes {
-		out = append(out, d.nodes[i].ID)
-	}
-	for _, claim := range d.view.Objects.Claims {
-		if id, ok := idFrom(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
 // decideWanted marks the nodes that are to exist, with the roles they are to have. An id that was assigned and not yet
 // committed to its pool's status is no node yet.
 func (d *deriver) decideWanted() {
@@ -204,7 +155,7 @@ func (d *deriver) decideWanted() {
 			continue
 		}
 		plan := d.view.IDs.Of(n.Pool)
-		n.Wanted = slices.Contains(plan.Wanted, n.ID)
+		n.Wanted, n.RolesWanted = slices.Contains(plan.Wanted, n.ID), Roles{}
 		n.MetadataStorage = metadataStorage(&pool.Spec.Storage)
 		if n.Wanted {
 			n.RolesWanted = rolesOf(pool.Spec.Roles)

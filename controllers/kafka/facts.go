@@ -43,7 +43,7 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 		case kafkaclient.AboutQuorum:
 			v.seenQuorum = fact(r, r.Answer.Quorum)
 		case kafkaclient.AboutPartitions:
-			v.Partitions = fact(r, r.Answer.Partitions)
+			v.seenPartitions = fact(r, r.Answer.Partitions)
 		case kafkaclient.AboutBrokers:
 			v.seenBrokers = fact(r, r.Answer.Brokers)
 		default:
@@ -51,6 +51,9 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 	}
 	if look.Wants(roll.NeedQuorum) {
 		v.Quorum = v.seenQuorum
+	}
+	if look.Wants(roll.NeedPartitions) {
+		v.Partitions = v.seenPartitions
 	}
 	if look.Wants(roll.NeedBrokers) {
 		v.Brokers = v.seenBrokers
@@ -75,17 +78,21 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
 	}
 	brokers, controllers := v.unconfirmed(look)
+	ids := v.asksForIDs && !look.Live // a live look creates no node
 	switch {
-	case controllers:
+	case controllers || ids:
 		confirm(kafkaclient.AboutQuorum)
 	case look.Wants(roll.NeedQuorum):
 		add(roll.NeedQuorum, kafkaclient.AboutQuorum)
 	}
-	if look.Wants(roll.NeedPartitions) {
+	switch {
+	case ids:
+		confirm(kafkaclient.AboutPartitions)
+	case look.Wants(roll.NeedPartitions):
 		add(roll.NeedPartitions, kafkaclient.AboutPartitions)
 	}
 	switch {
-	case brokers:
+	case brokers || ids:
 		confirm(kafkaclient.AboutBrokers)
 	case look.Wants(roll.NeedBrokers):
 		add(roll.NeedBrokers, kafkaclient.AboutBrokers)
@@ -94,7 +101,7 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 }
 
 // confirmAge is how old an answer may be that is to confirm a node which has just started: at rest an answer from before its
-// start would do for long.
+// start would do for long. As old may one be that shows which node ids are free.
 const confirmAge = 10 * time.Second
 
 // unconfirmed says which registrations the records still wait for: those of nodes that are ready and whose storage may be

@@ -73,6 +73,10 @@ type Node struct {
 	recordBroken bool
 }
 
+// exists says whether anything shows that the node was created: its record, its pod, its entry or a disk. An id in the status
+// of a pool shows nothing, since anybody may edit it.
+func (n *Node) exists() bool { return n.Recorded || n.Pod.Exists || n.Entry.Exists || n.HasClaims }
+
 // Pod of a node.
 type Pod struct {
 	Exists bool

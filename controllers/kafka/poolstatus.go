@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,13 +18,15 @@ import (
 )
 
 // poolStatuses commits the ids of the pools' nodes, and what else their statuses say. A pool's ids are first what exists of them
-// anywhere; only once that is committed in every pool are new ones added, on pools read live, since two pools share one
-// number line. An id leaves a status only when its node is released.
+// anywhere; only once that is committed in every pool are new ones added, on pools, records and claims read live, since two pools
+// share one number line. An id leaves a status only when its node is released.
 func (t *tending) poolStatuses(ctx context.Context) error {
 	adding := t.view.IDs.Changes() && t.committed() && t.view.Identity.Mismatch == ""
 	if adding {
-		if err := t.poolsAreCurrent(ctx); err != nil {
-			return err
+		for _, current := range []func(context.Context) error{t.poolsAreCurrent, t.nodesAreCurrent} {
+			if err := current(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	for _, pool := range t.view.Objects.Pools {
@@ -89,6 +92,32 @@ func (t *tending) poolsAreCurrent(ctx context.Context) error {
 	return nil
 }
 
+// nodesAreCurrent fails with ErrBehind unless the view shows every record and every claim that there is: they are what remembers
+// an id when all else of its node is gone.
+func (t *tending) nodesAreCurrent(ctx context.Context) error {
+	var (
+		configMaps corev1.ConfigMapList
+		claims     corev1.PersistentVolumeClaimList
+	)
+	of := client.MatchingLabels{labels.Cluster: t.kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(t.kafka.Name)}
+	for _, list := range []client.ObjectList{&configMaps, &claims} {
+		if err := t.Live.List(ctx, list, client.InNamespace(t.kafka.Namespace), of); err != nil {
+			return fmt.Errorf("reading %T before node ids are assigned: %w", list, err)
+		}
+	}
+	for i := range configMaps.Items {
+		if named(t.view.Objects.ConfigMaps, configMaps.Items[i].Name) == nil {
+			return lifecycle.ErrBehind
+		}
+	}
+	for i := range claims.Items {
+		if named(t.view.Objects.Claims, claims.Items[i].Name) == nil {
+			return lifecycle.ErrBehind
+		}
+	}
+	return nil
+}
+
 // poolStatus is what the status of a pool is to be.
 func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
 	s := pool.Status.DeepCopy()
@@ -132,12 +161,12 @@ func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Cond
 			down = append(down, n.PodName)
 		}
 	}
-	left := undoneIn(t.view, pool)
+	left, ids := undoneIn(t.view, pool), t.view.IDs.Of(pool.Name)
 	c := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "NodesReady", Message: "every wanted node is ready"}
 	switch {
 	case t.view.IDs.Refusal != "":
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodeIDsRefused", t.view.IDs.Refusal
-	case len(t.view.IDs.Of(pool.Name).Added) > 0:
+	case len(ids.Added)+ids.Withheld > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "new nodes are being made"
 	case len(down) > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "not ready: "+roll.Names(down)

@@ -370,11 +370,12 @@ func single(t testing.TB) *rig {
 // kafkaSide is a cluster as Kafka reports it.
 type kafkaSide struct {
 	kafkaclient.Client
-	features kafkaclient.Features
-	brokers  kafkaclient.Brokers
-	quorum   kafkaclient.Quorum
-	err      error
-	asked    []string
+	features   kafkaclient.Features
+	brokers    kafkaclient.Brokers
+	quorum     kafkaclient.Quorum
+	partitions kafkaclient.Partitions
+	err        error
+	asked      []string
 }
 
 func (k *kafkaSide) Features(_ context.Context, of ...int32) (kafkaclient.Features, error) {
@@ -399,5 +400,5 @@ func (k *kafkaSide) Quorum(context.Context) (kafkaclient.Quorum, error) {
 
 func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) {
 	k.asked = append(k.asked, "partitions")
-	return kafkaclient.Partitions{}, k.err
+	return k.partitions, k.err
 }

@@ -74,9 +74,13 @@ type View struct {
 	// Doubt about earlier commands to change a level.
 	Doubt Doubt
 
-	// seenBrokers and seenQuorum are what the records rest on: Brokers and Quorum, also where no lifecycle wants to know them.
-	seenBrokers transitions.Fact[kafkaclient.Brokers]
-	seenQuorum  transitions.Fact[kafkaclient.Quorum]
+	// seenBrokers, seenQuorum and seenPartitions are what records and node ids rest on: Brokers, Quorum and Partitions, also where
+	// no lifecycle wants to know them.
+	seenBrokers    transitions.Fact[kafkaclient.Brokers]
+	seenQuorum     transitions.Fact[kafkaclient.Quorum]
+	seenPartitions transitions.Fact[kafkaclient.Partitions]
+	// asksForIDs says that nodes are to be created on ids that Kafka may know.
+	asksForIDs bool
 	// rendered is a function of the values above: what the cluster is to be made of.
 	rendered *render.Cluster
 }
@@ -169,6 +173,7 @@ func (v *View) Clone() View {
 	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
 	c.seenBrokers = cloned(v.seenBrokers, kafkaclient.Brokers.Clone)
 	c.seenQuorum = cloned(v.seenQuorum, kafkaclient.Quorum.Clone)
+	c.seenPartitions = cloned(v.seenPartitions, kafkaclient.Partitions.Clone)
 	c.Answers = make(map[string]Answer, len(v.Answers))
 	maps.Copy(c.Answers, v.Answers)
 	return c

@@ -13,11 +13,11 @@ func FuzzAssign(f *testing.F) {
 	f.Add("[5-]", "[9-0, 3]", []byte{9, 9, 1}, []byte{9}, []byte{}, byte(0), byte(9))
 	f.Fuzz(func(t *testing.T, next, remove string, ids, others, reserved []byte, replicas, replicasOfOthers byte) {
 		pools := []Pool{
-			{Name: "a", Replicas: int(replicas), IDs: wide(ids), Next: next, Remove: remove},
+			{Name: "a", Replicas: int(replicas), IDs: wide(ids), Unproven: wide(ids[:len(ids)/3]), Next: next, Remove: remove},
 			{Name: "b", Replicas: int(replicasOfOthers), IDs: wide(others), Leaving: wide(others[:len(others)/2]), Next: remove, Remove: next},
 		}
 		begun := time.Now()
-		plan := Assign(pools, wide(reserved))
+		plan := Assign(pools, Reserved{Remembered: wide(reserved)})
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Fatalf("took %s", took)
 		}
@@ -53,14 +53,20 @@ func checkPlan(t fatal, pools []Pool, reserved []int32, plan *Plan) {
 			if id < 0 {
 				t.Fatalf("pool %s has the node id %d", p.Name, id)
 			}
+			if slices.Contains(p.Unproven, id) != slices.Contains(a.Pending, id) {
+				t.Fatalf("pool %s: %d among %+v, and only a status lists %v", p.Name, id, a, p.Unproven)
+			}
 			if fresh := !slices.Contains(p.IDs, id); fresh != slices.Contains(a.Added, id) || fresh && slices.Contains(reserved, id) {
 				t.Fatalf("pool %s: %d among %v, of %v and without %v", p.Name, id, a, p.IDs, reserved)
 			}
 		}
 		for _, id := range p.IDs {
-			if !slices.Contains(a.Wanted, id) && !slices.Contains(a.Removed, id) {
+			if !slices.Contains(p.Unproven, id) && !slices.Contains(a.Wanted, id) && !slices.Contains(a.Removed, id) {
 				t.Fatalf("pool %s forgets node %d", p.Name, id)
 			}
+		}
+		if len(a.Pending) > 0 && len(a.Removed) > len(p.Leaving) {
+			t.Fatalf("pool %s: %v displace %v", p.Name, a.Pending, a.Removed)
 		}
 		if plan.Refusal == "" && p.Frozen == "" && len(a.Wanted) != p.Replicas {
 			t.Fatalf("pool %s gets %v, and wants %d nodes", p.Name, a.Wanted, p.Replicas)

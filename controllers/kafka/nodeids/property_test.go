@@ -37,7 +37,7 @@ func TestIDsThroughGrowingAndShrinking(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				before := slices.Clone(pools)
-				plan := Assign(pools, kept)
+				plan := Assign(pools, Reserved{Known: kept})
 				checkPlan(t, before, kept, &plan)
 				for i := range pools {
 					p, a := &pools[i], plan.Pools[i]
@@ -46,7 +46,7 @@ func TestIDsThroughGrowingAndShrinking(t *testing.T) {
 					}
 					p.IDs, p.Leaving = slices.Concat(a.Wanted, a.Removed), a.Removed
 				}
-				if again := Assign(pools, kept); again.Changes() {
+				if again := Assign(pools, Reserved{Known: kept}); again.Changes() {
 					t.Fatalf("assigned again it changes: %+v", again)
 				}
 			},

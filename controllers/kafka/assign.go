@@ -1,0 +1,151 @@
+package kafka
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// assign decides which ids the pools have, and which nodes the view has by them. On a cluster that may have registered nodes that
+// nothing else lists, nodes are created only on ids of which Kafka says that it does not know them.
+func (d *deriver) assign() {
+	pools, kafka := d.pools(), d.view.registry()
+	d.view.IDs = nodeids.Assign(pools, nodeids.Reserved{Remembered: d.remembered(), Known: slices.Concat(d.kept(), kafka.ids)})
+	d.view.asksForIDs = d.registers() && d.view.IDs.Creates()
+	if d.view.asksForIDs && kafka.missing {
+		d.view.IDs = d.view.IDs.Withhold(pools, kafka.reason())
+	}
+	d.decideWanted()
+	d.view.Nodes = slices.DeleteFunc(slices.Clone(d.nodes), func(n Node) bool { return !n.Wanted && !n.exists() })
+}
+
+// pools for the assignment of ids.
+func (d *deriver) pools() []nodeids.Pool {
+	started := slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
+	out := make([]nodeids.Pool, 0, len(d.view.Objects.Pools))
+	for _, pool := range d.view.Objects.Pools {
+		p := nodeids.Pool{
+			Name: pool.Name, Replicas: int(pool.Spec.Replicas), Controllers: pool.Spec.HasRole(kafkav1beta2.RoleController),
+			Next: pool.Annotations[labels.NextNodeIDs], Remove: pool.Annotations[labels.RemoveNodeIDs],
+		}
+		if pool.DeletionTimestamp != nil {
+			p.Replicas = 0
+		}
+		if started && p.Controllers {
+			p.Frozen = "the controllers of a cluster that was started are its voters, and a static quorum cannot change them"
+		}
+		for i := range d.nodes {
+			n := &d.nodes[i]
+			if n.Pool != pool.Name {
+				continue
+			}
+			p.IDs = append(p.IDs, n.ID)
+			switch {
+			case !n.exists():
+				p.Unproven = append(p.Unproven, n.ID)
+			case n.Recorded && n.Record.Leaving:
+				p.Leaving = append(p.Leaving, n.ID)
+			}
+		}
+		p.IDs = append(p.IDs, d.twice[pool.Name]...)
+		out = append(out, p)
+	}
+	return out
+}
+
+// remembered ids are not given to a new node: nodes of pools that are gone, and what the statuses of the cluster list.
+func (d *deriver) remembered() []int32 {
+	out := slices.Concat(d.kafka.Status.NodeIDs, d.kafka.Status.RegisteredNodeIDs)
+	for i := range d.nodes {
+		out = append(out, d.nodes[i].ID)
+	}
+	return out
+}
+
+// kept are the ids of all claims, those included that were kept after their node, or are being deleted.
+func (d *deriver) kept() []int32 {
+	var out []int32
+	for _, claim := range d.view.Objects.Claims {
+		if id, ok := idFrom(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// registers says whether Kafka may know ids that nothing else lists: a broker of the cluster may have run. Before that there is
+// no process that could be asked.
+func (d *deriver) registers() bool {
+	return slices.ContainsFunc(d.nodes, func(n Node) bool {
+		if !d.brokers(&n) {
+			return false
+		}
+		if n.Recorded {
+			return n.Pod.Exists || n.Record.Started() || n.Record.Format == record.FormatDone
+		}
+		return n.Pod.Exists || n.HasClaims
+	})
+}
+
+// brokers says whether the node was, or may have been, a broker.
+func (d *deriver) brokers(n *Node) bool {
+	if n.RolesRunning.Broker || n.Recorded && n.Record.Has(kafkav1beta2.RoleBroker) {
+		return true
+	}
+	pool := d.view.Pool(n.Pool)
+	return !n.Recorded && !n.Pod.Exists && pool != nil && pool.Spec.HasRole(kafkav1beta2.RoleBroker)
+}
+
+// registry lists the ids that Kafka knows, as far as it was read: its registered brokers, the voters and observers of its quorum,
+// and the replicas of partitions, which name fenced brokers also where Kafka is older than 4.0 and lists only the others.
+func (v *View) registry() registry {
+	var r registry
+	if brokers, readable := read(&r, v.seenBrokers, "its registered brokers"); readable {
+		r.ids = append(r.ids, brokers.IDs()...)
+	}
+	if quorum, readable := read(&r, v.seenQuorum, "the voters of its quorum"); readable {
+		for _, replica := range slices.Concat(quorum.Voters, quorum.Observers) {
+			r.ids = append(r.ids, replica.ID)
+		}
+	}
+	if partitions, readable := read(&r, v.seenPartitions, "the replicas of its partitions"); readable {
+		for i := range partitions.Suspect {
+			r.ids = append(r.ids, partitions.Suspect[i].Replicas...)
+		}
+	}
+	return r
+}
+
+// registry is what Kafka knows of its nodes.
+type registry struct {
+	ids []int32
+	// missing says that at least one list was not read.
+	missing bool
+	// unreadable names the lists that Kafka did not give; those that it was asked for and has not answered yet are left out.
+	unreadable []string
+}
+
+// read is the value of a fact, if it is known; else the registry notes that the list is missing.
+func read[T any](r *registry, fact transitions.Fact[T], name string) (T, bool) {
+	value, readable := known(fact)
+	r.missing = r.missing || !readable
+	if !readable && fact.Asked() && !fact.Gap().Pending {
+		r.unreadable = append(r.unreadable, name)
+	}
+	return value, readable
+}
+
+// reason says what an assignment waits for. It is empty while an answer is awaited, which is no news.
+func (r *registry) reason() string {
+	if len(r.unreadable) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Kafka did not list %s, and an id that it still knows must not be assigned again. "+
+		"It is asked again every few seconds: see that a broker is ready and reachable", strings.Join(r.unreadable, ", "))
+}
