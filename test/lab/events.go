@@ -20,6 +20,8 @@ const (
 	// Coalesce withholds an event until the next one about the same object, and tells both as one: what a cache sees that
 	// listed anew. Events about other objects pass. If no other one comes, it is told late.
 	Coalesce Mishap = "coalesced"
+	// Seen is no mishap: it only says that the event was met, for what happens elsewhere at that moment.
+	Seen Mishap = "seen"
 )
 
 // EventPlan is one mishap at one event.
@@ -30,6 +32,8 @@ type EventPlan struct {
 	Lasts time.Duration
 	// Met is how often each event was heard before, by an operator that this one succeeds.
 	Met map[string]int
+	// Strikes is called when the mishap strikes, before the event is delivered. It may not ask the Script anything. Optional.
+	Strikes func()
 }
 
 // Script counts the events that an operator hears, and lets its plan strike. Safe for concurrent use.
@@ -124,7 +128,10 @@ func (s *Script) next(event watch.Event) (Mishap, time.Duration) {
 	if s.struck || s.plan.Point != (Point{About: about, Nth: s.counts[about]}) {
 		return "", 0
 	}
-	s.struck, s.pending = true, true
+	s.struck, s.pending = true, s.plan.Mishap != Seen
+	if s.plan.Strikes != nil {
+		s.plan.Strikes()
+	}
 	return s.plan.Mishap, s.plan.Lasts
 }
 

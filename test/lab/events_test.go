@@ -57,6 +57,11 @@ func TestAnEventComesLateButComes(t *testing.T) {
 			say:  []watch.Event{said(watch.Added, "a", "1"), said(watch.Deleted, "a", "1"), said(watch.Added, "b", "1")},
 			want: []string{"ADDED b 1"},
 		},
+		"what is only seen comes as it is": {
+			plan: EventPlan{Point: Point{"MODIFIED", 1}, Mishap: Seen},
+			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "a", "2")},
+			want: []string{"MODIFIED a 1", "MODIFIED a 2"},
+		},
 		"what has no successor is told in the end": {
 			plan: EventPlan{Point: Point{"MODIFIED", 2}, Mishap: Coalesce, Lasts: 30 * time.Millisecond},
 			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "a", "2")},

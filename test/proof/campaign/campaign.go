@@ -77,7 +77,7 @@ func (c *Campaign) Singles(depths func(at int) []Depth) []Plan {
 		meddling = append(meddling, name)
 	}
 	slices.Sort(meddling)
-	return Single(c.effects, c.events, depths, meddling)
+	return Single(c.effects, c.events, depths, meddling, c.Subject.Outages)
 }
 
 // Doubles are all ordered pairs of faults on this subject.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -74,11 +73,8 @@ func kafkaSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.S
 func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.Arena {
 	t.Helper()
 	log.SetLogger(logr.Discard())
-	arena, err := campaign.NewArena(t.Context(), t.Output(), func(ctx context.Context, a *campaign.Arena, mgr ctrl.Manager) error {
+	arena, err := campaign.NewArena(t.Context(), t.Output(), func(_ context.Context, a *campaign.Arena, mgr ctrl.Manager) error {
 		world.admin = a.Admin
-		if err := kubelet.CreateNodes(ctx, a.Admin, time.Now(), "node-1", "node-2", "node-3"); err != nil {
-			return err
-		}
 		return kubelet.SetupWithManager(mgr, world)
 	}, subjects...)
 	if err != nil {

@@ -3,6 +3,7 @@ package campaign_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -32,6 +33,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/kubelet"
 	"github.com/detent-dev/detent/test/lab"
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
@@ -87,9 +89,11 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 			&corev1.PersistentVolumeClaim{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
 		},
 		Cache: operator.CacheOptions(nil, nil), Scale: 0.1,
-		World: func(_ *campaign.Arena, namespace string) (campaign.World, error) {
-			return &estate{lands: world, land: world.begin(namespace), namespace: namespace, bug: bug}, nil
+		World: func(a *campaign.Arena, namespace string) (campaign.World, error) {
+			e := &estate{lands: world, land: world.begin(namespace), namespace: namespace, bug: bug}
+			return e, e.createNodes(a)
 		},
+		Outages:  world.outages(),
 		Meddling: map[string]campaign.Meddling{"a pool's and its set's status wiped": wipeStatuses},
 	}, nil
 }
@@ -155,9 +159,26 @@ func (p pools) objects(namespace string) []client.Object {
 // estate is the world of one cluster.
 type estate struct {
 	*land
-	lands     *lands
-	namespace string
-	bug       alter
+	lands       *lands
+	namespace   string
+	bug         alter
+	removeNodes func() error
+}
+
+// createNodes of the namespace's own, so that a kubelet that is lost is lost to one run alone.
+func (e *estate) createNodes(a *campaign.Arena) error {
+	var names []string
+	for n := range 3 {
+		names = append(names, fmt.Sprintf("%s-node-%d", e.namespace, n+1))
+	}
+	e.removeNodes = func() error {
+		var errs []error
+		for _, name := range names {
+			errs = append(errs, client.IgnoreNotFound(a.Admin.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})))
+		}
+		return errors.Join(errs...)
+	}
+	return kubelet.CreateNodes(context.Background(), a.Admin, time.Now(), names...)
 }
 
 // Register wires what the manager wires.
@@ -255,23 +276,30 @@ func (e *estate) Harm() (out []string) {
 }
 
 // Close ends the world.
-func (e *estate) Close() { e.lands.end(e.namespace) }
+func (e *estate) Close() {
+	e.lands.end(e.namespace)
+	if err := e.removeNodes(); err != nil {
+		panic(fmt.Errorf("removing the nodes of %s: %w", e.namespace, err))
+	}
+}
 
-// Judge says whether more than one node was ever away, and whether the cluster ever showed as ready on pods that are not as
-// wanted.
+// Judge says whether our hand ever took more than one node away, and whether the cluster ever showed as ready on pods that do not
+// run as wanted. A pod that is not ready although it was not taken away is an outage.
 func (e *estate) Judge(history []campaign.Event) []string {
 	var out []string
 	away, versions := map[string]bool{}, map[string]string{}
 	for _, event := range history {
 		switch o := event.Object.(type) {
 		case *corev1.Pod:
-			delete(away, o.Name)
-			if event.Type == watch.Deleted || o.DeletionTimestamp != nil || !isReady(o) {
+			switch {
+			case event.Type == watch.Deleted || o.DeletionTimestamp != nil:
 				away[o.Name] = true
+			case isReady(o):
+				delete(away, o.Name)
 			}
-			versions[o.Name] = o.Annotations[labels.KafkaVersion]
+			versions[o.Name] = runs(o)
 			if len(away) > 1 {
-				out = append(out, fmt.Sprintf("at revision %d %d nodes were away at once", event.Revision, len(away)))
+				out = append(out, fmt.Sprintf("at revision %d %d nodes were taken away at once", event.Revision, len(away)))
 			}
 		case *kafkav1beta2.Kafka:
 			if o.Status.ObservedGeneration != o.Generation || !meta.IsStatusConditionTrue(o.Status.Conditions, lifecycle.Ready) || event.Type == watch.Deleted {

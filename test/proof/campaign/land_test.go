@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +41,9 @@ type land struct {
 	state *simulator.State
 	// moved are the levels that were asked for and granted, in order; harm is what was ever wrong.
 	moved, harm []string
+	// needed are the nodes by id, and taken the pods that were to go.
+	needed map[int32]needed
+	taken  map[types.UID]bool
 }
 
 func newLands() (*lands, error) {
@@ -80,8 +84,9 @@ func (w *lands) now(namespace string, do func(*land)) {
 	l.inspect()
 }
 
-// inspect says whether a process runs that cannot read the finalized level.
+// inspect says whether a process runs that cannot read the finalized level, and takes down which nodes are needed.
 func (l *land) inspect() {
+	l.judgeServing()
 	for _, c := range l.state.Clusters() {
 		level := c.Kafka.Level(kafkaclient.MetadataVersion)
 		for _, n := range c.Kafka.Nodes {
@@ -109,7 +114,11 @@ func (w *lands) NeedsMounts(pod types.NamespacedName, uid types.UID) (needs bool
 // that it is still to go, and grants no eviction.
 func (w *lands) SyncPod(pod *corev1.Pod, mounts kubelet.Mounts, nodes []kubelet.Node) (out kubelet.Outcome) {
 	unseen := pod.DeletionTimestamp != nil && w.isToGo(pod)
+	nodes = slices.DeleteFunc(nodes, func(n kubelet.Node) bool { return !strings.HasPrefix(n.Name, pod.Namespace+"-") })
 	w.now(pod.Namespace, func(l *land) {
+		if pod.DeletionTimestamp != nil {
+			l.take(pod)
+		}
 		if unseen {
 			out.Next = l.state.Now + lookAgain
 			return

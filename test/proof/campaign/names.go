@@ -64,7 +64,7 @@ func standing(status *lifecyclev1.Status) string {
 // describeEvent says what an event is about: its type, its kind, the role of its object, and how far that has come.
 func describeEvent(e watch.Event) string {
 	o, ok := e.Object.(client.Object)
-	if !ok {
+	if !ok || o.GetNamespace() == "" { // a Node is of no run
 		return ""
 	}
 	text := strings.ToLower(string(e.Type)) + " " + kindOf(o) + " " + role(o.GetName())

@@ -100,8 +100,8 @@ func TestTimeTravelGoesBackAsFarAsItSays(t *testing.T) {
 
 func TestEveryFaultMeetsEveryPoint(t *testing.T) {
 	effects, events := points([]string{"put", "put"}), points([]string{"added"})
-	got := Single(effects, events, func(int) []Depth { return ThreeDepths() }, []string{"wiped"})
-	if want := 2*(3+7+3+1) + 3; len(got) != want {
+	got := Single(effects, events, func(int) []Depth { return ThreeDepths() }, []string{"wiped"}, []Outage{{Class: "lost"}, {Class: "edited", Variant: "a"}, {Class: "edited", Variant: "b"}})
+	if want := 2*(3+7+3+1+2) + 3 + 1; len(got) != want {
 		t.Errorf("%d plans, want %d", len(got), want)
 	}
 	if want := (lab.Point{About: "put", Nth: 2}); got[1].Point != want {

@@ -61,6 +61,9 @@ type Plan struct {
 	Depth Depth
 	// Meddling by name.
 	Meddling string
+	// Outage by name; it begins at an event if AtEvent is set, else at an effect.
+	Outage  string
+	AtEvent bool
 	// Then is what strikes the successor, or whoever goes on. Optional.
 	Then *Plan
 }
@@ -75,6 +78,9 @@ func (p Plan) String() string {
 	case Meddled:
 		text += " (" + p.Meddling + ")"
 	default:
+		if p.Outage != "" {
+			text = p.Outage
+		}
 	}
 	text += " at " + p.Point.String()
 	if p.Then != nil {
@@ -84,7 +90,9 @@ func (p Plan) String() string {
 }
 
 // atEvent says whether the plan strikes at an event, not at an effect.
-func (p Plan) atEvent() bool { return p.Class == Lagging || p.Class == Late || p.Class == Coalesced }
+func (p Plan) atEvent() bool {
+	return p.AtEvent || p.Class == Lagging || p.Class == Late || p.Class == Coalesced
+}
 
 // fault that the laboratory lets strike.
 func (p Plan) fault() lab.Plan {
@@ -93,7 +101,7 @@ func (p Plan) fault() lab.Plan {
 		return lab.Plan{}
 	case p.Class == Travelled:
 		return lab.Plan{Point: p.Point, Fault: lab.CrashAfter}
-	case p.Class == Meddled:
+	case p.Class == Meddled, p.Outage != "":
 		return lab.Plan{Point: p.Point, Fault: lab.Watched}
 	}
 	return lab.Plan{Point: p.Point, Fault: lab.Fault(p.Class)}
@@ -116,12 +124,16 @@ func (p Plan) mishap() lab.EventPlan {
 	case Coalesced:
 		return lab.EventPlan{Point: p.Point, Mishap: lab.Coalesce, Lasts: waitsFor}
 	default:
+		if p.AtEvent {
+			return lab.EventPlan{Point: p.Point, Mishap: lab.Seen}
+		}
 		return lab.EventPlan{}
 	}
 }
 
-// Single are all plans of one fault, in the order of classes: so many per effect and event as there are classes.
-func Single(effects, events []lab.Point, depths func(at int) []Depth, meddling []string) []Plan {
+// Single are all plans of one fault, in the order of classes: so many per effect and event as there are classes, outages at events
+// by turns.
+func Single(effects, events []lab.Point, depths func(at int) []Depth, meddling []string, outages []Outage) []Plan {
 	var out []Plan
 	for _, fault := range slices.Concat(lab.Crashes(), lab.Troubles()) {
 		for _, at := range effects {
@@ -143,7 +155,7 @@ func Single(effects, events []lab.Point, depths func(at int) []Depth, meddling [
 			out = append(out, Plan{Class: class, Point: at})
 		}
 	}
-	return out
+	return append(out, outagePlans(effects, events, outages)...)
 }
 
 // Double are all ordered pairs of a crash and another one, and of a crash and an event that comes late, later on the way.

@@ -16,6 +16,7 @@ type relay struct {
 	// since is the revision before the change.
 	since  uint64
 	shifts []*shift
+	outage outageRun
 }
 
 // shift is one operator, and what it hears and meets.
@@ -48,7 +49,17 @@ func (r *relay) begin(ctx context.Context) error {
 // while it waits to try again.
 func (r *relay) fault(plan Plan) lab.Plan {
 	out := plan.fault()
-	out.Strikes = func() { r.ended.Store(0) }
+	out.Strikes = func() {
+		r.ended.Store(0)
+		r.outage.begin(r.stage, plan)
+	}
+	return out
+}
+
+// mishap of a plan at an event.
+func (r *relay) mishap(plan Plan) lab.EventPlan {
+	out := plan.mishap()
+	out.Strikes = func() { r.outage.begin(r.stage, plan) }
 	return out
 }
 
@@ -61,7 +72,7 @@ func (r *relay) succeed(ctx context.Context) error {
 	var event *lab.EventPlan
 	first, revision := len(r.shifts) == 1, ""
 	if first && r.plan.Then != nil {
-		effect, event = new(r.fault(*r.plan.Then)), new(r.plan.Then.mishap())
+		effect, event = new(r.fault(*r.plan.Then)), new(r.mishap(*r.plan.Then))
 		effect.Met, event.Met = r.last().Met(), r.last().script.Met()
 	}
 	if first && r.plan.Class == Travelled {
@@ -128,6 +139,8 @@ func (r *relay) pending() string {
 		return "an event is held back"
 	case r.last().Pending():
 		return "an effect is held up"
+	case r.outage.isLasting():
+		return "an outage lasts"
 	}
 	return ""
 }

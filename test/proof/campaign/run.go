@@ -72,11 +72,11 @@ func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) 
 	first := all.last()
 	defer func() {
 		r.Fired, r.effects, r.events = all.fired(), points(first.Effects()), points(first.script.Heard())
-		err = errors.Join(err, all.last().Kill())
+		err = errors.Join(err, all.outage.end(), all.last().Kill())
 	}()
 	s.passes.Store(0)
 	first.Arm(all.fault(plan))
-	first.script.Arm(plan.mishap())
+	first.script.Arm(all.mishap(plan))
 	generation, err := s.change(ctx)
 	if err != nil {
 		return err

@@ -38,6 +38,8 @@ type Subject struct {
 	World func(a *Arena, namespace string) (World, error)
 	// Meddling is what somebody else does to the objects of a namespace, by name. Optional.
 	Meddling map[string]Meddling
+	// Outages of the world outside. Optional.
+	Outages []Outage
 	// Within is how long a run may take, whatever happens. Default ten minutes, on a machine that does nothing but wait for itself.
 	Within time.Duration
 	// Plans is how many of one fault and three depths there are at least.

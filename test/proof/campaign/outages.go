@@ -1,0 +1,110 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"github.com/detent-dev/detent/test/lab"
+)
+
+// Outage is a fault of the world outside the operator, such as a readiness probe that fails. It begins when an effect or event is
+// met, before that happens or is delivered.
+type Outage struct {
+	// Class is the row of the table. Required.
+	Class Class
+	// Variant tells outages of one class apart; they are tried by turns. Optional.
+	Variant string
+	// Lasts is how long it lasts on the wall clock; what it changed is then undone. 0 is for good.
+	Lasts time.Duration
+	// Begin it in a namespace. draw chooses what it befalls, and is the same whenever the plan is repeated. The function that is
+	// returned undoes it, and is nil where Lasts is 0. It is called while an effect or event waits, and must return soon. Required.
+	Begin func(a *Arena, namespace string, draw uint32) (end func() error, err error)
+}
+
+func (o Outage) name() string {
+	if o.Variant == "" {
+		return string(o.Class)
+	}
+	return fmt.Sprintf("%s (%s)", o.Class, o.Variant)
+}
+
+// outagePlans are those of every class at every effect, and of one class at each event by turns: an event is met between two
+// effects, and all classes at each would double the campaign.
+func outagePlans(effects, events []lab.Point, outages []Outage) []Plan {
+	byClass := map[Class][]string{}
+	var classes []Class
+	for _, o := range outages {
+		if byClass[o.Class] == nil {
+			classes = append(classes, o.Class)
+		}
+		byClass[o.Class] = append(byClass[o.Class], o.name())
+	}
+	var out []Plan
+	for c, class := range classes {
+		variants := byClass[class]
+		for i, at := range effects {
+			out = append(out, Plan{Class: class, Point: at, Outage: variants[i%len(variants)]})
+		}
+		for i := c; i < len(events); i += len(classes) {
+			out = append(out, Plan{Class: class, Point: events[i], Outage: variants[i/len(classes)%len(variants)], AtEvent: true})
+		}
+	}
+	return out
+}
+
+// draw of the plan, the same for equal plans.
+func (p Plan) draw() uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(p.String())) // never fails
+	return h.Sum32()
+}
+
+// outageRun is the outage of one run. Its zero value has none.
+type outageRun struct {
+	mu      sync.Mutex
+	lasting bool
+	timer   *time.Timer
+	undo    func() error
+	err     error
+}
+
+// begin the outage of the plan in the stage's namespace.
+func (r *outageRun) begin(s *stage, plan Plan) {
+	for _, o := range s.subject.Outages {
+		if o.name() != plan.Outage {
+			continue
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.undo, r.err = o.Begin(s.arena, s.namespace, plan.draw()); r.err != nil || r.undo == nil {
+			return
+		}
+		r.lasting = true
+		r.timer = time.AfterFunc(o.Lasts, func() { r.end() })
+	}
+}
+
+// end the outage, if it has not ended, and say what failed.
+func (r *outageRun) end() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lasting {
+		r.lasting = false
+		r.timer.Stop()
+		r.err = errors.Join(r.err, r.undo())
+	}
+	if r.err == nil {
+		return nil
+	}
+	return fmt.Errorf("making an outage: %w", r.err)
+}
+
+// isLasting says whether it has begun and not ended.
+func (r *outageRun) isLasting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lasting
+}

@@ -1,0 +1,114 @@
+package campaign_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/simulator/kafka"
+	"github.com/detent-dev/detent/simulator/kubelet"
+	"github.com/detent-dev/detent/test/proof/campaign"
+)
+
+// outageLasts is 50 simulated seconds: a probe that fails needs 15 until the pod lapses.
+const outageLasts = 2500 * time.Millisecond
+
+// The classes of outages.
+const (
+	probeLapses campaign.Class = "a probe lapses"
+	kubeletLost campaign.Class = "a kubelet is lost"
+)
+
+// outages of a Kafka cluster. They befall a node that serves and is not the one in hand.
+func (w *lands) outages() []campaign.Outage {
+	return []campaign.Outage{
+		{Class: probeLapses, Lasts: outageLasts, Begin: w.lapse},
+		{Class: kubeletLost, Lasts: outageLasts, Begin: w.loseKubelet},
+	}
+}
+
+// lapse of the readiness probe of a node, while its process serves.
+func (w *lands) lapse(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+	pod, err := w.choose(a, namespace, draw)
+	if err != nil {
+		return nil, err
+	}
+	probes := func(failing ...types.NamespacedName) {
+		w.now(namespace, func(l *land) { l.state.Script.FailingProbes = failing })
+	}
+	probes(client.ObjectKeyFromObject(pod))
+	return func() error { probes(); return nil }, nil
+}
+
+// loseKubelet of a node.
+func (w *lands) loseKubelet(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+	pod, err := w.choose(a, namespace, draw)
+	if err != nil {
+		return nil, err
+	}
+	ctx, name := context.Background(), pod.Spec.NodeName
+	return func() error { return kubelet.RestoreNode(ctx, a.Admin, name, time.Now()) }, kubelet.LoseNode(ctx, a.Admin, name, time.Now())
+}
+
+// choose the pod of a node whose process serves, and which is not the node in hand.
+func (w *lands) choose(a *campaign.Arena, namespace string, draw uint32) (*corev1.Pod, error) {
+	ctx := context.Background()
+	k := &kafkav1beta2.Kafka{}
+	if err := a.Admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cluster}, k); err != nil {
+		return nil, err
+	}
+	inHand := map[int32]bool{}
+	for _, l := range k.Status.Lifecycles {
+		if id, err := strconv.ParseInt(l.Memo["node"], 10, 32); err == nil {
+			inHand[int32(id)] = true
+		}
+	}
+	pods := &corev1.PodList{}
+	if err := a.Admin.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	serving := map[string]*corev1.Pod{}
+	w.now(namespace, func(l *land) {
+		c := l.state.Cluster(types.NamespacedName{Namespace: namespace, Name: cluster}).Kafka
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			n, _ := c.Node(idOf(pod.Name))
+			if n.Process == kafka.Running && pod.DeletionTimestamp == nil && isReady(pod) && !inHand[n.ID] {
+				serving[pod.Name] = pod
+			}
+		}
+	})
+	names := slices.Sorted(maps.Keys(serving))
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no node of %s serves besides those in hand", namespace)
+	}
+	return serving[names[int(draw>>1)%len(names)]], nil
+}
+
+// idOf the node of a pod, which ends its name.
+func idOf(pod string) int32 {
+	id, err := strconv.ParseInt(pod[strings.LastIndexByte(pod, '-')+1:], 10, 32)
+	if err != nil {
+		return kafka.None
+	}
+	return int32(id)
+}
+
+// runs is the release of the pod's image.
+func runs(pod *corev1.Pod) string {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == "kafka" {
+			return pod.Spec.Containers[i].Image[strings.LastIndexByte(pod.Spec.Containers[i].Image, ':')+1:]
+		}
+	}
+	return ""
+}

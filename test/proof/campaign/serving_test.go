@@ -1,0 +1,126 @@
+package campaign_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/simulator"
+	"github.com/detent-dev/detent/simulator/kafka"
+)
+
+// freshness is how many simulated milliseconds old a permission to take a node away may be: what is needed only since then may
+// have been given away by a read that was true.
+const freshness = 5_000
+
+// needed is why a node may not be taken away, as Kafka itself knows it, and since when.
+type needed struct {
+	why   string
+	since int64
+}
+
+// judgeServing takes down which nodes are needed now.
+func (l *land) judgeServing() {
+	for _, c := range l.state.Clusters() {
+		for _, n := range c.Kafka.Nodes {
+			why := neededFor(c.Kafka, n.ID)
+			if l.needed == nil {
+				l.needed = map[int32]needed{}
+			}
+			if before := l.needed[n.ID]; before.why == "" || why == "" {
+				l.needed[n.ID] = needed{why, l.state.Now}
+			}
+		}
+	}
+}
+
+// neededFor says what would be lost if the node went: the majority of caught-up voters, or the minimum of replicas in sync.
+func neededFor(c *kafka.Cluster, id int32) string {
+	caughtUp := 0
+	for _, voter := range c.Voters {
+		if n, ok := c.Node(voter); ok && voter != id && n.Up() && n.Controller && c.Now >= n.SyncedAt {
+			caughtUp++
+		}
+	}
+	if slices.Contains(c.Voters, id) && caughtUp <= len(c.Voters)/2 {
+		return fmt.Sprintf("of %d voters %d others were caught up", len(c.Voters), caughtUp)
+	}
+	for _, p := range c.Partitions {
+		isr := p.ISR()
+		if slices.Contains(isr, id) && len(isr)-1 < int(p.MinISR) {
+			return fmt.Sprintf("partition %s-%d had the ISR %v and needs %d", p.Topic, p.Index, isr, p.MinISR)
+		}
+	}
+	return ""
+}
+
+// take down that a pod is to go, and whether Kafka needed its node. Only our hand takes pods away in a campaign.
+func (l *land) take(pod *corev1.Pod) {
+	if l.taken == nil {
+		l.taken = map[types.UID]bool{}
+	}
+	if l.taken[pod.UID] {
+		return
+	}
+	l.taken[pod.UID] = true
+	if n := l.needed[idOf(pod.Name)]; n.why != "" && l.state.Now-n.since > freshness {
+		l.harm = append(l.harm, fmt.Sprintf("%s was taken away while another node was not serving: %s", pod.Name, n.why))
+	}
+}
+
+func startDualRole(t *testing.T, c *kafka.Cluster, id int32) {
+	t.Helper()
+	if err := c.StartNode(id, kafka.Start{Version: release(0), Broker: true, Controller: true}, c.Now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The oracle must find a node that is needed, and since when.
+func TestANodeThatKafkaNeedsIsFound(t *testing.T) {
+	table, err := releases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		happens func(c *kafka.Cluster)
+		want    string
+	}{
+		"all serve": {happens: func(*kafka.Cluster) {}},
+		"another voter is down": {
+			happens: func(c *kafka.Cluster) { c.StopNode(1, c.Now) },
+			want:    "of 3 voters 1 others were caught up",
+		},
+		"another voter has just started": {
+			happens: func(c *kafka.Cluster) {
+				c.StopNode(1, c.Now)
+				startDualRole(t, c, 1)
+				c.Tick(c.Now + 3_500)
+			},
+			want: "of 3 voters 1 others were caught up",
+		},
+		"another replica is out of the ISR": {
+			happens: func(c *kafka.Cluster) { c.SetLagging("orders", 0, 2, true) },
+			want:    "partition orders-0 had the ISR [0 1] and needs 2",
+		},
+		"the node itself is out of it": {happens: func(c *kafka.Cluster) { c.SetLagging("orders", 0, 0, true) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := kafka.New("c", simulator.Binaries(table), simulator.DefaultSettings())
+			cluster.Format(kafka.FeatureLevel{Name: kafkaclient.MetadataVersion, Level: cluster.Binaries[0].Features[0].Min})
+			cluster.SetVoters(0, 1, 2)
+			for id := range int32(3) {
+				startDualRole(t, cluster, id)
+			}
+			cluster.Tick(60_000)
+			cluster.CreatePartition("orders", 0, 2, 0, 1, 2)
+			c.happens(cluster)
+			if got := neededFor(cluster, 0); got != c.want {
+				t.Errorf("node 0 is needed: %q, want %q", got, c.want)
+			}
+		})
+	}
+}
