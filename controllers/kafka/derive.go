@@ -29,6 +29,7 @@ func (d *deriver) derive() {
 	d.fromConfigMaps()
 	d.fromClaims()
 	d.fromPools()
+	d.judge()
 	slices.SortFunc(d.nodes, func(a, b Node) int { return int(a.ID) - int(b.ID) })
 	d.view.Identity = identify(d.kafka, &d.view.Objects, d.nodes)
 	d.assign()
@@ -85,7 +86,7 @@ func (d *deriver) fromPodSets() {
 				continue
 			}
 			if n := d.node(pool, id); n != nil {
-				n.Entry = Entry{Exists: true, Version: s.version, Revision: s.revision, configKeys: s.configKeys}
+				n.Entry = s.entry()
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,6 +19,9 @@ import (
 type entrySummary struct {
 	name              string
 	version, revision string
+	// image of the container of Kafka.
+	image            string
+	snapshotInterval time.Duration
 	// configKeys are the keys of the node's ConfigMap that the pod mounts.
 	configKeys []string
 	err        error
@@ -55,7 +59,16 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 	}
 	s := &entrySummary{name: pod.Name, version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
 	s.configKeys = configKeys(&pod.Spec, pod.Name)
+	s.image, s.snapshotInterval = kafkaImage(&pod.Spec), interval(pod.Annotations[labels.SnapshotInterval])
 	return s
+}
+
+// entry of the node that the summary is of.
+func (s *entrySummary) entry() Entry {
+	return Entry{
+		Exists: true, Version: s.version, Revision: s.revision,
+		configKeys: s.configKeys, image: s.image, snapshotInterval: s.snapshotInterval,
+	}
 }
 
 // everyKey stands among configKeys for a ConfigMap that is mounted as a whole.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -206,7 +204,3 @@ func (r *rig) judge() {
 }
 
 // UpdateFeature notes what is asked.
-func (k *kafkaSide) UpdateFeature(_ context.Context, u kafkaclient.FeatureUpdate) error {
-	k.asked = append(k.asked, fmt.Sprintf("update %+v", u))
-	return k.err
-}

@@ -89,8 +89,15 @@ type Pod struct {
 	// Running says that the container of Kafka runs; StartedAt is since when.
 	Running   bool
 	StartedAt time.Time
-	// Version and Revision are its annotations; empty where it has none.
-	Version, Revision string
+	// Version that it runs, by what the operator wrote and the image confirms; empty where it cannot be told. It is never an
+	// annotation alone, and always a parsed version.
+	Version string
+	// Contradiction says how the pod contradicts the version that was written for it; empty if it does not.
+	Contradiction string
+	// Annotated is its annotation of the version, as it is; empty where it has none.
+	Annotated string
+	// Revision is its annotation, or its entry's where it was edited; empty where it has none.
+	Revision string
 	// Image of the container of Kafka.
 	Image string
 	// Foreign says that another operator has made it.
@@ -108,6 +115,9 @@ type Entry struct {
 
 	// configKeys are the keys of the node's ConfigMap that it mounts.
 	configKeys []string
+	// image of the container of Kafka.
+	image            string
+	snapshotInterval time.Duration
 }
 
 // Revision that the node runs as, or would come back as: its pod's, else its entry's. Empty where neither says.

@@ -94,10 +94,20 @@ func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 			started, known = adopted(k, v, n).Version, true // storage whose record is about to be made
 		}
 		s.Nodes = append(s.Nodes, kafkaversion.NodeVersions{
-			Name: n.PodName, HasPod: n.Pod.Exists, Annotated: n.Pod.Version, LastStarted: started, NeverStarted: known && started == "",
+			ID: n.ID, Name: n.PodName, HasPod: n.Pod.Exists, Runs: runs(n), LastStarted: started, NeverStarted: known && started == "",
+			Contradiction: n.Pod.Contradiction, Unproven: n.unproven(),
 		})
 	}
 	return s
+}
+
+// runs is the version that the node's pod runs. A pod that is to be adopted by an annotation which is none is shown with it, so
+// that the refusal quotes it.
+func runs(n *Node) string {
+	if n.Pod.Version == "" && n.Pod.Contradiction == "" {
+		return n.Pod.Annotated
+	}
+	return n.Pod.Version
 }
 
 // obstacle is what is wrong with the declaration as a whole; nothing is touched while there is one.

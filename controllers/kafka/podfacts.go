@@ -22,13 +22,8 @@ const containerKafka = "kafka"
 func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	p := Pod{
 		Exists: true, UID: pod.UID, Terminating: pod.DeletionTimestamp != nil,
-		Version: pod.Annotations[labels.KafkaVersion], Revision: pod.Annotations[labels.Revision],
+		Annotated: pod.Annotations[labels.KafkaVersion], Revision: pod.Annotations[labels.Revision], Image: kafkaImage(&pod.Spec),
 		SnapshotInterval: interval(pod.Annotations[labels.SnapshotInterval]), Foreign: madeByStrimzi(pod),
-	}
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == containerKafka {
-			p.Image = pod.Spec.Containers[i].Image
-		}
 	}
 	ready := condition(pod, corev1.PodReady)
 	if ready != nil && ready.Status == corev1.ConditionTrue && !p.Terminating {
@@ -41,6 +36,16 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 		p.Trouble = trouble(pod, now)
 	}
 	return p
+}
+
+// kafkaImage is the image of the container of Kafka.
+func kafkaImage(spec *corev1.PodSpec) string {
+	for i := range spec.Containers {
+		if spec.Containers[i].Name == containerKafka {
+			return spec.Containers[i].Image
+		}
+	}
+	return ""
 }
 
 func rolesRunning(pod *corev1.Pod) Roles {

@@ -31,7 +31,7 @@ func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node, from heritage) reco
 	}
 	r.Roles = n.Roles.list()
 	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
-	if n.Pod.Running && n.Pod.Version != "" {
+	if n.Pod.Running && n.Pod.Version != "" && n.Pod.Contradiction == "" {
 		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval
 	}
 	observeStorage(v, n, &r)
@@ -54,7 +54,7 @@ func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
 	if !n.HasClaims && !n.Pod.Exists && !n.Entry.Exists {
 		return r
 	}
-	r.Version = cmp.Or(n.Pod.Version, n.Entry.Version, kafka.Status.KafkaVersion)
+	r.Version = cmp.Or(n.Pod.Version, n.Entry.Version, statusVersion(kafka, v))
 	if n.HasClaims {
 		r.Format = record.FormatDone
 		for _, claim := range v.Objects.Claims {
@@ -65,6 +65,14 @@ func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
 		slices.Sort(r.Volumes)
 	}
 	return r
+}
+
+// statusVersion is the version in the status; empty where it is none.
+func statusVersion(kafka *kafkav1beta2.Kafka, v *View) string {
+	if _, err := v.Table.Find(kafka.Status.KafkaVersion); err != nil {
+		return ""
+	}
+	return kafka.Status.KafkaVersion
 }
 
 // sharedLevels is what the log of a node that joins may hold: what the others' may.

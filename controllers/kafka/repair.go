@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,27 +24,37 @@ import (
 // nothing of what exists that a person might notice, so that it runs while a change is refused or the cluster is paused.
 func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer) error {
 	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
-	if err := t.records(ctx, func(n *Node) bool { return n.Recorded || leftovers(n) }); err != nil {
+	if err := t.records(ctx, func(n *Node) bool { return n.Recorded || t.adoptable(n) }); err != nil {
 		return err
 	}
+	var failures []error
 	for _, pool := range t.pools() {
-		if err := t.repairPool(ctx, pool); err != nil {
+		err := t.repairPool(ctx, pool)
+		if outdated(err) {
 			return err
 		}
+		failures = append(failures, err)
 	}
-	if !paused(kafka) {
-		return nil // Apply brings the shared objects about, and what keeps it from that holds back nothing else
+	if paused(kafka) { // else Apply brings the shared objects about, and what keeps it from that holds back nothing else
+		failures = append(failures, t.network(ctx, false))
 	}
-	return t.network(ctx, false)
+	return errors.Join(failures...)
 }
 
-// leftovers says whether something of a node exists from which its record can be made. A pod of which nobody knows the version
-// makes none: what it was started with has to be told by a person.
+// leftovers says whether something of a node exists from which its record can be made. A pod whose version cannot be told, or
+// that contradicts it, makes none: a user has to say what it runs.
 func leftovers(n *Node) bool {
 	if n.Pod.Exists {
-		return n.Pod.Version != ""
+		return n.Pod.Version != "" && n.Pod.Contradiction == ""
 	}
 	return n.Entry.Exists || n.HasClaims
+}
+
+// adoptable says whether the record of a node can be made from what is left of it. Storage alone takes the version of the status:
+// while that is none, the version change refuses and names it, and no record is made that says that the storage was never used.
+func (t *tending) adoptable(n *Node) bool {
+	storageAlone := !n.Pod.Exists && n.Entry.Version == ""
+	return leftovers(n) && !(storageAlone && t.kafka.Status.KafkaVersion != "" && statusVersion(t.kafka, t.view) == "")
 }
 
 // records writes the records that changed, of the nodes that are meant. Nothing is remembered while sources contradict each
@@ -104,6 +115,7 @@ func (t *tending) repairPool(ctx context.Context, pool string) error {
 		return nil // it is made anew once it is gone
 	}
 	var entries []corev1beta2.PodEntry
+	var failures []error // of annotations, which nothing else rests on
 	for i := range t.view.Nodes {
 		n := &t.view.Nodes[i]
 		if n.Pool != pool {
@@ -119,11 +131,13 @@ func (t *tending) repairPool(ctx context.Context, pool string) error {
 		if lost {
 			entries = append(entries, entry)
 		}
-		if err := t.stamp(ctx, n); err != nil {
+		if err := t.stamp(ctx, n); outdated(err) {
 			return err
+		} else if err != nil {
+			failures = append(failures, fmt.Errorf("putting the annotations of pod %s back: %w", n.PodName, err))
 		}
 	}
-	return t.repairPodSet(ctx, pool, set, entries)
+	return errors.Join(append(failures, t.repairPodSet(ctx, pool, set, entries))...)
 }
 
 // lostEntry is the entry of a node that ran and has none: its pod's, else what its record says. A node that was stopped on
@@ -134,7 +148,7 @@ func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err
 		return entry, false, nil
 	}
 	switch pod := named(t.view.Objects.Pods, n.PodName); {
-	case pod != nil && n.Pod.Version != "":
+	case pod != nil && leftovers(n):
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
 	case pod == nil && n.Recorded && n.Record.Started() && t.view.Pool(n.Pool) != nil && t.view.misplaced(n) == "":
@@ -155,6 +169,7 @@ func (t *tending) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error
 		return rendered.PodEntry, nil
 	}
 	again := restorable(pod)
+	again.Annotations = over(again.Annotations, map[string]string{labels.KafkaVersion: n.Pod.Version})
 	if n.Pod.Revision == "" && err == nil {
 		again.Annotations = over(again.Annotations, map[string]string{labels.Revision: rendered.Revision})
 	}
@@ -218,25 +233,41 @@ func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
 	return true
 }
 
-// stamp gives a pod without a revision the one of its entry, so that it counts as current if its version is.
+// stamp puts the annotations of a pod back that say what it runs: its version, and its revision. Both come from what the operator
+// wrote, and only those of an adopted pod from the pod itself. The pod goes on running.
 func (t *tending) stamp(ctx context.Context, n *Node) error {
-	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Revision != "" || n.Pod.Version == "" {
+	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Foreign || n.Pod.Version == "" || n.Pod.Contradiction != "" {
 		return nil
 	}
-	if n.Entry.Exists && n.Entry.Version != n.Pod.Version {
+	want := map[string]string{labels.KafkaVersion: n.Pod.Version}
+	if revision := t.revision(n); revision != "" {
+		want[labels.Revision] = revision
+	}
+	pod := named(t.view.Objects.Pods, n.PodName)
+	if !behind(pod.Annotations, want) {
 		return nil
 	}
-	revision := n.Entry.Revision
-	if revision == "" {
-		entry, err := t.view.entry(n, n.Pod.Version)
-		if err != nil {
-			return nil //nolint:nilerr // a pod of a pool that is gone is not made anew
-		}
-		revision = entry.Revision
-	}
-	pod := named(t.view.Objects.Pods, n.PodName).DeepCopy()
-	pod.Annotations = over(pod.Annotations, map[string]string{labels.Revision: revision})
+	pod = pod.DeepCopy()
+	pod.Annotations = over(pod.Annotations, want)
 	return t.write.Update(ctx, pod)
+}
+
+// revision that the node's pod is to be annotated with: its own; where it has none, its entry's, or for a pod that is adopted what
+// its version is rendered to now. Empty where its entry is of another version, or its pool is gone.
+func (t *tending) revision(n *Node) string {
+	switch {
+	case n.Pod.Revision != "":
+		return n.Pod.Revision
+	case n.Entry.Exists && n.Entry.Version != n.Pod.Version:
+		return ""
+	case n.Entry.Revision != "":
+		return n.Entry.Revision
+	}
+	entry, err := t.view.entry(n, n.Pod.Version)
+	if err != nil {
+		return ""
+	}
+	return entry.Revision
 }
 
 // repairConfig brings back what the node's entry and its pod mount of its ConfigMap. Content that nobody remembers is replaced by

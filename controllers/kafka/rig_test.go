@@ -376,6 +376,21 @@ type kafkaSide struct {
 	partitions kafkaclient.Partitions
 	err        error
 	asked      []string
+	// update is called with every change of a level before it is done.
+	update func(kafkaclient.FeatureUpdate)
+}
+
+// UpdateFeature notes what is asked, and does it.
+func (k *kafkaSide) UpdateFeature(_ context.Context, u kafkaclient.FeatureUpdate) error {
+	k.asked = append(k.asked, fmt.Sprintf("update %+v", u))
+	if k.update != nil {
+		k.update(u)
+	}
+	k.features = k.features.Clone()
+	if k.err == nil && k.features.Finalized != nil {
+		k.features.Finalized[u.Name] = u.Level
+	}
+	return k.err
 }
 
 func (k *kafkaSide) Features(_ context.Context, of ...int32) (kafkaclient.Features, error) {

@@ -37,7 +37,7 @@ var setMetadata = &machines.Action[Facts, roll.Memo, Effect]{
 	Name: "set-metadata", Doc: "asks Kafka to finalize the wanted level of metadata.version, by a safe kind of update only",
 	Needs: features(),
 	Before: transitions.All(sound, pathAllowed, onVersion, allReady,
-		transitions.Any(lowerDue, transitions.All(noGhosts, soaked, approved))),
+		transitions.Any(lowerDue, transitions.All(noGhosts, binariesProven, soaked, approved))),
 	TurnBack: Verifying,
 	Do: func(f *Facts, _ roll.Memo) []Effect {
 		d := f.decide()

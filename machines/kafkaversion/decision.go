@@ -84,6 +84,7 @@ const (
 	ReasonMetadataVersionInvalid Reason = "MetadataVersionInvalid"
 	ReasonPodsWithoutVersion     Reason = "PodsWithoutVersion"
 	ReasonAnnotationMalformed    Reason = "AnnotationMalformed"
+	ReasonAnnotationContradicted Reason = "AnnotationContradicted"
 	ReasonRecordMalformed        Reason = "RecordMalformed"
 	ReasonStatusMalformed        Reason = "StatusMalformed"
 	ReasonTableRowIncomplete     Reason = "TableRowIncomplete"
@@ -101,6 +102,9 @@ const (
 	// ReasonLevelsFromStatus: Kafka could not be asked, and the level that the
 	// status recorded was taken in its place.
 	ReasonLevelsFromStatus Reason = "LevelsFromStatus"
+	// ReasonPodContradicted: pods run another image than the version that the
+	// operator started them on.
+	ReasonPodContradicted Reason = "PodContradicted"
 	// ReasonPodVersionUnknown: pods without a version stand among others with one.
 	ReasonPodVersionUnknown Reason = "PodVersionUnknown"
 )

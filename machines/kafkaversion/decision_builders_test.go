@@ -32,7 +32,7 @@ func parseTable(t testing.TB, text string) *versions.Table {
 func running(texts ...string) []kafkaversion.NodeVersions {
 	nodes := make([]kafkaversion.NodeVersions, len(texts))
 	for i, text := range texts {
-		nodes[i] = kafkaversion.NodeVersions{Name: nodeName(i), HasPod: true, Annotated: text, LastStarted: text}
+		nodes[i] = kafkaversion.NodeVersions{Name: nodeName(i), HasPod: true, Runs: text, LastStarted: text}
 	}
 	return nodes
 }
@@ -46,11 +46,19 @@ func adopted(texts ...string) []kafkaversion.NodeVersions {
 	return nodes
 }
 
+// contradicted is pods of which the last one contradicts its version, "" for one that the operator has written nothing of.
+func contradicted(texts ...string) []kafkaversion.NodeVersions {
+	nodes := running(texts...)
+	last := &nodes[len(nodes)-1]
+	last.Contradiction = last.Name + " runs another image"
+	return nodes
+}
+
 // stored is nodes without pods whose records name these versions.
 func stored(texts ...string) []kafkaversion.NodeVersions {
 	nodes := running(texts...)
 	for i := range nodes {
-		nodes[i].HasPod, nodes[i].Annotated = false, ""
+		nodes[i].HasPod, nodes[i].Runs = false, ""
 	}
 	return nodes
 }
@@ -68,7 +76,7 @@ func neverStarted(texts ...string) []kafkaversion.NodeVersions {
 // moved is a pod that carries one version and whose disk was last started with
 // another.
 func moved(name, annotated, started string) kafkaversion.NodeVersions {
-	return kafkaversion.NodeVersions{Name: name, HasPod: true, Annotated: annotated, LastStarted: started}
+	return kafkaversion.NodeVersions{Name: name, HasPod: true, Runs: annotated, LastStarted: started}
 }
 
 func nodeName(i int) string { return fmt.Sprintf("my-cluster-pool-%d", i) }

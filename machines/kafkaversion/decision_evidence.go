@@ -38,6 +38,9 @@ func (s *Situation) look(to versions.Number) (sighting, *unreadable) {
 	if bad != nil {
 		return seen, bad
 	}
+	if len(s.contradictions(unwritten)) > 0 {
+		return seen, &unreadable{reason: ReasonAnnotationContradicted}
+	}
 	if seen.newest.IsZero() && seen.blind > 0 {
 		return seen, &unreadable{reason: ReasonPodsWithoutVersion}
 	}
@@ -57,14 +60,14 @@ func (s *Situation) look(to versions.Number) (sighting, *unreadable) {
 func (seen *sighting) addNode(s *Situation, to versions.Number, n *NodeVersions) *unreadable {
 	var carried, started versions.Version
 	var err error
-	if n.HasPod && n.Annotated != "" {
-		if carried, err = s.Table.Find(n.Annotated); err != nil {
+	if n.HasPod && n.Runs != "" {
+		if carried, err = s.Table.Find(n.Runs); err != nil {
 			return &unreadable{reason: ReasonAnnotationMalformed, node: n.Name, err: err}
 		}
 		seen.carried(carried, to)
 	}
 	switch {
-	case n.LastStarted != "" && n.HasPod && n.LastStarted == n.Annotated:
+	case n.LastStarted != "" && n.HasPod && n.LastStarted == n.Runs:
 		started = carried
 	case n.LastStarted != "":
 		if started, err = s.Table.Find(n.LastStarted); err != nil {
@@ -73,7 +76,7 @@ func (seen *sighting) addNode(s *Situation, to versions.Number, n *NodeVersions)
 		seen.carried(started, to)
 	case n.NeverStarted:
 		return nil
-	case n.HasPod && n.Annotated == "":
+	case n.HasPod && n.Runs == "":
 		seen.blind++
 		return nil
 	default:
@@ -142,7 +145,7 @@ func (s *Situation) eachStarted(yield func(versions.Version) bool) bool {
 		n := &s.Nodes[i]
 		text := n.LastStarted
 		if text == "" && !n.NeverStarted && n.HasPod {
-			text = n.Annotated
+			text = n.Runs
 		}
 		if text == "" {
 			continue

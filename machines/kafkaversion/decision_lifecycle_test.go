@@ -43,7 +43,7 @@ func (c *cluster) reconcile(t *testing.T) {
 		c.nodes = running("", "", "")
 	}
 	for i := range c.nodes {
-		c.nodes[i].Annotated, c.nodes[i].LastStarted = d.To.String(), d.To.String()
+		c.nodes[i].Runs, c.nodes[i].LastStarted = d.To.String(), d.To.String()
 	}
 	c.statusVersion = d.To.String()
 	if p := d.Metadata; p.Step == kafkaversion.MetadataRaise || p.Step == kafkaversion.MetadataLower {
@@ -108,8 +108,8 @@ func TestCasesOfTheLifecycle(t *testing.T) {
 					t.Fatalf("after step %d: %s, want %s", i, got, want)
 				}
 				for _, n := range world.nodes {
-					if after.Pods != nil && n.Annotated != *after.Pods {
-						t.Errorf("pod %s carries %s, want %s", n.Name, n.Annotated, *after.Pods)
+					if after.Pods != nil && n.Runs != *after.Pods {
+						t.Errorf("pod %s carries %s, want %s", n.Name, n.Runs, *after.Pods)
 					}
 				}
 			}
@@ -129,7 +129,7 @@ func (c *cluster) edit(step map[string]any) {
 	take("status_metadata", &c.statusMetadata)
 	if pods, ok := step["pods"].(string); ok {
 		for i := range c.nodes {
-			c.nodes[i].Annotated, c.nodes[i].LastStarted = pods, pods
+			c.nodes[i].Runs, c.nodes[i].LastStarted = pods, pods
 		}
 	}
 }

@@ -44,6 +44,10 @@ func (u *unreadable) message(s *Situation) string {
 	case ReasonRecordMalformed:
 		return fmt.Sprintf("ConfigMap %s-record, last started version: %v. Set it to the version that the disk of %s "+
 			"was last started with", u.node, u.err, u.node)
+	case ReasonAnnotationContradicted:
+		return fmt.Sprintf("%s, and no record says which version it was started with: what runs cannot be told. Set the annotation %s "+
+			"to the version that the image holds, or if it holds the annotated one, name the image in spec.kafka.images",
+			strings.Join(s.contradictions(unwritten), "; "), annotationVersion)
 	case ReasonStatusMalformed:
 		return fmt.Sprintf("status.kafkaVersion: %v. No pod and no record says which version the disks were last "+
 			"started with, so this field has to: correct it (kubectl edit --subresource=status), or remove it if no node ever ran", u.err)
@@ -58,7 +62,7 @@ func (u *unreadable) message(s *Situation) string {
 func (s *Situation) blindPods() []string {
 	var names []string
 	for _, n := range s.Nodes {
-		if n.HasPod && n.Annotated == "" && n.LastStarted == "" && !n.NeverStarted {
+		if n.HasPod && n.Runs == "" && n.LastStarted == "" && !n.NeverStarted {
 			names = append(names, n.Name)
 		}
 	}
@@ -148,8 +152,33 @@ func levelsNotNeeded(s *Situation, d *Decision) string {
 		"started so far can have finalized, %s runs too", d.From, d.To, s.Finalized.problem(), d.To)
 }
 
-// warnAboutPods names pods without a version that stand among others with one.
+// unwritten says whether the operator has written no version for the pod, so that it would be adopted.
+func unwritten(n *NodeVersions) bool { return n.Runs == "" }
+
+// written says whether the operator has written the pod's version.
+func written(n *NodeVersions) bool { return n.Runs != "" }
+
+// contradictions of the pods that are meant with their versions, the first few and how many more.
+func (s *Situation) contradictions(of func(*NodeVersions) bool) []string {
+	var out []string
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.HasPod && n.Contradiction != "" && of(n) {
+			out = append(out, n.Contradiction)
+		}
+	}
+	slices.Sort(out)
+	if more := len(out) - mostNamed; more > 0 {
+		out = append(out[:mostNamed], fmt.Sprintf("and so do %d more pods", more))
+	}
+	return out
+}
+
+// warnAboutPods names pods that contradict what was written for them, and pods without a version that stand among others with one.
 func (d *Decision) warnAboutPods(s *Situation, seen sighting) {
+	if found := s.contradictions(written); len(found) > 0 {
+		d.warn(ReasonPodContradicted, strings.Join(found, "; ")+". The version that the operator wrote counts, and the metadata version "+
+			"is not raised: delete the pod to have it created as it was written")
+	}
 	if seen.blind == 0 {
 		return
 	}

@@ -41,7 +41,7 @@ func anySituation(table *versions.Table) *rapid.Generator[kafkaversion.Situation
 		}
 		for i := range rapid.IntRange(0, 4).Draw(t, "nodes") {
 			s.Nodes = append(s.Nodes, kafkaversion.NodeVersions{
-				Name: nodeName(i), HasPod: rapid.Bool().Draw(t, "pod"), Annotated: nodeVersions.Draw(t, "annotated"),
+				Name: nodeName(i), HasPod: rapid.Bool().Draw(t, "pod"), Runs: nodeVersions.Draw(t, "annotated"),
 				LastStarted: nodeVersions.Draw(t, "started"), NeverStarted: rapid.Bool().Draw(t, "never"),
 			})
 		}
@@ -131,7 +131,7 @@ func TestNeverDownInTheDark(t *testing.T) {
 		for _, n := range s.Nodes {
 			started := n.LastStarted
 			if started == "" && n.HasPod && !n.NeverStarted {
-				started = n.Annotated
+				started = n.Runs
 			}
 			if started == "" {
 				continue
@@ -186,7 +186,7 @@ func TestCarryingOutSettles(t *testing.T) {
 			return
 		}
 		for i := range s.Nodes {
-			s.Nodes[i] = kafkaversion.NodeVersions{Name: s.Nodes[i].Name, HasPod: true, Annotated: d.To.String(), LastStarted: d.To.String()}
+			s.Nodes[i] = kafkaversion.NodeVersions{Name: s.Nodes[i].Name, HasPod: true, Runs: d.To.String(), LastStarted: d.To.String()}
 		}
 		if d = kafkaversion.Decide(s); d.Outcome != kafkaversion.OutcomeAllowed || d.Direction != kafkaversion.DirectionStay {
 			t.Fatalf("after the roll: %+v", summary(d))
@@ -231,7 +231,7 @@ func FuzzDecide(f *testing.F) {
 	f.Fuzz(func(t *testing.T, wanted, pin, annotated, started, recorded, recordedMetadata string, known bool, level, share int16) {
 		table := embeddedTable(t)
 		s := kafkaversion.Situation{Table: table, WantedVersion: wanted, WantedMetadata: pin, RecordedVersion: recorded, RecordedMetadata: recordedMetadata,
-			Nodes: []kafkaversion.NodeVersions{{Name: "a", HasPod: true, Annotated: annotated}, {Name: "b", LastStarted: started}}}
+			Nodes: []kafkaversion.NodeVersions{{Name: "a", HasPod: true, Runs: annotated}, {Name: "b", LastStarted: started}}}
 		if known {
 			s.Finalized = finalized(level, "share.version", int(share))
 		}

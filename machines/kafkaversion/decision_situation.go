@@ -32,12 +32,16 @@ type Situation struct {
 
 // NodeVersions is what is known of the version of one node.
 type NodeVersions struct {
+	// ID is the node id.
+	ID int32
 	// Name is the name of the node's pod, whether or not it exists.
 	Name string
 	// HasPod tells whether the pod exists.
 	HasPod bool
-	// Annotated is the version that the pod carries as annotation, "" without one.
-	Annotated string
+	// Runs is the version that the pod runs, by what the operator wrote and the
+	// container image. It is the pod's annotation only where the operator wrote
+	// nothing; "" where nothing says.
+	Runs string
 	// LastStarted is the version that the node's record says its disk was last
 	// started with, "" without a record and before the first start.
 	LastStarted string
@@ -45,6 +49,10 @@ type NodeVersions struct {
 	// ever started. A node without a record counts as started with the version
 	// that its pod carries.
 	NeverStarted bool
+	// Contradiction says how the pod contradicts its version; "" if it does not.
+	Contradiction string
+	// Unproven is why Runs is not proven to be what the process runs; "" if it is.
+	Unproven string
 }
 
 // FinalizedLevels is the finalized level of every feature as Kafka reports it. The

@@ -244,6 +244,16 @@ func TestDecideRefusals(t *testing.T) {
 			want:      made{Outcome: refused, To: "4.3.1", Reason: kafkaversion.ReasonAnnotationMalformed},
 			says:      []string{"pod my-cluster-pool-1", "strimzi.io/kafka-version", `"latest"`, "kubectl annotate --overwrite pod my-cluster-pool-1"},
 		},
+		"a pod to adopt whose image is of another version": {
+			situation: kafkaversion.Situation{WantedVersion: "4.3.1", Nodes: contradicted("4.3.1", ""), Finalized: finalized(30)},
+			want:      made{Outcome: refused, To: "4.3.1", Reason: kafkaversion.ReasonAnnotationContradicted},
+			says:      []string{"my-cluster-pool-1 runs another image", "strimzi.io/kafka-version", "spec.kafka.images"},
+		},
+		"the only pod to adopt has an image of another version": {
+			situation: kafkaversion.Situation{WantedVersion: "4.3.1", Nodes: contradicted(""), Finalized: finalized(30)},
+			want:      made{Outcome: refused, To: "4.3.1", Reason: kafkaversion.ReasonAnnotationContradicted},
+			says:      []string{"my-cluster-pool-0 runs another image"},
+		},
 		"the wanted row has no metadata": {
 			table:     "- {version: 4.2.0, supported: true}\n- {version: 4.1.0, supported: true, default: true, metadata: '4.1'}\n",
 			situation: kafkaversion.Situation{WantedVersion: "4.2.0", Nodes: running("4.1.0"), Finalized: finalized(27)},

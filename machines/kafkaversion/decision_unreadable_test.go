@@ -195,6 +195,15 @@ func TestDecideWarnsAboutPodsWithoutVersion(t *testing.T) {
 	}.run(t)
 }
 
+func TestDecideWarnsAboutPodsThatContradictWhatWasWritten(t *testing.T) {
+	situationCase{
+		situation: kafkaversion.Situation{WantedVersion: "4.3.1", Nodes: contradicted("4.3.1", "4.3.1"), Finalized: finalized(30)},
+		want: made{Outcome: allowed, Direction: stay, From: "4.3.1", To: "4.3.1", Target: 30, Wanted: 30,
+			Warnings: []kafkaversion.Reason{kafkaversion.ReasonPodContradicted}},
+		says: []string{"my-cluster-pool-1 runs another image", "delete the pod"},
+	}.run(t)
+}
+
 func TestSettled(t *testing.T) {
 	cases := map[string]struct {
 		situation kafkaversion.Situation

@@ -88,7 +88,7 @@ func deriveVersions(f *Facts) {
 		if version == "" {
 			version = domainNew
 		}
-		f.Situation.Nodes = append(f.Situation.Nodes, NodeVersions{Name: n.Pod, HasPod: n.Running, Annotated: version, LastStarted: version})
+		f.Situation.Nodes = append(f.Situation.Nodes, NodeVersions{ID: n.ID, Name: n.Pod, HasPod: n.Running, Runs: version, LastStarted: version})
 	}
 }
 
@@ -139,6 +139,11 @@ func domainGhosts(now time.Time) dimension {
 		if brokers, known := f.Roll.Brokers.Get(); known {
 			brokers.Brokers = append(slices.Clone(brokers.Brokers), kafka.Broker{ID: 9, Fencing: kafka.Fenced})
 			f.Roll.Brokers = transitions.Known(brokers, now)
+		}
+	}}, value{Name: "voter 8 is no node", Set: func(f *Facts) {
+		if quorum, known := f.Roll.Quorum.Get(); known {
+			quorum.Voters = append(slices.Clone(quorum.Voters), kafka.QuorumReplica{ID: 8})
+			f.Roll.Quorum = transitions.Known(quorum, now)
 		}
 	}}, value{Name: "registrations unreadable", Set: func(f *Facts) { f.Roll.Brokers = transitions.Unreadable[kafka.Brokers](errDomainSilent) }})
 }

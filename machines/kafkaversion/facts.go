@@ -1,6 +1,7 @@
 package kafkaversion
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -113,7 +114,7 @@ func (f *Facts) situation() Situation {
 		return s
 	}
 	left := slices.DeleteFunc(slices.Clone(s.Nodes), gone)
-	if slices.ContainsFunc(left, func(n NodeVersions) bool { return n.LastStarted != "" || n.Annotated != "" }) {
+	if slices.ContainsFunc(left, func(n NodeVersions) bool { return n.LastStarted != "" || n.Runs != "" }) {
 		s.Nodes = left
 	}
 	return s
@@ -173,6 +174,59 @@ func (f *Facts) ghosts(brokers kafka.Brokers) []int32 {
 		}
 	}
 	return out
+}
+
+// unproven says of which registered brokers, voters and pods it is not proven that they run the wanted version, and why. What
+// Kafka itself reports of a broker's binary outranks what was written for it.
+func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
+	d := f.decide()
+	features, _ := f.Features.Get()
+	var out []string
+	said := map[int32]bool{}
+	check := func(what string, id int32) {
+		why := f.doubt(id, d.To.String())
+		if runs, told := features.Supported[id][kafka.MetadataVersion]; told && !runs.Contains(d.Metadata.Target) {
+			why = fmt.Sprintf("reports metadata.version %d to %d as what its binary runs", runs.Min, runs.Max)
+		}
+		if why != "" && !said[id] {
+			said[id] = true
+			out = append(out, fmt.Sprintf("%s %d %s", what, id, why))
+		}
+	}
+	for i := range f.Situation.Nodes {
+		if n := &f.Situation.Nodes[i]; n.HasPod {
+			check("node", n.ID)
+		}
+	}
+	for _, id := range brokers.IDs() {
+		check("broker", id)
+	}
+	for i := range quorum.Voters {
+		check("voter", quorum.Voters[i].ID)
+	}
+	if len(quorum.Voters) == 0 {
+		out = append(out, "Kafka lists no voters")
+	}
+	return out
+}
+
+// doubt is why it is not proven that the node runs the version; empty if it is.
+func (f *Facts) doubt(id int32, version string) string {
+	for i := range f.Situation.Nodes {
+		n := &f.Situation.Nodes[i]
+		switch {
+		case n.ID != id:
+		case n.Unproven != "":
+			return "(" + n.Name + ") is not proven to run Kafka " + version + ": " + n.Unproven
+		case !n.HasPod:
+			return "(" + n.Name + ") has no pod"
+		case n.Runs != version || n.LastStarted != version:
+			return "(" + n.Name + ") runs Kafka " + n.Runs
+		default:
+			return ""
+		}
+	}
+	return "is no node of this cluster"
 }
 
 // soakedAt is when the newest process has run for the soaking time; zero if nobody can tell.

@@ -171,6 +171,35 @@ var noGhosts = guard{
 	},
 }
 
+// binariesProven rests on every node that may vote on the level or has to read it: positive evidence, never the absence of a doubt.
+var binariesProven = guard{
+	Name: "binaries-proven", Doc: "no level is to be raised, or every registered broker, every voter and every pod is proven to run the wanted version",
+	Needs: []transitions.Need{NeedFeatures, roll.NeedBrokers, roll.NeedQuorum},
+	Want:  "every registered broker and every voter to be a node of this cluster that is proven to run the wanted version",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		raise := raiseDue.Verdict(f, m)
+		if raise.Answer == transitions.No {
+			return transitions.Allow()
+		}
+		brokers, known := f.Roll.Brokers.Get()
+		if !known {
+			return f.Roll.Brokers.Gap()
+		}
+		quorum, known := f.Roll.Quorum.Get()
+		if !known {
+			return f.Roll.Quorum.Gap()
+		}
+		unproven := f.unproven(brokers, quorum)
+		switch {
+		case len(unproven) == 0:
+			return transitions.Allow()
+		case raise.Answer == transitions.Unknown:
+			return transitions.Verdict{Saw: raise.Saw, Pending: raise.Pending}
+		}
+		return transitions.Deny(roll.Names(unproven))
+	},
+}
+
 var soaked = guard{
 	Name: "soaked", Doc: "the newest process has run for the soaking time", Want: "the soaking time of detent.dev/soak to pass",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {

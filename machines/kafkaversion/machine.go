@@ -96,11 +96,11 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "declaration-broken", From: Verifying, To: Checking, When: not(sound, "pools, node ids or disks that do not fit"), Outranks: true, Doc: "the declaration cannot be acted upon any more"},
 			{Event: "build-rolled", From: Verifying, To: Settled, When: all(otherBuild, allReady), Outranks: true, Doc: "another build of the same version leaves the metadata alone"},
 			{Event: "path-closed", From: Verifying, To: Checking, When: not(pathAllowed, "a wanted version that is not allowed"), Doc: "the wanted version is not allowed any more"},
-			{Event: "verified", From: Verifying, To: Settled, When: all(allReady, onLevel, noGhosts), Awaited: true, Doc: "binaries and metadata are where the spec wants them"},
+			{Event: "verified", From: Verifying, To: Settled, When: all(allReady, onLevel, noGhosts, binariesProven), Awaited: true, Doc: "binaries and metadata are where the spec wants them"},
 			{Event: "registrations-stale", From: Verifying, To: AwaitingUnregistration, When: not(noGhosts, "a stale registration"), Outranks: true, Doc: "Kafka would refuse the level because of brokers that are gone"},
 			{Event: "soak", From: Verifying, To: Soaking, When: all(raiseDue, transitions.Any(not(soaked, "soaking"), not(soakReadable, "a soaking time that cannot be read"))), Doc: "the soaking time has not passed, or cannot be read"},
 			{Event: "approval-needed", From: Verifying, To: AwaitingApproval, When: all(raiseDue, not(approved, "no approval")), Doc: "the step has not been approved"},
-			{Event: "finalize", From: Verifying, To: SettingMetadata, When: all(raiseDue, allReady, noGhosts, soaked, approved), OneWay: true, Doc: "everything that was asked for has happened: the level may be raised"},
+			{Event: "finalize", From: Verifying, To: SettingMetadata, When: all(raiseDue, allReady, noGhosts, binariesProven, soaked, approved), OneWay: true, Doc: "everything that was asked for has happened: the level may be raised"},
 			{Event: "lower", From: Verifying, To: SettingMetadata, When: all(lowerDue, allReady), Doc: "a lower level is wanted"},
 
 			{Event: "unregistered", From: AwaitingUnregistration, To: Verifying, When: noGhosts, Awaited: true, Doc: "no stale registration is left"},

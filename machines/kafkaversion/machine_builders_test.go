@@ -61,7 +61,9 @@ type scene struct {
 	returning               bool
 	disks                   []kafkaversion.Disk
 	gone                    []kafkaversion.NodeVersions
-	leaving                 []int32
+	leaving, wantedToo      []int32
+	unprovenNodes           map[int32]string
+	supported               map[int32]map[string]kafka.Range
 	obstacle, attemptedFrom string
 	finalize                kafkaversion.Finalize
 	answer                  kafkaversion.Answer
@@ -171,12 +173,27 @@ func (s *scene) remembering(metadata string) *scene { s.recordedLevel = metadata
 
 // formerly is a node that was removed, and whose record is still there.
 func (s *scene) formerly(id int32, version string) *scene {
-	s.gone = append(s.gone, kafkaversion.NodeVersions{Name: rolltest.Pod(id), LastStarted: version})
+	s.gone = append(s.gone, kafkaversion.NodeVersions{ID: id, Name: rolltest.Pod(id), LastStarted: version})
 	return s
 }
 
 // leavingNode has a pod and is not wanted any more.
 func (s *scene) leavingNode(id int32) *scene { s.leaving = append(s.leaving, id); return s }
+
+// unproven is a node of which it is not proven that it runs the version that it is said to run.
+func (s *scene) unproven(id int32, why string) *scene {
+	s.unprovenNodes = map[int32]string{id: why}
+	return s
+}
+
+// wantingBroker is a broker that is wanted and has no pod.
+func (s *scene) wantingBroker(id int32) *scene { s.wantedToo = append(s.wantedToo, id); return s }
+
+// reporting is a broker that reports which levels of metadata.version its binary runs.
+func (s *scene) reporting(id int32, lowest, highest int16) *scene {
+	s.supported = map[int32]map[string]kafka.Range{id: {versions.FeatureMetadata: {Min: lowest, Max: highest}}}
+	return s
+}
 
 // broken is a declaration that cannot be acted upon.
 func (s *scene) broken() *scene {
@@ -236,13 +253,14 @@ func (s *scene) facts() kafkaversion.Facts {
 	}
 	f := kafkaversion.Facts{
 		Roll: s.nodes, Obstacle: s.obstacle, Disks: s.disks, Finalize: s.finalize, Answer: s.answer, Doubt: s.doubt, Pause: time.Minute,
-		Features:  s.features(kafka.Features{Finalized: s.levels}),
+		Features:  s.features(kafka.Features{Finalized: s.levels, Supported: s.supported}),
 		EnteredAt: rolltest.Now.Add(-s.entered), Leaving: s.leaving,
 		Attempt: &lifecyclev1.Attempt{ID: attemptID, From: s.attemptedFrom, To: target},
 		Situation: kafkaversion.Situation{
 			Table: s.table, WantedVersion: target, WantedMetadata: s.pin, Nodes: slices.Clone(s.gone), RecordedVersion: s.recorded, RecordedMetadata: s.recordedLevel,
 		},
 	}
+	f.Wanted = append(f.Wanted, s.wantedToo...)
 	f.Roll.Nodes = slices.Clone(f.Roll.Nodes)
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
@@ -266,11 +284,11 @@ func (s *scene) node(f *kafkaversion.Facts, n *roll.Node, target string) {
 	if slices.Contains(s.unstarted, n.ID) {
 		started = s.running
 	}
-	v := kafkaversion.NodeVersions{Name: n.Pod, HasPod: true, Annotated: version, LastStarted: started}
+	v := kafkaversion.NodeVersions{ID: n.ID, Name: n.Pod, HasPod: true, Runs: version, LastStarted: started, Unproven: s.unprovenNodes[n.ID]}
 	n.Outdated = version != target
 	if s.noPods {
 		rolltest.Gone(n.ID)(&f.Roll)
-		v.HasPod, v.Annotated = false, ""
+		v.HasPod, v.Runs = false, ""
 	}
 	if s.noRecords {
 		n.Outdated = false

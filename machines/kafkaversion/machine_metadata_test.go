@@ -57,8 +57,19 @@ func (k scenes) verifying() []machineRow {
 		at("the level may be raised and a node is down", "", k.raising().but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
 		at("a stale registration binds the level", "Kafka would refuse, because of a binary that is gone", k.raising().but(ghost), stale),
 		at("a stale registration binds the level and a node is down", "", k.raising().but(ghost, rolltest.Down(1)), stale),
-		at("registrations cannot be read", "a person reads which answer is missing", k.raising().but(rolltest.Without(roll.NeedBrokers)), waits("on-level", "no-stale-registration")),
-		at("registrations can be read and the level cannot", "", k.raising().mute().but(ghost), waits("on-level", "no-stale-registration")),
+		at("registrations cannot be read", "a person reads which answer is missing", k.raising().but(rolltest.Without(roll.NeedBrokers)), waits("on-level", "no-stale-registration", "binaries-proven")),
+		at("registrations can be read and the level cannot", "", k.raising().mute().but(ghost), waits("on-level", "no-stale-registration", "binaries-proven")),
+
+		at("a pod is not proven to run the wanted version", "a node that dies of the level is not brought back by any restart", k.raising().unproven(1, "its record does not say yet that Kafka 4.1.2 was started"), waits("on-level", "binaries-proven")),
+		at("a pod contradicts the version that was written for it", "", k.raising().unproven(1, "it runs image apache/kafka:4.0.2"), waits("on-level", "binaries-proven")),
+		at("a pod is not proven to run the wanted version, and no level is to be raised", "", k.cluster(3).unproven(1, "its pod is not the one that its StrimziPodSet describes"), settled),
+		at("a broker is registered on a node that has no pod", "", k.raising().formerly(7, newer).wantingBroker(7).but(ghost), waits("on-level", "binaries-proven")),
+		at("a voter is no node of the cluster", "its binary is not known, and it has to read the level", k.raising().but(rolltest.Voting(8)), waits("on-level", "binaries-proven")),
+		at("Kafka lists no voters", "what is not there proves nothing", k.raising().but(rolltest.Voterless), waits("on-level", "binaries-proven")),
+		at("the voters cannot be read", "", k.raising().but(rolltest.Without(roll.NeedQuorum)), waits("on-level", "binaries-proven")),
+		at("the voters cannot be read, and a lower level is wanted", "", k.lowering().but(rolltest.Without(roll.NeedQuorum)), lower),
+		at("a broker reports a binary that does not run the level", "Kafka's own report outranks what was written", k.raising().reporting(1, 7, oldLevel), waits("on-level", "binaries-proven")),
+		at("a broker reports a binary that runs the level", "", k.raising().reporting(1, 7, newerLevel), finalize),
 
 		at("the soaking time has not passed", "", k.raising().soaking(2*time.Hour), moves("soak", kafkaversion.Soaking)),
 		at("the soaking time has passed", "", k.raising().soaking(time.Hour), finalize),
@@ -153,7 +164,7 @@ func (k scenes) settingMetadata() []machineRow {
 	again := moves("overtaken", kafkaversion.Verifying)
 	ghost := rolltest.Registered(7)
 	blocked := waits("on-level")
-	blocked.Blocked = []string{"any(lower-due, all(no-stale-registration, soaked, approved))"}
+	blocked.Blocked = []string{"any(lower-due, all(no-stale-registration, binaries-proven, soaked, approved))"}
 	return []machineRow{
 		at("Kafka is asked to raise", "", k.raising(), asks(newerLevel, kafka.Upgrade)),
 		at("Kafka is asked to raise to the pinned level", "", k.raising().pinned("4.1-IV0"), asks(26, kafka.Upgrade)),
@@ -184,6 +195,9 @@ func (k scenes) settingMetadata() []machineRow {
 		at("the declaration broke", "", k.raising().broken(), back),
 		at("a node went down", "", k.raising().but(rolltest.Down(1)), back),
 		at("a stale registration appeared", "", k.raising().but(ghost), back),
+		at("a pod is not proven to run the wanted version any more", "", k.raising().unproven(1, "it runs image apache/kafka:4.0.2"), back),
+		at("a voter that is no node of the cluster appeared", "", k.raising().but(rolltest.Voting(8)), back),
+		at("the voters cannot be read", "", k.raising().but(rolltest.Without(roll.NeedQuorum)), blocked),
 		at("a node restarted during the soaking time", "", k.raising().soaking(30*time.Minute).but(rolltest.Restarted(2, time.Minute)), back),
 		at("the soaking time cannot be read any more", "", k.raising().soakingUnreadably(), blocked),
 		at("a higher level is wanted than was approved", "", k.raising().approved(attemptID+"/4.1-IV0"), back),

@@ -109,7 +109,15 @@ func TestWordsOfWaits(t *testing.T) {
 		},
 		"registrations cannot be read": {
 			state: kafkaversion.Verifying, scene: k.raising().but(rolltest.Without(roll.NeedBrokers)),
-			want: []string{"on-level: 4.0-IV3 (level 25) instead of 4.1-IV1 (level 27)", "no-stale-registration: " + dark},
+			want: []string{"on-level: 4.0-IV3 (level 25) instead of 4.1-IV1 (level 27)", "no-stale-registration: " + dark, "binaries-proven: " + dark},
+		},
+		"binaries are not proven": {
+			state: kafkaversion.Verifying,
+			scene: k.raising().unproven(1, "its record does not say yet that Kafka 4.1.2 was started").but(rolltest.Voting(8)),
+			want: []string{
+				"on-level: 4.0-IV3 (level 25) instead of 4.1-IV1 (level 27)",
+				"binaries-proven: node 1 (" + pool + "1) is not proven to run Kafka 4.1.2: its record does not say yet that Kafka 4.1.2 was started, voter 8 is no node of this cluster",
+			},
 		},
 		"brokers are still registered": {
 			state: kafkaversion.AwaitingUnregistration, scene: k.raising().but(rolltest.Registered(7), rolltest.Registered(9), rolltest.Registered(8), rolltest.Registered(6)),

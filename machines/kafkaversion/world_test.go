@@ -277,7 +277,7 @@ func (w *world) observe(ask machines.Ask) kafkaversion.Facts {
 		f.Roll.Nodes = append(f.Roll.Nodes, node)
 		if n.version != "" || n.started != "" {
 			f.Situation.Nodes = append(f.Situation.Nodes, kafkaversion.NodeVersions{
-				Name: n.Pod, HasPod: n.version != "", Annotated: n.version, LastStarted: n.started, NeverStarted: n.started == "",
+				ID: n.ID, Name: n.Pod, HasPod: n.version != "", Runs: n.version, LastStarted: n.started, NeverStarted: n.started == "",
 			})
 		}
 		if n.Broker {

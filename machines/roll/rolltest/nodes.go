@@ -221,6 +221,16 @@ func Registered(id int32) Change {
 	}
 }
 
+// Voting is a voter besides those there are.
+func Voting(id int32) Change {
+	return quorum(func(q *kafka.Quorum) {
+		q.Voters = append(q.Voters, kafka.QuorumReplica{ID: id, LastCaughtUpMillis: Now.UnixMilli()})
+	})
+}
+
+// Voterless is a quorum of which Kafka lists no voters.
+func Voterless(f *roll.Facts) { quorum(func(q *kafka.Quorum) { q.Voters = nil })(f) }
+
 // Observed is how long ago Kafka gave its answers.
 func Observed(ago time.Duration) Change {
 	return func(f *roll.Facts) {

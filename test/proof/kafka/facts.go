@@ -28,10 +28,10 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 	last := time.Time{}
 	for i, pod := range v.Pods {
 		n := roll.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
-		known := kafkaversion.NodeVersions{Name: n.Pod, LastStarted: w.nodes[i].version, NeverStarted: w.nodes[i].version == ""}
+		known := kafkaversion.NodeVersions{ID: n.ID, Name: n.Pod, LastStarted: w.nodes[i].version, NeverStarted: w.nodes[i].version == ""}
 		if pod != nil {
 			n.Running, n.Ready, n.ReadySince, n.StartedAt, n.Trouble = true, pod.Ready, pod.ReadySince, pod.StartedAt, pod.Trouble
-			known.HasPod, known.Annotated = true, pod.Version
+			known.HasPod, known.Runs = true, pod.Version
 			if pod.Ready {
 				ready++
 			} else if pod.ReadySince.After(last) {

@@ -1,0 +1,336 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+func TestTheVersionOfAPod(t *testing.T) {
+	const public, own = "apache/kafka:", "registry.example:5000/team/broker:stable"
+	type written struct{ entry, entryImage, record string }
+	both := func(version string) written { return written{version, public + version, version} }
+	for name, tc := range map[string]struct {
+		written     written
+		annotated   string
+		image       string
+		specImage   string
+		terminating bool
+		want        string
+		contradicts bool
+	}{
+		"as it was written":                                       {written: both("4.1.1"), annotated: "4.1.1", image: public + "4.1.1", want: "4.1.1"},
+		"another version was annotated":                           {written: both("4.1.1"), annotated: "4.2.0", image: public + "4.1.1", want: "4.1.1"},
+		"an annotation that is no version":                        {written: both("4.1.1"), annotated: "latest", image: public + "4.1.1", want: "4.1.1"},
+		"the annotation was removed":                              {written: both("4.1.1"), image: public + "4.1.1", want: "4.1.1"},
+		"the annotation was removed, and there is no entry":       {written: written{record: "4.1.1"}, image: public + "4.1.1", want: "4.1.1"},
+		"the annotation was edited, and there is no record":       {written: written{entry: "4.1.1", entryImage: public + "4.1.1"}, annotated: "4.2.0", image: public + "4.1.1", want: "4.1.1"},
+		"the image was edited":                                    {written: both("4.1.1"), annotated: "4.1.1", image: public + "4.2.0", want: "4.1.1", contradicts: true},
+		"image and annotation were edited":                        {written: both("4.1.1"), annotated: "4.2.0", image: public + "4.2.0", want: "4.1.1", contradicts: true},
+		"a mirror stands in for the image":                        {written: both("4.1.1"), annotated: "4.1.1", image: "mirror.example/apache/kafka:4.1.1", want: "4.1.1"},
+		"a digest stands in for the image":                        {written: both("4.1.1"), annotated: "4.1.1", image: "apache/kafka@sha256:4f2e", want: "4.1.1"},
+		"an image of the user's own":                              {written: written{"4.1.1", own, "4.1.1"}, annotated: "4.2.0", image: own, specImage: own, want: "4.1.1"},
+		"an image of the user's own that is numbered otherwise":   {written: written{"4.1.1", "team/broker:4.2.0", "4.1.1"}, annotated: "4.1.1", image: "team/broker:4.2.0", want: "4.1.1"},
+		"a version that no table knows":                           {written: both("9.9.9-acme"), annotated: "4.1.1", image: public + "9.9.9-acme", want: "9.9.9-acme"},
+		"the entry was switched, and the pod is the new one":      {written: written{"4.2.0", public + "4.2.0", "4.1.1"}, annotated: "4.1.1", image: public + "4.2.0", want: "4.2.0"},
+		"the entry was switched, and the pod is the earlier one":  {written: written{"4.2.0", public + "4.2.0", "4.1.1"}, annotated: "4.2.0", image: public + "4.1.1", want: "4.1.1"},
+		"the entry was switched, and a mirror has the new image":  {written: written{"4.2.0", public + "4.2.0", "4.1.1"}, image: "mirror.example/kafka:4.2.0", want: "4.2.0"},
+		"the entry was switched, and a mirror has the old image":  {written: written{"4.2.0", public + "4.2.0", "4.1.1"}, image: "mirror.example/kafka:4.1.1", want: "4.1.1"},
+		"the entry was switched, and one image has both":          {written: written{"4.2.0", own, "4.1.1"}, annotated: "4.1.1", image: own, specImage: own, want: "4.2.0"},
+		"the entry was switched, one image, and the pod leaves":   {written: written{"4.2.0", own, "4.1.1"}, image: own, specImage: own, terminating: true, want: "4.1.1"},
+		"the entry was switched, and the image is neither's":      {written: written{"4.2.0", public + "4.2.0", "4.1.1"}, annotated: "4.2.0", image: public + "4.0.0", want: "4.1.1", contradicts: true},
+		"the entry was switched, and a digest has the old image":  {written: written{"4.2.0", public + "4.2.0", "4.1.1"}, annotated: "4.1.1", image: "apache/kafka@sha256:4f2e", want: "4.1.1"},
+		"the entry was switched, and a digest has the new image":  {written: written{"4.2.0", public + "4.2.0", "4.1.1"}, annotated: "latest", image: "apache/kafka@sha256:4f2e", want: "4.2.0"},
+		"a record that is no version, and an entry":               {written: written{"4.1.1", public + "4.1.1", "latest"}, annotated: "4.2.0", image: public + "4.1.1", want: "4.1.1"},
+		"adopted by its annotation":                               {annotated: "4.1.1", image: public + "4.1.1", want: "4.1.1"},
+		"adopted with a build of the annotated version":           {annotated: "4.1.1", image: public + "4.1.1-acme-2", want: "4.1.1"},
+		"adopted from an image that carries two versions":         {annotated: "4.1.1", image: "quay.example/kafka:0.48.0-kafka-4.1.1", want: "4.1.1"},
+		"adopted with an image that names no version":             {annotated: "4.1.1", image: own, want: "4.1.1"},
+		"adopted with an image that has numbers of its own":       {annotated: "4.1.1", image: "team/broker:1.2.3", want: "4.1.1"},
+		"not adopted against its image":                           {annotated: "4.1.1", image: public + "4.2.0", contradicts: true},
+		"not adopted against an image that carries two versions":  {annotated: "4.1.1", image: "quay.example/kafka:0.48.0-kafka-4.2.0", contradicts: true},
+		"adopted against its image, which the spec says is right": {annotated: "4.1.1", image: "team/broker:4.2.0", specImage: "team/broker:4.2.0", want: "4.1.1"},
+		"not adopted without an annotation":                       {image: public + "4.1.1"},
+		"not adopted by an annotation that is no version":         {annotated: "latest", image: public + "4.1.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := &Node{
+				PodName: "c-p-1", Recorded: tc.written.record != "", Record: record.Record{Version: tc.written.record},
+				Entry: Entry{Exists: tc.written.entry != "", Version: tc.written.entry, image: tc.written.entryImage},
+				Pod:   Pod{Exists: true, Terminating: tc.terminating, Annotated: tc.annotated, Image: tc.image},
+			}
+			spec := &kafkav1beta2.KafkaClusterSpec{Image: tc.specImage}
+			version, contradiction := evidence{table: embedded(t), spec: spec}.running(n)
+			if version != tc.want || contradiction != "" != tc.contradicts {
+				t.Errorf("version %q (contradiction %q), want %q (contradicts: %v)", version, contradiction, tc.want, tc.contradicts)
+			}
+		})
+	}
+}
+
+// annotate sets an annotation of a pod as a user does; an empty value removes it.
+func (r *rig) annotate(pod, name, value string) {
+	r.t.Helper()
+	p := &corev1.Pod{}
+	r.must(r.get(p, pod))
+	delete(p.Annotations, name)
+	if value != "" {
+		p.Annotations[name] = value
+	}
+	r.must(r.client.Update(context.Background(), p))
+}
+
+const podController = "my-cluster-controller-3"
+
+// Whatever is annotated, the record, the status and the entry keep what was written, the pod runs on, and one write puts the
+// annotation back.
+func TestAnnotationsOfAPodArePutBack(t *testing.T) {
+	for name, edit := range map[string]struct{ annotation, value string }{
+		"another version":                    {labels.KafkaVersion, "4.2.0"},
+		"no version":                         {labels.KafkaVersion, "latest"},
+		"the version is removed":             {labels.KafkaVersion, ""},
+		"another revision":                   {labels.Revision, "deadbeef"},
+		"the revision is removed":            {labels.Revision, ""},
+		"another time between two snapshots": {labels.SnapshotInterval, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.settle()
+			before, entry, rec := &corev1.Pod{}, r.entry("my-cluster-controller", podController), r.record(podController)
+			r.must(r.get(before, podController))
+			r.written()
+			r.annotate(podController, edit.annotation, edit.value)
+			r.writes = nil
+			v := r.view(false)
+			desired, err := v.Desired(v.Node(3), "4.1.1")
+			r.must(err)
+			if n := v.Node(3); n.Version() != "4.1.1" || n.Pod.SnapshotInterval != 10*time.Minute || edit.value != "" && n.Revision() != desired || v.outdated(n) {
+				t.Errorf("the node follows the annotation: version %q, revision %q (want %s), snapshots every %s", n.Version(), n.Revision(), desired, n.Pod.SnapshotInterval)
+			}
+			r.settle()
+			after := &corev1.Pod{}
+			r.must(r.get(after, podController))
+			got := r.written()
+			if edit.annotation != labels.SnapshotInterval {
+				if diff := cmp.Diff([]string{"update Pod " + podController}, got); diff != "" {
+					t.Errorf("writes (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(before.Annotations, after.Annotations); diff != "" {
+					t.Errorf("annotations (-want +got):\n%s", diff)
+				}
+			}
+			if slices.ContainsFunc(got, func(w string) bool { return !strings.HasPrefix(w, "update Pod ") }) || r.entry("my-cluster-controller", podController) != entry {
+				t.Errorf("the pod was replaced, or its entry switched: %v", got)
+			}
+			if got := r.record(podController); !got.Equal(&rec) {
+				t.Errorf("record %+v, want %+v", got, rec)
+			}
+		})
+	}
+}
+
+// A pod that the operator has written nothing of is adopted only where its annotation and its image agree.
+func TestAdoptionNeedsAnnotationAndImageToAgree(t *testing.T) {
+	for name, tc := range map[string]struct {
+		annotated, image string
+		says             []string
+	}{
+		"another version is annotated": {annotated: "4.2.0", image: "apache/kafka:4.1.1", says: []string{podBroker, "annotated strimzi.io/kafka-version: 4.2.0", "apache/kafka:4.1.1"}},
+		"no version is annotated":      {annotated: "latest", image: "apache/kafka:4.1.1", says: []string{podBroker, `"latest"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			k := r.cluster()
+			k.Spec.Kafka.Version = "4.1.1"
+			r.must(r.client.Update(t.Context(), k))
+			r.settle()
+			r.remove(&corev1.ConfigMap{}, record.Name(podBroker))
+			r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+			r.annotate(podBroker, labels.KafkaVersion, tc.annotated)
+			r.settle()
+			v := r.view(false)
+			if n := v.Node(0); n.Recorded || n.Entry.Exists || n.Version() != "" {
+				t.Errorf("the pod was adopted: %+v", n)
+			}
+			d := kafkaversion.Decide(situation(r.cluster(), v))
+			if d.Outcome != kafkaversion.OutcomeRefused {
+				t.Fatalf("the version change is %s, want refused", d.Outcome)
+			}
+			for _, want := range tc.says {
+				if !strings.Contains(d.Message, want) {
+					t.Errorf("message %q lacks %q", d.Message, want)
+				}
+			}
+			if version, ok := versionOfAll(v); ok {
+				t.Errorf("the status shows version %s", version)
+			}
+		})
+	}
+}
+
+// Storage whose version nobody knows makes no record that it was never used: the version change names the status that is to say it.
+func TestNothingIsRecordedFromAStatusThatIsNoVersion(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.deleteAllBut(false)
+	r.applyAgain()
+	k := r.cluster()
+	k.Status.KafkaVersion = "latest"
+	r.must(r.client.Status().Update(t.Context(), k))
+	r.must(r.repair())
+	if n := r.view(false).Node(0); n != nil && n.Recorded {
+		t.Errorf("record %+v", n.Record)
+	}
+}
+
+// kafkaServes lets Kafka answer as a cluster does whose nodes all serve, until now.
+func (r *rig) kafkaServes() {
+	now := r.clock.Now().UnixMilli()
+	r.kafka.quorum = kafkaclient.Quorum{Leader: 3, HighWatermark: 100}
+	r.kafka.brokers = kafkaclient.Brokers{FencingTold: true}
+	for id := range int32(3) {
+		r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, kafkaclient.QuorumReplica{ID: id + 3, LogEndOffset: 100, LastCaughtUpMillis: now, LastFetchMillis: now})
+		r.kafka.quorum.Observers = append(r.kafka.quorum.Observers, kafkaclient.QuorumReplica{ID: id, LogEndOffset: 100, LastCaughtUpMillis: now, LastFetchMillis: now})
+		r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, kafkaclient.Broker{ID: id, Epoch: 1, Fencing: kafkaclient.Unfenced})
+	}
+}
+
+// runUntil lets everything run until it is done, or for so many passes.
+func (r *rig) runUntil(reconciler reconcile.Reconciler, passes int, done func() bool) bool {
+	r.t.Helper()
+	for range passes {
+		r.kafkaServes()
+		for _, step := range []func() error{func() error { return pass(r.t, reconciler, r.key) }, r.podSets} {
+			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+				r.t.Fatal(err)
+			}
+		}
+		r.kubelet()
+		if done() {
+			return true
+		}
+		r.clock.Step(20 * time.Second)
+	}
+	return false
+}
+
+// onVersion is a cluster of three controllers and three brokers that rests on the version.
+func onVersion(t *testing.T, version string, level int16) (*rig, reconcile.Reconciler) {
+	t.Helper()
+	r := separate(t)
+	k := r.cluster()
+	k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = version, ""
+	r.must(r.client.Update(t.Context(), k))
+	r.kafka.features = kafkaclient.Features{Finalized: map[string]int16{"metadata.version": level}}
+	reconciler := r.reconciler(t, r.client, r.client)
+	if !r.runUntil(reconciler, 60, func() bool { return meta.IsStatusConditionTrue(r.cluster().Status.Conditions, VersionSettled) }) {
+		t.Fatalf("the cluster does not come to rest: %+v", r.cluster().Status.Conditions)
+	}
+	return r, reconciler
+}
+
+// want changes the version that the spec wants.
+func (r *rig) want(version string) {
+	r.t.Helper()
+	k := r.cluster()
+	k.Spec.Kafka.Version = version
+	k.Generation++
+	r.must(r.client.Update(context.Background(), k))
+}
+
+// state of a lifecycle.
+func (r *rig) state(lifecycle string) string {
+	for _, e := range r.cluster().Status.Lifecycles {
+		if e.Name == lifecycle {
+			return e.State
+		}
+	}
+	return ""
+}
+
+// replaced are the writes that took a pod away or created one.
+func (r *rig) replaced() []string {
+	return slices.DeleteFunc(r.written(), func(w string) bool {
+		return !strings.HasPrefix(w, "create-eviction ") && !strings.HasPrefix(w, "create Pod ") && !strings.HasPrefix(w, "delete Pod ")
+	})
+}
+
+// While a change is refused a node-roll restarts nodes on the version that they run: the one that was written, whatever a user has
+// annotated meanwhile. A downgrade below the finalized level kills the node.
+func TestAnAnnotationEditedWhileRefusedRestartsNothing(t *testing.T) {
+	for _, annotated := range []string{"4.1.1", "latest", ""} {
+		t.Run(fmt.Sprintf("%q", annotated), func(t *testing.T) {
+			r, reconciler := onVersion(t, "4.2.0", 29)
+			r.want("4.1.1")
+			refused := func() bool { return r.state(LifecycleVersion) == "Refused" }
+			if !r.runUntil(reconciler, 20, refused) {
+				t.Fatalf("not refused but %s", r.state(LifecycleVersion))
+			}
+			r.written()
+			r.annotate(podController, labels.KafkaVersion, annotated)
+			r.runUntil(reconciler, 40, func() bool { return false })
+			if !refused() {
+				t.Errorf("state %s, want Refused", r.state(LifecycleVersion))
+			}
+			if replaced := r.replaced(); len(replaced) > 0 {
+				t.Errorf("pods were replaced: %v", replaced)
+			}
+			if got := r.record(podController).Version; got != "4.2.0" {
+				t.Errorf("the record says %q, want 4.2.0", got)
+			}
+			if got := r.cluster().Status.KafkaVersion; got != "4.2.0" {
+				t.Errorf("the status says %q, want 4.2.0", got)
+			}
+			if got := r.versionOf(podController); got != "4.2.0" {
+				t.Errorf("the pod is annotated %q, want 4.2.0", got)
+			}
+		})
+	}
+}
+
+// A pod whose annotation was removed takes part in an upgrade like every other, and the level is raised only after it: also if the
+// annotation can never be put back.
+func TestAPodWithoutAnnotationIsUpgradedBeforeTheLevelIsRaised(t *testing.T) {
+	r, reconciler := onVersion(t, "4.1.1", 27)
+	r.annotate(podController, labels.KafkaVersion, "")
+	r.webhook = func(o client.Object) {
+		if pod, is := o.(*corev1.Pod); is && pod.Name == podController && strings.HasSuffix(pod.Spec.Containers[0].Image, ":4.1.1") {
+			delete(pod.Annotations, labels.KafkaVersion)
+		}
+	}
+	raised := false
+	r.kafka.update = func(u kafkaclient.FeatureUpdate) {
+		raised = true
+		for _, pod := range r.pods() {
+			if !strings.HasSuffix(pod.Spec.Containers[0].Image, ":4.2.0") {
+				t.Errorf("the level is raised to %d while %s runs %s", u.Level, pod.Name, pod.Spec.Containers[0].Image)
+			}
+		}
+	}
+	r.want("4.2.0")
+	reached := func() bool {
+		return raised && meta.IsStatusConditionTrue(r.cluster().Status.Conditions, VersionSettled)
+	}
+	if !r.runUntil(reconciler, 200, reached) {
+		t.Fatalf("raised: %v; state %s; %+v", raised, r.state(LifecycleVersion), r.cluster().Status.Lifecycles)
+	}
+}
