@@ -4,6 +4,8 @@
 package config
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -30,16 +32,53 @@ const (
 
 // Access is the manager's identity in a namespace, with its rights in all namespaces and those on its lease.
 func Access(namespace string) []client.Object {
-	meta := metav1.ObjectMeta{Name: Account, Labels: labels()}
-	local := metav1.ObjectMeta{Name: Account, Namespace: namespace, Labels: labels()}
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Account, Namespace: namespace}}
-	return []client.Object{
-		&corev1.ServiceAccount{ObjectMeta: local},
-		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: operator.Rules()},
-		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: Account}},
-		&rbacv1.Role{ObjectMeta: local, Rules: operator.LeaseRules()},
-		&rbacv1.RoleBinding{ObjectMeta: local, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Account}},
+	return slices.Concat(identity(namespace), clusterRole(namespace, Account, operator.Rules()))
+}
+
+// NamespacedAccess is the manager's identity in a namespace, with rights in the watched namespaces alone and those on its lease.
+// An empty name among watched leaves the namespace to kubectl apply -n.
+func NamespacedAccess(namespace string, watched ...string) []client.Object {
+	out := identity(namespace)
+	for _, in := range watched {
+		out = append(out, namespaceRole(namespace, in)...)
 	}
+	return out
+}
+
+// ClusterAccess are the rights on what is in no namespace, for a manager with NamespacedAccess. They are optional.
+func ClusterAccess(namespace string) []client.Object {
+	return clusterRole(namespace, Account+"-cluster", operator.ClusterRules())
+}
+
+// identity is the service account with its rights on the lease.
+func identity(namespace string) []client.Object {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: Account, Namespace: namespace, Labels: labels()}}
+	return append([]client.Object{account}, role(Account, namespace, namespace, operator.LeaseRules())...)
+}
+
+// namespaceRole are the rights of a manager in one namespace that it watches.
+func namespaceRole(manager, watched string) []client.Object {
+	return role(Account+"-namespace", manager, watched, operator.NamespaceRules())
+}
+
+func role(name, manager, namespace string, rules []rbacv1.PolicyRule) []client.Object {
+	local := metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: labels()}
+	return []client.Object{
+		&rbacv1.Role{ObjectMeta: local, Rules: rules},
+		&rbacv1.RoleBinding{ObjectMeta: local, Subjects: subjects(manager), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}},
+	}
+}
+
+func clusterRole(manager, name string, rules []rbacv1.PolicyRule) []client.Object {
+	meta := metav1.ObjectMeta{Name: name, Labels: labels()}
+	return []client.Object{
+		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects(manager), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}},
+	}
+}
+
+func subjects(manager string) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Account, Namespace: manager}}
 }
 
 // Users are rights for people: whoever may view, edit or administer a namespace may do so with our kinds in it. What the

@@ -43,7 +43,7 @@ func TestManifestsAreThoseOfTheCode(t *testing.T) {
 }
 
 func TestNoRightIsAWildcard(t *testing.T) {
-	for _, o := range slices.Concat(config.Access("x"), config.Users()) {
+	for _, o := range slices.Concat(config.Access("x"), config.NamespacedAccess("x", "y"), config.ClusterAccess("x"), config.Users()) {
 		var rules []rbacv1.PolicyRule
 		switch role := o.(type) {
 		case *rbacv1.ClusterRole:

@@ -17,6 +17,11 @@ func Files() (map[string][]byte, error) {
 		"manager/manager.yaml": Manager(Namespace, Image),
 		"rbac/manager.yaml":    Access(Namespace),
 		"rbac/users.yaml":      Users(),
+		// In place of rbac/manager.yaml for a manager with --namespaces: the first once, the second with kubectl apply -n for each
+		// namespace that is watched, the third if the manager may have it.
+		"rbac-namespaced/manager.yaml":   NamespacedAccess(Namespace),
+		"rbac-namespaced/namespace.yaml": namespaceRole(Namespace, ""),
+		"rbac-namespaced/cluster.yaml":   ClusterAccess(Namespace),
 	} {
 		text, err := encode(objects)
 		if err != nil {

@@ -45,10 +45,10 @@ func preflight(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	if err := demandDefinitions(ctx, c, o.Adopt); err != nil {
+	if err := demandDefinitions(ctx, c, o); err != nil {
 		return err
 	}
-	return otherOperator(ctx, c, o.Adopt)
+	return otherOperator(ctx, c, o)
 }
 
 func serverVersion(config *rest.Config) error {
@@ -75,7 +75,7 @@ const install = "kubectl apply --server-side --force-conflicts -f crds/generated
 
 // demandDefinitions fails unless our CRDs are installed. Those of another operator or version have the same names and a schema
 // under which the API server drops what the manager writes, such as status.lifecycles.
-func demandDefinitions(ctx context.Context, c client.Client, adopt bool) error {
+func demandDefinitions(ctx context.Context, c client.Client, o Options) error {
 	wanted, err := crds.Definitions()
 	if err != nil {
 		return err
@@ -88,10 +88,12 @@ func demandDefinitions(ctx context.Context, c client.Client, adopt bool) error {
 		case apierrors.IsNotFound(err):
 			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is missing: install it with %s", want.Name, install))
 		case apierrors.IsForbidden(err):
-			return nil // then the watches will tell
+			o.Log.Info("the CustomResourceDefinitions are not checked: the right to get customresourcedefinitions is missing. "+
+				"A status that they prune shows as Stalled, reason StatusPruned", "error", err.Error())
+			return nil
 		case err != nil:
 			return fmt.Errorf("reading the CustomResourceDefinition %s: %w", want.Name, err)
-		case !adopt && have.Labels["app"] == "strimzi":
+		case !o.Adopt && have.Labels["app"] == "strimzi":
 			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is Strimzi's: two operators must not serve one cluster. Stop Strimzi, install the definitions of Detent (%s), then start with --adopt", want.Name, install))
 		default:
 			if missing := definitions.Missing(have, want, definitions.Written(want)); len(missing) > 0 {
@@ -103,24 +105,30 @@ func demandDefinitions(ctx context.Context, c client.Client, adopt bool) error {
 	return errors.Join(problems...)
 }
 
-// otherOperator refuses to run beside Strimzi's operator.
-func otherOperator(ctx context.Context, c client.Client, adopt bool) error {
+// otherOperator refuses to run beside Strimzi's operator. A manager that may not list the leases of all namespaces looks into
+// those that it watches.
+func otherOperator(ctx context.Context, c client.Client, o Options) error {
 	var leases coordinationv1.LeaseList
-	if err := c.List(ctx, &leases); err != nil {
-		return client.IgnoreNotFound(ignoreForbidden(err))
+	err := c.List(ctx, &leases)
+	if apierrors.IsForbidden(err) {
+		o.Log.Info("another operator's lease is looked for only in the watched namespaces: the right to list leases in all namespaces is missing", "error", err.Error())
+		err = nil
+		for _, ns := range o.Namespaces {
+			var some coordinationv1.LeaseList
+			if err := c.List(ctx, &some, client.InNamespace(ns)); err != nil && !apierrors.IsForbidden(err) {
+				return fmt.Errorf("listing the leases of namespace %s: %w", ns, err)
+			}
+			leases.Items = append(leases.Items, some.Items...)
+		}
+	}
+	if err != nil {
+		return client.IgnoreNotFound(err)
 	}
 	for i := range leases.Items {
 		l := &leases.Items[i]
-		if l.Name == strimziLease && !adopt && l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity != "" {
+		if l.Name == strimziLease && !o.Adopt && l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity != "" {
 			return fmt.Errorf("strimzi's operator holds the lease %s/%s: two operators must not serve one cluster. Stop it, then start with --adopt", l.Namespace, l.Name)
 		}
 	}
 	return nil
-}
-
-func ignoreForbidden(err error) error {
-	if apierrors.IsForbidden(err) {
-		return nil
-	}
-	return err
 }

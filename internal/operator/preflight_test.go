@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,7 +55,9 @@ func (s apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case r.URL.Path == "/apis/apiextensions.k8s.io", r.URL.Path == "/apis/coordination.k8s.io":
 		answer = group(strings.TrimPrefix(r.URL.Path, "/apis/"))
-	case s.forbidden:
+	case r.URL.Path == leasesPath+"/namespaces/kafka/leases":
+		answer = coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "LeaseList"}, Items: s.leases}
+	case s.forbidden && r.URL.Path != "/api": // discovery is open to everybody
 		answer = failure(http.StatusForbidden, metav1.StatusReasonForbidden)
 	case strings.HasPrefix(r.URL.Path, definitionsPath+"/customresourcedefinitions/"):
 		answer = failure(http.StatusNotFound, metav1.StatusReasonNotFound)
@@ -122,6 +125,7 @@ func TestPreflight(t *testing.T) {
 	tests := map[string]struct {
 		given func(*apiServer)
 		adopt bool
+		watch []string
 		want  []string // nothing for no error
 	}{
 		"all is well":             {given: func(*apiServer) {}},
@@ -152,6 +156,11 @@ func TestPreflight(t *testing.T) {
 		"it was stopped":           {given: func(s *apiServer) { s.leases = strimzi("") }},
 		"it runs and is adopted":   {given: func(s *apiServer) { s.leases = strimzi("pod-1") }, adopt: true},
 		"no right to look at them": {given: func(s *apiServer) { s.forbidden = true }},
+		"no right but in a namespace, where Strimzi's operator runs": {
+			given: func(s *apiServer) { s.forbidden, s.leases = true, strimzi("pod-1") },
+			watch: []string{"kafka"}, want: []string{"holds the lease kafka/strimzi-cluster-operator"},
+		},
+		"no right but in a namespace, where nothing runs": {given: func(s *apiServer) { s.forbidden = true }, watch: []string{"kafka", "other"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +168,7 @@ func TestPreflight(t *testing.T) {
 			tc.given(&s)
 			server := httptest.NewServer(s)
 			defer server.Close()
-			err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}, Adopt: tc.adopt})
+			err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}, Adopt: tc.adopt, Namespaces: tc.watch, Log: logr.Discard()})
 			if len(tc.want) == 0 && err != nil {
 				t.Fatal(err)
 			}

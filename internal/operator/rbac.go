@@ -6,8 +6,19 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Rules are the rights that the manager needs wherever it works, and no others.
-func Rules() []rbacv1.PolicyRule {
+// Rules are all rights of a manager that watches every namespace: those in each namespace and those on the cluster.
+func Rules() []rbacv1.PolicyRule { return slices.Concat(NamespaceRules(), ClusterRules()) }
+
+// ClusterRules are the rights on what is in no namespace. They are optional: without them the manager skips the checks that need
+// them and logs which right is missing. Rights on cluster-scoped resources belong here and nowhere else.
+func ClusterRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"}},
+	}
+}
+
+// NamespaceRules are the rights that the manager needs in each namespace that it watches, and no others.
+func NamespaceRules() []rbacv1.PolicyRule {
 	read := []string{"get", "list", "watch"}
 	write := []string{"get", "list", "watch", "create", "update"}
 	remove := append(slices.Clone(write), "delete")
@@ -27,7 +38,6 @@ func Rules() []rbacv1.PolicyRule {
 		rule("apps", remove, "deployments"),
 		rule("policy", write, "poddisruptionbudgets"),
 		rule("events.k8s.io", []string{"create"}, "events"),
-		rule("apiextensions.k8s.io", []string{"get"}, "customresourcedefinitions"),
 		rule("coordination.k8s.io", []string{"list"}, "leases"),
 	}
 }

@@ -130,9 +130,9 @@ var rare = map[string]string{
 
 // installed creates the manager's identity and rights in the namespace, exactly as they are installed in a cluster, and returns
 // its credentials.
-func installed(ctx context.Context, namespace string) *rest.Config {
+func installed(ctx context.Context, namespace string, access []client.Object) *rest.Config {
 	GinkgoHelper()
-	for _, o := range config.Access(namespace) {
+	for _, o := range access {
 		Expect(admin.Create(ctx, o)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(admin.Delete(ctx, o))).To(Succeed()) })
 	}
@@ -159,7 +159,7 @@ func team(name string, o client.Object) client.Object {
 var _ = Describe("the manager as it is installed", func() {
 	It("has the rights that it takes and no others, and leaves alone what it does not select", func(ctx SpecContext) {
 		sc := newScene(ctx, clusters{}, nil)
-		credentials := installed(ctx, sc.namespace)
+		credentials := installed(ctx, sc.namespace, config.Access(sc.namespace))
 		seen := &rights{used: map[string]bool{}}
 		credentials.Wrap(seen.wrap)
 		proxy := &http.Server{Handler: outside.Proxy(), ReadHeaderTimeout: time.Second}
