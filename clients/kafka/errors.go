@@ -53,6 +53,17 @@ func (u *Unreadable) Error() string { return u.What + ": " + u.Err.Error() }
 // Unwrap gives the cause.
 func (u *Unreadable) Unwrap() error { return u.Err }
 
+// Behind is a broker whose copy of the metadata log lacks records that the quorum has committed. What it answers about
+// partitions, registrations and levels may be out of date.
+type Behind struct {
+	// Broker is its address or id.
+	Broker string
+}
+
+func (b *Behind) Error() string {
+	return b.Broker + " has not caught up with the metadata log of the controllers: its answers are not current"
+}
+
 // OutcomeUnknown is the lack of an answer to a write that may have left: it may have
 // been done, may still be done, or never. Only reading settles it.
 type OutcomeUnknown struct {

@@ -26,7 +26,8 @@ type RoleReport struct {
 	Answered bool `json:"answered,omitempty"`
 	// Serving says that the role takes part in the cluster as far as the node itself
 	// knows: the broker is registered and not fenced, the controller follows or is the
-	// leader of a quorum. An answer that leaves it open counts as serving.
+	// leader of a quorum. An answer that leaves it open counts as serving. A controller of
+	// 4.0 or later that has lost the leader goes on naming it, and so counts as serving.
 	Serving bool `json:"serving,omitempty"`
 	// Reason says why it is not serving, or what an answer left open. Else it is empty.
 	Reason string `json:"reason,omitempty"`

@@ -1,6 +1,9 @@
 package kafka
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // NotTold is the value of an offset or a time that the cluster did not report.
 const NotTold int64 = -1
@@ -53,6 +56,29 @@ func (q Quorum) Demanding(logEnd map[int32]int64) Quorum {
 	}
 	return q
 }
+
+// Confirmed fails unless a majority of the voters, the leader included, has fetched from the leader within the fetch timeout
+// before the answer. A leader that lost its majority goes on answering for a while, and others may have elected another.
+func (q Quorum) Confirmed() error {
+	leader, ok := q.Voter(q.Leader)
+	if !ok || leader.LastFetchMillis == NotTold {
+		return errors.New("the quorum has no leader that says when it was asked")
+	}
+	heard := 0
+	for _, v := range q.Voters {
+		if v.LastFetchMillis != NotTold && leader.LastFetchMillis-v.LastFetchMillis <= DefaultQuorumFetchTimeout.Milliseconds() {
+			heard++
+		}
+	}
+	if heard <= len(q.Voters)/2 {
+		return errors.New("the leader of the quorum has not heard from a majority of the controllers")
+	}
+	return nil
+}
+
+// Covers tells whether a node that has applied the metadata log up to the offset, that record included, knows all that was
+// committed when the quorum was described.
+func (q Quorum) Covers(applied int64) bool { return applied >= q.HighWatermark-1 }
 
 // Clone returns a copy that shares nothing with q.
 func (q Quorum) Clone() Quorum {

@@ -19,9 +19,9 @@ type Endpoint struct {
 	Bootstrap []string
 	// Nodes are the addresses of the single nodes that have a pod, by id.
 	Nodes map[int32]kafkaclient.NodeAddress
-	// Node finds a node in the newest Nodes that were read with. Polled sets it for Connect, so that a cluster that grows
-	// keeps its connections.
-	Node func(id int32) (kafkaclient.NodeAddress, bool)
+	// NewestNodes returns the Nodes of the newest reading. Polled sets it for Connect, so that a cluster that grows keeps its
+	// connections.
+	NewestNodes func() map[int32]kafkaclient.NodeAddress
 }
 
 // Query is one question to a cluster, and how old its answer may be.

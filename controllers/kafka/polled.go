@@ -53,13 +53,11 @@ type addressBook struct {
 	newest atomic.Pointer[map[int32]kafkaclient.NodeAddress]
 }
 
-func (b *addressBook) find(id int32) (kafkaclient.NodeAddress, bool) {
-	nodes := b.newest.Load()
-	if nodes == nil {
-		return kafkaclient.NodeAddress{}, false
+func (b *addressBook) nodes() map[int32]kafkaclient.NodeAddress {
+	if nodes := b.newest.Load(); nodes != nil {
+		return *nodes
 	}
-	at, ok := (*nodes)[id]
-	return at, ok
+	return nil
 }
 
 // renewals is how many times within its greatest age an answer is asked for anew.
@@ -193,7 +191,7 @@ func (p *Polled) Close() {
 func (p *Polled) member(cluster Endpoint, lifecycle string) (*polledCluster, error) {
 	return p.members.Get(pollKey{cluster.UID, lifecycle}, strings.Join(cluster.Bootstrap, ","), func() (*polledCluster, error) {
 		nodes := &addressBook{}
-		cluster.Node = nodes.find
+		cluster.NewestNodes = nodes.nodes
 		c, closeClient, err := p.Connect(cluster)
 		if err != nil {
 			return nil, err

@@ -249,7 +249,7 @@ func wake(wakeups chan<- event.GenericEvent) func(types.NamespacedName) {
 
 func connector(o Options) func(kafka.Endpoint) (kafkaclient.Client, func(), error) {
 	return func(e kafka.Endpoint) (kafkaclient.Client, func(), error) {
-		options := admin.Options{Bootstrap: e.Bootstrap, Nodes: e.Node, ClientID: "detent"}
+		options := admin.Options{Bootstrap: e.Bootstrap, Nodes: e.NewestNodes, ClientID: "detent"}
 		if o.KafkaProxy != "" {
 			options.Dial = throughProxy(o.KafkaProxy)
 		}

@@ -20,18 +20,14 @@ func (c *Cluster) AppendCanonical(dst []byte, grain int64) []byte {
 	w := canonical{buf: dst, now: c.Now, grain: max(grain, 1)}
 	w.num(int64(c.Leader))
 	w.until(c.ElectionAt)
+	w.flag(c.LeaderEpoch > 0)
 	w.flag(c.Unreachable)
 	w.levels(c.Finalized)
 	w.num(int64(len(c.Nodes)))
 	for i := range c.Nodes {
 		c.appendNode(&w, &c.Nodes[i])
 	}
-	w.num(int64(len(c.Registrations)))
-	for _, r := range c.Registrations {
-		w.num(int64(r.ID), int64(r.Binary))
-		w.flag(r.Fenced)
-		w.until(r.SessionEnds)
-	}
+	w.registrations(c.Registrations)
 	w.num(int64(len(c.Controllers)))
 	for _, r := range c.Controllers {
 		w.num(int64(r.ID), int64(r.Binary))
@@ -40,10 +36,7 @@ func (c *Cluster) AppendCanonical(dst []byte, grain int64) []byte {
 	for _, id := range c.Voters {
 		w.num(int64(id))
 	}
-	w.num(int64(len(c.Partitions)))
-	for i := range c.Partitions {
-		w.partition(&c.Partitions[i])
-	}
+	w.partitions(c.Partitions)
 	c.appendScript(&w)
 	return w.buf
 }
@@ -70,6 +63,14 @@ func (c *Cluster) appendNode(w *canonical, n *Node) {
 	w.flag(c.behind(n))
 	if n.Process == Dead {
 		w.text(n.LastWords)
+	}
+	w.flag(n.CutOff)
+	w.flag(n.Known != nil)
+	if n.Known != nil {
+		w.registrations(n.Known.Registrations)
+		w.partitions(n.Known.Partitions)
+		w.levels(n.Known.Finalized)
+		w.flag(c.imageOffset(n) < c.highWatermark()-1)
 	}
 }
 
@@ -156,6 +157,22 @@ func (w *canonical) levels(levels []FeatureLevel) {
 	for _, l := range levels {
 		w.text(l.Name)
 		w.num(int64(l.Level))
+	}
+}
+
+func (w *canonical) registrations(registrations []Registration) {
+	w.num(int64(len(registrations)))
+	for _, r := range registrations {
+		w.num(int64(r.ID), int64(r.Binary))
+		w.flag(r.Fenced)
+		w.until(r.SessionEnds)
+	}
+}
+
+func (w *canonical) partitions(partitions []Partition) {
+	w.num(int64(len(partitions)))
+	for i := range partitions {
+		w.partition(&partitions[i])
 	}
 }
 

@@ -17,14 +17,43 @@ type Memory struct {
 
 var _ client.Client = Memory{}
 
-// anyone returns the first broker that answers, in order of ids.
+// anyone returns the first broker that answers, in order of ids, one that reaches the controllers if there is one.
 func (m Memory) anyone() int32 {
+	found := None
 	for i := range m.Cluster.Nodes {
-		if m.Cluster.Answers(m.Cluster.Nodes[i].ID) {
-			return m.Cluster.Nodes[i].ID
+		n := &m.Cluster.Nodes[i]
+		if m.Cluster.Answers(n.ID) && (found == None || !m.Cluster.isolated(n)) {
+			found = n.ID
+			if !m.Cluster.isolated(n) {
+				break
+			}
 		}
 	}
-	return None
+	return found
+}
+
+// current returns the first broker that is shown to have applied all that the quorum has committed.
+func (m Memory) current() (int32, error) {
+	q, err := m.Cluster.DescribeQuorum(m.anyone())
+	if err == nil {
+		err = q.Confirmed()
+	}
+	if err != nil {
+		return None, err
+	}
+	err = ErrUnreachable
+	for i := range m.Cluster.Nodes {
+		n := &m.Cluster.Nodes[i]
+		if !m.Cluster.Answers(n.ID) {
+			continue
+		}
+		if !q.Covers(m.Cluster.imageOffset(n)) {
+			err = &client.Behind{Broker: "broker " + strconv.Itoa(int(n.ID))}
+			continue
+		}
+		return n.ID, nil
+	}
+	return None, err
 }
 
 // maxVersion is the newest version of the request that the broker speaks.
@@ -52,7 +81,10 @@ func read[T any](ctx context.Context, what string, ask func() (T, error)) (T, er
 // Features implements client.Reader.
 func (m Memory) Features(ctx context.Context, supportedBy ...int32) (client.Features, error) {
 	return read(ctx, "reading the finalized features", func() (client.Features, error) {
-		via := m.anyone()
+		via, err := m.current()
+		if err != nil {
+			return client.Features{}, err
+		}
 		a, err := m.Cluster.APIVersions(via, m.maxVersion(via, RequestAPIVersions))
 		if err != nil {
 			return client.Features{}, err
@@ -84,7 +116,10 @@ func (m Memory) Features(ctx context.Context, supportedBy ...int32) (client.Feat
 // Brokers implements client.Reader.
 func (m Memory) Brokers(ctx context.Context) (client.Brokers, error) {
 	return read(ctx, "listing the brokers", func() (client.Brokers, error) {
-		via := m.anyone()
+		via, err := m.current()
+		if err != nil {
+			return client.Brokers{}, err
+		}
 		return m.Cluster.DescribeCluster(via, m.maxVersion(via, RequestDescribeCluster), true, EndpointBrokers)
 	})
 }
@@ -99,7 +134,10 @@ func (m Memory) Quorum(ctx context.Context) (client.Quorum, error) {
 // Partitions implements client.Reader.
 func (m Memory) Partitions(ctx context.Context) (client.Partitions, error) {
 	return read(ctx, "describing the topics", func() (client.Partitions, error) {
-		via := m.anyone()
+		via, err := m.current()
+		if err != nil {
+			return client.Partitions{}, err
+		}
 		all, _, err := m.Cluster.Metadata(via)
 		if err != nil {
 			return client.Partitions{}, err

@@ -60,6 +60,9 @@ type Node struct {
 	SnapshotInterval int64
 	// Unreachable cuts it off from the administrator, though not from the other nodes.
 	Unreachable bool
+	// CutOff says that no controller of another node reaches it; Known is what its broker then goes on answering with.
+	CutOff bool
+	Known  *Outdated
 	// LastWords are what a dead process said.
 	LastWords string
 }
@@ -152,6 +155,8 @@ func (c *Cluster) end(id int32, now int64, graceful bool) {
 // endProcess takes the process off its node and lets the rest of the cluster notice.
 func (c *Cluster) endProcess(n *Node, as Process, graceful bool) {
 	n.CaughtUpTo = c.caughtUpTo(n)
+	n.Known = nil
+	graceful = graceful && !c.isolated(n)
 	if r := c.registrationIndex(n.ID); r >= 0 && n.Epoch != 0 && c.Registrations[r].Epoch == n.Epoch {
 		if graceful && c.Leader != None {
 			c.Registrations[r].Fenced = true

@@ -33,7 +33,7 @@ func (c *Cluster) caughtUpTo(n *Node) int64 {
 	switch {
 	case n.ID == c.Leader:
 		return c.Now
-	case c.Leader == None || !n.Up() || c.Now < n.SyncedAt:
+	case c.Leader == None || !n.Up() || c.Now < n.SyncedAt || c.isolated(n):
 		return n.CaughtUpTo
 	default:
 		return max(n.CaughtUpTo, c.Now-c.lagOf(n.ID))
@@ -61,7 +61,7 @@ func (c *Cluster) settleQuorum() {
 	}
 }
 
-func (c *Cluster) votes(n *Node) bool { return n.Up() && n.Controller }
+func (c *Cluster) votes(n *Node) bool { return n.Up() && n.Controller && !c.isolated(n) }
 
 // loseLeader leaves the quorum without a leader: every log stands where it is.
 func (c *Cluster) loseLeader() {

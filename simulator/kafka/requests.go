@@ -28,7 +28,8 @@ type APIVersions struct {
 	Binary    Binary
 	Supported []FeatureRange
 	Finalized []FeatureLevel
-	Epoch     int64
+	// Epoch is the offset of the newest record of the metadata log that the broker has applied.
+	Epoch int64
 }
 
 // APIVersions answers ApiVersions. Up to version 3 it hides supported features whose
@@ -40,7 +41,7 @@ func (c *Cluster) APIVersions(via int32, version int16) (APIVersions, error) {
 	}
 	var answer APIVersions
 	err = c.guarded(RequestAPIVersions, via, func() error {
-		answer = APIVersions{Binary: c.binary(n.Binary), Finalized: slices.Clone(c.Finalized), Epoch: c.FeatureEpoch}
+		answer = APIVersions{Binary: c.binary(n.Binary), Finalized: slices.Clone(c.asKnownBy(n).Finalized), Epoch: c.imageOffset(n)}
 		for _, f := range answer.Binary.Features {
 			if f.Min > 0 || version >= 4 {
 				answer.Supported = append(answer.Supported, f)
@@ -54,18 +55,20 @@ func (c *Cluster) APIVersions(via int32, version int16) (APIVersions, error) {
 // Metadata answers Metadata for all topics: the partitions, and the brokers that are
 // not fenced.
 func (c *Cluster) Metadata(via int32) ([]client.Partition, []client.Broker, error) {
-	if _, err := c.answering(via); err != nil {
+	n, err := c.answering(via)
+	if err != nil {
 		return nil, nil, err
 	}
+	known := c.asKnownBy(n)
 	var partitions []client.Partition
-	err := c.guarded(RequestMetadata, None, func() error {
-		partitions = make([]client.Partition, len(c.Partitions))
-		for i := range c.Partitions {
-			partitions[i] = c.observed(&c.Partitions[i])
+	err = c.guarded(RequestMetadata, None, func() error {
+		partitions = make([]client.Partition, len(known.Partitions))
+		for i := range known.Partitions {
+			partitions[i] = known.observed(&known.Partitions[i])
 		}
 		return nil
 	})
-	return partitions, c.brokers(false), err
+	return partitions, known.brokers(false), err
 }
 
 // Endpoint types of DescribeCluster.
@@ -77,16 +80,17 @@ const (
 // DescribeCluster answers DescribeCluster. Fenced brokers can be asked for from version 2
 // on, and are left out before it.
 func (c *Cluster) DescribeCluster(via int32, version int16, fenced bool, endpoints int8) (client.Brokers, error) {
-	if _, err := c.answering(via); err != nil {
+	n, err := c.answering(via)
+	if err != nil {
 		return client.Brokers{}, err
 	}
 	var answer client.Brokers
-	err := c.guarded(RequestDescribeCluster, None, func() error {
+	err = c.guarded(RequestDescribeCluster, None, func() error {
 		if endpoints != EndpointBrokers {
 			return wrongEndpoint(version, endpoints)
 		}
 		told := fenced && version >= 2
-		answer = client.Brokers{ClusterID: c.ID, FencingTold: told, Brokers: c.brokers(told)}
+		answer = client.Brokers{ClusterID: c.ID, FencingTold: told, Brokers: c.asKnownBy(n).brokers(told)}
 		return nil
 	})
 	return answer, err
@@ -128,12 +132,13 @@ func (c *Cluster) brokers(fencing bool) []client.Broker {
 // DescribeQuorum answers DescribeQuorum, which the broker forwards to the leader:
 // without one there is no answer.
 func (c *Cluster) DescribeQuorum(via int32) (client.Quorum, error) {
-	if _, err := c.answering(via); err != nil {
+	n, err := c.answering(via)
+	if err != nil {
 		return client.Quorum{}, err
 	}
 	var answer client.Quorum
-	err := c.guarded(RequestDescribeQuorum, None, func() error {
-		if c.Leader == None {
+	err = c.guarded(RequestDescribeQuorum, None, func() error {
+		if c.Leader == None || c.isolated(n) {
 			return ErrNoAnswer
 		}
 		answer = c.quorum()
@@ -166,7 +171,7 @@ func (c *Cluster) replica(id int32) client.QuorumReplica {
 	if at := c.caughtUpTo(n); at > 0 {
 		r.LogEndOffset, r.LastFetchMillis, r.LastCaughtUpMillis = logEnd(at), at, at
 	}
-	if n.Up() {
+	if n.Up() && !c.isolated(n) {
 		r.LastFetchMillis = c.Now
 	}
 	return r
@@ -175,7 +180,7 @@ func (c *Cluster) replica(id int32) client.QuorumReplica {
 // listening returns the controller that a request is sent to at its own listener, if it is there to answer.
 func (c *Cluster) listening(at int32) (*Node, error) {
 	i := c.nodeIndex(at)
-	if i < 0 || c.Unreachable || c.Nodes[i].Unreachable || !c.votes(&c.Nodes[i]) {
+	if i < 0 || c.Unreachable || c.Nodes[i].Unreachable || !c.Nodes[i].Up() || !c.Nodes[i].Controller {
 		return nil, ErrUnreachable
 	}
 	return &c.Nodes[i], nil
@@ -188,9 +193,10 @@ func (c *Cluster) ControllerAnswers(id int32) bool {
 }
 
 // DescribeControllers answers DescribeCluster of a controller about the controllers: which leader it knows. It does so from
-// 3.7-IV0 on.
+// 3.7-IV0 on. Releases from 4.0 on go on naming the last leader when there is none any more; which one it was is not modelled.
 func (c *Cluster) DescribeControllers(at int32) (leader int32, err error) {
-	if _, err := c.listening(at); err != nil {
+	n, err := c.listening(at)
+	if err != nil {
 		return None, err
 	}
 	leader = None
@@ -198,7 +204,12 @@ func (c *Cluster) DescribeControllers(at int32) (leader int32, err error) {
 		if c.Level(client.MetadataVersion) < controllerRegistration {
 			return refused(client.CodeUnsupportedVersion, "Direct-to-controller communication is not supported with the current MetadataVersion.")
 		}
-		leader = c.Leader
+		switch {
+		case c.Leader != None && !c.isolated(n):
+			leader = c.Leader
+		case c.LeaderEpoch > 0 && c.binary(n.Binary).atLeast(4, 0):
+			leader = c.Voters[0]
+		}
 		return nil
 	})
 	return leader, err
@@ -264,14 +275,16 @@ func (c *Cluster) DescribeConfigs(via int32) (client.Configs, error) {
 
 // DescribeTopicConfig answers DescribeConfigs of a topic, which any broker may be asked.
 func (c *Cluster) DescribeTopicConfig(via int32, topic string) (client.Configs, error) {
-	if _, err := c.answering(via); err != nil {
+	n, err := c.answering(via)
+	if err != nil {
 		return nil, err
 	}
+	known := c.asKnownBy(n)
 	var answer client.Configs
-	err := c.guarded(RequestDescribeConfigs, None, func() error {
-		for i := range c.Partitions {
-			if c.Partitions[i].Topic == topic {
-				answer = client.Configs{client.ConfigMinISR: strconv.Itoa(int(c.Partitions[i].MinISR))}
+	err = c.guarded(RequestDescribeConfigs, None, func() error {
+		for i := range known.Partitions {
+			if known.Partitions[i].Topic == topic {
+				answer = client.Configs{client.ConfigMinISR: strconv.Itoa(int(known.Partitions[i].MinISR))}
 				return nil
 			}
 		}
@@ -290,13 +303,14 @@ type FeatureResult struct {
 // it has against an update comes as one error for the whole request from controllers of
 // 4.0 and later, and as results per feature before.
 func (c *Cluster) UpdateFeatures(via int32, updates []FeatureUpdate, validateOnly bool) ([]FeatureResult, error) {
-	if _, err := c.answering(via); err != nil {
+	n, err := c.answering(via)
+	if err != nil {
 		return nil, err
 	}
 	var results []FeatureResult
-	err := c.guarded(RequestUpdateFeatures, None, func() error {
+	err = c.guarded(RequestUpdateFeatures, None, func() error {
 		leader, ok := c.Node(c.Leader)
-		if !ok {
+		if !ok || c.isolated(n) {
 			return ErrNoAnswer
 		}
 		whole := c.binary(leader.Binary).atLeast(4, 0)
@@ -328,11 +342,12 @@ func (c *Cluster) UpdateFeatures(via int32, updates []FeatureUpdate, validateOnl
 // UnregisterBroker answers UnregisterBroker, which the broker forwards to the leader. It
 // asks nothing: a process that is alive stays so, in no ISR, until it is started again.
 func (c *Cluster) UnregisterBroker(via, id int32) error {
-	if _, err := c.answering(via); err != nil {
+	n, err := c.answering(via)
+	if err != nil {
 		return err
 	}
 	return c.guarded(RequestUnregisterBroker, id, func() error {
-		if c.Leader == None {
+		if c.Leader == None || c.isolated(n) {
 			return ErrNoAnswer
 		}
 		i := c.registrationIndex(id)

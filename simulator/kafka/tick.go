@@ -71,6 +71,12 @@ func (c *Cluster) settle() {
 	c.settlePartitions()
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
+		if c.isolated(n) {
+			if n.Process == Joining && !n.Broker {
+				n.Process = Running
+			}
+			continue
+		}
 		if n.Up() && n.Controller && c.Leader != None {
 			c.registerController(n)
 		}

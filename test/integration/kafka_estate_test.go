@@ -101,7 +101,7 @@ func (e *estate) steer(kind *kafkacontroller.Kind) {
 
 func (e *estate) connect(around func(string, func() error) error) func(kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
 	return func(to kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
-		c, err := kafkaadmin.New(kafkaadmin.Options{Bootstrap: to.Bootstrap, Nodes: to.Node, ClientID: "detent", Dial: outside.DialContext})
+		c, err := kafkaadmin.New(kafkaadmin.Options{Bootstrap: to.Bootstrap, Nodes: to.NewestNodes, ClientID: "detent", Dial: outside.DialContext})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -33,10 +33,13 @@ type Client struct {
 	reached string
 	// addrs of the brokers as the cluster last listed them.
 	addrs map[int32]string
-	// featuresEpoch is the newest epoch of the finalized features that a broker told of.
-	featuresEpoch int64
-	// franz is nil until the quorum is asked for.
-	franz *kgo.Client
+	// leaderEpoch is the newest epoch of a leader of the quorum that was read.
+	leaderEpoch int32
+	// franz is nil until the quorum is asked for; its seeds are at franzAddrs, and franzSeed is the index of the one that last
+	// answered.
+	franz      *kgo.Client
+	franzAddrs []string
+	franzSeed  int
 
 	// members are the questions under way that are put to one node, which wait for no turn.
 	members members
@@ -144,7 +147,7 @@ func read[T any](ctx context.Context, c *Client, what string, ask func(ctx conte
 }
 
 // anyone puts a question to brokers in turn until one answers: first the one that
-// answered last, then the others that are known, then the bootstrap addresses.
+// answered last, then those with an open connection, the bootstrap addresses, and all others that are known.
 func (c *Client) anyone(ctx context.Context, ask func(b *sarama.Broker) error) error {
 	var failures []error
 	for _, addr := range c.candidates() {
@@ -178,6 +181,12 @@ func (c *Client) candidates() []string {
 	for _, addr := range slices.Sorted(maps.Values(c.addrs)) {
 		add(addr)
 	}
+	if c.opts.Nodes != nil {
+		nodes := c.opts.Nodes()
+		for _, id := range slices.Sorted(maps.Keys(nodes)) {
+			add(nodes[id].Broker)
+		}
+	}
 	return addrs
 }
 
@@ -190,7 +199,7 @@ func (c *Client) broker(ctx context.Context, id int32, ask func(b *sarama.Broker
 				return last
 			}
 		}
-		if _, err := c.describeCluster(ctx); err != nil {
+		if _, err := c.describeCluster(ctx, c.anyone); err != nil {
 			return errors.Join(last, err)
 		}
 	}
@@ -213,7 +222,7 @@ func (c *Client) at(addr string, ask func(b *sarama.Broker) error) error {
 			return err
 		}
 		c.drop(addr)
-		if !reused || c.dial.over() {
+		if _, behind := errors.AsType[*kafka.Behind](err); behind || !reused || c.dial.over() {
 			return err
 		}
 	}

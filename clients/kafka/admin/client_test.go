@@ -42,7 +42,7 @@ func newWorld(t testing.TB, version string) *world {
 	}
 	t.Cleanup(server.Close)
 	w.server = server
-	w.options = admin.Options{Bootstrap: server.Bootstrap(), Nodes: server.Node, Dial: server.DialContext, Timeout: 3 * time.Second, AttemptTimeout: time.Second}
+	w.options = admin.Options{Bootstrap: server.Bootstrap(), Nodes: server.Nodes, Dial: server.DialContext, Timeout: 3 * time.Second, AttemptTimeout: time.Second}
 	return w
 }
 

@@ -323,23 +323,6 @@ func TestNoLevelsAreNotLevelZero(t *testing.T) {
 	wantUnreadable(t, err)
 }
 
-// A broker whose copy of the metadata log is behind another's does not say what is finalized.
-func TestABrokerThatIsBehindIsNotBelieved(t *testing.T) {
-	w := newWorld(t, "4.1.2")
-	c := w.client()
-	before, err := c.Features(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.do(func(c *simulated.Cluster) { c.FeatureEpoch-- })
-	_, err = c.Features(t.Context())
-	wantUnreadable(t, err)
-	w.do(func(c *simulated.Cluster) { c.FeatureEpoch += 2 })
-	if f, err := c.Features(t.Context()); err != nil || f.Epoch != before.Epoch+1 {
-		t.Errorf("epoch %d, %v; want %d", f.Epoch, err, before.Epoch+1)
-	}
-}
-
 func TestMissingRightsAreNoEmptyDisk(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) {

@@ -45,7 +45,7 @@ func (m *members) close() {
 // addressOf finds the node by Options.Nodes.
 func (c *Client) addressOf(id int32) (kafka.NodeAddress, error) {
 	if c.opts.Nodes != nil {
-		if at, ok := c.opts.Nodes(id); ok && at != (kafka.NodeAddress{}) {
+		if at := c.opts.Nodes()[id]; at != (kafka.NodeAddress{}) {
 			return at, nil
 		}
 	}

@@ -33,7 +33,7 @@ func TestMember(t *testing.T) {
 			kafka.Member{ID: 2, Broker: silent, Controller: silent},
 		},
 		"a controller without a leader": {
-			"4.1.2", func(c *simulated.Cluster) { c.KillNode(1, c.Now); c.KillNode(3, c.Now) },
+			"3.9.2", func(c *simulated.Cluster) { c.KillNode(1, c.Now); c.KillNode(3, c.Now) },
 			kafka.Member{ID: 2, Broker: serving, Controller: kafka.RoleReport{Asked: true, Answered: true}},
 		},
 		"a follower that metadata.version keeps from describing the cluster": {

@@ -28,9 +28,10 @@ const (
 type Options struct {
 	// Bootstrap are the addresses, as host:port, to find the cluster by. At least one.
 	Bootstrap []string
-	// Nodes finds the addresses of one node, as they are when it is called, for questions
-	// that are put to one node. It must be safe for concurrent use. Without it they fail.
-	Nodes func(id int32) (kafka.NodeAddress, bool)
+	// Nodes returns the addresses of single nodes by id, as they are when it is called. They
+	// are used for questions that are put to one node, which fail without them, and where no
+	// other address leads to a broker that can be trusted. It must be safe for concurrent use.
+	Nodes func() map[int32]kafka.NodeAddress
 	// TLS is used for every connection when it is set. Without a ServerName the name of
 	// the address that is dialled is verified.
 	TLS *tls.Config

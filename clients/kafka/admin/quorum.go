@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -17,17 +18,25 @@ const metadataTopic = "__cluster_metadata"
 
 // Quorum implements kafka.Reader.
 func (c *Client) Quorum(ctx context.Context) (kafka.Quorum, error) {
-	return read(ctx, c, "describing the quorum", func(ctx context.Context) (kafka.Quorum, error) {
-		resp, err := c.franzRead(ctx, describeQuorumRequest())
-		if err != nil {
-			return kafka.Quorum{}, err
-		}
+	return read(ctx, c, "describing the quorum", c.describeQuorum)
+}
+
+func (c *Client) describeQuorum(ctx context.Context) (kafka.Quorum, error) {
+	var quorum kafka.Quorum
+	err := c.franzRead(ctx, describeQuorumRequest(), func(resp kmsg.Response) error {
 		answer, err := as[*kmsg.DescribeQuorumResponse](resp)
 		if err != nil {
-			return kafka.Quorum{}, err
+			return err
 		}
-		return quorumOf(answer)
+		if quorum, err = quorumOf(answer); err != nil {
+			return err
+		}
+		return c.notDeposed(quorum)
 	})
+	if err != nil {
+		return kafka.Quorum{}, err
+	}
+	return quorum, nil
 }
 
 func describeQuorumRequest() *kmsg.DescribeQuorumRequest {
@@ -79,10 +88,10 @@ func replicasOf(states []kmsg.DescribeQuorumResponseTopicPartitionReplicaState) 
 
 // newFranz returns a franz-go client that sends a request to a seed of its own once,
 // opens nothing by itself and tells the cluster nothing about itself.
-func (c *Client) newFranz() (*kgo.Client, error) {
+func (c *Client) newFranz(addrs []string) (*kgo.Client, error) {
 	return kgo.NewClient(
 		kgo.ClientID(c.opts.ClientID),
-		kgo.SeedBrokers(c.candidates()...),
+		kgo.SeedBrokers(addrs...),
 		kgo.Dialer(c.dial.DialTLS),
 		kgo.RequestTimeoutOverhead(max(c.opts.AttemptTimeout, minFranzTimeout)),
 		kgo.RequestRetries(0),
@@ -90,35 +99,50 @@ func (c *Client) newFranz() (*kgo.Client, error) {
 	)
 }
 
-// franzRead puts a request to the seeds in turn until one answers. A seed that fails is
-// asked once more, since the connection it was asked on may have died since, unless it
-// could not be dialled or let its time run out.
-func (c *Client) franzRead(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+// franzRead puts a request to the seeds in turn, from the one that answered last on, until accept takes an answer or Kafka
+// refuses. A seed that fails is asked once more, since the connection it was asked on may have died since, unless it could not
+// be dialled or let its time run out.
+func (c *Client) franzRead(ctx context.Context, req kmsg.Request, accept func(kmsg.Response) error) error {
 	if c.franz == nil {
-		franz, err := c.newFranz()
+		addrs := c.candidates()
+		franz, err := c.newFranz(addrs)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c.franz = franz
+		c.franz, c.franzAddrs, c.franzSeed = franz, addrs, 0
 	}
 	var failures []error
-	for _, seed := range c.franz.SeedBrokers() {
+	seeds := c.franz.SeedBrokers()
+	for i := range seeds {
+		at := (c.franzSeed + i) % len(seeds)
 		for range 2 {
 			if ctx.Err() != nil {
-				return nil, errors.Join(append(failures, context.Cause(ctx))...)
+				return errors.Join(append(failures, context.Cause(ctx))...)
 			}
-			resp, err := c.franzAttempt(ctx, seed, req)
+			resp, err := c.franzAttempt(ctx, seeds[at], req)
 			if err == nil {
-				return resp, nil
+				err = accept(resp)
+				if err == nil || isAnswer(err) {
+					// This broker reaches the controllers: it is the first to be asked what it knows.
+					c.franzSeed, c.reached = at, c.franzAddrs[at]
+					return err
+				}
+				failures = append(failures, err)
+				break
 			}
-			failures = append(failures, err)
-			if errors.Is(err, context.DeadlineExceeded) || isDial(err) {
+			if isDial(err) {
+				failures = append(failures, err)
+				break
+			}
+			// A broker that is cut off from the controllers cannot forward the request.
+			failures = append(failures, fmt.Errorf("no answer through %s: %w", c.franzAddrs[at], err))
+			if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 				break
 			}
 		}
 	}
 	c.dropFranz() // its seeds may be out of date
-	return nil, errors.Join(failures...)
+	return errors.Join(failures...)
 }
 
 func (c *Client) franzAttempt(ctx context.Context, seed *kgo.Broker, req kmsg.Request) (kmsg.Response, error) {

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strconv"
@@ -13,12 +12,11 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// Features implements kafka.Reader. Each broker answers from its own copy of the metadata log: one that is behind another that
-// was heard before is passed over, since a level that was lowered meanwhile would still look raised, or the other way round.
+// Features implements kafka.Reader.
 func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Features, error) {
 	return read(ctx, c, "reading the finalized features", func(ctx context.Context) (kafka.Features, error) {
 		var f kafka.Features
-		err := c.anyone(ctx, func(b *sarama.Broker) error {
+		err := c.current(ctx, func(b *sarama.Broker) error {
 			resp, err := apiVersions(b)
 			if err != nil {
 				return err
@@ -27,7 +25,7 @@ func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Feat
 			for _, l := range resp.FinalizedFeatures {
 				f.Finalized[l.Name] = l.MaxVersionLevel
 			}
-			return errors.Join(f.Complete(), c.notBehind(f.Epoch))
+			return f.Complete()
 		})
 		for _, id := range supportedBy {
 			if err == nil {
@@ -36,15 +34,6 @@ func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Feat
 		}
 		return f, err
 	})
-}
-
-// notBehind fails for an epoch of the finalized features that is older than one which was heard.
-func (c *Client) notBehind(epoch int64) error {
-	if epoch < c.featuresEpoch {
-		return fmt.Errorf("this broker knows the features of epoch %d, and epoch %d was heard before: it is behind", epoch, c.featuresEpoch)
-	}
-	c.featuresEpoch = epoch
-	return nil
 }
 
 // addSupported adds the ranges of one broker, unless it cannot be asked.
@@ -80,12 +69,15 @@ func apiVersions(b *sarama.Broker) (*sarama.ApiVersionsResponse, error) {
 
 // Brokers implements kafka.Reader.
 func (c *Client) Brokers(ctx context.Context) (kafka.Brokers, error) {
-	return read(ctx, c, "listing the brokers", c.describeCluster)
+	return read(ctx, c, "listing the brokers", func(ctx context.Context) (kafka.Brokers, error) {
+		return c.describeCluster(ctx, c.current)
+	})
 }
 
-func (c *Client) describeCluster(ctx context.Context) (kafka.Brokers, error) {
+// describeCluster lists the registrations, and takes the addresses in them down. put finds the broker that is asked.
+func (c *Client) describeCluster(ctx context.Context, put func(context.Context, func(*sarama.Broker) error) error) (kafka.Brokers, error) {
 	var brokers kafka.Brokers
-	err := c.anyone(ctx, func(b *sarama.Broker) error {
+	err := put(ctx, func(b *sarama.Broker) error {
 		resp, err := b.DescribeCluster(sarama.NewDescribeClusterRequest(c.conf.Version))
 		if err != nil {
 			return err

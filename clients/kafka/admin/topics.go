@@ -14,13 +14,13 @@ import (
 // topicsPerRequest bounds how many topics' configurations are asked for at once.
 const topicsPerRequest = 500
 
-// Partitions implements kafka.Reader. It asks one broker for the metadata of all topics
+// Partitions implements kafka.Reader. It asks one broker that is current for the metadata of all topics
 // and then for their minimum ISR; a topic whose configuration is refused, say because
 // it was deleted in between, keeps its partitions with an unreadable minimum.
 func (c *Client) Partitions(ctx context.Context) (kafka.Partitions, error) {
 	return read(ctx, c, "describing the topics", func(ctx context.Context) (kafka.Partitions, error) {
 		var out kafka.Partitions
-		err := c.anyone(ctx, func(b *sarama.Broker) error {
+		err := c.current(ctx, func(b *sarama.Broker) error {
 			topics, err := allTopics(b, c.conf.Version)
 			if err != nil {
 				return err

@@ -139,7 +139,7 @@ func (c *Client) UnregisterBroker(ctx context.Context, id int32) error {
 // franzWrite sends a request once, on connections of its own, to the first seed that
 // greets it. left tells whether it may have arrived although an error is returned.
 func (c *Client) franzWrite(ctx context.Context, req kmsg.Request) (resp kmsg.Response, left bool, err error) {
-	franz, err := c.newFranz()
+	franz, err := c.newFranz(c.candidates())
 	if err != nil {
 		return nil, false, err
 	}

@@ -68,7 +68,7 @@ func snapshotting() Setup {
 // Behaviours is the whole table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
-	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), describing(), members(), versions()} {
+	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), describing(), members(), isolation(), versions()} {
 		all = append(all, rows...)
 	}
 	return all
@@ -238,11 +238,31 @@ func members() []Behaviour {
 			Given: []Step{Unregister(4)}, When: Read(kafka.Question{About: kafka.AboutMember, Broker: 4}), Then: []Step{Reports(4, idle, noRole)},
 		},
 	}
-	for _, r := range Releases() {
+	// From 4.0 on a follower that lost its leader goes on naming it.
+	for release, controller := range map[string]kafka.RoleReport{"3.9.2": idle, "4.1.2": serving} {
 		rows = append(rows, Behaviour{
-			Name: r.Version + ": a controller without a majority reports that it knows no leader", Setup: three(r.Version),
-			Given: []Step{Reports(1, serving, serving), KillAtOnce(2, 3)}, When: Read(kafka.Question{About: kafka.AboutMember, Broker: 1}),
-			Then: []Step{Reports(1, serving, idle), Reports(2, silent, silent)},
+			Name: release + ": what a controller without a majority reports", Setup: three(release),
+			Given: []Step{FollowerAt(release, 1), Reports(1, serving, serving), KillAtOnce(2, 3)}, When: Read(kafka.Question{About: kafka.AboutMember, Broker: 1}),
+			Then: []Step{Reports(1, serving, controller), Reports(2, silent, silent)},
+		})
+	}
+	return rows
+}
+
+// isolation is what becomes of a broker that does not reach the controllers.
+func isolation() []Behaviour {
+	var rows []Behaviour
+	for _, release := range []string{"3.9.2", "4.1.2"} {
+		setup := three(release)
+		setup.Brokers = []int32{4}
+		rows = append(rows, Behaviour{
+			Name: release + ": a broker cut off from the controllers is not trusted", Setup: setup,
+			Given: []Step{Topic("orders", 2, 1, 2, 4), InSync("orders", 1, 2, 4)},
+			When:  CutOff(4), Want: accepted(),
+			Then: []Step{
+				Lives(4), Answers(4, "orders", 1, 2, 4), InSync("orders", 1, 2), ReadThrough(4, "orders", 1, 2),
+				Reconnect(4), InSync("orders", 1, 2, 4),
+			},
 		})
 	}
 	return rows

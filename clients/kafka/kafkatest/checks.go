@@ -24,8 +24,11 @@ func eventually(check func(ctx context.Context, w World) error, name string, arg
 		defer cancel()
 		var last error
 		err := w.Pass(ctx, "it shows", func(ctx context.Context) (bool, error) {
-			last = check(ctx, w)
-			return last == nil, nil
+			err := check(ctx, w)
+			if err == nil || ctx.Err() == nil {
+				last = err // what is cut short says nothing
+			}
+			return err == nil, nil
 		})
 		if err != nil {
 			return errors.Join(err, last)
@@ -117,7 +120,7 @@ func Listed(want map[int32]kafka.Fencing) Step {
 // InSync wants the topic's partition to come to have exactly this ISR.
 func InSync(topic string, want ...int32) Step {
 	return eventually(func(ctx context.Context, w World) error {
-		p, err := partition(ctx, w, topic)
+		p, err := partition(ctx, w, 1, topic)
 		if err != nil {
 			return err
 		}
@@ -125,15 +128,61 @@ func InSync(topic string, want ...int32) Step {
 	}, "ISR of %s is %v", topic, want)
 }
 
+// Answers wants a broker itself to answer with this ISR, whether or not it is current.
+func Answers(via int32, topic string, want ...int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		p, err := partition(ctx, w, via, topic)
+		if err != nil {
+			return err
+		}
+		return differs(want, slices.Sorted(slices.Values(p.ISR)))
+	}, "broker %d answers that the ISR of %s is %v", via, topic, want)
+}
+
+// ReadThrough wants a client that turns to one broker first to read this ISR, of a topic that is not healthy, and this fencing
+// of that broker, in at most two attempts.
+func ReadThrough(first int32, topic string, want ...int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		client, err := w.ClientThrough(first)
+		if err != nil {
+			return err
+		}
+		partitions, err := client.Partitions(ctx)
+		if err != nil {
+			partitions, err = client.Partitions(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		var got []int32
+		for _, p := range partitions.Suspect {
+			if p.Topic == topic {
+				got = slices.Sorted(slices.Values(p.ISR))
+			}
+		}
+		if err := differs(want, got); err != nil {
+			return err
+		}
+		brokers, err := client.Brokers(ctx)
+		if err != nil {
+			return err
+		}
+		if b, listed := brokers.Find(first); listed && b.Fencing != kafka.Fenced {
+			return fmt.Errorf("broker %d is listed as %q", first, b.Fencing)
+		}
+		return nil
+	}, "a client that turns to broker %d first reads that the ISR of %s is %v", first, topic, want)
+}
+
 // partition reads the only partition of a topic. A healthy one is not listed by the client,
 // so it is asked for from the broker.
-func partition(ctx context.Context, w World, topic string) (kafka.Partition, error) {
+func partition(ctx context.Context, w World, via int32, topic string) (kafka.Partition, error) {
 	name := kmsg.NewMetadataRequestTopic()
 	name.Topic = new(topic)
 	req := kmsg.NewPtrMetadataRequest()
 	req.SetVersion(9)
 	req.Topics = append(req.Topics, name)
-	resp, err := send[*kmsg.MetadataResponse](ctx, w, req)
+	resp, err := sendTo[*kmsg.MetadataResponse](ctx, w, via, req)
 	if err != nil {
 		return kafka.Partition{}, err
 	}

@@ -52,15 +52,34 @@ func Kill(node int32) Step {
 		if err := w.Kill(ctx, node); err != nil {
 			return err
 		}
-		return w.Pass(ctx, "the broker is fenced", func(ctx context.Context) (bool, error) {
-			brokers, err := w.Client().Brokers(ctx)
-			if err != nil {
-				return false, err
-			}
-			b, listed := brokers.Find(node)
-			return !listed || b.Fencing == kafka.Fenced, nil
-		})
+		return awaitFenced(ctx, w, node)
 	}, "kill %d until it is fenced", node)
+}
+
+// CutOff cuts a broker off from the controllers and waits until it is fenced or left out.
+func CutOff(node int32) Step {
+	return step(func(ctx context.Context, w World) error {
+		if err := w.CutOff(ctx, node); err != nil {
+			return err
+		}
+		return awaitFenced(ctx, w, node)
+	}, "cut %d off until it is fenced", node)
+}
+
+// Reconnect ends what CutOff began.
+func Reconnect(node int32) Step {
+	return step(func(ctx context.Context, w World) error { return w.Reconnect(ctx, node) }, "reconnect %d", node)
+}
+
+func awaitFenced(ctx context.Context, w World, node int32) error {
+	return w.Pass(ctx, "the broker is fenced", func(ctx context.Context) (bool, error) {
+		brokers, err := w.Client().Brokers(ctx)
+		if err != nil {
+			return false, ctx.Err()
+		}
+		b, listed := brokers.Find(node)
+		return !listed || b.Fencing == kafka.Fenced, nil
+	})
 }
 
 // KillAtOnce ends the nodes' processes without a word and waits for nothing.
@@ -147,8 +166,13 @@ func Request[R kmsg.Response](name string, build func() kmsg.Request, verdict fu
 
 // send puts a request to broker 1 and returns the response as the type it has.
 func send[R kmsg.Response](ctx context.Context, w World, request kmsg.Request) (R, error) {
+	return sendTo[R](ctx, w, 1, request)
+}
+
+// sendTo puts a request to the broker.
+func sendTo[R kmsg.Response](ctx context.Context, w World, via int32, request kmsg.Request) (R, error) {
 	var none R
-	resp, err := w.Send(ctx, 1, request)
+	resp, err := w.Send(ctx, via, request)
 	if err != nil {
 		return none, err
 	}

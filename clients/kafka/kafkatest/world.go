@@ -27,6 +27,8 @@ type Setup struct {
 type World interface {
 	// Client is a client for the whole cluster.
 	Client() kafka.Client
+	// ClientThrough is a client that turns to one broker first, and knows the addresses of all nodes.
+	ClientThrough(node int32) (kafka.Client, error)
 	// Send puts one request, at the version it carries, to one broker.
 	Send(ctx context.Context, via int32, request kmsg.Request) (kmsg.Response, error)
 
@@ -36,6 +38,9 @@ type World interface {
 	// Stop ends the process with SIGTERM and Kill with SIGKILL; both return when it is gone.
 	Stop(ctx context.Context, node int32) error
 	Kill(ctx context.Context, node int32) error
+	// CutOff cuts a node of Setup.Brokers off from the controllers, though not from clients; Reconnect ends that.
+	CutOff(ctx context.Context, node int32) error
+	Reconnect(ctx context.Context, node int32) error
 	// Alive tells whether the node has a process.
 	Alive(node int32) bool
 

@@ -87,7 +87,7 @@ func newSocketWorld(t *testing.T, s kafkatest.Setup) *world {
 		}
 	}}
 	w.boot()
-	c, err := admin.New(admin.Options{Bootstrap: server.Bootstrap(), Nodes: server.Node, Dial: server.DialContext})
+	c, err := admin.New(admin.Options{Bootstrap: server.Bootstrap(), Nodes: server.Nodes, Dial: server.DialContext})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +116,27 @@ func (w *world) start(id int32, release string) kafka.Start {
 }
 
 func (w *world) Client() client.Client { return w.client }
+
+func (w *world) ClientThrough(id int32) (client.Client, error) {
+	if w.server == nil {
+		return w.client, nil
+	}
+	c, err := admin.New(admin.Options{Bootstrap: []string{fmt.Sprintf("node-%d.kafka.test:9091", id)}, Nodes: w.server.Nodes, Dial: w.server.DialContext})
+	if err == nil {
+		w.t.Cleanup(c.Close)
+	}
+	return c, err
+}
+
+func (w *world) CutOff(_ context.Context, id int32) error {
+	w.with(func(c *kafka.Cluster) { c.CutOff(id) })
+	return nil
+}
+
+func (w *world) Reconnect(_ context.Context, id int32) error {
+	w.with(func(c *kafka.Cluster) { c.Reconnect(id) })
+	return nil
+}
 
 func (w *world) Send(ctx context.Context, via int32, request kmsg.Request) (resp kmsg.Response, err error) {
 	if w.server != nil {

@@ -164,19 +164,22 @@ func (s *Server) addr(at listener) string {
 	return ""
 }
 
-// Node finds the addresses of a node: the advertised one of its broker, and that of a controller that has a port.
-func (s *Server) Node(id int32) (client.NodeAddress, bool) {
+// Nodes are the addresses of every node by id: the advertised one of its broker, and that of a controller that has a port.
+func (s *Server) Nodes() map[int32]client.NodeAddress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, found := s.cluster.Node(id)
-	var at client.NodeAddress
-	if n.Broker && n.Host != "" {
-		at.Broker = net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port)))
+	nodes := map[int32]client.NodeAddress{}
+	for _, n := range s.cluster.Nodes {
+		var at client.NodeAddress
+		if n.Broker && n.Host != "" {
+			at.Broker = net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port)))
+		}
+		if n.Controller && n.ControllerPort != 0 {
+			at.Controller = net.JoinHostPort(n.Host, strconv.Itoa(int(n.ControllerPort)))
+		}
+		nodes[n.ID] = at
 	}
-	if n.Controller && n.ControllerPort != 0 {
-		at.Controller = net.JoinHostPort(n.Host, strconv.Itoa(int(n.ControllerPort)))
-	}
-	return at, found
+	return nodes
 }
 
 // Bootstrap lists the advertised addresses of the cluster's brokers.

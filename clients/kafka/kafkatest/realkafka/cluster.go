@@ -36,6 +36,10 @@ type Cluster struct {
 	setup  kafkatest.Setup
 	nodes  map[int32]*node
 	client *admin.Client
+	// relays to the controllers by node, where the setup has brokers that can be cut off.
+	relays map[int32]*relay
+	// further are the clients that were asked for.
+	further []*admin.Client
 }
 
 var _ kafkatest.World = (*Cluster)(nil)
@@ -43,22 +47,29 @@ var _ kafkatest.World = (*Cluster)(nil)
 // Boot formats storage for every node of the setup below dir and starts them all. The
 // cluster must be closed, also when an error is returned with it.
 func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluster, error) {
-	c := &Cluster{jars: jars, dir: dir, setup: setup, nodes: map[int32]*node{}}
+	c := &Cluster{jars: jars, dir: dir, setup: setup, nodes: map[int32]*node{}, relays: map[int32]*relay{}}
 	ids := slices.Concat(setup.Nodes, setup.Brokers)
 	var bootstrap []string
-	ports, err := freePorts(ctx, 2*len(ids))
+	ports, err := freePorts(ctx, 3*len(ids))
 	if err != nil {
 		return c, err
 	}
 	for i, id := range ids {
-		n := &node{id: id, dir: filepath.Join(c.dir, "node-"+strconv.Itoa(int(id))), brokerPort: ports[2*i], controllerPort: ports[2*i+1]}
+		n := &node{id: id, dir: filepath.Join(c.dir, "node-"+strconv.Itoa(int(id))), brokerPort: ports[3*i], controllerPort: ports[3*i+1]}
+		n.votersPort = n.controllerPort
+		if len(setup.Brokers) > 0 && slices.Contains(setup.Nodes, id) {
+			n.votersPort = ports[3*i+2]
+			if c.relays[id], err = newRelay(ctx, n.votersPort, n.controllerPort); err != nil {
+				return c, err
+			}
+		}
 		if err := os.MkdirAll(n.dir, 0o755); err != nil {
 			return c, err
 		}
 		c.nodes[id] = n
 		bootstrap = append(bootstrap, n.addr())
 	}
-	if c.client, err = admin.New(admin.Options{Bootstrap: bootstrap, Nodes: c.find}); err != nil {
+	if c.client, err = admin.New(admin.Options{Bootstrap: bootstrap, Nodes: c.addresses}); err != nil {
 		return c, err
 	}
 	for _, id := range ids {
@@ -82,17 +93,17 @@ func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluste
 	return c, nil
 }
 
-// find gives the addresses of a node in its roles.
-func (c *Cluster) find(id int32) (kafka.NodeAddress, bool) {
-	n := c.nodes[id]
-	if n == nil {
-		return kafka.NodeAddress{}, false
+// addresses of the nodes in their roles.
+func (c *Cluster) addresses() map[int32]kafka.NodeAddress {
+	addresses := map[int32]kafka.NodeAddress{}
+	for id, n := range c.nodes {
+		at := kafka.NodeAddress{Broker: n.addr()}
+		if slices.Contains(c.setup.Nodes, id) {
+			at.Controller = n.controllerAddr()
+		}
+		addresses[id] = at
 	}
-	at := kafka.NodeAddress{Broker: n.addr()}
-	if slices.Contains(c.setup.Nodes, id) {
-		at.Controller = n.controllerAddr()
-	}
-	return at, true
+	return addresses
 }
 
 // Close ends every process and returns when all are gone.
@@ -103,6 +114,39 @@ func (c *Cluster) Close() {
 	for _, n := range c.nodes {
 		n.end(os.Kill)
 	}
+	for _, further := range c.further {
+		further.Close()
+	}
+	for _, r := range c.relays {
+		if r != nil {
+			_ = r.close() // nothing uses it any more
+		}
+	}
+}
+
+// ClientThrough implements kafkatest.World.
+func (c *Cluster) ClientThrough(node int32) (kafka.Client, error) {
+	client, err := admin.New(admin.Options{Bootstrap: []string{c.nodes[node].addr()}, Nodes: c.addresses})
+	if err == nil {
+		c.further = append(c.further, client)
+	}
+	return client, err
+}
+
+// CutOff implements kafkatest.World.
+func (c *Cluster) CutOff(_ context.Context, node int32) error { return c.setCut(node, true) }
+
+// Reconnect implements kafkatest.World.
+func (c *Cluster) Reconnect(_ context.Context, node int32) error { return c.setCut(node, false) }
+
+func (c *Cluster) setCut(node int32, cut bool) error {
+	if !slices.Contains(c.setup.Brokers, node) {
+		return fmt.Errorf("cutting off node %d: only a broker without a controller can be", node)
+	}
+	for _, r := range c.relays {
+		r.setCut(node, cut)
+	}
+	return nil
 }
 
 func (c *Cluster) classpath(release string) string {
@@ -136,18 +180,22 @@ func freePorts(ctx context.Context, n int) (ports []int, err error) {
 func (c *Cluster) writeConfig(n *node) error {
 	var voters []string
 	for _, id := range c.setup.Nodes {
-		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", id, c.nodes[id].controllerPort))
+		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", id, c.nodes[id].votersPort))
 	}
 	roles, listeners := "broker", fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", n.brokerPort)
 	if slices.Contains(c.setup.Nodes, n.id) {
 		roles, listeners = "broker,controller", fmt.Sprintf("%s,CONTROLLER://127.0.0.1:%d", listeners, n.controllerPort)
+	}
+	advertised := fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", n.brokerPort)
+	if n.votersPort != n.controllerPort {
+		advertised += fmt.Sprintf(",CONTROLLER://127.0.0.1:%d", n.votersPort)
 	}
 	lines := []string{
 		"process.roles=" + roles,
 		fmt.Sprintf("node.id=%d", n.id),
 		"controller.quorum.voters=" + strings.Join(voters, ","),
 		"listeners=" + listeners,
-		fmt.Sprintf("advertised.listeners=PLAINTEXT://127.0.0.1:%d", n.brokerPort),
+		"advertised.listeners=" + advertised,
 		"controller.listener.names=CONTROLLER",
 		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
 		"log.dirs=" + n.dir + "/data",

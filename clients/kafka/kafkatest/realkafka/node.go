@@ -21,7 +21,9 @@ type node struct {
 	id                         int32
 	dir                        string
 	brokerPort, controllerPort int
-	cmd                        *exec.Cmd
+	// votersPort is where the other nodes reach its controller.
+	votersPort int
+	cmd        *exec.Cmd
 	// gone is closed when the process has ended.
 	gone chan struct{}
 }

@@ -1,0 +1,71 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+const (
+	// applyPatience is how long a broker may take to apply what the quorum has committed. Up to 4.0 a broker learns of a commit
+	// with the next record or the next fetch, half a second later.
+	applyPatience = time.Second
+	// applyPoll is how often it is asked meanwhile.
+	applyPoll = 50 * time.Millisecond
+)
+
+// current puts a question to brokers in turn until one answers that has applied every record of the metadata log which the
+// quorum had committed when the call began. A broker that is cut off from the controllers goes on answering with the partitions
+// and registrations that it knew; such a broker is passed over, and the error names it if no other answers.
+func (c *Client) current(ctx context.Context, ask func(b *sarama.Broker) error) error {
+	quorum, err := c.describeQuorum(ctx)
+	if err == nil {
+		err = quorum.Confirmed()
+	}
+	if err != nil {
+		return err
+	}
+	return c.anyone(ctx, func(b *sarama.Broker) error {
+		if err := c.awaitApplied(ctx, b, quorum); err != nil {
+			return err
+		}
+		return ask(b)
+	})
+}
+
+// awaitApplied waits until the broker has applied what the quorum had committed. The epoch of the finalized features is the
+// offset of the newest record that the broker has applied. Source: KRaftMetadataCache of Kafka 3.7 and later.
+func (c *Client) awaitApplied(ctx context.Context, b *sarama.Broker, quorum kafka.Quorum) error {
+	over := time.NewTimer(min(applyPatience, c.opts.AttemptTimeout))
+	defer over.Stop()
+	for {
+		resp, err := apiVersions(b)
+		if err != nil {
+			return err
+		}
+		if quorum.Covers(resp.FinalizedFeaturesEpoch) {
+			return nil
+		}
+		select {
+		case <-over.C:
+			return &kafka.Behind{Broker: "the broker at " + b.Addr()}
+		case <-ctx.Done():
+			return errors.Join(&kafka.Behind{Broker: "the broker at " + b.Addr()}, context.Cause(ctx))
+		case <-time.After(applyPoll):
+		}
+	}
+}
+
+// notDeposed fails for the answer of a leader that is known to have a successor.
+func (c *Client) notDeposed(q kafka.Quorum) error {
+	if q.LeaderEpoch < c.leaderEpoch {
+		return fmt.Errorf("controller %d answers as the leader of the quorum, and another was elected since", q.Leader)
+	}
+	c.leaderEpoch = q.LeaderEpoch
+	return nil
+}
