@@ -26,6 +26,9 @@ func (c *Cluster) CutOff(id int32) {
 	}
 	if n.Process == Running {
 		n.Known = &Outdated{Partitions: slices.Clone(c.Partitions), Registrations: slices.Clone(c.Registrations), Finalized: c.Finalized}
+		for r := range n.Known.Registrations {
+			n.Known.Registrations[r].SessionEnds = 0 // brokers know no sessions
+		}
 	}
 	if r := c.heldRegistration(n); r != nil && !r.Fenced {
 		r.SessionEnds = c.Now + c.Settings.Session

@@ -35,8 +35,9 @@ func TestCloneLivesOnIndependently(t *testing.T) {
 				t.Error("not struck")
 			}
 		},
-		"cut off": func(c *kafka.Cluster) { c.SetReachable(3, false) },
-		"log":     func(c *kafka.Cluster) { c.HoldInLog(1, kafka.FeatureLevel{Name: client.MetadataVersion, Level: 26}) },
+		"cut off":  func(c *kafka.Cluster) { c.SetReachable(3, false) },
+		"isolated": func(c *kafka.Cluster) { c.CutOff(3) },
+		"log":      func(c *kafka.Cluster) { c.HoldInLog(1, kafka.FeatureLevel{Name: client.MetadataVersion, Level: 26}) },
 		"new node": func(c *kafka.Cluster) {
 			if err := c.StartNode(4, kafka.Start{Version: "4.1.2", Broker: true}, c.Now); err != nil {
 				t.Error(err)

@@ -156,12 +156,13 @@ func (c *Cluster) end(id int32, now int64, graceful bool) {
 func (c *Cluster) endProcess(n *Node, as Process, graceful bool) {
 	n.CaughtUpTo = c.caughtUpTo(n)
 	n.Known = nil
-	graceful = graceful && !c.isolated(n)
 	if r := c.registrationIndex(n.ID); r >= 0 && n.Epoch != 0 && c.Registrations[r].Epoch == n.Epoch {
-		if graceful && c.Leader != None {
+		switch {
+		case c.isolated(n): // its session ends since it was cut off
+		case graceful && c.Leader != None:
 			c.Registrations[r].Fenced = true
 			c.settlePartitions()
-		} else {
+		default:
 			c.Registrations[r].SessionEnds = c.Now + c.Settings.Session
 		}
 	}

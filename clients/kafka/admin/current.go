@@ -41,7 +41,7 @@ func (c *Client) current(ctx context.Context, ask func(b *sarama.Broker) error) 
 // awaitApplied waits until the broker has applied what the quorum had committed. The epoch of the finalized features is the
 // offset of the newest record that the broker has applied. Source: KRaftMetadataCache of Kafka 3.7 and later.
 func (c *Client) awaitApplied(ctx context.Context, b *sarama.Broker, quorum kafka.Quorum) error {
-	over := time.NewTimer(min(applyPatience, c.opts.AttemptTimeout))
+	over := c.opts.Clock.NewTimer(min(applyPatience, c.opts.AttemptTimeout))
 	defer over.Stop()
 	for {
 		resp, err := apiVersions(b)
@@ -52,11 +52,11 @@ func (c *Client) awaitApplied(ctx context.Context, b *sarama.Broker, quorum kafk
 			return nil
 		}
 		select {
-		case <-over.C:
+		case <-over.C():
 			return &kafka.Behind{Broker: "the broker at " + b.Addr()}
 		case <-ctx.Done():
 			return errors.Join(&kafka.Behind{Broker: "the broker at " + b.Addr()}, context.Cause(ctx))
-		case <-time.After(applyPoll):
+		case <-c.opts.Clock.After(applyPoll):
 		}
 	}
 }

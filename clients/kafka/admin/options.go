@@ -7,6 +7,8 @@ import (
 	"net"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
@@ -45,6 +47,8 @@ type Options struct {
 	AttemptTimeout time.Duration
 	// ClientID that brokers see in their logs and quotas.
 	ClientID string
+	// Clock paces how often a broker that catches up is asked. Default: the machine's.
+	Clock clock.Clock
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -59,6 +63,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.AttemptTimeout <= 0 {
 		o.AttemptTimeout = min(DefaultAttemptTimeout, o.Timeout)
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
 	}
 	if o.ClientID == "" {
 		o.ClientID = DefaultClientID

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -78,11 +79,11 @@ func (r *relay) serve(conn net.Conn) {
 // its copy of the metadata log "raft-client-4".
 func firstRequest(conn io.Reader) (begin []byte, from int32, err error) {
 	const untilClient = 4 + 2 + 2 + 4 + 2 // size, key, version, correlation, length of the client id
-	begin = make([]byte, untilClient)
-	if _, err := io.ReadFull(conn, begin); err != nil {
+	header := make([]byte, untilClient)
+	if _, err := io.ReadFull(conn, header); err != nil {
 		return nil, 0, err
 	}
-	length := int16(binary.BigEndian.Uint16(begin[untilClient-2:]))
+	length := int16(binary.BigEndian.Uint16(header[untilClient-2:]))
 	client := make([]byte, max(length, 0))
 	if _, err := io.ReadFull(conn, client); err != nil {
 		return nil, 0, err
@@ -92,7 +93,7 @@ func firstRequest(conn io.Reader) (begin []byte, from int32, err error) {
 	if err != nil {
 		id = -1 // none of the nodes
 	}
-	return append(begin, client...), int32(id), nil
+	return slices.Concat(header, client), int32(id), nil
 }
 
 // keep takes the connection down as one of the node's, unless the node is cut off.
