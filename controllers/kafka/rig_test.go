@@ -214,7 +214,7 @@ func (r *rig) podSets() error {
 	if err := r.client.List(context.Background(), &list); err != nil {
 		return err
 	}
-	sets := &podset.Reconciler{Client: r.client, Live: r.client, Children: r.children, Clock: r.clock}
+	sets := &podset.Reconciler{Client: r.client, Live: r.client, Children: r.children, Clock: r.clock, Disrupt: r.disruptor().Disrupt}
 	for i := range list.Items {
 		result, err := sets.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		if err != nil {
@@ -223,6 +223,10 @@ func (r *rig) podSets() error {
 		r.again = max(r.again, result.RequeueAfter)
 	}
 	return nil
+}
+
+func (r *rig) disruptor() *Disruptor {
+	return &Disruptor{Collector: r.collector, Slots: lifecycle.NewSlots(), Live: r.client, Clock: r.clock}
 }
 
 // kubelet starts every pod that does not run and makes it ready.

@@ -27,6 +27,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
 )
 
 // Reconciler makes the pods of StrimziPodSets. It is safe for concurrent use on different sets.
@@ -39,6 +40,9 @@ type Reconciler struct {
 	Children *lifecycle.Children
 	// Clock tells how long a pod is held back. Demanded.
 	Clock clock.PassiveClock
+	// Disrupt calls take, which takes the pod away, if the disruption lock of the pod's cluster is granted; ErrWait if it is
+	// not. Demanded.
+	Disrupt func(ctx context.Context, pod *corev1.Pod, take func() error) error
 	// Ours says whether this process looks after the set. Optional: all are, if nil.
 	Ours func(context.Context, *corev1beta2.StrimziPodSet) (bool, error)
 
@@ -170,7 +174,12 @@ func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet,
 		failures = append(failures, write.Delete(ctx, pod.DeepCopy()))
 	}
 	for _, pod := range f.extra {
-		failures = append(failures, r.remove(ctx, pod, write))
+		err := r.remove(ctx, pod, write)
+		if errors.Is(err, lifecycle.ErrWait) {
+			log.FromContext(ctx).V(1).Info("the pod of a node that was stopped stays for now", "pod", pod.Name, "reason", err.Error())
+			again, err = sooner(again, states.DefaultPoll), nil
+		}
+		failures = append(failures, err)
 	}
 	return again, errors.Join(failures...)
 }
@@ -219,15 +228,22 @@ func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet,
 	return lifecycle.ErrBehind
 }
 
-// remove deletes a pod that has no entry, if its node's record says on the API server that it was stopped on purpose. An entry that
-// is missing for any other reason was lost.
+// remove evicts a pod that has no entry, if its node's record says on the API server that it was stopped on purpose. An entry that
+// is missing for any other reason was lost. The eviction is a disruption like any other: it needs the lock of its cluster, and the
+// record is read again once the lock is granted.
 func (r *Reconciler) remove(ctx context.Context, pod *corev1.Pod, write lifecycle.Writer) error {
 	stopped, err := r.stopped(ctx, pod)
 	if err != nil || !stopped {
 		return err
 	}
-	log.FromContext(ctx).Info("deleting the pod of a node that was stopped", "pod", pod.Name)
-	return write.Delete(ctx, pod.DeepCopy())
+	return r.Disrupt(ctx, pod, func() error {
+		stopped, err := r.stopped(ctx, pod)
+		if err != nil || !stopped {
+			return err
+		}
+		log.FromContext(ctx).Info("evicting the pod of a node that was stopped", "pod", pod.Name)
+		return write.Evict(ctx, pod)
+	})
 }
 
 func adopt(ctx context.Context, write lifecycle.Writer, pod *corev1.Pod) error {

@@ -3,6 +3,7 @@ package podset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -105,11 +107,17 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			return note("delete", o, c.Delete(ctx, o, opts...))
 		},
+		SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o, subObject client.Object, opts ...client.SubResourceCreateOption) error {
+			return note(sub, o, c.SubResource(sub).Create(ctx, o, subObject, opts...))
+		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
 			return note("status", o, c.SubResource(sub).Update(ctx, o, opts...))
 		},
 	})
-	r.Reconciler = &Reconciler{Client: c, Live: c, Children: lifecycle.NewChildren(c, c, r.clock), Clock: r.clock}
+	r.Reconciler = &Reconciler{
+		Client: c, Live: c, Children: lifecycle.NewChildren(c, c, r.clock), Clock: r.clock,
+		Disrupt: func(_ context.Context, _ *corev1.Pod, take func() error) error { return take() },
+	}
 	return r
 }
 
@@ -162,7 +170,7 @@ func TestReconcile(t *testing.T) {
 			objects: []client.Object{setOf(t, "r1"), podOf("c-p-0"), recordOf("c-p-0", false)}, want: []string{"status c-p"},
 		},
 		"a pod without an entry whose node was stopped goes": {
-			objects: []client.Object{setOf(t, "r1"), podOf("c-p-0"), recordOf("c-p-0", true)}, want: []string{"delete c-p-0", "status c-p"},
+			objects: []client.Object{setOf(t, "r1"), podOf("c-p-0"), recordOf("c-p-0", true)}, want: []string{"eviction c-p-0", "status c-p"},
 		},
 		"a pod with an entry stays, whatever its record says": {
 			objects: []client.Object{setOf(t, "r1", "c-p-0"), podOf("c-p-0"), recordOf("c-p-0", true)}, want: []string{"status c-p"},
@@ -237,6 +245,49 @@ func TestStatusIsWrittenOnChangeAlone(t *testing.T) {
 	r.run(t)
 	if len(r.writes) > 0 {
 		t.Errorf("writes at rest: %v", r.writes)
+	}
+}
+
+// A pod of a node that was stopped is taken away under the disruption lock of its cluster alone.
+func TestAStoppedNodeGoesUnderTheLock(t *testing.T) {
+	for name, tc := range map[string]struct {
+		disrupt func(r *rig, take func() error) error
+		want    []string
+		again   time.Duration
+	}{
+		"granted": {
+			disrupt: func(_ *rig, take func() error) error { return take() }, want: []string{"eviction c-p-0", "status c-p"},
+		},
+		"another disruption is under way": {
+			disrupt: func(*rig, func() error) error { return fmt.Errorf("node 1 restarts: %w", lifecycle.ErrWait) },
+			want:    []string{"status c-p"}, again: states.DefaultPoll,
+		},
+		"taken back before the lock was granted": {
+			disrupt: func(r *rig, take func() error) error {
+				if err := r.Client.Delete(context.Background(), recordOf("c-p-0", true)); err != nil {
+					return err
+				}
+				return take()
+			},
+			want: []string{"delete c-p-0-record", "status c-p"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, setOf(t, "r1"), podOf("c-p-0"), recordOf("c-p-0", true))
+			r.Disrupt = func(_ context.Context, pod *corev1.Pod, take func() error) error {
+				if pod.UID != "uid-c-p-0" {
+					t.Errorf("the lock is asked for pod %s", pod.UID)
+				}
+				return tc.disrupt(r, take)
+			}
+			result := r.run(t)
+			if diff := cmp.Diff(tc.want, r.writes); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+			if result.RequeueAfter != tc.again {
+				t.Errorf("again after %s, want %s", result.RequeueAfter, tc.again)
+			}
+		})
 	}
 }
 

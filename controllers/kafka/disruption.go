@@ -1,0 +1,68 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Disruptor lets other controllers take pods of Kafka clusters away, one at a time with the restarts of the clusters' lifecycles.
+type Disruptor struct {
+	// Collector of the clusters. Required.
+	Collector *Collector
+	// Slots that the clusters' lifecycles use. Required.
+	Slots *lifecycle.Slots
+	// Live reads from the API server. Required.
+	Live client.Reader
+	// Clock of the process. Required.
+	Clock clock.PassiveClock
+}
+
+// Disrupt calls take, which takes the pod of a node away, if nothing else of its cluster is disturbed in a live view. It returns
+// ErrWait while something is, while Kafka cannot be asked, and for a pod whose cluster does not exist.
+func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() error) error {
+	name := client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[labels.Cluster]}
+	id, ok := idFrom(pod.Name, name.Name, pod.Labels[labels.Pool])
+	if !ok {
+		return fmt.Errorf("taking pod %s away: it is not named after a node of its pool", client.ObjectKeyFromObject(pod))
+	}
+	cluster := &kafkav1beta2.Kafka{}
+	if err := d.Live.Get(ctx, name, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			return fmt.Errorf("taking pod %s away: %w: its Kafka %s does not exist", pod.Name, lifecycle.ErrWait, name)
+		}
+		return fmt.Errorf("reading Kafka %s before pod %s is taken away: %w", name, pod.Name, err)
+	}
+	look := func() (lifecycle.Disturbance, error) { return d.look(ctx, cluster, pod) }
+	return d.Slots.Disrupt(ctx, d.Clock, cluster.UID, fmt.Sprint(id), look, take)
+}
+
+// look says what is disturbed of the cluster, from a live view.
+func (d *Disruptor) look(ctx context.Context, cluster *kafkav1beta2.Kafka, pod *corev1.Pod) (lifecycle.Disturbance, error) {
+	v, err := d.Collector.Collect(ctx, cluster, lifecycle.Viewing{
+		Needs: []transitions.Need{roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers},
+		Live:  true, Read: d.Live, Now: d.Clock.Now(), MaxAge: func(transitions.Need) time.Duration { return liveTimeout },
+	})
+	if err != nil {
+		return lifecycle.Disturbance{}, err
+	}
+	_, quorum := known(v.Quorum)
+	_, partitions := known(v.Partitions)
+	_, brokers := known(v.Brokers)
+	if !quorum || !partitions || !brokers {
+		return lifecycle.Disturbance{}, fmt.Errorf("taking pod %s away: %w: Kafka %s/%s cannot be asked what its other nodes serve",
+			pod.Name, lifecycle.ErrWait, cluster.Namespace, cluster.Name)
+	}
+	return disturbed(cluster, &v), nil
+}

@@ -1,0 +1,26 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+)
+
+// Disrupt takes the target of an owner away under the owner's disruption lock, for controllers that no lifecycle drives. look
+// returns what is disturbed in a live view that it begins when it is called. take is called if the lock is granted; its outcome
+// ends the disruption. A lock that is not granted is ErrWait, with the reason.
+func (s *Slots) Disrupt(ctx context.Context, clk clock.PassiveClock, owner types.UID, target string, look func() (Disturbance, error), take func() error) error {
+	round := s.round(owner)
+	live, err := look()
+	if err != nil {
+		return err
+	}
+	if why := s.take(owner, target, live, round, clk.Now()); why != "" {
+		return fmt.Errorf("taking %s away: %w: another disruption is under way; %s", target, ErrWait, why)
+	}
+	err = guarded(ctx, "taking "+target+" away", take)
+	s.give(owner, err, clk.Now())
+	return err
+}
