@@ -197,6 +197,7 @@ func (w *heldWatch) tell(event watch.Event, withheld *withheld) bool {
 		w.script.over()
 	case Coalesce:
 		return withheld.release(w.send) && withheld.keep(event, lasts)
+	case Seen: // it is delivered as it is
 	}
 	return withheld.merge(event, w.send)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,18 +74,18 @@ type outageRun struct {
 
 // begin the outage of the plan in the stage's namespace.
 func (r *outageRun) begin(s *stage, plan Plan) {
-	for _, o := range s.subject.Outages {
-		if o.name() != plan.Outage {
-			continue
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.undo, r.err = o.Begin(s.arena, s.namespace, plan.draw()); r.err != nil || r.undo == nil {
-			return
-		}
-		r.lasting = true
-		r.timer = time.AfterFunc(o.Lasts, func() { r.end() })
+	i := slices.IndexFunc(s.subject.Outages, func(o Outage) bool { return o.name() == plan.Outage })
+	if i < 0 {
+		return
 	}
+	o := s.subject.Outages[i]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.undo, r.err = o.Begin(s.arena, s.namespace, plan.draw()); r.err != nil || r.undo == nil {
+		return
+	}
+	r.lasting = true
+	r.timer = time.AfterFunc(o.Lasts, func() { _ = r.end() }) // an error is kept until the run ends
 }
 
 // end the outage, if it has not ended, and say what failed.

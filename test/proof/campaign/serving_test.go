@@ -51,7 +51,7 @@ func neededFor(c *kafka.Cluster, id int32) string {
 	}
 	for _, p := range c.Partitions {
 		isr := p.ISR()
-		if slices.Contains(isr, id) && len(isr)-1 < int(p.MinISR) {
+		if slices.Contains(isr, id) && len(isr) <= int(p.MinISR) {
 			return fmt.Sprintf("partition %s-%d had the ISR %v and needs %d", p.Topic, p.Index, isr, p.MinISR)
 		}
 	}
