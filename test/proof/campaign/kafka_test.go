@@ -254,6 +254,10 @@ func (e *estate) Lingers(tape *campaign.Tape) string {
 			case r.Levels[kafkaclient.MetadataVersion].Finalized != level:
 				return o.Name + " does not tell the level that Kafka has"
 			}
+		case *corev1.Pod:
+			if annotated := o.Annotations[labels.KafkaVersion]; annotated != runs(o) {
+				return fmt.Sprintf("%s runs %s and is annotated %q", o.Name, runs(o), annotated)
+			}
 		case *policyv1.PodDisruptionBudget:
 			if s := o.Status; s.ObservedGeneration != o.Generation || len(s.DisruptedPods) > 0 || s.CurrentHealthy < s.ExpectedPods {
 				return o.Name + " has not seen every pod come back"

@@ -11,8 +11,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/simulator/kafka"
 	"github.com/detent-dev/detent/simulator/kubelet"
@@ -24,16 +26,23 @@ const outageLasts = 2500 * time.Millisecond
 
 // The classes of outages.
 const (
-	probeLapses campaign.Class = "a probe lapses"
-	kubeletLost campaign.Class = "a kubelet is lost"
+	probeLapses      campaign.Class = "a probe lapses"
+	kubeletLost      campaign.Class = "a kubelet is lost"
+	annotationEdited campaign.Class = "annotation edited"
 )
 
-// outages of a Kafka cluster. They befall a node that serves and is not the one in hand.
+// outages of a Kafka cluster. All but the edits befall a node that serves and is not the one in hand.
 func (w *lands) outages() []campaign.Outage {
-	return []campaign.Outage{
+	out := []campaign.Outage{
 		{Class: probeLapses, Lasts: outageLasts, Begin: w.lapse},
 		{Class: kubeletLost, Lasts: outageLasts, Begin: w.loseKubelet},
 	}
+	for _, variant := range []string{"to another version", "to latest", "removed"} {
+		out = append(out, campaign.Outage{Class: annotationEdited, Variant: variant, Begin: func(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+			return nil, w.editVersion(a, namespace, draw, variant)
+		}})
+	}
+	return out
 }
 
 // lapse of the readiness probe of a node, while its process serves.
@@ -57,6 +66,27 @@ func (w *lands) loseKubelet(a *campaign.Arena, namespace string, draw uint32) (f
 	}
 	ctx, name := context.Background(), pod.Spec.NodeName
 	return func() error { return kubelet.RestoreNode(ctx, a.Admin, name, time.Now()) }, kubelet.LoseNode(ctx, a.Admin, name, time.Now())
+}
+
+// editVersion in the annotation of the pod of a node. The process runs on as it was started.
+func (w *lands) editVersion(a *campaign.Arena, namespace string, draw uint32, variant string) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		pod, err := w.choose(a, namespace, draw)
+		if err != nil {
+			return err
+		}
+		switch oldest, newest := release(0), release(len(levels())-1); {
+		case variant == "removed":
+			delete(pod.Annotations, labels.KafkaVersion)
+		case variant == "to latest":
+			pod.Annotations[labels.KafkaVersion] = "latest"
+		case draw%2 == 0 && runs(pod) != oldest:
+			pod.Annotations[labels.KafkaVersion] = oldest
+		default:
+			pod.Annotations[labels.KafkaVersion] = newest
+		}
+		return a.Admin.Update(context.Background(), pod)
+	})
 }
 
 // choose the pod of a node whose process serves, and which is not the node in hand.
