@@ -44,6 +44,9 @@ func (s *Script) crash(pod types.NamespacedName, startedAt, now int64) (string, 
 // publicRepository is the one place where it is known which tags exist: those of the releases.
 const publicRepository = "apache/kafka"
 
+// CanPull implements kubelet.Registry.
+func (s *State) CanPull(image string) bool { return s.pull(image) == "" }
+
 // pull says why an image cannot be pulled. An image of the public repository exists if its tag is a release; all others
 // exist unless the script says that they do not.
 func (s *State) pull(image string) string {

@@ -166,6 +166,13 @@ func (w *World) Do(name types.NamespacedName, fn func(c *kafka.Cluster, now int6
 	})
 }
 
+// CanPull implements kubelet.Registry.
+func (w *World) CanPull(image string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.state.CanPull(image)
+}
+
 // SetScript replaces what goes wrong with pods.
 func (w *World) SetScript(script Script) {
 	w.mu.Lock()

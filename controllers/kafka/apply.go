@@ -240,7 +240,7 @@ func (t *tending) entries(ctx context.Context, pool string, version func(*Node) 
 }
 
 // components deploys what runs beside the nodes, once every wanted node has been ready together; what was deployed is kept up to
-// date from then on, and removed when nobody wants it any more.
+// date from then on, and removed when it is not wanted any more. An exporter stays as it is while its declaration cannot be acted upon.
 func (t *tending) components(ctx context.Context) error {
 	wanted := t.view.rendered.Components()
 	var failures []error
@@ -257,7 +257,8 @@ func (t *tending) components(ctx context.Context) error {
 	}
 	for _, have := range t.view.Objects.Deployments {
 		ours := have.Name == render.EntityOperatorName(t.kafka.Name) || have.Name == render.ExporterName(t.kafka.Name)
-		if !ours || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
+		kept := have.Name == render.ExporterName(t.kafka.Name) && render.ExporterProblem(t.kafka.Spec.KafkaExporter) != ""
+		if !ours || kept || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
 			continue
 		}
 		if err := client.IgnoreNotFound(t.write.Delete(ctx, have.DeepCopy())); err != nil {

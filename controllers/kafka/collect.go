@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,12 +45,39 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look
 	}
 	d := deriver{kafka: kafka, view: &v, entries: &c.entries}
 	d.derive()
+	if err := v.findMoved(ctx, kafka, look); err != nil {
+		return View{}, err
+	}
 	c.observe(ctx, kafka, &v, look)
 	if v.asksForIDs {
 		d.assign()
 	}
 	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
 	return v, nil
+}
+
+// findMoved looks up the pools whose nodes are here and that carry the cluster's label no more: they are gone, or moved.
+func (v *View) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) error {
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if _, found := v.moved[n.Pool]; found || !n.Pod.Exists || v.Pool(n.Pool) != nil {
+			continue
+		}
+		pool := &kafkav1beta2.KafkaNodePool{}
+		switch err := look.Read.Get(ctx, client.ObjectKey{Namespace: kafka.Namespace, Name: n.Pool}, pool); {
+		case apierrors.IsNotFound(err):
+		case errors.Is(err, lifecycle.ErrBehind):
+			return err
+		case err != nil:
+			return fmt.Errorf("reading KafkaNodePool %s/%s, whose nodes run: %w", kafka.Namespace, n.Pool, err)
+		default:
+			if v.moved == nil {
+				v.moved = map[string]string{}
+			}
+			v.moved[n.Pool] = pool.Labels[labels.Cluster]
+		}
+	}
+	return nil
 }
 
 // Forget drops what is remembered of a cluster that is gone, connections to it included.

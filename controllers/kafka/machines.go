@@ -130,7 +130,7 @@ func perform(ctx context.Context, observer Observer, effects *Effects, t task) e
 // takes it along; in a new cluster, or one of which nothing but the status is left, the wanted one, once the version change has
 // allowed it. Empty means: not yet, or not while something is wrong with the declaration.
 func versionOfNewNodes(k *kafkav1beta2.Kafka, v *View) string {
-	if obstacle(k, v) != "" {
+	if obstacle(k, v) != "" || incomplete(k, v) != "" {
 		return ""
 	}
 	d := kafkaversion.Decide(situation(k, v))

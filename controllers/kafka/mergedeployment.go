@@ -59,7 +59,7 @@ func (t *tending) deployment(ctx context.Context, want, have *appsv1.Deployment)
 	}}, true)
 }
 
-// mergeDeployment looks at what is rendered: the number of pods, and image, environment and resources of each container. The rest
+// mergeDeployment looks at what is rendered: the number of pods, and image, arguments, environment and resources of each container. The rest
 // is Kubernetes' defaults, or set when the Deployment is created.
 func mergeDeployment(have, want client.Object, change bool) bool {
 	h, okHave := have.(*appsv1.Deployment)
@@ -70,14 +70,14 @@ func mergeDeployment(have, want client.Object, change bool) bool {
 	differs := h.Spec.Replicas == nil || *h.Spec.Replicas != *w.Spec.Replicas ||
 		!slices.EqualFunc(h.Spec.Template.Spec.Containers, w.Spec.Template.Spec.Containers, sameContainer) ||
 		!slices.Equal(h.Spec.Template.Spec.ImagePullSecrets, w.Spec.Template.Spec.ImagePullSecrets)
-	if differs && change {
+	if change { // also where only the annotation differs: it says which template was given
 		h.Spec.Replicas, h.Spec.Template = w.Spec.Replicas, *w.Spec.Template.DeepCopy()
 	}
 	return differs
 }
 
 func sameContainer(a, b corev1.Container) bool {
-	return a.Name == b.Name && a.Image == b.Image && slices.EqualFunc(a.Env, b.Env, func(x, y corev1.EnvVar) bool {
+	return a.Name == b.Name && a.Image == b.Image && slices.Equal(a.Args, b.Args) && slices.EqualFunc(a.Env, b.Env, func(x, y corev1.EnvVar) bool {
 		return x.Name == y.Name && x.Value == y.Value
 	}) && equality.Semantic.DeepEqual(a.Resources, b.Resources)
 }

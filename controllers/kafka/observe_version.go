@@ -3,6 +3,7 @@ package kafka
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ const refusalPause = time.Minute
 // observeVersion takes the facts of the version change from the view.
 func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversion.Facts {
 	f := kafkaversion.Facts{
-		Situation: situation(k, v), Obstacle: obstacle(k, v), Finalize: finalize(k, v),
+		Situation: situation(k, v), Obstacle: obstacle(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
 		Answer: answer(v.Answer(LifecycleVersion)), Doubt: kafkaversion.Doubt(v.Doubt),
 	}
@@ -71,7 +72,8 @@ func lastRefusal(k *kafkav1beta2.Kafka) string {
 	for i := range k.Status.Lifecycles {
 		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion {
 			for _, w := range e.WaitingFor {
-				return w.Saw
+				text, _, _ := strings.Cut(w.Saw, kafkaversion.Remedy)
+				return text
 			}
 		}
 	}
@@ -110,8 +112,42 @@ func runs(n *Node) string {
 	return n.Pod.Version
 }
 
+// poolsGrace is how long a Kafka may be without the pools that it needs after it was created: whatever applies a directory or a
+// release creates a Kafka before its KafkaNodePools.
+const poolsGrace = 30 * time.Second
+
 // obstacle is what is wrong with the declaration as a whole; nothing is touched while there is one.
 func obstacle(k *kafkav1beta2.Kafka, v *View) string {
+	if wrong := contradiction(k, v); wrong != "" {
+		return wrong
+	}
+	lack := lacking(v)
+	if lack == "" || v.Now.Before(graceEnd(k, v)) {
+		return ""
+	}
+	return lack
+}
+
+// incomplete is what the declaration of a young cluster lacks and may be on its way, and until when it is waited for.
+func incomplete(k *kafkav1beta2.Kafka, v *View) string {
+	lack, end := lacking(v), graceEnd(k, v)
+	if lack == "" || !v.Now.Before(end) || contradiction(k, v) != "" {
+		return ""
+	}
+	return lack + ". This is waited for until " + end.UTC().Format(time.RFC3339)
+}
+
+// graceEnd is when a missing pool is an error: at once for a cluster that has run.
+func graceEnd(k *kafkav1beta2.Kafka, v *View) time.Time {
+	ran := k.Status.KafkaVersion != "" || slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Pod.Exists })
+	if ran {
+		return k.CreationTimestamp.Time
+	}
+	return k.CreationTimestamp.Add(poolsGrace)
+}
+
+// contradiction is what no object that is still to come can mend.
+func contradiction(k *kafkav1beta2.Kafka, v *View) string {
 	unguarded, disks, orphans, foreign := unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v), foreign(v)
 	switch {
 	case foreign != "":
@@ -124,10 +160,16 @@ func obstacle(k *kafkav1beta2.Kafka, v *View) string {
 		return unguarded
 	case disks != "":
 		return disks
-	case len(v.Objects.Pools) == 0:
-		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
 	case orphans != "":
 		return orphans
+	}
+	return ""
+}
+
+// lacking are the pools, or the roles of pools, that every cluster needs and that are not there.
+func lacking(v *View) string {
+	if len(v.Objects.Pools) == 0 {
+		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
 	}
 	return missingRole(v)
 }

@@ -46,11 +46,12 @@ func project(k *kafkav1beta2.Kafka, v *View, _ time.Time) []metav1.Condition {
 	s.KafkaNodePools = usedPools(s.KafkaNodePools, v)
 	s.Listeners = listeners(k)
 	settled := versionSettled(k, v)
-	ready := podsReady(v)
-	if settled.Status == metav1.ConditionTrue && ready.Status == metav1.ConditionTrue && atRest(&s.Status) {
+	ready, components := podsReady(v), componentsReady(k, v)
+	succeeded := settled.Status == metav1.ConditionTrue && ready.Status == metav1.ConditionTrue && components.Status == metav1.ConditionTrue
+	if succeeded && atRest(&s.Status) {
 		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
 	}
-	return append(warnings(k, v), available(v), settled, ready)
+	return append(warnings(k, v), available(v), settled, ready, components)
 }
 
 // same compares the fields that project sets.
@@ -196,10 +197,24 @@ func versionSettled(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
 		}
 	}
 	if version, ok := versionOfAll(v); !ok || version != wanted {
-		c.Reason, c.Message = "NodesNotOnVersion", "not every node has a ready pod on version "+wanted
+		c.Reason, c.Message = "NodesNotOnVersion", "no ready pod on version "+wanted+": "+notOnVersion(v, wanted)
 		return c
 	}
 	return levelsSettled(k, v, c)
+}
+
+// notOnVersion names the nodes without a ready pod on the version.
+func notOnVersion(v *View, version string) string {
+	var pods []string
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Wanted && (!n.Pod.Ready || n.Pod.Version != version) {
+			pods = append(pods, n.PodName)
+		}
+	}
+	if len(pods) == 0 {
+		return "no node exists yet"
+	}
+	return roll.Names(pods)
 }
 
 func levelsSettled(k *kafkav1beta2.Kafka, v *View, c metav1.Condition) metav1.Condition {

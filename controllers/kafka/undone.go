@@ -54,7 +54,7 @@ func undoneIn(v *View, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
 	return out
 }
 
-// orphans are the nodes that run although their pool is gone: nobody says any more what is wanted of them.
+// orphans are the nodes that run although no pool of the cluster declares them: their pool is gone, or its label points elsewhere.
 func orphans(v *View) string {
 	pods := map[string][]string{}
 	for i := range v.Nodes {
@@ -64,7 +64,15 @@ func orphans(v *View) string {
 	}
 	var gone []string
 	for pool, nodes := range pods {
-		gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are left as they are: create it again with their node ids", pool, roll.Names(nodes)))
+		cluster, exists := v.moved[pool]
+		switch {
+		case !exists:
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are left as they are: create it again with their node ids", pool, roll.Names(nodes)))
+		case cluster == "":
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s has lost its label strimzi.io/cluster, and %s still run here and are left as they are: set the label again", pool, roll.Names(nodes)))
+		default:
+			gone = append(gone, fmt.Sprintf("the label strimzi.io/cluster of KafkaNodePool %s names %s now, and %s still run here and are left as they are: set the label back", pool, cluster, roll.Names(nodes)))
+		}
 	}
 	slices.Sort(gone)
 	return strings.Join(gone, "; ")

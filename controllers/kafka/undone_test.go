@@ -18,6 +18,7 @@ func TestWhatPoolsDeclareAndNobodyDoesIsTold(t *testing.T) {
 	for name, tc := range map[string]struct {
 		nodes      []Node
 		want       []nodeids.Warning
+		moved      map[string]string
 		wantOrphan string
 	}{
 		"all as declared": {nodes: []Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker)}},
@@ -36,10 +37,18 @@ func TestWhatPoolsDeclareAndNobodyDoesIsTold(t *testing.T) {
 			nodes:      []Node{node("b", 0, true, broker, broker), node("x", 7, false, controller, Roles{}), node("x", 8, false, controller, Roles{})},
 			wantOrphan: "KafkaNodePool x is gone, and c-x-7, c-x-8 still run and are left as they are: create it again with their node ids",
 		},
+		"nodes of a pool whose label names another cluster": {
+			nodes: []Node{node("x", 7, false, controller, Roles{})}, moved: map[string]string{"x": "other"},
+			wantOrphan: "the label strimzi.io/cluster of KafkaNodePool x names other now, and c-x-7 still run here and are left as they are: set the label back",
+		},
+		"nodes of a pool that lost its label": {
+			nodes: []Node{node("x", 7, false, controller, Roles{})}, moved: map[string]string{"x": ""},
+			wantOrphan: "KafkaNodePool x has lost its label strimzi.io/cluster, and c-x-7 still run here and are left as they are: set the label again",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: kafkav1beta2.KafkaNodePoolSpec{Replicas: 2}}
-			v := &View{Nodes: tc.nodes, Objects: Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
+			v := &View{Nodes: tc.nodes, moved: tc.moved, Objects: Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
 			if diff := cmp.Diff(tc.want, undone(v)); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}

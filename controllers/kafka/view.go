@@ -54,6 +54,8 @@ type View struct {
 	// Objects that exist.
 	Objects Objects
 
+	// moved are the clusters that pools with nodes here belong to now by their label, by pool; "" for a pool without the label.
+	moved map[string]string
 	// IDs says which node ids the pools have. Wanted ids that are in no pool's status yet are not among the Nodes.
 	IDs nodeids.Plan
 	// Identity is what the cluster's data belongs to.

@@ -18,7 +18,7 @@ import (
 const (
 	// ReasonUnusedField: fields that nothing is done with.
 	ReasonUnusedField = "UnusedField"
-	// ReasonNotServedYet: listeners with TLS.
+	// ReasonNotServedYet: listeners with TLS, and components that need an image of the user's own.
 	ReasonNotServedYet = "NotServedYet"
 	// ReasonUnsupportedListener: listeners that are not internal.
 	ReasonUnsupportedListener = "UnsupportedListener"
@@ -28,8 +28,8 @@ const (
 	ReasonSecretInConfig = "SecretInConfig"
 	// ReasonInvalidConfig: properties that are no string, number or boolean.
 	ReasonInvalidConfig = "InvalidConfig"
-	// ReasonNotDeployed: components without an image.
-	ReasonNotDeployed = "NotDeployed"
+	// ReasonInvalidComponent: components that cannot run as they are declared.
+	ReasonInvalidComponent = "InvalidComponent"
 	// ReasonNameTooLong: pods that Kubernetes does not take.
 	ReasonNameTooLong = "NameTooLong"
 )
@@ -122,11 +122,11 @@ func (w warned) components(spec *kafkav1beta2.KafkaSpec) {
 			without = append(without, "spec.entityOperator.userOperator")
 		}
 	}
-	if spec.KafkaExporter != nil && spec.KafkaExporter.Image == "" {
-		without = append(without, "spec.kafkaExporter")
-	}
 	if len(without) > 0 {
-		w.add(ReasonNotDeployed, "not deployed, since they name no image: "+strings.Join(without, ", "))
+		w.add(ReasonNotServedYet, "not deployed, since there is no default image of them: "+strings.Join(without, ", ")+". Set image to deploy one of your own")
+	}
+	if problem := render.ExporterProblem(spec.KafkaExporter); problem != "" {
+		w.add(ReasonInvalidComponent, problem+": the exporter is not deployed, or stays as it was")
 	}
 }
 

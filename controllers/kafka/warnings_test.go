@@ -55,12 +55,19 @@ func TestWarnings(t *testing.T) {
 			want: map[string]string{ReasonInvalidAnnotation: `the annotation detent.dev/soak is "2 days": want a duration such as 90m or 36h, or whole days such as 7d; ` +
 				"the metadata version is not raised until it can be read"},
 		},
-		"components without an image": {
+		"an exporter with an expression that cannot be read": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{TopicRegex: "orders-("}
+			},
+			want: map[string]string{ReasonInvalidComponent: "spec.kafkaExporter.topicRegex is not a regular expression: error parsing regexp: missing closing ): `orders-(`: " +
+				"the exporter is not deployed, or stays as it was"},
+		},
+		"components without an image: the exporter has a default": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
 				k.Spec.EntityOperator = &kafkav1beta2.EntityOperatorSpec{TopicOperator: &kafkav1beta2.EntityOperatorComponent{}, UserOperator: &kafkav1beta2.EntityOperatorComponent{Image: "x"}}
 				k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{}
 			},
-			want: map[string]string{ReasonNotDeployed: "not deployed, since they name no image: spec.entityOperator.topicOperator, spec.kafkaExporter"},
+			want: map[string]string{ReasonNotServedYet: "not deployed, since there is no default image of them: spec.entityOperator.topicOperator. Set image to deploy one of your own"},
 		},
 		"unused fields of cluster and pool": {
 			change: func(k *kafkav1beta2.Kafka, p *kafkav1beta2.KafkaNodePool) {
@@ -113,7 +120,7 @@ func TestWarningsOfAnUpstreamExample(t *testing.T) {
 		for _, c := range Warnings(k, nil) {
 			reasons = append(reasons, c.Reason)
 		}
-		if diff := cmp.Diff([]string{ReasonNotDeployed, ReasonNotServedYet}, reasons); diff != "" {
+		if diff := cmp.Diff([]string{ReasonNotServedYet}, reasons); diff != "" {
 			t.Errorf("reasons (-want +got):\n%s", diff)
 		}
 	}

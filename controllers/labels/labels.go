@@ -54,6 +54,8 @@ const (
 	KafkaVersion = "strimzi.io/kafka-version"
 	// Revision is a short hash of what a pod was made from.
 	Revision = "strimzi.io/revision"
+	// Template on a Deployment is a short hash of the pod template that it was last given.
+	Template = "detent.dev/template"
 	// DeleteClaim says on a claim whether it goes with its node.
 	DeleteClaim = "strimzi.io/delete-claim"
 	// NextNodeIDs and RemoveNodeIDs on a KafkaNodePool say which ids nodes get, and which go first.

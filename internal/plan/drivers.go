@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,6 +28,7 @@ import (
 const (
 	driveWorld = iota
 	driveKubelet
+	driveDeployments
 	drivePodSets
 	driveKafka
 )
@@ -40,6 +42,10 @@ func (e *engine) wake(d int, w store.Write, at time.Time) {
 	switch d {
 	case driveKubelet:
 		if _, isPod := w.Object.(*corev1.Pod); isPod {
+			e.queue.at(job{d, name}, at)
+		}
+	case driveDeployments:
+		if _, isDeployment := w.Object.(*appsv1.Deployment); isDeployment {
 			e.queue.at(job{d, name}, at)
 		}
 	case drivePodSets:
@@ -87,6 +93,18 @@ func (e *engine) look() {
 	e.store.Objects(corev1.SchemeGroupVersion.WithKind("Pod"), func(o client.Object) {
 		e.queue.at(job{driveKubelet, client.ObjectKeyFromObject(o)}, e.clock.now)
 	})
+}
+
+// rollOut brings the rollout of a Deployment to its end.
+func (e *engine) rollOut(ctx context.Context, name types.NamespacedName) (reconcile.Result, error) {
+	d := &appsv1.Deployment{}
+	if err := e.client.Get(ctx, name, d); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !kubelet.RollOut(d, e.world) {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{}, e.client.Status().Update(ctx, d)
 }
 
 // sync lets the kubelet move one pod on.
@@ -229,10 +247,11 @@ func (e *engine) assemble(o Options) error {
 	disruptor := &kafka.Disruptor{Collector: e.collector, Slots: slots, Live: e.client, Clock: e.clock}
 	sets := &podset.Reconciler{Client: e.client, Live: e.client, Children: children, Clock: e.clock, Disrupt: disruptor.Disrupt}
 	e.drivers = []driver{
-		driveWorld:   {name: "the world", run: e.happen},
-		driveKubelet: {name: "Pod", run: e.sync},
-		drivePodSets: {name: "StrimziPodSet", operator: true, run: reconciling(sets)},
-		driveKafka:   {name: kafkaDriver, operator: true, run: reconciling(clusters)},
+		driveWorld:       {name: "the world", run: e.happen},
+		driveKubelet:     {name: "Pod", run: e.sync},
+		driveDeployments: {name: "Deployment", run: e.rollOut},
+		drivePodSets:     {name: "StrimziPodSet", operator: true, run: reconciling(sets)},
+		driveKafka:       {name: kafkaDriver, operator: true, run: reconciling(clusters)},
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func domainWishes() dimension {
 	return verification.Of(value{},
 		wanting("a lower level wanted", domainNew, "4.0"), wanting("an older version wanted", domainOld, ""), wanting("another build wanted", domainBuild, ""),
 		wanting("a version wanted that is not known", "9.9.9", ""),
-		value{Name: "a broken declaration", Set: func(f *Facts) { f.Obstacle = "two pools claim node id 3" }})
+		value{Name: "a broken declaration", Set: func(f *Facts) { f.Obstacle, f.Incomplete = "two pools claim node id 3", "" }})
 }
 
 // domainLevels are what Kafka says of its levels.
@@ -183,6 +183,9 @@ func domainBeginnings() dimension {
 	}
 	return verification.Of(
 		begin("no node ever ran", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, NeverStarted: true} }),
+		value{Name: "a young cluster without its pools", Set: func(f *Facts) {
+			f.Situation.RecordedVersion, f.Situation.Nodes, f.Roll.Nodes, f.Incomplete = "", []NodeVersions{}, nil, "no KafkaNodePool yet"
+		}},
 		begin("only disks are left", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, LastStarted: domainNew} }))
 }
 

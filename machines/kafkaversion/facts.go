@@ -26,6 +26,9 @@ type Facts struct {
 	// Obstacle is why the cluster's declaration cannot be acted upon at all (two pools with one node id, another cluster's
 	// disks); empty if nothing is wrong.
 	Obstacle string
+	// Incomplete is what a young cluster's declaration still lacks and may be on its way (its pools were applied after it), and
+	// until when that is waited for; empty if nothing is lacking, or if Obstacle says so already.
+	Incomplete string
 	// Features are the finalized levels, and what the running binaries support.
 	Features transitions.Fact[kafka.Features] `need:"features"`
 	// Disks is what is known of each node's log of metadata.

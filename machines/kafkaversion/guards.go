@@ -2,6 +2,7 @@ package kafkaversion
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/machines/roll"
@@ -14,7 +15,21 @@ func features() []transitions.Need { return []transitions.Need{NeedFeatures} }
 
 var sound = guard{
 	Name: "declaration-sound", Doc: "pools, node ids and disks fit together", Want: "pools, node ids and disks that fit together",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict { return transitions.If(f.Obstacle == "", f.Obstacle) },
+	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		if f.Obstacle == "" && f.Incomplete != "" {
+			return transitions.Verdict{Saw: f.Incomplete}
+		}
+		return transitions.If(f.Obstacle == "", f.Obstacle)
+	},
+}
+
+// firstStart says whether the nodes of a new cluster are starting for the first time: no node is in hand.
+var firstStart = guard{
+	Name: "first-start", Doc: "no node is in hand and not every node of the new cluster is ready", Want: "the first start of all nodes under way",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		under := m.Node == roll.None && (len(f.Roll.Nodes) == 0 || len(roll.Troubles(&f.Roll)) > 0)
+		return transitions.If(under, "a node is in hand, or every node is ready")
+	},
 }
 
 var started = guard{
@@ -30,7 +45,13 @@ var onVersion = guard{
 		if f.onVersion() {
 			return transitions.Allow()
 		}
-		return transitions.Deny(fmt.Sprintf("%d of %d nodes run the wanted version", f.Roll.Done(), len(f.Roll.Nodes)))
+		var other []string
+		for i := range f.Roll.Nodes {
+			if n := &f.Roll.Nodes[i]; n.Outdated {
+				other = append(other, n.Name())
+			}
+		}
+		return transitions.Deny(fmt.Sprintf("%d of %d nodes run the wanted version; not yet: %s", f.Roll.Done(), len(f.Roll.Nodes), roll.Names(other)))
 	},
 }
 
@@ -157,9 +178,10 @@ var noGhosts = guard{
 		if !known {
 			return f.Roll.Brokers.Gap()
 		}
-		var ghosts []string
-		for _, id := range f.ghosts(brokers) {
-			ghosts = append(ghosts, fmt.Sprintf("broker %d", id))
+		ids := f.ghosts(brokers)
+		ghosts := make([]string, len(ids))
+		for i, id := range ids {
+			ghosts[i] = fmt.Sprintf("broker %d", id)
 		}
 		switch {
 		case len(ghosts) == 0:
@@ -167,7 +189,7 @@ var noGhosts = guard{
 		case raise.Answer == transitions.Unknown:
 			return transitions.Verdict{Saw: raise.Saw, Pending: raise.Pending}
 		}
-		return transitions.Deny("still registered: " + roll.Names(ghosts))
+		return transitions.Deny("still registered: " + roll.Names(ghosts) + ". Unregister each whose process is gone for good: " + f.unregister(slices.Min(ids)))
 	},
 }
 
@@ -331,6 +353,6 @@ var answerUnknown = guard{
 var askAgain = guard{
 	Name: "time-to-ask-again", Doc: "the pause after a refusal has passed", Want: "Kafka to accept the level; asked again after a pause",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
-		return transitions.If(!f.Roll.Now.Before(f.EnteredAt.Add(f.Pause)), f.Answer.Text)
+		return transitions.If(!f.Roll.Now.Before(f.EnteredAt.Add(f.Pause)), f.refusal())
 	},
 }

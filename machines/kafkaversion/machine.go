@@ -82,7 +82,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "declaration-refused", From: Checking, To: Refusing, When: not(sound, "pools, node ids or disks that do not fit"), Outranks: true, Doc: "the declaration cannot be acted upon"},
 			{Event: "path-forbidden", From: Checking, To: Refusing, When: not(pathAllowed, "a wanted version that is not allowed"), EvenIfUnknown: true, Doc: "the wanted version is not allowed"},
 			{Event: "snapshots-off", From: Checking, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), EvenIfUnknown: true, Outranks: true, Doc: "a wait for snapshots would never end"},
-			{Event: "settled", From: Checking, To: Settled, When: all(started, onVersion, pathAllowed, onLevel), Awaited: true, Outranks: true, Doc: "there is nothing to do"},
+			{Event: "settled", From: Checking, To: Settled, When: all(sound, started, onVersion, pathAllowed, onLevel), Awaited: true, Outranks: true, Doc: "there is nothing to do"},
 			{Event: "pods-starting", From: Checking, To: roll.AwaitingReady, When: all(not(started, "a cluster that never ran"), pathAllowed), Doc: "the pods of a new cluster start on the wanted version", Forget: true},
 			{Event: "snapshots-needed", From: Checking, To: AwaitingSnapshot, When: all(not(onVersion, "a node on another version"), pathAllowed, not(snapshotsTaken, "a log that holds a level too high")), Doc: "an older binary might not survive on the nodes' logs yet"},
 			{Event: "path-clear", From: Checking, To: roll.SelectingNode, When: all(not(onVersion, "a node on another version"), pathAllowed), Doc: "the roll may begin"},
@@ -92,6 +92,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "node-stuck", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: stuckGuard, Pick: pickStuck}, Outranks: true, Doc: "a node whose process dies anyway goes first, as the test"},
 			{Event: "snapshots-taken", From: AwaitingSnapshot, To: roll.SelectingNode, When: snapshotsTaken, Awaited: true, Doc: "no log holds a level that the older version does not know"},
 		}, included.Transitions(), []row{
+			{Event: "declaration-broken", From: roll.AwaitingReady, To: Checking, When: all(firstStart, not(sound, "pools, node ids or disks that do not fit")), Doc: "the declaration of a new cluster cannot be acted upon any more"},
 			{Event: "node-outdated", From: Verifying, To: Checking, When: not(onVersion, "a node on another version"), Doc: "a node came back on another version"},
 			{Event: "declaration-broken", From: Verifying, To: Checking, When: not(sound, "pools, node ids or disks that do not fit"), Outranks: true, Doc: "the declaration cannot be acted upon any more"},
 			{Event: "build-rolled", From: Verifying, To: Settled, When: all(otherBuild, allReady), Outranks: true, Doc: "another build of the same version leaves the metadata alone"},
@@ -128,12 +129,12 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 		// a roll must not look settled for that pass, since a bookmark may be lost in the middle of a generation.
 		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled, Checking}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
 			place := machines.Place[roll.Memo]{State: Settled, Memo: roll.Nobody()}
-			if !f.onVersion() || f.Obstacle != "" {
+			if !f.onVersion() || f.Obstacle != "" || f.Incomplete != "" {
 				place.State = Checking
 			}
 			return place, transitions.Allow()
 		}},
-		Progress: included.Progress(),
+		Progress: progress(),
 		Memo:     roll.Codec(),
 		Records: []machines.Record{
 			{Name: "node", Home: "ConfigMap <pod>-record", Doc: "the version each disk was last started with, whether it may be formatted, and the highest feature levels its log may still hold"},

@@ -64,7 +64,8 @@ type scene struct {
 	leaving, wantedToo      []int32
 	unprovenNodes           map[int32]string
 	supported               map[int32]map[string]kafka.Range
-	obstacle, attemptedFrom string
+	obstacle, incomplete    string
+	attemptedFrom           string
 	finalize                kafkaversion.Finalize
 	answer                  kafkaversion.Answer
 	doubt                   kafkaversion.Doubt
@@ -201,6 +202,12 @@ func (s *scene) broken() *scene {
 	return s
 }
 
+// withoutPools is a young cluster whose pools were not applied yet.
+func (s *scene) withoutPools() *scene {
+	s.incomplete = "no KafkaNodePool yet"
+	return s
+}
+
 // lowered is a node whose log may still hold a level that was lowered so long ago, and how often its process snapshots.
 func (s *scene) lowered(id int32, ago, interval time.Duration) *scene {
 	s.disks = append(s.disks, kafkaversion.Disk{
@@ -239,6 +246,12 @@ func (s *scene) answered(status kafkaversion.Status) *scene {
 	return s
 }
 
+// refusedWith are Kafka's words.
+func (s *scene) refusedWith(text string) *scene {
+	s.answer = kafkaversion.Answer{Status: kafkaversion.Refused, Text: text}
+	return s
+}
+
 // after is how long ago the state was entered.
 func (s *scene) after(d time.Duration) *scene { s.entered = d; return s }
 
@@ -252,7 +265,7 @@ func (s *scene) facts() kafkaversion.Facts {
 		target = s.running
 	}
 	f := kafkaversion.Facts{
-		Roll: s.nodes, Obstacle: s.obstacle, Disks: s.disks, Finalize: s.finalize, Answer: s.answer, Doubt: s.doubt, Pause: time.Minute,
+		Roll: s.nodes, Obstacle: s.obstacle, Incomplete: s.incomplete, Disks: s.disks, Finalize: s.finalize, Answer: s.answer, Doubt: s.doubt, Pause: time.Minute,
 		Features:  s.features(kafka.Features{Finalized: s.levels, Supported: s.supported}),
 		EnteredAt: rolltest.Now.Add(-s.entered), Leaving: s.leaving,
 		Attempt: &lifecyclev1.Attempt{ID: attemptID, From: s.attemptedFrom, To: target},

@@ -28,7 +28,24 @@ func (k scenes) located() []machineRow {
 		at("in the middle of a roll", "to rest would show Ready in the middle of a generation", k.cluster(3).on(old).wanting(newer).moved(0), kafkaversion.Checking),
 		at("in the middle of a roll, and Kafka is silent", "", k.cluster(3).on(old).wanting(newer).moved(0).silent(), kafkaversion.Checking),
 		at("a declaration that cannot be acted upon", "", k.cluster(3).broken(), kafkaversion.Checking),
+		at("a young cluster without its pools", "it is no cluster to rest on", k.cluster(3).withoutPools(), kafkaversion.Checking),
 		foreign,
+	}
+}
+
+// firstStart rows are about a declaration that breaks while the nodes of a new cluster start.
+func (k scenes) firstStart() []machineRow {
+	at := func(name, reason string, s *scene, want machineWant) machineRow {
+		return machineRow{Name: "first start: " + name, Reason: reason, State: roll.AwaitingReady, Facts: s.facts(), Want: want}
+	}
+	hand := at("the declaration breaks while a node is in hand", "the roll goes on, and decides at its end", k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Starting(1, time.Second)).broken(), waits("node-ready"))
+	hand.Memo = rolltest.Hand(1)
+	return []machineRow{
+		at("the declaration breaks", "a person learns of it at once, and not from a deadline", k.cluster(3).but(rolltest.Starting(1, time.Second)).broken(), moves("declaration-broken", kafkaversion.Checking)),
+		at("the declaration breaks before there is a node", "", k.cluster(0).broken(), moves("declaration-broken", kafkaversion.Checking)),
+		at("the declaration breaks as the last node becomes ready", "what is left is decided there", k.cluster(3).broken(), moves("all-ready", kafkaversion.Verifying)),
+		at("a pool is taken away for a moment", "", k.cluster(3).but(rolltest.Starting(1, time.Second)).withoutPools(), waits("node-ready")),
+		hand,
 	}
 }
 
@@ -97,6 +114,9 @@ func (k scenes) checking() []machineRow {
 		at("the declaration is broken", "", k.cluster(3).on(old).wanting(newer).broken(), moves("declaration-refused", kafkaversion.Refusing)),
 		at("the declaration is broken, and Kafka is silent", "", k.cluster(3).wanting(old).broken().silent(), moves("declaration-refused", kafkaversion.Refusing)),
 		at("a new cluster", "", k.cluster(3).fresh(), moves("pods-starting", roll.AwaitingReady)),
+		at("a new cluster whose pools are not there yet", "they may be applied a moment later", k.cluster(0).fresh().withoutPools(), waits("declaration-sound", "ever-started", "on-level")),
+		at("a new cluster whose pools are not there yet, on a version that is not in the table", "no pool mends that", k.cluster(0).on("9.9.9").fresh().withoutPools(), moves("path-forbidden", kafkaversion.Refusing)),
+		at("pools are not there yet of a cluster that is where it belongs", "", k.cluster(3).withoutPools(), waits("declaration-sound")),
 		at("a new cluster on a version that is not in the table", "", k.cluster(3).on("9.9.9").fresh(), moves("path-forbidden", kafkaversion.Refusing)),
 		at("nothing but the status remembers the cluster", "", k.cluster(3).rememberedOn(old), moves("pods-starting", roll.AwaitingReady)),
 		at("nothing but the status remembers the cluster, on a newer version", "never guess on the way down", k.cluster(3).on(old).rememberedOn(newer), waits("ever-started", "path-allowed", "on-level")),

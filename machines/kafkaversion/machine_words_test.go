@@ -1,6 +1,7 @@
 package kafkaversion_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,9 @@ func TestWordsOfWaits(t *testing.T) {
 	const (
 		dark = "cannot be read: connection refused"
 		pool = "my-cluster-pool-"
+
+		stayThere = "or set spec.kafka.metadataVersion to the level that status.kafkaMetadataVersion shows, to stay there"
+		keepLevel = "does not run the wanted version, " + stayThere
 	)
 	tests := map[string]struct {
 		state string
@@ -50,7 +54,7 @@ func TestWordsOfWaits(t *testing.T) {
 		"a downgrade that nobody can judge": {
 			state: kafkaversion.Checking, scene: k.cluster(3).wanting(old).silent(),
 			want: []string{
-				"on-version: 0 of 3 nodes run the wanted version",
+				"on-version: 0 of 3 nodes run the wanted version; not yet: " + pool + "0, " + pool + "1, " + pool + "2",
 				"path-allowed: the finalized level of metadata.version is not known (Kafka did not answer: connection refused), and Kafka 4.1.2 may be at a level that " +
 					"4.0.2 does not run. This waits until a broker answers; set spec.kafka.version to \"4.1.2\" to let the nodes run as they last did",
 				"on-level: " + dark,
@@ -121,7 +125,8 @@ func TestWordsOfWaits(t *testing.T) {
 		},
 		"brokers are still registered": {
 			state: kafkaversion.AwaitingUnregistration, scene: k.raising().but(rolltest.Registered(7), rolltest.Registered(9), rolltest.Registered(8), rolltest.Registered(6)),
-			want: []string{"no-stale-registration: still registered: broker 6, broker 7, broker 8 and 1 more"},
+			want: []string{"no-stale-registration: still registered: broker 6, broker 7, broker 8 and 1 more. Unregister each whose process is gone for good: " +
+				"kubectl exec " + pool + "0 -- /opt/kafka/bin/kafka-cluster.sh unregister --bootstrap-server localhost:9091 --id 6"},
 		},
 		"soaking": {
 			state: kafkaversion.Soaking, scene: k.raising().soaking(2 * time.Hour),
@@ -145,7 +150,25 @@ func TestWordsOfWaits(t *testing.T) {
 		},
 		"Kafka refused": {
 			state: kafkaversion.MetadataRefused, scene: k.raising().answered(kafkaversion.Refused).after(30 * time.Second),
-			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Controller 1 only supports versions 7-25"},
+			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Controller 1 only supports versions 7-25" + kafkaversion.Remedy + "see why " + pool + "1 (controller 1) " + keepLevel},
+		},
+		"Kafka refused because of a broker that is gone": {
+			state: kafkaversion.MetadataRefused, scene: k.raising().refusedWith("INVALID_UPDATE_VERSION: Broker 9 only supports versions 7-25.").after(30 * time.Second),
+			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Broker 9 only supports versions 7-25" + kafkaversion.Remedy + "broker 9 is no node of this cluster: if its process is gone for good, " +
+				"kubectl exec " + pool + "0 -- /opt/kafka/bin/kafka-cluster.sh unregister --bootstrap-server localhost:9091 --id 9; " + stayThere},
+		},
+		"Kafka refused because of a controller that is gone": {
+			state: kafkaversion.MetadataRefused, scene: k.raising().refusedWith("INVALID_UPDATE_VERSION: Controller 9 only supports versions 7-25").after(30 * time.Second),
+			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Controller 9 only supports versions 7-25" + kafkaversion.Remedy + "controller 9 is no node of this cluster: " +
+				"its registration goes with a controller that takes its id and runs the wanted version; " + stayThere},
+		},
+		"Kafka refused and names nobody": {
+			state: kafkaversion.MetadataRefused, scene: k.raising().refusedWith("FEATURE_UPDATE_FAILED: no").after(30 * time.Second),
+			want: []string{"time-to-ask-again: FEATURE_UPDATE_FAILED: no" + kafkaversion.Remedy + strings.TrimPrefix(stayThere, "or ")},
+		},
+		"the pools of a young cluster are not there yet": {
+			state: kafkaversion.Checking, scene: k.cluster(0).fresh().withoutPools(),
+			want: []string{"declaration-sound: no KafkaNodePool yet", "ever-started: no node ever ran", "on-level: " + dark},
 		},
 	}
 	lc := onFacts(t)
@@ -242,5 +265,28 @@ func TestTheWaitForASnapshotBeginsAnewWithItsProcess(t *testing.T) {
 		if want := rolltest.Now.Add(step.want); !entry.Deadline.Time.Equal(want) {
 			t.Errorf("%s: the deadline is %s, want %s", step.name, entry.Deadline.UTC(), want)
 		}
+	}
+}
+
+// A node of a new cluster counts once it is ready: before, nothing was reached.
+func TestProgressOfAFirstStart(t *testing.T) {
+	k, lc := newScenes(t), onFacts(t)
+	for name, c := range map[string]struct {
+		scene *scene
+		want  string
+	}{
+		"no pod is ready":       {k.cluster(3).but(rolltest.Gone(0), rolltest.Starting(1, time.Second), rolltest.Down(2)), "0/3"},
+		"two of three are":      {k.cluster(3).but(rolltest.Starting(1, time.Second)), "2/3"},
+		"every node is ready":   {k.cluster(3), "3/3"},
+		"a roll counts as ever": {k.cluster(3).on(old).wanting(newer).moved(0), "1/3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := machinetest.Entry("version", roll.AwaitingReady).Obj()
+			entry.Attempt = &lifecyclev1.Attempt{ID: attemptID, To: newer}
+			got := look(lc, entry, c.scene.facts(), lc.NeedsIn(roll.AwaitingReady)).Project().Progress
+			if got == nil || fmt.Sprintf("%d/%d", got.Done, got.Total) != c.want {
+				t.Errorf("progress %+v, want %s", got, c.want)
+			}
+		})
 	}
 }

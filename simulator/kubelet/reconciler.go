@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,6 +56,11 @@ func SetupWithManager(mgr ctrl.Manager, world World) error {
 		For(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).Complete(claims)
 	if err != nil {
 		return fmt.Errorf("registering the simulated volumes: %w", err)
+	}
+	registry, _ := world.(Registry)
+	rollouts := &deployments{client: mgr.GetClient(), registry: registry}
+	if err := ctrl.NewControllerManagedBy(mgr).Named("deployments").For(&appsv1.Deployment{}).WithOptions(options).Complete(rollouts); err != nil {
+		return fmt.Errorf("registering the simulated Deployments: %w", err)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (e *estate) Cache() cache.Options { return operator.CacheOptions(nil, nil) 
 // Register wires what the manager wires.
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {
 	polled, err := operator.AddControllers(mgr, operator.Wiring{
-		Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test"}, DeadlineScale: options.DeadlineScale, Workers: 8,
+		Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: operatorVersion}, DeadlineScale: options.DeadlineScale, Workers: 8,
 		SkipNameValidation: true, Connect: e.connect(around), Alter: e.steer,
 	})
 	if err != nil {

@@ -172,7 +172,7 @@ var _ = Describe("the manager as it is installed", func() {
 		ended := make(chan error, 1)
 		go func() {
 			ended <- operator.Run(running, operator.Options{
-				Config: credentials, Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test", Finalizing: kafkacontroller.FinalizeAutomatically},
+				Config: credentials, Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: operatorVersion, Finalizing: kafkacontroller.FinalizeAutomatically},
 				Namespaces: []string{sc.namespace}, Selector: apilabels.SelectorFromSet(apilabels.Set{"team": "a"}), DeadlineScale: 0.15, Workers: 4,
 				LeaderElection: true, LeaderNamespace: sc.namespace, MetricsAddress: "0", HealthAddress: health, KafkaProxy: listener.Addr().String(),
 				SkipNameValidation: true, Log: logr.Discard(),

@@ -52,6 +52,7 @@ func startWorld(ctx context.Context, config *rest.Config, scheme *k8sruntime.Sch
 	w := &simulated{table: table, born: newBirths(), ended: make(chan error, 1)}
 	options := simulator.Options{Table: table, Topics: []simulator.Topic{{Name: "orders", Partitions: 3}}}
 	w.World = simulator.NewWorld(options, clock.RealClock{}, speed)
+	w.SetScript(simulator.Script{BadImages: []string{badComponent}})
 	w.script = &script{world: w.World, never: map[types.NamespacedName]bool{}}
 	w.born.script = w.script
 	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{
@@ -97,7 +98,7 @@ func (s *script) neverReady(pod types.NamespacedName, never bool) {
 	} else {
 		delete(s.never, pod)
 	}
-	s.world.SetScript(simulator.Script{FailingProbes: slices.Collect(maps.Keys(s.never))})
+	s.world.SetScript(simulator.Script{FailingProbes: slices.Collect(maps.Keys(s.never)), BadImages: []string{badComponent}})
 }
 
 // births are the pods that ever existed.

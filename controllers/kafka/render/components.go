@@ -1,15 +1,76 @@
 package render
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// Components renders the Deployments beside the nodes: those that the spec names with an image.
+const (
+	// DefaultExporterImage of a kafkaExporter without an image of its own.
+	DefaultExporterImage = "danielqsj/kafka-exporter:v1.9.0"
+	// PortExporter serves /metrics.
+	PortExporter = 9308
+	// exporterUser is the numeric id of the user that the exporter's image names: a kubelet that demands a user other than root
+	// cannot judge a name.
+	exporterUser = 65534
+)
+
+// ExporterProblem is why the exporter cannot run as it is declared; empty if it can, or if none is declared. The exporter ends
+// at once when an expression of its flags cannot be read.
+func ExporterProblem(e *kafkav1beta2.KafkaExporterSpec) string {
+	if e == nil {
+		return ""
+	}
+	for _, f := range exporterFilters(e) {
+		if _, err := regexp.Compile(f.expression); err != nil {
+			return fmt.Sprintf("spec.kafkaExporter.%s is not a regular expression: %v", f.field, err)
+		}
+	}
+	return ""
+}
+
+// filter is a flag of the exporter that takes a regular expression.
+type filter struct{ field, flag, expression, fallback string }
+
+func exporterFilters(e *kafkav1beta2.KafkaExporterSpec) []filter {
+	return []filter{
+		{"groupRegex", "group.filter", e.GroupRegex, ".*"}, {"topicRegex", "topic.filter", e.TopicRegex, ".*"},
+		{"groupExcludeRegex", "group.exclude", e.GroupExcludeRegex, ""}, {"topicExcludeRegex", "topic.exclude", e.TopicExcludeRegex, ""},
+	}
+}
+
+func (c *Cluster) exporter(e *kafkav1beta2.KafkaExporterSpec) corev1.Container {
+	container := c.component("kafka-exporter", cmp.Or(e.Image, DefaultExporterImage), e.Resources)
+	container.SecurityContext.RunAsUser = new(int64(exporterUser))
+	container.Args = []string{"--kafka.server=" + c.bootstrap()}
+	for _, f := range exporterFilters(e) {
+		if expression := cmp.Or(f.expression, f.fallback); expression != "" {
+			container.Args = append(container.Args, "--"+f.flag+"="+expression)
+		}
+	}
+	container.Ports = []corev1.ContainerPort{{Name: "tcp-prometheus", ContainerPort: PortExporter, Protocol: corev1.ProtocolTCP}}
+	// The exporter listens once it has connected to a broker; a request of its metrics would cost Kafka requests.
+	container.ReadinessProbe = &corev1.Probe{
+		ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(PortExporter)}},
+		PeriodSeconds: 10, TimeoutSeconds: 5, SuccessThreshold: 1, FailureThreshold: 3,
+	}
+	return container
+}
+
+// Components renders the Deployments beside the nodes: the exporter, and the operators of topics and users that name an image.
+// A component that cannot run as it is declared is left out; ExporterProblem says why.
 func (c *Cluster) Components() []*appsv1.Deployment { return always(c, "components", c.components) }
 
 func (c *Cluster) components() []*appsv1.Deployment {
@@ -20,10 +81,8 @@ func (c *Cluster) components() []*appsv1.Deployment {
 		containers = c.operator(containers, "user-operator", e.UserOperator)
 		out = c.deployment(out, EntityOperatorName(c.in.Name), "entity-operator", containers)
 	}
-	if e := c.in.Spec.KafkaExporter; e != nil && e.Image != "" {
-		container := c.component("kafka-exporter", e.Image, e.Resources)
-		container.Env = []corev1.EnvVar{{Name: "KAFKA_EXPORTER_KAFKA_SERVER", Value: c.bootstrap()}}
-		out = c.deployment(out, ExporterName(c.in.Name), "kafka-exporter", []corev1.Container{container})
+	if e := c.in.Spec.KafkaExporter; e != nil && ExporterProblem(e) == "" {
+		out = c.deployment(out, ExporterName(c.in.Name), "kafka-exporter", []corev1.Container{c.exporter(e)})
 	}
 	return out
 }
@@ -63,7 +122,7 @@ func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, 
 	}
 	l := c.labels(name)
 	l[labels.AppName], l[labels.Component] = component, component
-	return append(list, &appsv1.Deployment{
+	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.in.Namespace, Labels: l},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(1)),
@@ -80,5 +139,17 @@ func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, 
 				},
 			},
 		},
-	})
+	}
+	d.Annotations = map[string]string{labels.Template: templateHash(&d.Spec.Template)}
+	return append(list, d)
+}
+
+// templateHash is a short hash of a pod template as it is rendered: webhooks may change what is stored.
+func templateHash(t *corev1.PodTemplateSpec) string {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return "" // a template holds nothing that cannot be encoded
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4])
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,8 +167,52 @@ func TestComponents(t *testing.T) {
 	if len(got) != 2 || got[0].Name != "my-cluster-entity-operator" || got[1].Name != "my-cluster-kafka-exporter" {
 		t.Fatalf("components %+v", got)
 	}
+	if args := got[1].Spec.Template.Spec.Containers[0].Args; !slices.Equal(args, []string{
+		"--kafka.server=my-cluster-kafka-bootstrap:9091", "--group.filter=.*", "--topic.filter=.*",
+	}) {
+		t.Errorf("arguments of the exporter %q", args)
+	}
 	if containers := got[0].Spec.Template.Spec.Containers; len(containers) != 1 || containers[0].Name != "topic-operator" {
 		t.Errorf("containers %+v", containers)
+	}
+}
+
+// The exporter runs without an image of the user's own, with the flags that its program takes. One that would end at once is not
+// rendered.
+func TestExporter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec  kafkav1beta2.KafkaExporterSpec
+		image string
+		args  []string
+	}{
+		"nothing but declared": {
+			image: DefaultExporterImage, args: []string{"--kafka.server=my-cluster-kafka-bootstrap:9091", "--group.filter=.*", "--topic.filter=.*"},
+		},
+		"with an image, filters and exclusions": {
+			spec:  kafkav1beta2.KafkaExporterSpec{Image: "example.com/exporter:1", GroupRegex: "shop-.*", TopicRegex: "orders", GroupExcludeRegex: "x", TopicExcludeRegex: "__.*"},
+			image: "example.com/exporter:1",
+			args:  []string{"--kafka.server=my-cluster-kafka-bootstrap:9091", "--group.filter=shop-.*", "--topic.filter=orders", "--group.exclude=x", "--topic.exclude=__.*"},
+		},
+		"with an expression that cannot be read": {spec: kafkav1beta2.KafkaExporterSpec{GroupRegex: "("}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := example(t, persistent)
+			in.Spec.EntityOperator, in.Spec.KafkaExporter = nil, &tc.spec
+			got := New(in).Components()
+			if tc.image == "" {
+				if len(got) != 0 {
+					t.Errorf("rendered: %+v", got)
+				}
+				return
+			}
+			if len(got) != 1 {
+				t.Fatalf("%d components", len(got))
+			}
+			c := got[0].Spec.Template.Spec.Containers[0]
+			if diff := cmp.Diff(tc.args, c.Args); diff != "" || c.Image != tc.image || c.Ports[0].ContainerPort != 9308 || *c.SecurityContext.RunAsUser == 0 {
+				t.Errorf("container %+v, arguments (-want +got):\n%s", c, diff)
+			}
+		})
 	}
 }
 

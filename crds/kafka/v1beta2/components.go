@@ -4,11 +4,11 @@ import corev1 "k8s.io/api/core/v1"
 
 // EntityOperatorSpec describes the operators of topics and users.
 type EntityOperatorSpec struct {
-	// TopicOperator keeps topics as KafkaTopic resources say. Without an image it is not deployed, and a Warning says so.
+	// TopicOperator keeps topics as KafkaTopic resources say. Without an image it is not deployed, and a Warning NotServedYet says so.
 	// +optional
 	TopicOperator *EntityOperatorComponent `json:"topicOperator,omitempty"`
 
-	// UserOperator keeps users as KafkaUser resources say. Without an image it is not deployed, and a Warning says so.
+	// UserOperator keeps users as KafkaUser resources say. Without an image it is not deployed, and a Warning NotServedYet says so.
 	// +optional
 	UserOperator *EntityOperatorComponent `json:"userOperator,omitempty"`
 
@@ -90,7 +90,7 @@ type EntityOperatorComponent struct {
 
 // KafkaExporterSpec describes an exporter of consumer lag.
 type KafkaExporterSpec struct {
-	// Image to deploy. Nothing is deployed without one.
+	// Image to deploy; default: danielqsj/kafka-exporter at a fixed version. It takes the flags of that program.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -101,22 +101,22 @@ type KafkaExporterSpec struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Not used: which consumer groups are exported.
+	// GroupRegex says which consumer groups are exported; default: all.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	GroupRegex string `json:"groupRegex,omitempty"`
 
-	// Not used: which topics are exported.
+	// TopicRegex says which topics are exported; default: all.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	TopicRegex string `json:"topicRegex,omitempty"`
 
-	// Not used: which consumer groups are left out.
+	// GroupExcludeRegex says which consumer groups are left out; default: none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	GroupExcludeRegex string `json:"groupExcludeRegex,omitempty"`
 
-	// Not used: which topics are left out.
+	// TopicExcludeRegex says which topics are left out; default: none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	TopicExcludeRegex string `json:"topicExcludeRegex,omitempty"`

@@ -56,7 +56,7 @@ type KafkaSpec struct {
 	// +optional
 	EntityOperator *EntityOperatorSpec `json:"entityOperator,omitempty"`
 
-	// KafkaExporter describes an exporter of consumer lag. With an image it is deployed after the brokers.
+	// KafkaExporter describes an exporter of consumer lag. It is deployed after the brokers.
 	// +optional
 	KafkaExporter *KafkaExporterSpec `json:"kafkaExporter,omitempty"`
 

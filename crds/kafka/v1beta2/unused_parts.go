@@ -101,10 +101,6 @@ func (s *KafkaExporterSpec) unused(fields *setFields) {
 	}
 	const at = "spec.kafkaExporter"
 	unusedClaims(at+".resources", s.Resources, fields)
-	fields.add(at+".groupRegex", s.GroupRegex != "")
-	fields.add(at+".topicRegex", s.TopicRegex != "")
-	fields.add(at+".groupExcludeRegex", s.GroupExcludeRegex != "")
-	fields.add(at+".topicExcludeRegex", s.TopicExcludeRegex != "")
 	fields.add(at+".logging", s.Logging != "")
 	fields.add(at+".enableSaramaLogging", s.EnableSaramaLogging != nil)
 	fields.add(at+".showAllOffsets", s.ShowAllOffsets != nil)

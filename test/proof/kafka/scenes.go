@@ -73,6 +73,12 @@ func beginnings() []Scene {
 				w.nodes[i] = process{logged: w.Level}
 			}
 		}},
+		{Name: "installing, broken declaration", version: Newer, edits: edits{breaks, mends}, prepare: func(s *Subject, w *World) {
+			s.Children = s.Children[Nodes:] // the set alone
+			for i := range w.nodes {
+				w.nodes[i] = process{logged: w.Level}
+			}
+		}},
 		{Name: "broken declaration", version: Newer, edits: edits{breaks, mends}, prepare: func(s *Subject, w *World) {
 			lower(w)
 			s.Object.Config = 1

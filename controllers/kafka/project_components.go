@@ -1,0 +1,58 @@
+package kafka
+
+import (
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// componentsReady lowers Ready while a component beside the nodes that is declared and can run is not deployed and available as
+// it is wanted. Components without an image are a Warning alone: nothing waits for them.
+func componentsReady(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
+	var missing []string
+	if problem := render.ExporterProblem(k.Spec.KafkaExporter); problem != "" {
+		missing = append(missing, problem)
+	}
+	if v.rendered != nil {
+		for _, want := range v.rendered.Components() {
+			if text := rollout(want, named(v.Objects.Deployments, want.Name)); text != "" {
+				missing = append(missing, "Deployment "+want.Name+" "+text)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "ComponentsReady"}
+	}
+	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "ComponentsNotReady", Message: strings.Join(missing, "; ")}
+}
+
+// rollout is what is left until a Deployment runs as it is wanted; empty if it does.
+func rollout(want, have *appsv1.Deployment) string {
+	switch {
+	case have == nil:
+		return "does not exist yet: components are deployed once every node is ready"
+	case have.DeletionTimestamp != nil:
+		return "is being deleted"
+	case have.Annotations[labels.Template] != want.Annotations[labels.Template] || have.Status.ObservedGeneration < have.Generation:
+		return "is being updated"
+	}
+	pods, s := *want.Spec.Replicas, &have.Status
+	if s.UpdatedReplicas >= pods && s.AvailableReplicas >= s.UpdatedReplicas && s.Replicas <= s.UpdatedReplicas {
+		return ""
+	}
+	text := fmt.Sprintf("has %d of %d updated pods available", min(s.UpdatedReplicas, s.AvailableReplicas), pods)
+	for i := range s.Conditions {
+		if c := &s.Conditions[i]; c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse || c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
+			text += ": " + c.Message
+		}
+	}
+	return text
+}

@@ -1,0 +1,67 @@
+package kafkaversion
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// Remedy begins the part of a refusal that is not Kafka's: what a person can do about it.
+const Remedy = ". Way out: "
+
+// unregister is the command that takes the registration of a node away for good, run in the pod of a broker that serves.
+func (f *Facts) unregister(id int32) string {
+	pod := "<pod of a broker>"
+	for i := range f.Roll.Nodes {
+		if n := &f.Roll.Nodes[i]; n.Broker && n.Running && n.Ready {
+			pod = n.Pod
+			break
+		}
+	}
+	return fmt.Sprintf("kubectl exec %s -- /opt/kafka/bin/kafka-cluster.sh unregister --bootstrap-server localhost:9091 --id %d", pod, id)
+}
+
+// named finds the node that Kafka's refusal is about.
+var named = regexp.MustCompile(`(?i)\b(broker|controller) (\d+)\b`)
+
+// refusal is Kafka's, with the node it names and a way out.
+func (f *Facts) refusal() string {
+	text := strings.TrimSuffix(f.Answer.Text, ".")
+	if text == "" {
+		return ""
+	}
+	keep := "set spec.kafka.metadataVersion to the level that status.kafkaMetadataVersion shows, to stay there"
+	found := named.FindStringSubmatch(text)
+	if found == nil {
+		return text + Remedy + keep
+	}
+	id, err := strconv.ParseInt(found[2], 10, 32)
+	if err != nil {
+		return text + Remedy + keep
+	}
+	who := strings.ToLower(found[1]) + " " + found[2]
+	if n := f.Roll.Node(int32(id)); n != nil {
+		return text + Remedy + "see why " + n.Name() + " (" + who + ") does not run the wanted version, or " + keep
+	}
+	if who[0] == 'c' {
+		return text + Remedy + who + " is no node of this cluster: its registration goes with a controller that takes its id and runs the wanted version; or " + keep
+	}
+	return text + Remedy + who + " is no node of this cluster: if its process is gone for good, " + f.unregister(int32(id)) + "; or " + keep
+}
+
+// progress counts the nodes that run as they are wanted. While none is in hand and none is left to restart, as in a first start,
+// a node counts once it is ready.
+func progress() machines.Measure[Facts, roll.Memo] {
+	counted := included.Progress()
+	return machines.Measure[Facts, roll.Memo]{Unit: counted.Unit, Of: func(f *Facts, m roll.Memo) machines.Count {
+		count := counted.Of(f, m)
+		if m.Node == roll.None && count.Done == count.Total {
+			count.Done -= len(roll.Troubles(&f.Roll))
+		}
+		return count
+	}}
+}
