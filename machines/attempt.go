@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +20,29 @@ func AttemptID(uid, lifecycle, target string, startedAt time.Time) string {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
-	return hex.EncodeToString(h.Sum(nil)[:3])
+	return hex.EncodeToString(h.Sum(nil)[:attemptBytes])
+}
+
+const (
+	// attemptBytes of the hash make an id: 16 characters, as many as the status holds.
+	attemptBytes = 8
+	// shortID is how many characters an id had in entries that an earlier release wrote.
+	shortID = 6
+)
+
+// SameAttempt says whether both are one run. The id alone does not decide: start and target must agree as well.
+func SameAttempt(a, b *lifecyclev1.Attempt) bool {
+	return a != nil && b != nil && a.ID == b.ID && a.To == b.To && a.StartedAt.Equal(&b.StartedAt)
+}
+
+// pursues says whether the attempt was begun towards the target. An id that an earlier release cut shorter counts as well, so
+// that an attempt under way continues under this release.
+func pursues(a *lifecyclev1.Attempt, uid, lifecycle, target string) bool {
+	if a == nil || a.To != Cut(target, maxTarget) {
+		return false
+	}
+	id := AttemptID(uid, lifecycle, target, a.StartedAt.Time)
+	return a.ID == id || len(a.ID) == shortID && strings.HasPrefix(id, a.ID)
 }
 
 // newAttempt hashes the whole target and shows as much of it as the status holds.

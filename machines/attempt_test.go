@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -140,5 +141,34 @@ func TestTicketsGrowWithEveryVisit(t *testing.T) {
 			t.Fatalf("transition %d, %s: number %d after %d", i+1, move.Event, sequence, last)
 		}
 		entry, last = &next, sequence
+	}
+}
+
+func TestACollisionOfAttemptIDsIsHarmless(t *testing.T) {
+	start := metav1.NewTime(now)
+	one := lifecyclev1.Attempt{ID: AttemptID(toyUID, "version", "2", now), To: "2", StartedAt: start}
+	for name, c := range map[string]struct {
+		change         func(*lifecyclev1.Attempt)
+		same, pursuing bool
+	}{
+		"the same attempt":                     {func(*lifecyclev1.Attempt) {}, true, true},
+		"another target with the same id":      {func(a *lifecyclev1.Attempt) { a.To = "3" }, false, false},
+		"another start with the same id":       {func(a *lifecyclev1.Attempt) { a.StartedAt = metav1.NewTime(now.Add(time.Second)) }, false, false},
+		"another id":                           {func(a *lifecyclev1.Attempt) { a.ID = "0000000000000000" }, false, false},
+		"the shorter id of an earlier release": {func(a *lifecyclev1.Attempt) { a.ID = a.ID[:6] }, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := one
+			c.change(&other)
+			if got := SameAttempt(&one, &other); got != c.same {
+				t.Errorf("the same attempt: %v, want %v", got, c.same)
+			}
+			if got := pursues(&other, toyUID, "version", "2"); got != c.pursuing {
+				t.Errorf("after target 2: %v, want %v", got, c.pursuing)
+			}
+		})
+	}
+	if len(one.ID) != 16 {
+		t.Errorf("id %s has %d characters", one.ID, len(one.ID))
 	}
 }

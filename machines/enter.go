@@ -24,7 +24,7 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 	}
 	if l.entry != nil {
 		out.History, out.Transitions = l.entry.History, l.entry.Transitions
-		if sameAttempt(l.entry.Attempt, move.Attempt) {
+		if SameAttempt(l.entry.Attempt, move.Attempt) {
 			out.Progress, out.Edges = l.entry.Progress, l.entry.Edges
 		}
 	}
@@ -37,6 +37,7 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 			out.Deadline = at
 		}
 		l.measure(&out, n, memo)
+		l.undecided(&out, n, memo)
 	})
 	out.Edges = min(out.Edges, math.MaxInt32-1) + 1
 	out.Transitions = out.Transitions%math.MaxInt32 + 1 // begins anew, since what overflows would be refused for ever
@@ -60,12 +61,15 @@ func (l *look[F, M, FX, E]) Project() lifecyclev1.Lifecycle {
 		return out
 	}
 	l.show(&out, func() {
-		l.postpone(&out, n, memo)
 		l.measure(&out, n, memo)
+		l.undecided(&out, n, memo)
+		if out.UnknownSince == nil {
+			l.postpone(&out, n, memo)
+		}
 	})
 	if advanced(l.entry.Progress, out.Progress) {
 		out.Edges = 0
-		if n.DeadlineAt == nil {
+		if n.DeadlineAt == nil && !n.Resting() {
 			out.Deadline = l.fixedDeadline(n)
 		}
 	}
@@ -209,10 +213,6 @@ func attemptID(a *lifecyclev1.Attempt) string {
 		return ""
 	}
 	return a.ID
-}
-
-func sameAttempt(a, b *lifecyclev1.Attempt) bool {
-	return a != nil && b != nil && a.ID == b.ID
 }
 
 // Bounds of the status schema. Everything is cut to them before it is written.

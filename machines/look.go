@@ -133,8 +133,7 @@ func (l *look[F, M, FX, E]) retarget(n *node[F, M, FX], aim Aim) *Move {
 
 // same says whether the entry's attempt is after this target.
 func (l *look[F, M, FX, E]) same(aim Aim) bool {
-	a := l.entry.Attempt
-	return a != nil && a.ID == AttemptID(l.uid, l.name, aim.To, a.StartedAt.Time)
+	return pursues(l.entry.Attempt, l.uid, l.name, aim.To)
 }
 
 // choose takes the first edge whose guard says yes. blocked says that an edge was not taken only because too little is known.

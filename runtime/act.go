@@ -13,10 +13,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// act runs the actions of the states in which the object's lifecycles are, in order. acted says that the world was changed,
-// turned that an edge was committed instead, because a permission was withdrawn. The trouble of one lifecycle does not end
+// turned is a transition to commit because a permission was withdrawn, with the view that it was decided on.
+type turned[V any] struct {
+	pass.Moved
+	view V
+}
+
+// act runs the actions of the states in which the object's lifecycles are, in order. acted says that the world was changed; a
+// transition is returned, and ends the actions, if a permission was withdrawn. The trouble of one lifecycle does not end
 // the actions of the others; an error is about the object as a whole.
-func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acted, turned bool, err error) {
+func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acted bool, back *turned[V], err error) {
 	for i := range step.Standings {
 		s := &step.Standings[i]
 		action, wanted := pass.Wants(p.in, s)
@@ -28,7 +34,7 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 			continue
 		}
 		if err := p.proven(ctx, action.Live); err != nil {
-			return acted, false, err
+			return acted, nil, err
 		}
 		round := p.slots.round(p.slotOwner())
 		acting, view, err := pass.Act(p.in, s)
@@ -40,16 +46,14 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 			p.failed(ctx, s, err)
 			continue
 		case acting.Turned != nil:
-			again, err := p.commit(ctx, view, []pass.Moved{*acting.Turned}, false)
-			p.wake.in(again)
-			return acted, true, err
+			return acted, &turned[V]{Moved: *acting.Turned, view: view}, nil
 		}
 		if p.carryOut(ctx, s, acting, view, round) {
 			acted = true
 			p.wake.in(p.scaled(action.LookAgain))
 		}
 	}
-	return acted, false, nil
+	return acted, nil, nil
 }
 
 // carryOut performs what an action wants, unless the machine is defective or a permission is not known to be given.
@@ -193,24 +197,4 @@ func (p *onePass[O, V, E]) failed(ctx context.Context, s *pass.Standing[E], err 
 func (p *onePass[O, V, E]) backingOff(lifecycle string) bool {
 	t := p.memory.lifecycles[lifecycle]
 	return t != nil && p.now.Before(t.notBefore)
-}
-
-// slowed holds back the transitions of an attempt that moves without making progress.
-func (p *onePass[O, V, E]) slowed(lifecycle string) bool {
-	entry := pass.Entry(p.in.Status, lifecycle)
-	if entry == nil {
-		return false
-	}
-	for _, lc := range p.in.Lifecycles {
-		if lc.Name() != lifecycle || entry.Edges <= lc.MaxEdges() {
-			continue
-		}
-		state, _ := lc.State(entry.State)
-		free := entry.EnteredAt.Add(p.scaled(state.Backoff.After(int(entry.Edges - lc.MaxEdges()))))
-		if p.now.Before(free) {
-			p.wake.at(free, p.now)
-			return true
-		}
-	}
-	return false
 }

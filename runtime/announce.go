@@ -2,10 +2,13 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -76,10 +79,47 @@ func note(moved *pass.Moved, state states.State) string {
 // maxNote is what the API takes as the note of an event.
 const maxNote = 1024
 
-// refused tells of a status write that the API server will not take: somebody must look.
+// refusal is what keeps status writes from being accepted.
+type refusal struct {
+	// failures in a row.
+	failures int
+	// text of the last event about them, and when it was sent.
+	text string
+	at   time.Time
+}
+
+const (
+	// refusalPause is the least time between two events that report the same rejection.
+	refusalPause = time.Minute
+	// transientFailures is how many writes in a row may fail for a reason that passes, such as a server error, before that is
+	// reported.
+	transientFailures = 3
+)
+
+// refused counts a status write that failed and reports it in an event, since no condition can show it: at once if the API server
+// rejected it, else if it keeps failing.
 func (p *onePass[O, V, E]) refused(object O, err error) {
+	last := &p.memory.refusal
+	last.failures++
+	if !rejected(err) && last.failures < transientFailures {
+		return
+	}
 	p.metrics.refusedWrite(p.kind.Name)
+	if last.text == err.Error() && p.now.Sub(last.at) < refusalPause {
+		return
+	}
+	last.text, last.at = err.Error(), p.now
 	if p.events != nil {
 		p.events.Eventf(object, nil, corev1.EventTypeWarning, "StatusRefused", "write-status", "%s", machines.Cut(err.Error(), maxNote))
 	}
+}
+
+// rejected says whether the API server answered that it will not take the request as it is.
+func rejected(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || apierrors.IsTooManyRequests(err) || apierrors.IsTimeout(err) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }

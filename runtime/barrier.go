@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -49,10 +48,13 @@ func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, no
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
-		if apierrors.IsNotFound(err) {
-			return proof{again: barrierPause}, nil
+		if ObjectMissing(err) {
+			return proof{}, errGone
 		}
 		return proof{}, fmt.Errorf("proving the bookmark current with a live read: %w", err)
+	}
+	if live.GetUID() != object.GetUID() {
+		return proof{}, errGone
 	}
 	newest, err := revision(live)
 	if err != nil {

@@ -23,8 +23,11 @@ const blindness = 10 * time.Second
 // blind ends a pass that could not look at the world. What was lost is repaired all the same if a look without costly facts
 // succeeds, and once this has lasted a person reads why. It returns the failure, so that the object backs off.
 func (p *onePass[O, V, E]) blind(ctx context.Context, failure error) error {
-	if errors.Is(failure, ErrBehind) || apierrors.IsConflict(failure) || apierrors.IsNotFound(failure) || ctx.Err() != nil {
+	switch {
+	case errors.Is(failure, ErrBehind), apierrors.IsConflict(failure), ctx.Err() != nil:
 		return failure
+	case apierrors.IsNotFound(failure) && p.gone(ctx, p.object):
+		return errGone
 	}
 	if p.memory.blindSince.IsZero() {
 		p.memory.blindSince = p.now

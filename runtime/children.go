@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -73,7 +72,7 @@ type childReader struct {
 
 func (r *childReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
 	err := r.children.client.Get(ctx, key, object, opts...)
-	if err != nil && !apierrors.IsNotFound(err) {
+	if err != nil && !ObjectMissing(err) {
 		return err
 	}
 	gvk, gvkErr := apiutil.GVKForObject(object, r.children.client.Scheme())
@@ -90,7 +89,7 @@ func (r *childReader) Get(ctx context.Context, key client.ObjectKey, object clie
 	}
 	blank(object)
 	err = r.children.live.Get(ctx, key, object)
-	if err == nil || apierrors.IsNotFound(err) {
+	if err == nil || ObjectMissing(err) {
 		r.children.saw(r.owner, child, present(object, err))
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
 )
 
 // projectionPause is the least time between two writes that change only what a person reads.
@@ -33,6 +34,7 @@ func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Move
 	p.memory.shown = p.now
 	for i := range moved {
 		p.memory.moved = moved[i].Lifecycle
+		p.spend(&moved[i])
 		delete(p.memory.lifecycles, moved[i].Lifecycle)
 		p.announce(ctx, next, &moved[i])
 		p.took(&moved[i])
@@ -52,6 +54,9 @@ func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) erro
 		if shown := s.Project(); shown != nil {
 			p.trouble(shown)
 			put(status, *shown)
+			if shown.UnknownSince != nil {
+				p.wake.in(p.scaled(states.DefaultPoll))
+			}
 		}
 	}
 	p.refresh(ctx, next, step.View, step.Decided)
@@ -153,13 +158,17 @@ func (p *onePass[O, V, E]) write(ctx context.Context, next O) error {
 	err := p.client.Status().Update(ctx, next)
 	if err == nil {
 		p.memory.own, err = revision(next)
-		p.memory.behindSince = time.Time{}
+		p.memory.behindSince, p.memory.refusal = time.Time{}, refusal{}
 		p.compareStored(ctx, sent, next)
 		return err
 	}
 	// Whether the write happened is not known any more: the next action needs a live read first.
 	p.memory.own = 0
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
+	switch {
+	case apierrors.IsConflict(err), ctx.Err() != nil:
+	case apierrors.IsNotFound(err) && p.gone(ctx, p.object):
+		err = errGone
+	default:
 		p.refused(next, err)
 	}
 	return fmt.Errorf("writing the status of %s %s: %w", p.kind.Name, p.key(), err)
@@ -179,6 +188,7 @@ func (p *onePass[O, V, E]) standings(object O) []standing {
 	all := standings(p.in.Lifecycles, object.LifecycleStatus())
 	for i := range all {
 		all[i].defect = p.memory.lifecycles[all[i].name].defect()
+		all[i].tooFrequent = p.memory.paces[all[i].name].isExceeded()
 	}
 	return all
 }

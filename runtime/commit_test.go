@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,11 @@ func (r *rig) onStatus(err error, carriedOut bool) {
 	}
 }
 
+// unserved is the answer of an API server that does not serve the resource.
+func unserved() error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, "put", turnstiles, gate, "the server could not find the requested resource", 0, true)
+}
+
 func TestWhatBecomesOfAStatusWrite(t *testing.T) {
 	type want struct {
 		err, silent bool // the pass fails; nothing is told
@@ -45,16 +51,17 @@ func TestWhatBecomesOfAStatusWrite(t *testing.T) {
 		carriedOut bool
 		want       want
 	}{
-		"conflict":         {apierrors.NewConflict(turnstiles, gate, errors.New("changed")), false, want{silent: true}},
-		"deleted":          {apierrors.NewNotFound(turnstiles, gate), false, want{silent: true}},
-		"forbidden":        {apierrors.NewForbidden(turnstiles, gate, errors.New("illegal transition")), false, want{err: true, rejected: 1}},
-		"too large":        {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), false, want{err: true, rejected: 1}},
-		"invalid":          {apierrors.NewInvalid(schema.GroupKind{Kind: "Turnstile"}, gate, nil), false, want{err: true, rejected: 1}},
-		"server error":     {apierrors.NewInternalError(errors.New("oops")), false, want{err: true, silent: true}},
-		"lost on the way":  {errors.New("connection reset by peer"), false, want{err: true, silent: true}},
-		"answer was lost":  {errors.New("connection reset by peer"), true, want{err: true, silent: true}},
-		"timed out, done":  {apierrors.NewTimeoutError("late", 1), true, want{err: true, silent: true}},
-		"throttled, later": {apierrors.NewTooManyRequests("later", 1), false, want{err: true, silent: true}},
+		"conflict":                      {apierrors.NewConflict(turnstiles, gate, errors.New("changed")), false, want{silent: true}},
+		"not found, although it exists": {apierrors.NewNotFound(turnstiles, gate), false, want{err: true, rejected: 1}},
+		"no status subresource":         {unserved(), false, want{err: true, rejected: 1}},
+		"forbidden":                     {apierrors.NewForbidden(turnstiles, gate, errors.New("illegal transition")), false, want{err: true, rejected: 1}},
+		"too large":                     {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), false, want{err: true, rejected: 1}},
+		"invalid":                       {apierrors.NewInvalid(schema.GroupKind{Kind: "Turnstile"}, gate, nil), false, want{err: true, rejected: 1}},
+		"server error":                  {apierrors.NewInternalError(errors.New("oops")), false, want{err: true, silent: true}},
+		"lost on the way":               {errors.New("connection reset by peer"), false, want{err: true, silent: true}},
+		"answer was lost":               {errors.New("connection reset by peer"), true, want{err: true, silent: true}},
+		"timed out, done":               {apierrors.NewTimeoutError("late", 1), true, want{err: true, silent: true}},
+		"throttled, later":              {apierrors.NewTooManyRequests("later", 1), false, want{err: true, silent: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

@@ -33,6 +33,8 @@ type standing struct {
 	maxEdges int32
 	// defect of the machine that keeps the lifecycle where it is; empty if there is none.
 	defect string
+	// tooFrequent says that the lifecycle has spent its allowance of transitions.
+	tooFrequent bool
 }
 
 func standings[O Object, V, E any](lifecycles []machines.Lifecycle[O, V, E], status *lifecyclev1.Status) []standing {
@@ -61,7 +63,7 @@ func conditions(all []standing, own, old []metav1.Condition, generation, observe
 	switch {
 	case worst == nil && observed != generation:
 		ready.Status, ready.Reason = metav1.ConditionFalse, "Deciding"
-		ready.Message = fmt.Sprintf("generation %d has not been decided upon by every lifecycle yet", generation)
+		ready.Message = fmt.Sprintf("generation %d has not been decided upon by every lifecycle yet", generation) + unknown(all)
 		reconciling.Status, reconciling.Reason, reconciling.Message = metav1.ConditionTrue, ready.Reason, ready.Message
 	case worst == nil:
 	case stalled != "":
@@ -77,6 +79,16 @@ func conditions(all []standing, own, old []metav1.Condition, generation, observe
 		out = append(out, all[i].advice()...)
 	}
 	return settle(overlay(out, own), old, observed, now)
+}
+
+// unknown says why the first lifecycle that cannot decide at rest cannot.
+func unknown(all []standing) string {
+	for i := range all {
+		if all[i].undecided() {
+			return "; " + all[i].message()
+		}
+	}
+	return ""
 }
 
 // judge finds the worst lifecycle and, if it is stalled, why.
@@ -101,13 +113,17 @@ func (s *standing) stalled(now time.Time) string {
 	switch {
 	case s.defect != "":
 		return "Defect"
+	case s.entry == nil && s.tooFrequent:
+		return TransitionsTooFrequent
 	case s.entry == nil:
 		return ""
 	case !s.known:
 		return "UnknownState"
 	case s.state.Kind == states.Hold && s.state.Stance == states.Refusal:
 		return s.state.Name
-	case s.state.Resting():
+	case s.tooFrequent:
+		return TransitionsTooFrequent
+	case s.state.Resting() && !s.undecided():
 		return ""
 	case s.entry.Deadline != nil && !now.Before(s.entry.Deadline.Time):
 		return "DeadlinePassed"
@@ -117,14 +133,29 @@ func (s *standing) stalled(now time.Time) string {
 	return ""
 }
 
+// undecided says that a lifecycle at rest or on hold cannot evaluate a guard.
+func (s *standing) undecided() bool {
+	return s.known && s.entry != nil && s.state.Resting() && s.entry.UnknownSince != nil
+}
+
+// OutcomeUnknown is the reason of Ready while a lifecycle at rest has been unable to evaluate a guard for longer than its deadline.
+const OutcomeUnknown = "OutcomeUnknown"
+
+const tooFrequentMessage = "it moves again and again without making progress, so that it is slowed down to one transition per minute: " +
+	"see in its history which transitions repeat, and what changes its target or its facts that often"
+
 func (s *standing) reason() string {
 	switch {
 	case s.defect != "":
 		return "Defect"
+	case s.tooFrequent:
+		return TransitionsTooFrequent
 	case s.entry == nil:
 		return "NotObserved"
 	case !s.known: // a name of nobody knows what need not be a reason that the API takes
 		return "UnknownState"
+	case s.undecided():
+		return OutcomeUnknown
 	}
 	return s.entry.State
 }
@@ -133,6 +164,9 @@ func (s *standing) reason() string {
 func (s *standing) message() string {
 	if s.defect != "" {
 		return machines.Cut(s.name+": the machine is defective and stays where it is: "+s.defect, maxMessage)
+	}
+	if s.tooFrequent {
+		return machines.Cut(s.name+": "+tooFrequentMessage, maxMessage)
 	}
 	if s.entry == nil {
 		return s.name + ": not looked at yet"

@@ -32,6 +32,10 @@ type memory struct {
 	measured string
 	// noted is what the journal was last told of each lifecycle.
 	noted map[string]string
+	// paces bound the transitions of each lifecycle.
+	paces map[string]*pace
+	// refusal of a status write that was last reported.
+	refusal refusal
 }
 
 // trouble is what keeps failing, until when it is left alone, and what a person should read of it.
@@ -90,7 +94,7 @@ func (m *memories) of(key types.NamespacedName, uid types.UID) (*memory, *memory
 	m.byKey[key] = uid
 	one := m.byUID[uid]
 	if one == nil {
-		one = &memory{uid: uid, lifecycles: map[string]*trouble{}}
+		one = &memory{uid: uid, lifecycles: map[string]*trouble{}, paces: map[string]*pace{}}
 		m.byUID[uid] = one
 	}
 	return one, replaced

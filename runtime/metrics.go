@@ -45,7 +45,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		transitions: counter("transitions_total", "Transitions committed.", "kind", "machine", "from", "to", "event"),
 		failures:    counter("action_failures_total", "Actions that failed and were backed off.", "kind", "lifecycle", "state"),
 		projections: counter("projection_writes_total", "Status writes that moved no lifecycle.", "kind"),
-		refusals:    counter("rejected_transitions_total", "Status writes that the API server refused for another reason than a conflict.", "kind"),
+		refusals:    counter("rejected_transitions_total", "Status writes that the API server rejected, other than for a conflict, or that keep failing.", "kind"),
 		prunes:      counter("pruned_writes_total", "Status writes that the API server stored without parts of what was written.", "kind"),
 		defects:     counter("defects_total", "Passes in which a machine panicked or read what it did not declare.", "kind"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -26,9 +27,22 @@ func resumed(object Object) bool {
 	return meta.IsStatusConditionTrue(object.LifecycleStatus().Conditions, Paused)
 }
 
+// repairOnly repairs on a view without costly facts.
+func (p *onePass[O, V, E]) repairOnly(ctx context.Context) error {
+	if p.kind.Repair == nil {
+		return nil
+	}
+	view, err := p.view(ctx, nil, false)
+	if err == nil {
+		p.repair(ctx, view, p.writer())
+	}
+	return err
+}
+
 // pause stops edges and actions, not repair. It adds one condition and touches no other status field.
 func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
 	p.metrics.pause(p.memory, p.kind.Name, p.object)
+	failure := p.repairOnly(ctx)
 	if !resumed(p.object) {
 		next := p.copy()
 		status := next.LifecycleStatus()
@@ -40,20 +54,17 @@ func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
 		status.Conditions = settle(status.Conditions, p.in.Status.Conditions, status.ObservedGeneration, p.now)
 		return barrierPause, p.write(ctx, next)
 	}
+	if failure != nil {
+		return 0, failure
+	}
 	p.wake.in(p.scaled(p.kind.Resync))
-	if p.kind.Repair == nil {
-		return p.wake.soonest, nil
-	}
-	view, err := p.view(ctx, nil, false)
-	if err != nil {
-		return 0, err
-	}
-	p.repair(ctx, view, p.writer())
 	return p.wake.soonest, nil
 }
 
-// resume takes the condition away and moves the deadlines by the time that was paused, in one write.
+// resume takes the condition away and moves the deadlines by the time that was paused, in one write. It repairs first, since the
+// write may be rejected.
 func (p *onePass[O, V, E]) resume(ctx context.Context) (time.Duration, error) {
+	failure := p.repairOnly(ctx)
 	next := p.copy()
 	status := next.LifecycleStatus()
 	away := time.Duration(0)
@@ -67,5 +78,8 @@ func (p *onePass[O, V, E]) resume(ctx context.Context) (time.Duration, error) {
 			status.Lifecycles[i].Deadline = &moved
 		}
 	}
-	return barrierPause, p.write(ctx, next)
+	if err := p.write(ctx, next); err != nil {
+		return 0, errors.Join(err, failure)
+	}
+	return barrierPause, nil
 }

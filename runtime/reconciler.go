@@ -103,7 +103,7 @@ const (
 func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	object := r.kind.New()
 	if err := r.client.Get(ctx, request.NamespacedName, object); err != nil {
-		if apierrors.IsNotFound(err) {
+		if ObjectMissing(err) {
 			r.forget(request.NamespacedName)
 			return reconcile.Result{}, nil
 		}
@@ -112,8 +112,11 @@ func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.R
 	after, err := r.run(ctx, object)
 	switch {
 	case err == nil:
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err), errors.Is(err, ErrBehind):
-		// Somebody wrote or deleted in between, or the cache is behind: the next pass sees it. None of it is a failure.
+	case errors.Is(err, errGone):
+		// The watch reports the deletion, or the object that has the name now.
+		return reconcile.Result{RequeueAfter: gonePause}, nil
+	case apierrors.IsConflict(err), errors.Is(err, ErrBehind):
+		// The object was written in between, or the cache is behind: the next pass sees it. Neither is a failure.
 		return reconcile.Result{RequeueAfter: barrierPause}, nil
 	default:
 		return reconcile.Result{}, err
@@ -185,12 +188,20 @@ func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
 	}
 	p.memory.blindSince = time.Time{}
 	p.defects(ctx, &step)
+	p.pace(&step)
 	if len(step.Moved) > 0 {
+		p.repairBefore(ctx, &step)
 		return p.commit(ctx, step.View, step.Moved, step.Decided)
 	}
 	acted, turned, err := p.act(ctx, &step)
-	if err != nil || turned {
+	if err != nil || turned != nil {
+		p.repair(ctx, step.View, p.writer())
+	}
+	if err != nil {
 		return p.wake.soonest, err
+	}
+	if turned != nil {
+		return p.commit(ctx, turned.view, []pass.Moved{turned.Moved}, false)
 	}
 	p.tend(ctx, step.View, acted)
 	if err := p.show(ctx, &step); err != nil {

@@ -76,6 +76,11 @@ func (m *memory) clone() *memory {
 		c.lifecycles[name] = &own
 	}
 	c.noted = maps.Clone(m.noted)
+	c.paces = make(map[string]*pace, len(m.paces))
+	for name, one := range m.paces {
+		own := *one
+		c.paces[name] = &own
+	}
 	return &c
 }
 
@@ -128,6 +133,11 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 		t := m.lifecycles[name]
 		if t.failures > 0 || t.last != "" || t.defect() != "" || now.Before(t.notBefore) {
 			dst = t.appendCanonical(append(append(dst, name...), 0), now)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.paces)) {
+		if m.paces[name].exceeded {
+			dst = append(append(dst, name...), 1)
 		}
 	}
 	return m.applying.appendCanonical(m.repairing.appendCanonical(dst, now), now)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/states"
 )
 
@@ -29,6 +30,18 @@ func (p *onePass[O, V, E]) tend(ctx context.Context, view V, acted bool) {
 	if write.writes > 0 {
 		p.wake.in(p.scaled(time.Second))
 	}
+}
+
+// repairBefore repairs before the transitions of this pass are written: children are written only while the persisted state is
+// proven current, and whatever becomes of the write, this pass has repaired. The first entries of an object come before its first
+// repair, unless they cannot be written.
+func (p *onePass[O, V, E]) repairBefore(ctx context.Context, step *pass.Step[V, E]) {
+	for i := range step.Moved {
+		if step.Moved[i].Move.From == "" && p.memory.refusal.failures == 0 {
+			return
+		}
+	}
+	p.repair(ctx, step.View, p.writer())
 }
 
 // repair says whether what was lost is there again, as far as can be seen.

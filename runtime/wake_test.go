@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -70,5 +71,57 @@ func TestAGenerationIsObservedOnlyWhenAllHaveDecided(t *testing.T) {
 	r.rest()
 	if got := r.gate(); got.Status.ObservedGeneration != got.Generation || r.condition("Ready").Status != metav1.ConditionTrue {
 		t.Errorf("observed %d of %d, Ready %s", got.Status.ObservedGeneration, got.Generation, r.condition("Ready").Status)
+	}
+}
+
+func TestAnOutcomeThatIsUnknownAtRestIsShownLikeAnyWait(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.site(func(s *turnstile.Site) { s.SealErr = turnstile.ErrUnreachable })
+	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
+	r.until(turnstile.Settled, turnstile.Switching)
+	r.until(turnstile.Settled, turnstile.Lit)
+	r.quiet()
+	entry := r.entry("model")
+	if len(entry.WaitingFor) == 0 || entry.UnknownSince == nil || entry.Deadline == nil {
+		t.Fatalf("rests with waitingFor %v, unknown since %v, until %v", entry.WaitingFor, entry.UnknownSince, entry.Deadline)
+	}
+	if got := entry.WaitingFor[0]; got.Guard == "" || !strings.Contains(got.Saw, turnstile.ErrUnreachable.Error()) {
+		t.Errorf("shows %+v, want the guard and the error", got)
+	}
+	if got := r.condition("Ready"); got.Reason != "Deciding" || !strings.Contains(got.Message, entry.WaitingFor[0].Saw) {
+		t.Errorf("Ready is %s: %s", got.Reason, got.Message)
+	}
+	r.writes = nil
+	for r.clock.Now().Before(entry.Deadline.Time) {
+		r.advance(r.pass().RequeueAfter)
+	}
+	if len(r.writes) > 0 {
+		t.Errorf("written while nothing changed: %q", r.writes)
+	}
+	r.pass()
+	if got := r.condition("Stalled"); got.Status != metav1.ConditionTrue || got.Reason != "DeadlinePassed" {
+		t.Errorf("Stalled is %s, %s after the deadline", got.Status, got.Reason)
+	}
+	r.site((*turnstile.Site).Release)
+	r.rest()
+	if got := r.entry("model"); got.UnknownSince != nil || got.Deadline != nil || len(got.WaitingFor) > 0 {
+		t.Errorf("still shows waitingFor %v, unknown since %v, until %v", got.WaitingFor, got.UnknownSince, got.Deadline)
+	}
+	if got := r.condition("Ready"); got.Status != metav1.ConditionTrue {
+		t.Errorf("Ready is %s, %s", got.Status, got.Reason)
+	}
+}
+
+func TestAnAnswerThatIsOnlyPendingAtRestIsNotShown(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.site(func(s *turnstile.Site) { s.Slow = true })
+	r.writes = nil
+	for range 20 {
+		r.advance(r.pass().RequeueAfter)
+	}
+	if len(r.writes) > 0 {
+		t.Errorf("written while answers are pending: %q", r.writes)
 	}
 }

@@ -92,7 +92,7 @@ func (w *childWriter) Delete(ctx context.Context, object client.Object) error {
 	}
 	uid, rv := object.GetUID(), object.GetResourceVersion()
 	err := w.children.client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &rv}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err != nil && !apierrors.IsNotFound(err) {
+	if err != nil && !ObjectMissing(err) {
 		return fmt.Errorf("deleting %T %s: %w", object, client.ObjectKeyFromObject(object), err)
 	}
 	return w.remember(object, true)

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -261,7 +260,7 @@ func (t *tending) components(ctx context.Context) error {
 		if !ours || kept || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
 			continue
 		}
-		if err := client.IgnoreNotFound(t.write.Delete(ctx, have.DeepCopy())); err != nil {
+		if err := t.write.Delete(ctx, have.DeepCopy()); err != nil {
 			failures = append(failures, fmt.Errorf("removing what is wanted no longer: %w", err))
 		}
 	}

@@ -60,8 +60,11 @@ func (t *tending) create(ctx context.Context, o client.Object) error {
 	if !isObject {
 		return err
 	}
-	if readErr := t.Live.Get(ctx, client.ObjectKeyFromObject(o), have); readErr != nil {
-		return client.IgnoreNotFound(fmt.Errorf("finding out whose %T %s is: %w", o, client.ObjectKeyFromObject(o), readErr))
+	switch readErr := t.Live.Get(ctx, client.ObjectKeyFromObject(o), have); {
+	case lifecycle.ObjectMissing(readErr):
+		return nil
+	case readErr != nil:
+		return fmt.Errorf("finding out whose %T %s is: %w", o, client.ObjectKeyFromObject(o), readErr)
 	}
 	for name, value := range o.GetLabels() {
 		if have.GetLabels()[name] != value {

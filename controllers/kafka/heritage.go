@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // heritage is what becomes of the records that an earlier resource of the same name has left.
@@ -85,7 +85,7 @@ func (t *tending) heritage(ctx context.Context) (heritage, error) {
 func (t *tending) left(ctx context.Context, o client.Object, name string) (heritage, error) {
 	err := t.Live.Get(ctx, client.ObjectKey{Namespace: t.kafka.Namespace, Name: name}, o)
 	switch {
-	case apierrors.IsNotFound(err):
+	case lifecycle.ObjectMissing(err):
 		return gone, nil
 	case err != nil:
 		return leaving, fmt.Errorf("finding out whether %T %s is left of an earlier Kafka %s: %w", o, name, t.kafka.Name, err)

@@ -141,7 +141,7 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, views := given(t, tc.world, tc.given...)
 			in.Last = tc.last
-			in.Slowed = func(lifecycle string) bool { return lifecycle == tc.slowed }
+			in.Slowed = func(lifecycle string, begins bool) bool { return lifecycle == tc.slowed && !begins }
 			before := in.Status.DeepCopy()
 			step, err := pass.Decide(in)
 			if err != nil {

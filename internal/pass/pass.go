@@ -32,8 +32,9 @@ type In[O, V, E any] struct {
 	View func(needs []transitions.Need, live bool) (V, error)
 	// Last is the lifecycle that moved last: the others come first this time.
 	Last string
-	// Slowed says that a lifecycle may not take an edge yet, since it moves without making progress.
-	Slowed func(lifecycle string) bool
+	// Slowed says that a lifecycle may not take an edge yet, since it moves too often or without making progress. begins says that
+	// the edge begins an attempt.
+	Slowed func(lifecycle string, begins bool) bool
 }
 
 // Standing is one lifecycle as a pass found it.
@@ -176,7 +177,7 @@ func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 		if standings[i].Name == in.Last {
 			start = i + 1
 		}
-		if standings[i].Entry == nil && standings[i].Decision.Move != nil {
+		if standings[i].Entry == nil && standings[i].Decision.Move != nil && !in.slowed(&standings[i]) {
 			first = append(first, i)
 		}
 	}
@@ -196,17 +197,17 @@ func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 	return []int{next}
 }
 
-// slowed says whether a move must wait because the attempt moves without making progress. What begins another attempt never
-// waits: a changed spec is acted upon in the pass that sees it.
+// slowed says whether a move must wait, because the lifecycle moves too often or without making progress.
 func (in *In[O, V, E]) slowed(s *Standing[E]) bool {
-	if in.Slowed == nil || s.Entry == nil {
+	if in.Slowed == nil {
 		return false
 	}
-	old, next := s.Entry.Attempt, s.Decision.Move.Attempt
-	if next != nil && (old == nil || old.ID != next.ID) {
-		return false
+	var old *lifecyclev1.Attempt
+	if s.Entry != nil {
+		old = s.Entry.Attempt
 	}
-	return in.Slowed(s.Name)
+	next := s.Decision.Move.Attempt
+	return in.Slowed(s.Name, next != nil && !machines.SameAttempt(old, next))
 }
 
 // Acting is what one lifecycle's action wants.

@@ -184,7 +184,7 @@ func (r *recorder) oneWay(machine string, t lifecyclev1.Transition) bool {
 
 // attempt takes down an attempt that was begun.
 func (r *recorder) attempt(t *track, before, after *lifecyclev1.Lifecycle) {
-	if after.Attempt == nil || before != nil && before.Attempt != nil && before.Attempt.ID == after.Attempt.ID {
+	if after.Attempt == nil || before != nil && machines.SameAttempt(before.Attempt, after.Attempt) {
 		return
 	}
 	t.attempts[after.Name] = append(t.attempts[after.Name], r.attemptOf(after.Attempt))

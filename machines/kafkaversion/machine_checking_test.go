@@ -56,7 +56,7 @@ func (k scenes) settled() []machineRow {
 	starts := func(event string) machineWant { return moves(event, kafkaversion.Checking) }
 	return []machineRow{
 		at("nothing to do", "", k.cluster(3), machineWant{}),
-		at("nothing to do, and Kafka is silent", "silence alone is no reason to begin anything", k.cluster(3).silent(), machineWant{}),
+		at("nothing to do, and Kafka is silent", "silence alone is no reason to begin anything", k.cluster(3).silent(), waits("not(on-level)")),
 		at("a pinned level below the highest", "it is respected and not unfinished", k.cluster(3).at(oldLevel).pinned("4.0"), machineWant{}),
 		at("a stale registration while no level is to be raised", "a ghost blocks the raise and nothing else", k.cluster(3).but(rolltest.Registered(7)), machineWant{}),
 		at("a node is down", "a node comes back exactly as it last ran, without this machine", k.cluster(3).but(rolltest.Down(1)), machineWant{}),

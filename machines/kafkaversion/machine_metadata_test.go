@@ -132,7 +132,7 @@ func (k scenes) awaitingWhatRaises() []machineRow {
 		at(soaking, "soaking: the time has passed and the level was raised by hand", "", k.cluster(3).soaking(time.Hour), moves("soaked", kafkaversion.Verifying)),
 		at(soaking, "soaking: the level was raised by hand", "", k.cluster(3).soaking(2*time.Hour), withdrawn),
 		at(soaking, "soaking: the level is pinned where it is", "", k.raising().pinned("4.0").soaking(2*time.Hour), withdrawn),
-		at(soaking, "soaking: Kafka is silent", "", k.raising().soaking(2*time.Hour).silent(), waits("soaked")),
+		at(soaking, "soaking: Kafka is silent", "", k.raising().soaking(2*time.Hour).silent(), waits("soaked", "not(raise-due)")),
 		changed(soaking, "soaking: another version is wanted"),
 
 		at(approval, "awaiting approval: nobody approved", "", k.raising().byApproval(), waits("approved")),

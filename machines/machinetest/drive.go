@@ -88,7 +88,7 @@ func (o *outcome[E]) moved(entry *lifecyclev1.Lifecycle, move *machines.Move) {
 	switch {
 	case move.Attempt == nil:
 		o.attempt = "none"
-	case entry != nil && entry.Attempt != nil && entry.Attempt.ID == move.Attempt.ID:
+	case entry != nil && machines.SameAttempt(entry.Attempt, move.Attempt):
 		o.attempt = "kept"
 	default:
 		o.attempt = "new"

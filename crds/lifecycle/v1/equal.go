@@ -31,7 +31,8 @@ func equalLifecycle(a, b Lifecycle) bool {
 	return a.Name == b.Name && a.Machine == b.Machine && a.State == b.State && a.EnteredAt.Equal(&b.EnteredAt) &&
 		equalPointer(a.Attempt, b.Attempt, equalAttempt) && maps.Equal(a.Memo, b.Memo) &&
 		equalPointer(a.Progress, b.Progress, func(a, b Progress) bool { return a == b }) &&
-		slices.Equal(a.WaitingFor, b.WaitingFor) && a.Deadline.Equal(b.Deadline) && a.Edges == b.Edges &&
+		slices.Equal(a.WaitingFor, b.WaitingFor) && a.Deadline.Equal(b.Deadline) && a.UnknownSince.Equal(b.UnknownSince) &&
+		a.Edges == b.Edges &&
 		slices.EqualFunc(a.History, b.History, equalTransition)
 }
 

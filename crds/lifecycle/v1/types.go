@@ -61,6 +61,10 @@ type Lifecycle struct {
 	// Deadline is when this wait becomes Stalled. It moves with progress.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
+	// UnknownSince is since when a lifecycle at rest or on hold cannot decide, because a guard that waitingFor names cannot be
+	// evaluated. Absent while everything that the state depends on can be read.
+	// +optional
+	UnknownSince *metav1.Time `json:"unknownSince,omitempty"`
 	// Edges counts transitions since the attempt last made progress; beyond a bound the lifecycle is Stalled.
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647

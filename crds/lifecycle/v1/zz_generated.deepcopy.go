@@ -54,6 +54,10 @@ func (in *Lifecycle) DeepCopyInto(out *Lifecycle) {
 		in, out := &in.Deadline, &out.Deadline
 		*out = (*in).DeepCopy()
 	}
+	if in.UnknownSince != nil {
+		in, out := &in.UnknownSince, &out.UnknownSince
+		*out = (*in).DeepCopy()
+	}
 	if in.History != nil {
 		in, out := &in.History, &out.History
 		*out = make([]Transition, len(*in))

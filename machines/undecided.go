@@ -1,0 +1,75 @@
+package machines
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// unknownDeadline is how long a Rest or Hold may be unable to decide before it is Stalled.
+const unknownDeadline = 10 * time.Minute
+
+// targetGuard is the name under which waitingFor shows a target that cannot be read.
+const targetGuard = "target"
+
+// undecided shows on the entry of a Rest or Hold which guards cannot be evaluated and why, since when, and the deadline after
+// which the lifecycle is Stalled. Work and Wait states show both by themselves. An answer that is only pending changes nothing.
+func (l *look[F, M, FX, E]) undecided(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
+	if !n.Resting() {
+		return
+	}
+	unknown, pending := l.unknown(n, memo)
+	switch {
+	case len(unknown) > 0:
+		for _, b := range unknown {
+			listed := slices.ContainsFunc(out.WaitingFor, func(w lifecyclev1.WaitingFor) bool { return w.Guard == Cut(b.Guard, maxName) })
+			if !listed && len(out.WaitingFor) < maxWaiting {
+				out.WaitingFor = append(slices.Clip(out.WaitingFor), waitingFor(b))
+			}
+		}
+		if out.UnknownSince == nil {
+			since := metav1.NewTime(l.now.Truncate(time.Second))
+			out.UnknownSince, out.Deadline = &since, l.stretched(l.now, l.now.Add(unknownDeadline))
+		}
+	case pending && out.UnknownSince != nil:
+		out.WaitingFor = l.entry.WaitingFor
+	case out.UnknownSince != nil:
+		out.UnknownSince, out.Deadline = nil, nil
+	}
+}
+
+// unknown lists what keeps the state from being decided: the guards that choose finds unknown, and the target. pending says that
+// an answer has not arrived yet.
+func (l *look[F, M, FX, E]) unknown(n *node[F, M, FX], memo M) (out []transitions.Blocker, pending bool) {
+	aim := l.aim()
+	if move, _ := l.choose(n, memo, aim); move != nil {
+		return nil, false
+	}
+	blocked := false
+	for i := range n.rows {
+		row := &n.rows[i]
+		if blocked && !row.EvenIfUnknown {
+			continue
+		}
+		if verdict, _ := l.ask(row, memo); verdict.Answer != transitions.Unknown {
+			continue
+		}
+		blocked = true
+		for _, b := range l.blockers(row, memo) {
+			pending = pending || b.Pending
+			if b.Answer == transitions.Unknown && !b.Pending {
+				out = append(out, b)
+			}
+		}
+	}
+	if aim.Unknown && !blocked {
+		out = append(out, transitions.Blocker{Guard: targetGuard, Verdict: transitions.Verdict{
+			Want: "a target that can be read", Saw: "what is observed does not say what the target is",
+		}})
+	}
+	return out, pending
+}
