@@ -28,6 +28,7 @@ const outageLasts = 2500 * time.Millisecond
 const (
 	probeLapses      campaign.Class = "a probe lapses"
 	kubeletLost      campaign.Class = "a kubelet is lost"
+	brokerCutOff     campaign.Class = "a broker is cut off"
 	annotationEdited campaign.Class = "annotation edited"
 )
 
@@ -36,6 +37,7 @@ func (w *lands) outages() []campaign.Outage {
 	out := []campaign.Outage{
 		{Class: probeLapses, Lasts: outageLasts, Begin: w.lapse},
 		{Class: kubeletLost, Lasts: outageLasts, Begin: w.loseKubelet},
+		{Class: brokerCutOff, Lasts: outageLasts, Begin: w.cutOff},
 	}
 	for _, variant := range []string{"to another version", "to latest", "removed"} {
 		out = append(out, campaign.Outage{Class: annotationEdited, Variant: variant, Begin: func(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
@@ -66,6 +68,20 @@ func (w *lands) loseKubelet(a *campaign.Arena, namespace string, draw uint32) (f
 	}
 	ctx, name := context.Background(), pod.Spec.NodeName
 	return func() error { return kubelet.RestoreNode(ctx, a.Admin, name, time.Now()) }, kubelet.LoseNode(ctx, a.Admin, name, time.Now())
+}
+
+// cutOff a node from the controllers. Its broker answers with what it knew.
+func (w *lands) cutOff(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+	pod, err := w.choose(a, namespace, draw)
+	if err != nil {
+		return nil, err
+	}
+	id := idOf(pod.Name)
+	on := func(do func(*kafka.Cluster)) {
+		w.now(namespace, func(l *land) { do(l.state.Cluster(types.NamespacedName{Namespace: namespace, Name: cluster}).Kafka) })
+	}
+	on(func(c *kafka.Cluster) { c.CutOff(id) })
+	return func() error { on(func(c *kafka.Cluster) { c.Reconnect(id) }); return nil }, nil
 }
 
 // editVersion in the annotation of the pod of a node. The process runs on as it was started.

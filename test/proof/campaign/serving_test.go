@@ -42,7 +42,7 @@ func (l *land) judgeServing() {
 func neededFor(c *kafka.Cluster, id int32) string {
 	caughtUp := 0
 	for _, voter := range c.Voters {
-		if n, ok := c.Node(voter); ok && voter != id && n.Up() && n.Controller && c.Now >= n.SyncedAt {
+		if n, ok := c.Node(voter); ok && voter != id && n.Up() && n.Controller && !n.CutOff && c.Now >= n.SyncedAt {
 			caughtUp++
 		}
 	}
