@@ -148,11 +148,11 @@ func (p *onePass[O, V, E]) granted(ctx context.Context, effect E, live bool, vie
 		return give, "", nil
 	case !live:
 		return give, "", fmt.Errorf("the effect on %s takes something away, but its action has no Before and so looks at nothing live: give it one", target)
-	case p.kind.Disturbed == nil:
-		return give, "", fmt.Errorf("the effect on %s takes something away, but kind %s does not say what is disturbed: give it Disturbed", target, p.kind.Name)
+	case p.kind.Availability == nil:
+		return give, "", fmt.Errorf("the effect on %s takes something away, but kind %s does not say what is available: give it Availability", target, p.kind.Name)
 	}
-	var now Disturbance
-	if err := guarded(ctx, "looking for what is disturbed", func() error { now = p.kind.Disturbed(p.object, view); return nil }); err != nil {
+	var now Availability
+	if err := guarded(ctx, "looking for what is available", func() error { now = p.kind.Availability(p.object, view); return nil }); err != nil {
 		return give, "", err
 	}
 	owner := p.slotOwner()

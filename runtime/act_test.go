@@ -203,7 +203,7 @@ func TestADisruptionOnACachedViewIsADefect(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.kind.Disrupts = func(turnstile.Effect) (string, bool) { return "everything", true }
-	r.kind.Disturbed = func(*api.Turnstile, turnstile.View) lifecycle.Disturbance { return lifecycle.Disturbance{} }
+	r.kind.Availability = func(*api.Turnstile, turnstile.View) lifecycle.Availability { return lifecycle.Availability{} }
 	r.restart()
 	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" }) // the lamp's action has no Before
 	r.until(turnstile.Settled, turnstile.Switching)
@@ -224,7 +224,7 @@ func TestOneActionDisruptsOnce(t *testing.T) {
 	perform := r.kind.Perform
 	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), greedy(t))
 	r.kind.Disrupts = func(e turnstile.Effect) (string, bool) { return e.Arm, e.Op == "shove" }
-	r.kind.Disturbed = func(*api.Turnstile, turnstile.View) lifecycle.Disturbance { return lifecycle.Disturbance{} }
+	r.kind.Availability = func(*api.Turnstile, turnstile.View) lifecycle.Availability { return lifecycle.Availability{} }
 	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
 		if task.Effect.Op != "shove" {
 			return perform(ctx, task)

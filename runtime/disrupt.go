@@ -9,9 +9,9 @@ import (
 )
 
 // Disrupt takes the target of an owner away under the owner's disruption lock, for controllers that no lifecycle drives. look
-// returns what is disturbed in a live view that it begins when it is called. take is called if the lock is granted; its outcome
+// returns what is available in a live view that it begins when it is called. take is called if the lock is granted; its outcome
 // ends the disruption. A lock that is not granted is ErrWait, with the reason.
-func (s *Slots) Disrupt(ctx context.Context, clk clock.PassiveClock, owner types.UID, target string, look func() (Disturbance, error), take func() error) error {
+func (s *Slots) Disrupt(ctx context.Context, clk clock.PassiveClock, owner types.UID, target string, look func() (Availability, error), take func() error) error {
 	round := s.round(owner)
 	live, err := look()
 	if err != nil {

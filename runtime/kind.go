@@ -47,8 +47,8 @@ type Kind[O Object, V, E any] struct {
 	Perform func(ctx context.Context, task Task[O, V, E]) error
 	// Disrupts says whether the effect takes something away, and what. Such an effect belongs to an action with Before.
 	Disrupts func(effect E) (target string, disrupts bool)
-	// Disturbed says what is not fully serving, from a live view. Demanded of a kind that Disrupts.
-	Disturbed func(object O, view V) Disturbance
+	// Availability says what of the object is available, from a live view. Required of a kind that Disrupts.
+	Availability func(object O, view V) Availability
 	// SlotOf says whose slot the object's disruptions need, where kinds share children. Default: the object's own.
 	SlotOf func(object O) types.UID
 	// Repair brings back what was lost, exactly as it last ran. It runs in every pass, paused or refused or not.
@@ -97,19 +97,4 @@ type Viewing struct {
 // Wants says whether the need is wanted.
 func (v Viewing) Wants(need transitions.Need) bool {
 	return slices.Contains(v.Needs, need)
-}
-
-// Disturbance is what is not fully serving.
-type Disturbance struct {
-	// Targets that are away, unready, out of sync, or whose evidence is older than their last restart.
-	Targets []string
-	// NothingServing lifts the demand that all others serve: there is nothing to protect.
-	NothingServing bool
-	// Down are the targets that serve nobody: taking one of them away takes nothing away.
-	Down []string
-	// Restarting are the targets that are gone, terminating or not yet started: one at a time even when nothing serves.
-	Restarting []string
-	// Instances say what stands behind each target now, such as the UID of its pod. Optional: a disruption whose outcome is
-	// unknown is known to have happened as soon as another instance stands there, and not only after a minute.
-	Instances map[string]string
 }

@@ -22,14 +22,14 @@ func TestNeverAreTwoAwayByOurHand(t *testing.T) {
 		away := map[string]bool{}
 		type look struct {
 			round uint64
-			live  Disturbance
+			live  Availability
 		}
 		observe := func() look {
 			l := look{round: s.round(owner)}
 			for _, target := range targets {
-				if away[target] {
-					l.live.Targets = append(l.live.Targets, target)
-				}
+				m := available(target)
+				m.Running, m.Ready = !away[target], !away[target]
+				l.live.Members = append(l.live.Members, m)
 			}
 			return l
 		}
@@ -63,8 +63,9 @@ func TestNeverAreTwoAwayByOurHand(t *testing.T) {
 				inHand = ""
 			},
 			"": func(t *rapid.T) {
-				if len(observe().live.Targets) > 1 {
-					t.Fatalf("away are %v", observe().live.Targets)
+				now := observe().live
+				if gone := now.blocking(""); len(gone) > 1 {
+					t.Fatalf("away are %v", gone)
 				}
 			},
 		})

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +15,7 @@ import (
 const doubt = time.Minute
 
 // Slots hold the single disruption slot of each object. One serves all controllers of a process that disrupt the same
-// object's children. What they remember only makes them stricter: a grant rests on what is disturbed in a live view, so that
+// object's children. What they remember only makes them stricter: a grant rests on what is unavailable in a live view, so that
 // after a restart looking is enough. All of it can be lost at any moment.
 type Slots struct {
 	mu    sync.Mutex
@@ -36,13 +35,13 @@ type slot struct {
 }
 
 // doubtful says whether the target may still be disrupted although it does not show.
-func (s *slot) doubtful(live Disturbance, now time.Time) bool {
+func (s *slot) doubtful(live *Availability, now time.Time) bool {
 	switch {
 	case s.target == "":
 		return false
 	case s.until.IsZero():
 		return true
-	case live.Instances != nil && live.Instances[s.target] != s.instance:
+	case live.replaced(s.target, s.instance):
 		return false
 	}
 	return now.Before(s.until)
@@ -68,12 +67,12 @@ func (s *Slots) round(owner types.UID) uint64 {
 	return 0
 }
 
-// take grants the slot to a target, or says why not: only if nothing else is disturbed, as seen since the last disruption.
+// take grants the slot to a target, or says why not: only if nothing else is unavailable, as seen since the last disruption.
 //
-// When nothing serves there is nothing to protect, and a target that is down takes nothing away: then only what is in the
-// middle of a restart is waited for, so that two lost nodes cannot block each other's repair for ever. A target
+// When nothing serves there is nothing to protect, and a target that is shown to serve no client takes nothing away: then only
+// what is in the middle of a restart is waited for, so that two lost nodes cannot block each other's repair for ever. A target
 // never blocks itself, so that a crash loop cannot hold the slot against its own repair.
-func (s *Slots) take(owner types.UID, target string, live Disturbance, round uint64, now time.Time) (why string) {
+func (s *Slots) take(owner types.UID, target string, live Availability, round uint64, now time.Time) (why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.byUID[owner]
@@ -83,17 +82,20 @@ func (s *Slots) take(owner types.UID, target string, live Disturbance, round uin
 	}
 	if one.target != target {
 		switch {
-		case one.doubtful(live, now):
+		case one.doubtful(&live, now):
 			return "whether " + one.target + " was disturbed is not known yet"
 		case one.round != round:
 			return "the last look is older than the last disruption"
 		}
 	}
-	if others := blocking(target, live); len(others) > 0 {
-		return "still disturbed: " + list(others)
+	if others := live.blocking(target); len(others) > 0 {
+		return "not available: " + list(others)
 	}
 	one.round++
-	one.target, one.instance, one.until = target, live.Instances[target], time.Time{}
+	one.target, one.instance, one.until = target, "", time.Time{}
+	if m := live.member(target); m != nil {
+		one.instance = m.Instance
+	}
 	return ""
 }
 
@@ -123,22 +125,6 @@ func unknownOutcome(err error) bool {
 		return true
 	}
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsUnexpectedServerError(err)
-}
-
-// blocking are the disturbed others, sorted.
-func blocking(target string, live Disturbance) []string {
-	others := live.Targets
-	if live.NothingServing || slices.Contains(live.Down, target) {
-		others = live.Restarting
-	}
-	var out []string
-	for _, o := range others {
-		if o != target {
-			out = append(out, o)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // list shows at most three names.

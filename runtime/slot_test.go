@@ -10,26 +10,76 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
 const owner = "owner"
 
-func TestTheSlotIsGrantedToWhatDisturbsNobodyElse(t *testing.T) {
+// available is a member that takes its full part.
+func available(name string) Member {
+	return Member{Name: name, Running: true, Ready: true, Serving: transitions.Yes, InSync: true}
+}
+
+// lapsed is a member that runs and is not ready; nothing is known of whether it serves.
+func lapsed(name string) Member { return Member{Name: name, Running: true, InSync: true} }
+
+// behind is a member that has not caught up.
+func behind(name string) Member {
+	m := available(name)
+	m.InSync = false
+	return m
+}
+
+// shown is the member, which the data system reports as serving.
+func shown(m Member) Member { m.Serving = transitions.Yes; return m }
+
+// dead is the member, which the data system reports as serving no client.
+func dead(m Member) Member { m.Serving = transitions.No; return m }
+
+// at is the member with that instance.
+func as(instance string, m Member) Member { m.Instance = instance; return m }
+
+// of are three members, of which these are as they are given.
+func of(given ...Member) Availability {
+	a := Availability{Members: given}
+	for _, name := range []string{"a", "b", "c"} {
+		if a.member(name) == nil {
+			a.Members = append(a.Members, available(name))
+		}
+	}
+	return a
+}
+
+// nothing is of, where nothing serves.
+func nothing(given ...Member) Availability {
+	a := of(given...)
+	a.NothingServing = true
+	return a
+}
+
+func TestDisruptionLockGrants(t *testing.T) {
 	for name, c := range map[string]struct {
-		live Disturbance
+		live Availability
 		want string
 	}{
-		"all serve":                                {Disturbance{}, ""},
-		"only the target is disturbed":             {Disturbance{Targets: []string{"b"}}, ""},
-		"another is disturbed":                     {Disturbance{Targets: []string{"a"}}, "still disturbed: a"},
-		"the target and another are disturbed":     {Disturbance{Targets: []string{"b", "a"}}, "still disturbed: a"},
-		"many are disturbed":                       {Disturbance{Targets: []string{"f", "e", "d", "c", "a"}}, "still disturbed: a, c, d and more"},
-		"another is disturbed, the target is down": {Disturbance{Targets: []string{"a", "b"}, Down: []string{"b"}}, ""},
-		"another restarts, the target is down":     {Disturbance{Targets: []string{"a", "b"}, Down: []string{"b"}, Restarting: []string{"a"}}, "still disturbed: a"},
-		"another is down":                          {Disturbance{Targets: []string{"a"}, Down: []string{"a"}}, "still disturbed: a"},
-		"nothing serves":                           {Disturbance{Targets: []string{"a", "b", "c"}, NothingServing: true}, ""},
-		"nothing serves and another is restarting": {Disturbance{Targets: []string{"a", "b"}, NothingServing: true, Restarting: []string{"a"}}, "still disturbed: a"},
-		"nothing serves and the target restarts":   {Disturbance{Targets: []string{"a", "b"}, NothingServing: true, Restarting: []string{"b"}}, ""},
+		"all are available":                                {of(), ""},
+		"the kind does not name its members":               {Availability{}, ""},
+		"only the target is unavailable":                   {of(lapsed("b")), ""},
+		"another is not ready and may serve":               {of(lapsed("a")), "not available: a"},
+		"another is not ready and shown to serve":          {of(shown(lapsed("a"))), ""},
+		"another is ready and serves nobody":               {of(dead(available("a"))), "not available: a"},
+		"another is out of sync":                           {of(behind("a")), "not available: a"},
+		"the target and another are unavailable":           {of(lapsed("a"), lapsed("b")), "not available: a"},
+		"many are unavailable":                             {of(lapsed("f"), lapsed("e"), lapsed("d"), lapsed("c"), lapsed("a")), "not available: a, c, d and more"},
+		"another is unavailable, the target serves nobody": {of(lapsed("a"), dead(lapsed("b"))), ""},
+		"another is dead, the target may serve":            {of(dead(lapsed("a")), lapsed("b")), "not available: a"},
+		"another is dead, the target is shown to serve":    {of(dead(lapsed("a")), shown(lapsed("b"))), "not available: a"},
+		"another restarts, the target serves nobody":       {of(Member{Name: "a"}, dead(lapsed("b"))), "not available: a"},
+		"the target restarts":                              {of(dead(lapsed("a")), Member{Name: "b"}), ""},
+		"nothing serves":                                   {nothing(lapsed("a"), lapsed("b"), lapsed("c")), ""},
+		"nothing serves and another is restarting":         {nothing(Member{Name: "a"}, lapsed("b")), "not available: a"},
+		"nothing serves and the target restarts":           {nothing(lapsed("a"), Member{Name: "b"}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewSlots()
@@ -43,7 +93,7 @@ func TestTheSlotIsGrantedToWhatDisturbsNobodyElse(t *testing.T) {
 func TestTheSlotAsksForAViewYoungerThanTheLastDisruption(t *testing.T) {
 	s := NewSlots()
 	round := s.round(owner)
-	if why := s.take(owner, "a", Disturbance{}, round, noon); why != "" {
+	if why := s.take(owner, "a", Availability{}, round, noon); why != "" {
 		t.Fatal(why)
 	}
 	steps := []struct {
@@ -56,19 +106,19 @@ func TestTheSlotAsksForAViewYoungerThanTheLastDisruption(t *testing.T) {
 		{"the same again", "a", round, ""},
 	}
 	for _, step := range steps {
-		if diff := cmp.Diff(step.want, s.take(owner, step.target, Disturbance{}, step.round, noon)); diff != "" {
+		if diff := cmp.Diff(step.want, s.take(owner, step.target, Availability{}, step.round, noon)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
 	}
 	during := s.round(owner)
 	s.give(owner, nil, noon)
-	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Disturbance{}, during, noon)); diff != "" {
+	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Availability{}, during, noon)); diff != "" {
 		t.Errorf("a view from the middle (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Disturbance{}, round, noon)); diff != "" {
+	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Availability{}, round, noon)); diff != "" {
 		t.Errorf("a view from before (-want +got):\n%s", diff)
 	}
-	if why := s.take(owner, "b", Disturbance{}, s.round(owner), noon); why != "" {
+	if why := s.take(owner, "b", Availability{}, s.round(owner), noon); why != "" {
 		t.Errorf("a view from after: %s", why)
 	}
 }
@@ -91,18 +141,18 @@ func TestAnUnknownOutcomeKeepsOthersOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewSlots()
-			if why := s.take(owner, "a", Disturbance{}, s.round(owner), noon); why != "" {
+			if why := s.take(owner, "a", Availability{}, s.round(owner), noon); why != "" {
 				t.Fatal(why)
 			}
 			s.give(owner, c.outcome, noon)
-			why := s.take(owner, "b", Disturbance{}, s.round(owner), noon.Add(doubt-time.Second))
+			why := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(doubt-time.Second))
 			if got := why != ""; got != c.unknown {
 				t.Errorf("another target was told %q", why)
 			}
 			if !c.unknown {
 				return
 			}
-			if why := s.take(owner, "b", Disturbance{}, s.round(owner), noon.Add(doubt)); why != "" {
+			if why := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(doubt)); why != "" {
 				t.Errorf("after the doubt another target was told %q", why)
 			}
 		})
@@ -111,18 +161,18 @@ func TestAnUnknownOutcomeKeepsOthersOut(t *testing.T) {
 
 func TestAnotherInstanceEndsTheDoubt(t *testing.T) {
 	for name, c := range map[string]struct {
-		after Disturbance
+		after Availability
 		want  string
 	}{
-		"the same instance":           {Disturbance{Instances: map[string]string{"a": "1", "b": "1"}}, "whether a was disturbed is not known yet"},
-		"another instance":            {Disturbance{Instances: map[string]string{"a": "2", "b": "1"}}, ""},
-		"another that is not up yet":  {Disturbance{Instances: map[string]string{"a": "2"}, Targets: []string{"a"}}, "still disturbed: a"},
-		"gone":                        {Disturbance{Instances: map[string]string{"b": "1"}, Targets: []string{"a"}}, "still disturbed: a"},
-		"a kind that does not say so": {Disturbance{}, "whether a was disturbed is not known yet"},
+		"the same instance":           {of(as("1", available("a")), as("1", available("b"))), "whether a was disturbed is not known yet"},
+		"another instance":            {of(as("2", available("a")), as("1", available("b"))), ""},
+		"another that is not up yet":  {of(as("2", Member{Name: "a"})), "not available: a"},
+		"gone":                        {of(Member{Name: "a"}), "not available: a"},
+		"a kind that does not say so": {Availability{}, "whether a was disturbed is not known yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewSlots()
-			if why := s.take(owner, "a", Disturbance{Instances: map[string]string{"a": "1", "b": "1"}}, s.round(owner), noon); why != "" {
+			if why := s.take(owner, "a", of(as("1", available("a")), as("1", available("b"))), s.round(owner), noon); why != "" {
 				t.Fatal(why)
 			}
 			s.give(owner, context.DeadlineExceeded, noon)
@@ -135,14 +185,14 @@ func TestAnotherInstanceEndsTheDoubt(t *testing.T) {
 
 func TestASlotIsAnObjects(t *testing.T) {
 	s := NewSlots()
-	if why := s.take(owner, "a", Disturbance{}, 0, noon); why != "" {
+	if why := s.take(owner, "a", Availability{}, 0, noon); why != "" {
 		t.Fatal(why)
 	}
-	if why := s.take("other", "b", Disturbance{}, 0, noon); why != "" {
+	if why := s.take("other", "b", Availability{}, 0, noon); why != "" {
 		t.Errorf("another object was told %q", why)
 	}
 	s.Forget(owner)
-	if why := s.take(owner, "b", Disturbance{}, s.round(owner), noon); why != "" {
+	if why := s.take(owner, "b", Availability{}, s.round(owner), noon); why != "" {
 		t.Errorf("a forgotten slot said %q", why)
 	}
 	s.give("never taken", nil, noon)

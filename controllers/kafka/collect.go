@@ -29,7 +29,9 @@ type Collector struct {
 	Table *versions.Table
 	// Observer is the Kafka side. Demanded.
 	Observer Observer
-	Options  Options
+	// Hosts reads Node objects live, to learn whether kubelets are alive. Required.
+	Hosts   client.Reader
+	Options Options
 
 	entries  entryCache
 	rendered rendered

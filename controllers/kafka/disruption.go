@@ -29,7 +29,7 @@ type Disruptor struct {
 	Clock clock.PassiveClock
 }
 
-// Disrupt calls take, which takes the pod of a node away, if nothing else of its cluster is disturbed in a live view. It returns
+// Disrupt calls take, which takes the pod of a node away, if all else of its cluster is available in a live view. It returns
 // ErrWait while something is, while Kafka cannot be asked, and for a pod whose cluster does not exist.
 func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() error) error {
 	name := client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[labels.Cluster]}
@@ -44,25 +44,25 @@ func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() er
 		}
 		return fmt.Errorf("reading Kafka %s before pod %s is taken away: %w", name, pod.Name, err)
 	}
-	look := func() (lifecycle.Disturbance, error) { return d.look(ctx, cluster, pod) }
-	return d.Slots.Disrupt(ctx, d.Clock, cluster.UID, fmt.Sprint(id), look, take)
+	look := func() (lifecycle.Availability, error) { return d.look(ctx, cluster, pod) }
+	return d.Slots.Disrupt(ctx, d.Clock, cluster.UID, disruptionTarget(id), look, take)
 }
 
-// look says what is disturbed of the cluster, from a live view.
-func (d *Disruptor) look(ctx context.Context, cluster *kafkav1beta2.Kafka, pod *corev1.Pod) (lifecycle.Disturbance, error) {
+// look says what is available of the cluster, from a live view.
+func (d *Disruptor) look(ctx context.Context, cluster *kafkav1beta2.Kafka, pod *corev1.Pod) (lifecycle.Availability, error) {
 	v, err := d.Collector.Collect(ctx, cluster, lifecycle.Viewing{
-		Needs: []transitions.Need{roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers},
+		Needs: roll.ServingNeeds(),
 		Live:  true, Read: d.Live, Now: d.Clock.Now(), MaxAge: func(transitions.Need) time.Duration { return liveTimeout },
 	})
 	if err != nil {
-		return lifecycle.Disturbance{}, err
+		return lifecycle.Availability{}, err
 	}
 	_, quorum := known(v.Quorum)
 	_, partitions := known(v.Partitions)
 	_, brokers := known(v.Brokers)
 	if !quorum || !partitions || !brokers {
-		return lifecycle.Disturbance{}, fmt.Errorf("taking pod %s away: %w: Kafka %s/%s cannot be asked what its other nodes serve",
+		return lifecycle.Availability{}, fmt.Errorf("taking pod %s away: %w: Kafka %s/%s cannot be asked what its other nodes serve",
 			pod.Name, lifecycle.ErrWait, cluster.Namespace, cluster.Name)
 	}
-	return disturbed(cluster, &v), nil
+	return availability(cluster, &v), nil
 }

@@ -26,6 +26,12 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 	}
 	v.Doubt = c.Observer.Doubt(cluster, LifecycleVersion)
 	queries := v.queries(look)
+	members := memberReadings{members: roll.Members{}}
+	defer func() {
+		if look.Wants(roll.NeedMembers) {
+			v.Members = members.fact(ctx, c.Hosts, v)
+		}
+	}()
 	if len(queries) == 0 {
 		return
 	}
@@ -46,6 +52,8 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 			v.seenPartitions = fact(r, r.Answer.Partitions)
 		case kafkaclient.AboutBrokers:
 			v.seenBrokers = fact(r, r.Answer.Brokers)
+		case kafkaclient.AboutMember:
+			members.add(q.Broker, r)
 		default:
 		}
 	}
@@ -96,6 +104,13 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 		confirm(kafkaclient.AboutBrokers)
 	case look.Wants(roll.NeedBrokers):
 		add(roll.NeedBrokers, kafkaclient.AboutBrokers)
+	}
+	if ids := v.membersToAsk(look); len(ids) > 0 {
+		var age time.Duration
+		if look.MaxAge != nil {
+			age = look.MaxAge(roll.NeedMembers)
+		}
+		out = append(out, memberQueries(ids, age)...)
 	}
 	return out
 }

@@ -93,9 +93,9 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 			if e.Restart == nil {
 				return "", false
 			}
-			return fmt.Sprint(e.Restart.Node), true
+			return disruptionTarget(e.Restart.Node), true
 		},
-		Disturbed: disturbed,
+		Availability: availability,
 		Repair: func(ctx context.Context, k *kafkav1beta2.Kafka, v *View, write lifecycle.Writer) error {
 			return effects.Repair(ctx, k, v, write)
 		},

@@ -86,6 +86,10 @@ type Pod struct {
 	// Ready says that it is ready and not on its way out; ReadySince is when it last became so.
 	Ready      bool
 	ReadySince time.Time
+	// UnreadySince is when it last stopped being ready, or was made; zero while it is ready.
+	UnreadySince time.Time
+	// NeverStarted says that the container of Kafka has not been started in it yet.
+	NeverStarted bool
 	// Running says that the container of Kafka runs; StartedAt is since when.
 	Running   bool
 	StartedAt time.Time

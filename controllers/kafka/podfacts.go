@@ -28,10 +28,14 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	ready := condition(pod, corev1.PodReady)
 	if ready != nil && ready.Status == corev1.ConditionTrue && !p.Terminating {
 		p.Ready, p.ReadySince = true, ready.LastTransitionTime.Time
+	} else if p.UnreadySince = pod.CreationTimestamp.Time; ready != nil {
+		p.UnreadySince = ready.LastTransitionTime.Time
 	}
-	if c := container(pod.Status.ContainerStatuses, containerKafka); c != nil && c.State.Running != nil {
-		p.Running, p.StartedAt = true, c.State.Running.StartedAt.Time
+	kafka := container(pod.Status.ContainerStatuses, containerKafka)
+	if kafka != nil && kafka.State.Running != nil {
+		p.Running, p.StartedAt = true, kafka.State.Running.StartedAt.Time
 	}
+	p.NeverStarted = neverStarted(pod, kafka)
 	if !p.Ready && !p.Terminating {
 		p.Trouble = trouble(pod, now)
 	}
@@ -46,6 +50,14 @@ func kafkaImage(spec *corev1.PodSpec) string {
 		}
 	}
 	return ""
+}
+
+// neverStarted says that the pod's status shows a container of Kafka that has not been started yet.
+func neverStarted(pod *corev1.Pod, kafka *corev1.ContainerStatus) bool {
+	if kafka == nil {
+		return pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
+	}
+	return kafka.State.Waiting != nil && kafka.RestartCount == 0 && kafka.LastTerminationState.Terminated == nil
 }
 
 func rolesRunning(pod *corev1.Pod) Roles {

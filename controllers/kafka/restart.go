@@ -76,6 +76,9 @@ func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *core
 			return set, err
 		}
 	}
+	if !n.Pod.Ready && t.belowBudget() {
+		return set, t.write.Delete(ctx, pod)
+	}
 	return set, t.write.Evict(ctx, pod)
 }
 
@@ -83,6 +86,14 @@ func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *core
 func (t *tending) exhausted() bool {
 	b := named(t.view.Objects.Budgets, labels.KafkaName(t.kafka.Name))
 	return b != nil && b.Generation > 0 && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed < 1
+}
+
+// belowBudget says that fewer pods are ready than the disruption budget demands. The eviction of a pod that is not ready would then be
+// refused for as long as that lasts, although Kafka itself has been asked whether the node may go, and this restart may be what
+// makes the pods ready.
+func (t *tending) belowBudget() bool {
+	b := named(t.view.Objects.Budgets, labels.KafkaName(t.kafka.Name))
+	return b != nil && b.Status.CurrentHealthy < b.Status.DesiredHealthy
 }
 
 // switchEntry replaces the entry of the node and removes its mark.

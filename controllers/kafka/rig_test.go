@@ -93,7 +93,7 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 		WithStatusSubresource(&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}).Build()
 	r.client = interceptor.NewClient(base, r.intercept(base.Scheme()))
 	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
-	r.collector = &Collector{Table: embedded(t), Observer: &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return r.kafka, nil }}}
+	r.collector = &Collector{Table: embedded(t), Observer: &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return r.kafka, nil }}, Hosts: r.client}
 	r.effects = &Effects{Client: r.client, Live: r.client}
 	for _, o := range objects {
 		if k, ok := o.(*kafkav1beta2.Kafka); ok {
@@ -378,6 +378,7 @@ type kafkaSide struct {
 	brokers    kafkaclient.Brokers
 	quorum     kafkaclient.Quorum
 	partitions kafkaclient.Partitions
+	members    map[int32]kafkaclient.Member
 	err        error
 	asked      []string
 	// update is called with every change of a level before it is done.
@@ -415,6 +416,16 @@ func (k *kafkaSide) Brokers(context.Context) (kafkaclient.Brokers, error) {
 func (k *kafkaSide) Quorum(context.Context) (kafkaclient.Quorum, error) {
 	k.asked = append(k.asked, "quorum")
 	return k.quorum, k.err
+}
+
+// Member is what the node reports; one of which nothing is said does not answer.
+func (k *kafkaSide) Member(_ context.Context, id int32) (kafkaclient.Member, error) {
+	k.asked = append(k.asked, fmt.Sprint("member ", id))
+	if m, found := k.members[id]; found && k.err == nil {
+		return m, nil
+	}
+	silent := kafkaclient.SilentReport(errInjected)
+	return kafkaclient.Member{ID: id, Broker: silent, Controller: silent}, nil
 }
 
 func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) {

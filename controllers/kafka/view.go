@@ -19,6 +19,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -70,6 +71,8 @@ type View struct {
 	Quorum     transitions.Fact[kafkaclient.Quorum]
 	Partitions transitions.Fact[kafkaclient.Partitions]
 	Brokers    transitions.Fact[kafkaclient.Brokers]
+	// Members is what nodes that are not ready answer when they are asked directly.
+	Members transitions.Fact[roll.Members]
 	// Answers to the external writes of this visit of each lifecycle's state, by lifecycle; AnswerNone is left out.
 	Answers map[string]Answer
 
@@ -173,6 +176,7 @@ func (v *View) Clone() View {
 	c.Quorum = cloned(v.Quorum, kafkaclient.Quorum.Clone)
 	c.Partitions = cloned(v.Partitions, kafkaclient.Partitions.Clone)
 	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
+	c.Members = cloned(v.Members, maps.Clone)
 	c.seenBrokers = cloned(v.seenBrokers, kafkaclient.Brokers.Clone)
 	c.seenQuorum = cloned(v.seenQuorum, kafkaclient.Quorum.Clone)
 	c.seenPartitions = cloned(v.seenPartitions, kafkaclient.Partitions.Clone)

@@ -183,7 +183,7 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	clk := clock.RealClock{}
 	wakeups := make(chan event.GenericEvent, 1024)
 	observer := &kafka.Polled{Connect: w.Connect, Wake: wake(wakeups), Clock: clk, Settle: kafka.SettleScaled(w.DeadlineScale)}
-	collector := &kafka.Collector{Table: w.Table, Observer: observer, Options: w.Kafka}
+	collector := &kafka.Collector{Table: w.Table, Observer: observer, Hosts: mgr.GetAPIReader(), Options: w.Kafka}
 	effects := &kafka.Effects{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
 	kind, err := kafka.NewKind(collector, effects)
 	if err != nil {

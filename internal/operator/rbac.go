@@ -14,6 +14,8 @@ func Rules() []rbacv1.PolicyRule { return slices.Concat(NamespaceRules(), Cluste
 func ClusterRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"}},
+		// Whether a kubelet is alive. Without it, the recovery of a cluster of which no majority serves waits and names the right.
+		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get"}},
 	}
 }
 

@@ -234,7 +234,7 @@ const kafkaDriver = "Kafka"
 // assemble makes the drivers: the controllers of the real operator, and the world that they see.
 func (e *engine) assemble(o Options) error {
 	e.collector = &kafka.Collector{
-		Table: e.in.Table, Observer: &kafka.Direct{Connect: e.connect},
+		Table: e.in.Table, Observer: &kafka.Direct{Connect: e.connect}, Hosts: e.client,
 		Options: kafka.Options{OperatorVersion: o.OperatorVersion, Finalizing: o.Finalizing},
 	}
 	kind, err := kafka.NewKind(e.collector, &kafka.Effects{Client: e.client, Live: e.client})

@@ -292,12 +292,16 @@ var snapshotsPossible = guard{
 	},
 }
 
-// inHandStuck says whether the node in hand serves nobody anyway: restarting it on an older binary is the test.
+// inHandStuck says whether the node in hand serves no client anyway: restarting it on an older binary is the test.
 var inHandStuck = guard{
 	Name: "in-hand-stuck", Doc: "the node in hand dies or cannot start as it is", Want: "the node in hand to die or not to start as it is",
+	Needs: roll.ServingNeeds(),
 	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
 		n := f.Roll.Node(m.Node)
-		return transitions.If(n != nil && f.stuck(n), "the node in hand is ready, starting or away for a moment")
+		if n == nil {
+			return transitions.Deny("no node in hand")
+		}
+		return f.stuck(n)
 	},
 }
 

@@ -142,15 +142,27 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	}
 }
 
-var stuckGuard = guard{Name: "node-stuck", Doc: "a node on another version dies or cannot start as it is", Want: "a node that dies or cannot start"}
+var stuckGuard = guard{
+	Name: "node-stuck", Doc: "a node on another version dies or cannot start as it is", Want: "a node that dies or cannot start", Needs: roll.ServingNeeds(),
+}
 
+// pickStuck chooses the first node that is shown to be stuck; one of which that is not known keeps the answer unknown.
 func pickStuck(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
+	verdict := transitions.Deny("every node on another version serves, starts or is away for a moment")
 	for i := range f.Roll.Nodes {
-		if n := &f.Roll.Nodes[i]; n.Outdated && f.stuck(n) {
-			return transitions.Allow(), roll.Memo{Node: n.ID}
+		n := &f.Roll.Nodes[i]
+		if !n.Outdated {
+			continue
+		}
+		switch stuck := f.stuck(n); stuck.Answer {
+		case transitions.Yes:
+			return stuck, roll.Memo{Node: n.ID}
+		case transitions.Unknown:
+			verdict = stuck
+		case transitions.No:
 		}
 	}
-	return transitions.Deny("every node on another version runs, starts or is away for a moment"), roll.Nobody()
+	return verdict, roll.Nobody()
 }
 
 // wantedText is the wanted version as written, also where it is not one.

@@ -32,6 +32,9 @@ func (k scenes) awaitingSnapshot() []machineRow {
 		at("a node is not running anyway", "it goes first, as the test", k.lingering().but(rolltest.Down(2)), first(2)),
 		at("the node whose log holds the level is not running anyway", "", k.lingering().but(rolltest.Down(1)), first(1)),
 		at("a node is not running anyway and every other has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).but(rolltest.Down(1)), first(1)),
+		at("a process keeps dying, which Kafka has noticed", "it goes first, as the test", k.lingering().but(rolltest.Dead(2)), first(2)),
+		at("a process keeps dying, and Kafka counts on it", "it may be up at the moment; the older binary might die on its log", k.lingering().but(rolltest.Looping(2)), waits("snapshots-taken")),
+		at("a process keeps dying, and whether Kafka counts on it is not known", "", k.lingering().but(rolltest.Looping(2), rolltest.Silent), waits("snapshots-taken")),
 		at("a node is just starting", "it is left alone: restarting it would be turned back for ten minutes", k.lingering().but(rolltest.Starting(1, time.Minute)), waits("snapshots-taken")),
 		at("a node has been starting for ten minutes", "it may be recovering its logs; the older binary might die on them", k.lingering().but(rolltest.Starting(1, 10*time.Minute)), waits("snapshots-taken")),
 		at("a pod is away for a moment", "it comes back as it last ran; on the older binary it would die", k.lingering().but(rolltest.Gone(1)), waits("snapshots-taken")),
@@ -52,6 +55,8 @@ func (k scenes) permissions() []machineRow {
 	restarts.Effects = []kafkaversion.Effect{restartOf(1, old)}
 	blocked := waits("node-restarted")
 	blocked.Blocked = []string{"path-allowed"}
+	unknown := waits("node-restarted")
+	unknown.Blocked = []string{"any(in-hand-stuck, snapshots-taken)", "restart-safe"}
 	return []machineRow{
 		at("the declaration broke", "", k.cluster(3).on(old).wanting(newer).broken(), back),
 		at("the path closed", "the level was raised since", k.cluster(3).wanting(old), back),
@@ -60,5 +65,6 @@ func (k scenes) permissions() []machineRow {
 		at("a log still holds a level too high", "", k.lingering(), back),
 		at("a log still holds a level too high, and the pod is away for a moment", "", k.lingering().but(rolltest.Gone(1)), back),
 		at("a log still holds a level too high, but the node does not come up", "it goes, as the test", k.lingering().but(rolltest.Down(1)), restarts),
+		at("a log still holds a level too high, and whether Kafka counts on the dying node is not known", "", k.lingering().but(rolltest.Looping(1), rolltest.Silent), unknown),
 	}
 }

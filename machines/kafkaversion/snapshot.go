@@ -89,11 +89,14 @@ func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 	return since.Add(interval).Add(loads)
 }
 
-// stuck says whether a node is down and cannot come up as it is: its process dies, or its pod cannot start. Only that makes it the
-// test of an older binary, which its log may kill: a pod that is merely away comes back in a moment, and one that starts for long
-// may be recovering its logs.
-func (f *Facts) stuck(n *roll.Node) bool {
-	return n.Running && n.Trouble != "" && !n.Ready && roll.Safe(&f.Roll, n).Answer == transitions.Yes
+// stuck says whether a node serves no client and cannot come up as it is: its process dies, or its pod cannot start. Only that
+// makes it the test of an older binary, which its log may kill: a pod that is merely away comes back in a moment, one that starts
+// for long may be recovering its logs, and one that is merely not ready may serve.
+func (f *Facts) stuck(n *roll.Node) transitions.Verdict {
+	if !n.Running || n.Trouble == "" || n.Ready {
+		return transitions.Deny(n.Name() + " is ready, starting or away for a moment")
+	}
+	return roll.Lost(&f.Roll, n)
 }
 
 // snapshotsDone is when the last node in sync will have taken its snapshot.

@@ -104,6 +104,12 @@ func (w *world) pass() {
 		case n.Trouble == "" && !n.StartedAt.IsZero() && !n.Ready && w.now.Sub(n.StartedAt) >= untilUp && w.majority():
 			n.Ready, n.ReadySince = true, w.now
 		}
+		switch {
+		case n.Ready:
+			n.UnreadySince = time.Time{}
+		case n.Running && n.UnreadySince.IsZero():
+			n.UnreadySince = w.now
+		}
 		since := n.StartedAt
 		if w.lowered.After(since) {
 			since = w.lowered
@@ -192,7 +198,7 @@ func (w *world) kill(n *process) {
 	if n.version != "" {
 		n.left = w.now
 	}
-	n.version, n.Running, n.Ready, n.StartedAt, n.Trouble = "", false, false, time.Time{}, ""
+	n.version, n.Running, n.Ready, n.StartedAt, n.UnreadySince, n.Trouble = "", false, false, time.Time{}, time.Time{}, ""
 }
 
 // truly says whether the node takes part, whatever Kafka still believes.
@@ -297,8 +303,12 @@ func (w *world) observe(ask machines.Ask) kafkaversion.Facts {
 // observeKafka asks Kafka, which answers while it serves.
 func (w *world) observeKafka(f *kafkaversion.Facts, ask machines.Ask) {
 	quorum, brokers, partition := w.cluster()
+	members := roll.Members{}
+	for _, n := range w.nodes {
+		members[n.ID] = roll.Membership{Controller: n.Controller && n.Ready, Broker: n.Broker && n.Ready}
+	}
+	f.Roll.Members = transitions.Known(members, w.now)
 	serves := quorum.Leader != kafka.NoLeader && slices.ContainsFunc(w.nodes, func(n *process) bool { return n.Broker && n.Ready })
-	f.Roll.NothingServing = !serves
 	if !serves {
 		rolltest.Silent(&f.Roll)
 		f.Features = transitions.Unreadable[kafka.Features](rolltest.ErrSilent)
@@ -325,6 +335,9 @@ func blank(f *kafkaversion.Facts, ask machines.Ask) {
 	if !ask.For(roll.NeedBrokers) {
 		f.Roll.Brokers = transitions.Fact[kafka.Brokers]{}
 	}
+	if !ask.For(roll.NeedMembers) {
+		f.Roll.Members = transitions.Fact[roll.Members]{}
+	}
 	if !ask.For(kafkaversion.NeedFeatures) {
 		f.Features = transitions.Fact[kafka.Features]{}
 	}
@@ -337,9 +350,9 @@ func (w *world) cluster() (kafka.Quorum, kafka.Brokers, kafka.Partition) {
 	partition := kafka.Partition{Topic: "orders", MinISR: 2}
 	for _, n := range w.nodes {
 		if n.Controller {
-			v := kafka.QuorumReplica{ID: n.ID, LastCaughtUpMillis: kafka.NotTold}
+			v := kafka.QuorumReplica{ID: n.ID, LastFetchMillis: kafka.NotTold, LastCaughtUpMillis: kafka.NotTold}
 			if n.Ready {
-				v.LastCaughtUpMillis = w.now.UnixMilli()
+				v.LastFetchMillis, v.LastCaughtUpMillis = w.now.UnixMilli(), w.now.UnixMilli()
 			}
 			quorum.Voters = append(quorum.Voters, v)
 			// The first that is ready leads, if there is a majority.

@@ -9,17 +9,20 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// candidates are the nodes that want a restart and may have their turn, in the order in which they may go: those that are down,
-// since a restart may be what mends them and takes nothing away; those out of an ISR, since nobody else goes before they are
-// back; then controllers before brokers, the active controller only when it is the last of its class.
+// candidates are the nodes that want a restart and may have their turn, in the order in which they may go: those that serve no
+// client, since a restart may be what mends them and takes nothing away; those that are not ready; those out of an ISR, since no
+// other node goes before they are back; then controllers before brokers, the active controller only when it is the last of its
+// class.
 func candidates(f *Facts) []*Node {
-	var down, behind, controllers, brokers []*Node
+	var dead, unready, behind, controllers, brokers []*Node
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		switch {
 		case !n.Outdated:
+		case !n.Ready && idle(f, n):
+			dead = append(dead, n)
 		case !n.Ready:
-			down = append(down, n)
+			unready = append(unready, n)
 		case behindISR(f, n):
 			behind = append(behind, n)
 		case n.Controller:
@@ -28,13 +31,14 @@ func candidates(f *Facts) []*Node {
 			brokers = append(brokers, n)
 		}
 	}
-	slices.SortStableFunc(down, controllersFirst)
+	slices.SortStableFunc(dead, controllersFirst)
+	slices.SortStableFunc(unready, controllersFirst)
 	slices.SortStableFunc(behind, controllersFirst)
 	class := leaderLast(f, controllers)
 	if len(controllers) == 0 {
 		class = brokers
 	}
-	return slices.Concat(down, behind, class)
+	return slices.Concat(dead, unready, behind, class)
 }
 
 func controllersFirst(a, b *Node) int {
@@ -80,32 +84,26 @@ const (
 	isrAtRisk
 )
 
-// Safe says whether taking the node away now hurts nobody: every other node serves, the quorum keeps its majority, no
-// partition falls under its minimum. Taking a node away that is down takes nothing away, and when nothing serves there is
-// nothing to protect, once no other is on its way to serve again: gates never block recovery. A node that is still starting up,
-// which may be recovering its logs, is left alone for a while.
+// Safe says whether taking the node away now hurts no client: every other node is available, the quorum keeps its majority, no
+// partition falls under its minimum. Taking away a node that is shown to serve no client takes nothing away, and when nothing
+// serves there is nothing to protect, once no other is on its way to serve again: gates never block recovery. A node that is
+// merely not ready counts as serving. A node that is still starting up, which may be recovering its logs, is left alone for a
+// while.
 func Safe(f *Facts, n *Node) transitions.Verdict {
 	verdict, _ := judge(f, n)
 	return verdict
 }
 
 func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
-	if n.starting(f.Now) {
+	switch {
+	case n.starting(f.Now):
 		return transitions.Deny(n.Name() + " is still starting up"), othersDown
-	}
-	if !n.Ready {
+	case idle(f, n):
 		return transitions.Allow(), safe
+	case NothingServing(f).Answer == transitions.Yes:
+		return unprotected(f, n)
 	}
-	if f.NothingServing {
-		if coming := others(f, n.ID, func(o *Node) bool { return o.coming(f.Now) }); len(coming) > 0 {
-			return transitions.Deny("nothing serves, and on their way: " + Names(coming)), othersDown
-		}
-		if v := keepsQuorum(f, n); v.Answer != transitions.Yes {
-			return v, quorumAtRisk
-		}
-		return transitions.Allow(), safe
-	}
-	if down := others(f, n.ID, func(o *Node) bool { return !(o.Running && o.Ready) }); len(down) > 0 {
+	if down := others(f, n.ID, func(o *Node) bool { return !Available(f, o) }); len(down) > 0 {
 		return transitions.Deny("not ready: " + Names(down)), othersDown
 	}
 	if n.Controller {
@@ -117,6 +115,18 @@ func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
 		if v := isrSafe(f, n); v.Answer != transitions.Yes {
 			return v, isrAtRisk
 		}
+	}
+	return transitions.Allow(), safe
+}
+
+// unprotected judges a node while nothing serves: only what may serve in a moment, or may be lost for good, is protected.
+func unprotected(f *Facts, n *Node) (transitions.Verdict, risk) {
+	coming := others(f, n.ID, func(o *Node) bool { return o.coming(f.Now) })
+	if len(coming) > 0 && !silentThroughout(f, n) {
+		return transitions.Deny("nothing serves, and on their way: " + Names(coming)), othersDown
+	}
+	if v := keepsQuorum(f, n); v.Answer != transitions.Yes {
+		return v, quorumAtRisk
 	}
 	return transitions.Allow(), safe
 }

@@ -19,17 +19,18 @@ var errSilent = errors.New("connection refused")
 // DomainFacts are three nodes that serve, as they are wanted.
 func DomainFacts(now time.Time) Facts {
 	f := Facts{Now: now, SessionTimeout: 9 * time.Second, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
-	quorum, brokers := kafka.Quorum{Leader: 2}, kafka.Brokers{FencingTold: true}
+	quorum, brokers, members := kafka.Quorum{Leader: 2}, kafka.Brokers{FencingTold: true}, Members{}
 	for id := range int32(3) {
 		f.Nodes = append(f.Nodes, Node{
 			ID: id, Pod: fmt.Sprintf("pool-%d", id), Controller: true, Broker: true, Running: true, Ready: true,
 			StartedAt: now.Add(-time.Hour), ReadySince: now.Add(-time.Hour),
 		})
-		quorum.Voters = append(quorum.Voters, kafka.QuorumReplica{ID: id, LastCaughtUpMillis: now.UnixMilli()})
+		quorum.Voters = append(quorum.Voters, kafka.QuorumReplica{ID: id, LastFetchMillis: now.UnixMilli(), LastCaughtUpMillis: now.UnixMilli()})
 		brokers.Brokers = append(brokers.Brokers, kafka.Broker{ID: id, Fencing: kafka.Unfenced})
+		members[id] = Membership{Controller: true, Broker: true}
 	}
 	f.Quorum, f.Brokers = transitions.Known(quorum, now), transitions.Known(brokers, now)
-	f.Partitions = transitions.Known(kafka.Partitions{}, now)
+	f.Partitions, f.Members = transitions.Known(kafka.Partitions{}, now), transitions.Known(members, now)
 	return f
 }
 
@@ -53,9 +54,10 @@ func DomainNodes[F any](at func(*F) *Facts) []verification.Dimension[F] {
 		verification.Of(rest,
 			node(0, "outdated", outdated), node(0, "outdated and cannot start", both(outdated, troubled)), node(0, "outdated and gone", both(outdated, gone)),
 			node(0, "cannot start", troubled), node(0, "gone", gone), node(0, "starting", starting), node(0, "just restarted", restarted),
+			node(0, "not ready and serving", lapsed), node(0, "outdated, not ready and serving", both(outdated, lapsed)),
 			node(0, "stale and cannot start", both(func(n *Node) { n.Stale = true }, troubled)),
 		),
-		verification.Of(rest, node(1, "outdated", outdated), node(1, "outdated and cannot start", both(outdated, troubled)), node(1, "gone", gone)),
+		verification.Of(rest, node(1, "outdated", outdated), node(1, "outdated and cannot start", both(outdated, troubled)), node(1, "gone", gone), node(1, "not ready and serving", lapsed)),
 		domainAnswers(at),
 	}
 }
@@ -78,10 +80,30 @@ func domainAnswers[F any](at func(*F) *Facts) verification.Dimension[F] {
 			f.Quorum, f.Brokers = transitions.Unreadable[kafka.Quorum](errSilent), transitions.Unreadable[kafka.Brokers](errSilent)
 			f.Partitions = transitions.Unreadable[kafka.Partitions](errSilent)
 		}),
+		value("node 0 fenced and not fetching", func(f *Facts) {
+			q, known := f.Quorum.Get()
+			b, listed := f.Brokers.Get()
+			if !known || !listed {
+				return
+			}
+			q, b = q.Clone(), b.Clone()
+			q.Voters[0].LastFetchMillis, q.Voters[0].LastCaughtUpMillis, b.Brokers[0].Fencing = kafka.NotTold, kafka.NotTold, kafka.Fenced
+			f.Quorum, f.Brokers = transitions.Known(q, f.Quorum.At()), transitions.Known(b, f.Brokers.At())
+		}),
+		value("members cannot be asked", func(f *Facts) { f.Members = transitions.Unreadable[Members](errSilent) }),
 		value("Kafka has not answered yet", func(f *Facts) {
 			f.Quorum, f.Brokers, f.Partitions = transitions.Pending[kafka.Quorum](), transitions.Pending[kafka.Brokers](), transitions.Pending[kafka.Partitions]()
+			f.Members = transitions.Pending[Members]()
 		}),
-		value("nothing serves", func(f *Facts) { f.NothingServing = true }),
+		value("nothing serves", func(f *Facts) {
+			for i := range f.Nodes {
+				if n := &f.Nodes[i]; n.Ready {
+					lapsed(n)
+				}
+			}
+			f.Members = transitions.Known(Members{0: {}, 1: {}, 2: {}}, f.Now)
+			f.Quorum, f.Brokers = transitions.Unreadable[kafka.Quorum](errSilent), transitions.Unreadable[kafka.Brokers](errSilent)
+		}),
 	)
 }
 
@@ -100,10 +122,18 @@ func both(changes ...func(*Node)) func(*Node) {
 
 func outdated(n *Node) { n.Outdated = true }
 
-func troubled(n *Node) { n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "CrashLoopBackOff" }
+func troubled(n *Node) {
+	n.UnreadySince = n.StartedAt
+	n.Ready, n.StartedAt, n.NeverStarted, n.Trouble = false, time.Time{}, true, "ImagePullBackOff"
+}
 
 func gone(n *Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} }
 
-func starting(n *Node) { n.StartedAt, n.Ready = n.StartedAt.Add(time.Hour-time.Minute), false }
+func starting(n *Node) {
+	n.StartedAt, n.Ready = n.StartedAt.Add(time.Hour-time.Minute), false
+	n.UnreadySince = n.StartedAt
+}
 
 func restarted(n *Node) { n.StartedAt = n.StartedAt.Add(time.Hour - time.Second) }
+
+func lapsed(n *Node) { n.Ready, n.UnreadySince = false, n.StartedAt.Add(30*time.Minute) }

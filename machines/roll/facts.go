@@ -23,6 +23,8 @@ const (
 	NeedPartitions transitions.Need = "partitions"
 	// NeedBrokers are the registrations of brokers.
 	NeedBrokers transitions.Need = "brokers"
+	// NeedMembers are the answers of nodes that are asked directly.
+	NeedMembers transitions.Need = "members"
 )
 
 // Node is one Kafka node as a roll sees it.
@@ -36,9 +38,14 @@ type Node struct {
 	Ephemeral bool
 	// Running says that the pod exists and is not on its way out.
 	Running bool
-	// Ready is the readiness of the pod; ReadySince is when it last became so.
+	// Ready is what the kubelet reports; ReadySince is when the pod last became so. It says nothing about whether Kafka counts
+	// on the node.
 	Ready      bool
 	ReadySince time.Time
+	// UnreadySince is when the pod last stopped being ready, or was made; zero for a ready pod.
+	UnreadySince time.Time
+	// NeverStarted says that no process of Kafka has run in the pod.
+	NeverStarted bool
 	// StartedAt is when the pod's process started, zero if it has not.
 	StartedAt time.Time
 	// Trouble is why the pod cannot start or stay up (unschedulable, image pull, crash loop), with the process's last words.
@@ -71,8 +78,6 @@ type Facts struct {
 	Now time.Time
 	// Nodes that are wanted or run, by id.
 	Nodes []Node
-	// NothingServing says that no broker, or no majority of controllers, has been ready for a while: there is nothing to protect.
-	NothingServing bool
 	// SessionTimeout after which a silent broker is fenced: evidence that is not newer may speak of the process before.
 	SessionTimeout time.Duration
 	// FetchTimeout is how far behind the leader a voter may be.
@@ -81,6 +86,19 @@ type Facts struct {
 	Quorum     transitions.Fact[kafka.Quorum]     `need:"quorum"`
 	Partitions transitions.Fact[kafka.Partitions] `need:"partitions"`
 	Brokers    transitions.Fact[kafka.Brokers]    `need:"brokers"`
+	Members    transitions.Fact[Members]          `need:"members"`
+}
+
+// Members are the answers of the nodes that were asked directly, by id. Nodes that were not asked are left out.
+type Members map[int32]Membership
+
+// Membership is how a node takes part, as it answers itself. A node that cannot be reached does not take part.
+type Membership struct {
+	Controller, Broker bool
+	// Answered says that the node answered at all, also where it answers that it takes no part.
+	Answered bool
+	// KubeletLost says that no kubelet that is alive reports the node as it is shown: its readiness is no report.
+	KubeletLost bool
 }
 
 // Node of the id, or nil.

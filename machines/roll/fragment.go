@@ -109,13 +109,13 @@ func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
 func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Memo] {
 	out := []machines.Transition[F, Memo]{
 		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
-		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Outranks: true, Doc: "what is wanted changed while the node was starting: it goes again, since that may be what mends it"},
+		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
 	}
 	if in.FirstStart {
 		out = append(out, machines.Transition[F, Memo]{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Doc: "the first pods of all nodes are ready"})
 	}
 	return append(out, []machines.Transition[F, Memo]{
-		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
+		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Outranks: true, Doc: "what is wanted changed while the node was starting: it goes again, since that may be what mends it"},
 		{Event: "down-first", From: AwaitingReady, To: SelectingNode, When: transitions.All(in.inVain(), in.othersFirst()), Forget: true, Doc: "nothing serves, and another node that is down may be what this one waits for"},
 
 		{Event: "unready-again", From: AwaitingInSync, To: AwaitingReady, When: in.unready(), Doc: "the pod is not ready any more"},
@@ -149,6 +149,7 @@ func Needs() []machines.Need {
 		{Name: NeedQuorum, Doc: "the leader, voters and lag of the metadata quorum (DescribeQuorum)"},
 		{Name: NeedPartitions, Doc: "the partitions that are not fully in sync, with their min.insync.replicas (Metadata, DescribeConfigs)"},
 		{Name: NeedBrokers, Doc: "the registered brokers, fenced ones included where Kafka tells (DescribeCluster)"},
+		{Name: NeedMembers, Doc: "whether nodes that are not ready answer as members when they are asked directly, and whether their kubelets are alive"},
 	}
 }
 

@@ -5,14 +5,15 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-func needs() []transitions.Need {
-	return []transitions.Need{NeedQuorum, NeedPartitions}
+// ServingNeeds are what Serving and Safe rest on.
+func ServingNeeds() []transitions.Need {
+	return []transitions.Need{NeedQuorum, NeedPartitions, NeedBrokers, NeedMembers}
 }
 
 func mayRestart[F any]() transitions.Guard[F, Memo] {
 	return transitions.Guard[F, Memo]{
-		Name: "may-restart", Doc: "some node that wants a restart may be taken away now without hurting anybody", Needs: needs(),
-		Want: "every other node ready, a quorum and enough in-sync replicas without the node",
+		Name: "may-restart", Doc: "some node that wants a restart may be taken away now without hurting anybody", Needs: ServingNeeds(),
+		Want: "every other node available, a quorum and enough in-sync replicas without the node",
 	}
 }
 
@@ -30,7 +31,7 @@ func (in Inclusion[F, E]) outdated() transitions.Guard[F, Memo] {
 // held says yes when the first node in order is held back by that risk.
 func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, Memo] {
 	return transitions.Guard[F, Memo]{
-		Name: name, Doc: doc, Want: doc, Needs: needs(),
+		Name: name, Doc: doc, Want: doc, Needs: ServingNeeds(),
 		Ask: func(f *F, _ Memo) transitions.Verdict {
 			verdict, _, why := next(in.Facts(f))
 			if why == by && verdict.Answer == transitions.No {
@@ -48,7 +49,7 @@ func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, M
 func (in Inclusion[F, E]) again() *machines.Choice[F, Memo] {
 	return &machines.Choice[F, Memo]{
 		Guard: transitions.Guard[F, Memo]{
-			Name: "node-in-hand-outdated", Doc: "the node in hand is down and runs other than it is wanted", Want: "the node in hand to be down and not as it is wanted",
+			Name: "node-in-hand-outdated", Doc: "the node in hand is down and runs other than it is wanted", Want: "the node in hand to be down and not as it is wanted", Needs: ServingNeeds(),
 		},
 		Pick: func(f *F, m Memo) (transitions.Verdict, Memo) {
 			facts := in.Facts(f)
@@ -64,41 +65,61 @@ func (in Inclusion[F, E]) again() *machines.Choice[F, Memo] {
 	}
 }
 
-// othersFirst says yes when another node that wants a restart is down, and may be what the node in hand waits for.
+// othersFirst says yes when another node that wants a restart serves no client, and may be what the node in hand waits for.
 func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Memo] {
-	return in.hand("another-down", "another node that wants a restart is down and may go", "another node that wants a restart to be down", nil,
+	return in.hand("another-down", "another node that wants a restart serves no client and may go", "another node that wants a restart to serve no client", ServingNeeds(),
 		func(f *Facts, hand *Node) transitions.Verdict {
+			verdict := transitions.Deny("every other node that wants a restart is ready, starting, or serves")
 			for i := range f.Nodes {
 				n := &f.Nodes[i]
-				if n.ID != hand.ID && n.Outdated && !n.Ready && !n.starting(f.Now) {
-					return transitions.Allow()
+				if n.ID == hand.ID || !n.Outdated || n.Ready || n.starting(f.Now) {
+					continue
+				}
+				switch gone := Lost(f, n); gone.Answer {
+				case transitions.Yes:
+					return gone
+				case transitions.Unknown:
+					verdict = gone
+				case transitions.No:
 				}
 			}
-			return transitions.Deny("every other node that wants a restart is ready or starting")
+			return verdict
 		})
 }
 
 // inVain says yes when the node in hand had its time and nothing serves: it may be waiting for those that are still to go.
 func (in Inclusion[F, E]) inVain() transitions.Guard[F, Memo] {
-	return in.hand("nothing-serves", "nothing serves although the node in hand had time to start", "nothing to serve", nil,
+	return in.hand("nothing-serves", "nothing serves although the node in hand had time to start", "nothing to serve", []transitions.Need{NeedMembers},
 		func(f *Facts, n *Node) transitions.Verdict {
 			had := n.Trouble != "" || !n.StartedAt.IsZero() && !f.Now.Before(n.StartedAt.Add(patience))
-			return transitions.If(f.NothingServing && had, "something serves, or "+n.Name()+" has just started")
+			if !had {
+				return transitions.Deny(n.Name() + " has just started")
+			}
+			return NothingServing(f)
 		})
 }
 
-// other chooses a node that is down although it wants no restart: nothing goes before it is back.
+// other chooses a node that is not available although it wants no restart: no other goes before it is back.
 func (in Inclusion[F, E]) other() *machines.Choice[F, Memo] {
 	return &machines.Choice[F, Memo]{
-		Guard: transitions.Guard[F, Memo]{Name: "other-unready", Doc: "a node that wants no restart is not ready", Want: "a node that wants no restart to be ready"},
+		Guard: transitions.Guard[F, Memo]{
+			Name: "other-unready", Doc: "a node that wants no restart is not available", Want: "a node that wants no restart to be unavailable", Needs: ServingNeeds(),
+		},
 		Pick: func(f *F, _ Memo) (transitions.Verdict, Memo) {
 			facts := in.Facts(f)
+			verdict := transitions.Deny("every node that wants no restart is available")
 			for i := range facts.Nodes {
-				if n := &facts.Nodes[i]; !n.Outdated && !(n.Running && n.Ready) {
+				n := &facts.Nodes[i]
+				if n.Outdated || Available(facts, n) {
+					continue
+				}
+				serving := Serving(facts, n)
+				if serving.Answer != transitions.Unknown {
 					return transitions.Allow(), Memo{Node: n.ID}
 				}
+				verdict = serving
 			}
-			return transitions.Deny("every node that wants no restart is ready"), Nobody()
+			return verdict, Nobody()
 		},
 	}
 }
@@ -147,7 +168,7 @@ func (in Inclusion[F, E]) allReady() transitions.Guard[F, Memo] {
 
 func (in Inclusion[F, E]) safe() transitions.Guard[F, Memo] {
 	return in.hand("restart-safe", "the node in hand may be taken away now without hurting anybody",
-		"every other node ready, a quorum and enough in-sync replicas without the node", needs(), Safe)
+		"every other node available, a quorum and enough in-sync replicas without the node", ServingNeeds(), Safe)
 }
 
 func (in Inclusion[F, E]) restarted() transitions.Guard[F, Memo] {

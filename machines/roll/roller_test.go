@@ -107,7 +107,7 @@ func play(t *testing.T, c *rollerCase) []int32 {
 	f := world(t, c)
 	restarted := []int32{}
 	for range 100 {
-		f.NothingServing = !slices.ContainsFunc(f.Nodes, func(n Node) bool { return n.Ready })
+		answers(f)
 		verdict, memo, _ := next(f)
 		if verdict.Answer == transitions.Yes {
 			n := f.Node(memo.Node)
@@ -117,6 +117,28 @@ func play(t *testing.T, c *rollerCase) []int32 {
 		unblock(f, c)
 	}
 	return restarted
+}
+
+// answers are what Kafka and the nodes themselves say: those that are ready serve, and all others do not.
+func answers(f *Facts) {
+	brokers, members := kafka.Brokers{FencingTold: true}, Members{}
+	quorum, _ := f.Quorum.Get()
+	quorum = quorum.Clone()
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		members[n.ID] = Membership{Controller: n.Controller && n.Ready, Broker: n.Broker && n.Ready}
+		fencing := kafka.Unfenced
+		if !n.Ready {
+			fencing, n.UnreadySince = kafka.Fenced, f.Now.Add(-time.Hour)
+		}
+		brokers.Brokers = append(brokers.Brokers, kafka.Broker{ID: n.ID, Fencing: fencing})
+		for j := range quorum.Voters {
+			if v := &quorum.Voters[j]; v.ID == n.ID && n.Ready {
+				v.LastFetchMillis = f.Now.UnixMilli()
+			}
+		}
+	}
+	f.Quorum, f.Brokers, f.Members = transitions.Known(quorum, f.Now), transitions.Known(brokers, f.Now), transitions.Known(members, f.Now)
 }
 
 func world(t *testing.T, c *rollerCase) *Facts {

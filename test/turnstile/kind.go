@@ -67,9 +67,9 @@ func NewKind(lifecycles []Lifecycle, world *World, around Around) Kind {
 	return Kind{
 		Name: "Turnstile", New: func() *api.Turnstile { return &api.Turnstile{} }, Lifecycles: lifecycles,
 		View: k.view, Perform: k.perform, Repair: k.repair, Apply: k.apply, Project: project,
-		Same:      func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
-		Disrupts:  func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
-		Disturbed: disturbed,
+		Same:         func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
+		Disrupts:     func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
+		Availability: availability,
 	}
 }
 
@@ -160,22 +160,26 @@ func arms(t *api.Turnstile) []string {
 	return names
 }
 
-func disturbed(t *api.Turnstile, v View) lifecycle.Disturbance {
-	d := lifecycle.Disturbance{Instances: map[string]string{}}
+func availability(t *api.Turnstile, v View) lifecycle.Availability {
+	var a lifecycle.Availability
 	up, known := v.Up.Get()
+	serving := 0
 	for _, arm := range arms(t) {
-		if !known || !up[arm] {
-			d.Targets = append(d.Targets, "arm "+arm)
-		}
+		m := lifecycle.Member{Name: "arm " + arm}
 		if child := v.Children[armName(t, arm)]; child != nil {
-			d.Instances["arm "+arm] = string(child.UID)
+			m.Instance = string(child.UID)
 		}
-		if _, stands := v.Built[arm]; !stands {
-			d.Restarting = append(d.Restarting, "arm "+arm)
+		_, m.Running = v.Built[arm]
+		m.Ready = known && up[arm]
+		m.InSync = m.Ready
+		if m.Ready {
+			m.Serving = transitions.Yes
+			serving++
 		}
+		a.Members = append(a.Members, m)
 	}
-	d.NothingServing = known && len(d.Targets) == len(arms(t))
-	return d
+	a.NothingServing = known && serving == 0
+	return a
 }
 
 func project(t *api.Turnstile, v View, _ time.Time) []metav1.Condition {

@@ -47,9 +47,10 @@ func (c *Cluster) Account() *corev1.ServiceAccount {
 	})
 }
 
-// Budget renders the PodDisruptionBudget: one node at a time may be taken away, by whomever. Pods that are not ready may always
-// go, so that a crash loop blocks no drain. minAvailable counts pods, since maxUnavailable would need a scale
-// subresource of the pods' owners.
+// Budget renders the PodDisruptionBudget: one node at a time may be taken away, by whomever. A pod that is not ready may go
+// while all others are ready, so that a crash loop alone blocks no drain; it may serve although it is not ready, so that it may not
+// go while another is not ready either. minAvailable counts pods, since maxUnavailable would need a scale subresource of the pods'
+// owners.
 func (c *Cluster) Budget() *policyv1.PodDisruptionBudget { return always(c, "budget", c.budget) }
 
 func (c *Cluster) budget() *policyv1.PodDisruptionBudget {
@@ -64,7 +65,7 @@ func (c *Cluster) budget() *policyv1.PodDisruptionBudget {
 		ObjectMeta: c.meta(labels.KafkaName(c.in.Name)),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: &available, Selector: &metav1.LabelSelector{MatchLabels: c.selector()},
-			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
+			UnhealthyPodEvictionPolicy: new(policyv1.IfHealthyBudget),
 		},
 	}
 }

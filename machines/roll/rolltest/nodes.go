@@ -5,6 +5,7 @@ package rolltest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -41,6 +42,7 @@ func Split(controllers, brokers int, changes ...Change) roll.Facts {
 func facts(n int, role func(*roll.Node), changes []Change) roll.Facts {
 	f := roll.Facts{Now: Now, SessionTimeout: sessionTimeout, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
 	quorum, brokers := kafka.Quorum{}, kafka.Brokers{FencingTold: true}
+	members := roll.Members{}
 	for id := range int32(n) { //nolint:gosec // a handful
 		node := roll.Node{
 			ID: id, Pod: Pod(id), Running: true, Ready: true,
@@ -49,13 +51,14 @@ func facts(n int, role func(*roll.Node), changes []Change) roll.Facts {
 		role(&node)
 		f.Nodes = append(f.Nodes, node)
 		if node.Controller {
-			quorum.Voters = append(quorum.Voters, kafka.QuorumReplica{ID: id, LastCaughtUpMillis: Now.UnixMilli()})
+			quorum.Voters = append(quorum.Voters, kafka.QuorumReplica{ID: id, LastFetchMillis: Now.UnixMilli(), LastCaughtUpMillis: Now.UnixMilli()})
 		}
 		if node.Broker {
 			brokers.Brokers = append(brokers.Brokers, kafka.Broker{ID: id, Fencing: kafka.Unfenced})
 		}
+		members[id] = roll.Membership{Controller: node.Controller, Broker: node.Broker}
 	}
-	f.Quorum, f.Brokers = transitions.Known(quorum, Now), transitions.Known(brokers, Now)
+	f.Quorum, f.Brokers, f.Members = transitions.Known(quorum, Now), transitions.Known(brokers, Now), transitions.Known(members, Now)
 	f.Partitions = transitions.Known(kafka.Partitions{}, Now)
 	for _, change := range changes {
 		change(&f)
@@ -96,10 +99,61 @@ func Outdated(ids ...int32) Change {
 // Stale nodes differ from what is wanted in another way than the roll is about.
 func Stale(ids ...int32) Change { return each(ids, func(n *roll.Node) { n.Stale = true }) }
 
-// Down is a node whose process does not come up.
+// Down is a node whose pod cannot start: no process has ever run in it.
 func Down(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) {
 		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "cannot pull image apache/kafka:none"
+		n.NeverStarted, n.UnreadySince = true, Now.Add(-time.Hour)
+	})
+}
+
+// Looping is a node whose process keeps dying: a pod that is not ready and had a process. What Kafka says of it is unchanged.
+func Looping(id int32) Change {
+	return each([]int32{id}, func(n *roll.Node) {
+		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "container kafka died with exit code 1"
+		n.UnreadySince = Now.Add(-time.Hour)
+	})
+}
+
+// Dead is a node whose process keeps dying, which Kafka has noticed.
+func Dead(id int32) Change { return All(Looping(id), Fenced(id), Silenced(id), Unfetching(id)) }
+
+// Lapsed is a node that has run for an hour and whose readiness lapsed so long ago. Kafka counts on it.
+func Lapsed(id int32, ago time.Duration) Change {
+	return each([]int32{id}, func(n *roll.Node) { n.Ready, n.UnreadySince = false, Now.Add(-ago) })
+}
+
+// Silenced is a node that does not answer when it is asked directly.
+func Silenced(ids ...int32) Change {
+	return func(f *roll.Facts) {
+		if members, known := f.Members.Get(); known {
+			members = maps.Clone(members)
+			for _, id := range ids {
+				members[id] = roll.Membership{}
+			}
+			f.Members = transitions.Known(members, f.Members.At())
+		}
+	}
+}
+
+// Answering is a node that answers as a controller when it is asked directly, and as nothing else.
+func Answering(id int32) Change {
+	return func(f *roll.Facts) {
+		members, _ := f.Members.Get()
+		members = maps.Clone(members)
+		members[id] = roll.Membership{Controller: true}
+		f.Members = transitions.Known(members, f.Members.At())
+	}
+}
+
+// Unfetching is a voter that has stopped fetching.
+func Unfetching(id int32) Change {
+	return quorum(func(q *kafka.Quorum) {
+		for i := range q.Voters {
+			if q.Voters[i].ID == id {
+				q.Voters[i].LastFetchMillis, q.Voters[i].LastCaughtUpMillis = Now.Add(-time.Minute).UnixMilli(), Now.Add(-time.Minute).UnixMilli()
+			}
+		}
 	})
 }
 
@@ -108,9 +162,11 @@ func Gone(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} })
 }
 
-// Starting is a node whose process was started so long ago and is not ready yet.
+// Starting is a node whose process was started so long ago, is not ready yet and takes no part yet.
 func Starting(id int32, ago time.Duration) Change {
-	return each([]int32{id}, func(n *roll.Node) { n.Ready, n.StartedAt = false, Now.Add(-ago) })
+	return All(each([]int32{id}, func(n *roll.Node) {
+		n.Ready, n.StartedAt, n.UnreadySince = false, Now.Add(-ago), Now.Add(-ago)
+	}), Fenced(id), Silenced(id), Unfetching(id))
 }
 
 // Restarted is a node that is ready, and whose process was started so long ago.
@@ -123,8 +179,22 @@ func BrokerAlone(id int32) Change {
 	return All(each([]int32{id}, func(n *roll.Node) { n.Controller = false }), NoVoter(id))
 }
 
-// NothingServes says that no broker, or no majority of controllers, has been ready for a while.
-func NothingServes(f *roll.Facts) { f.NothingServing = true }
+// NothingServes says that no node answers as a member when it is asked directly but controllers that are ready.
+func NothingServes(f *roll.Facts) {
+	members := roll.Members{}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		members[n.ID] = roll.Membership{Controller: n.Controller && n.Ready}
+	}
+	f.Members = transitions.Known(members, Now)
+}
+
+// Unready are nodes that have run for an hour and have not been ready since.
+func Unready(f *roll.Facts) {
+	for i := range f.Nodes {
+		f.Nodes[i].Ready, f.Nodes[i].UnreadySince = false, f.Nodes[i].StartedAt
+	}
+}
 
 // Led by another controller.
 func Led(by int32) Change { return quorum(func(q *kafka.Quorum) { q.Leader = by }) }
@@ -200,7 +270,10 @@ func partition(p kafka.Partition) Change {
 // Fenced is a broker that Kafka has shut out.
 func Fenced(id int32) Change {
 	return func(f *roll.Facts) {
-		b, _ := f.Brokers.Get()
+		b, known := f.Brokers.Get()
+		if !known {
+			return
+		}
 		b = b.Clone()
 		for i := range b.Brokers {
 			if b.Brokers[i].ID == id {
@@ -243,6 +316,9 @@ func Observed(ago time.Duration) Change {
 		if b, known := f.Brokers.Get(); known {
 			f.Brokers = transitions.Known(b, Now.Add(-ago))
 		}
+		if m, known := f.Members.Get(); known {
+			f.Members = transitions.Known(m, Now.Add(-ago))
+		}
 	}
 }
 
@@ -257,10 +333,24 @@ func Without(needs ...transitions.Need) Change {
 				f.Partitions = transitions.Unreadable[kafka.Partitions](ErrSilent)
 			case roll.NeedBrokers:
 				f.Brokers = transitions.Unreadable[kafka.Brokers](ErrSilent)
+			case roll.NeedMembers:
+				f.Members = transitions.Unreadable[roll.Members](ErrSilent)
 			}
 		}
 	}
 }
 
-// Silent is a Kafka that answers nothing.
+// Silent is a Kafka that answers no question about the cluster.
 func Silent(f *roll.Facts) { Without(roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers)(f) }
+
+// KubeletLost is a node whose readiness is not what a kubelet that is alive reports.
+func KubeletLost(id int32) Change {
+	return func(f *roll.Facts) {
+		members, _ := f.Members.Get()
+		members = maps.Clone(members)
+		m := members[id]
+		m.KubeletLost = true
+		members[id] = m
+		f.Members = transitions.Known(members, f.Members.At())
+	}
+}

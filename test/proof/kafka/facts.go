@@ -24,19 +24,16 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 		Finalize:  kafkaversion.Finalize{Soak: c.Soak, ByApproval: c.ByApproval, Approved: c.Approved},
 		Pause:     time.Minute, Obstacle: c.Broken, Roll: roll.Facts{Now: look.Now, SessionTimeout: session, FetchTimeout: fetch},
 	}
-	ready := 0
-	last := time.Time{}
 	for i, pod := range v.Pods {
 		n := roll.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
 		known := kafkaversion.NodeVersions{ID: n.ID, Name: n.Pod, LastStarted: w.nodes[i].version, NeverStarted: w.nodes[i].version == ""}
 		if pod != nil {
-			n.Running, n.Ready, n.ReadySince, n.StartedAt, n.Trouble = true, pod.Ready, pod.ReadySince, pod.StartedAt, pod.Trouble
-			known.HasPod, known.Runs = true, pod.Version
-			if pod.Ready {
-				ready++
-			} else if pod.ReadySince.After(last) {
-				last = pod.ReadySince
+			n.Running, n.Ready, n.StartedAt, n.Trouble = true, pod.Ready, pod.StartedAt, pod.Trouble
+			if n.ReadySince = pod.ReadySince; !pod.Ready {
+				n.ReadySince, n.UnreadySince = time.Time{}, pod.ReadySince
 			}
+			n.NeverStarted = pod.StartedAt.IsZero() && (pod.Trouble == "" || pod.Trouble == stuckHere)
+			known.HasPod, known.Runs = true, pod.Version
 		}
 		f.Roll.Nodes = append(f.Roll.Nodes, n)
 		f.Situation.Nodes = append(f.Situation.Nodes, known)
@@ -52,8 +49,6 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 			})
 		}
 	}
-	const lull = 10 * time.Second
-	f.Roll.NothingServing = 2*ready <= Nodes && look.Now.Sub(last) >= lull
 	switch r := w.request; {
 	case r == nil:
 	case r.ticket == look.Tickets["version"]:
@@ -61,12 +56,12 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 	case r.status == kafkaversion.Asked:
 		f.Doubt = kafkaversion.Doubt{Until: look.Now.Add(settle), Sent: true}
 	}
-	ask(w, &f, look)
+	ask(w, &f, v, look)
 	return f
 }
 
 // ask asks Kafka for what is wanted.
-func ask(w *World, f *kafkaversion.Facts, look *lifecycle.Viewing) {
+func ask(w *World, f *kafkaversion.Facts, v *View, look *lifecycle.Viewing) {
 	serves := !w.Silent && w.majority()
 	for i := range w.nodes {
 		serves = serves || !w.Silent && w.majority() && w.nodes[i].ready
@@ -83,6 +78,29 @@ func ask(w *World, f *kafkaversion.Facts, look *lifecycle.Viewing) {
 	if look.Wants(roll.NeedBrokers) {
 		f.Roll.Brokers = told(serves, look, w.brokers(look.Now))
 	}
+	if look.Wants(roll.NeedMembers) {
+		f.Roll.Members = transitions.Known(w.members(f, v), look.Now)
+	}
+}
+
+// members is what nodes answer that are asked directly: those that are not ready, and all of them while no majority is.
+func (w *World) members(f *kafkaversion.Facts, v *View) roll.Members {
+	ready := 0
+	for i := range f.Roll.Nodes {
+		if f.Roll.Nodes[i].Ready {
+			ready++
+		}
+	}
+	out := roll.Members{}
+	for i := range f.Roll.Nodes {
+		n := &f.Roll.Nodes[i]
+		if n.Running && (!n.Ready || 2*ready <= Nodes) {
+			serves := !w.Silent && w.majority() && w.nodes[i].ready
+			answers := !w.Silent && w.nodes[i].runs() && w.nodes[i].pod == v.Pods[i].UID
+			out[n.ID] = roll.Membership{Controller: serves, Broker: serves, Answered: answers}
+		}
+	}
+	return out
 }
 
 func told[T any](serves bool, look *lifecycle.Viewing, value T) transitions.Fact[T] {
@@ -96,7 +114,10 @@ func (w *World) quorum(now time.Time) kafka.Quorum {
 	q := kafka.Quorum{Leader: kafka.NoLeader}
 	for i := range w.nodes {
 		n := &w.nodes[i]
-		v := kafka.QuorumReplica{ID: int32(i), LastCaughtUpMillis: kafka.NotTold} //nolint:gosec // three
+		v := kafka.QuorumReplica{ID: int32(i), LastFetchMillis: kafka.NotTold, LastCaughtUpMillis: kafka.NotTold} //nolint:gosec // three
+		if n.ready || w.unnoticed(n, now) && now.Before(n.left.Add(fetch)) {
+			v.LastFetchMillis = now.UnixMilli()
+		}
 		if n.synced || w.unnoticed(n, now) && n.inSyncThen && now.Before(n.left.Add(fetch)) {
 			v.LastCaughtUpMillis = now.UnixMilli()
 		}
@@ -203,35 +224,42 @@ func blank(f *roll.Facts, asked machines.Ask) {
 	if !asked.For(roll.NeedBrokers) {
 		f.Brokers = transitions.Fact[kafka.Brokers]{}
 	}
+	if !asked.For(roll.NeedMembers) {
+		f.Members = transitions.Fact[roll.Members]{}
+	}
 }
 
-// disturbed says which nodes are not fully serving, from a live view.
-func disturbed(_ *Cluster, v *View) lifecycle.Disturbance {
+// availability says which nodes are available, from a live view.
+func availability(_ *Cluster, v *View) lifecycle.Availability {
 	f := v.Facts.Roll
-	d := lifecycle.Disturbance{NothingServing: f.NothingServing, Instances: map[string]string{}}
+	f.Quorum, f.Partitions = orUnreadable(f.Quorum), orUnreadable(f.Partitions)
+	f.Brokers, f.Members = orUnreadable(f.Brokers), orUnreadable(f.Members)
+	a := lifecycle.Availability{NothingServing: roll.NothingServing(&f).Answer == transitions.Yes}
 	for i := range f.Nodes {
-		n, target := &f.Nodes[i], fmt.Sprint(i)
+		n := &f.Nodes[i]
+		m := lifecycle.Member{
+			Name: fmt.Sprint(i), Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != ""), Ready: n.Ready,
+			Serving: roll.Serving(&f, n).Answer, InSync: !f.Now.Before(n.StartedAt.Add(session)) && !behind(&f, n.ID),
+		}
+		if m.Serving == transitions.Yes && !n.Ready && !roll.Available(&f, n) {
+			m.Serving = transitions.Unknown
+		}
 		if v.Pods[i] != nil {
-			d.Instances[target] = string(v.Pods[i].UID)
+			m.Instance = string(v.Pods[i].UID)
 		}
-		switch {
-		case !n.Running || n.StartedAt.IsZero() && n.Trouble == "":
-			d.Restarting = append(d.Restarting, target)
-			fallthrough
-		case !n.Ready:
-			d.Down = append(d.Down, target)
-			fallthrough
-		case f.Now.Before(n.StartedAt.Add(session)) || behind(&f, n.ID):
-			d.Targets = append(d.Targets, target)
-		}
+		a.Members = append(a.Members, m)
 	}
-	return d
+	return a
+}
+
+func orUnreadable[T any](fact transitions.Fact[T]) transitions.Fact[T] {
+	if !fact.Asked() {
+		return transitions.Unreadable[T](errSilent)
+	}
+	return fact
 }
 
 func behind(f *roll.Facts, id int32) bool {
-	if !f.Partitions.Asked() {
-		return false
-	}
 	partitions, known := f.Partitions.Get()
 	return known && len(kafka.OutOfSync(partitions.Suspect, id)) > 0
 }

@@ -19,6 +19,7 @@ const (
 	AnswerNo  explore.Fault = "Kafka refuses"
 	AnswerOff explore.Fault = "answer lost"
 	PodLost   explore.Fault = "pod lost"
+	Lapses    explore.Fault = "probe fails"
 )
 
 func podsOf(at *explore.Site) (out [Nodes]*Pod) {
@@ -116,11 +117,21 @@ func (w *World) run(at *explore.Site, out []explore.Happening, i int, pod *Pod) 
 			of(at).nodes[i].ready = true
 			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = true, at.Now() })
 		}})
+	case n.ready && !pod.Ready:
+		out = append(out, explore.Happening{Name: fmt.Sprintf("the probe of node %d succeeds again", i), Do: func(at *explore.Site) {
+			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = true, at.Now() })
+		}})
 	case n.ready && n.behind:
 		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d is in every ISR again", i), Do: func(at *explore.Site) { of(at).nodes[i].behind = false }})
 	case n.ready && !n.synced:
 		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d catches up", i), Do: func(at *explore.Site) { of(at).nodes[i].synced = true }})
 	}
+	return w.snapshot(at, out, i)
+}
+
+// snapshot lets a process that has run for long enough take a snapshot of its log.
+func (w *World) snapshot(at *explore.Site, out []explore.Happening, i int) []explore.Happening {
+	n := &w.nodes[i]
 	if since := later(n.started, w.lowered); n.ready && !n.never && n.logged > w.Level && at.Now().Sub(since) > interval {
 		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d takes a snapshot", i), Do: func(at *explore.Site) { of(at).nodes[i].logged = of(at).Level }})
 	}
@@ -209,6 +220,11 @@ func (w *World) fail(out []explore.Happening, i int, pod *Pod) []explore.Happeni
 	}
 	if n.runs() && n.pod == pod.UID {
 		out = append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d dies and starts again", i), Fault: Crashes, Do: func(at *explore.Site) { start(at, i, "") }})
+	}
+	if n.ready && n.pod == pod.UID && pod.Ready {
+		out = append(out, explore.Happening{Name: fmt.Sprintf("the probe of node %d fails while its process serves", i), Fault: Lapses, Do: func(at *explore.Site) {
+			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = false, at.Now() })
+		}})
 	}
 	if n.pod == "" {
 		out = append(out, explore.Happening{Name: fmt.Sprintf("the pod of node %d does not come up", i), Fault: Fails, Do: func(at *explore.Site) { start(at, i, stuckHere) }})

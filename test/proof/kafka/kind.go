@@ -89,10 +89,10 @@ func NewKind(at *explore.Site, version versionDef, rolling rollDef) (Kind, error
 			}
 			return nil
 		},
-		Disrupts:  func(e Effect) (string, bool) { return fmt.Sprint(e.Node), e.Restart },
-		Disturbed: disturbed,
-		Repair:    repair,
-		Shown:     []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
+		Disrupts:     func(e Effect) (string, bool) { return fmt.Sprint(e.Node), e.Restart },
+		Availability: availability,
+		Repair:       repair,
+		Shown:        []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
 	}, nil
 }
 

@@ -119,7 +119,7 @@ func resting(name, version string) (Subject, *World, error) {
 		World:  w, Invariant: func(_ *Cluster, w explore.World) string { return harm(w) }, Settled: settled,
 		Keep:    []string{"Set", "Pod"}, // a pod is lost by the world
 		Without: []explore.Fault{explore.ChildLost}, Part: true,
-		Faults: []explore.Fault{Crashes, Fails, Silence, AnswerNo, AnswerOff, PodLost},
+		Faults: []explore.Fault{Crashes, Fails, Silence, AnswerNo, AnswerOff, PodLost, Lapses},
 		Ages:   []time.Duration{fetch, session, 30 * time.Second, 2 * time.Minute}, Leaps: []time.Duration{31 * time.Second},
 		Passes: 250, Within: 2 * time.Hour,
 	}

@@ -1,0 +1,132 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// membersToAsk are the nodes that are to be asked directly: those that are not ready, and all of them while no broker or no
+// majority of controllers is ready. While every node is ready it costs no call.
+func (v *View) membersToAsk(look lifecycle.Viewing) []int32 {
+	if !look.Wants(roll.NeedMembers) {
+		return nil
+	}
+	all := !countReady(v).serves()
+	var out []int32
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Pod.Exists && (all || !n.Pod.Ready) {
+			out = append(out, n.ID)
+		}
+	}
+	return out
+}
+
+// memberReadings collects the answers of nodes that were asked directly.
+type memberReadings struct {
+	members roll.Members
+	at      time.Time
+	pending bool
+}
+
+// add takes in one answer. A node whose answer could not be read counts as not asked, so that nothing follows from its silence.
+func (m *memberReadings) add(id int32, r *Reading) {
+	switch {
+	case r.Pending():
+		m.pending = true
+	case r.Err == nil && r.Answer.Member != nil:
+		answer := r.Answer.Member
+		m.members[id] = roll.Membership{Broker: answer.Broker.Serving, Controller: answer.Controller.Serving, Answered: answer.Answered()}
+		if m.at.IsZero() || r.At.Before(m.at) {
+			m.at = r.At
+		}
+	}
+}
+
+// fact of all answers, with whether the kubelets of the pods are alive. It is as old as its oldest answer.
+func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, v *View) transitions.Fact[roll.Members] {
+	if m.pending {
+		return transitions.Pending[roll.Members]()
+	}
+	if m.at.IsZero() {
+		m.at = v.Now
+	}
+	alive := kubelets{reader: hosts, byHost: map[string]bool{}}
+	for id, member := range m.members {
+		lost, err := alive.lost(ctx, named(v.Objects.Pods, v.Node(id).PodName))
+		if err != nil {
+			return transitions.Unreadable[roll.Members](err)
+		}
+		member.KubeletLost = lost
+		m.members[id] = member
+	}
+	return transitions.Known(m.members, m.at)
+}
+
+// kubelets says whether kubelets are alive, and asks once per host.
+type kubelets struct {
+	reader client.Reader
+	byHost map[string]bool
+}
+
+// lost says whether the readiness of the pod is not what a kubelet that is alive reports. The node lifecycle controller marks the
+// pods of a host whose kubelet is silent as not ready, and leaves their containers as they were reported last.
+func (k *kubelets) lost(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	if pod == nil || pod.Spec.NodeName == "" {
+		return false, nil
+	}
+	ready := condition(pod, corev1.PodReady)
+	if c := container(pod.Status.ContainerStatuses, containerKafka); c != nil && c.Ready && ready != nil && ready.Status != corev1.ConditionTrue {
+		return true, nil
+	}
+	host := pod.Spec.NodeName
+	if lost, asked := k.byHost[host]; asked {
+		return lost, nil
+	}
+	lost, err := k.hostLost(ctx, host)
+	if err == nil {
+		k.byHost[host] = lost
+	}
+	return lost, err
+}
+
+var errNoHosts = errors.New("the manager was given no way to read nodes")
+
+func (k *kubelets) hostLost(ctx context.Context, host string) (bool, error) {
+	if k.reader == nil {
+		return false, errNoHosts
+	}
+	node := &corev1.Node{}
+	err := k.reader.Get(ctx, client.ObjectKey{Name: host}, node)
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("asking whether the kubelet of node %s is alive, which needs the right to get nodes: %w", host, err)
+	}
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status != corev1.ConditionTrue, nil
+		}
+	}
+	return true, nil
+}
+
+// memberQueries ask nodes directly.
+func memberQueries(ids []int32, maxAge time.Duration) []Query {
+	out := make([]Query, len(ids))
+	for i, id := range ids {
+		out[i] = Query{Question: kafkaclient.Question{About: kafkaclient.AboutMember, Broker: id}, MaxAge: maxAge}
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package roll
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Serving says whether Kafka counts on the node. Readiness is no evidence of it: a process whose probe fails, or whose kubelet
+// is lost, serves all the same.
+//
+// No demands positive evidence: the node has no process; or Kafka reports the broker as fenced or not registered, and the
+// controller as a voter that has stopped fetching and is not needed for a majority; or Kafka is silent and two independent
+// reports agree, that of its kubelet and that of the node itself, while another node answers. Unknown must be treated as serving.
+func Serving(f *Facts, n *Node) transitions.Verdict {
+	if !n.Running || n.NeverStarted {
+		return transitions.Deny(n.Name() + " has no process")
+	}
+	broker, controller := transitions.Deny(""), transitions.Deny("")
+	if n.Broker {
+		broker = brokerServing(f, n)
+	}
+	if n.Controller {
+		controller = controllerServing(f, n)
+	}
+	switch {
+	case broker.Answer == transitions.Yes, controller.Answer == transitions.Yes:
+		return transitions.Allow()
+	case broker.Answer == transitions.Unknown:
+		return broker
+	case controller.Answer == transitions.Unknown:
+		return controller
+	}
+	return transitions.Deny(n.Name() + " takes no part in the cluster")
+}
+
+func brokerServing(f *Facts, n *Node) transitions.Verdict {
+	brokers, known := f.Brokers.Get()
+	switch {
+	case !known && reachable(f) && silentBroker(f, n):
+		return transitions.Deny("does not answer")
+	case !known:
+		return f.Brokers.Gap()
+	}
+	b, registered := brokers.Find(n.ID)
+	return transitions.If(registered && b.Fencing != kafka.Fenced, "fenced or not registered")
+}
+
+// controllerServing counts a voter that fetches as serving although it lags, since a majority may need it.
+func controllerServing(f *Facts, n *Node) transitions.Verdict {
+	quorum, known := f.Quorum.Get()
+	switch {
+	case (!known || quorum.Leader == kafka.NoLeader) && reachable(f) && silentController(f, n):
+		return transitions.Deny("does not answer")
+	case !known:
+		return f.Quorum.Gap()
+	case quorum.Leader == kafka.NoLeader:
+		return transitions.Verdict{Saw: "the quorum has no leader"}
+	}
+	voter, votes := quorum.Voter(n.ID)
+	switch {
+	case !votes:
+		return transitions.Deny("no voter")
+	case n.ID == quorum.Leader, fetching(f, quorum, voter):
+		return transitions.Allow()
+	}
+	if check := kafka.QuorumSafeWithout(refilled(f, quorum), n.ID, f.Now.UnixMilli(), f.FetchTimeout); !check.Safe {
+		return transitions.Verdict{Saw: fmt.Sprintf("controller %d has stopped fetching, and the quorum has no majority without it", n.ID)}
+	}
+	return transitions.Deny("has stopped fetching")
+}
+
+// fetching says whether the voter fetched from the leader within the fetch time-out. A new leader has heard from none yet.
+func fetching(f *Facts, quorum kafka.Quorum, voter kafka.QuorumReplica) bool {
+	reference := f.Now.UnixMilli()
+	if leader, led := quorum.Voter(quorum.Leader); led && leader.LastCaughtUpMillis > 0 {
+		reference = leader.LastCaughtUpMillis
+	}
+	return voter.LastFetchMillis > 0 && reference-voter.LastFetchMillis < f.FetchTimeout.Milliseconds()
+}
+
+// Available says whether the node takes its full part: it is ready, or is shown to be in sync by evidence that is newer than
+// the loss of its readiness by one session time-out, so that a process which died with its readiness has been fenced by then.
+func Available(f *Facts, n *Node) bool {
+	switch {
+	case !n.Running:
+		return false
+	case n.Ready:
+		return true
+	case n.UnreadySince.IsZero(), Serving(f, n).Answer != transitions.Yes, InSync(f, n).Answer != transitions.Yes:
+		return false
+	}
+	proof := n.UnreadySince.Add(f.SessionTimeout)
+	return (!n.Broker || !f.Brokers.At().Before(proof) && !f.Partitions.At().Before(proof)) && (!n.Controller || !f.Quorum.At().Before(proof))
+}
+
+// reachable says that some node answered when it was asked directly: that another one is silent is then not the network's fault.
+func reachable(f *Facts) bool {
+	members, _ := f.Members.Get()
+	for _, m := range members {
+		if m.Answered || m.Broker || m.Controller {
+			return true
+		}
+	}
+	return false
+}
+
+// idle says that the node is shown to serve no client, so that taking it away takes nothing away.
+func idle(f *Facts, n *Node) bool { return Serving(f, n).Answer == transitions.No }
