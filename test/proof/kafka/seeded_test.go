@@ -179,6 +179,24 @@ func bugs() map[string]bug {
 				}
 			},
 		},
+		"readiness taken for service": {
+			found: "replicas in sync, fewer than the minimum",
+			kind: func(_ *explore.Site, k *Kind) {
+				look := k.View
+				k.View = func(ctx context.Context, c *Cluster, l lifecycle.Viewing) (*View, error) {
+					v, err := look(ctx, c, l)
+					if err != nil {
+						return v, err
+					}
+					for i := range v.Facts.Roll.Nodes {
+						n := &v.Facts.Roll.Nodes[i]
+						n.NeverStarted = n.NeverStarted || !n.Ready // as if it served no client
+					}
+					return v, nil
+				}
+			},
+			subject: func(s *Subject) { s.World, s.Settled = disturbing{selfOf(s.World), sticking}, nil },
+		},
 		"a While that shadows an exit": {
 			found:   "While says no where the exit restarted says yes",
 			version: func(d *versionDef) { stateOf(d, restarting).While = outdatedInHand },
@@ -258,6 +276,15 @@ func returning(_ *explore.Site, w *World) []explore.Happening {
 		return nil
 	}
 	return []explore.Happening{{Name: "a broker that was removed registers again", Fault: "ghost", Do: func(at *explore.Site) { of(at).ghost = true }}}
+}
+
+// sticking is the last node whose process dies and whose pod then does not start.
+func sticking(at *explore.Site, w *World) []explore.Happening {
+	pod := podsOf(at)[Nodes-1]
+	if pod == nil || !w.nodes[Nodes-1].runs() || w.nodes[Nodes-1].pod != pod.UID {
+		return nil
+	}
+	return []explore.Happening{{Name: "the process of the last node dies and does not start", Fault: "stuck", Do: func(at *explore.Site) { start(at, Nodes-1, stuckHere) }}}
 }
 
 // raising is a person who raises the level by hand while every node runs as its entry says.
