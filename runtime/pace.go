@@ -142,13 +142,14 @@ func (p *onePass[O, V, E]) slowed(lifecycle string, begins bool) bool {
 	if entry != nil {
 		c.progress(entry)
 	}
-	free := c.transitions.until(p.burst(lifecycle)-1, interval)
+	most, mostAttempts := p.burst(lifecycle)-1, float64(burstAttempts-1)
+	free := c.transitions.until(most, interval)
 	if begins {
-		if later := c.attempts.until(burstAttempts-1, interval); later.After(free) {
+		if later := c.attempts.until(mostAttempts, interval); later.After(free) {
 			free = later
 		}
 	}
-	if c.transitions.amount > p.burst(lifecycle)-1 || begins && c.attempts.amount > burstAttempts-1 {
+	if c.transitions.amount > most || begins && c.attempts.amount > mostAttempts {
 		p.exceed(lifecycle, c)
 		p.wake.at(free, p.now)
 		return true
