@@ -145,7 +145,7 @@ JARS := dist/kafka
 .PHONY: real-brokers
 real-brokers: cluster ## run the table of Kafka's behaviours on real brokers of every release in it; needs root once
 	@bin/cluster jars $(JARS)
-	DETENT_KAFKA_JARS=$(CURDIR)/$(JARS) go test -count=1 -tags realkafka -timeout 90m -v ./clients/kafka/kafkatest/realkafka
+	DETENT_KAFKA_JARS=$(CURDIR)/$(JARS) go test -count=1 -tags realkafka -timeout 90m -v ./clients/kafka/kafkatest/realkafka ./test/realbrokers
 
 PROOF    := GOGC=300 go test -p 1 -count 1 -timeout 0 -v -run 'TestWhateverHappens|TestSeeded'
 # Prints the tables of faults as Markdown. PLANS bounds how many plans of each subject are drawn.
