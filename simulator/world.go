@@ -180,6 +180,13 @@ func (w *World) SetScript(script Script) {
 	w.state.Script = script.clone()
 }
 
+// Age as kubelet.Pods.Age.
+func (w *World) Age(pod types.NamespacedName, by time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.state.pods.Age(pod, by)
+}
+
 // Snapshot is a copy of the whole state, as it is now.
 func (w *World) Snapshot() *State {
 	w.mu.Lock()

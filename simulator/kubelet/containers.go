@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // frame is what a container status has whatever its state.
@@ -86,6 +87,7 @@ func (v *visit) container(c *corev1.Container) corev1.ContainerStatus {
 		*s.Started = true
 		s.Ready = p.Ready || !isMain
 		s.State = v.running(p.StartedAt)
+		s.State.Running.StartedAt = metav1.NewTime(s.State.Running.StartedAt.Add(-p.Aged))
 		if isMain {
 			v.past(&s, c)
 		}

@@ -40,6 +40,21 @@ func TestAReadyPodLapsesAfterItsProbeHasFailedAsOftenAsItMay(t *testing.T) {
 	}
 }
 
+func TestAnAgedProcessShowsAsStartedEarlierUntilItEnds(t *testing.T) {
+	s := newStage(t).until(10_000)
+	s.host.exits = []int64{20_000}
+	s.pods.Age(types.NamespacedName{Namespace: "prod", Name: "orders-brokers-3"}, time.Hour)
+	s.until(11_000)
+	startedAt := func() metav1.Time { return s.pod.Status.ContainerStatuses[0].State.Running.StartedAt }
+	if diff := cmp.Diff(metav1.NewTime(epoch.Add(-time.Hour+time.Second)), startedAt()); diff != "" {
+		t.Errorf("start of an aged process (-want +got):\n%s", diff)
+	}
+	s.until(30_000)
+	if diff := cmp.Diff(metav1.NewTime(epoch.Add(23*time.Second)), startedAt()); diff != "" {
+		t.Errorf("start of the process after it (-want +got):\n%s", diff)
+	}
+}
+
 func TestTheProcessRunsOnWhenTheKubeletIsLost(t *testing.T) {
 	s := newStage(t).loseKubelet(false).until(10_000)
 	before := s.pod.Status.DeepCopy()

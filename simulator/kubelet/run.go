@@ -24,7 +24,7 @@ func (v *visit) initialize() {
 
 func (v *visit) start() {
 	p := v.p
-	p.Initialized, p.StartedAt, p.Ready, p.Due = true, v.Now, false, 0
+	p.Initialized, p.StartedAt, p.Aged, p.Ready, p.Due = true, v.Now, 0, false, 0
 	p.Step = Running
 	v.tell("Started", "Started container %s", mainContainer(v.Pod))
 	p.ProbeAt, p.Misses = v.Now+probeOf(v.Pod).delay, 0

@@ -53,7 +53,7 @@ func startWorld(ctx context.Context, config *rest.Config, scheme *k8sruntime.Sch
 	options := simulator.Options{Table: table, Topics: []simulator.Topic{{Name: "orders", Partitions: 3}}}
 	w.World = simulator.NewWorld(options, clock.RealClock{}, speed)
 	w.SetScript(simulator.Script{BadImages: []string{badComponent}})
-	w.script = &script{world: w.World, never: map[types.NamespacedName]bool{}}
+	w.script = &script{world: w.World, never: map[types.NamespacedName]bool{}, crashing: map[types.NamespacedName]bool{}}
 	w.born.script = w.script
 	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{
 		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(time.Second),
@@ -87,6 +87,8 @@ type script struct {
 	mu    sync.Mutex
 	world *simulator.World
 	never map[types.NamespacedName]bool
+	// crashing are pods whose process dies as soon as it has started.
+	crashing map[types.NamespacedName]bool
 }
 
 // neverReady keeps a pod from passing its probe, or lets it.
@@ -98,7 +100,28 @@ func (s *script) neverReady(pod types.NamespacedName, never bool) {
 	} else {
 		delete(s.never, pod)
 	}
-	s.world.SetScript(simulator.Script{FailingProbes: slices.Collect(maps.Keys(s.never)), BadImages: []string{badComponent}})
+	s.set()
+}
+
+// crash the process of a pod again and again, or let it run.
+func (s *script) crash(pod types.NamespacedName, yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if yes {
+		s.crashing[pod] = true
+	} else {
+		delete(s.crashing, pod)
+	}
+	s.set()
+}
+
+// set what goes wrong; s.mu is held.
+func (s *script) set() {
+	all := simulator.Script{FailingProbes: slices.Collect(maps.Keys(s.never)), BadImages: []string{badComponent}}
+	for pod := range s.crashing {
+		all.Crashes = append(all.Crashes, simulator.Crash{NamespacedName: pod, Words: "crashed by a test"})
+	}
+	s.world.SetScript(all)
 }
 
 // births are the pods that ever existed.

@@ -220,6 +220,15 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 	return mgr.Add(lab.Closing(polled.Close))
 }
 
+// Begin ages every process, so that none counts as starting up when a change begins.
+func (e *estate) Begin() {
+	e.lands.now(e.namespace, func(l *land) {
+		for _, p := range l.state.Pods().All() {
+			l.state.Pods().Age(p.NamespacedName, time.Hour)
+		}
+	})
+}
+
 // Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen, and
 // whether pools and pod sets still show an older look at their pods.
 func (e *estate) Lingers(tape *campaign.Tape) string {

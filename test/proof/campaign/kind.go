@@ -143,6 +143,9 @@ func (w alone[O, V, E]) Register(mgr ctrl.Manager, options lifecycle.Options, _ 
 	}})
 }
 
+// Begin implements World.
+func (alone[O, V, E]) Begin() {}
+
 // Lingers implements World.
 func (alone[O, V, E]) Lingers(*Tape) string { return "" }
 

@@ -49,6 +49,7 @@ func (s *stage) run(ctx context.Context, plan Plan) *Result {
 	r.hop = s.changed
 	s.world.Effects()
 	s.world.Harm()
+	s.world.Begin()
 	if err := s.strike(ctx, plan, since, r); err != nil {
 		r.Lost = err.Error()
 	}

@@ -62,6 +62,8 @@ type Passes struct {
 type World interface {
 	// Register wires the operator. around wraps effects on other systems.
 	Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passes Passes) error
+	// Begin is called before each change, of a world at rest.
+	Begin()
 	// Lingers says what is still to be learned of an object that rests already, or nothing.
 	Lingers(*Tape) string
 	// Effects are those on other systems since it was last asked, in order.
