@@ -21,8 +21,8 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// outageLasts is 50 simulated seconds: a probe that fails needs 15 until the pod lapses.
-const outageLasts = 2500 * time.Millisecond
+// outageLasts is 80 simulated seconds: a probe that fails needs 15 until the pod lapses, and a permission may be 30 old.
+const outageLasts = 4 * time.Second
 
 // The classes of outages.
 const (
