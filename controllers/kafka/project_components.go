@@ -48,11 +48,11 @@ func rollout(want, have *appsv1.Deployment) string {
 	if s.UpdatedReplicas >= pods && s.AvailableReplicas >= s.UpdatedReplicas && s.Replicas <= s.UpdatedReplicas {
 		return ""
 	}
-	text := fmt.Sprintf("has %d of %d updated pods available", min(s.UpdatedReplicas, s.AvailableReplicas), pods)
+	parts := []string{fmt.Sprintf("has %d of %d updated pods available", min(s.UpdatedReplicas, s.AvailableReplicas), pods)}
 	for i := range s.Conditions {
 		if c := &s.Conditions[i]; c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse || c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
-			text += ": " + c.Message
+			parts = append(parts, c.Message)
 		}
 	}
-	return text
+	return strings.Join(parts, ": ")
 }

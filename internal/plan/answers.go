@@ -13,7 +13,7 @@ import (
 )
 
 // finalized is the level of metadata.version: as the World says, else as the status does, else the highest that every process runs.
-// It is 0 where the status has a name that means no level known here: which level that is is unknown, and no other stands in for it.
+// It is 0 where the status has a name that means no level known here: that level is unknown, and no other level replaces it.
 func (b *background) finalized() int16 {
 	if level, err := metadataLevel(b.told.MetadataVersion); err == nil {
 		return level
