@@ -34,6 +34,7 @@ func Recipes() []Recipe {
 		goProgram("pause", "detent.local/pause:1", program{module: "test/cluster", pkg: "./pause", name: "pause", user: "65535"}),
 		goProgram("dns", "detent.local/dns:1", program{module: "test/cluster/dns", pkg: ".", name: "dns"}),
 		goProgram("tools", "detent.local/tools:1", program{module: "test/cluster", pkg: "./tools", name: "tools", user: "65532"}),
+		goProgram("exporter", "docker.io/danielqsj/kafka-exporter:v1.9.0", program{module: "test/cluster", pkg: "./exporter", name: "kafka-exporter", user: "65534"}),
 		goProgram("operator", "docker.io/library/detent:latest", program{pkg: "./cmd/detent", name: "detent", user: "65532"}),
 		goProgram("hello", "docker.io/library/detent-hello:latest", program{pkg: "./examples/hello/cmd", name: "hello", user: "65532"}),
 	}
