@@ -22,6 +22,14 @@ func ObjectMissing(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
+// IgnoreMissing returns nil for an object that does not exist, and every other error as it is.
+func IgnoreMissing(err error) error {
+	if ObjectMissing(err) {
+		return nil
+	}
+	return err
+}
+
 // gone asks the API server whether the object is deleted, or another one has its name. It says no when that cannot be read.
 func (r *Reconciler[O, V, E]) gone(ctx context.Context, object O) bool {
 	ctx, cancel := context.WithTimeout(ctx, r.patience)

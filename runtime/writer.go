@@ -111,7 +111,7 @@ func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
 	switch {
 	case apierrors.IsTooManyRequests(err):
 		return fmt.Errorf("evicting pod %s/%s: %w: %w", pod.Namespace, pod.Name, ErrWait, err)
-	case apierrors.IsNotFound(err):
+	case ObjectMissing(err):
 	case err != nil:
 		return fmt.Errorf("evicting pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}

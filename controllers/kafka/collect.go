@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,7 +66,7 @@ func (v *View) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, look li
 		}
 		pool := &kafkav1beta2.KafkaNodePool{}
 		switch err := look.Read.Get(ctx, client.ObjectKey{Namespace: kafka.Namespace, Name: n.Pool}, pool); {
-		case apierrors.IsNotFound(err):
+		case lifecycle.ObjectMissing(err):
 		case errors.Is(err, lifecycle.ErrBehind):
 			return err
 		case err != nil:

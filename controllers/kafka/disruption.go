@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -39,7 +38,7 @@ func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() er
 	}
 	cluster := &kafkav1beta2.Kafka{}
 	if err := d.Live.Get(ctx, name, cluster); err != nil {
-		if apierrors.IsNotFound(err) {
+		if lifecycle.ObjectMissing(err) {
 			return fmt.Errorf("taking pod %s away: %w: its Kafka %s does not exist", pod.Name, lifecycle.ErrWait, name)
 		}
 		return fmt.Errorf("reading Kafka %s before pod %s is taken away: %w", name, pod.Name, err)

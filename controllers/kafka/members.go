@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
@@ -109,7 +108,7 @@ func (k *kubelets) hostLost(ctx context.Context, host string) (bool, error) {
 	node := &corev1.Node{}
 	err := k.reader.Get(ctx, client.ObjectKey{Name: host}, node)
 	switch {
-	case apierrors.IsNotFound(err):
+	case lifecycle.ObjectMissing(err):
 		return true, nil
 	case err != nil:
 		return false, fmt.Errorf("asking whether the kubelet of node %s is alive, which needs the right to get nodes: %w", host, err)

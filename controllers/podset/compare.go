@@ -6,13 +6,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // entry of a set.
@@ -144,7 +144,7 @@ func ownedByOther(pod *corev1.Pod, set *corev1beta2.StrimziPodSet) bool {
 func (r *Reconciler) stopped(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	m := &corev1.ConfigMap{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: record.Name(pod.Name)}, m)
-	if apierrors.IsNotFound(err) {
+	if lifecycle.ObjectMissing(err) {
 		return false, nil
 	}
 	return err == nil && m.Data[record.KeyStop] == "true", err

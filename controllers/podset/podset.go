@@ -61,7 +61,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	set := &corev1beta2.StrimziPodSet{}
 	err := r.Client.Get(ctx, request.NamespacedName, set)
 	switch {
-	case apierrors.IsNotFound(err):
+	case lifecycle.ObjectMissing(err):
 		r.forget(r.uids.gone(request.NamespacedName))
 		return reconcile.Result{}, nil
 	case err != nil:
@@ -149,7 +149,7 @@ func (r *Reconciler) pods(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet, pods []*corev1.Pod, write lifecycle.Writer) (time.Duration, error) {
 	live := &corev1beta2.StrimziPodSet{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(set), live); err != nil {
-		return 0, client.IgnoreNotFound(err)
+		return 0, lifecycle.IgnoreMissing(err)
 	}
 	if live.UID != set.UID || live.DeletionTimestamp != nil {
 		return 0, nil
@@ -215,7 +215,7 @@ func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet,
 	}
 	have := &corev1.Pod{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(pod), have); err != nil {
-		return client.IgnoreNotFound(err)
+		return lifecycle.IgnoreMissing(err)
 	}
 	for name, value := range set.Spec.Selector.MatchLabels {
 		if have.Labels[name] != value {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -380,18 +382,24 @@ func TestAPodThatExistsAlready(t *testing.T) {
 }
 
 func TestFailuresAreNamed(t *testing.T) {
-	r := newRig(t, setOf(t, "r1", "c-p-0"))
-	broken := errors.New("etcd is on fire")
-	r.Live = interceptor.NewClient(fake.NewClientBuilder().WithScheme(r.Client.Scheme()).Build(), interceptor.Funcs{
-		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-			return broken
-		},
-	})
-	_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "c-p"}})
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "ns/c-p") {
-		t.Errorf("error %v", err)
-	}
-	if len(r.writes) > 0 {
-		t.Errorf("writes %v", r.writes)
+	for name, broken := range map[string]error{
+		"the API server fails":          errors.New("etcd is on fire"),
+		"pod sets are no longer served": apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "strimzipodsets"}, "c-p", "the server could not find the requested resource", 0, true),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, setOf(t, "r1", "c-p-0"))
+			r.Live = interceptor.NewClient(fake.NewClientBuilder().WithScheme(r.Client.Scheme()).Build(), interceptor.Funcs{
+				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+					return broken
+				},
+			})
+			_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "c-p"}})
+			if !errors.Is(err, broken) || !strings.Contains(err.Error(), "ns/c-p") {
+				t.Errorf("error %v", err)
+			}
+			if len(r.writes) > 0 {
+				t.Errorf("writes %v", r.writes)
+			}
+		})
 	}
 }
