@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -64,6 +65,8 @@ type Options struct {
 	LeaseDuration time.Duration
 	// MetricsAddress and HealthAddress to listen on; "0" for not at all.
 	MetricsAddress, HealthAddress string
+	// Registry takes the metrics of lifecycles, and takes those of one manager. Default: the one that MetricsAddress serves.
+	Registry prometheus.Registerer
 	// KafkaProxy is the address of an HTTP proxy that brokers are reached through; empty for directly.
 	KafkaProxy string
 	// Adopt permits running over another operator's CRDs and leases.
@@ -133,7 +136,10 @@ func managerOptions(o Options, scheme *k8sruntime.Scheme, lead *leadership) ctrl
 
 // register adds the controllers and the checks, and returns the Kafka side of the former, which must be closed.
 func register(mgr ctrl.Manager, o Options, lead *leadership) (*kafka.Polled, error) {
-	gauges, err := lifecycle.NewMetrics(metrics.Registry)
+	if o.Registry == nil {
+		o.Registry = metrics.Registry
+	}
+	gauges, err := lifecycle.NewMetrics(o.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}

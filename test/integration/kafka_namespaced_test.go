@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,7 +70,7 @@ var _ = Describe("the manager with rights in one namespace", func() {
 			ended <- operator.Run(running, operator.Options{
 				Config: credentials, Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test", Finalizing: kafkacontroller.FinalizeAutomatically},
 				Namespaces: []string{sc.namespace}, DeadlineScale: 0.15, Workers: 4, LeaderElection: true, LeaderNamespace: sc.namespace,
-				MetricsAddress: "0", HealthAddress: "0", KafkaProxy: listener.Addr().String(), SkipNameValidation: true, Log: logr.Discard(),
+				MetricsAddress: "0", HealthAddress: "0", Registry: prometheus.NewRegistry(), KafkaProxy: listener.Addr().String(), SkipNameValidation: true, Log: logr.Discard(),
 			})
 		}()
 		DeferCleanup(func() {
