@@ -29,7 +29,7 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 	members := memberReadings{members: roll.Members{}}
 	defer func() {
 		if look.Wants(roll.NeedMembers) {
-			v.Members = members.fact(ctx, c.Hosts, v)
+			v.Members = members.fact(ctx, c.Hosts, kafka, v)
 		}
 	}()
 	if len(queries) == 0 {

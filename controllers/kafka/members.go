@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -52,8 +53,9 @@ func (m *memberReadings) add(id int32, r *Reading) {
 	}
 }
 
-// fact of all answers, with whether the kubelets of the pods are alive. It is as old as its oldest answer.
-func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, v *View) transitions.Fact[roll.Members] {
+// fact of all answers, with whether the kubelets of the pods are alive. It is as old as its oldest answer. A kubelet matters, and
+// is asked for, only where the node does not serve in all its roles and has not been ready for one session time-out: not in an ordinary restart.
+func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, kafka *kafkav1beta2.Kafka, v *View) transitions.Fact[roll.Members] {
 	if m.pending {
 		return transitions.Pending[roll.Members]()
 	}
@@ -61,8 +63,14 @@ func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, v *View)
 		m.at = v.Now
 	}
 	alive := kubelets{reader: hosts, byHost: map[string]bool{}}
+	session := sessionTimeout(kafka)
 	for id, member := range m.members {
-		lost, err := alive.lost(ctx, named(v.Objects.Pods, v.Node(id).PodName))
+		n := v.Node(id)
+		serves := (member.Broker || !n.RolesRunning.Broker) && (member.Controller || !n.RolesRunning.Controller)
+		if serves || n.Pod.Ready || m.at.Before(n.Pod.UnreadySince.Add(session)) {
+			continue
+		}
+		lost, err := alive.lost(ctx, named(v.Objects.Pods, n.PodName))
 		if err != nil {
 			return transitions.Unreadable[roll.Members](err)
 		}

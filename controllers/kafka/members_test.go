@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -121,6 +122,35 @@ func TestMembersAreAskedOnlyOfNodesThatAreNotReady(t *testing.T) {
 			}
 			if got, want := v.Members.Asked(), len(tc.needs) > 0; got != want {
 				t.Errorf("members are asked for: %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestKubeletsAreAskedForOnlyWhereTheyMatter(t *testing.T) {
+	both := Roles{Controller: true, Broker: true}
+	for name, tc := range map[string]struct {
+		member roll.Membership
+		ago    time.Duration
+		want   []string
+	}{
+		"a restart that takes less than a session": {ago: 8 * time.Second},
+		"silent for a session":                     {ago: 9 * time.Second, want: []string{"alive"}},
+		"it serves in both roles":                  {ago: time.Hour, member: roll.Membership{Controller: true, Broker: true}},
+		"it serves in one role":                    {ago: time.Hour, member: roll.Membership{Controller: true}, want: []string{"alive"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := hosted("alive", false, false)
+			pod.Name = "c-p-1"
+			v := &View{Now: noon, Nodes: []Node{{ID: 1, PodName: pod.Name, RolesRunning: both, Pod: Pod{Exists: true, UnreadySince: noon.Add(-tc.ago)}}}}
+			v.Objects.Pods = []*corev1.Pod{pod}
+			h := &hosts{ready: map[string]corev1.ConditionStatus{"alive": corev1.ConditionTrue}}
+			m := memberReadings{members: roll.Members{1: tc.member}, at: noon}
+			if got := m.fact(t.Context(), h, &kafkav1beta2.Kafka{}, v); !got.Asked() {
+				t.Errorf("members %s, want them to be asked for", got)
+			}
+			if diff := cmp.Diff(tc.want, h.asked); diff != "" {
+				t.Errorf("hosts asked for (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ const (
 // rollFacts are the nodes that take part in a roll: those that are wanted, and those that still have a pod.
 func rollFacts(k *kafkav1beta2.Kafka, v *View, outdated func(*Node) bool) roll.Facts {
 	f := roll.Facts{
-		Now: v.Now, SessionTimeout: setting(k, "broker.session.timeout.ms", defaultSessionTimeout),
+		Now: v.Now, SessionTimeout: sessionTimeout(k),
 		FetchTimeout: setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
 		Quorum:       v.Quorum, Partitions: v.Partitions, Brokers: v.Brokers, Members: v.Members,
 		Nodes: make([]roll.Node, 0, len(v.Nodes)),
@@ -39,6 +39,11 @@ func rollFacts(k *kafkav1beta2.Kafka, v *View, outdated func(*Node) bool) roll.F
 		})
 	}
 	return f
+}
+
+// sessionTimeout is how long Kafka takes a silent broker for alive.
+func sessionTimeout(k *kafkav1beta2.Kafka) time.Duration {
+	return setting(k, "broker.session.timeout.ms", defaultSessionTimeout)
 }
 
 // setting reads a configured time in milliseconds.

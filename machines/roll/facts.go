@@ -68,9 +68,10 @@ func (n *Node) starting(now time.Time) bool {
 	return n.Running && !n.Ready && n.Trouble == "" && !n.StartedAt.IsZero() && now.Before(n.StartedAt.Add(readyDeadline))
 }
 
-// coming says whether the node may be up in a moment: nothing is known to be wrong with it, and it has not had its time.
+// coming says whether the node may be up in a moment: its pod is away or terminating and comes back, or nothing is known to be
+// wrong with it, and it has not had its time.
 func (n *Node) coming(now time.Time) bool {
-	return !n.Ready && n.Trouble == "" && (n.StartedAt.IsZero() || now.Before(n.StartedAt.Add(readyDeadline)))
+	return !n.Ready && n.Trouble == "" && (!n.Running || n.StartedAt.IsZero() || now.Before(n.StartedAt.Add(readyDeadline)))
 }
 
 // Facts of a roll.

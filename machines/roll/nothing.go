@@ -12,28 +12,27 @@ func NothingServing(f *Facts) transitions.Verdict {
 	if _, known := f.Members.Get(); !known {
 		return f.Members.Gap()
 	}
-	brokers, controllers, silentBrokers, silentControllers := 0, 0, 0, 0
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		if n.Broker {
-			brokers++
-			silentBrokers += one(silentBroker(f, n))
-		}
-		if n.Controller {
-			controllers++
-			silentControllers += one(silentController(f, n))
-		}
-	}
+	brokers := count(f, func(n *Node) bool { return n.Broker })
+	silentBrokers := count(f, func(n *Node) bool { return n.Broker && silentBroker(f, n) })
+	controllers := count(f, func(n *Node) bool { return n.Controller })
 	noBroker := brokers > 0 && silentBrokers == brokers
-	noMajority := controllers > 0 && 2*(controllers-silentControllers) <= controllers
+	noMajority := controllers > 0 && 2*servingControllers(f) <= controllers
 	return transitions.If(noBroker || noMajority, "a node serves, or may serve")
 }
 
-func one(is bool) int {
-	if is {
-		return 1
+// servingControllers counts the controllers that may serve: all that are not shown to be silent.
+func servingControllers(f *Facts) int {
+	return count(f, func(n *Node) bool { return n.Controller && !silentController(f, n) })
+}
+
+func count(f *Facts, which func(*Node) bool) int {
+	n := 0
+	for i := range f.Nodes {
+		if which(&f.Nodes[i]) {
+			n++
+		}
 	}
-	return 0
+	return n
 }
 
 // silentBroker says that the node is shown not to serve as a broker, by its kubelet and by itself.
@@ -82,13 +81,7 @@ func silent(f *Facts, n *Node, takesPart func(Membership) bool) bool {
 // is something to protect among them, and what brought the brokers down is not carried on to one controller after the other.
 // Without a broker there may be none to ask for the quorum; then what the other controllers answer stands in for it.
 func keepsQuorum(f *Facts, n *Node) transitions.Verdict {
-	controllers, serving := 0, 0
-	for i := range f.Nodes {
-		if o := &f.Nodes[i]; o.Controller {
-			controllers++
-			serving += one(!silentController(f, o))
-		}
-	}
+	controllers, serving := count(f, func(o *Node) bool { return o.Controller }), servingControllers(f)
 	if !n.Controller || 2*serving <= controllers {
 		return transitions.Allow()
 	}
@@ -105,11 +98,5 @@ func keepsQuorum(f *Facts, n *Node) transitions.Verdict {
 // answering counts the controllers that are ready or answer as members of a quorum: positive evidence only.
 func answering(f *Facts) int {
 	members, _ := f.Members.Get()
-	count := 0
-	for i := range f.Nodes {
-		if n := &f.Nodes[i]; n.Controller && n.Running && (n.Ready || members[n.ID].Controller) {
-			count++
-		}
-	}
-	return count
+	return count(f, func(n *Node) bool { return n.Controller && n.Running && (n.Ready || members[n.ID].Controller) })
 }

@@ -71,6 +71,11 @@ func TestSafe(t *testing.T) {
 			nodes:  rolltest.Dual(3, rolltest.Gone(1), rolltest.Starting(2, 9*time.Minute), rolltest.NothingServes),
 			want:   no("nothing serves, and on their way: my-cluster-pool-1, my-cluster-pool-2"),
 		},
+		"nothing serves, and the pod of another that ran for long is terminating": {
+			reason: "its process may serve for as long as it is given",
+			nodes:  rolltest.Dual(3, rolltest.Terminating(1), rolltest.Down(2), rolltest.NothingServes),
+			want:   no("nothing serves, and on their way: my-cluster-pool-1"),
+		},
 		"nothing serves, and another has been starting for ten minutes": {
 			nodes: rolltest.Dual(3, rolltest.Down(1), rolltest.Starting(2, 10*time.Minute), rolltest.NothingServes), want: yes,
 		},

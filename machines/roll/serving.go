@@ -10,12 +10,13 @@ import (
 // Serving says whether Kafka counts on the node. Readiness is no evidence of it: a process whose probe fails, or whose kubelet
 // is lost, serves all the same.
 //
-// No demands positive evidence: the node has no process; or Kafka reports the broker as fenced or not registered, and the
-// controller as a voter that has stopped fetching and is not needed for a majority; or Kafka is silent and two independent
-// reports agree, that of its kubelet and that of the node itself, while another node answers. Unknown must be treated as serving.
+// No requires positive evidence: the node has no process, or its pod is terminating anyway; or Kafka reports the broker as
+// fenced or not registered, and the controller as a voter that has stopped fetching and is not needed for a majority; or Kafka
+// is silent and two independent reports agree, that of its kubelet and that of the node itself, while another node answers.
+// Unknown must be treated as serving.
 func Serving(f *Facts, n *Node) transitions.Verdict {
 	if !n.Running || n.NeverStarted {
-		return transitions.Deny(n.Name() + " has no process")
+		return transitions.Deny(n.Name() + " has no process, or its pod is terminating")
 	}
 	broker, controller := transitions.Deny(""), transitions.Deny("")
 	if n.Broker {

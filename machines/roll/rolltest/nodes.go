@@ -162,6 +162,11 @@ func Gone(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} })
 }
 
+// Terminating is a node whose process has run for an hour and whose pod is on its way out.
+func Terminating(id int32) Change {
+	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready = false, false })
+}
+
 // Starting is a node whose process was started so long ago, is not ready yet and takes no part yet.
 func Starting(id int32, ago time.Duration) Change {
 	return All(each([]int32{id}, func(n *roll.Node) {
