@@ -6,9 +6,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// An API server does not look at format. An integer that 32 bits do not hold would be stored, and then no list of the kind could be
-// read any more: one resource would stop the manager for all of them.
-func TestEveryIntegerOf32BitsIsBounded(t *testing.T) {
+// An API server does not validate format. It would store an integer that does not fit into 32 bits, and then decoding a list of the
+// kind would fail: one resource would stop the manager for all of them.
+func TestDefinitionsBoundEvery32BitInteger(t *testing.T) {
 	for _, definition := range definitions(t) {
 		for i := range definition.Spec.Versions {
 			version := &definition.Spec.Versions[i]

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What kubectl get prints is decided by the API server from the columns of the definition; this asks its own code.
-func TestColumns(t *testing.T) {
+// The API server renders what kubectl get prints from the columns of the definition; the test runs the same code.
+func TestDefinitionsColumns(t *testing.T) {
 	since := time.Now().Add(-30 * time.Minute).UTC().Format(time.RFC3339)
 	status := `
 metadata: {name: orders, creationTimestamp: "` + since + `"}

@@ -1,5 +1,5 @@
-// Package crds carries the CustomResourceDefinitions of every kind that Detent drives, so that a local control plane, tests and
-// previews use exactly what is installed in a cluster. They are generated from the Go types below this folder.
+// Package crds embeds the CustomResourceDefinitions of every kind that Detent reconciles, so that a local control plane, tests
+// and plans use the definitions that are installed in a cluster. They are generated from the Go types below this folder.
 package crds
 
 import (
@@ -14,8 +14,8 @@ import (
 //go:embed generated/*.yaml
 var generated embed.FS
 
-// Definitions are the CustomResourceDefinitions, in the order of their names. Every call decodes them anew, so that a caller may
-// change what it gets. An error means that the binary was built with a broken file and names it.
+// Definitions returns the CustomResourceDefinitions, sorted by name. Every call decodes them again, so that a caller may modify
+// the result. An error names the embedded file that cannot be decoded.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	paths, err := fs.Glob(generated, "generated/*.yaml")
 	if err != nil {

@@ -22,7 +22,7 @@ func definitions(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 }
 
 // The API server estimates the cost of every rule when a definition is created; a missing bound shows up here.
-func TestAnAPIServerTakesEveryDefinition(t *testing.T) {
+func TestDefinitionsAreValid(t *testing.T) {
 	for _, definition := range definitions(t) {
 		t.Run(definition.Name, func(t *testing.T) {
 			apiextensionsv1.SetDefaults_CustomResourceDefinition(definition)
@@ -49,7 +49,7 @@ func storageVersions(definition *apiextensionsv1.CustomResourceDefinition) []str
 	return names
 }
 
-func TestEveryPropertyIsDescribed(t *testing.T) {
+func TestDefinitionsDescribeEveryProperty(t *testing.T) {
 	walkAll(t, func(t *testing.T, path string, schema apiextensionsv1.JSONSchemaProps) {
 		// The description of metadata comes from the API server itself.
 		if path != "metadata" && strings.TrimSpace(schema.Description) == "" {
@@ -58,7 +58,7 @@ func TestEveryPropertyIsDescribed(t *testing.T) {
 	})
 }
 
-func TestEveryListSaysHowItIsMerged(t *testing.T) {
+func TestDefinitionsSetTheTypeOfEveryList(t *testing.T) {
 	lists := 0
 	walkAll(t, func(t *testing.T, path string, schema apiextensionsv1.JSONSchemaProps) {
 		if schema.Type != "array" {
@@ -101,7 +101,7 @@ func walk(t *testing.T, path string, schema apiextensionsv1.JSONSchemaProps, vis
 }
 
 // Without a conversion webhook a resource is read in one version exactly as it was written in another, so all must agree.
-func TestServedVersionsAgree(t *testing.T) {
+func TestDefinitionsHaveOneSchemaForAllServedVersions(t *testing.T) {
 	for _, definition := range definitions(t) {
 		t.Run(definition.Spec.Names.Kind, func(t *testing.T) {
 			if definition.Spec.Conversion != nil && definition.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
@@ -147,7 +147,7 @@ func TestDefinitionsByName(t *testing.T) {
 	}
 }
 
-func TestDefinitionsAreDecodedAnew(t *testing.T) {
+func TestDefinitionsAreDecodedOnEveryCall(t *testing.T) {
 	definitions(t)[0].Spec.Group = "changed"
 	if got := definitions(t)[0].Spec.Group; got == "changed" {
 		t.Error("a change to one caller's definitions reached another's")

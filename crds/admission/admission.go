@@ -1,5 +1,6 @@
-// Package admission answers, without an API server, whether one would take a resource as its CustomResourceDefinition stands:
-// names, types, bounds, uniqueness in lists and CEL rules. It is as strict as kubectl is by default: an unknown field is refused.
+// Package admission validates a resource against its CustomResourceDefinition as an API server does on admission, without an
+// API server: names, types, bounds, uniqueness in lists and CEL rules. It is as strict as kubectl is by default: an unknown
+// field is an error.
 package admission
 
 import (
@@ -12,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Schemas are the served versions of a set of kinds. They hold no state and may be used by several goroutines at once.
+// Schemas are the served versions of a set of kinds. They hold no state and are safe for concurrent use.
 type Schemas struct {
 	versions map[schema.GroupVersionKind]*version
 }
 
-// New compiles the schemas and CEL rules of the definitions. It fails on a definition that no API server would take.
+// New compiles the schemas and CEL rules of the definitions. It returns an error for a definition that an API server would reject.
 func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Schemas, error) {
 	schemas := &Schemas{versions: map[schema.GroupVersionKind]*version{}}
 	for _, definition := range definitions {
@@ -34,14 +35,14 @@ func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Schemas, err
 	return schemas, nil
 }
 
-// Knows says whether there is a schema for a kind.
+// Knows reports whether there is a schema for a kind.
 func (s *Schemas) Knows(kind schema.GroupVersionKind) bool {
 	_, ok := s.versions[kind]
 	return ok
 }
 
-// Create says what is wrong with a resource that is to be created; nothing when it would be taken. The resource is not changed.
-// Every error names the field. A kind without a schema is itself an error.
+// Create returns the errors with which an API server would reject the creation of a resource. An empty list means that the
+// resource is valid. Every error names the field. A kind without a schema is an error too. The resource is not modified.
 func (s *Schemas) Create(ctx context.Context, resource *unstructured.Unstructured) field.ErrorList {
 	version, unknown := s.of(resource)
 	if version == nil {
@@ -54,8 +55,8 @@ func (s *Schemas) Create(ctx context.Context, resource *unstructured.Unstructure
 	return version.validate(ctx, resource)
 }
 
-// Update says what is wrong with replacing old by resource. What was wrong before and has not changed is let pass, as an API
-// server does. Neither is changed.
+// Update returns the errors with which an API server would reject the replacement of old by resource. As in an API server, an
+// unchanged field that was invalid before is not an error (validation ratcheting). Neither object is modified.
 func (s *Schemas) Update(ctx context.Context, resource, old *unstructured.Unstructured) field.ErrorList {
 	version, unknown := s.of(resource)
 	if version == nil {

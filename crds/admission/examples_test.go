@@ -39,7 +39,7 @@ func schemas(t *testing.T) *admission.Schemas {
 	return compiled
 }
 
-func TestExamplesAreTaken(t *testing.T) {
+func TestCreateAcceptsExamples(t *testing.T) {
 	schemas := schemas(t)
 	want := map[string]int{
 		upstream + "/v1/kafka-ephemeral.yaml":                 3,
@@ -81,8 +81,8 @@ func TestExamplesAreTaken(t *testing.T) {
 	}
 }
 
-// An example that was edited would prove nothing about what people wrote.
-func TestUpstreamExamplesAreVerbatim(t *testing.T) {
+// An edited example would not prove that the original is accepted.
+func TestCreateExamplesAreUpstreamVerbatim(t *testing.T) {
 	sums, err := os.ReadFile(upstream + "/SHA256SUMS")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 // at is a path into a resource.
 func at(steps ...any) []any { return steps }
 
-func TestBadInputIsRefusedNamingTheField(t *testing.T) {
+func TestCreateNamesTheInvalidField(t *testing.T) {
 	schemas := schemas(t)
 	listeners := at("spec", "kafka", "listeners")
 	volumes := at("spec", "storage", "volumes")
@@ -107,7 +107,7 @@ func refused(t *testing.T, err error, want string) {
 	}
 }
 
-func TestGoodInputIsTaken(t *testing.T) {
+func TestCreateAcceptsValidInput(t *testing.T) {
 	schemas := schemas(t)
 	tests := map[string]*unstructured.Unstructured{
 		"cluster":                           parse(t, goodKafka),

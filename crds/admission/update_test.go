@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func TestUpdates(t *testing.T) {
+func TestUpdate(t *testing.T) {
 	schemas := schemas(t)
 	volume := at("spec", "storage", "volumes", 0)
 	tests := map[string]struct {
@@ -48,7 +48,7 @@ func TestUpdates(t *testing.T) {
 }
 
 // A resource that was stored before a rule existed has to stay editable.
-func TestOldMistakesThatStayAreLetPass(t *testing.T) {
+func TestUpdateRatchetsUnchangedInvalidFields(t *testing.T) {
 	schemas := schemas(t)
 	old := edit(t, goodKafka, "latest", "spec", "kafka", "version")
 	changed := old.DeepCopy()
@@ -60,7 +60,7 @@ func TestOldMistakesThatStayAreLetPass(t *testing.T) {
 	refused(t, schemas.Update(t.Context(), worse, old).ToAggregate(), "spec.kafka.version")
 }
 
-func TestResourcesAreLeftAsTheyAre(t *testing.T) {
+func TestSchemasDoNotModifyResources(t *testing.T) {
 	schemas := schemas(t)
 	resource := edit(t, goodKafka, "{}", "spec", "mistake")
 	before := resource.DeepCopy()
@@ -72,7 +72,7 @@ func TestResourcesAreLeftAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestKnows(t *testing.T) {
+func TestSchemasKnows(t *testing.T) {
 	schemas := schemas(t)
 	for kind, want := range map[schema.GroupVersionKind]bool{
 		{Group: "kafka.strimzi.io", Version: "v1", Kind: "Kafka"}:              true,

@@ -23,7 +23,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// version is one served version of a kind, compiled.
+// version is one compiled served version of a kind.
 type version struct {
 	namespaced bool
 	structural *structuralschema.Structural
@@ -55,13 +55,14 @@ func compile(definition *apiextensionsv1.CustomResourceDefinition, served *apiex
 	}, nil
 }
 
-// decode does to a resource what reading it from a request does: it refuses names that the schema does not have and fills in defaults.
+// decode prepares a resource as the API server prepares a request: it returns an error for each unknown field and for invalid
+// metadata, prunes unknown fields and sets defaults in place.
 func (v *version) decode(resource *unstructured.Unstructured) field.ErrorList {
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(resource.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return field.ErrorList{field.Invalid(field.NewPath("metadata"), resource.Object["metadata"], err.Error())}
 	}
-	if meta == nil { // a resource without metadata lacks a name, which is said below
+	if meta == nil { // without metadata the name is missing, which ValidateObjectMeta reports below
 		meta = &metav1.ObjectMeta{}
 	}
 	if v.namespaced && meta.Namespace == "" {
@@ -103,7 +104,7 @@ func (v *version) validateUpdate(ctx context.Context, resource, old *unstructure
 	return append(errs, broken...)
 }
 
-// blocksRules says whether rules cannot be asked of a resource with this error, because they rest on its shape or its size.
+// blocksRules reports whether an error of this type rules out the evaluation of CEL rules. They presuppose the resource's shape and size.
 func blocksRules(err *field.Error) bool {
 	switch err.Type {
 	case field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid, field.ErrorTypeNotSupported:

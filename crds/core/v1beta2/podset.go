@@ -11,8 +11,8 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 )
 
-// StrimziPodSet holds the whole definition of each pod of one KafkaNodePool.
-// A missing pod is created from its entry; a pod that runs is never changed from here: an entry takes effect when its pod is restarted.
+// StrimziPodSet holds the complete definition of each pod of one KafkaNodePool.
+// A missing pod is created from its entry. A running pod is never changed: an entry takes effect when its pod is restarted.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
@@ -20,15 +20,15 @@ import (
 // +kubebuilder:resource:path=strimzipodsets,scope=Namespaced,shortName=sps,categories=strimzi
 // +kubebuilder:printcolumn:name="Pods",type=integer,JSONPath=`.status.pods`,description="Number of pods"
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyPods`,description="Number of pods that are ready"
-// +kubebuilder:printcolumn:name="Current",type=integer,JSONPath=`.status.currentPods`,description="Number of pods that run as their entry says"
+// +kubebuilder:printcolumn:name="Current",type=integer,JSONPath=`.status.currentPods`,description="Number of pods that match their entry"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the resource was created"
 type StrimziPodSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is the pods that are wanted. Detent writes it.
+	// Spec is the desired state of the pods. Detent writes it.
 	Spec StrimziPodSetSpec `json:"spec"`
-	// Status is the pods as they are. Detent writes it.
+	// Status is the observed state of the pods. Detent writes it.
 	// +optional
 	Status StrimziPodSetStatus `json:"status,omitzero"`
 }
@@ -43,18 +43,18 @@ type StrimziPodSetList struct {
 	Items []StrimziPodSet `json:"items"`
 }
 
-// StrimziPodSetSpec is the pods that are wanted.
+// StrimziPodSetSpec is the desired state of a pod set.
 type StrimziPodSetSpec struct {
-	// Selector finds the pods of the set by their labels. Only matchLabels is looked at.
+	// Selector selects the pods of the set by their labels. Only matchLabels is used.
 	Selector metav1.LabelSelector `json:"selector"`
 
-	// Pods of the set, each one whole, with name, labels, annotations and spec.
+	// Pods of the set. Each entry is complete, with name, labels, annotations and spec.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	Pods []PodEntry `json:"pods"`
 }
 
-// PodEntry is the whole definition of one pod, kept exactly as written.
+// PodEntry is the complete definition of one pod, stored exactly as written.
 //
 // +kubebuilder:validation:Type=object
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -62,14 +62,14 @@ type PodEntry struct {
 	k8sruntime.RawExtension `json:",inline"`
 }
 
-// NewPodEntry writes a pod as an entry, with apiVersion and kind and without status. Equal pods give equal bytes, and keys are
-// sorted, so that they are also the bytes that come back from an API server.
+// NewPodEntry encodes a pod as an entry, with apiVersion and kind and without status. Equal pods give equal bytes. Keys are
+// sorted, so that an API server returns the same bytes.
 func NewPodEntry(pod *corev1.Pod) (PodEntry, error) {
 	entry, _, err := newEntry(pod)
 	return entry, err
 }
 
-// NewStampedPodEntry is NewPodEntry of a pod with one annotation more, whose value follows from the entry without it.
+// NewStampedPodEntry is NewPodEntry of a pod with one more annotation. The value of the annotation is computed from the entry without it.
 func NewStampedPodEntry(pod *corev1.Pod, annotation string, value func(bare PodEntry) string) (PodEntry, error) {
 	bare, content, err := newEntry(pod)
 	if err != nil {
@@ -100,7 +100,7 @@ func encoded(pod *corev1.Pod, content map[string]any) (PodEntry, error) {
 	return PodEntry{RawExtension: k8sruntime.RawExtension{Raw: raw}}, nil
 }
 
-// Pod reads the entry as a pod. It fails on an entry that is empty, is not a pod or has no name.
+// Pod decodes the entry. It returns an error for an entry that is empty, is not a pod or has no name.
 func (e PodEntry) Pod() (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	if err := json.Unmarshal(e.Raw, pod); err != nil {
@@ -112,13 +112,13 @@ func (e PodEntry) Pod() (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// StrimziPodSetStatus is the pods as they are.
+// StrimziPodSetStatus is the observed state of a pod set.
 type StrimziPodSetStatus struct {
-	// ObservedGeneration is the newest generation of the spec that has been acted upon.
+	// ObservedGeneration is the newest generation of the spec that has been reconciled.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions of the set. Sorted by type, then reason.
+	// Conditions of the set, sorted by type, then reason.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -130,13 +130,13 @@ type StrimziPodSetStatus struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	Pods int32 `json:"pods"`
 
-	// ReadyPods is how many of them are ready.
+	// ReadyPods is the number of pods that are ready.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	ReadyPods int32 `json:"readyPods"`
 
-	// CurrentPods is how many of them run as their entry says.
+	// CurrentPods is the number of pods that match their entry.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647

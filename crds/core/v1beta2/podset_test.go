@@ -21,7 +21,7 @@ func pod() *corev1.Pod {
 	}
 }
 
-func TestPodEntryKeepsAPod(t *testing.T) {
+func TestNewPodEntryKeepsThePod(t *testing.T) {
 	entry, err := v1beta2.NewPodEntry(pod())
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestPodEntryKeepsAPod(t *testing.T) {
 	}
 }
 
-func TestEqualPodsGiveEqualEntries(t *testing.T) {
+func TestNewPodEntryOfEqualPodsIsEqual(t *testing.T) {
 	first, err := v1beta2.NewPodEntry(pod())
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestEqualPodsGiveEqualEntries(t *testing.T) {
 }
 
 // The revision of a pod is a hash of its entry: an entry that changed on its way through an API server would restart the pod.
-func TestEntryBytesSurviveAnAPIServer(t *testing.T) {
+func TestPodEntryBytesSurviveAnAPIServer(t *testing.T) {
 	given := pod()
 	given.Spec.Containers[0].Args = []string{"a<b", "c&d"}
 	given.Status.Phase = corev1.PodRunning
@@ -100,7 +100,7 @@ func TestEntryBytesSurviveAnAPIServer(t *testing.T) {
 	}
 }
 
-func TestAStampedEntryIsThatOfAPodWithTheAnnotation(t *testing.T) {
+func TestNewStampedPodEntry(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{"the only one": nil, "one more": {"a": "b"}} {
 		t.Run(name, func(t *testing.T) {
 			given := pod()
@@ -130,7 +130,7 @@ func TestAStampedEntryIsThatOfAPodWithTheAnnotation(t *testing.T) {
 	}
 }
 
-func TestNewPodEntryLeavesThePodAlone(t *testing.T) {
+func TestNewPodEntryDoesNotModifyThePod(t *testing.T) {
 	given := pod()
 	if _, err := v1beta2.NewPodEntry(given); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestNewPodEntryLeavesThePodAlone(t *testing.T) {
 	}
 }
 
-func TestEntriesThatAreNoPod(t *testing.T) {
+func TestPodEntryPodRejectsInvalidEntries(t *testing.T) {
 	for name, raw := range map[string]string{"nothing": ``, "a list": `[]`, "a wrong type": `{"spec": "kafka"}`, "no name": `{"kind": "Pod"}`} {
 		t.Run(name, func(t *testing.T) {
 			entry := v1beta2.PodEntry{RawExtension: k8sruntime.RawExtension{Raw: []byte(raw)}}
@@ -151,7 +151,7 @@ func TestEntriesThatAreNoPod(t *testing.T) {
 	}
 }
 
-func TestSchemeKnowsThePodSet(t *testing.T) {
+func TestAddToSchemeRegistersThePodSet(t *testing.T) {
 	scheme := k8sruntime.NewScheme()
 	if err := v1beta2.AddToScheme(scheme); err != nil {
 		t.Fatal(err)

@@ -15,12 +15,13 @@ const (
 	KindStrimziPodSet = "StrimziPodSet"
 )
 
-// GroupVersion is what apiVersion says on the kinds of this package.
+// GroupVersion is the apiVersion of the kinds of this package.
 func GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: Group, Version: Version}
 }
 
-// AddToScheme registers the kinds of this package and their lists. It never fails; the error is there so that it fits a k8sruntime.SchemeBuilder.
+// AddToScheme registers the kinds of this package and their lists. It never returns an error; the result has the type that
+// k8sruntime.SchemeBuilder requires.
 func AddToScheme(scheme *k8sruntime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion(), &StrimziPodSet{}, &StrimziPodSetList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())

@@ -1,6 +1,6 @@
-// Package v1 is the newer served version of the kafka.strimzi.io API. It has the schema of v1beta2, field by field, and
-// shares its Go types for spec and status: the API server turns one version into the other by changing apiVersion alone.
-// It comes first in discovery, so that it is what kubectl shows.
+// Package v1 is the newer served version of the kafka.strimzi.io API. It has the same schema as v1beta2, field by field, and
+// shares its Go types for spec and status: the API server converts between the versions by changing apiVersion alone.
+// It comes first in discovery, so that kubectl shows it.
 //
 // +kubebuilder:object:generate=true
 // +groupName=kafka.strimzi.io

@@ -7,17 +7,17 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// KafkaNodePool is a group of nodes of one Kafka cluster that have role, storage and resources in common.
+// KafkaNodePool is a group of nodes of one Kafka cluster with the same roles, storage and resources.
 // The label strimzi.io/cluster names the cluster.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.labelSelector
 // +kubebuilder:resource:path=kafkanodepools,scope=Namespaced,shortName=knp,categories=strimzi
-// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.spec.replicas`,description="Number of nodes that are wanted"
+// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.spec.replicas`,description="Desired number of nodes"
 // +kubebuilder:printcolumn:name="Roles",type=string,JSONPath=`.status.roles`,description="Roles of the nodes"
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether every wanted node of the pool is in place and serving"
-// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.summary.state`,description="Where the first lifecycle stands that is not at rest"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether every desired node of the pool is in place and serving"
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.summary.state`,description="State of the first lifecycle that is not at rest"
 // +kubebuilder:printcolumn:name="For",type=date,JSONPath=`.status.summary.since`,description="Time in that state"
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.summary.progress`,description="How much of the attempt is done"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the resource was created"
@@ -28,14 +28,14 @@ type KafkaNodePool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is the pool that is wanted. Only people and their tools write it.
+	// Spec is the desired state of the pool. Only users and their tools write it.
 	Spec v1beta2.KafkaNodePoolSpec `json:"spec"`
-	// Status is the pool as it is. Only Detent writes it; it may be lost at any moment and is then found again by observation.
+	// Status is the observed state of the pool. Only Detent writes it. If it is lost, Detent infers it again from observation.
 	// +optional
 	Status v1beta2.KafkaNodePoolStatus `json:"status,omitzero"`
 }
 
-// LifecycleStatus is the part of the status that every resource driven by Detent has in common. It points into the receiver.
+// LifecycleStatus is the part of the status that all resources driven by Detent share. It points into the receiver.
 func (p *KafkaNodePool) LifecycleStatus() *lifecyclev1.Status { return &p.Status.Status }
 
 // KafkaNodePoolList is a list of node pools.

@@ -8,15 +8,16 @@ import (
 	"github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// Version of this package. It is served, not stored.
+// Version of this package. It is served and is not the storage version.
 const Version = "v1"
 
-// GroupVersion is what apiVersion says on the kinds of this package.
+// GroupVersion is the apiVersion of the kinds of this package.
 func GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: v1beta2.Group, Version: Version}
 }
 
-// AddToScheme registers the kinds of this package and their lists. It never fails; the error is there so that it fits a k8sruntime.SchemeBuilder.
+// AddToScheme registers the kinds of this package and their lists. It never returns an error; the result has the type that
+// k8sruntime.SchemeBuilder requires.
 func AddToScheme(scheme *k8sruntime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())

@@ -2,17 +2,17 @@ package v1beta2
 
 import corev1 "k8s.io/api/core/v1"
 
-// EntityOperatorSpec describes the operators of topics and users.
+// EntityOperatorSpec describes the topic operator and the user operator.
 type EntityOperatorSpec struct {
-	// TopicOperator keeps topics as KafkaTopic resources say. Without an image it is not deployed, and a Warning NotServedYet says so.
+	// TopicOperator reconciles KafkaTopic resources. Without an image it is not deployed, which the Warning NotServedYet reports.
 	// +optional
 	TopicOperator *EntityOperatorComponent `json:"topicOperator,omitempty"`
 
-	// UserOperator keeps users as KafkaUser resources say. Without an image it is not deployed, and a Warning NotServedYet says so.
+	// UserOperator reconciles KafkaUser resources. Without an image it is not deployed, which the Warning NotServedYet reports.
 	// +optional
 	UserOperator *EntityOperatorComponent `json:"userOperator,omitempty"`
 
-	// Not used: changes to the objects that the operators are made of.
+	// Not used: changes to the objects of the operators' deployment.
 	// +optional
 	Template *Opaque `json:"template,omitempty"`
 
@@ -21,16 +21,16 @@ type EntityOperatorSpec struct {
 	TLSSidecar *Opaque `json:"tlsSidecar,omitempty"`
 }
 
-// EntityOperatorComponent is one of the operators of topics and users.
+// EntityOperatorComponent is the topic operator or the user operator.
 type EntityOperatorComponent struct {
-	// Image to deploy. Nothing is deployed without one.
+	// Image to deploy. Without an image nothing is deployed.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image,omitempty"`
 
-	// Resources that the operator requests and is limited to.
+	// Resources are the requests and limits of the operator.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
@@ -39,30 +39,30 @@ type EntityOperatorComponent struct {
 	// +kubebuilder:validation:MaxLength=63
 	WatchedNamespace string `json:"watchedNamespace,omitempty"`
 
-	// Not used: time between two looks at everything, in seconds.
+	// Not used: interval between full reconciliations, in seconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	ReconciliationIntervalSeconds *int32 `json:"reconciliationIntervalSeconds,omitempty"`
 
-	// Not used: time between two looks at everything, in milliseconds.
+	// Not used: interval between full reconciliations, in milliseconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ReconciliationIntervalMs *int64 `json:"reconciliationIntervalMs,omitempty"`
 
-	// Not used: ZooKeeper's session time-out.
+	// Not used: ZooKeeper's session timeout.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	ZookeeperSessionTimeoutSeconds *int32 `json:"zookeeperSessionTimeoutSeconds,omitempty"`
 
-	// Not used: how often the topic operator asks for a topic's metadata.
+	// Not used: how many times the topic operator tries to read a topic's metadata.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	TopicMetadataMaxAttempts *int32 `json:"topicMetadataMaxAttempts,omitempty"`
 
-	// Not used: what the names of users' Secrets start with.
+	// Not used: prefix of the names of users' Secrets.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	SecretPrefix string `json:"secretPrefix,omitempty"`
@@ -90,33 +90,33 @@ type EntityOperatorComponent struct {
 
 // KafkaExporterSpec describes an exporter of consumer lag.
 type KafkaExporterSpec struct {
-	// Image to deploy; default: danielqsj/kafka-exporter at a fixed version. It takes the flags of that program.
+	// Image to deploy, with a program that takes the flags of danielqsj/kafka-exporter. Defaults to that image at a fixed version.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image,omitempty"`
 
-	// Resources that the exporter requests and is limited to.
+	// Resources are the requests and limits of the exporter.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// GroupRegex says which consumer groups are exported; default: all.
+	// GroupRegex selects the consumer groups to export. Defaults to all.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	GroupRegex string `json:"groupRegex,omitempty"`
 
-	// TopicRegex says which topics are exported; default: all.
+	// TopicRegex selects the topics to export. Defaults to all.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	TopicRegex string `json:"topicRegex,omitempty"`
 
-	// GroupExcludeRegex says which consumer groups are left out; default: none.
+	// GroupExcludeRegex selects the consumer groups to leave out. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	GroupExcludeRegex string `json:"groupExcludeRegex,omitempty"`
 
-	// TopicExcludeRegex says which topics are left out; default: none.
+	// TopicExcludeRegex selects the topics to leave out. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	TopicExcludeRegex string `json:"topicExcludeRegex,omitempty"`
@@ -126,7 +126,7 @@ type KafkaExporterSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	Logging string `json:"logging,omitempty"`
 
-	// Not used: whether the exporter logs what its Kafka client does.
+	// Not used: whether the exporter logs the requests of its Kafka client.
 	// +optional
 	EnableSaramaLogging *bool `json:"enableSaramaLogging,omitempty"`
 
@@ -142,7 +142,7 @@ type KafkaExporterSpec struct {
 	// +optional
 	ReadinessProbe *Opaque `json:"readinessProbe,omitempty"`
 
-	// Not used: changes to the objects that the exporter is made of.
+	// Not used: changes to the objects of the exporter's deployment.
 	// +optional
 	Template *Opaque `json:"template,omitempty"`
 }

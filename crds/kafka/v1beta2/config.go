@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Properties is config as Kafka's own names and texts, numbers written out in full. Values may hold line breaks: whoever writes
-// a properties file escapes them. Every value that is not a string, a number or a boolean is named in the error.
+// Properties returns spec.kafka.config with Kafka's property names and text values. Numbers are written without an exponent.
+// Values may contain line breaks, so the writer of a properties file must escape them. The error names every value that is not
+// a string, a number or a boolean.
 func (s *KafkaClusterSpec) Properties() (map[string]string, error) {
 	properties := make(map[string]string, len(s.Config))
 	var failures []error
@@ -27,7 +28,7 @@ func (s *KafkaClusterSpec) Properties() (map[string]string, error) {
 	return properties, errors.Join(failures...)
 }
 
-// Property is one value of config as Properties gives it; ok is false where it is absent or none that Kafka reads.
+// Property returns one value of config as Properties does. It returns false if the property is absent or is not a scalar.
 func (s *KafkaClusterSpec) Property(name string) (text string, ok bool) {
 	value, found := s.Config[name]
 	if !found {
@@ -37,7 +38,7 @@ func (s *KafkaClusterSpec) Property(name string) (text string, ok bool) {
 	return text, err == nil
 }
 
-// scalar is a JSON value as the text that Kafka reads. Values are read in every pass, so that no decoder is made for them.
+// scalar converts a JSON value to the text that Kafka reads. It uses no decoder because values are read in every reconcile.
 func scalar(raw []byte) (string, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '"' {
@@ -58,7 +59,8 @@ func scalar(raw []byte) (string, error) {
 	}
 }
 
-// kindOf a JSON value that is no scalar, by its first byte. The value itself is not shown: it may hold a password.
+// kindOf names the type of a JSON value that is not a scalar, from its first byte. It does not include the value, which may hold a
+// password.
 func kindOf(first byte) string {
 	switch first {
 	case '{':
@@ -70,7 +72,7 @@ func kindOf(first byte) string {
 	}
 }
 
-// plainNumber writes a number without an exponent, which Kafka does not read in whole numbers.
+// plainNumber writes a number without an exponent: Kafka rejects an exponent in a whole number.
 func plainNumber(number json.Number) (string, error) {
 	if !strings.ContainsAny(number.String(), "eE") {
 		return number.String(), nil

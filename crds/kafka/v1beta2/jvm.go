@@ -1,14 +1,14 @@
 package v1beta2
 
-// JvmOptions are options of the Java virtual machine that a node runs in.
+// JvmOptions are options of the Java virtual machine of a node.
 type JvmOptions struct {
-	// Xms is the heap that a node starts with, in bytes or with m or g.
+	// Xms is the initial heap size, in bytes or with the unit m or g.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[mMgG]?$')",messageExpression="'\"' + self + '\" is not a heap size: write a number of bytes, or one with m or g, such as 512m'"
 	Xms string `json:"-Xms,omitempty"`
 
-	// Xmx is the most heap that a node may use, in bytes or with m or g.
+	// Xmx is the maximum heap size, in bytes or with the unit m or g.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[mMgG]?$')",messageExpression="'\"' + self + '\" is not a heap size: write a number of bytes, or one with m or g, such as 512m'"

@@ -5,11 +5,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// KafkaClusterSpec is what all nodes of a cluster have in common.
+// KafkaClusterSpec is the part of the spec that all nodes of a cluster share.
 type KafkaClusterSpec struct {
 	// Version of Kafka that every node is to run, such as 4.1.1.
 	// Changing it starts an upgrade or a downgrade, one node at a time.
-	// Unset means what the cluster runs; a new cluster takes the default of the version table.
+	// If unset, a running cluster keeps its version and a new cluster gets the default of the version table.
 	// A build may follow a dash: 4.1.1-acme-2 is ordered as 4.1.1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
@@ -17,8 +17,8 @@ type KafkaClusterSpec struct {
 	Version string `json:"version,omitempty"`
 
 	// MetadataVersion to finalize once every node runs version, such as 4.1 or 4.1-IV1.
-	// Unset means the newest that version knows.
-	// A lower one keeps the way back open.
+	// Defaults to the newest that version supports.
+	// With a lower one a downgrade stays possible.
 	// Raising it cannot be undone by changing the field back, unless Kafka can lower it without loss.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
@@ -26,20 +26,20 @@ type KafkaClusterSpec struct {
 	MetadataVersion string `json:"metadataVersion,omitempty"`
 
 	// Image of every node whose version has no entry in images.
-	// It is used for whatever version is wanted, so a version change with it set needs a new image too; images is safer.
-	// Unset means apache/kafka at the version as tag.
+	// It applies to every version, so that a version change needs a new image here too; images is safer.
+	// Defaults to apache/kafka with the version as tag.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image,omitempty"`
 
-	// Images by Kafka version, such as 4.1.1: registry.example.com/kafka:4.1.1-r2. An entry goes before image.
+	// Images by Kafka version, such as 4.1.1: registry.example.com/kafka:4.1.1-r2. An entry takes precedence over image.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Images map[string]ImageReference `json:"images,omitempty"`
 
-	// ImagePullSecrets name the Secrets in this namespace that nodes and components pull their images with.
+	// ImagePullSecrets name the Secrets in this namespace with which the images of nodes and components are pulled.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -55,32 +55,32 @@ type KafkaClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(l, self.exists_one(other, other.port == l.port))",message="listener ports must be unique: two listeners share a port"
 	Listeners []Listener `json:"listeners"`
 
-	// Config is Kafka's own configuration, as property: value with a string, number or boolean as value.
-	// Properties that the cluster manages itself, such as node.id, listeners and log.dirs, are left out and named in a Warning.
+	// Config is Kafka's own configuration, as property: value. A value is a string, a number or a boolean.
+	// Properties that Detent manages, such as node.id, listeners and log.dirs, are ignored and named in a Warning.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=512
 	Config map[string]apiextensionsv1.JSON `json:"config,omitempty"`
 
-	// Resources that a node requests and is limited to. The resources of a pool go before these.
+	// Resources are the requests and limits of a node. The resources of a pool take precedence.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// JvmOptions of every node. Those of a pool go before these.
+	// JvmOptions of every node. The options of a pool take precedence.
 	// +optional
 	JvmOptions *JvmOptions `json:"jvmOptions,omitempty"`
 
 	UnusedClusterFields `json:",inline"`
 }
 
-// ImageReference is where an image is pulled from: registry, repository and tag or digest.
+// ImageReference is a container image: registry, repository and tag or digest.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=512
 // +kubebuilder:validation:Pattern=`^\S+$`
 type ImageReference string
 
-// ImageFor is the image that the spec asks for at a version of Kafka: the entry in images, else image. It is empty when the
-// spec leaves the choice to the version table.
+// ImageFor returns the image that the spec sets for a version of Kafka: the entry in images, else image. It is empty if the
+// spec sets neither; the version table then has the image.
 func (s *KafkaClusterSpec) ImageFor(version string) string {
 	if image, ok := s.Images[version]; ok {
 		return string(image)
@@ -88,20 +88,20 @@ func (s *KafkaClusterSpec) ImageFor(version string) string {
 	return s.Image
 }
 
-// UnusedClusterFields are the fields of spec.kafka that are accepted and not acted upon.
+// UnusedClusterFields are the fields of spec.kafka that are accepted and have no effect.
 type UnusedClusterFields struct {
-	// Not used: the number of brokers, which KafkaNodePools say.
+	// Not used: the number of brokers. KafkaNodePools set it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// Not used: the storage of brokers, which KafkaNodePools say.
+	// Not used: the storage of brokers. KafkaNodePools set it.
 	// +optional
 	Storage *Opaque `json:"storage,omitempty"`
 
-	// Not used: who may do what. Every client that reaches a listener may do everything, so that no node is started or
-	// restarted while this is set.
+	// Not used: access control. Every client that reaches a listener may do everything. Therefore no node is started or
+	// restarted while this field is set.
 	// +optional
 	Authorization *Opaque `json:"authorization,omitempty"`
 
@@ -109,7 +109,7 @@ type UnusedClusterFields struct {
 	// +optional
 	Rack *Opaque `json:"rack,omitempty"`
 
-	// Not used: the image that finds out a node's rack.
+	// Not used: the image that determines a node's rack.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	BrokerRackInitImage string `json:"brokerRackInitImage,omitempty"`
@@ -134,7 +134,7 @@ type UnusedClusterFields struct {
 	// +optional
 	Logging *Opaque `json:"logging,omitempty"`
 
-	// Not used: changes to the objects that make up the cluster.
+	// Not used: changes to the objects of the cluster.
 	// +optional
 	Template *Opaque `json:"template,omitempty"`
 

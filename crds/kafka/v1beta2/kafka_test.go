@@ -57,7 +57,7 @@ func TestProperties(t *testing.T) {
 }
 
 // A resource read from an API server holds JSON; one made by a program may hold anything.
-func TestPropertiesOfWhatIsNoJSON(t *testing.T) {
+func TestPropertiesOfInvalidJSON(t *testing.T) {
 	for _, raw := range []string{"", "-", "seven", "7 8", "\"open"} {
 		spec := v1beta2.KafkaClusterSpec{Config: map[string]apiextensionsv1.JSON{"a": {Raw: []byte(raw)}}}
 		if got, err := spec.Properties(); err == nil || len(got) > 0 || !strings.Contains(err.Error(), "spec.kafka.config[a]") {

@@ -5,20 +5,20 @@ package v1beta2
 // +kubebuilder:validation:Enum=internal;route;tlsroute;loadbalancer;nodeport;ingress;cluster-ip
 type ListenerType string
 
-// ListenerInternal is reached inside the Kubernetes cluster through the bootstrap Service. It is the only type that is served;
-// another one is accepted and named in a Warning.
+// ListenerInternal is reached inside the Kubernetes cluster through the bootstrap Service. It is the only type that is served.
+// Other types are accepted and named in a Warning.
 const ListenerInternal ListenerType = "internal"
 
 // Listener is one address that clients connect to.
 type Listener struct {
-	// Name of the listener, part of the names that Kafka gives it. At most 11 lower-case letters and digits. Replication and
-	// ctrlplane are the names of the nodes' own.
+	// Name of the listener, 1 to 11 lower-case letters and digits. It is part of Kafka's name for the listener. The names
+	// replication and ctrlplane are reserved for the nodes' own listeners.
 	// +kubebuilder:validation:XValidation:rule="self != 'replication' && self != 'ctrlplane'",message="replication and ctrlplane are the nodes' own listeners: choose another name",reason=FieldValueForbidden
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]{1,11}$')",messageExpression="'\"' + self + '\" is not a listener name: use 1 to 11 lower-case letters and digits'"
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// Port of the listener, from 9092 up. 9404 and 9999 are taken by metrics and JMX.
+	// Port of the listener, 9092 or higher. Ports 9404 (metrics) and 9999 (JMX) are reserved.
 	// +kubebuilder:validation:Minimum=9092
 	// +kubebuilder:validation:Maximum=65535
 	// +kubebuilder:validation:XValidation:rule="self != 9404 && self != 9999",message="ports 9404 (metrics) and 9999 (JMX) are taken",reason=FieldValueForbidden
@@ -30,16 +30,16 @@ type Listener struct {
 	// TLS says whether connections are encrypted, with certificates of the cluster's authority.
 	TLS bool `json:"tls"`
 
-	// Not used: how clients say who they are. Clients are not asked, so that no node is started or restarted while this is
-	// set on a listener that is served.
+	// Not used: how clients authenticate. Clients are not authenticated. Therefore no node is started or restarted while this
+	// field is set on a listener that is served.
 	// +optional
 	Authentication *Opaque `json:"authentication,omitempty"`
 
-	// Not used: settings for the way from outside, and certificates of one's own.
+	// Not used: settings for access from outside the Kubernetes cluster, and custom certificates.
 	// +optional
 	Configuration *Opaque `json:"configuration,omitempty"`
 
-	// Not used: who may connect, as peers of a NetworkPolicy.
+	// Not used: the peers of a NetworkPolicy that may connect.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

@@ -9,7 +9,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// KafkaNodePool is a group of nodes of one Kafka cluster that have role, storage and resources in common.
+// KafkaNodePool is a group of nodes of one Kafka cluster with the same roles, storage and resources.
 // The label strimzi.io/cluster names the cluster.
 //
 // +kubebuilder:object:root=true
@@ -17,10 +17,10 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.labelSelector
 // +kubebuilder:resource:path=kafkanodepools,scope=Namespaced,shortName=knp,categories=strimzi
-// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.spec.replicas`,description="Number of nodes that are wanted"
+// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.spec.replicas`,description="Desired number of nodes"
 // +kubebuilder:printcolumn:name="Roles",type=string,JSONPath=`.status.roles`,description="Roles of the nodes"
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether every wanted node of the pool is in place and serving"
-// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.summary.state`,description="Where the first lifecycle stands that is not at rest"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether every desired node of the pool is in place and serving"
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.summary.state`,description="State of the first lifecycle that is not at rest"
 // +kubebuilder:printcolumn:name="For",type=date,JSONPath=`.status.summary.since`,description="Time in that state"
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.summary.progress`,description="How much of the attempt is done"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,description="Time since the resource was created"
@@ -31,14 +31,14 @@ type KafkaNodePool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is the pool that is wanted. Only people and their tools write it.
+	// Spec is the desired state of the pool. Only users and their tools write it.
 	Spec KafkaNodePoolSpec `json:"spec"`
-	// Status is the pool as it is. Only Detent writes it; it may be lost at any moment and is then found again by observation.
+	// Status is the observed state of the pool. Only Detent writes it. If it is lost, Detent infers it again from observation.
 	// +optional
 	Status KafkaNodePoolStatus `json:"status,omitzero"`
 }
 
-// LifecycleStatus is the part of the status that every resource driven by Detent has in common. It points into the receiver.
+// LifecycleStatus is the part of the status that all resources driven by Detent share. It points into the receiver.
 func (p *KafkaNodePool) LifecycleStatus() *lifecyclev1.Status { return &p.Status.Status }
 
 // KafkaNodePoolList is a list of node pools.
@@ -51,7 +51,7 @@ type KafkaNodePoolList struct {
 	Items []KafkaNodePool `json:"items"`
 }
 
-// NodeRole is what a node does: keep data for clients, or keep the cluster's metadata.
+// NodeRole is the role of a node: a broker stores data for clients, a controller stores the cluster's metadata.
 //
 // +kubebuilder:validation:Enum=controller;broker
 type NodeRole string
@@ -59,14 +59,14 @@ type NodeRole string
 const (
 	// RoleController is a voter of the metadata quorum.
 	RoleController NodeRole = "controller"
-	// RoleBroker keeps partitions and serves clients.
+	// RoleBroker stores partitions and serves clients.
 	RoleBroker NodeRole = "broker"
 )
 
-// KafkaNodePoolSpec is the pool that is wanted.
+// KafkaNodePoolSpec is the desired state of a node pool.
 type KafkaNodePoolSpec struct {
-	// Replicas is the number of nodes.
-	// Lowering it takes away the nodes named by the annotation strimzi.io/remove-node-ids, else those with the highest ids; a broker that still holds partitions is not taken away.
+	// Replicas is the desired number of nodes.
+	// Lowering it removes the nodes that the annotation strimzi.io/remove-node-ids names, else those with the highest ids. A broker that still holds partitions is not removed.
 	// The number of controllers of a running cluster cannot change.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
@@ -81,23 +81,23 @@ type KafkaNodePoolSpec struct {
 	// Storage of each node.
 	Storage Storage `json:"storage"`
 
-	// Resources that a node requests and is limited to. Unset means those of the Kafka resource.
+	// Resources are the requests and limits of a node. Defaults to those of the Kafka resource.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// JvmOptions of the nodes. Unset means those of the Kafka resource.
+	// JvmOptions of the nodes. Defaults to those of the Kafka resource.
 	// +optional
 	JvmOptions *JvmOptions `json:"jvmOptions,omitempty"`
 
-	// Template names changes to the objects that nodes are made of. None of them is used.
+	// Template names changes to the objects of a node. None of them is used.
 	// +optional
 	Template *NodePoolTemplate `json:"template,omitempty"`
 }
 
-// HasRole says whether the nodes of the pool are to have a role.
+// HasRole reports whether the spec gives the nodes of the pool a role.
 func (s *KafkaNodePoolSpec) HasRole(role NodeRole) bool { return slices.Contains(s.Roles, role) }
 
-// NodePoolTemplate names changes to the objects that nodes are made of.
+// NodePoolTemplate names changes to the objects of a node. None of them is used.
 type NodePoolTemplate struct {
 	// Not used: changes to the StrimziPodSet.
 	// +optional

@@ -2,7 +2,7 @@ package v1beta2
 
 import k8sruntime "k8s.io/apimachinery/pkg/runtime"
 
-// Opaque is an object that is kept exactly as written and never looked into.
+// Opaque is an object that is stored exactly as written and never interpreted.
 //
 // +kubebuilder:validation:Type=object
 // +kubebuilder:pruning:PreserveUnknownFields

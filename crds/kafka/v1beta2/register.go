@@ -9,7 +9,7 @@ import (
 const (
 	// Group of the API, shared by every served version.
 	Group = "kafka.strimzi.io"
-	// Version of this package. It is the storage version, and the one that owner references name.
+	// Version of this package. It is the storage version and the version in owner references.
 	Version = "v1beta2"
 	// KindKafka is the kind of Kafka.
 	KindKafka = "Kafka"
@@ -17,12 +17,13 @@ const (
 	KindKafkaNodePool = "KafkaNodePool"
 )
 
-// GroupVersion is what apiVersion says on the kinds of this package.
+// GroupVersion is the apiVersion of the kinds of this package.
 func GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: Group, Version: Version}
 }
 
-// AddToScheme registers the kinds of this package and their lists. It never fails; the error is there so that it fits a k8sruntime.SchemeBuilder.
+// AddToScheme registers the kinds of this package and their lists. It never returns an error; the result has the type that
+// k8sruntime.SchemeBuilder requires.
 func AddToScheme(scheme *k8sruntime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())

@@ -36,9 +36,9 @@ func scheme(t *testing.T) *k8sruntime.Scheme {
 	return scheme
 }
 
-// Reading a resource into its Go type and writing it again loses nothing: a name that the type lacks, or a zero that is written
-// though nobody said it, shows up here.
-func TestExamplesSurviveTheirGoTypes(t *testing.T) {
+// Decoding a resource into its Go type and encoding it again loses nothing: a name that the type lacks, or a zero that is encoded
+// although the resource did not set it, fails the test.
+func TestKafkaExamplesSurviveTheGoTypes(t *testing.T) {
 	decoder := serializer.NewCodecFactory(scheme(t), serializer.EnableStrict).UniversalDeserializer()
 	files, err := filepath.Glob("../../../test/testdata/upstream/strimzi/*/*.yaml")
 	if err != nil || len(files) != 10 {
@@ -108,7 +108,7 @@ func TestLifecycleStatusPointsIntoTheResource(t *testing.T) {
 	}
 }
 
-func TestSchemeKnowsBothVersions(t *testing.T) {
+func TestAddToSchemeOfBothVersions(t *testing.T) {
 	scheme := scheme(t)
 	for _, kind := range []string{v1beta2.KindKafka, v1beta2.KindKafkaNodePool} {
 		for _, version := range []string{"v1beta2", "v1"} {

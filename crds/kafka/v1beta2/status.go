@@ -2,12 +2,12 @@ package v1beta2
 
 import lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 
-// KafkaStatus is a cluster as it is.
+// KafkaStatus is the observed state of a cluster.
 type KafkaStatus struct {
 	lifecyclev1.Status `json:",inline"`
 
-	// KafkaVersion is the version that every wanted node, controllers included, last ran while ready.
-	// It is kept when something later fails and never set by a roll that is half done.
+	// KafkaVersion is the version that every desired node, controllers included, last ran while ready.
+	// A later failure does not clear it. A roll sets it only when it is complete.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	KafkaVersion string `json:"kafkaVersion,omitempty"`
@@ -17,18 +17,18 @@ type KafkaStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	KafkaMetadataVersion string `json:"kafkaMetadataVersion,omitempty"`
 
-	// OperatorLastSuccessfulVersion is the version of Detent that last brought everything that is declared to success.
+	// OperatorLastSuccessfulVersion is the version of Detent that last reconciled everything that the spec declares without error.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	OperatorLastSuccessfulVersion string `json:"operatorLastSuccessfulVersion,omitempty"`
 
-	// ClusterID is the id that Kafka knows the cluster by. It is chosen before the first node starts and never changes.
+	// ClusterID is Kafka's id of the cluster. It is chosen before the first node starts and never changes.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	ClusterID string `json:"clusterId,omitempty"`
 
 	// NodeIDs are the ids of all nodes, controllers included, that exist or have yet to be unregistered from Kafka.
-	// For internal use only, and temporary: asking Kafka's Admin API which nodes are registered supersedes it.
+	// For internal use only, and temporary: the list of registered nodes from Kafka's Admin API will replace it.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=2048
@@ -36,7 +36,7 @@ type KafkaStatus struct {
 	// +kubebuilder:validation:items:Maximum=2147483647
 	NodeIDs []int32 `json:"nodeIds,omitempty"`
 
-	// RegisteredNodeIDs is what Strimzi 0.43 to 0.47 kept where nodeIds is kept now. It is read when a cluster is taken over and never written.
+	// RegisteredNodeIDs is the field in which Strimzi 0.43 to 0.47 stored nodeIds. It is read when a cluster is adopted and never written.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2048
@@ -44,43 +44,43 @@ type KafkaStatus struct {
 	// +kubebuilder:validation:items:Maximum=2147483647
 	RegisteredNodeIDs []int32 `json:"registeredNodeIds,omitempty"`
 
-	// Listeners that clients can connect to.
+	// Listeners to which clients can connect.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Listeners []ListenerStatus `json:"listeners,omitempty"`
 
-	// KafkaNodePools that the cluster is made of.
+	// KafkaNodePools of the cluster.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	KafkaNodePools []UsedNodePool `json:"kafkaNodePools,omitempty"`
 }
 
-// ListenerStatus is where a listener is reached.
+// ListenerStatus is the observed address of a listener.
 type ListenerStatus struct {
 	// Name of the listener.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`
 
-	// Type is an older word for name, which some tools still read.
+	// Type is the former field for name. Some tools still read it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Type string `json:"type,omitempty"`
 
-	// Addresses that clients start from.
+	// Addresses of the bootstrap servers.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Addresses []ListenerAddress `json:"addresses,omitempty"`
 
-	// BootstrapServers is the addresses as one string, host:port with commas between.
+	// BootstrapServers is the addresses as one string: host:port, separated by commas.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	BootstrapServers string `json:"bootstrapServers,omitempty"`
 
-	// Certificates in PEM that a client of a TLS listener has to trust.
+	// Certificates in PEM that a client of a TLS listener must trust.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -101,18 +101,18 @@ type ListenerAddress struct {
 	Port int32 `json:"port,omitempty"`
 }
 
-// UsedNodePool is a pool that the cluster is made of.
+// UsedNodePool is one node pool of the cluster.
 type UsedNodePool struct {
 	// Name of the KafkaNodePool.
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
 
-// KafkaNodePoolStatus is a pool as it is.
+// KafkaNodePoolStatus is the observed state of a node pool.
 type KafkaNodePoolStatus struct {
 	lifecyclev1.Status `json:",inline"`
 
-	// NodeIDs are the ids of the pool's nodes that are wanted or still exist.
+	// NodeIDs are the ids of the pool's nodes that are desired or still exist.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=2048
@@ -136,7 +136,7 @@ type KafkaNodePoolStatus struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	Replicas int32 `json:"replicas"`
 
-	// LabelSelector finds the pods of the pool, as a string, for the scale subresource.
+	// LabelSelector selects the pods of the pool, as a string, for the scale subresource.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LabelSelector string `json:"labelSelector,omitempty"`

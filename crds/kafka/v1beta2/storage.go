@@ -1,11 +1,11 @@
 package v1beta2
 
-// StorageType is where a pool's data lies.
+// StorageType is the type of a pool's storage.
 //
 // +kubebuilder:validation:Enum=ephemeral;persistent-claim;jbod
 type StorageType string
 
-// VolumeType is where the data of one volume lies.
+// VolumeType is the type of one volume.
 //
 // +kubebuilder:validation:Enum=ephemeral;persistent-claim
 type VolumeType string
@@ -28,11 +28,11 @@ const (
 	// VolumePersistentClaim outlives its pod.
 	VolumePersistentClaim VolumeType = "persistent-claim"
 
-	// MetadataShared is the volume that holds the metadata log beside data.
+	// MetadataShared marks the volume that holds the metadata log in addition to data.
 	MetadataShared MetadataLog = "shared"
 )
 
-// Storage is where the nodes of a pool keep their data. Its type cannot change: make another pool and move the data.
+// Storage is the storage of the nodes of a pool. Its type cannot change: create another pool and move the data.
 //
 // +kubebuilder:validation:XValidation:rule="self.type == 'jbod' ? has(self.volumes) && self.volumes.size() > 0 : !has(self.volumes)",message="volumes must be given for type jbod, and for no other type",fieldPath=".volumes"
 // +kubebuilder:validation:XValidation:rule="self.type != 'persistent-claim' || has(self.size)",message="size is required for type persistent-claim",fieldPath=".size"
@@ -41,10 +41,10 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(oldSelf.size) || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",message="a volume cannot shrink",fieldPath=".size"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumes) || !has(oldSelf.volumes) || oldSelf.volumes.all(o, self.volumes.exists(v, v.id == o.id))",message="a volume cannot be removed: make another KafkaNodePool and move the data",fieldPath=".volumes"
 type Storage struct {
-	// Type is jbod for a list of volumes, else where the only volume lies: ephemeral is lost with its pod, persistent-claim is not.
+	// Type is jbod for a list of volumes, else the type of the only volume: ephemeral is lost with its pod, persistent-claim is not.
 	Type StorageType `json:"type"`
 
-	// Volumes of type jbod, by id. At most one of them holds the metadata log; without a mark it is the one with the lowest id.
+	// Volumes of type jbod, by id. At most one of them holds the metadata log; if none is marked it is the one with the lowest id.
 	// +optional
 	// +listType=map
 	// +listMapKey=id
@@ -73,36 +73,36 @@ type Volume struct {
 	// +kubebuilder:validation:Maximum=9999
 	ID int32 `json:"id"`
 
-	// Type is where the volume lies: ephemeral is lost with its pod, persistent-claim is not.
+	// Type of the volume: ephemeral is lost with its pod, persistent-claim is not.
 	Type VolumeType `json:"type"`
 
 	Disk `json:",inline"`
 }
 
-// Disk is what one volume is made of.
+// Disk describes one volume.
 type Disk struct {
-	// Size of a persistent volume, such as 100Gi. It may grow where its class allows that, and never shrinks.
+	// Size of a persistent volume, such as 100Gi. It may grow if its class allows volume expansion, and never shrinks.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$')",messageExpression="'\"' + self + '\" is not a size: write a number with a unit, such as 100Gi'"
 	Size string `json:"size,omitempty"`
 
-	// Class is the StorageClass of a persistent volume. Unset means the default of the Kubernetes cluster.
+	// Class is the StorageClass of a persistent volume. Defaults to the default class of the Kubernetes cluster.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Class string `json:"class,omitempty"`
 
-	// DeleteClaim says whether a persistent volume is deleted with its node. Unset means false: it is kept.
+	// DeleteClaim says whether a persistent volume is deleted with its node. Defaults to false: it is kept.
 	// +optional
 	DeleteClaim *bool `json:"deleteClaim,omitempty"`
 
-	// SizeLimit is the most an ephemeral volume may hold, such as 10Gi. Unset means no limit of its own.
+	// SizeLimit is the maximum size of an ephemeral volume, such as 10Gi. Defaults to no limit.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$')",messageExpression="'\"' + self + '\" is not a size: write a number with a unit, such as 100Gi'"
 	SizeLimit string `json:"sizeLimit,omitempty"`
 
-	// KraftMetadata marks the volume that holds the log of KRaft metadata, beside data. A single volume holds it anyway.
+	// KraftMetadata marks the volume that holds the KRaft metadata log in addition to data. A single volume needs no mark.
 	// +optional
 	KraftMetadata MetadataLog `json:"kraftMetadata,omitempty"`
 
@@ -123,8 +123,8 @@ type Disk struct {
 	VolumeAttributesClass string `json:"volumeAttributesClass,omitempty"`
 }
 
-// MetadataVolume is the id of the volume that holds the metadata log: the marked one, else the lowest. It is false for storage
-// that is a single volume, which has no id.
+// MetadataVolume returns the id of the volume that holds the metadata log: the marked volume, else the one with the lowest id.
+// It returns false for storage of a single volume, which has no id.
 func (s *Storage) MetadataVolume() (id int32, ok bool) {
 	for i, volume := range s.Volumes {
 		if volume.KraftMetadata == MetadataShared {

@@ -19,8 +19,8 @@ func (f setFields) sorted() []string {
 	return f
 }
 
-// UnusedFields are the paths of the fields that the spec sets and that nothing is done with, sorted. A listener is named by
-// name and a volume by id, in brackets.
+// UnusedFields returns the paths of the fields that the spec sets and that have no effect, sorted. A listener is identified by
+// its name and a volume by its id, in brackets.
 func (s *KafkaSpec) UnusedFields() []string {
 	var fields setFields
 	fields.add("spec.clientsCa", s.ClientsCa != nil)
@@ -37,8 +37,8 @@ func (s *KafkaSpec) UnusedFields() []string {
 	return fields.sorted()
 }
 
-// UnusedFields are the paths of the fields that the spec sets and that nothing is done with, sorted. A volume is named by its
-// id, in brackets.
+// UnusedFields returns the paths of the fields that the spec sets and that have no effect, sorted. A volume is identified by
+// its id, in brackets.
 func (s *KafkaNodePoolSpec) UnusedFields() []string {
 	var fields setFields
 	s.Storage.Disk.unused("spec.storage", &fields)

@@ -42,7 +42,7 @@ func (o *JvmOptions) unused(at string, fields *setFields) {
 	fields.add(at+".javaSystemProperties", len(o.JavaSystemProperties) > 0)
 }
 
-// unusedClaims names the claims of dynamic resource allocation, which need a claim in the pod as well.
+// unusedClaims adds the claims of dynamic resource allocation. They have no effect because the pod has no matching claim.
 func unusedClaims(at string, resources *corev1.ResourceRequirements, fields *setFields) {
 	fields.add(at+".claims", resources != nil && len(resources.Claims) > 0)
 }

@@ -95,7 +95,7 @@ storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 1Gi, class
 }
 
 // What the schema calls unused and what UnusedFields reports are one list: a field is added to both or to neither.
-func TestSchemaAndUnusedFieldsAgree(t *testing.T) {
+func TestUnusedFieldsAgreeWithTheSchema(t *testing.T) {
 	var kafka v1beta2.KafkaSpec
 	var pool v1beta2.KafkaNodePoolSpec
 	reports := map[string]func(spec string) []string{

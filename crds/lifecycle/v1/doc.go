@@ -1,8 +1,8 @@
-// Package v1 holds what every resource driven by Detent carries in its status:
+// Package v1 holds the part of the status that all resources driven by Detent share:
 // conditions, one entry per lifecycle, and a one-line summary for kubectl get.
 //
-// It is a leaf: it imports nothing of Detent, so that a user's own API types may
-// embed Status without pulling in the runtime.
+// It imports no other package of Detent, so that a user's own API types may
+// embed Status without a dependency on the runtime.
 //
 // +kubebuilder:object:generate=true
 package v1

@@ -3,10 +3,10 @@ package v1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Status is embedded inline in the status of a resource that Detent drives.
-// Its only writer is Detent's runtime. Everything in it can be lost at any moment:
-// it is then located again from observation.
+// Its only writer is Detent's runtime. All of it can be lost at any time:
+// Detent then infers it again from observation.
 type Status struct {
-	// ObservedGeneration is the newest generation of the spec that every lifecycle of this resource has decided upon.
+	// ObservedGeneration is the newest generation of the spec that every lifecycle of this resource has evaluated.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -17,7 +17,7 @@ type Status struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Lifecycles is where each lifecycle of this resource stands. States are names for people and tools, not an enumeration: new ones may appear.
+	// Lifecycles holds one entry per lifecycle of this resource. States are names for users and tools, not an enumeration: new ones may appear.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -29,51 +29,52 @@ type Status struct {
 	Summary *Summary `json:"summary,omitempty"`
 }
 
-// Lifecycle is one machine at work on one resource: a bookmark, never a source of truth.
+// Lifecycle is the persisted state of one machine for one resource. It is never a source of truth: it can be inferred from
+// observation.
 type Lifecycle struct {
 	// Name of the lifecycle, such as version or roll.
 	// +kubebuilder:validation:MaxLength=32
 	Name string `json:"name"`
-	// Machine and digest of the graph this entry was last moved under, as name@sha256:digest.
+	// Machine is the name and the digest of the graph that made the last transition of this entry, as name@sha256:digest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=96
 	Machine string `json:"machine,omitempty"`
-	// State is where the lifecycle stands.
+	// State is the current state of the lifecycle.
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state"`
 	// EnteredAt is when the state was entered.
 	EnteredAt metav1.Time `json:"enteredAt"`
-	// Attempt is the run towards one target that this entry belongs to.
+	// Attempt is the run towards one target that is in progress.
 	// +optional
 	Attempt *Attempt `json:"attempt,omitempty"`
-	// Memo is what the last transition chose, such as the node in hand. Losing it costs time, never safety.
+	// Memo is what the last transition chose, such as the node that is being restarted. Losing it costs time, never safety.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Memo map[string]string `json:"memo,omitempty"`
 	// Progress of the attempt, written at most every 10 seconds.
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
-	// WaitingFor names the guards that hold the lifecycle back, with what they want and what they saw.
+	// WaitingFor names the guards that block the lifecycle, with what each expects and what it observed.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	WaitingFor []WaitingFor `json:"waitingFor,omitempty"`
-	// Deadline is when this wait becomes Stalled. It moves with progress.
+	// Deadline is when this wait becomes Stalled. Progress extends it.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
-	// UnknownSince is since when a lifecycle at rest or on hold cannot decide, because a guard that waitingFor names cannot be
-	// evaluated. Absent while everything that the state depends on can be read.
+	// UnknownSince is the time since which a lifecycle at rest or on hold cannot decide, because a guard named in waitingFor
+	// cannot be evaluated. Absent while everything that the state depends on can be read.
 	// +optional
 	UnknownSince *metav1.Time `json:"unknownSince,omitempty"`
-	// Edges counts transitions since the attempt last made progress; beyond a bound the lifecycle is Stalled.
+	// Edges counts the transitions since the attempt last made progress. Above a limit the lifecycle is Stalled.
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647
 	Edges int32 `json:"edges,omitempty"`
-	// Transitions counts all that this entry has taken. Requests to other systems are numbered by it.
+	// Transitions counts all transitions of this entry. Requests to other systems are numbered with it.
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647
 	Transitions int32 `json:"transitions,omitempty"`
-	// History holds the last transitions, loops folded. Best effort: nothing reads it to decide.
+	// History holds the last transitions, with repetitions of a loop folded. It is best effort: no decision reads it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -85,11 +86,11 @@ type Attempt struct {
 	// ID is a short hash of the resource's UID, the lifecycle, the target and the start.
 	// +kubebuilder:validation:MaxLength=16
 	ID string `json:"id"`
-	// From is where the attempt started, in the machine's own terms.
+	// From is the start of the attempt, in the machine's own terms.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	From string `json:"from,omitempty"`
-	// To is what the attempt is after, in the machine's own terms.
+	// To is the target of the attempt, in the machine's own terms.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	To string `json:"to,omitempty"`
@@ -99,28 +100,28 @@ type Attempt struct {
 
 // Progress counts what an attempt has done.
 type Progress struct {
-	// Done of the units.
+	// Done is the number of units that are done.
 	// +kubebuilder:validation:Maximum=2147483647
 	Done int32 `json:"done"`
-	// Total number of units.
+	// Total is the number of units.
 	// +kubebuilder:validation:Maximum=2147483647
 	Total int32 `json:"total"`
-	// Unit that is counted, such as node.
+	// Unit is what is counted, such as node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Unit string `json:"unit,omitempty"`
-	// Current is the unit in hand.
+	// Current is the unit that is being processed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Current string `json:"current,omitempty"`
 }
 
-// WaitingFor is one guard that has not said yes.
+// WaitingFor is one guard that is not satisfied.
 type WaitingFor struct {
 	// Guard is the name of the guard.
 	// +kubebuilder:validation:MaxLength=64
 	Guard string `json:"guard"`
-	// Want is what the guard asks for.
+	// Want is what the guard expects.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Want string `json:"want,omitempty"`
@@ -130,33 +131,33 @@ type WaitingFor struct {
 	Saw string `json:"saw,omitempty"`
 }
 
-// Transition is one line of an entry's history.
+// Transition is one entry of a lifecycle's history.
 type Transition struct {
-	// At is when the transition was committed (of a folded loop: the last time).
+	// At is when the transition was committed. For a folded loop it is the last time.
 	At metav1.Time `json:"at"`
-	// Event is the name of the edge.
+	// Event is the name of the transition.
 	// +kubebuilder:validation:MaxLength=64
 	Event string `json:"event"`
-	// From is the state that was left.
+	// From is the state that the transition left.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	From string `json:"from,omitempty"`
-	// To is the state that was entered.
+	// To is the state that the transition entered.
 	// +kubebuilder:validation:MaxLength=64
 	To string `json:"to"`
 	// Attempt the transition belongs to.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Attempt string `json:"attempt,omitempty"`
-	// Times this transition was taken in a folded loop; absent means once.
+	// Times is how often a folded loop took this transition. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647
 	Times int32 `json:"times,omitempty"`
 }
 
-// Summary feeds the columns STATE, FOR and PROGRESS.
+// Summary provides the columns STATE, FOR and PROGRESS.
 type Summary struct {
-	// Lifecycle that is summarised.
+	// Lifecycle that is summarized.
 	// +kubebuilder:validation:MaxLength=32
 	Lifecycle string `json:"lifecycle"`
 	// State of that lifecycle.
