@@ -95,7 +95,7 @@ func (d *deriver) fromPodSets() {
 func (d *deriver) fromPods() {
 	for _, pod := range d.view.Objects.Pods {
 		if n := d.owner(pod, pod.Name); n != nil {
-			n.Pod, n.RolesRunning = podFacts(pod, d.view.Now), rolesRunning(pod)
+			n.Pod = podFacts(pod, d.view.Now)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type entrySummary struct {
 	snapshotInterval time.Duration
 	// configKeys are the keys of the node's ConfigMap that the pod mounts.
 	configKeys []string
+	roles      Roles
 	err        error
 }
 
@@ -58,7 +59,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 		return &entrySummary{err: fmt.Errorf("reading an entry: %w", err)}
 	}
 	s := &entrySummary{name: pod.Name, version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
-	s.configKeys = configKeys(&pod.Spec, pod.Name)
+	s.configKeys, s.roles = configKeys(&pod.Spec, pod.Name), labelledRoles(pod.Labels)
 	s.image, s.snapshotInterval = kafkaImage(&pod.Spec), interval(pod.Annotations[labels.SnapshotInterval])
 	return s
 }
@@ -67,7 +68,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 func (s *entrySummary) entry() Entry {
 	return Entry{
 		Exists: true, Version: s.version, Revision: s.revision,
-		configKeys: s.configKeys, image: s.image, snapshotInterval: s.snapshotInterval,
+		configKeys: s.configKeys, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
 	}
 }
 

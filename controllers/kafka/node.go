@@ -57,7 +57,7 @@ type Node struct {
 	// Roles that it is to run with now: a role is taken from a node that was started, or a controller added to it, only by the
 	// lifecycle that makes that safe.
 	Roles Roles
-	// RolesRunning are those of the process in its pod; none without a pod.
+	// RolesRunning are those of the process in its pod, by what the pod was made with and not by its labels; none without a pod.
 	RolesRunning Roles
 	// Recorded says whether Record exists.
 	Recorded bool
@@ -119,6 +119,8 @@ type Entry struct {
 
 	// configKeys are the keys of the node's ConfigMap that it mounts.
 	configKeys []string
+	// roles that its labels name.
+	roles Roles
 	// image of the container of Kafka.
 	image            string
 	snapshotInterval time.Duration

@@ -60,10 +60,6 @@ func neverStarted(pod *corev1.Pod, kafka *corev1.ContainerStatus) bool {
 	return kafka.State.Waiting != nil && kafka.RestartCount == 0 && kafka.LastTerminationState.Terminated == nil
 }
 
-func rolesRunning(pod *corev1.Pod) Roles {
-	return Roles{Controller: pod.Labels[labels.ControllerRole] == "true", Broker: pod.Labels[labels.BrokerRole] == "true"}
-}
-
 // interval in milliseconds; Kafka's own default for a pod that does not say.
 func interval(text string) time.Duration {
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -134,7 +134,7 @@ func (t *tending) repairPool(ctx context.Context, pool string) error {
 		if err := t.stamp(ctx, n); outdated(err) {
 			return err
 		} else if err != nil {
-			failures = append(failures, fmt.Errorf("putting the annotations of pod %s back: %w", n.PodName, err))
+			failures = append(failures, fmt.Errorf("putting the annotations and labels of pod %s back: %w", n.PodName, err))
 		}
 	}
 	return errors.Join(append(failures, t.repairPodSet(ctx, pool, set, entries))...)
@@ -169,6 +169,7 @@ func (t *tending) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error
 		return rendered.PodEntry, nil
 	}
 	again := restorable(pod)
+	again.Labels = over(again.Labels, n.RolesRunning.labels())
 	again.Annotations = over(again.Annotations, map[string]string{labels.KafkaVersion: n.Pod.Version})
 	if n.Pod.Revision == "" && err == nil {
 		again.Annotations = over(again.Annotations, map[string]string{labels.Revision: rendered.Revision})
@@ -233,8 +234,9 @@ func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
 	return true
 }
 
-// stamp puts the annotations of a pod back that say what it runs: its version, and its revision. Both come from what the operator
-// wrote, and only those of an adopted pod from the pod itself. The pod goes on running.
+// stamp puts the annotations and labels of a pod back that say what it runs: its version, its revision and its roles. All come from
+// what the operator wrote, and only those of an adopted pod from the pod itself. The labels decide to which pods the bootstrap
+// Service sends clients. The pod goes on running.
 func (t *tending) stamp(ctx context.Context, n *Node) error {
 	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Foreign || n.Pod.Version == "" || n.Pod.Contradiction != "" {
 		return nil
@@ -243,12 +245,12 @@ func (t *tending) stamp(ctx context.Context, n *Node) error {
 	if revision := t.revision(n); revision != "" {
 		want[labels.Revision] = revision
 	}
-	pod := named(t.view.Objects.Pods, n.PodName)
-	if !behind(pod.Annotations, want) {
+	pod, roles := named(t.view.Objects.Pods, n.PodName), n.RolesRunning.labels()
+	if !behind(pod.Annotations, want) && !behind(pod.Labels, roles) {
 		return nil
 	}
 	pod = pod.DeepCopy()
-	pod.Annotations = over(pod.Annotations, want)
+	pod.Annotations, pod.Labels = over(pod.Annotations, want), over(pod.Labels, roles)
 	return t.write.Update(ctx, pod)
 }
 

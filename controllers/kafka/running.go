@@ -13,7 +13,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// judge decides for every pod which version of Kafka and which revision it runs. Its annotations are input only where nothing of
+// judge decides for every pod which version of Kafka, which revision and which roles it runs. Its annotations and labels are input only where nothing of
 // ours says anything: everybody who may annotate pods can write them.
 func (d *deriver) judge() {
 	e := evidence{table: d.view.Table, spec: &d.kafka.Spec.Kafka}
@@ -28,6 +28,7 @@ func (d *deriver) judge() {
 		}
 		n.Pod.Version, n.Pod.Contradiction = e.running(n)
 		d.judgeRevision(n)
+		d.judgeRoles(n)
 	}
 }
 

@@ -1,0 +1,66 @@
+package kafka
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
+)
+
+// labelledRoles are the roles that the labels of a pod, or of an entry of a StrimziPodSet, name.
+func labelledRoles(l map[string]string) Roles {
+	return Roles{Controller: l[labels.ControllerRole] == "true", Broker: l[labels.BrokerRole] == "true"}
+}
+
+// labels that name the roles; none for no role.
+func (r Roles) labels() map[string]string {
+	if r == (Roles{}) {
+		return nil
+	}
+	return map[string]string{labels.BrokerRole: fmt.Sprint(r.Broker), labels.ControllerRole: fmt.Sprint(r.Controller)}
+}
+
+// specifiedRoles are the roles whose ports the container of Kafka declares. A pod's ports cannot be edited.
+func specifiedRoles(spec *corev1.PodSpec) Roles {
+	var r Roles
+	for i := range spec.Containers {
+		if spec.Containers[i].Name != containerKafka {
+			continue
+		}
+		for _, p := range spec.Containers[i].Ports {
+			r.Controller = r.Controller || p.ContainerPort == render.PortControl
+			r.Broker = r.Broker || p.ContainerPort == render.PortReplication
+		}
+	}
+	return r
+}
+
+// judgeRoles decides which roles the process in the node's pod has. The pod's labels are input only for a pod that declares no port
+// and of which the operator has written nothing: every user who may label pods can write them. The sources are read in this order:
+//
+//  1. the ports of the pod's own container;
+//  2. the StrimziPodSet entry, if the pod has its revision;
+//  3. the node's record.
+//
+// It must be called after the pod's revision was judged.
+func (d *deriver) judgeRoles(n *Node) {
+	pod := named(d.view.Objects.Pods, n.PodName)
+	if pod == nil {
+		return
+	}
+	none := Roles{}
+	if n.RolesRunning = specifiedRoles(&pod.Spec); n.RolesRunning != none {
+		return
+	}
+	if n.Entry.Exists && n.Entry.Revision == n.Pod.Revision {
+		n.RolesRunning = n.Entry.roles
+	}
+	if n.RolesRunning == none && n.Recorded {
+		n.RolesRunning = rolesOf(n.Record.Roles)
+	}
+	if n.RolesRunning == none {
+		n.RolesRunning = labelledRoles(pod.Labels)
+	}
+}
