@@ -2,44 +2,46 @@ package kafka
 
 import "slices"
 
-// Risk is what taking one broker away would do to a partition that it holds.
+// Risk is the effect on a partition of stopping one broker that holds a replica of it.
 type Risk string
 
 const (
-	// RiskNone: enough replicas stay in sync, or the broker is out of sync anyway.
+	// RiskNone: enough replicas stay in sync, or the broker is out of sync already.
 	RiskNone Risk = ""
-	// RiskUnderMin: fewer replicas are in sync than demanded; any replica may be the
-	// one that mends it.
+	// RiskUnderMin: fewer replicas are in sync than min.insync.replicas. Any replica may be
+	// needed to recover, so none may be stopped.
 	RiskUnderMin Risk = "under-min-isr"
-	// RiskAtMin: exactly as many are in sync as demanded, and the broker is one of them.
+	// RiskAtMin: exactly min.insync.replicas replicas are in sync, and the broker's is one
+	// of them.
 	RiskAtMin Risk = "at-min-isr"
-	// RiskUnprotected: the partition has no more replicas than are demanded in sync, so
-	// no restart can keep it available and waiting would not help. It does not block; it
-	// is worth a warning.
+	// RiskUnprotected: the partition has no more replicas than min.insync.replicas. Every
+	// restart makes it unavailable and waiting does not help, so it does not block; it
+	// warrants a warning.
 	RiskUnprotected Risk = "unprotected"
-	// RiskUnknown: the demanded number could not be read.
+	// RiskUnknown: min.insync.replicas could not be read.
 	RiskUnknown Risk = "unknown"
 )
 
-// Risks are the partitions that taking a broker away would hurt, in the order given.
+// Risks are the partitions that stopping a broker would affect, in the order given.
 type Risks struct {
 	// Blocking are the partitions that forbid it.
 	Blocking []Partition `json:"blocking,omitempty"`
-	// Unknown are the partitions that cannot be judged. Positive evidence is wanted, so
-	// they forbid it too, as long as they are unknown.
+	// Unknown are the partitions that cannot be judged. Availability must be proven, so
+	// they forbid it as well.
 	Unknown []Partition `json:"unknown,omitempty"`
-	// Unprotected are the partitions that would become unavailable whatever is done.
+	// Unprotected are the partitions that become unavailable with any restart.
 	Unprotected []Partition `json:"unprotected,omitempty"`
 }
 
-// Clear says that nothing forbids taking the broker away.
+// Clear reports whether no partition forbids stopping the broker.
 func (r Risks) Clear() bool { return len(r.Blocking) == 0 && len(r.Unknown) == 0 }
 
-// PartitionsAtRisk sorts the partitions by what taking the broker away would do to
-// them. Partitions that the broker does not hold are no concern of it.
+// PartitionsAtRisk sorts the partitions by the effect of stopping the broker. It ignores
+// partitions of which the broker holds no replica.
 //
-// The rule is the one Strimzi rolls brokers by; partitions with no more replicas than
-// the demanded minimum are let through there as well, and reported here.
+// The rule is the one by which Strimzi rolls brokers. Strimzi also permits a restart when a
+// partition has no more replicas than min.insync.replicas; here such a partition is
+// reported as Unprotected.
 func PartitionsAtRisk(partitions []Partition, broker int32) Risks {
 	var risks Risks
 	for _, p := range partitions {
@@ -56,7 +58,7 @@ func PartitionsAtRisk(partitions []Partition, broker int32) Risks {
 	return risks
 }
 
-// RiskOf is what taking the broker away would do to the partition.
+// RiskOf is the effect of stopping the broker on the partition.
 func RiskOf(p Partition, broker int32) Risk {
 	inSync := int32(len(p.ISR))
 	switch {
@@ -75,8 +77,8 @@ func RiskOf(p Partition, broker int32) Risk {
 	}
 }
 
-// OutOfSync lists the partitions that the broker holds a replica of without being in
-// their ISR, in the order given.
+// OutOfSync lists the partitions of which the broker holds a replica that is not in the
+// ISR, in the order given.
 func OutOfSync(partitions []Partition, broker int32) []Partition {
 	var out []Partition
 	for _, p := range partitions {

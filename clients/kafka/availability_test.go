@@ -32,9 +32,9 @@ type availabilityCase struct {
 	} `json:"expect"`
 }
 
-// TestPartitionsAtRiskCases runs the cases that judge an answer. Those in which listing
-// or describing topics fails have no answer to judge: the read itself fails, which the
-// tests of the client cover; the count keeps them from growing unseen.
+// TestPartitionsAtRiskCases runs the cases that judge an answer. In the other cases listing
+// or describing topics fails, so the read itself fails, which the tests of the client
+// cover. The count makes the test fail if cases of that kind are added.
 func TestPartitionsAtRiskCases(t *testing.T) {
 	failedReads := 0
 	for _, c := range loadCases[availabilityCase](t, "availability.yaml") {
@@ -119,7 +119,7 @@ func TestPartitionsAtRisk(t *testing.T) {
 	}
 }
 
-func TestHealthyPartitionsCarryNoRisk(t *testing.T) {
+func TestRiskOfHealthyPartitionIsNone(t *testing.T) {
 	ids := []int32{1, 2, 3}
 	for minISR := kafka.MinISRUnreadable; minISR <= 4; minISR++ {
 		for mask := range 8 {

@@ -2,22 +2,22 @@ package kafka
 
 import "slices"
 
-// Fencing tells whether the controller has fenced a broker.
+// Fencing is whether the controller has fenced a broker.
 type Fencing string
 
 const (
-	// FencingUnknown is what brokers before 4.0 tell: they list no fenced brokers
-	// at all, so a listed one was not fenced and an absent one may be either fenced
-	// or unregistered.
+	// FencingUnknown is the value for brokers before 4.0. They do not list fenced brokers,
+	// so a listed broker was not fenced, and an absent broker is either fenced or
+	// unregistered.
 	FencingUnknown Fencing = ""
 	// Unfenced brokers have a live session with the controller.
 	Unfenced Fencing = "unfenced"
-	// Fenced brokers are registered without a live session: they lead nothing and
-	// are in no ISR.
+	// Fenced brokers are registered without a live session: they lead no partition and are
+	// in no ISR.
 	Fenced Fencing = "fenced"
 )
 
-// Broker is one registration. It outlives the process that made it.
+// Broker is the registration of one broker. It outlives the process that registered.
 type Broker struct {
 	ID   int32  `json:"id"`
 	Host string `json:"host,omitempty"`
@@ -25,25 +25,25 @@ type Broker struct {
 	Rack string `json:"rack,omitempty"`
 	// Fencing is FencingUnknown unless Brokers.FencingTold.
 	Fencing Fencing `json:"fencing,omitempty"`
-	// Epoch of the registration, which changes each time a process registers; -1
-	// when it is not told. No request that an administrator may make tells it today,
-	// so real clusters give -1 and a guard needs another proof of freshness.
+	// Epoch of the registration, which changes each time a process registers; -1 when the
+	// cluster does not report it. No admin request reports it today, so real clusters give
+	// -1 and a guard needs another proof that the registration is current.
 	Epoch int64 `json:"epoch"`
 }
 
-// Brokers are the registrations a cluster reports, by DescribeCluster. Nodes that
-// are controllers alone are not among them.
+// Brokers are the registrations that a cluster reports, by DescribeCluster. Nodes that are
+// only controllers are not listed.
 type Brokers struct {
 	ClusterID string `json:"clusterID"`
-	// FencingTold says that fenced brokers are listed and marked (DescribeCluster
-	// version 2, Kafka 4.0 or newer). Without it, absence from the list is not proof
-	// that a broker is unregistered.
+	// FencingTold is true if fenced brokers are listed and marked (DescribeCluster version
+	// 2, Kafka 4.0 or newer). Otherwise absence from the list does not prove that a broker
+	// is unregistered.
 	FencingTold bool `json:"fencingTold"`
-	// Brokers by ascending id.
+	// Brokers are sorted by ascending id.
 	Brokers []Broker `json:"brokers"`
 }
 
-// Find returns the registration of the id, if it is listed.
+// Find returns the registration with the id, if it is listed.
 func (b Brokers) Find(id int32) (Broker, bool) {
 	i, ok := slices.BinarySearchFunc(b.Brokers, id, func(b Broker, id int32) int { return int(b.ID) - int(id) })
 	if !ok {
@@ -61,7 +61,7 @@ func (b Brokers) IDs() []int32 {
 	return ids
 }
 
-// Clone returns a copy that shares nothing with b.
+// Clone returns a deep copy.
 func (b Brokers) Clone() Brokers {
 	b.Brokers = slices.Clone(b.Brokers)
 	return b

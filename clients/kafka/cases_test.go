@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// loadCases reads a suite of test/testdata/cases into cases of type T and fails when
-// it holds none.
+// loadCases reads a suite of test/testdata/cases into cases of type T. It fails the test if
+// the suite is empty.
 func loadCases[T any](t *testing.T, file string) []T {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "test", "testdata", "cases", file))

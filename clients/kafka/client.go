@@ -2,62 +2,64 @@ package kafka
 
 import "context"
 
-// Reader observes a cluster. Every method asks Kafka when it is called, answers within
-// the context's deadline and the implementation's own, whichever is first, and fails
-// with *Refused (Kafka's own answer) or *Unreadable. What it returns belongs to the
-// caller.
+// Reader observes a cluster. Every method sends a request when it is called; nothing is
+// cached. It returns within the deadline of the context and the implementation's own
+// timeout. It fails with *Refused (Kafka refused the request) or *Unreadable. The caller
+// owns the result.
 type Reader interface {
-	// Features reads the finalized levels and, of the brokers named, the supported ranges.
+	// Features reads the finalized levels and the supported ranges of the named brokers.
 	Features(ctx context.Context, supportedBy ...int32) (Features, error)
-	// Brokers reads the registrations, fenced ones included where the cluster can tell.
+	// Brokers reads the registrations, including fenced ones where the cluster reports
+	// them.
 	Brokers(ctx context.Context) (Brokers, error)
 	// Quorum reads the state of the metadata log from its leader.
 	Quorum(ctx context.Context) (Quorum, error)
-	// Partitions reads all partitions and the minimum ISR of those that need it. Topics
-	// that the asking principal may not describe are not in Kafka's answer.
+	// Partitions reads all partitions and their minimum ISR. Topics that the client's
+	// principal may not describe are missing from Kafka's answer.
 	Partitions(ctx context.Context) (Partitions, error)
-	// LogDirs reads the directories of one broker from that broker.
+	// LogDirs reads the log directories of one broker from that broker.
 	LogDirs(ctx context.Context, broker int32) (LogDirs, error)
 	// BrokerConfigs reads the effective values of ConfigNames from that broker.
 	BrokerConfigs(ctx context.Context, broker int32) (Configs, error)
-	// Member reads what the node reports of itself, from that node. A node that does not
-	// answer is a report and no error; an error says that the node was not asked.
+	// Member reads what the node reports about itself, from that node. A node that does not
+	// answer is a report, not an error; an error means that the node was not asked.
 	Member(ctx context.Context, node int32) (Member, error)
 }
 
-// UpdateKind says which way a feature level may move.
+// UpdateKind is the direction in which a feature level may move.
 type UpdateKind string
 
 const (
-	// Upgrade raises a level. A lower one is refused.
+	// Upgrade raises a level. Kafka refuses a lower level.
 	Upgrade UpdateKind = "upgrade"
-	// SafeDowngrade lowers a level if no metadata is lost by it. A higher one is refused.
-	// There is no unsafe kind: no release of Kafka performs it.
+	// SafeDowngrade lowers a level if no metadata is lost. Kafka refuses a higher level.
+	// There is no unsafe kind because no release of Kafka implements it.
 	SafeDowngrade UpdateKind = "safe-downgrade"
 )
 
-// FeatureUpdate asks for one feature to be finalized at another level.
+// FeatureUpdate requests another finalized level for one feature.
 type FeatureUpdate struct {
 	Name  string     `json:"name"`
 	Level int16      `json:"level"`
 	Kind  UpdateKind `json:"kind"`
-	// ValidateOnly asks whether it would be accepted and changes nothing.
+	// ValidateOnly checks whether Kafka would accept the update, without changing anything.
 	ValidateOnly bool `json:"validateOnly,omitempty"`
 }
 
-// Writer changes a cluster. Every method sends its request at most once and fails with
-// *Refused (not done), *Unreadable (never left, not done) or *OutcomeUnknown.
+// Writer changes a cluster. Every method sends its request at most once. It fails with
+// *Refused (not executed), *Unreadable (not sent, so not executed) or *OutcomeUnknown.
 type Writer interface {
-	// UpdateFeature moves one feature. The level that is already finalized is accepted.
+	// UpdateFeature changes the level of one feature. It is idempotent: Kafka accepts the
+	// level that is already finalized.
 	UpdateFeature(ctx context.Context, update FeatureUpdate) error
-	// UnregisterBroker removes a registration. Kafka does not ask whether the broker is
-	// alive or holds replicas: a live one becomes a process that is in no ISR and never
-	// returns by itself. Proof that it is gone is the caller's. An id without a
+	// UnregisterBroker removes a registration. Kafka does not check whether the broker is
+	// alive or holds replicas: a live broker leaves every ISR and does not return until it
+	// is restarted. The caller must prove that the broker is gone. An id without a
 	// registration is refused with CodeBrokerIDNotRegistered.
 	UnregisterBroker(ctx context.Context, id int32) error
 }
 
-// Client is a cluster to observe and to change.
+// Client reads and changes a cluster.
 type Client interface {
 	Reader
 	Writer

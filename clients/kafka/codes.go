@@ -7,8 +7,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// CodeName is the upper-case name of an error code of the protocol, or UNKNOWN_ERROR
-// with the number when this build does not know it.
+// CodeName is the upper-case name of a protocol error code, or UNKNOWN_ERROR with the
+// number for a code that this build does not know.
 func CodeName(code int16) string {
 	var known *kerr.Error
 	if code == 0 {
@@ -20,7 +20,8 @@ func CodeName(code int16) string {
 	return "UNKNOWN_ERROR_" + strconv.Itoa(int(code))
 }
 
-// CodeByName is the error code of the protocol with the upper-case name.
+// CodeByName is the protocol error code with the upper-case name, and false if there is
+// none.
 func CodeByName(name string) (int16, bool) {
 	const newest = 200
 	for code := int16(-1); code <= newest; code++ {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Error codes of the protocol that guards, actions and the simulator tell apart.
-// Source: org.apache.kafka.common.protocol.Errors.
+// Protocol error codes that guards, actions and the simulator distinguish. Source:
+// org.apache.kafka.common.protocol.Errors.
 const (
 	CodeUnknownServerError         int16 = -1
 	CodeUnknownTopicOrPartition    int16 = 3
@@ -23,16 +23,16 @@ const (
 	CodeUnsupportedEndpointType    int16 = 115
 )
 
-// Refused is an answer: Kafka got the request, did nothing of it and said why.
+// Refused is an error answer: Kafka received the request, did not execute it and returned the reason.
 type Refused struct {
-	// Code of the protocol, and its upper-case name.
+	// Code is the protocol error code, Name its upper-case name.
 	Code int16  `json:"code"`
 	Name string `json:"name"`
-	// Message is Kafka's own text. It may be empty.
+	// Message is Kafka's message. It may be empty.
 	Message string `json:"message,omitempty"`
 }
 
-// Error quotes Kafka.
+// Error quotes Kafka's answer.
 func (r *Refused) Error() string {
 	if r.Message == "" {
 		return fmt.Sprintf("kafka answered %s (%d)", r.Name, r.Code)
@@ -40,21 +40,21 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("kafka answered %s (%d): %s", r.Name, r.Code, r.Message)
 }
 
-// Unreadable is the lack of an answer to a request that changed nothing: a read, or a
-// write that never left. Asking again is always safe.
+// Unreadable means that there is no answer to a request that changed nothing: a read, or a write that was not sent. A
+// retry is always safe.
 type Unreadable struct {
-	// What was asked, such as "describing the quorum".
+	// What was requested, such as "describing the quorum".
 	What string
 	Err  error
 }
 
 func (u *Unreadable) Error() string { return u.What + ": " + u.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// Behind is a broker whose copy of the metadata log lacks records that the quorum has committed. What it answers about
-// partitions, registrations and levels may be out of date.
+// Behind is a broker whose copy of the metadata log lacks records that the quorum has committed. Its answers about
+// partitions, registrations and levels may be stale.
 type Behind struct {
 	// Broker is its address or id.
 	Broker string
@@ -64,20 +64,20 @@ func (b *Behind) Error() string {
 	return b.Broker + " has not caught up with the metadata log of the controllers: its answers are not current"
 }
 
-// OutcomeUnknown is the lack of an answer to a write that may have left: it may have
-// been done, may still be done, or never. Only reading settles it.
+// OutcomeUnknown means that there is no answer to a write that may have been sent: Kafka may have executed it, may
+// still execute it, or may never do so. Only a read can resolve it.
 type OutcomeUnknown struct {
-	// What was asked, such as "unregistering broker 4".
+	// What was requested, such as "unregistering broker 4".
 	What string
 	Err  error
 }
 
 func (o *OutcomeUnknown) Error() string { return o.What + ": outcome unknown: " + o.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (o *OutcomeUnknown) Unwrap() error { return o.Err }
 
-// AsRefused returns Kafka's refusal, if that is what the error is and nothing was done.
+// AsRefused returns Kafka's refusal if err is one and proves that nothing was executed.
 func AsRefused(err error) (Refused, bool) {
 	var r *Refused
 	if errors.As(err, &r) && !IsOutcomeUnknown(err) {
@@ -86,14 +86,14 @@ func AsRefused(err error) (Refused, bool) {
 	return Refused{}, false
 }
 
-// IsOutcomeUnknown tells whether a write with this error may have been done.
+// IsOutcomeUnknown reports whether a write that returned err may have been executed.
 func IsOutcomeUnknown(err error) bool {
 	var o *OutcomeUnknown
 	return errors.As(err, &o)
 }
 
-// ReadFailure is what a Reader returns for an error: Kafka's own answer stays what it
-// is, unless it only says that Kafka got no answer itself.
+// ReadFailure converts an error to what a Reader returns. A *Refused is returned unchanged, unless it only reports
+// that the broker got no answer itself; that becomes *Unreadable.
 func ReadFailure(what string, err error) error {
 	var r *Refused
 	switch {
@@ -106,9 +106,9 @@ func ReadFailure(what string, err error) error {
 	}
 }
 
-// WriteFailure is what a Writer returns for an error. left says that the request may
-// have reached Kafka. A refusal that leaves open whether the controller did it, such as
-// REQUEST_TIMED_OUT, is an unknown outcome with Kafka's text.
+// WriteFailure converts an error to what a Writer returns. left is whether the request may have reached Kafka. A
+// refusal that does not say whether the controller executed the request, such as REQUEST_TIMED_OUT, becomes
+// *OutcomeUnknown with Kafka's message.
 func WriteFailure(what string, err error, left bool) error {
 	var r *Refused
 	switch {
@@ -123,7 +123,7 @@ func WriteFailure(what string, err error, left bool) error {
 	}
 }
 
-// undecided answers come from a broker that waited for the controller in vain.
+// undecided reports whether the answer comes from a broker that got no answer from the controller in time.
 func (r *Refused) undecided() bool {
 	return r.Code == CodeRequestTimedOut || r.Code == CodeNetworkException || r.Code == CodeUnknownServerError
 }

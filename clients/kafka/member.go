@@ -1,42 +1,44 @@
 package kafka
 
-// NodeAddress is where one node is reached, as host:port per role. The address of a role
-// that the node does not have is empty.
+// NodeAddress is the addresses of one node, as host:port per role. The address is empty for
+// a role that the node does not have.
 type NodeAddress struct {
 	Broker     string `json:"broker,omitempty"`
 	Controller string `json:"controller,omitempty"`
 }
 
-// Member is what one node reports of itself. It is asked at its own addresses, and nothing
-// else is asked about it.
+// Member is what one node reports about itself, read from its own addresses. No other node
+// is asked.
 type Member struct {
 	ID int32 `json:"id"`
-	// Broker and Controller are the reports of its two roles.
+	// Broker and Controller are the reports of the two roles.
 	Broker     RoleReport `json:"broker"`
 	Controller RoleReport `json:"controller"`
 }
 
-// RoleReport is what one role of a node reports of itself. The zero value belongs to a
-// role that the node has no address for.
+// RoleReport is what one role of a node reports about itself. The zero value is the report
+// of a role for which the node has no address.
 type RoleReport struct {
-	// Asked says that the node has an address for the role.
+	// Asked is true if the node has an address for the role.
 	Asked bool `json:"asked,omitempty"`
-	// Answered says that a process answered the request within its time. Without it,
-	// Serving is false because nothing is known, which is no proof that nothing is served.
+	// Answered is true if a process answered the request before the timeout. If it is
+	// false, Serving is false because nothing is known; that does not prove that the role
+	// is not serving.
 	Answered bool `json:"answered,omitempty"`
-	// Serving says that the role takes part in the cluster as far as the node itself
-	// knows: the broker is registered and not fenced, the controller follows or is the
-	// leader of a quorum. An answer that leaves it open counts as serving. A controller of
-	// 4.0 or later that has lost the leader goes on naming it, and so counts as serving.
+	// Serving is true if the node itself reports that the role takes part in the cluster:
+	// the broker is registered and not fenced, or the controller follows or leads the
+	// quorum. An answer that does not say counts as serving. A controller of 4.0 or later
+	// that has lost the leader still reports it, and so counts as serving.
 	Serving bool `json:"serving,omitempty"`
-	// Reason says why it is not serving, or what an answer left open. Else it is empty.
+	// Reason is why the role is not serving, or what the answer does not say. Otherwise
+	// empty.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Serving tells whether the node takes part in the cluster in any role.
+// Serving reports whether the node takes part in the cluster in any role.
 func (m Member) Serving() bool { return m.Broker.Serving || m.Controller.Serving }
 
-// Answered tells whether any role of the node answered.
+// Answered reports whether any role of the node answered.
 func (m Member) Answered() bool { return m.Broker.Answered || m.Controller.Answered }
 
 // BrokerReport is the report of a broker that answered with these registrations.
@@ -65,7 +67,8 @@ func ControllerReport(leader int32) RoleReport {
 	return report
 }
 
-// UnclearReport is the report of a role whose answer does not say whether it takes part.
+// UnclearReport is the report of a role whose answer does not say whether it takes part in
+// the cluster.
 func UnclearReport(answer string) RoleReport {
 	return RoleReport{Asked: true, Answered: true, Serving: true, Reason: "it answers and does not report whether it takes part: " + answer}
 }

@@ -6,21 +6,22 @@ import (
 	"strconv"
 )
 
-// Values of Partition.MinISR that are no number of replicas.
+// Values of Partition.MinISR that are not a number of replicas.
 const (
-	// MinISRUnset is the minimum of a topic that reports none: nothing is demanded.
+	// MinISRUnset is the value for a topic that reports no min.insync.replicas: there is no
+	// minimum.
 	MinISRUnset int32 = 0
-	// MinISRUnreadable is the minimum of a topic whose configuration could not be read.
+	// MinISRUnreadable is the value for a topic whose configuration could not be read.
 	MinISRUnreadable int32 = -1
 )
 
-// Partition is one partition as the brokers' metadata has it.
+// Partition is one partition as reported by the brokers' metadata.
 type Partition struct {
 	Topic string `json:"topic"`
 	Index int32  `json:"index"`
-	// Leader is NoLeader while there is none.
+	// Leader is NoLeader if there is none.
 	Leader int32 `json:"leader"`
-	// Replicas in order of preference; ISR and Offline are subsets of it.
+	// Replicas are in order of preference; ISR and Offline are subsets of Replicas.
 	Replicas []int32 `json:"replicas"`
 	ISR      []int32 `json:"isr"`
 	Offline  []int32 `json:"offline,omitempty"`
@@ -28,30 +29,31 @@ type Partition struct {
 	MinISR int32 `json:"minISR"`
 }
 
-// Name of the partition as Kafka's tools print it: topic, dash, index.
+// Name is the name of the partition as Kafka's tools print it: topic, dash, index.
 func (p Partition) Name() string { return p.Topic + "-" + strconv.Itoa(int(p.Index)) }
 
-// Healthy partitions have a leader, every replica in sync and one more of them than
-// is demanded: any one replica may go.
+// Healthy reports whether the partition has a leader, every replica is in sync, and more
+// replicas are in sync than min.insync.replicas: any one replica may be stopped.
 func (p Partition) Healthy() bool {
 	return p.Leader != NoLeader && len(p.ISR) == len(p.Replicas) && len(p.Offline) == 0 &&
 		p.MinISR != MinISRUnreadable && int32(len(p.ISR)) > p.MinISR
 }
 
-// Partitions is what the metadata says of all partitions. Healthy ones are only
-// counted, so that the size of an observation follows the trouble and not the cluster.
+// Partitions is the metadata of all partitions. Healthy ones are only counted, so that the
+// size of an observation depends on the number of unhealthy partitions, not on the size of
+// the cluster.
 type Partitions struct {
-	// Total number of partitions that were looked at.
+	// Total is the number of partitions that were read.
 	Total int `json:"total"`
-	// Replicas held by broker id. A broker that is absent holds none that the asking
-	// principal may see.
+	// Replicas is the number of replicas by broker id. A broker that is absent holds none
+	// that the client's principal may describe.
 	Replicas map[int32]int `json:"replicas"`
 	// Suspect are the partitions that are not Healthy, by topic, then index.
 	Suspect []Partition `json:"suspect,omitempty"`
 }
 
-// Add counts a partition and keeps it when it is not healthy. Partitions are expected by
-// topic, then index; p takes the slices in it over.
+// Add counts a partition and stores it if it is not healthy. Partitions must be added by
+// topic, then index. p takes ownership of the slices in partition.
 func (p *Partitions) Add(partition Partition) {
 	if p.Replicas == nil {
 		p.Replicas = map[int32]int{}
@@ -65,7 +67,7 @@ func (p *Partitions) Add(partition Partition) {
 	}
 }
 
-// Clone returns a copy that shares nothing with p.
+// Clone returns a deep copy.
 func (p Partitions) Clone() Partitions {
 	p.Replicas = maps.Clone(p.Replicas)
 	p.Suspect = slices.Clone(p.Suspect)

@@ -5,29 +5,30 @@ import (
 	"fmt"
 )
 
-// Subject is what a Question is about.
+// Subject is the subject of a Question.
 type Subject string
 
-// What a cluster can be asked. Each is one method of Reader.
+// The subjects of a Question. Each maps to one method of Reader.
 const (
 	AboutFeatures   Subject = "features"
-	AboutSupport    Subject = "supported-features" // of the broker
+	AboutSupport    Subject = "supported-features" // of one broker
 	AboutBrokers    Subject = "brokers"
 	AboutQuorum     Subject = "quorum"
 	AboutPartitions Subject = "partitions"
-	AboutLogDirs    Subject = "log-dirs" // of the broker
-	AboutConfigs    Subject = "configs"  // of the broker
-	AboutMember     Subject = "member"   // of the node, from the node itself
+	AboutLogDirs    Subject = "log-dirs" // of one broker
+	AboutConfigs    Subject = "configs"  // of one broker
+	AboutMember     Subject = "member"   // of one node, from the node itself
 )
 
-// Question is one read, as a value that can be compared, queued and answered later.
+// Question is one read as a value, which can be compared, queued and executed later.
 type Question struct {
 	About Subject `json:"about"`
-	// Broker that is asked, for the subjects that are of one broker or node; else 0.
+	// Broker is the id of the broker or node to ask, for subjects of one broker or node;
+	// otherwise 0.
 	Broker int32 `json:"broker,omitempty"`
 }
 
-// Answer holds the observation that a Question asked for; the others are nil.
+// Answer holds the observation that a Question requested. The other fields are nil.
 type Answer struct {
 	Features   *Features   `json:"features,omitempty"`
 	Brokers    *Brokers    `json:"brokers,omitempty"`
@@ -38,7 +39,8 @@ type Answer struct {
 	Member     *Member     `json:"member,omitempty"`
 }
 
-// Ask puts one question to a cluster.
+// Ask executes one read. It fails with the error of the Reader, or if the subject is
+// unknown.
 func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
 	switch q.About {
 	case AboutFeatures:
@@ -70,14 +72,15 @@ func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
 	}
 }
 
-// Command is one write, as a value that can be queued and executed later. Exactly one
-// field is set.
+// Command is one write as a value, which can be queued and executed later. Exactly one
+// field must be set.
 type Command struct {
 	UpdateFeature *FeatureUpdate `json:"updateFeature,omitempty"`
 	Unregister    *int32         `json:"unregister,omitempty"`
 }
 
-// Execute gives one command to a cluster.
+// Execute executes one command. It fails with the error of the Writer, or if not exactly
+// one field is set.
 func Execute(ctx context.Context, w Writer, c Command) error {
 	switch {
 	case c.UpdateFeature != nil && c.Unregister == nil:

@@ -11,14 +11,13 @@ const NotTold int64 = -1
 // NoLeader is the leader of a quorum or a partition that has none.
 const NoLeader int32 = -1
 
-// QuorumReplica is one copy of the metadata log, as its leader sees it.
+// QuorumReplica is one replica of the metadata log, as seen by the leader.
 type QuorumReplica struct {
 	ID int32 `json:"id"`
-	// LogEndOffset is the end of its log, NotTold when the leader has not heard.
+	// LogEndOffset is the end of its log, NotTold if the leader does not know it.
 	LogEndOffset int64 `json:"logEndOffset"`
-	// LastFetchMillis and LastCaughtUpMillis are Unix milliseconds on the leader's
-	// clock, NotTold when unknown. For the leader itself both are the moment of the
-	// answer.
+	// LastFetchMillis and LastCaughtUpMillis are Unix milliseconds on the leader's clock, NotTold if unknown. For the leader
+	// itself both are the time of the answer.
 	LastFetchMillis    int64 `json:"lastFetchMillis"`
 	LastCaughtUpMillis int64 `json:"lastCaughtUpMillis"`
 }
@@ -28,12 +27,12 @@ type Quorum struct {
 	Leader        int32 `json:"leader"`
 	LeaderEpoch   int32 `json:"leaderEpoch"`
 	HighWatermark int64 `json:"highWatermark"`
-	// Voters and Observers by ascending id. A node that is a broker alone is an observer.
+	// Voters and Observers are sorted by ascending id. A node that is only a broker is an observer.
 	Voters    []QuorumReplica `json:"voters"`
 	Observers []QuorumReplica `json:"observers,omitempty"`
 }
 
-// Voter returns the voter of the id.
+// Voter returns the voter with the id, and false if there is none.
 func (q Quorum) Voter(id int32) (QuorumReplica, bool) {
 	for _, v := range q.Voters {
 		if v.ID == id {
@@ -43,10 +42,9 @@ func (q Quorum) Voter(id int32) (QuorumReplica, bool) {
 	return QuorumReplica{}, false
 }
 
-// Demanding returns the quorum in which every voter whose log ends before the
-// offset given for it counts as never caught up. It is how a controller on
-// ephemeral storage, which came back without its log, is kept from vouching for
-// records it does not hold yet: give the high watermark at its restart.
+// Demanding returns a copy of the quorum in which every voter whose log ends before its offset in logEnd counts as never
+// caught up. A controller on ephemeral storage that restarted without its log must not count as caught up before it has
+// replicated the log again: pass the high watermark at its restart.
 func (q Quorum) Demanding(logEnd map[int32]int64) Quorum {
 	q = q.Clone()
 	for i, v := range q.Voters {
@@ -57,8 +55,9 @@ func (q Quorum) Demanding(logEnd map[int32]int64) Quorum {
 	return q
 }
 
-// Confirmed fails unless a majority of the voters, the leader included, has fetched from the leader within the fetch timeout
-// before the answer. A leader that lost its majority goes on answering for a while, and others may have elected another.
+// Confirmed fails unless a majority of the voters, including the leader, has fetched from the leader within the fetch
+// timeout before the answer. A leader that lost its majority still answers for a while, although another leader may have
+// been elected.
 func (q Quorum) Confirmed() error {
 	leader, ok := q.Voter(q.Leader)
 	if !ok || leader.LastFetchMillis == NotTold {
@@ -76,11 +75,11 @@ func (q Quorum) Confirmed() error {
 	return nil
 }
 
-// Covers tells whether a node that has applied the metadata log up to the offset, that record included, knows all that was
-// committed when the quorum was described.
+// Covers reports whether a node that has applied the metadata log up to and including the offset has applied everything that
+// was committed when the quorum was described.
 func (q Quorum) Covers(applied int64) bool { return applied >= q.HighWatermark-1 }
 
-// Clone returns a copy that shares nothing with q.
+// Clone returns a deep copy.
 func (q Quorum) Clone() Quorum {
 	q.Voters = slices.Clone(q.Voters)
 	q.Observers = slices.Clone(q.Observers)

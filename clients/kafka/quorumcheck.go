@@ -2,34 +2,36 @@ package kafka
 
 import "time"
 
-// DefaultQuorumFetchTimeout is how far behind the leader a voter may be and still
-// count as caught up, unless the cluster says otherwise: the default of
+// DefaultQuorumFetchTimeout is how far a voter may lag behind the leader and still count as
+// caught up, unless the cluster configures another value. It is the default of
 // controller.quorum.fetch.timeout.ms.
 const DefaultQuorumFetchTimeout = 2 * time.Second
 
-// QuorumCheck says whether the quorum can spare a voter, and why not.
+// QuorumCheck reports whether the quorum tolerates the loss of one node, and why not.
 type QuorumCheck struct {
 	Safe bool `json:"safe"`
-	// Leader is the leader of the quorum, NoLeader when there is none; then nothing is safe.
+	// Leader is the leader of the quorum, NoLeader if there is none. Safe is false without a
+	// leader.
 	Leader int32 `json:"leader"`
-	// Need is how many caught-up voters other than the node in question are wanted.
+	// Need is how many voters other than the node must be caught up.
 	Need int `json:"need"`
 	// CaughtUp and Behind are the other voters, in the order they were reported.
 	CaughtUp []int32 `json:"caughtUp,omitempty"`
 	Behind   []int32 `json:"behind,omitempty"`
 }
 
-// QuorumSafeWithout tells whether the node may be taken away without breaking the
-// quorum: a majority of all voters must be caught up without it. A quorum of one or
-// two cannot keep a majority without one of them; there, the one that stays must be
-// caught up, so that nothing is lost and only the wait is felt. A node that is no
-// voter is not missed.
+// QuorumSafeWithout reports whether the node may be stopped without losing the quorum: a
+// majority of all voters must be caught up without it. A quorum of one or two voters loses
+// its majority with any of them; then every remaining voter must be caught up, so that
+// nothing is lost and the quorum is only unavailable during the restart. A node that is not
+// a voter is always safe to stop.
 //
-// A voter is caught up when it is the leader, or was level with the leader less than
-// limit ago. Both times are the leader's own clock; now, in Unix milliseconds, stands
-// in when the leader does not report its own. A time that is not told is behind.
+// A voter is caught up if it is the leader, or if it was level with the leader less than
+// limit ago. Both times are taken from the leader's clock; now, in Unix milliseconds,
+// replaces the leader's time if the leader does not report it. A voter whose time is not
+// reported is behind.
 //
-// The rule is the one Strimzi rolls controllers by.
+// The rule is the one by which Strimzi rolls controllers.
 func QuorumSafeWithout(q Quorum, id int32, now int64, limit time.Duration) QuorumCheck {
 	check := QuorumCheck{Leader: q.Leader}
 	if q.Leader == NoLeader {

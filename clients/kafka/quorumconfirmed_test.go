@@ -36,7 +36,7 @@ func TestQuorumConfirmed(t *testing.T) {
 	}
 }
 
-func TestQuorumCoversWhatWasCommitted(t *testing.T) {
+func TestQuorumCovers(t *testing.T) {
 	q := kafka.Quorum{HighWatermark: 100} // the first offset that is not committed
 	for applied, want := range map[int64]bool{-1: false, 98: false, 99: true, 120: true} {
 		if got := q.Covers(applied); got != want {

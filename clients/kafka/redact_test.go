@@ -37,7 +37,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// What stands behind a name that says so is never shown.
+// A value after a name that marks it as secret is never shown.
 func FuzzRedact(f *testing.F) {
 	f.Add("ERROR in ", "ssl.keystore.password", "=", "s3cret")
 	f.Add("", "clientSecret", ": ", `x"y`)

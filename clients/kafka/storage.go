@@ -6,28 +6,29 @@ import (
 )
 
 // LogDirs are the log directories of one broker, by DescribeLogDirs, which the broker
-// itself answers from its disks. The metadata log is not among them.
+// answers from its own disks. The metadata log is not included.
 type LogDirs struct {
 	Broker int32    `json:"broker"`
 	Dirs   []LogDir `json:"dirs"`
 }
 
-// LogDir is one directory.
+// LogDir is one log directory.
 type LogDir struct {
 	Path string `json:"path"`
-	// Error is set when the broker cannot serve the directory, which says nothing about
-	// what is on it.
+	// Error is set if the broker cannot serve the directory. The contents of the directory
+	// are then unknown.
 	Error *Refused `json:"error,omitempty"`
-	// Replicas is how many partition replicas lie in it, those being moved here included.
+	// Replicas is the number of partition replicas in the directory, including those being
+	// moved into it.
 	Replicas int `json:"replicas"`
-	// First are some of them by name, sorted, at most FirstReplicas.
+	// First are the names of the first replicas, sorted, at most FirstReplicas.
 	First []string `json:"first,omitempty"`
 }
 
-// FirstReplicas bounds how many replicas of a directory are named.
+// FirstReplicas is the maximum number of replicas that are listed by name.
 const FirstReplicas = 8
 
-// Add counts a replica by name. Names are expected in order.
+// Add counts a replica by name. Names must be added in order.
 func (d *LogDir) Add(replica string) {
 	d.Replicas++
 	if len(d.First) < FirstReplicas {
@@ -35,8 +36,8 @@ func (d *LogDir) Add(replica string) {
 	}
 }
 
-// Empty says that the broker answered for every directory, has at least one, and none
-// of them holds a replica. A directory it cannot read is not empty.
+// Empty reports whether the broker has at least one directory, could read all of them, and
+// none holds a replica. A directory that the broker cannot read is not empty.
 func (l LogDirs) Empty() bool {
 	for _, d := range l.Dirs {
 		if d.Error != nil || d.Replicas > 0 {
@@ -46,7 +47,7 @@ func (l LogDirs) Empty() bool {
 	return len(l.Dirs) > 0
 }
 
-// Clone returns a copy that shares nothing with l.
+// Clone returns a deep copy.
 func (l LogDirs) Clone() LogDirs {
 	l.Dirs = slices.Clone(l.Dirs)
 	for i := range l.Dirs {
@@ -60,7 +61,7 @@ func (l LogDirs) Clone() LogDirs {
 	return l
 }
 
-// Names of broker configurations that guards and actions read.
+// Names of the broker configurations that guards and actions read.
 const (
 	ConfigSnapshotInterval   = "metadata.log.max.snapshot.interval.ms"
 	ConfigQuorumFetchTimeout = "controller.quorum.fetch.timeout.ms"
@@ -74,8 +75,8 @@ func ConfigNames() []string {
 	return []string{ConfigSnapshotInterval, ConfigQuorumFetchTimeout, ConfigSessionTimeout, ConfigCordonedLogDirs, ConfigMinISR}
 }
 
-// Configs are effective configuration values of one broker by name, of the names in
-// ConfigNames. A name that its binary does not know is absent.
+// Configs are effective configuration values of one broker by name, for the names in
+// ConfigNames. A name that the broker's binary does not know is absent.
 type Configs map[string]string
 
 // Clone returns a copy.

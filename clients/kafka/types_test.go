@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-func TestClonesShareNothing(t *testing.T) {
+func TestCloneSharesNothing(t *testing.T) {
 	features := kafka.Features{Finalized: map[string]int16{"a": 1}, Supported: map[int32]map[string]kafka.Range{1: {"a": {Min: 0, Max: 1}}}}
 	fc := features.Clone()
 	fc.Finalized["a"], fc.Supported[1]["a"] = 9, kafka.Range{Max: 9}
@@ -45,7 +45,7 @@ func TestClonesShareNothing(t *testing.T) {
 	}
 }
 
-func TestObservationsReadAndWriteAsJSON(t *testing.T) {
+func TestObservationsRoundTripAsJSON(t *testing.T) {
 	want := kafka.Features{Finalized: map[string]int16{kafka.MetadataVersion: 27}, Epoch: 5, Supported: map[int32]map[string]kafka.Range{4: {kafka.MetadataVersion: {Min: 7, Max: 27}}}}
 	raw, err := json.Marshal(want)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestBrokersFind(t *testing.T) {
 	}
 }
 
-func TestEmptyLogDirs(t *testing.T) {
+func TestLogDirsEmpty(t *testing.T) {
 	cases := map[string]struct {
 		dirs []kafka.LogDir
 		want bool
@@ -94,7 +94,7 @@ func TestEmptyLogDirs(t *testing.T) {
 	}
 }
 
-func TestErrorsAreToldApart(t *testing.T) {
+func TestErrorTypesAreDistinct(t *testing.T) {
 	refused := fmt.Errorf("raising: %w", &kafka.Refused{Code: kafka.CodeInvalidUpdateVersion, Name: "INVALID_UPDATE_VERSION", Message: "Broker 3 only supports versions 7-25"})
 	unknown := fmt.Errorf("raising: %w", &kafka.OutcomeUnknown{What: "updating metadata.version", Err: io.ErrUnexpectedEOF})
 	unreadable := fmt.Errorf("looking: %w", &kafka.Unreadable{What: "describing the quorum", Err: io.EOF})
@@ -126,7 +126,7 @@ func TestErrorsAreToldApart(t *testing.T) {
 	}
 }
 
-func TestFailuresByWhatKafkaSaid(t *testing.T) {
+func TestReadFailureAndWriteFailure(t *testing.T) {
 	no := &kafka.Refused{Code: kafka.CodeInvalidUpdateVersion, Name: "INVALID_UPDATE_VERSION"}
 	open := &kafka.Refused{Code: kafka.CodeRequestTimedOut, Name: "REQUEST_TIMED_OUT", Message: "the controller is busy"}
 	cases := map[string]struct {
@@ -153,7 +153,7 @@ func TestFailuresByWhatKafkaSaid(t *testing.T) {
 	}
 }
 
-func TestCodeNames(t *testing.T) {
+func TestCodeName(t *testing.T) {
 	for name, code := range map[string]int16{
 		"NONE": 0, "REQUEST_TIMED_OUT": 7, "INVALID_UPDATE_VERSION": 95, "BROKER_ID_NOT_REGISTERED": 102,
 		"MISMATCHED_ENDPOINT_TYPE": 114, "UNKNOWN_SERVER_ERROR": -1,
@@ -173,7 +173,7 @@ func TestCodeNames(t *testing.T) {
 	}
 }
 
-func TestAskAndExecuteRefuseNonsense(t *testing.T) {
+func TestAskAndExecuteRejectInvalidValues(t *testing.T) {
 	if _, err := kafka.Ask(t.Context(), nil, kafka.Question{About: "weather"}); err == nil {
 		t.Error("asked about the weather")
 	}

@@ -1,9 +1,9 @@
-// Package poller keeps a pass from waiting on the world. An Endpoint puts questions to
-// one outside system and hands it commands, one call at a time, in a goroutine of its
-// own that exists only while there is something to do. A pass reads the last answer with
-// its age, asks for a newer one, and is woken when it arrives.
+// Package poller decouples a reconcile from the latency of an external system. An Endpoint
+// sends questions and commands to one external system, one call at a time, in a goroutine
+// that exists only while there is work. A reconcile reads the last answer with its age,
+// requests a newer one, and is requeued when it arrives.
 //
-// How old an answer may be is the reader's decision. What became of a command is kept
-// until another one takes its place; it is never executed twice by one process, and a
-// process that was lost leaves its outcome unknown, to be settled by reading.
+// The reader decides how old an answer may be. The outcome of a command is kept until
+// another command replaces it. One process never executes a command twice. After a restart
+// of the process the outcome is unknown, and the caller must resolve it by reading.
 package poller

@@ -9,33 +9,32 @@ import (
 	"time"
 )
 
-// Options say what an Endpoint is. Ask, Write and Now are required.
+// Options configure an Endpoint. Ask, Write and Now are required.
 type Options[Q comparable, A, W any] struct {
-	// Ask puts a question to the system, and Write hands it a command. Both end when their
-	// context does. Write returns an Outcome without its Number and At.
+	// Ask sends a question to the system, and Write sends a command. Both must return when their context ends. Write
+	// returns an Outcome without Number and At. Required.
 	Ask   func(ctx context.Context, question Q) (A, error)
 	Write func(ctx context.Context, command W) Outcome
-	// Wake is called after each answer and outcome, from the goroutine of the endpoint and
-	// with nothing locked. Nil wakes nobody.
+	// Wake is called after each answer and outcome, from the goroutine of the endpoint and without a lock held. Typically
+	// it enqueues the object for reconciling. Optional; default: none.
 	Wake func()
 	Now  func() time.Time
-	// AskTimeout and WriteTimeout bound one call each; 10 s and 30 s when they are 0. They
-	// are the endpoint's, not a lease's: nobody waits for them.
+	// AskTimeout and WriteTimeout bound one call each. They are independent of a lease's renew deadline because no
+	// reconcile waits for the call. Optional; default: 10 s and 30 s.
 	AskTimeout, WriteTimeout time.Duration
-	// Closed is called once when the endpoint has been closed and nothing of it runs any
-	// more, to close the client behind it. Nil calls nothing.
+	// Closed is called once, after Close and after the last call has returned, to close the client behind the endpoint.
+	// Optional; default: none.
 	Closed func()
-	// Forget is how long an answer is kept that nobody reads or asks for; an hour when 0.
+	// Forget is how long an answer is kept that is neither read nor requested. Optional; default: 1 h.
 	Forget time.Duration
 }
 
-// ErrClosed is why nothing is answered after Close.
+// ErrClosed is the reason why nothing is answered after Close.
 var ErrClosed = errors.New("the poller is closed")
 
-// Endpoint is one outside system as a pass sees it: Q is a question, A its answer and W a
-// write, and none of its methods waits for the world. Its calls run in a goroutine of its
-// own, one at a time, writes before questions and questions in the order they were asked.
-// It is safe for concurrent use. An endpoint with nothing to do has no goroutine.
+// Endpoint is one external system as a reconcile sees it: Q is a question, A its answer and W a write. None of its methods
+// but Close waits for the system. Its calls run in one goroutine, one at a time, writes before questions, and questions in
+// the order they were requested. It is safe for concurrent use. An idle endpoint has no goroutine.
 type Endpoint[Q comparable, A, W any] struct {
 	opts Options[Q, A, W]
 	life context.Context //nolint:containedctx // the life of the endpoint, not of a call
@@ -48,23 +47,24 @@ type Endpoint[Q comparable, A, W any] struct {
 	running  bool
 	queue    []Q
 	readings map[Q]*entry[A]
-	// next is a request that is handed over but not begun.
+	// next is a request that was submitted but not started.
 	next *Request[W]
-	// outcome is that of the last request handed over; has tells whether there is one.
+	// outcome is that of the last submitted request; has is whether there is one.
 	outcome Outcome
 	has     bool
-	// writing says that a request is being carried out; effectAt is when one last ended that was not refused.
+	// writing is true while a request is being executed. effectAt is when a request last ended with a result other than
+	// Refused.
 	writing  bool
 	effectAt time.Time
 }
 
 type entry[A any] struct {
 	Reading[A]
-	// wanted is when it was last read or asked for.
+	// wanted is when it was last read or requested.
 	wanted time.Time
 }
 
-// New returns an endpoint. It must be closed.
+// New returns an endpoint. The caller must close it.
 func New[Q comparable, A, W any](opts Options[Q, A, W]) *Endpoint[Q, A, W] {
 	if opts.AskTimeout <= 0 {
 		opts.AskTimeout = 10 * time.Second
@@ -80,8 +80,8 @@ func New[Q comparable, A, W any](opts Options[Q, A, W]) *Endpoint[Q, A, W] {
 	return e
 }
 
-// Close cancels the call under way and returns when nothing of the endpoint runs any
-// more. What was asked stays readable; nothing new is asked.
+// Close cancels the call under way and returns once no call and no goroutine of the endpoint is running. Answers stay
+// readable; no further question is sent.
 func (e *Endpoint[Q, A, W]) Close() {
 	e.mu.Lock()
 	e.closed = true
@@ -95,7 +95,7 @@ func (e *Endpoint[Q, A, W]) Close() {
 	})
 }
 
-// Read returns the last answer to the question.
+// Read returns the last answer to the question, without sending it.
 func (e *Endpoint[Q, A, W]) Read(question Q) Reading[A] {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -107,9 +107,9 @@ func (e *Endpoint[Q, A, W]) Read(question Q) Reading[A] {
 	return known.Reading
 }
 
-// Ask has the question put anew, unless it is being put, or the last answer was asked for
-// less than maxAge ago, whether it could be read or not. A pass that is woken by answers
-// and asks in turn must give a maxAge, or it never rests.
+// Ask sends the question, unless it is queued or under way, or the last answer, readable or not, was requested less than
+// maxAge ago. A reconcile that is requeued by answers and calls Ask each time must set maxAge, otherwise it requeues itself
+// forever.
 func (e *Endpoint[Q, A, W]) Ask(question Q, maxAge time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -129,9 +129,8 @@ func (e *Endpoint[Q, A, W]) Ask(question Q, maxAge time.Duration) {
 	e.start()
 }
 
-// Submit hands over a request and returns what has become of it so far. A number that was
-// handed over before is not executed again. A number that is older than the last one of
-// its attempt and state is not executed at all; its outcome is Unknown.
+// Submit enqueues a request and returns its outcome so far. A number that was submitted before is not executed again. A
+// number that is lower than the last one of its attempt and state is not executed at all; its outcome is Unknown.
 func (e *Endpoint[Q, A, W]) Submit(request Request[W]) Outcome {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -149,8 +148,8 @@ func (e *Endpoint[Q, A, W]) Submit(request Request[W]) Outcome {
 	return e.outcome
 }
 
-// Outcome returns what has become of the request with this number: Unknown unless this
-// process was handed it and nothing has taken its place.
+// Outcome returns the outcome of the request with this number. It is Unknown unless this process received the request and
+// no other one has replaced it.
 func (e *Endpoint[Q, A, W]) Outcome(number Number) Outcome {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -160,15 +159,15 @@ func (e *Endpoint[Q, A, W]) Outcome(number Number) Outcome {
 	return lost(number, neverSeen)
 }
 
-// Unsettled says what may still come of the requests of this process, whatever their numbers: whether one is under way, and
-// when one last ended that was done or may be, zero if none did. Its effect may take a while to show.
+// Unsettled reports which effects of this process's requests may still be pending, for all numbers: whether a request is
+// queued or under way, and when a request last ended as Done or Unknown, zero if none did. Its effect may be delayed.
 func (e *Endpoint[Q, A, W]) Unsettled() (underWay bool, endedAt time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.next != nil || e.writing, e.effectAt
 }
 
-// start makes sure that the goroutine runs. e.mu is held.
+// start starts the goroutine if it is not running. The caller must hold e.mu.
 func (e *Endpoint[Q, A, W]) start() {
 	if !e.running {
 		e.running = true
@@ -176,7 +175,7 @@ func (e *Endpoint[Q, A, W]) start() {
 	}
 }
 
-// run does what there is to do, and ends when nothing is left.
+// run executes queued work and returns when there is none.
 func (e *Endpoint[Q, A, W]) run() {
 	for {
 		request, question, ok := e.take()
@@ -223,7 +222,7 @@ func (e *Endpoint[Q, A, W]) ask(question Q) {
 	e.keep(question, func(known *entry[A]) { known.Reading = Reading[A]{Value: value, Err: err, AskedAt: begun} })
 }
 
-// keep changes what is known of a question, and drops what nobody wants any more.
+// keep changes what is stored for a question, and drops the answers that have expired.
 func (e *Endpoint[Q, A, W]) keep(question Q, change func(*entry[A])) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -260,8 +259,7 @@ func (e *Endpoint[Q, A, W]) write(request Request[W]) {
 	}
 }
 
-// guard turns a panic of a call into its error: a call that fails in a new way must not
-// take down everything else.
+// guard converts a panic of a call into an error, so that it does not end the process.
 func guard[T any](call func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -14,14 +14,15 @@ import (
 	"github.com/detent-dev/detent/clients/poller"
 )
 
-// system is an outside system that takes a second for each call and counts them.
+// system is an external system that takes a second for each call and counts the calls.
 type system struct {
 	mu      sync.Mutex
 	calls   []string
 	busy    int
 	overlap bool
 	wakes   int
-	// answer and result are given to every question and write; nil is the default.
+	// answer and result are the results of every question and write. Optional; default: a
+	// known result.
 	answer func(q string) (string, error)
 	result func(w string) poller.Outcome
 }
@@ -95,7 +96,7 @@ func request(sequence int, command string) poller.Request[string] {
 	return poller.Request[string]{Number: poller.Number{Attempt: "5f2c91", State: "SettingMetadata", Sequence: sequence}, Command: command}
 }
 
-func TestAnswersComeLaterAndWake(t *testing.T) {
+func TestEndpointAskAnswersLaterAndWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		e := s.endpoint()
@@ -121,7 +122,7 @@ func TestAnswersComeLaterAndWake(t *testing.T) {
 	})
 }
 
-func TestAnOldAnswerStaysWhileANewOneIsUnderWay(t *testing.T) {
+func TestEndpointKeepsAnswerWhileAskingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		e := s.endpoint()
@@ -141,7 +142,7 @@ func TestAnOldAnswerStaysWhileANewOneIsUnderWay(t *testing.T) {
 	})
 }
 
-func TestAskingRests(t *testing.T) {
+func TestEndpointAskWithinMaxAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		e := s.endpoint()
@@ -160,7 +161,7 @@ func TestAskingRests(t *testing.T) {
 	})
 }
 
-func TestAFailureIsAnAnswerThatRestsToo(t *testing.T) {
+func TestEndpointAskWithinMaxAgeOfFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := system{answer: func(string) (string, error) { return "", errors.New("connection refused") }}
 		e := s.endpoint()
@@ -176,7 +177,7 @@ func TestAFailureIsAnAnswerThatRestsToo(t *testing.T) {
 	})
 }
 
-func TestOneCallAtATimeWritesFirst(t *testing.T) {
+func TestEndpointRunsOneCallAtATimeWritesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		e := s.endpoint()
@@ -191,7 +192,7 @@ func TestOneCallAtATimeWritesFirst(t *testing.T) {
 	})
 }
 
-func TestCallsThatNeverEnd(t *testing.T) {
+func TestEndpointCancelsCallsAfterTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		e := poller.New(poller.Options[string, string, string]{
@@ -221,7 +222,7 @@ func TestCallsThatNeverEnd(t *testing.T) {
 	})
 }
 
-func TestCallsThatPanic(t *testing.T) {
+func TestEndpointRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := system{answer: func(string) (string, error) { panic("index out of range") }, result: func(string) poller.Outcome { panic("nil map") }}
 		e := s.endpoint()
@@ -238,7 +239,7 @@ func TestCallsThatPanic(t *testing.T) {
 	})
 }
 
-func TestClosedEndpointsAskNothing(t *testing.T) {
+func TestEndpointAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		closed := 0
@@ -263,7 +264,7 @@ func TestClosedEndpointsAskNothing(t *testing.T) {
 	})
 }
 
-func TestUnwantedAnswersAreForgotten(t *testing.T) {
+func TestEndpointForgetsUnreadAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		e := s.endpoint()

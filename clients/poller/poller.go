@@ -2,20 +2,20 @@ package poller
 
 import "time"
 
-// Reading is what is known of a question.
+// Reading is the last answer to a question, and its state.
 type Reading[A any] struct {
-	// Value is the last answer, and Err why there is none. Value is shared by all readers
-	// and must not be written to.
+	// Value is the last answer, and Err is why there is none. Value is shared by all
+	// readers and must not be modified.
 	Value A
 	Err   error
-	// AskedAt is when the answer was asked for, so what it says was true then or later.
-	// Zero when there never was one.
+	// AskedAt is when the answer was requested; what it says was true then or later. Zero
+	// if there has been no answer.
 	AskedAt time.Time
-	// Asking says that an answer is under way.
+	// Asking is true while an answer is queued or under way.
 	Asking bool
 }
 
-// State of the reading.
+// State is the state of the reading.
 func (r Reading[A]) State() ReadingState {
 	switch {
 	case r.AskedAt.IsZero() && r.Asking:
@@ -32,8 +32,8 @@ func (r Reading[A]) State() ReadingState {
 // ReadingState is whether a question has an answer.
 type ReadingState uint8
 
-// The states of a reading. A newer answer that is under way does not change the state of
-// the one that is there.
+// The states of a reading. A newer request that is under way does not change the state of
+// the existing answer.
 const (
 	NotAsked ReadingState = iota
 	Pending
@@ -41,20 +41,21 @@ const (
 	Unreadable
 )
 
-// String names the state.
+// String returns the name of the state.
 func (s ReadingState) String() string {
 	return [...]string{"not asked", "pending", "known", "unreadable"}[s]
 }
 
-// Number identifies a request: the attempt and the state of the machine that makes it,
-// and a sequence that the machine counts up to make another one.
+// Number identifies a request: the attempt and the state of the machine that submits it,
+// and a sequence that the machine increments to submit another one.
 type Number struct {
 	Attempt  string `json:"attempt"`
 	State    string `json:"state"`
 	Sequence int    `json:"sequence"`
 }
 
-// replaces tells whether a request with this number may take the place of another.
+// replaces reports whether a request with this number may replace one with the other
+// number.
 func (n Number) replaces(other Number) bool {
 	return n.Attempt != other.Attempt || n.State != other.State || n.Sequence > other.Sequence
 }
@@ -65,32 +66,33 @@ type Request[W any] struct {
 	Command W      `json:"command"`
 }
 
-// Result is how a write ended.
+// Result is the result of a write.
 type Result string
 
-// The results of a write, and Waiting for one that has none yet.
+// The results of a write, and Waiting for one without a result yet.
 const (
-	// Unknown: it may have been done, may still be, or never. Only reading settles it.
+	// Unknown: the write may have been executed, may still be, or never will be. Only a
+	// read resolves it.
 	Unknown Result = "unknown"
 	Waiting Result = "waiting"
 	Done    Result = "done"
-	// Refused: the system said no and did nothing.
+	// Refused: the system refused the write and executed nothing.
 	Refused Result = "refused"
 )
 
-// Outcome is what became of a request.
+// Outcome is the state of a request.
 type Outcome struct {
 	Number Number `json:"number"`
 	Result Result `json:"result"`
-	// Code and Text of a refusal, in the system's own numbers and words. Text also says
-	// why an outcome is unknown.
+	// Code and Text of a refusal, as the system reported them. Text is also the reason of
+	// an Unknown result.
 	Code int    `json:"code,omitempty"`
 	Text string `json:"text,omitempty"`
-	// At is when it was known, zero while it is Waiting.
+	// At is when the result was known, zero while Waiting.
 	At time.Time `json:"at,omitzero"`
 }
 
-// lost is the outcome of a request that this process knows nothing of.
+// lost is the outcome of a request that this process has no result of.
 func lost(n Number, why string) Outcome { return Outcome{Number: n, Result: Unknown, Text: why} }
 
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/clients/poller"
 )
 
-func TestRequestsAreExecutedOnce(t *testing.T) {
+func TestEndpointSubmitExecutesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		e := s.endpoint()
@@ -38,7 +38,7 @@ func TestRequestsAreExecutedOnce(t *testing.T) {
 	})
 }
 
-func TestAnotherNumberTakesThePlace(t *testing.T) {
+func TestEndpointSubmitReplacesOlderNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := system{result: func(w string) poller.Outcome {
 			return poller.Outcome{Result: poller.Refused, Code: 95, Text: w + ": Broker 3 only supports versions 7-25"}
@@ -67,7 +67,7 @@ func TestAnotherNumberTakesThePlace(t *testing.T) {
 	})
 }
 
-func TestARequestThatIsReplacedBeforeItBeganIsNotExecuted(t *testing.T) {
+func TestEndpointSubmitReplacesQueuedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		e := s.endpoint()
@@ -81,7 +81,7 @@ func TestARequestThatIsReplacedBeforeItBeganIsNotExecuted(t *testing.T) {
 	})
 }
 
-func TestTheOutcomeOfAReplacedRequestIsNotMixedUp(t *testing.T) {
+func TestEndpointOutcomeOfReplacedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := system{result: func(w string) poller.Outcome { return poller.Outcome{Result: poller.Done, Text: w} }}
 		e := s.endpoint()
@@ -100,7 +100,7 @@ func TestTheOutcomeOfAReplacedRequestIsNotMixedUp(t *testing.T) {
 	})
 }
 
-func TestALostProcessKnowsNothing(t *testing.T) {
+func TestEndpointOutcomeAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system
 		first := s.endpoint()
@@ -118,8 +118,8 @@ func TestALostProcessKnowsNothing(t *testing.T) {
 	})
 }
 
-// What may still come of requests does not hang on who asks for it by which number.
-func TestWhatIsUnsettled(t *testing.T) {
+// Unsettled reports about all requests, independent of their numbers.
+func TestEndpointUnsettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		results := map[string]poller.Result{"first": poller.Unknown, "second": poller.Refused, "third": poller.Done}
 		s := system{result: func(w string) poller.Outcome { return poller.Outcome{Result: results[w]} }}

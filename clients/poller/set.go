@@ -2,12 +2,12 @@ package poller
 
 import "sync"
 
-// Closer is what a Set holds.
+// Closer is the constraint of what a Set holds.
 type Closer interface{ Close() }
 
-// Set holds one endpoint, or anything else that must be closed, per key, such as the UID
-// of the resource it belongs to. It is safe for concurrent use. The zero value is empty
-// and ready.
+// Set holds one endpoint, or anything else that must be closed, per key, such as the UID of
+// the resource it belongs to. It is safe for concurrent use. The zero value is an empty
+// set.
 type Set[K comparable, E Closer] struct {
 	mu      sync.Mutex
 	members map[K]member[E]
@@ -20,11 +20,11 @@ type member[E Closer] struct {
 	made     string
 }
 
-// Get returns the endpoint of the key, making it when there is none, or when the one
-// there was made from something else: from names what an endpoint is made of, such as
-// its addresses and the generation of its certificates. The one that is replaced is
-// closed without being waited for; what it knew is lost. After Close it fails with
-// ErrClosed.
+// Get returns the endpoint of the key. It builds one if there is none, or if the existing
+// one was built from something else: from identifies the inputs of an endpoint, such as its
+// addresses and the generation of its certificates. The replaced endpoint is closed in the
+// background; its answers and outcomes are lost. Get fails with ErrClosed after Close, or
+// with the error of build.
 func (s *Set[K, E]) Get(key K, from string, build func() (E, error)) (E, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,8 @@ func (s *Set[K, E]) Get(key K, from string, build func() (E, error)) (E, error) 
 	return endpoint, nil
 }
 
-// DropAll closes the endpoints of the keys that gone says yes to, without waiting for them.
+// DropAll removes the endpoints of the keys for which gone returns true, and closes them in
+// the background.
 func (s *Set[K, E]) DropAll(gone func(K) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +63,8 @@ func (s *Set[K, E]) DropAll(gone func(K) bool) {
 	}
 }
 
-// Close closes every endpoint and returns when all are.
+// Close closes every endpoint and returns once all are closed, including those that Get and
+// DropAll closed in the background.
 func (s *Set[K, E]) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -16,35 +16,35 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// errClosed is the cause of every failure after Close.
+// errClosed is the cause of every error that a call returns after Close.
 var errClosed = errors.New("the client is closed")
 
-// Client reads and changes one cluster. Its calls are safe for concurrent use and run
-// one at a time. It keeps connections open until Close, and opens none by itself.
+// Client reads and changes one cluster. It is safe for concurrent use; calls other than Member run one at a time. It keeps its
+// connections open until Close and opens none outside a call.
 type Client struct {
 	opts Options
 	conf *sarama.Config
 	dial *dialer
-	// turn holds one token: who has it may use what is below.
+	// turn holds one token. The call that has taken the token may use the fields below.
 	turn chan struct{}
 
-	// open connections by address; reached holds the one that last answered.
+	// open holds the connections by address; reached is the address that last answered.
 	open    map[string]*sarama.Broker
 	reached string
-	// addrs of the brokers as the cluster last listed them.
+	// addrs are the addresses of the brokers as the cluster last listed them.
 	addrs map[int32]string
-	// leaderEpoch is the newest epoch of a leader of the quorum that was read.
+	// leaderEpoch is the highest epoch of a quorum leader that was read.
 	leaderEpoch int32
-	// franz is nil until the quorum is asked for; its seeds are at franzAddrs, and franzSeed is the index of the one that last
-	// answered.
+	// franz is nil until the quorum is first read. franzAddrs are the addresses of its seeds; franzSeed is the index of the
+	// seed that last answered.
 	franz      *kgo.Client
 	franzAddrs []string
 	franzSeed  int
 
-	// members are the questions under way that are put to one node, which wait for no turn.
+	// members counts the Member calls under way. They do not take the turn.
 	members members
 
-	// life ends with Close, and with it the call under way.
+	// life is cancelled by Close, which also cancels the call under way.
 	life    context.Context //nolint:containedctx // the life of the client, not of a call
 	end     context.CancelCauseFunc
 	closing sync.Once
@@ -52,7 +52,7 @@ type Client struct {
 
 var _ kafka.Client = (*Client)(nil)
 
-// New returns a client for the cluster. It connects when it is first asked something.
+// New returns a client for the cluster, or an error if an option is invalid. The client connects on its first call.
 func New(options Options) (*Client, error) {
 	opts, err := options.withDefaults()
 	if err != nil {
@@ -74,7 +74,7 @@ func New(options Options) (*Client, error) {
 func (c *Client) saramaConfig() *sarama.Config {
 	conf := sarama.NewConfig()
 	conf.ClientID = c.opts.ClientID
-	// The newest protocol to speak; a broker that is older is spoken to in its own.
+	// Version is the newest protocol version to use; sarama negotiates an older one with an older broker.
 	conf.Version = sarama.V4_0_0_0
 	conf.Net.DialTimeout = c.opts.AttemptTimeout
 	conf.Net.ReadTimeout = c.opts.AttemptTimeout
@@ -86,13 +86,13 @@ func (c *Client) saramaConfig() *sarama.Config {
 	return conf
 }
 
-// Close ends a call that is under way, and closes every connection. It returns when
-// nothing of the client runs any more.
+// Close cancels the call under way and closes every connection. It returns once no call and no goroutine of the client is
+// running. It is idempotent.
 func (c *Client) Close() {
 	c.closing.Do(func() {
 		c.end(errClosed)
 		c.members.close()
-		<-c.turn // never given back: every later call fails
+		<-c.turn // the token is not returned, so every later call fails
 		for addr := range c.open {
 			c.drop(addr)
 		}
@@ -100,8 +100,9 @@ func (c *Client) Close() {
 	})
 }
 
-// take waits for the turn to use the client and returns the context of the call, which
-// ends by Options.Timeout. release must be called.
+// take waits for the turn to use the client and returns the context of the call, whose deadline is Options.Timeout from now.
+// The caller must call release. take fails with errClosed after Close, and with the cause of the context when it ends during
+// the wait.
 func (c *Client) take(ctx context.Context) (call context.Context, release func(), err error) {
 	call, cancel := context.WithCancelCause(ctx)
 	call, stopTimer := context.WithTimeout(call, c.opts.Timeout)
@@ -131,7 +132,7 @@ func (c *Client) take(ctx context.Context) (call context.Context, release func()
 	}, nil
 }
 
-// read runs a read on the connections of the client.
+// read takes the turn and runs ask. It fails with *kafka.Refused or *kafka.Unreadable.
 func read[T any](ctx context.Context, c *Client, what string, ask func(ctx context.Context) (T, error)) (T, error) {
 	var none T
 	call, release, err := c.take(ctx)
@@ -146,8 +147,9 @@ func read[T any](ctx context.Context, c *Client, what string, ask func(ctx conte
 	return v, nil
 }
 
-// anyone puts a question to brokers in turn until one answers: first the one that
-// answered last, then those with an open connection, the bootstrap addresses, and all others that are known.
+// anyone runs ask against one broker after another until one answers or refuses. The order is: the broker that answered last,
+// brokers with an open connection, the bootstrap addresses, all other known brokers. If all fail, the error joins their
+// errors.
 func (c *Client) anyone(ctx context.Context, ask func(b *sarama.Broker) error) error {
 	var failures []error
 	for _, addr := range c.candidates() {
@@ -190,7 +192,8 @@ func (c *Client) candidates() []string {
 	return addrs
 }
 
-// broker puts a question to one broker, looking its address up as often as is needed.
+// broker runs ask against the broker with the id. If its address is unknown or does not answer, broker lists the cluster and
+// retries once with the address from there.
 func (c *Client) broker(ctx context.Context, id int32, ask func(b *sarama.Broker) error) error {
 	var last error
 	for range 2 {
@@ -209,8 +212,8 @@ func (c *Client) broker(ctx context.Context, id int32, ask func(b *sarama.Broker
 	return last
 }
 
-// at puts a question to the broker at the address. A connection that was open before
-// may have died since, so one that fails is tried once more on a new one.
+// at runs ask against the broker at the address. A connection that was open before may have died since, so a request that
+// fails on one is retried once on a new connection.
 func (c *Client) at(addr string, ask func(b *sarama.Broker) error) error {
 	for {
 		b, reused, err := c.connect(addr)
@@ -240,7 +243,7 @@ func (c *Client) connect(addr string) (b *sarama.Broker, reused bool, err error)
 	return b, false, nil
 }
 
-// dialBroker opens a connection and has it greet the broker.
+// dialBroker opens a connection and waits until sarama has established it.
 func (c *Client) dialBroker(addr string, conf *sarama.Config) (*sarama.Broker, error) {
 	b := sarama.NewBroker(addr)
 	if err := b.Open(conf); err != nil {
@@ -254,12 +257,12 @@ func (c *Client) dialBroker(addr string, conf *sarama.Config) (*sarama.Broker, e
 
 func (c *Client) drop(addr string) {
 	if b, ok := c.open[addr]; ok {
-		_ = b.Close() // it is given up either way
+		_ = b.Close() // the connection is discarded either way
 		delete(c.open, addr)
 	}
 }
 
-// answered turns an error code that sarama itself raises into the answer it stands for.
+// answered converts an error code that sarama returns as an error into *kafka.Refused.
 func answered(err error) error {
 	if code, ok := errors.AsType[sarama.KError](err); ok {
 		return refused(int16(code), nil)
@@ -267,7 +270,7 @@ func answered(err error) error {
 	return err
 }
 
-// refused is the answer behind an error code, nil for none.
+// refused returns the error for an error code and its message, nil for code 0. The message is redacted.
 func refused(code int16, message *string) error {
 	if code == 0 {
 		return nil
@@ -279,8 +282,7 @@ func refused(code int16, message *string) error {
 	return r
 }
 
-// isAnswer tells whether the error is what Kafka said, so that another broker would say
-// the same.
+// isAnswer reports whether the error is an answer by Kafka, which another broker would repeat.
 func isAnswer(err error) bool {
 	_, ok := errors.AsType[*kafka.Refused](err)
 	return ok

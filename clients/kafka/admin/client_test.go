@@ -71,9 +71,9 @@ func (w *world) client() *admin.Client {
 	return c
 }
 
-// TestReadsEqualTheModel puts every question to the model directly and through the
-// sockets, and wants one answer.
-func TestReadsEqualTheModel(t *testing.T) {
+// TestClientReadsEqualTheModel reads everything from the model directly and through the
+// sockets, and requires the same result.
+func TestClientReadsEqualTheModel(t *testing.T) {
 	questions := []kafka.Question{
 		{About: kafka.AboutFeatures}, {About: kafka.AboutSupport, Broker: 2}, {About: kafka.AboutBrokers}, {About: kafka.AboutQuorum},
 		{About: kafka.AboutPartitions}, {About: kafka.AboutLogDirs, Broker: 2}, {About: kafka.AboutConfigs, Broker: 3},

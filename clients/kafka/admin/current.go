@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// applyPatience is how long a broker may take to apply what the quorum has committed. Up to 4.0 a broker learns of a commit
+	// applyPatience is the timeout for a broker to apply what the quorum has committed. Up to 4.0 a broker learns of a commit
 	// with the next record or the next fetch, half a second later.
 	applyPatience = time.Second
-	// applyPoll is how often it is asked meanwhile.
+	// applyPoll is the interval at which the broker is polled within applyPatience.
 	applyPoll = 50 * time.Millisecond
 )
 
-// current puts a question to brokers in turn until one answers that has applied every record of the metadata log which the
-// quorum had committed when the call began. A broker that is cut off from the controllers goes on answering with the partitions
-// and registrations that it knew; such a broker is passed over, and the error names it if no other answers.
+// current runs ask against one broker after another until one answers that has applied every record of the metadata log which
+// the quorum had committed when the call began. A broker that is cut off from the controllers still answers, with stale
+// partitions and registrations; current skips it. If no other broker answers, the error contains *kafka.Behind with its
+// address.
 func (c *Client) current(ctx context.Context, ask func(b *sarama.Broker) error) error {
 	quorum, err := c.describeQuorum(ctx)
 	if err == nil {
@@ -38,8 +39,9 @@ func (c *Client) current(ctx context.Context, ask func(b *sarama.Broker) error) 
 	})
 }
 
-// awaitApplied waits until the broker has applied what the quorum had committed. The epoch of the finalized features is the
-// offset of the newest record that the broker has applied. Source: KRaftMetadataCache of Kafka 3.7 and later.
+// awaitApplied waits until the broker has applied what the quorum had committed, and fails with *kafka.Behind after
+// applyPatience. The epoch of the finalized features is the offset of the newest record that the broker has applied. Source:
+// KRaftMetadataCache of Kafka 3.7 and later.
 func (c *Client) awaitApplied(ctx context.Context, b *sarama.Broker, quorum kafka.Quorum) error {
 	over := c.opts.Clock.NewTimer(min(applyPatience, c.opts.AttemptTimeout))
 	defer over.Stop()
@@ -61,7 +63,7 @@ func (c *Client) awaitApplied(ctx context.Context, b *sarama.Broker, quorum kafk
 	}
 }
 
-// notDeposed fails for the answer of a leader that is known to have a successor.
+// notDeposed fails if a leader with a higher epoch was read before, so the answer comes from a stale leader.
 func (c *Client) notDeposed(q kafka.Quorum) error {
 	if q.LeaderEpoch < c.leaderEpoch {
 		return fmt.Errorf("controller %d answers as the leader of the quorum, and another was elected since", q.Leader)

@@ -19,7 +19,7 @@ func cutOff(c *simulated.Cluster) {
 	c.Tick(c.Now + c.Settings.Session + c.Settings.Election + 1_000)
 }
 
-// via is a client that knows broker 3 alone, and the others as nodes if it may.
+// via is a client that bootstraps from broker 3 only, and knows the other nodes only if nodes is set.
 func (w *world) via3(others bool) *admin.Client {
 	w.options.Bootstrap = []string{"node-3.kafka.test:9091"}
 	if !others {
@@ -38,14 +38,14 @@ func inSync(t *testing.T, p kafka.Partitions) []int32 {
 	return nil
 }
 
-// A broker that is cut off from the controllers still answers with the ISR that it knew. Every role and release is meant: in this
-// cluster the nodes have both.
-func TestABrokerCutOffFromTheControllersIsNotTrusted(t *testing.T) {
+// A broker that is cut off from the controllers still answers with the ISR that it last knew. The rule applies to every role and
+// release; in this cluster the nodes have both roles.
+func TestClientSkipsBrokerCutOffFromControllers(t *testing.T) {
 	for _, version := range []string{"3.9.2", "4.1.2"} {
 		t.Run(version, func(t *testing.T) {
 			w := newWorld(t, version)
 			c := w.via3(true)
-			// From here on broker 3 is the one that the client prefers.
+			// From here on the client asks broker 3 first.
 			if _, err := c.Partitions(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -77,13 +77,13 @@ func TestABrokerCutOffFromTheControllersIsNotTrusted(t *testing.T) {
 	}
 }
 
-func TestABrokerCutOffIsNamedWhenNoOtherAnswers(t *testing.T) {
+func TestClientNamesBrokerCutOffWhenNoOtherAnswers(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	c := w.via3(false)
 	if _, err := c.Quorum(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// The quorum is described by another broker: what 3 says is all there is to read then.
+	// Another broker describes the quorum, so broker 3 is the only one left to read from.
 	w.do(cutOff)
 	for _, about := range []kafka.Subject{kafka.AboutPartitions, kafka.AboutBrokers, kafka.AboutFeatures} {
 		got, err := kafka.Ask(t.Context(), c, kafka.Question{About: about})
@@ -102,8 +102,9 @@ func TestABrokerCutOffIsNamedWhenNoOtherAnswers(t *testing.T) {
 	}
 }
 
-// A broker that reaches the controllers and has not applied what they committed is waited for, then passed over by name.
-func TestABrokerThatIsBehindIsPassedOver(t *testing.T) {
+// The client waits for a broker that reaches the controllers but has not applied what they committed, then skips it and names it
+// in the error.
+func TestClientSkipsBrokerThatIsBehind(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) {
 		if c.Leader == 3 {
@@ -123,8 +124,8 @@ func TestABrokerThatIsBehindIsPassedOver(t *testing.T) {
 	wantUnreadable(t, err)
 }
 
-// A broker that catches up while it is asked is waited for.
-func TestABrokerThatCatchesUpIsWaitedFor(t *testing.T) {
+// The client waits for a broker that catches up while it is asked.
+func TestClientWaitsForBrokerToCatchUp(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) {
 		c.SetVoterLag(3, 60_000)
@@ -140,8 +141,8 @@ func TestABrokerThatCatchesUpIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Without a leader nothing is current.
-func TestNothingIsCurrentWithoutALeader(t *testing.T) {
+// Without a leader no broker can be shown to be current.
+func TestClientFailsWithoutQuorumLeader(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	c := w.client()
 	w.do(func(c *simulated.Cluster) {

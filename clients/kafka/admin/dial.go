@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// dialer makes the connections of both libraries, and keeps everything that is done on
-// them within the call that is under way.
+// dialer makes the connections of sarama and franz-go. It limits every operation on them to the deadline of
+// the call under way.
 type dialer struct {
 	opts Options
 
@@ -35,15 +35,15 @@ func (d *dialer) finish() {
 	d.call = nil
 }
 
-// over tells whether the call that is under way has ended.
+// over reports whether the call under way has ended.
 func (d *dialer) over() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.call != nil && d.call.Err() != nil
 }
 
-// interrupt lets everything that waits on a connection fail at once, if the call is still
-// under way.
+// interrupt sets a deadline in the past on every connection, so that every blocked read and write fails at
+// once. It does nothing if another call is under way.
 func (d *dialer) interrupt(call context.Context) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -51,11 +51,12 @@ func (d *dialer) interrupt(call context.Context) {
 		return
 	}
 	for c := range d.conns {
-		_ = c.Conn.SetDeadline(time.Unix(1, 0)) // fails only when it is closed already
+		_ = c.Conn.SetDeadline(time.Unix(1, 0)) // fails only on a closed connection
 	}
 }
 
-// deadline is when the call that is under way ends.
+// deadline returns the deadline of the call under way, a time in the past if the call has ended, and false
+// between calls.
 func (d *dialer) deadline() (time.Time, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,7 +69,7 @@ func (d *dialer) deadline() (time.Time, bool) {
 	return d.call.Deadline()
 }
 
-// Dial is how sarama dials. It adds TLS itself.
+// Dial implements proxy.Dialer for sarama, which adds TLS to the connection.
 func (d *dialer) Dial(network, addr string) (net.Conn, error) {
 	d.mu.Lock()
 	call := d.call
@@ -79,7 +80,7 @@ func (d *dialer) Dial(network, addr string) (net.Conn, error) {
 	return d.DialContext(call, network, addr)
 }
 
-// DialContext dials within the context, the call and one attempt.
+// DialContext dials within the context and Options.AttemptTimeout.
 func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.opts.AttemptTimeout)
 	defer cancel()
@@ -94,7 +95,8 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	return b, nil
 }
 
-// DialTLS is how franz-go dials: with TLS when it is asked for. franz-go does not say to where it failed to.
+// DialTLS dials for franz-go, with TLS if Options.TLS is set. It adds the address to the error because
+// franz-go does not.
 func (d *dialer) DialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, network, addr)
 	if err != nil {
@@ -111,13 +113,13 @@ func (d *dialer) DialTLS(ctx context.Context, network, addr string) (net.Conn, e
 	}
 	secure := tls.Client(conn, conf)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = conn.Close() // the handshake's error is what matters
+		_ = conn.Close() // only the error of the handshake matters
 		return nil, fmt.Errorf("connecting to %s: %w", addr, err)
 	}
 	return secure, nil
 }
 
-// boundConn is a connection whose deadlines never lie beyond the call under way.
+// boundConn is a connection whose deadlines are at most the deadline of the call under way.
 type boundConn struct {
 	net.Conn
 	dialer *dialer
@@ -134,7 +136,7 @@ func (b *boundConn) SetDeadline(t time.Time) error      { return b.Conn.SetDeadl
 func (b *boundConn) SetReadDeadline(t time.Time) error  { return b.Conn.SetReadDeadline(b.bound(t)) }
 func (b *boundConn) SetWriteDeadline(t time.Time) error { return b.Conn.SetWriteDeadline(b.bound(t)) }
 
-// Close forgets the connection too.
+// Close also removes the connection from the dialer.
 func (b *boundConn) Close() error {
 	b.dialer.mu.Lock()
 	delete(b.dialer.conns, b)

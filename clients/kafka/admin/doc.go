@@ -1,15 +1,15 @@
 // Package admin implements the interface of clients/kafka on real brokers.
 //
-// IBM/sarama does whatever it does right: metadata, configurations, log directories,
-// features and raising them, brokers with their fencing. franz-go does what sarama has
-// no request for: DescribeQuorum, UnregisterBroker, and UpdateFeatures from version 1
-// on, without which a level can be neither lowered nor validated.
+// It uses IBM/sarama for what sarama does correctly: metadata, configurations, log
+// directories, features and raising them, and brokers with their fencing. It uses franz-go
+// for requests that sarama lacks: DescribeQuorum, UnregisterBroker, and UpdateFeatures from
+// version 1 on, without which a level can be neither lowered nor validated.
 //
-// What the wrappers of those libraries would hide, and this package does not:
-//   - sarama's ClusterAdmin drops the fencing of brokers, and answers nothing instead of
-//     an error for the directories of a broker it does not find; so the requests are
-//     sent to brokers chosen here.
-//   - their default time-outs and retries are far above a lease's renew deadline; so
-//     every call ends within Options.Timeout, whatever hangs, and a write is sent once.
-//   - an UpdateFeatures answer before 4.0 hides its error in the results per feature.
+// The high-level clients of those libraries hide three things that this package exposes:
+//   - sarama's ClusterAdmin drops the fencing of brokers, and returns an empty answer instead of
+//     an error for the directories of a broker it does not find; so this package selects the
+//     broker and sends the request itself.
+//   - their default timeouts and retries are far longer than a lease's renew deadline; so every
+//     call ends within Options.Timeout, and a write is sent once.
+//   - an UpdateFeatures answer before 4.0 reports its error only in the results per feature.
 package admin

@@ -21,13 +21,13 @@ func wantUnreadable(t *testing.T, err error) {
 	}
 }
 
-func TestWithoutABootstrapAddress(t *testing.T) {
+func TestNewWithoutBootstrapAddress(t *testing.T) {
 	if _, err := admin.New(admin.Options{}); err == nil {
 		t.Error("a client that can reach nothing was made")
 	}
 }
 
-func TestStoppedBrokersAreSkipped(t *testing.T) {
+func TestClientSkipsStoppedBrokers(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	c := w.client()
 	if _, err := c.Brokers(t.Context()); err != nil {
@@ -53,7 +53,7 @@ func TestStoppedBrokersAreSkipped(t *testing.T) {
 	}
 }
 
-func TestBrokerComesBackOnItsAddress(t *testing.T) {
+func TestClientReconnectsToRestartedBroker(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.options.Bootstrap = w.options.Bootstrap[:1]
 	c := w.client()
@@ -65,7 +65,7 @@ func TestBrokerComesBackOnItsAddress(t *testing.T) {
 		start(t, c, 1, "4.1.2")
 		c.Tick(c.Now + 60_000)
 	})
-	// The connections that were open are dead now, which nobody was told.
+	// The open connections are dead now; the client has not noticed.
 	if _, err := c.LogDirs(t.Context(), 1); err != nil {
 		t.Errorf("log dirs after the restart: %v", err)
 	}
@@ -77,7 +77,7 @@ func TestBrokerComesBackOnItsAddress(t *testing.T) {
 	}
 }
 
-func TestNothingListens(t *testing.T) {
+func TestClientFailsWhenNothingListens(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) { c.Unreachable = true })
 	c := w.client()
@@ -99,8 +99,9 @@ func TestNothingListens(t *testing.T) {
 	}
 }
 
-// TestLostAnswers loses the answer to each write once done, and once not done.
-func TestLostAnswers(t *testing.T) {
+// TestClientWriteWithLostAnswer loses the answer to each write, once after it was executed
+// and once before.
+func TestClientWriteWithLostAnswer(t *testing.T) {
 	lower := kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: 25, Kind: kafka.SafeDowngrade}
 	raise := kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: 27, Kind: kafka.Upgrade}
 	writes := map[string]struct {
@@ -149,8 +150,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestWritesAreSentOnce counts what arrives while every answer is lost.
-func TestWritesAreSentOnce(t *testing.T) {
+// TestClientSendsWritesOnce counts the requests that arrive while every answer is lost.
+func TestClientSendsWritesOnce(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.options.Timeout, w.options.AttemptTimeout = 400*time.Millisecond, 100*time.Millisecond
 	const plenty = 100
@@ -174,9 +175,9 @@ func TestWritesAreSentOnce(t *testing.T) {
 	})
 }
 
-// TestEveryCallEndsInTime has all of a cluster's brokers accept connections and say
-// nothing, which is the worst a network does.
-func TestEveryCallEndsInTime(t *testing.T) {
+// TestClientCallsEndWithinTimeout has all brokers of a cluster accept connections and never
+// answer, the slowest failure of a network.
+func TestClientCallsEndWithinTimeout(t *testing.T) {
 	var listeners []string
 	for range 3 {
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -233,7 +234,7 @@ func TestEveryCallEndsInTime(t *testing.T) {
 	}
 }
 
-func TestCallerMayGiveUp(t *testing.T) {
+func TestClientCallEndsWithContext(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.options.Timeout, w.options.AttemptTimeout = time.Minute, time.Minute
 	w.do(func(c *simulated.Cluster) {
@@ -253,7 +254,7 @@ func TestCallerMayGiveUp(t *testing.T) {
 	}
 }
 
-func TestCloseEndsTheCallUnderWay(t *testing.T) {
+func TestClientCloseCancelsCallUnderWay(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.options.Timeout, w.options.AttemptTimeout = time.Minute, time.Minute
 	w.do(func(c *simulated.Cluster) {
@@ -278,7 +279,7 @@ func TestCloseEndsTheCallUnderWay(t *testing.T) {
 	wantUnreadable(t, c.UnregisterBroker(t.Context(), 1))
 }
 
-func TestACallWaitsForAnotherNoLongerThanItsTime(t *testing.T) {
+func TestClientCallWaitsForAnotherWithinTimeout(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.options.Timeout, w.options.AttemptTimeout = 500*time.Millisecond, 500*time.Millisecond
 	w.do(func(c *simulated.Cluster) {
@@ -299,7 +300,7 @@ func TestACallWaitsForAnotherNoLongerThanItsTime(t *testing.T) {
 	}
 }
 
-func TestTopicWithoutAReadableMinimumIsUnknown(t *testing.T) {
+func TestClientPartitionsOfTopicWithUnreadableMinimum(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) {
 		c.AddFault(simulated.Fault{Request: simulated.RequestDescribeConfigs, Target: simulated.None, Kind: simulated.Refuse, Code: kafka.CodeUnknownTopicOrPartition})
@@ -316,14 +317,14 @@ func TestTopicWithoutAReadableMinimumIsUnknown(t *testing.T) {
 	}
 }
 
-func TestNoLevelsAreNotLevelZero(t *testing.T) {
+func TestClientFeaturesFailsForIncompleteLevels(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) { c.Finalized = nil })
 	_, err := w.client().Features(t.Context())
 	wantUnreadable(t, err)
 }
 
-func TestMissingRightsAreNoEmptyDisk(t *testing.T) {
+func TestClientLogDirsFailsForMissingPermission(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) {
 		c.AddFault(simulated.Fault{Request: simulated.RequestDescribeLogDirs, Target: simulated.None, Kind: simulated.Refuse, Code: kafka.CodeClusterAuthorizationFailed})

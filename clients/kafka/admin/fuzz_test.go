@@ -10,8 +10,8 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// Brokers answer what they like: bytes that the codec takes for a response never panic, and a replica or directory is told
-// of once and in order, or there is an error.
+// The client never panics on bytes that the codec accepts as a response. It returns every replica and directory once and
+// in order, or an error.
 func FuzzQuorumAnswer(f *testing.F) {
 	answer := kmsg.NewPtrDescribeQuorumResponse()
 	topic := kmsg.NewDescribeQuorumResponseTopic()

@@ -16,14 +16,14 @@ import (
 // endpointControllers is the type of endpoint that a controller describes. Source: KIP-919.
 const endpointControllers int8 = 2
 
-// members counts the questions that are put to single nodes.
+// members counts the Member calls under way.
 type members struct {
 	mu     sync.Mutex
 	closed bool
 	asking sync.WaitGroup
 }
 
-// begin counts a question, unless the client is closed. The caller must call asking.Done.
+// begin counts a call, or fails with errClosed after close. The caller must call asking.Done.
 func (m *members) begin() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -34,7 +34,7 @@ func (m *members) begin() error {
 	return nil
 }
 
-// close refuses further questions and returns when none is under way.
+// close makes begin fail and returns once no call is under way.
 func (m *members) close() {
 	m.mu.Lock()
 	m.closed = true
@@ -42,7 +42,7 @@ func (m *members) close() {
 	m.asking.Wait()
 }
 
-// addressOf finds the node by Options.Nodes.
+// addressOf returns the address of the node from Options.Nodes. It fails if the node is not listed there.
 func (c *Client) addressOf(id int32) (kafka.NodeAddress, error) {
 	if c.opts.Nodes != nil {
 		if at := c.opts.Nodes()[id]; at != (kafka.NodeAddress{}) {
@@ -52,8 +52,8 @@ func (c *Client) addressOf(id int32) (kafka.NodeAddress, error) {
 	return kafka.NodeAddress{}, fmt.Errorf("no address of node %d is known", id)
 }
 
-// Member implements kafka.Reader. Both roles are asked at once, each on a connection of its own, within Options.AttemptTimeout.
-// It waits for no other call of the client: several nodes that do not answer take no longer than one.
+// Member implements kafka.Reader. It asks both roles at once, each on its own connection, within Options.AttemptTimeout. It
+// does not wait for other calls of the client: asking several nodes that do not answer takes no longer than asking one.
 func (c *Client) Member(ctx context.Context, id int32) (kafka.Member, error) {
 	what := "asking node " + strconv.Itoa(int(id)) + " about itself"
 	at, err := c.addressOf(id)
@@ -79,13 +79,13 @@ func (c *Client) Member(ctx context.Context, id int32) (kafka.Member, error) {
 	}
 	roles.Wait()
 	if err := context.Cause(ctx); err != nil {
-		// The caller's time ran out, not the node's.
+		// The caller's context ended, which is no report about the node.
 		return kafka.Member{}, &kafka.Unreadable{What: what, Err: err}
 	}
 	return m, nil
 }
 
-// askBroker asks a broker for the registrations that it knows.
+// askBroker reads the registrations that the broker knows and reports its own.
 func (c *Client) askBroker(ctx context.Context, id int32, addr string) kafka.RoleReport {
 	req := kmsg.NewPtrDescribeClusterRequest()
 	req.IncludeFencedBrokers = true
@@ -110,8 +110,8 @@ func (c *Client) askBroker(ctx context.Context, id int32, addr string) kafka.Rol
 	return kafka.BrokerReport(id, brokers)
 }
 
-// askController asks a controller which leader it knows. A cluster whose metadata.version is below 3.7-IV0 lets controllers
-// describe the quorum alone, which only its leader does.
+// askController reads the leader that the controller knows. While metadata.version is below 3.7-IV0, a controller supports only
+// DescribeQuorum for this, which only the leader answers.
 func (c *Client) askController(ctx context.Context, addr string) kafka.RoleReport {
 	req := kmsg.NewPtrDescribeClusterRequest()
 	req.EndpointType = endpointControllers
@@ -140,7 +140,7 @@ func (c *Client) askLeader(ctx context.Context, addr string) kafka.RoleReport {
 	return kafka.ControllerReport(quorum.Leader)
 }
 
-// failedReport is the report of a role without an answer, or with one that says something else.
+// failedReport is the report of a role that did not answer, or refused the request.
 func failedReport(err error) kafka.RoleReport {
 	if r, ok := kafka.AsRefused(err); ok {
 		return kafka.UnclearReport(r.Error())
@@ -148,10 +148,10 @@ func failedReport(err error) kafka.RoleReport {
 	return kafka.SilentReport(err)
 }
 
-// askAt puts one request to the address on a connection of its own, once.
+// askAt sends one request to the address, once, on its own connection.
 func askAt[T kmsg.Response](ctx context.Context, c *Client, addr string, req kmsg.Request) (T, error) {
 	var none T
-	own := newDialer(c.opts) // its connections belong to no other call
+	own := newDialer(c.opts) // a separate dialer, so that the end of another call does not interrupt it
 	client, err := kgo.NewClient(
 		kgo.ClientID(c.opts.ClientID),
 		kgo.SeedBrokers(addr),

@@ -12,7 +12,7 @@ import (
 	simulated "github.com/detent-dev/detent/simulator/kafka"
 )
 
-func TestMember(t *testing.T) {
+func TestClientMember(t *testing.T) {
 	serving := kafka.RoleReport{Asked: true, Answered: true, Serving: true}
 	silent := kafka.RoleReport{Asked: true}
 	cases := map[string]struct {
@@ -65,7 +65,7 @@ func TestMember(t *testing.T) {
 	}
 }
 
-func TestMemberIsNotAskedWithoutAnAddress(t *testing.T) {
+func TestClientMemberFailsWithoutAddress(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	var unreadable *kafka.Unreadable
 	if got, err := w.client().Member(t.Context(), 77); !errors.As(err, &unreadable) {
@@ -83,8 +83,8 @@ func TestMemberIsNotAskedWithoutAnAddress(t *testing.T) {
 	}
 }
 
-// Several nodes that hang take no longer than one: the questions do not take turns.
-func TestMembersAreAskedAtOnce(t *testing.T) {
+// Several nodes that do not answer take no longer than one: Member calls run concurrently.
+func TestClientMemberCallsRunConcurrently(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) {
 		c.AddFault(simulated.Fault{Request: simulated.RequestDescribeCluster, Kind: simulated.Hang, Target: simulated.None})

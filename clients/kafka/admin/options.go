@@ -12,42 +12,49 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// Defaults of Options. A lease is renewed within 10 s, and a call must end well before.
+// Defaults of Options. The renew deadline of a leader election lease is 10 s, and a call must
+// end well before it.
 const (
 	DefaultTimeout        = 6 * time.Second
 	DefaultAttemptTimeout = 2 * time.Second
 	DefaultClientID       = "detent"
 )
 
-// What brokers count clients by. The version is that of this package's conversation, not
-// of a build, so that metrics do not split with every release.
+// The name and version by which brokers count clients in metrics. The version is that of this
+// package's protocol use, not of a build, so that metrics do not split with every release.
 const (
 	softwareName    = "detent"
 	softwareVersion = "1"
 )
 
-// Options say how to reach a cluster.
+// Options configure how to reach a cluster.
 type Options struct {
-	// Bootstrap are the addresses, as host:port, to find the cluster by. At least one.
+	// Bootstrap are the addresses, as host:port, used to discover the cluster. Required: at
+	// least one.
 	Bootstrap []string
-	// Nodes returns the addresses of single nodes by id, as they are when it is called. They
-	// are used for questions that are put to one node, which fail without them, and where no
-	// other address leads to a broker that can be trusted. It must be safe for concurrent use.
+	// Nodes returns the current addresses of single nodes by id. Member needs them and fails
+	// for a node that is not listed. Other calls also use the broker addresses when no other
+	// address leads to a broker that is current. It must be safe for concurrent use. Optional;
+	// default: none.
 	Nodes func() map[int32]kafka.NodeAddress
-	// TLS is used for every connection when it is set. Without a ServerName the name of
-	// the address that is dialled is verified.
+	// TLS is used for every connection. Without a ServerName, the certificate must match the
+	// host of the dialled address. Optional; default: plain TCP.
 	TLS *tls.Config
-	// Dial replaces dialling TCP. It is given the address as the cluster advertises it,
-	// so that a caller outside the pod network may map it. It must obey its context.
+	// Dial replaces dialling TCP. It is given the address as the cluster advertises it, so
+	// that a client outside the pod network can map it. It must return when its context ends.
+	// Optional; default: net.Dialer.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Timeout bounds every call as a whole, waiting for another call included.
+	// Timeout bounds every call as a whole, including the wait for another call. Default:
+	// DefaultTimeout.
 	Timeout time.Duration
-	// AttemptTimeout bounds one attempt of a read, and every dial, so that one broker
-	// that hangs leaves time to ask another.
+	// AttemptTimeout bounds one attempt of a read, and every dial, so that time remains to ask
+	// another broker when one does not answer. Default: DefaultAttemptTimeout, at most
+	// Timeout.
 	AttemptTimeout time.Duration
-	// ClientID that brokers see in their logs and quotas.
+	// ClientID is the client id that brokers log and apply quotas to. Default:
+	// DefaultClientID.
 	ClientID string
-	// Clock paces how often a broker that catches up is asked. Default: the machine's.
+	// Clock measures how long to wait for a broker to catch up. Default: the real clock.
 	Clock clock.Clock
 }
 

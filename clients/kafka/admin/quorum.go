@@ -13,7 +13,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// metadataTopic is the topic whose one partition is the metadata log.
+// metadataTopic is the topic whose only partition is the metadata log.
 const metadataTopic = "__cluster_metadata"
 
 // Quorum implements kafka.Reader.
@@ -48,7 +48,7 @@ func describeQuorumRequest() *kmsg.DescribeQuorumRequest {
 	return req
 }
 
-// as is a response as the type that its request has.
+// as converts a response to the type that belongs to its request. It fails for any other type.
 func as[T kmsg.Response](resp kmsg.Response) (T, error) {
 	answer, ok := resp.(T)
 	if !ok {
@@ -86,8 +86,8 @@ func replicasOf(states []kmsg.DescribeQuorumResponseTopicPartitionReplicaState) 
 	return replicas
 }
 
-// newFranz returns a franz-go client that sends a request to a seed of its own once,
-// opens nothing by itself and tells the cluster nothing about itself.
+// newFranz returns a franz-go client without retries, which sends each request once to the seed it is given, connects only on
+// demand and sends no client metrics to the cluster.
 func (c *Client) newFranz(addrs []string) (*kgo.Client, error) {
 	return kgo.NewClient(
 		kgo.ClientID(c.opts.ClientID),
@@ -99,9 +99,9 @@ func (c *Client) newFranz(addrs []string) (*kgo.Client, error) {
 	)
 }
 
-// franzRead puts a request to the seeds in turn, from the one that answered last on, until accept takes an answer or Kafka
-// refuses. A seed that fails is asked once more, since the connection it was asked on may have died since, unless it could not
-// be dialled or let its time run out.
+// franzRead sends a request to the seeds in turn, starting with the seed that answered last, until accept takes an answer or
+// Kafka refuses. A seed that fails is retried once, because its connection may have died since it was last used, unless
+// dialling it failed or it reached a timeout.
 func (c *Client) franzRead(ctx context.Context, req kmsg.Request, accept func(kmsg.Response) error) error {
 	if c.franz == nil {
 		addrs := c.candidates()
@@ -123,7 +123,7 @@ func (c *Client) franzRead(ctx context.Context, req kmsg.Request, accept func(km
 			if err == nil {
 				err = accept(resp)
 				if err == nil || isAnswer(err) {
-					// This broker reaches the controllers: it is the first to be asked what it knows.
+					// This broker reaches the controllers, so later reads ask it first.
 					c.franzSeed, c.reached = at, c.franzAddrs[at]
 					return err
 				}
@@ -141,7 +141,7 @@ func (c *Client) franzRead(ctx context.Context, req kmsg.Request, accept func(km
 			}
 		}
 	}
-	c.dropFranz() // its seeds may be out of date
+	c.dropFranz() // the addresses of its seeds may be stale
 	return errors.Join(failures...)
 }
 

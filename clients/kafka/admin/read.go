@@ -36,7 +36,7 @@ func (c *Client) Features(ctx context.Context, supportedBy ...int32) (kafka.Feat
 	})
 }
 
-// addSupported adds the ranges of one broker, unless it cannot be asked.
+// addSupported adds the feature ranges of one broker. It adds nothing if the broker does not answer.
 func (c *Client) addSupported(ctx context.Context, f *kafka.Features, id int32) {
 	ranges := map[string]kafka.Range{}
 	err := c.broker(ctx, id, func(b *sarama.Broker) error {
@@ -58,7 +58,7 @@ func (c *Client) addSupported(ctx context.Context, f *kafka.Features, id int32) 
 	f.Supported[id] = ranges
 }
 
-// apiVersions asks for version 4, which alone shows supported features from level 0 on.
+// apiVersions sends ApiVersions version 4, the first that lists supported features whose minimum level is 0.
 func apiVersions(b *sarama.Broker) (*sarama.ApiVersionsResponse, error) {
 	resp, err := b.ApiVersions(&sarama.ApiVersionsRequest{Version: 4, ClientSoftwareName: softwareName, ClientSoftwareVersion: softwareVersion})
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Client) Brokers(ctx context.Context) (kafka.Brokers, error) {
 	})
 }
 
-// describeCluster lists the registrations, and takes the addresses in them down. put finds the broker that is asked.
+// describeCluster lists the registrations and stores their addresses. put selects the broker that is asked.
 func (c *Client) describeCluster(ctx context.Context, put func(context.Context, func(*sarama.Broker) error) error) (kafka.Brokers, error) {
 	var brokers kafka.Brokers
 	err := put(ctx, func(b *sarama.Broker) error {
@@ -134,7 +134,7 @@ func (c *Client) LogDirs(ctx context.Context, broker int32) (kafka.LogDirs, erro
 			return nil
 		})
 		if err == nil && len(dirs.Dirs) == 0 {
-			// Brokers before 3.2 answer so when the right to describe the cluster is missing.
+			// Brokers before 3.2 answer like this when the client may not describe the cluster.
 			err = errors.New("the broker lists no directory")
 		}
 		return dirs, err

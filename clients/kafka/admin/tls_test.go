@@ -17,7 +17,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka/wire"
 )
 
-// certificate returns one that is valid for the name, and the pool that trusts it.
+// certificate returns a certificate that is valid for the name, and the pool that trusts it.
 func certificate(t *testing.T, name string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,9 +42,9 @@ func certificate(t *testing.T, name string) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// TestTLS puts both libraries through TLS: sarama lists the brokers, franz-go describes
+// TestClientTLS uses both libraries over TLS: sarama lists the brokers, franz-go describes
 // the quorum and unregisters.
-func TestTLS(t *testing.T) {
+func TestClientTLS(t *testing.T) {
 	const host = "node-1.kafka.test"
 	good, trusted := certificate(t, host)
 	_, strangers := certificate(t, host)

@@ -11,12 +11,12 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// topicsPerRequest bounds how many topics' configurations are asked for at once.
+// topicsPerRequest is the maximum number of topics in one request for configurations.
 const topicsPerRequest = 500
 
-// Partitions implements kafka.Reader. It asks one broker that is current for the metadata of all topics
-// and then for their minimum ISR; a topic whose configuration is refused, say because
-// it was deleted in between, keeps its partitions with an unreadable minimum.
+// Partitions implements kafka.Reader. It reads the metadata of all topics and then their
+// min.insync.replicas, both from one broker that is current. If Kafka refuses the configuration of a
+// topic, for example because the topic was deleted in between, its partitions get MinISRUnreadable.
 func (c *Client) Partitions(ctx context.Context) (kafka.Partitions, error) {
 	return read(ctx, c, "describing the topics", func(ctx context.Context) (kafka.Partitions, error) {
 		var out kafka.Partitions
@@ -36,9 +36,9 @@ func (c *Client) Partitions(ctx context.Context) (kafka.Partitions, error) {
 	})
 }
 
-// allTopics lists the topics by name. A topic that is just being created or deleted is
-// left out; any other error of one fails the whole, since a topic that is not seen may
-// be the one that forbids a restart.
+// allTopics lists the topics by name. It omits a topic that is being created or deleted. It fails on
+// any other error of a topic, because a topic that is missing from the list may be the one that forbids
+// a restart.
 func allTopics(b *sarama.Broker, version sarama.KafkaVersion) ([]*sarama.TopicMetadata, error) {
 	resp, err := b.GetMetadata(sarama.NewMetadataRequest(version, nil))
 	if err != nil {
@@ -58,7 +58,7 @@ func allTopics(b *sarama.Broker, version sarama.KafkaVersion) ([]*sarama.TopicMe
 	return topics, nil
 }
 
-// minimumISRs reads min.insync.replicas of the topics. One that cannot be read is absent.
+// minimumISRs reads min.insync.replicas of the topics. A topic whose value cannot be read is absent.
 func minimumISRs(b *sarama.Broker, topics []*sarama.TopicMetadata) (map[string]int32, error) {
 	minimums := make(map[string]int32, len(topics))
 	for chunk := range slices.Chunk(topics, topicsPerRequest) {

@@ -15,10 +15,11 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// minFranzTimeout is the least that franz-go accepts.
+// minFranzTimeout is the shortest timeout that franz-go accepts.
 const minFranzTimeout = 100 * time.Millisecond
 
-// write runs a write. send tells whether its request may have left.
+// write takes the turn and runs send. send reports whether the request may have reached a
+// broker. write fails with *kafka.Refused, *kafka.Unreadable or *kafka.OutcomeUnknown.
 func (c *Client) write(ctx context.Context, what string, send func(ctx context.Context) (left bool, err error)) error {
 	call, release, err := c.take(ctx)
 	if err != nil {
@@ -43,28 +44,29 @@ func (c *Client) UpdateFeature(ctx context.Context, u kafka.FeatureUpdate) error
 	})
 }
 
-// raise sends version 0, which can do nothing else.
+// raise sends UpdateFeatures version 0 without AllowDowngrade, which can only raise a
+// level.
 func (c *Client) raise(ctx context.Context, u kafka.FeatureUpdate) (left bool, err error) {
 	var failures []error
 	for _, addr := range c.candidates() {
 		if ctx.Err() != nil {
 			break
 		}
-		// A connection of its own: one that was open before may be dead, and then nobody
-		// would know whether the request left.
+		// A new connection: on one that was open before, a failure would not show whether
+		// the request was sent.
 		conf := *c.conf
 		b, err := c.greet(addr, &conf)
 		if err != nil {
 			failures = append(failures, err)
 			continue
 		}
-		// From here on giving up early would only lose the answer.
+		// The request is sent from here on. A shorter timeout would only lose the answer.
 		conf.Net.ReadTimeout = c.opts.Timeout
 		resp, err := b.UpdateFeatures(&sarama.UpdateFeaturesRequest{
 			Timeout:        c.controllerTimeout(),
 			FeatureUpdates: []sarama.FeatureUpdate{{Feature: u.Name, MaxVersionLevel: u.Level}},
 		})
-		_ = b.Close() // the answer is here, or never will be
+		_ = b.Close() // the answer was read, or cannot arrive any more
 		if err != nil {
 			return true, answered(err)
 		}
@@ -77,21 +79,21 @@ func (c *Client) raise(ctx context.Context, u kafka.FeatureUpdate) (left bool, e
 	return false, errors.Join(append(failures, context.Cause(ctx))...)
 }
 
-// greet opens a connection and has the broker answer on it. sarama alone takes a broker
-// that accepts the connection and says nothing for one that is connected.
+// greet opens a connection and sends ApiVersions on it. Without this, sarama reports a
+// connection as established although the broker never answers on it.
 func (c *Client) greet(addr string, conf *sarama.Config) (*sarama.Broker, error) {
 	b, err := c.dialBroker(addr, conf)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := apiVersions(b); err != nil {
-		_ = b.Close() // it is given up
+		_ = b.Close() // the connection is discarded
 		return nil, err
 	}
 	return b, nil
 }
 
-// updateFeatures sends version 1 or newer, which can lower and validate.
+// updateFeatures sends UpdateFeatures version 1 or newer, which can lower and validate.
 func (c *Client) updateFeatures(ctx context.Context, u kafka.FeatureUpdate) (left bool, err error) {
 	update := kmsg.NewUpdateFeaturesRequestFeatureUpdate()
 	update.Feature, update.MaxVersionLevel = u.Name, u.Level
@@ -136,8 +138,9 @@ func (c *Client) UnregisterBroker(ctx context.Context, id int32) error {
 	})
 }
 
-// franzWrite sends a request once, on connections of its own, to the first seed that
-// greets it. left tells whether it may have arrived although an error is returned.
+// franzWrite sends a request once, on new connections, to the first seed that answers
+// ApiVersions. left reports whether the request may have arrived although an error is
+// returned.
 func (c *Client) franzWrite(ctx context.Context, req kmsg.Request) (resp kmsg.Response, left bool, err error) {
 	franz, err := c.newFranz(c.candidates())
 	if err != nil {
@@ -163,7 +166,8 @@ func (c *Client) franzWrite(ctx context.Context, req kmsg.Request) (resp kmsg.Re
 	return nil, false, errors.Join(append(failures, context.Cause(ctx))...)
 }
 
-// franzGreet has a broker say what it speaks. It refuses a request that names no software.
+// franzGreet reads the API versions that a broker supports. A broker refuses the request if
+// the client names no software.
 func (c *Client) franzGreet(ctx context.Context, seed *kgo.Broker) (*kmsg.ApiVersionsResponse, error) {
 	req := kmsg.NewPtrApiVersionsRequest()
 	req.ClientSoftwareName, req.ClientSoftwareVersion = softwareName, softwareVersion
@@ -192,6 +196,6 @@ func isDial(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// controllerTimeout is how long the controller may take, so that its own answer arrives
-// before the call ends.
+// controllerTimeout is the timeout that a request gives the controller. It is shorter than
+// Options.Timeout, so that the controller's answer arrives before the call ends.
 func (c *Client) controllerTimeout() time.Duration { return c.opts.Timeout * 3 / 4 }

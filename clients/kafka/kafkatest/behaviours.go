@@ -13,23 +13,24 @@ import (
 type Behaviour struct {
 	Name  string
 	Setup Setup
-	// Given leads to the situation; none of its steps may fail.
+	// Given are the steps that set the situation up. None of them may fail.
 	Given []Step
-	// When is what is asked in it, and Want what comes of it.
+	// When is the step under test, and Want its expected outcome.
 	When Step
 	Want Want
-	// Then is what holds afterwards.
+	// Then are checks of the state afterwards.
 	Then []Step
 }
 
-// Want is the outcome of a step.
+// Want is the expected outcome of a step.
 type Want struct {
-	// Code of Kafka's refusal, 0 when it is to be accepted.
+	// Code of Kafka's refusal, 0 if the step must be accepted.
 	Code int16
-	// Dies says that the process which is started is to end by itself.
+	// Dies is true if the started process must exit.
 	Dies bool
-	// Says are parts of what Kafka, or the dying process, says. SaysOneOf are parts of
-	// which one is enough: a process in both roles dies of whichever notices first.
+	// Says are substrings of what Kafka, or the process that exits, reports; all of them are
+	// required. Of SaysOneOf one is enough: a process in both roles exits because of
+	// whichever role fails first.
 	Says      []string
 	SaysOneOf []string
 }
@@ -40,19 +41,19 @@ func refusedWith(says ...string) Want { return Want{Code: kafka.CodeInvalidUpdat
 
 func dies(saysOneOf ...string) Want { return Want{Dies: true, SaysOneOf: saysOneOf} }
 
-// diesOf27 is what becomes of 4.0 in both roles at level 27.
+// diesOf27 is the outcome of starting 4.0 in both roles at level 27.
 func diesOf27() Want {
 	return dies("featureLevel=27), but this controller only supports versions 7-25", brokerWords)
 }
 
-// brokerWords begin the last words of a broker that cannot read a level.
+// brokerWords is the beginning of the last log line of a broker that cannot read a level.
 const brokerWords = "Unsupported metadata version - if you are currently upgrading your cluster"
 
 func three(release string) Setup {
 	return Setup{Release: release, Nodes: []int32{1, 2, 3}, SnapshotInterval: time.Hour}
 }
 
-// withFour has a broker without a controller besides.
+// withFour has node 4 in addition, a broker without a controller.
 func withFour() Setup {
 	s := three("4.1.2")
 	s.Brokers = []int32{4}
@@ -65,7 +66,7 @@ func snapshotting() Setup {
 	return s
 }
 
-// Behaviours is the whole table.
+// Behaviours returns all rows of the table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
 	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), describing(), members(), isolation(), versions()} {
@@ -153,8 +154,8 @@ func lingering() []Behaviour {
 		{Name: "a lowered level lingers in the log", Setup: three("4.1.2"), Given: []Step{Lower(25), Stop(3)}, When: Start("4.0.2", 3), Want: diesOf27(), Then: []Step{Start("4.1.2", 3)}},
 		{Name: "until a snapshot is taken after the lowering", Setup: snapshotting(), Given: []Step{Lower(25), SnapshotInterval(), Stop(3)}, When: Start("4.0.2", 3), Want: accepted(), Then: []Step{Level(25)}},
 		{
-			// Unless it led the quorum: a node that comes back under a newer leader than its
-			// log knows may be given that leader's snapshot, and live.
+			// Node 3 must not lead the quorum: a node that restarts under a newer leader
+			// than its log knows may receive that leader's snapshot, and then does not exit.
 			Name: "a node that was down meanwhile has none", Setup: snapshotting(),
 			Given: []Step{FollowerAt("4.1.2", 3), Stop(3), Lower(25), SnapshotInterval()}, When: Start("4.0.2", 3), Want: diesOf27(),
 		},
@@ -166,7 +167,7 @@ func lingering() []Behaviour {
 }
 
 func ghosts() []Behaviour {
-	// Node 3 stays behind on 4.0.2 while the others have moved on.
+	// Node 3 stays on 4.0.2 while the others run a newer release.
 	mixed := func(more ...Step) []Step { return append([]Step{Roll("4.1.2", 1, 2)}, more...) }
 	return []Behaviour{
 		{Name: "an older broker that is alive blocks raising", Setup: three("4.0.2"), Given: mixed(), When: Raise(27), Want: refusedWith("Broker 3 only supports versions 7-25"), Then: []Step{Level(25)}},
@@ -222,7 +223,7 @@ func describing() []Behaviour {
 	}
 }
 
-// members are what a node reports of itself.
+// members are the rows about what a node reports about itself.
 func members() []Behaviour {
 	rows := []Behaviour{
 		{
@@ -238,7 +239,7 @@ func members() []Behaviour {
 			Given: []Step{Unregister(4)}, When: Read(kafka.Question{About: kafka.AboutMember, Broker: 4}), Then: []Step{Reports(4, idle, noRole)},
 		},
 	}
-	// From 4.0 on a follower that lost its leader goes on naming it.
+	// From 4.0 on a follower that lost its leader still reports it as the leader.
 	for release, controller := range map[string]kafka.RoleReport{"3.9.2": idle, "4.1.2": serving} {
 		rows = append(rows, Behaviour{
 			Name: release + ": what a controller without a majority reports", Setup: three(release),
@@ -249,7 +250,7 @@ func members() []Behaviour {
 	return rows
 }
 
-// isolation is what becomes of a broker that does not reach the controllers.
+// isolation are the rows about a broker that does not reach the controllers.
 func isolation() []Behaviour {
 	var rows []Behaviour
 	for _, release := range []string{"3.9.2", "4.1.2"} {

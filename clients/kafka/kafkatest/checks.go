@@ -13,11 +13,11 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// soon is how long what was changed may take to show: brokers answer from what they have
-// replayed, which may be older than the answer to the change.
+// soon is the timeout for a change to become visible: brokers answer from the metadata that they have replayed, which may be
+// older than the answer to the change.
 const soon = 15 * time.Second
 
-// eventually makes a check of something that may take a moment to show.
+// eventually returns a step that repeats the check until it passes, or until the timeout soon.
 func eventually(check func(ctx context.Context, w World) error, name string, args ...any) Step {
 	return step(func(ctx context.Context, w World) error {
 		ctx, cancel := context.WithTimeout(ctx, soon)
@@ -26,7 +26,7 @@ func eventually(check func(ctx context.Context, w World) error, name string, arg
 		err := w.Pass(ctx, "it shows", func(ctx context.Context) (bool, error) {
 			err := check(ctx, w)
 			if err == nil || ctx.Err() == nil {
-				last = err // what is cut short says nothing
+				last = err // the error of a check that was cut short means nothing
 			}
 			return err == nil, nil
 		})
@@ -37,7 +37,7 @@ func eventually(check func(ctx context.Context, w World) error, name string, arg
 	}, name, args...)
 }
 
-// Level wants metadata.version to be finalized at the level.
+// Level requires metadata.version to be finalized at the level.
 func Level(want int16) Step {
 	return eventually(func(ctx context.Context, w World) error {
 		f, err := w.Client().Features(ctx)
@@ -48,8 +48,8 @@ func Level(want int16) Step {
 	}, "metadata.version is %d", want)
 }
 
-// Finalized wants exactly the levels that the release formats, with metadata.version at
-// another level if that is not 0.
+// Finalized requires exactly the levels that the release formats. If metadata is not 0, it replaces the level of
+// metadata.version.
 func Finalized(release string, metadata int16) Step {
 	return eventually(func(ctx context.Context, w World) error {
 		r, err := ReleaseOf(release)
@@ -67,7 +67,7 @@ func Finalized(release string, metadata int16) Step {
 	}, "finalized as %s formats", release)
 }
 
-// Reports wants a node to report these of its roles, whatever reasons it gives.
+// Reports requires a node to report these of its roles, with any reasons.
 func Reports(node int32, broker, controller kafka.RoleReport) Step {
 	return eventually(func(ctx context.Context, w World) error {
 		got, err := w.Client().Member(ctx, node)
@@ -79,7 +79,7 @@ func Reports(node int32, broker, controller kafka.RoleReport) Step {
 	}, "node %d reports broker %+v, controller %+v", node, broker, controller)
 }
 
-// What a role may report.
+// The possible reports of a role.
 var (
 	serving = kafka.RoleReport{Asked: true, Answered: true, Serving: true}
 	idle    = kafka.RoleReport{Asked: true, Answered: true}
@@ -87,7 +87,7 @@ var (
 	noRole  = kafka.RoleReport{}
 )
 
-// Supports wants broker 1 to report the ranges of the release.
+// Supports requires broker 1 to report the ranges of the release.
 func Supports(release string) Step {
 	return eventually(func(ctx context.Context, w World) error {
 		r, err := ReleaseOf(release)
@@ -102,7 +102,7 @@ func Supports(release string) Step {
 	}, "supports what %s does", release)
 }
 
-// Listed wants exactly these brokers to be listed, with this fencing.
+// Listed requires exactly these brokers to be listed, with this fencing.
 func Listed(want map[int32]kafka.Fencing) Step {
 	return eventually(func(ctx context.Context, w World) error {
 		brokers, err := w.Client().Brokers(ctx)
@@ -117,7 +117,7 @@ func Listed(want map[int32]kafka.Fencing) Step {
 	}, "listed are %v", want)
 }
 
-// InSync wants the topic's partition to come to have exactly this ISR.
+// InSync requires the topic's partition to reach exactly this ISR.
 func InSync(topic string, want ...int32) Step {
 	return eventually(func(ctx context.Context, w World) error {
 		p, err := partition(ctx, w, 1, topic)
@@ -128,7 +128,7 @@ func InSync(topic string, want ...int32) Step {
 	}, "ISR of %s is %v", topic, want)
 }
 
-// Answers wants a broker itself to answer with this ISR, whether or not it is current.
+// Answers requires one broker to answer with this ISR, even if its metadata is stale.
 func Answers(via int32, topic string, want ...int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		p, err := partition(ctx, w, via, topic)
@@ -139,8 +139,8 @@ func Answers(via int32, topic string, want ...int32) Step {
 	}, "broker %d answers that the ISR of %s is %v", via, topic, want)
 }
 
-// ReadThrough wants a client that turns to one broker first to read this ISR, of a topic that is not healthy, and this fencing
-// of that broker, in at most two attempts.
+// ReadThrough requires a client that asks one broker first to read this ISR, of a topic that is not healthy, and this broker
+// as fenced or not listed, in at most two attempts.
 func ReadThrough(first int32, topic string, want ...int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		client, err := w.ClientThrough(first)
@@ -174,8 +174,8 @@ func ReadThrough(first int32, topic string, want ...int32) Step {
 	}, "a client that turns to broker %d first reads that the ISR of %s is %v", first, topic, want)
 }
 
-// partition reads the only partition of a topic. A healthy one is not listed by the client,
-// so it is asked for from the broker.
+// partition reads the only partition of a topic. It asks the broker directly because the client does not list healthy
+// partitions.
 func partition(ctx context.Context, w World, via int32, topic string) (kafka.Partition, error) {
 	name := kmsg.NewMetadataRequestTopic()
 	name.Topic = new(topic)
@@ -194,7 +194,7 @@ func partition(ctx context.Context, w World, via int32, topic string) (kafka.Par
 	return kafka.Partition{}, fmt.Errorf("topic %s has no partition", topic)
 }
 
-// Lives wants the node to have a process.
+// Lives requires the node to have a running process.
 func Lives(node int32) Step {
 	return step(func(_ context.Context, w World) error {
 		if !w.Alive(node) {
@@ -204,8 +204,7 @@ func Lives(node int32) Step {
 	}, "node %d lives", node)
 }
 
-// QuorumOf wants these voters, with a leader among them and logs of some length, and
-// these observers.
+// QuorumOf requires these voters, with a leader among them and log ends above 0, and these observers.
 func QuorumOf(voters, observers []int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		q, err := w.Client().Quorum(ctx)
@@ -234,7 +233,7 @@ func QuorumOf(voters, observers []int32) Step {
 	}, "the quorum is %v, watched by %v", voters, observers)
 }
 
-// Holds wants the broker's directories to hold that many replicas.
+// Holds requires the broker's log directories to hold that many replicas.
 func Holds(broker int32, want int) Step {
 	return eventually(func(ctx context.Context, w World) error {
 		dirs, err := w.Client().LogDirs(ctx, broker)

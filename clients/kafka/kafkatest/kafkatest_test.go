@@ -10,8 +10,8 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// TestReleasesAgreeWithFranz checks the table against the one that franz-go carries,
-// which knows minor releases only.
+// TestReleasesAgreeWithFranz checks the table against the one in franz-go, which has minor
+// releases only.
 func TestReleasesAgreeWithFranz(t *testing.T) {
 	known := map[string]*kversion.Versions{
 		"3.9.2": kversion.V3_9_0(), "4.0.2": kversion.V4_0_0(), "4.1.2": kversion.V4_1_0(), "4.3.1": kversion.FromString("v4.3"),
@@ -20,7 +20,7 @@ func TestReleasesAgreeWithFranz(t *testing.T) {
 		supported, formatted := map[string]kafka.Range{}, map[string]int16{}
 		known[r.Version].EachSupportedFeature(func(name string, low, high int16) { supported[name] = kafka.Range{Min: low, Max: high} })
 		known[r.Version].EachFinalizedFeature(func(name string, level int16) {
-			// Level 1 is for a quorum whose voters may change; a static one stays at 0.
+			// Level 1 is for a quorum whose voters can change; a static quorum stays at 0.
 			if level > 0 && name != "kraft.version" {
 				formatted[name] = level
 			}
@@ -37,7 +37,7 @@ func TestReleasesAgreeWithFranz(t *testing.T) {
 	}
 }
 
-func TestEveryRowHasANameOfItsOwn(t *testing.T) {
+func TestBehavioursHaveUniqueNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range Behaviours() {
 		if b.Name == "" || seen[b.Name] || b.When.Do == nil || len(b.Setup.Nodes) == 0 {
@@ -47,7 +47,7 @@ func TestEveryRowHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestWantJudge(t *testing.T) {
 	no := &kafka.Refused{Code: kafka.CodeInvalidUpdateVersion, Message: "Broker 3 only supports versions 7-25"}
 	died := &Died{Node: 3, Words: "Unsupported metadata version 27"}
 	cases := map[string]struct {

@@ -17,7 +17,8 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// Run runs the row on the world that build makes for it. build registers its own clean-up.
+// Run runs the row on the world that build creates for it. build must register its own
+// clean-up.
 func (b Behaviour) Run(ctx context.Context, t *testing.T, build func(t *testing.T, s Setup) World) {
 	t.Helper()
 	w := build(t, b.Setup)
@@ -38,7 +39,7 @@ func (b Behaviour) Run(ctx context.Context, t *testing.T, build func(t *testing.
 
 var errNone = errors.New("no error")
 
-// judge says what is wrong with an outcome.
+// judge returns an error if the outcome of a step differs from the expected one.
 func (want Want) judge(err error) error {
 	var died *Died
 	refused, wasRefused := kafka.AsRefused(err)
@@ -65,8 +66,8 @@ func (want Want) judge(err error) error {
 	return nil
 }
 
-// Send puts a request, at the version it carries, to the broker at the address. dial may
-// be nil for TCP.
+// Send sends a request, at the version it carries, to the broker at the address. dial is
+// optional; default: TCP. It fails if the response has another version.
 func Send(ctx context.Context, addr string, dial func(ctx context.Context, network, addr string) (net.Conn, error), request kmsg.Request) (kmsg.Response, error) {
 	speak := kversion.Stable()
 	speak.SetMaxKeyVersion(request.Key(), request.GetVersion())

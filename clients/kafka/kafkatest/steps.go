@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 )
 
-// Step is something done to a world.
+// Step is an action on a world, or a check of it.
 type Step struct {
 	Name string
 	Do   func(ctx context.Context, w World) error
@@ -20,7 +20,8 @@ func step(do func(ctx context.Context, w World) error, name string, args ...any)
 	return Step{Name: fmt.Sprintf(name, args...), Do: do}
 }
 
-// Roll restarts the nodes on the release one by one, each in sync before the next.
+// Roll restarts the nodes on the release one by one, and waits for each to be in sync before
+// the next.
 func Roll(release string, nodes ...int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		for _, id := range nodes {
@@ -40,13 +41,13 @@ func Start(release string, node int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.Start(ctx, node, release) }, "start %d on %s", node, release)
 }
 
-// Stop ends a node's process in order.
+// Stop shuts a node's process down with SIGTERM.
 func Stop(node int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.Stop(ctx, node) }, "stop %d", node)
 }
 
-// Kill ends a node's process without a word and waits until its broker is fenced or, where
-// that is not told, left out.
+// Kill kills a node's process with SIGKILL and waits until its broker is fenced or, where
+// the cluster does not report fencing, not listed.
 func Kill(node int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		if err := w.Kill(ctx, node); err != nil {
@@ -56,7 +57,7 @@ func Kill(node int32) Step {
 	}, "kill %d until it is fenced", node)
 }
 
-// CutOff cuts a broker off from the controllers and waits until it is fenced or left out.
+// CutOff cuts a broker off from the controllers and waits until it is fenced or not listed.
 func CutOff(node int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		if err := w.CutOff(ctx, node); err != nil {
@@ -66,7 +67,7 @@ func CutOff(node int32) Step {
 	}, "cut %d off until it is fenced", node)
 }
 
-// Reconnect ends what CutOff began.
+// Reconnect ends the effect of CutOff.
 func Reconnect(node int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.Reconnect(ctx, node) }, "reconnect %d", node)
 }
@@ -82,7 +83,7 @@ func awaitFenced(ctx context.Context, w World, node int32) error {
 	})
 }
 
-// KillAtOnce ends the nodes' processes without a word and waits for nothing.
+// KillAtOnce kills the nodes' processes with SIGKILL and does not wait for an effect.
 func KillAtOnce(nodes ...int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		for _, id := range nodes {
@@ -94,7 +95,7 @@ func KillAtOnce(nodes ...int32) Step {
 	}, "kill %v", nodes)
 }
 
-// FollowerAt restarts the node on the release until another one leads the quorum.
+// FollowerAt restarts the node on the release until another node leads the quorum.
 func FollowerAt(release string, node int32) Step {
 	return step(func(ctx context.Context, w World) error {
 		for {
@@ -109,12 +110,12 @@ func FollowerAt(release string, node int32) Step {
 	}, "%d does not lead the quorum", node)
 }
 
-// Topic makes a topic of one partition.
+// Topic creates a topic with one partition.
 func Topic(name string, minISR int32, replicas ...int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.CreateTopic(ctx, name, minISR, replicas...) }, "make topic %s on %v", name, replicas)
 }
 
-// SnapshotInterval lets every process run for one snapshot interval.
+// SnapshotInterval lets one snapshot interval pass, so that every running process takes a snapshot.
 func SnapshotInterval() Step {
 	return step(func(ctx context.Context, w World) error { return w.PassSnapshotInterval(ctx) }, "pass a snapshot interval")
 }
@@ -124,12 +125,13 @@ func Raise(level int16) Step {
 	return update(kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: level, Kind: kafka.Upgrade})
 }
 
-// Lower lowers metadata.version, safely.
+// Lower lowers metadata.version by a safe downgrade.
 func Lower(level int16) Step {
 	return update(kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: level, Kind: kafka.SafeDowngrade})
 }
 
-// Validate asks whether metadata.version may be lowered, safely.
+// Validate checks whether metadata.version can be lowered by a safe downgrade, without
+// changing it.
 func Validate(level int16) Step {
 	return update(kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: level, Kind: kafka.SafeDowngrade, ValidateOnly: true})
 }
@@ -144,7 +146,7 @@ func Unregister(id int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.Client().UnregisterBroker(ctx, id) }, "unregister %d", id)
 }
 
-// Read asks something that is to be answered.
+// Read executes a question, which must succeed.
 func Read(q kafka.Question) Step {
 	return step(func(ctx context.Context, w World) error {
 		_, err := kafka.Ask(ctx, w.Client(), q)
@@ -152,8 +154,8 @@ func Read(q kafka.Question) Step {
 	}, "read %s of %d", q.About, q.Broker)
 }
 
-// Request puts a request to broker 1 at a version that the client would not use, and has
-// verdict say what the response amounts to.
+// Request sends a request to broker 1 at a version that the client would not use. verdict
+// converts the response into the outcome.
 func Request[R kmsg.Response](name string, build func() kmsg.Request, verdict func(R) error) Step {
 	return step(func(ctx context.Context, w World) error {
 		resp, err := send[R](ctx, w, build())
@@ -164,12 +166,12 @@ func Request[R kmsg.Response](name string, build func() kmsg.Request, verdict fu
 	}, "%s", name)
 }
 
-// send puts a request to broker 1 and returns the response as the type it has.
+// send sends a request to broker 1 and returns the response as type R.
 func send[R kmsg.Response](ctx context.Context, w World, request kmsg.Request) (R, error) {
 	return sendTo[R](ctx, w, 1, request)
 }
 
-// sendTo puts a request to the broker.
+// sendTo sends a request to the broker and returns the response as type R.
 func sendTo[R kmsg.Response](ctx context.Context, w World, via int32, request kmsg.Request) (R, error) {
 	var none R
 	resp, err := w.Send(ctx, via, request)
@@ -183,8 +185,8 @@ func sendTo[R kmsg.Response](ctx context.Context, w World, via int32, request km
 	return answer, nil
 }
 
-// UpdateFeatures builds an UpdateFeatures request of the version. allow is the flag of
-// version 0, upgradeType the number of later ones.
+// UpdateFeatures builds an UpdateFeatures request of the version. allow is the
+// AllowDowngrade flag of version 0, upgradeType the upgrade type of later versions.
 func UpdateFeatures(version int16, level int16, allow bool, upgradeType int8) func() kmsg.Request {
 	return func() kmsg.Request {
 		u := kmsg.NewUpdateFeaturesRequestFeatureUpdate()
@@ -210,7 +212,8 @@ func refusal(code int16, text *string) error {
 
 var errElsewhere = errors.New("the error is not where it was seen")
 
-// wholeRequest wants an UpdateFeatures answer to carry its error for the whole request.
+// wholeRequest requires an UpdateFeatures response to report an error for the whole request,
+// not per feature.
 func wholeRequest(r *kmsg.UpdateFeaturesResponse) error {
 	for _, result := range r.Results {
 		if result.ErrorCode != 0 {
@@ -220,7 +223,8 @@ func wholeRequest(r *kmsg.UpdateFeaturesResponse) error {
 	return refusal(r.ErrorCode, r.ErrorMessage)
 }
 
-// perFeature wants an UpdateFeatures answer to carry its error in the result of the feature.
+// perFeature requires an UpdateFeatures response to report an error in the result of the
+// feature.
 func perFeature(r *kmsg.UpdateFeaturesResponse) error {
 	if r.ErrorCode != 0 || len(r.Results) != 1 {
 		return errElsewhere

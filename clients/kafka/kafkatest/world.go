@@ -12,64 +12,63 @@ import (
 
 // Setup is the cluster that a row begins with: formatted and running.
 type Setup struct {
-	// Release that formats the storage and that every node runs.
+	// Release formats the storage and runs on every node.
 	Release string
-	// Nodes in both roles; their controllers are the static quorum.
+	// Nodes have both roles; their controllers are the static quorum.
 	Nodes []int32
-	// Brokers are further nodes without a controller.
+	// Brokers are additional nodes without a controller.
 	Brokers []int32
-	// SnapshotInterval of every process, by metadata.log.max.snapshot.interval.ms.
+	// SnapshotInterval is metadata.log.max.snapshot.interval.ms of every process.
 	SnapshotInterval time.Duration
 }
 
-// World is a cluster under test. Its methods fail when what they wait for does not come
-// about within the context.
+// World is a cluster under test. Its methods fail if what they wait for does not happen before the context ends.
 type World interface {
-	// Client is a client for the whole cluster.
+	// Client returns a client for the whole cluster.
 	Client() kafka.Client
-	// ClientThrough is a client that turns to one broker first, and knows the addresses of all nodes.
+	// ClientThrough returns a client that asks one broker first, and knows the addresses of all nodes.
 	ClientThrough(node int32) (kafka.Client, error)
-	// Send puts one request, at the version it carries, to one broker.
+	// Send sends one request, at the version it carries, to one broker.
 	Send(ctx context.Context, via int32, request kmsg.Request) (kmsg.Response, error)
 
-	// Start starts the node's process on the release, in the roles it has, and returns
-	// when it takes part and is in sync with the others, or with *Died.
+	// Start starts the node's process on the release, in the node's roles. It returns once the node takes part in
+	// the cluster and is in sync, or fails with *Died.
 	Start(ctx context.Context, node int32, release string) error
-	// Stop ends the process with SIGTERM and Kill with SIGKILL; both return when it is gone.
+	// Stop ends the process with SIGTERM and Kill with SIGKILL; both return once it has exited.
 	Stop(ctx context.Context, node int32) error
 	Kill(ctx context.Context, node int32) error
-	// CutOff cuts a node of Setup.Brokers off from the controllers, though not from clients; Reconnect ends that.
+	// CutOff cuts a node of Setup.Brokers off from the controllers, but not from clients; Reconnect ends that.
 	CutOff(ctx context.Context, node int32) error
 	Reconnect(ctx context.Context, node int32) error
-	// Alive tells whether the node has a process.
+	// Alive reports whether the node has a running process.
 	Alive(node int32) bool
 
-	// CreateTopic makes a topic of one partition with these replicas.
+	// CreateTopic creates a topic with one partition on these replicas.
 	CreateTopic(ctx context.Context, topic string, minISR int32, replicas ...int32) error
-	// PassSnapshotInterval lets every process run for one snapshot interval.
+	// PassSnapshotInterval lets one snapshot interval pass, so that every running process takes a snapshot.
 	PassSnapshotInterval(ctx context.Context) error
-	// Pass lets time pass until the condition holds.
+	// Pass waits until the condition is true. It fails with the error of the condition.
 	Pass(ctx context.Context, what string, condition func(ctx context.Context) (bool, error)) error
 }
 
-// Died is a process that ended by itself while it was started.
+// Died is a process that exited while it was being started.
 type Died struct {
 	Node int32
-	// Words are the end of what it logged.
+	// Words are the log lines that show why it exited.
 	Words string
 }
 
 func (d *Died) Error() string { return fmt.Sprintf("node %d died: %s", d.Node, d.Words) }
 
-// Release is what a release of Kafka supports and what it finalizes when it formats the
-// storage of a cluster with a static quorum.
+// Release is the feature ranges that a release of Kafka supports, and the levels that it finalizes when it
+// formats the storage of a cluster with a static quorum.
 type Release struct {
 	Version   string
 	Supported map[string]kafka.Range
 	Formatted map[string]int16
 }
 
-// Releases that the table is about.
+// Releases returns the releases that the table uses.
 func Releases() []Release {
 	const (
 		group, transaction = "group.version", "transaction.version"
@@ -101,7 +100,7 @@ func Releases() []Release {
 	}
 }
 
-// ReleaseOf returns the release of the version.
+// ReleaseOf returns the release of the version, or an error if the table does not use it.
 func ReleaseOf(version string) (Release, error) {
 	for _, r := range Releases() {
 		if r.Version == version {

@@ -16,7 +16,7 @@ import (
 
 const repository = "../../.."
 
-// caseFile is as much of test/testdata/cases as the tests here read.
+// caseFile is the part of test/testdata/cases that these tests read.
 type caseFile struct {
 	Suites []struct {
 		ID    string
@@ -47,10 +47,10 @@ type parseCase struct {
 	}
 }
 
-// elsewhere is a case where we decide otherwise on purpose.
+// elsewhere is a case with a deliberately different outcome.
 type elsewhere struct{ reason, page string }
 
-// onPurpose lists them by suite and name.
+// onPurpose lists these cases by suite and name.
 var onPurpose = map[string]elsewhere{
 	"version-parsing/versions file valid": {
 		reason: "1.2-IV2 and 1.1 are older than KRaft and name no level: refused when the table is read, not when a cluster needs them",
@@ -84,8 +84,8 @@ func suiteOf(t *testing.T, id string) []parseCase {
 	return nil
 }
 
-// runCase compares what the case expects with what we do, and holds the list of
-// deliberate differences to be exact.
+// runCase compares the expected outcome of the case with ours. It fails if the list of
+// deliberate differences is not exact.
 func runCase(t *testing.T, suite string, c parseCase, used map[string]bool) {
 	t.Helper()
 	key := suite + "/" + c.Name
@@ -105,7 +105,7 @@ func runCase(t *testing.T, suite string, c parseCase, used map[string]bool) {
 	}
 }
 
-// difference gives what differs, "" for the same outcome.
+// difference describes what differs, "" for the same outcome.
 func (c parseCase) difference() string {
 	wantError := c.Expect.Error != nil
 	got, err := c.outcome()
@@ -162,8 +162,7 @@ func (c parseCase) outcome() (outcome, error) {
 	}
 }
 
-// tableOutcome writes the table that the case describes, every row supported, and
-// reads it.
+// tableOutcome writes the table of the case, with every row supported, and parses it.
 func (c parseCase) tableOutcome() (outcome, error) {
 	var b strings.Builder
 	for i, entry := range c.Given.VersionsFile.Entries {
@@ -184,7 +183,7 @@ func (c parseCase) tableOutcome() (outcome, error) {
 	return outcome{Default: table.Default().String(), Count: len(table.Supported())}, nil
 }
 
-func TestCases(t *testing.T) {
+func TestVersionsCases(t *testing.T) {
 	used := map[string]bool{}
 	for _, suite := range []string{"metadata-validation", "version-parsing"} {
 		for _, c := range suiteOf(t, suite) {

@@ -2,8 +2,8 @@ package versions
 
 import "strconv"
 
-// The features that Kafka finalizes for a whole cluster (KIP-584, KIP-1022), by
-// the names Kafka reports them under.
+// The features that Kafka finalizes for a whole cluster (KIP-584, KIP-1022), by the names
+// that Kafka reports.
 const (
 	FeatureMetadata               = "metadata.version"
 	FeatureKRaft                  = "kraft.version"
@@ -14,21 +14,20 @@ const (
 	FeatureStreams                = "streams.version"
 )
 
-// Range is the levels of one feature that a binary can run, both ends included.
-// A node whose binary meets a finalized level outside the range dies at start.
+// Range is the levels of one feature that a binary can run, both ends included. A node
+// exits at start if a finalized level is outside the range of its binary.
 type Range struct {
 	Min, Max int16
 }
 
-// Contains tells whether a binary with this range runs at the level.
+// Contains reports whether a binary with this range can run at the level.
 func (r Range) Contains(level int16) bool { return r.Min <= level && level <= r.Max }
 
-// Within tells whether every level of this range lies in the other one.
+// Within reports whether every level of this range is in the other range.
 func (r Range) Within(other Range) bool { return other.Min <= r.Min && r.Max <= other.Max }
 
-// FeatureLevelName gives a level as people know it: "4.1-IV1 (level 27)" for
-// metadata.version, "level 1" for any other feature and for a metadata level that
-// has no name here.
+// FeatureLevelName formats a level for users: "4.1-IV1 (level 27)" for metadata.version,
+// "level 1" for any other feature and for a metadata level without a name in this package.
 func FeatureLevelName(feature string, level int16) string {
 	number := "level " + strconv.Itoa(int(level))
 	if feature != FeatureMetadata {

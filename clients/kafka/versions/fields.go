@@ -11,18 +11,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields reads the fields of one row by name and reports those nobody asked for.
+// fields reads the fields of one row by name and reports those that no row has.
 type fields struct {
 	reader   *tableReader
 	position int
 	node     *yaml.Node
-	// version is the row's version text, for findings.
+	// version is the row's version text, used in findings.
 	version string
 	values  map[string]*yaml.Node
 	asked   []string
 }
 
-// newFields takes a row apart, nil when it is no mapping.
+// newFields reads the fields of a row. It returns nil and reports a finding if the row is
+// not a mapping.
 func newFields(r *tableReader, position int, node *yaml.Node) *fields {
 	f := &fields{reader: r, position: position, node: node, values: map[string]*yaml.Node{}}
 	if node.Kind != yaml.MappingNode {
@@ -54,8 +55,7 @@ func (f *fields) failAt(line int, field, problem string) {
 	f.reader.fail(Finding{Line: line, Row: f.position, Version: f.version, Field: field, Problem: problem})
 }
 
-// rejectOthers reports fields that no row has, since a mistyped name would
-// otherwise be a field left out.
+// rejectOthers reports fields that no row has. Otherwise a mistyped name would be ignored.
 func (f *fields) rejectOthers() {
 	for i := 0; i+1 < len(f.node.Content); i += 2 {
 		key := f.node.Content[i]
@@ -65,7 +65,8 @@ func (f *fields) rejectOthers() {
 	}
 }
 
-// scalar gives the text of a field, false when it is left out, null or no scalar.
+// scalar returns the text of a field, and false if the field is absent, null or not a
+// scalar.
 func (f *fields) scalar(name string) (string, bool) {
 	f.asked = append(f.asked, name)
 	if f.absent(name) {
@@ -79,13 +80,13 @@ func (f *fields) scalar(name string) (string, bool) {
 	return value.Value, true
 }
 
-// absent tells whether a field is left out or null.
+// absent reports whether a field is missing or null.
 func (f *fields) absent(name string) bool {
 	value, ok := f.values[name]
 	return !ok || value.Tag == "!!null"
 }
 
-// number reads a Kafka version, which must be there.
+// number reads a Kafka version, which is required.
 func (f *fields) number(name string) Number {
 	text, ok := f.scalar(name)
 	if !ok {
@@ -101,7 +102,7 @@ func (f *fields) number(name string) Number {
 	return n
 }
 
-// boolean reads true or false; a field left out that is not required is false.
+// boolean reads true or false. The default of an optional field is false.
 func (f *fields) boolean(name string, required bool) bool {
 	text, ok := f.scalar(name)
 	switch {
@@ -113,7 +114,7 @@ func (f *fields) boolean(name string, required bool) bool {
 	return text == "true"
 }
 
-// image reads a container image, "" when left out.
+// image reads a container image, "" if it is absent.
 func (f *fields) image(name string) string {
 	text, ok := f.scalar(name)
 	if ok && (text == "" || strings.ContainsAny(text, " \t\r\n")) {
@@ -151,7 +152,7 @@ func (f *fields) features(name string) []featureRange {
 	return ranges
 }
 
-// parseRange reads "[lowest, highest]".
+// parseRange parses "[lowest, highest]".
 func parseRange(node *yaml.Node) (Range, error) {
 	form := errors.New("write the lowest and the highest level, such as [0, 1]")
 	if node.Kind != yaml.SequenceNode || len(node.Content) != 2 {
@@ -171,7 +172,7 @@ func parseRange(node *yaml.Node) (Range, error) {
 	return Range{Min: ends[0], Max: ends[1]}, nil
 }
 
-// joinCut lists at most five texts.
+// joinCut joins at most five texts and the number of the others.
 func joinCut(texts []string) string {
 	const most = 5
 	if len(texts) <= most {

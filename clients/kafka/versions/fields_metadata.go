@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// metadata adds the range of metadata.version, from the row's names or, for a
-// version whose level has no name here, from its features.
+// metadata adds the range of metadata.version, from the row's names or, for a version whose
+// level has no name in this package, from its features.
 func (f *fields) metadata(row *Row) []featureRange {
 	maximum, hasMaximum := f.scalar("metadata")
 	minimum, hasMinimum := f.scalar("minMetadata")
@@ -36,8 +36,7 @@ func (f *fields) metadata(row *Row) []featureRange {
 	return slices.Insert(row.features, i, featureRange{name: FeatureMetadata, levels: levels})
 }
 
-// lowestOf gives the level that a row without minMetadata starts at: Kafka 4.0
-// dropped everything below 3.3-IV3.
+// lowestOf returns the default of minMetadata: Kafka 4.0 dropped everything below 3.3-IV3.
 func lowestOf(n Number) int16 {
 	if n.Major() >= 4 {
 		return LowestMetadata
@@ -45,8 +44,8 @@ func lowestOf(n Number) int16 {
 	return firstLevel
 }
 
-// metadataLevel gives the level of a name in a row, 0 after a finding. Names below
-// 3.3-IV3 are fine here: they are what an old version ran at.
+// metadataLevel returns the level of a name in a row, 0 after a finding. Names below
+// 3.3-IV3 are valid here, because old versions ran at them.
 func (f *fields) metadataLevel(field, text string) int16 {
 	m, err := ParseMetadata(text)
 	if err != nil {

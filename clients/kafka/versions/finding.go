@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Finding is one thing that is wrong with a table.
+// Finding is one problem of a table.
 type Finding struct {
-	// Line counts from 1; 0 when the finding is of the table as a whole.
+	// Line counts from 1; 0 if the finding is about the table as a whole.
 	Line int
-	// Row counts from 1; 0 when the finding is of the table as a whole.
+	// Row counts from 1; 0 if the finding is about the table as a whole.
 	Row int
-	// Version is what the row calls itself, as far as that could be read.
+	// Version is the version text of the row, "" if it could not be read.
 	Version string
-	// Field is the field at fault, "" when it is the row.
+	// Field is the field at fault, "" if it is the row.
 	Field string
-	// Problem says what is wrong and what to write instead.
+	// Problem is what is wrong and what to write instead.
 	Problem string
 }
 
-// String gives the finding in one line: where, then what.
+// String formats the finding in one line: the place, then the problem.
 func (f Finding) String() string {
 	var b strings.Builder
 	if f.Line > 0 {
@@ -39,14 +39,14 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// TableError is everything that is wrong with a table, in the order of its lines.
+// TableError is all problems of a table, in the order of its lines.
 type TableError struct {
 	// Source names the file or ConfigMap that the table was read from.
 	Source   string
 	Findings []Finding
 }
 
-// Error names the source and lists the findings, one a line when there are more.
+// Error names the source and lists the findings, one per line if there are several.
 func (e *TableError) Error() string {
 	if len(e.Findings) == 1 {
 		return fmt.Sprintf("version table %s: %s", e.Source, e.Findings[0])

@@ -3,18 +3,18 @@ package versions
 // metadataLevel is one level of metadata.version.
 type metadataLevel struct {
 	name string
-	// release and sub-version, the parts of the name.
+	// major and minor are the release and sub is the sub-version: the parts of the name.
 	major, minor, sub int32
-	// changed tells that this level altered metadata records. Kafka refuses to
-	// lower the cluster across such a level, since it would lose what older
-	// binaries cannot write down.
+	// changed is true if this level changed metadata records. Kafka refuses to lower the
+	// cluster across such a level, because older binaries cannot represent what it would
+	// lose.
 	changed bool
 }
 
-// metadataLevels lists every level that a Kafka release has put into production,
-// level 1 first: the constants of Kafka's MetadataVersion with their "did the
-// metadata change" mark. Levels 1 to 6 predate KRaft's first production release
-// and are here to be named when a cluster reports them; none can be asked for.
+// metadataLevels lists every level that a Kafka release has put into production, level 1
+// first. Source: the constants of Kafka's MetadataVersion with their didMetadataChange
+// flag. Levels 1 to 6 predate KRaft's first production release; they are listed so that
+// they have a name when a cluster reports them, and cannot be requested.
 var metadataLevels = [...]metadataLevel{
 	{"3.0-IV1", 3, 0, 1, true},
 	{"3.1-IV0", 3, 1, 0, false},
@@ -52,17 +52,17 @@ var metadataLevels = [...]metadataLevel{
 }
 
 const (
-	// firstLevel is the first level that KRaft ever had.
+	// firstLevel is the first level of KRaft.
 	firstLevel int16 = 1
-	// LowestMetadata is the lowest level that can be asked for: 3.3-IV3, the first
+	// LowestMetadata is the lowest level that can be requested: 3.3-IV3, the first
 	// production release of KRaft, and the minimum of every 4.x broker.
 	LowestMetadata int16 = 7
-	// HighestMetadata is the highest level that has a name here.
+	// HighestMetadata is the highest level with a name in this package.
 	HighestMetadata = int16(len(metadataLevels))
 )
 
-// MetadataName gives the full name of a level of metadata.version ("4.1-IV1" of
-// 27), false for a level without a name here.
+// MetadataName returns the full name of a level of metadata.version ("4.1-IV1" for 27), and
+// false for a level without a name in this package.
 func MetadataName(level int16) (string, bool) {
 	if level < firstLevel || level > HighestMetadata {
 		return "", false
@@ -70,16 +70,16 @@ func MetadataName(level int16) (string, bool) {
 	return metadataLevels[level-1].name, true
 }
 
-// MetadataRecordsChanged tells whether the level altered metadata records. It is
-// false for a level without a name here: nothing is known of it.
+// MetadataRecordsChanged reports whether the level changed metadata records. It returns
+// false for a level without a name in this package, about which nothing is known.
 func MetadataRecordsChanged(level int16) bool {
 	return level >= firstLevel && level <= HighestMetadata && metadataLevels[level-1].changed
 }
 
-// LoweringCrosses looks for a level in (to, from] that altered metadata records
-// and gives the highest one. Kafka refuses a safe downgrade of metadata.version
-// across such a level; the only other kind it calls unsafe and does not support.
-// Levels without a name here are not judged: Kafka has the last word.
+// LoweringCrosses returns the highest level in (to, from] that changed metadata records,
+// and false if there is none. Kafka refuses a safe downgrade of metadata.version across
+// such a level, and does not support an unsafe one. Levels without a name in this package
+// are ignored: Kafka decides about them.
 func LoweringCrosses(from, to int16) (int16, bool) {
 	for level := min(from, HighestMetadata); level > to && level >= firstLevel; level-- {
 		if metadataLevels[level-1].changed {

@@ -9,36 +9,37 @@ import (
 	"strings"
 )
 
-// Why a wanted metadata version is refused; WantedMetadata's errors wrap one.
+// The reasons why WantedMetadata refuses a metadata version. Its errors wrap one of them.
 var (
-	// ErrMetadataMalformed: the text has not the form of a metadata version.
+	// ErrMetadataMalformed: the text is not a metadata version.
 	ErrMetadataMalformed = errors.New("not a metadata version")
-	// ErrMetadataTooOld: below 3.3-IV3, the lowest that a KRaft cluster may want.
+	// ErrMetadataTooOld: the version is below 3.3-IV3, the lowest that a KRaft cluster can
+	// run.
 	ErrMetadataTooOld = errors.New("older than any that KRaft runs in production")
-	// ErrMetadataUnknown: of a past release, yet not one that it ever had.
+	// ErrMetadataUnknown: the version belongs to a past release, which never had it.
 	ErrMetadataUnknown = errors.New("not one that Kafka released")
 )
 
-// shortForm is the sub-version of a name without one.
+// shortForm is the sub-version of a name without a sub-version.
 const shortForm int32 = math.MaxInt32
 
-// Metadata is a metadata version as somebody wrote it, and the level it means. It
-// is a plain value; the zero Metadata stands for none. Two values with one level
-// are equal: "4.1" and "4.1-IV1" parse to the same value.
+// Metadata is a metadata version as written by a user, and its level. It is a plain value;
+// the zero Metadata means that there is none. Two values with the same level are equal:
+// "4.1" and "4.1-IV1" parse to the same value.
 type Metadata struct {
 	major, minor, sub int32
-	// level is 0 when no level is known by the name.
+	// level is 0 if the name has no known level.
 	level int16
 	valid bool
 }
 
-// ParseMetadata reads the form of a metadata version and looks its level up:
-// "4.1" means the last sub-version of 4.1, "4.1-IV0" the one it names, and a patch
-// number is ignored in the short form, as Kafka's own parser does ("4.1.2" reads
-// as "4.1"). The error wraps ErrMetadataMalformed.
+// ParseMetadata parses a metadata version and looks its level up: "4.1" is the last
+// sub-version of 4.1, "4.1-IV0" the sub-version that it names. A patch number is ignored in
+// the short form, as in Kafka's own parser ("4.1.2" is "4.1"). The error wraps
+// ErrMetadataMalformed.
 //
-// A well-formed name without a level is no error here, so that it can be compared
-// and reported. What may be asked for is WantedMetadata's to say.
+// A well-formed name without a level is not an error, so that it can be compared and
+// reported. WantedMetadata checks whether a version can be requested.
 func ParseMetadata(text string) (Metadata, error) {
 	release, sub, hasSub := strings.Cut(text, "-IV")
 	majorText, rest, ok := strings.Cut(release, ".")
@@ -59,7 +60,7 @@ func ParseMetadata(text string) (Metadata, error) {
 	return m.resolved(), nil
 }
 
-// parseDigits reads a number of one to five digits without a leading zero.
+// parseDigits parses a number of one to five digits without a leading zero.
 func parseDigits(text string, into *int32) bool {
 	if text == "" || len(text) > 5 || (len(text) > 1 && text[0] == '0') {
 		return false
@@ -75,8 +76,8 @@ func parseDigits(text string, into *int32) bool {
 	return true
 }
 
-// resolved gives the value with its level, and the short form of a release that
-// has levels turned into its last sub-version.
+// resolved returns the value with its level. It replaces the short form of a release that
+// has levels with the last sub-version.
 func (m Metadata) resolved() Metadata {
 	for i := len(metadataLevels) - 1; i >= 0; i-- {
 		l := &metadataLevels[i]
@@ -94,17 +95,17 @@ func (m Metadata) resolved() Metadata {
 	return m
 }
 
-// metadataAt gives the value of a level that has a name.
+// metadataAt returns the value of a level that has a name.
 func metadataAt(level int16) Metadata {
 	l := &metadataLevels[level-1]
 	return Metadata{major: l.major, minor: l.minor, sub: l.sub, level: level, valid: true}
 }
 
-// WantedMetadata reads a metadata version that a cluster is asked to run at. A
-// name of a release newer than every one known here is accepted (see Newer): it is
-// for the caller to warn about and ignore. Refused are a malformed text, a name
-// below 3.3-IV3 and a name that no past release ever had; the error wraps the
-// matching Err value and says what can be written instead.
+// WantedMetadata parses a metadata version that a user requests for a cluster. It accepts a
+// name of a release newer than every known one (see Newer); the caller should warn about it
+// and ignore it. It refuses a malformed text, a name below 3.3-IV3 and a name that no past
+// release had. The error wraps the matching Err value and states what can be written
+// instead.
 func WantedMetadata(text string) (Metadata, error) {
 	m, err := ParseMetadata(text)
 	if err != nil {
@@ -122,7 +123,7 @@ func WantedMetadata(text string) (Metadata, error) {
 	}
 }
 
-// alternatives names what can be written in place of an unknown sub-version.
+// alternatives names what can be written instead of an unknown sub-version.
 func (m Metadata) alternatives() string {
 	var names []string
 	for _, l := range metadataLevels {
@@ -137,29 +138,28 @@ func (m Metadata) alternatives() string {
 	return fmt.Sprintf("%d.%d, or one of %s", m.major, m.minor, strings.Join(names, ", "))
 }
 
-// Level gives the level that the name means, false when none is known by it.
+// Level returns the level of the name, and false if it has no known level.
 func (m Metadata) Level() (int16, bool) { return m.level, m.level != 0 }
 
-// IsZero tells whether this stands for no metadata version.
+// IsZero reports whether m is the zero value.
 func (m Metadata) IsZero() bool { return !m.valid }
 
-// Newer tells whether the name is of a release newer than every one known here.
-// Such a name has no level, and is above every level that has a name.
+// Newer reports whether the name belongs to a release newer than every known one. Such a
+// name has no level, and is above every level that has a name.
 func (m Metadata) Newer() bool {
 	newest := &metadataLevels[HighestMetadata-1]
 	return m.major > newest.major || (m.major == newest.major && m.minor > newest.minor)
 }
 
-// Compare orders two metadata versions and gives -1, 0 or 1: by level, that is by
-// release and sub-version as numbers. A release without levels here (older than
-// KRaft, or newer than this binary) has no sub-versions to tell apart, so its
-// names are ordered by release alone.
+// Compare returns -1, 0 or 1. It compares by level, which is by release and sub-version as
+// numbers. The sub-versions of a release without levels (older than KRaft, or newer than
+// this binary) are not known, so names of such releases are compared by release only.
 func (m Metadata) Compare(other Metadata) int {
 	return cmp.Or(cmp.Compare(m.major, other.major), cmp.Compare(m.minor, other.minor),
 		cmp.Compare(m.rank(), other.rank()))
 }
 
-// rank is the sub-version where the release has levels, else 0.
+// rank is the sub-version if the release has levels, otherwise 0.
 func (m Metadata) rank() int32 {
 	if m.level != 0 {
 		return m.sub
@@ -172,8 +172,8 @@ func (m Metadata) rank() int32 {
 	return 0
 }
 
-// String gives the full name ("4.1-IV1"), the release alone when the name has no
-// level and was written short, and "" for the zero value.
+// String returns the full name ("4.1-IV1"). It returns only the release if the name has no
+// level and was written in the short form, and "" for the zero value.
 func (m Metadata) String() string {
 	if name, ok := MetadataName(m.level); ok {
 		return name

@@ -21,8 +21,8 @@ func mustMetadata(t testing.TB, text string) versions.Metadata {
 	return m
 }
 
-// The names are Kafka's: another project's table says the same of every level.
-func TestMetadataNamesAgreeWithAnotherTable(t *testing.T) {
+// The names are Kafka's: the table in franz-go has the same name for every level.
+func TestMetadataNamesAgreeWithFranz(t *testing.T) {
 	for level := int16(1); level <= versions.HighestMetadata; level++ {
 		name, ok := versions.MetadataName(level)
 		if !ok {
@@ -43,7 +43,7 @@ func TestMetadataNamesAgreeWithAnotherTable(t *testing.T) {
 	}
 }
 
-func TestMetadataLevelsThatChangedRecords(t *testing.T) {
+func TestMetadataRecordsChanged(t *testing.T) {
 	want := []int16{7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33}
 	var got []int16
 	for level := versions.LowestMetadata; level <= versions.HighestMetadata+2; level++ {
@@ -56,7 +56,7 @@ func TestMetadataLevelsThatChangedRecords(t *testing.T) {
 	}
 }
 
-// What real brokers answered to a safe downgrade.
+// The outcomes are the answers of real brokers to a safe downgrade.
 func TestLoweringCrosses(t *testing.T) {
 	cases := map[string]struct {
 		from, to int16

@@ -8,24 +8,23 @@ import (
 	goversion "github.com/hashicorp/go-version"
 )
 
-// numberPattern splits a version into its core, major.minor.patch, and the
-// suffix of a build. go-version alone would not do: it sorts "4.1.1-acme-2" below
-// "4.1.1" as a pre-release, accepts "2.8" and refuses "2.8.0.my-patch".
+// numberPattern splits a version into its core, major.minor.patch, and the suffix of a
+// build. go-version is not sufficient: it sorts "4.1.1-acme-2" below "4.1.1" as a
+// pre-release, accepts "2.8" and rejects "2.8.0.my-patch".
 var numberPattern = regexp.MustCompile(`^(\d+\.\d+\.\d+)([.-].*)?$`)
 
-// Number is a Kafka version as somebody wrote it. It is a plain value: comparable
-// with ==, which asks for the same build, and ordered by Compare, which asks for
-// major.minor.patch alone. The zero Number stands for no version.
+// Number is a Kafka version as written by a user. It is a plain value. == compares builds,
+// Compare compares only major.minor.patch. The zero Number means that there is no version.
 type Number struct {
 	text string
 	core string
-	// major, minor and patch as go-version read them from core.
+	// segments are major, minor and patch as parsed by go-version from core.
 	segments [3]int64
 }
 
-// ParseNumber reads a Kafka version: three numbers, and then nothing or a build
-// suffix that starts with a dot or a dash. The error names the text and the form
-// it should have; the caller adds where it stood.
+// ParseNumber parses a Kafka version: three numbers, then optionally a build suffix that
+// starts with a dot or a dash. The error names the text and the expected form; the caller
+// adds where the text comes from.
 func ParseNumber(text string) (Number, error) {
 	parts := numberPattern.FindStringSubmatch(text)
 	if parts == nil {
@@ -41,21 +40,21 @@ func ParseNumber(text string) (Number, error) {
 	return n, nil
 }
 
-// String gives the version as it was written, "" for the zero Number.
+// String returns the version as it was written, "" for the zero Number.
 func (n Number) String() string { return n.text }
 
-// IsZero tells whether this stands for no version.
+// IsZero reports whether n is the zero value.
 func (n Number) IsZero() bool { return n.text == "" }
 
-// Core gives major.minor.patch as it was written: "4.1.1" of "4.1.1-acme-2".
+// Core returns major.minor.patch as it was written: "4.1.1" for "4.1.1-acme-2".
 func (n Number) Core() string { return n.core }
 
-// Major gives the first number, which decides the default of a row's minMetadata.
+// Major returns the first number, which determines the default of a row's minMetadata.
 func (n Number) Major() int64 { return n.segments[0] }
 
-// Compare orders two versions by major.minor.patch, each as a number, and gives
-// -1, 0 or 1. A build suffix has no place in the order: 4.1.1-acme-2 equals 4.1.1.
-// The order is the one that go-version has for the two cores.
+// Compare compares major.minor.patch, each as a number, and returns -1, 0 or 1. It ignores
+// a build suffix: 4.1.1-acme-2 equals 4.1.1. The order is that of go-version for the two
+// cores.
 func (n Number) Compare(other Number) int {
 	for i := range n.segments {
 		if c := cmp.Compare(n.segments[i], other.segments[i]); c != 0 {
@@ -65,7 +64,7 @@ func (n Number) Compare(other Number) int {
 	return 0
 }
 
-// SameBuild tells whether both are the same version to the last letter. Two
-// versions that are equal in order may still be different builds: moving from one
-// to the other restarts nodes, but is no version change.
+// SameBuild reports whether both versions have the same text. Versions that Compare as
+// equal may be different builds: changing from one to the other restarts nodes, but is not
+// a version change.
 func (n Number) SameBuild(other Number) bool { return n.text == other.text }

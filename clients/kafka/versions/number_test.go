@@ -115,7 +115,7 @@ func numbers() *rapid.Generator[versions.Number] {
 	})
 }
 
-// The order is total, and it is the one of go-version over the cores.
+// The order is total, and equals that of go-version over the cores.
 func TestNumberOrderIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := numbers().Draw(t, "a"), numbers().Draw(t, "b"), numbers().Draw(t, "c")

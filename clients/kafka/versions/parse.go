@@ -11,24 +11,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a table: a YAML (or JSON) list of rows
+// Parse reads a table: a YAML (or JSON) list of rows.
 //
-//   - version: 4.1.2            # as pods are annotated with it
-//     supported: true           # may a cluster be asked to run it?
-//     default: true             # in exactly one row: what a cluster without a wanted version runs
-//     metadata: "4.1"           # highest metadata.version; the short form is its last sub-version
-//     minMetadata: 3.3-IV3      # lowest; left out: 3.3-IV3 from 4.0 on, else level 1
-//     features:                 # levels of other features: [lowest, highest]
-//     share.version: [0, 1]
-//     image: apache/kafka:4.1.2 # left out: this one
+//	# one row
+//	- version: 4.1.2            # as in the annotation of pods
+//	  supported: true           # whether a cluster may be asked to run it
+//	  default: true             # in exactly one row: what a cluster runs if its spec names no version
+//	  metadata: "4.1"           # highest metadata.version; the short form is its last sub-version
+//	  minMetadata: 3.3-IV3      # lowest; default: 3.3-IV3 from 4.0 on, otherwise level 1
+//	  features:                 # levels of other features: [lowest, highest]
+//	    share.version: [0, 1]
+//	  image: apache/kafka:4.1.2 # default: this one
 //
-// A feature that a row does not name is not judged by it; [0, 0] says that the
-// version does not have it. A row without metadata can be read, and is refused
-// when its level is needed. For a version whose metadata level has no name here
-// yet, features may give the levels of metadata.version in place of metadata.
+// A row makes no statement about a feature that it does not name; [0, 0] means that the version
+// does not have the feature. A row without metadata is valid, and is refused when its level is
+// needed. For a version whose metadata level has no name in this package yet, features may give
+// the levels of metadata.version instead of metadata.
 //
-// Source names the file or ConfigMap in errors. The error is a *TableError with
-// every finding.
+// source names the file or ConfigMap in errors. The error is a *TableError with all findings.
 func Parse(data []byte, source string) (*Table, error) {
 	r := tableReader{
 		table: Table{source: source, byText: map[string]int{}, byDefault: -1},
@@ -41,14 +41,14 @@ func Parse(data []byte, source string) (*Table, error) {
 	return r.finish(), nil
 }
 
-// tableReader collects rows and findings. It stops at nothing, so that a table is
-// mended in one go.
+// tableReader collects rows and findings. It continues after a finding, so that a user can correct
+// all problems at once.
 type tableReader struct {
 	table    Table
 	findings []Finding
-	// lines is where each version was first read.
+	// lines is the line at which each version was first read.
 	lines map[string]int
-	// defaults is the rows that claim to be the default.
+	// defaults are the rows that are marked as the default.
 	defaults []string
 }
 
@@ -77,7 +77,7 @@ func (r *tableReader) read(data []byte) {
 	}
 }
 
-// onlyDocument gives the root of the one YAML document.
+// onlyDocument returns the root of the only YAML document.
 func onlyDocument(data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document, more yaml.Node
@@ -93,7 +93,7 @@ func onlyDocument(data []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// readRow adds a row, or the reasons why it cannot be one.
+// readRow adds a row, or the findings why it is not valid.
 func (r *tableReader) readRow(position int, node *yaml.Node) {
 	before := len(r.findings)
 	f := newFields(r, position, node)
@@ -114,7 +114,7 @@ func (r *tableReader) readRow(position int, node *yaml.Node) {
 	r.table.rows = append(r.table.rows, row)
 }
 
-// checkRow holds what only shows when a row stands beside the others.
+// checkRow checks a row against the rows before it: duplicate versions and defaults.
 func (r *tableReader) checkRow(f *fields, row *Row) {
 	if row.isDefault {
 		r.defaults = append(r.defaults, cmp.Or(row.number.text, fmt.Sprintf("row %d", f.position)))
@@ -132,7 +132,7 @@ func (r *tableReader) checkRow(f *fields, row *Row) {
 	r.lines[row.number.text] = f.node.Line
 }
 
-// finish puts the rows in order and indexes them.
+// finish sorts the rows and indexes them.
 func (r *tableReader) finish() *Table {
 	t := r.table
 	slices.SortFunc(t.rows, func(a, b Row) int {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// embeddedSource is the name that findings in the embedded table carry.
+// embeddedSource is the source name in findings about the embedded table.
 const embeddedSource = "kafka-versions.yaml"
 
 //go:embed kafka-versions.yaml
 var embedded []byte
 
-// Row is what the table knows of one Kafka version. It cannot be changed.
+// Row is the entry of one Kafka version in the table. It is immutable.
 type Row struct {
 	number    Number
 	supported bool
 	isDefault bool
 	image     string
-	// features is sorted by name and holds metadata.version too.
+	// features is sorted by name and includes metadata.version.
 	features []featureRange
 }
 
@@ -28,15 +28,15 @@ type featureRange struct {
 	levels Range
 }
 
-// Number gives the version that the row is of.
+// Number returns the version of the row.
 func (r *Row) Number() Number { return r.number }
 
-// Supported tells whether a cluster may be asked to run this version. A row that
-// is not supported is there for the levels of clusters that come from it.
+// Supported reports whether a cluster may be asked to run this version. An unsupported row
+// provides the levels of clusters that are upgraded from it.
 func (r *Row) Supported() bool { return r.supported }
 
-// Image gives the container image of the version: the row's, else the one of the
-// public apache/kafka layout.
+// Image returns the container image of the version: the row's, otherwise the public
+// apache/kafka image.
 func (r *Row) Image() string {
 	if r.image != "" {
 		return r.image
@@ -44,9 +44,9 @@ func (r *Row) Image() string {
 	return "apache/kafka:" + r.number.text
 }
 
-// Range gives the levels of a feature that the version runs, false when the row
-// does not name the feature. A feature that a row does not name is not judged by
-// it; metadata.version is the exception, which every decision needs.
+// Range returns the levels of a feature that the version can run, and false if the row does
+// not name the feature. A row makes no statement about a feature that it does not name.
+// Decisions need the range of metadata.version in any case.
 func (r *Row) Range(feature string) (Range, bool) {
 	i, ok := slices.BinarySearchFunc(r.features, feature, func(f featureRange, name string) int {
 		return strings.Compare(f.name, name)
@@ -57,7 +57,7 @@ func (r *Row) Range(feature string) (Range, bool) {
 	return r.features[i].levels, true
 }
 
-// Features lists the features that the row names with their levels, by name.
+// Features iterates over the features of the row with their levels, sorted by name.
 func (r *Row) Features() iter.Seq2[string, Range] {
 	return func(yield func(string, Range) bool) {
 		for _, f := range r.features {
@@ -68,52 +68,52 @@ func (r *Row) Features() iter.Seq2[string, Range] {
 	}
 }
 
-// Version is a Number that was looked up in a table: known to it, or unknown. It
-// is a plain value, comparable among versions of one table. The zero Version
-// stands for no version.
+// Version is a Number that was looked up in a table: known to the table, or unknown. It is
+// a plain value, comparable to other versions of the same table. The zero Version means
+// that there is no version.
 type Version struct {
 	number Number
 	row    *Row
 }
 
-// Number gives the version as it was written.
+// Number returns the version as it was written.
 func (v Version) Number() Number { return v.number }
 
-// Row gives what the table knows of the version, and false for an unknown
-// version, which has neither row nor levels. This is the only way to a version's
-// levels, so that no caller can take an unknown version for one without levels.
+// Row returns the table's row of the version, and false for an unknown version, which has
+// neither row nor levels. Levels can be read only through Row, so that a caller cannot
+// mistake an unknown version for one without levels.
 func (v Version) Row() (*Row, bool) { return v.row, v.row != nil }
 
-// IsZero tells whether this stands for no version.
+// IsZero reports whether v is the zero value.
 func (v Version) IsZero() bool { return v.number.IsZero() }
 
-// String gives the version as it was written, "" for the zero Version.
+// String returns the version as it was written, "" for the zero Version.
 func (v Version) String() string { return v.number.text }
 
-// Table is the Kafka versions that this operator knows. It is read once and never
-// changes, so it can be shared among goroutines.
+// Table is the Kafka versions that the operator knows. It is immutable after it was parsed,
+// and safe for concurrent use.
 type Table struct {
 	source string
-	// rows is in the order of the versions, the default at index byDefault.
+	// rows is sorted by version. byDefault is the index of the default row.
 	rows      []Row
 	byText    map[string]int
 	byDefault int
 }
 
-// Embedded gives the table that the binary carries. An error means that the
-// binary was built with a broken table.
+// Embedded returns the table that the binary contains. It fails only if the binary was
+// built with an invalid table.
 func Embedded() (*Table, error) { return Parse(embedded, embeddedSource) }
 
-// Source names where the table was read from, for messages about it.
+// Source returns where the table was read from, for messages.
 func (t *Table) Source() string { return t.source }
 
-// Default gives the version that a cluster without a wanted version runs. It is
-// always known and supported.
+// Default returns the version that a cluster runs if its spec names none. It is always
+// known and supported.
 func (t *Table) Default() Version { return t.rows[t.byDefault].version() }
 
-// Lookup gives the version of a number: known when the table has a row of exactly
-// this build, else unknown. A build with a suffix is not known by its core: what
-// it runs is for its own row to say.
+// Lookup returns the version of a number: known if the table has a row of exactly this
+// build, otherwise unknown. A build with a suffix is not looked up by its core: only a row
+// of its own states its levels.
 func (t *Table) Lookup(n Number) Version {
 	if i, ok := t.byText[n.text]; ok {
 		return t.rows[i].version()
@@ -121,8 +121,8 @@ func (t *Table) Lookup(n Number) Version {
 	return Version{number: n}
 }
 
-// Find is ParseNumber and Lookup in one. It does not allocate for a version that
-// the table has.
+// Find combines ParseNumber and Lookup. It does not allocate for a version that the table
+// has.
 func (t *Table) Find(text string) (Version, error) {
 	if i, ok := t.byText[text]; ok {
 		return t.rows[i].version(), nil
@@ -131,8 +131,8 @@ func (t *Table) Find(text string) (Version, error) {
 	return Version{number: n}, err
 }
 
-// Rows lists the rows in the order of their versions, builds of one
-// major.minor.patch by text.
+// Rows iterates over the rows in the order of their versions. Builds of the same
+// major.minor.patch are sorted by text.
 func (t *Table) Rows() iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
 		for i := range t.rows {

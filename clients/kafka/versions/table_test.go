@@ -44,10 +44,10 @@ func TestEmbeddedTable(t *testing.T) {
 	}
 }
 
-// Every row has the levels that Kafka's release really has, as another project
-// read them from Kafka's sources; a feature that a release does not have is there
-// with level 0 alone, so that a cluster that finalized it is not taken there.
-func TestEmbeddedLevelsAreKafkas(t *testing.T) {
+// Every row has the levels of Kafka's release, as another project read them from Kafka's
+// sources. A feature that a release does not have is in the row with level 0 only, so that
+// a cluster that finalized it is not moved to that release.
+func TestEmbeddedLevelsEqualKafkas(t *testing.T) {
 	features := []string{
 		versions.FeatureEligibleLeaderReplicas, versions.FeatureGroup, versions.FeatureKRaft, versions.FeatureMetadata,
 		versions.FeatureShare, versions.FeatureStreams, versions.FeatureTransaction,
@@ -73,7 +73,7 @@ func TestEmbeddedLevelsAreKafkas(t *testing.T) {
 	}
 }
 
-func TestLookup(t *testing.T) {
+func TestTableLookup(t *testing.T) {
 	table := mustParse(t, `
 - {version: 4.1.1, supported: true, default: true, metadata: "4.1"}
 - {version: 4.1.1-acme-2, supported: false, metadata: 4.1-IV0, image: registry.example/acme/kafka:7}
@@ -124,7 +124,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func TestRowRanges(t *testing.T) {
+func TestRowRange(t *testing.T) {
 	table := mustParse(t, `
 - {version: 3.9.0, supported: true, metadata: "3.9"}
 - {version: 3.2.0, supported: false, metadata: "3.2"}
@@ -154,7 +154,7 @@ func TestRowRanges(t *testing.T) {
 	}
 }
 
-func TestRowsAreInOrder(t *testing.T) {
+func TestTableRowsAreSorted(t *testing.T) {
 	table := mustParse(t, `
 - {version: 4.10.0, supported: true}
 - {version: 4.9.0-b, supported: true}
@@ -262,7 +262,7 @@ func TestParseFindings(t *testing.T) {
 	}
 }
 
-// A table written as JSON, as a ConfigMap may hold it, reads the same.
+// A table written as JSON, for example in a ConfigMap, parses the same.
 func TestParseJSON(t *testing.T) {
 	table := mustParse(t, `[{"version": "4.1.0", "supported": true, "default": true, "metadata": "4.1", "features": {"share.version": [0, 1]}}]`)
 	row, _ := table.Default().Row()
@@ -271,8 +271,8 @@ func TestParseJSON(t *testing.T) {
 	}
 }
 
-// On the way of every pass: nothing here may allocate.
-func TestLookupDoesNotAllocate(t *testing.T) {
+// Every reconcile looks versions up, so a lookup must not allocate.
+func TestTableLookupDoesNotAllocate(t *testing.T) {
 	table := embedded(t)
 	a, b := table.Default(), table.Lookup(mustNumber(t, "4.1.2"))
 	allocations := testing.AllocsPerRun(100, func() {
@@ -313,7 +313,7 @@ func FuzzParseTable(f *testing.F) {
 	})
 }
 
-// checkTable holds what is true of every table that could be read.
+// checkTable checks the invariants of every table that was parsed.
 func checkTable(t *testing.T, table *versions.Table) {
 	t.Helper()
 	defaults := 0

@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	// sessionTimeout keeps the wait for fencing short.
+	// sessionTimeout is short so that fencing takes little time.
 	sessionTimeout = 6 * time.Second
-	// pollInterval is how often a condition is looked at.
+	// pollInterval is the interval at which Pass checks its condition.
 	pollInterval = 200 * time.Millisecond
-	// clusterID is any identifier of 16 bytes.
+	// clusterID is an arbitrary identifier of 16 bytes.
 	clusterID = "MkU3OEVBNTcwNTJENDM2Qg"
 )
 
@@ -36,16 +36,17 @@ type Cluster struct {
 	setup  kafkatest.Setup
 	nodes  map[int32]*node
 	client *admin.Client
-	// relays to the controllers by node, where the setup has brokers that can be cut off.
+	// relays are the relays to the controllers by node id. It is empty unless the setup has brokers that can be
+	// cut off.
 	relays map[int32]*relay
-	// further are the clients that were asked for.
+	// further are the clients that ClientThrough returned; Close closes them.
 	further []*admin.Client
 }
 
 var _ kafkatest.World = (*Cluster)(nil)
 
-// Boot formats storage for every node of the setup below dir and starts them all. The
-// cluster must be closed, also when an error is returned with it.
+// Boot formats storage for every node of the setup below dir and starts all nodes. The caller must close the
+// cluster, also if an error is returned with it.
 func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluster, error) {
 	c := &Cluster{jars: jars, dir: dir, setup: setup, nodes: map[int32]*node{}, relays: map[int32]*relay{}}
 	ids := slices.Concat(setup.Nodes, setup.Brokers)
@@ -93,7 +94,7 @@ func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluste
 	return c, nil
 }
 
-// addresses of the nodes in their roles.
+// addresses returns the addresses of the nodes by id.
 func (c *Cluster) addresses() map[int32]kafka.NodeAddress {
 	addresses := map[int32]kafka.NodeAddress{}
 	for id, n := range c.nodes {
@@ -106,7 +107,7 @@ func (c *Cluster) addresses() map[int32]kafka.NodeAddress {
 	return addresses
 }
 
-// Close ends every process and returns when all are gone.
+// Close kills every process and returns once all have exited.
 func (c *Cluster) Close() {
 	if c.client != nil {
 		c.client.Close()
@@ -119,7 +120,7 @@ func (c *Cluster) Close() {
 	}
 	for _, r := range c.relays {
 		if r != nil {
-			_ = r.close() // nothing uses it any more
+			_ = r.close() // not used any more
 		}
 	}
 }
@@ -153,8 +154,8 @@ func (c *Cluster) classpath(release string) string {
 	return filepath.Join(c.jars, release, "lib", "*")
 }
 
-// freePorts finds ports that nobody listens on. They are held until all are found, so
-// that no two are the same.
+// freePorts finds ports on which no process listens. It holds all of them until the last is found, so that no
+// two are the same.
 func freePorts(ctx context.Context, n int) (ports []int, err error) {
 	var held []net.Listener
 	defer func() {
@@ -225,7 +226,7 @@ func (c *Cluster) Start(ctx context.Context, id int32, release string) error {
 
 // Stop implements kafkatest.World.
 func (c *Cluster) Stop(_ context.Context, id int32) error {
-	c.nodes[id].end(syscall.SIGTERM) // SIGINT is ignored by what a shell runs in the background
+	c.nodes[id].end(syscall.SIGTERM) // a shell makes its background processes ignore SIGINT
 	return nil
 }
 
@@ -238,9 +239,9 @@ func (c *Cluster) Kill(_ context.Context, id int32) error {
 // Alive implements kafkatest.World.
 func (c *Cluster) Alive(id int32) bool { return c.nodes[id].alive() }
 
-// awaitInSync waits until the node's process says that it has started, which the cluster
-// cannot mistake for the one before it, and then until it is listed, unfenced, in every ISR of what it holds and
-// level with the quorum's leader.
+// awaitInSync waits until the node's process logs that it has started, which distinguishes it from the previous
+// process, and then until the node is listed, unfenced, in every ISR of its replicas, and caught up with the
+// quorum's leader.
 func (c *Cluster) awaitInSync(ctx context.Context, id int32) error {
 	return c.Pass(ctx, fmt.Sprintf("node %d is in sync", id), func(ctx context.Context) (bool, error) {
 		if n := c.nodes[id]; !n.alive() {
@@ -265,8 +266,8 @@ func (c *Cluster) awaitInSync(ctx context.Context, id int32) error {
 		if err != nil {
 			return false, nil //nolint:nilerr // not yet
 		}
-		// The node it would take the place of must be sparable without it, or it is not
-		// caught up itself.
+		// QuorumSafeWithout lists the caught-up voters other than the node that it is asked about, so it is
+		// asked about another node.
 		others := slices.DeleteFunc(slices.Clone(c.setup.Nodes), func(other int32) bool { return other == id })
 		if !slices.Contains(c.setup.Nodes, id) || len(others) == 0 {
 			return true, nil
@@ -306,8 +307,8 @@ func (c *Cluster) CreateTopic(ctx context.Context, topic string, minISR int32, r
 	return nil
 }
 
-// PassSnapshotInterval implements kafkatest.World: it waits until every process that runs
-// has written a snapshot that was begun after the call.
+// PassSnapshotInterval implements kafkatest.World: it waits until every running process has written a snapshot
+// after the call.
 func (c *Cluster) PassSnapshotInterval(ctx context.Context) error {
 	begun := time.Now()
 	return c.Pass(ctx, "every node has taken a snapshot", func(context.Context) (bool, error) {

@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// stopTimeout is how long a process may take to end in order before it is killed.
+// stopTimeout is how long a process may take to shut down before it is killed.
 const stopTimeout = 60 * time.Second
 
-// node is one disk with at most one process on it.
+// node is one data directory with at most one running process.
 type node struct {
 	id                         int32
 	dir                        string
 	brokerPort, controllerPort int
-	// votersPort is where the other nodes reach its controller.
+	// votersPort is the port at which the other nodes reach its controller.
 	votersPort int
 	cmd        *exec.Cmd
-	// gone is closed when the process has ended.
+	// gone is closed once the process has exited.
 	gone chan struct{}
 }
 
@@ -35,8 +35,8 @@ func (n *node) log() string            { return n.file("server.log") }
 
 func (n *node) file(name string) string { return filepath.Join(n.dir, name) }
 
-// A process's log is what it prints, whichever logger its jars have: up to 3.9 to Log4j 1, later to Log4j 2.
-// Jars with another logger, such as slf4j-simple, do not read these.
+// The logging configurations make a process log to its standard output: Log4j 1 up to 3.9, Log4j 2 later.
+// Jars with another logger, such as slf4j-simple, do not read them.
 const (
 	log4j1 = `log4j.rootLogger=INFO, console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
@@ -53,12 +53,13 @@ rootLogger.appenderRef.console.ref = console
 `
 )
 
-// writeLogging tells both loggers what to do.
+// writeLogging writes the configurations of both loggers.
 func (n *node) writeLogging() error {
 	return errors.Join(os.WriteFile(n.file("log4j.properties"), []byte(log4j1), 0o644), os.WriteFile(n.file("log4j2.properties"), []byte(log4j2), 0o644))
 }
 
-// java starts quickly and stays small: the processes live for seconds.
+// java returns the arguments of a Java process. It starts quickly and uses little memory, because the
+// processes run only for seconds.
 func (n *node) java(classpath string, args ...string) []string {
 	return append([]string{
 		"-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classpath,
@@ -74,7 +75,7 @@ func (n *node) format(ctx context.Context, classpath string) error {
 	return nil
 }
 
-// start starts a process, which logs to a file of its own.
+// start starts a process. Its output goes to log.
 func (n *node) start(classpath string) error {
 	log, err := os.Create(n.log())
 	if err != nil {
@@ -82,7 +83,7 @@ func (n *node) start(classpath string) error {
 	}
 	cmd := exec.CommandContext(context.Background(), "java", n.java(classpath, "kafka.Kafka", n.config())...)
 	cmd.Stdout, cmd.Stderr = log, log
-	// A process of its own group gets no signal that is meant for the test.
+	// A separate process group, so that signals to the test do not reach the process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting node %d: %w", n.id, err)
@@ -91,7 +92,7 @@ func (n *node) start(classpath string) error {
 	n.cmd, n.gone = cmd, gone
 	go func() {
 		defer close(gone)
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait() // the log shows why it exited
 		_ = log.Close()
 	}()
 	return nil
@@ -109,12 +110,12 @@ func (n *node) alive() bool {
 	}
 }
 
-// end sends the signal and returns when the process is gone.
+// end sends the signal and returns once the process has exited. After stopTimeout it kills the process.
 func (n *node) end(signal os.Signal) {
 	if !n.alive() {
 		return
 	}
-	_ = n.cmd.Process.Signal(signal) // fails only when it is gone already
+	_ = n.cmd.Process.Signal(signal) // fails only if the process has exited already
 	select {
 	case <-n.gone:
 	case <-time.After(stopTimeout):
@@ -123,13 +124,13 @@ func (n *node) end(signal os.Signal) {
 	}
 }
 
-// started tells whether the process has logged that all of it runs.
+// started reports whether the process has logged that it has started completely.
 func (n *node) started() bool {
 	raw, err := os.ReadFile(n.log())
 	return err == nil && strings.Contains(string(raw), "Kafka Server started")
 }
 
-// lastWords are the lines of the log that say why the process ended.
+// lastWords returns the lines of the log that show why the process exited.
 func (n *node) lastWords() string {
 	raw, err := os.ReadFile(n.log())
 	if err != nil {
@@ -144,7 +145,7 @@ func (n *node) lastWords() string {
 	return strings.Join(words, "\n")
 }
 
-// snapshotSince tells whether the node wrote a snapshot of the metadata log after the time.
+// snapshotSince reports whether the node wrote a snapshot of the metadata log after t.
 func (n *node) snapshotSince(t time.Time) bool {
 	files, err := filepath.Glob(filepath.Join(n.dir, "data", "__cluster_metadata-0", "*.checkpoint"))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// relay stands before a controller's listener and cuts connections by the node that made them. Every address that the nodes
-// have of the controller is the relay's.
+// relay forwards connections to a controller's listener, and cuts them by the node that opened them. The nodes know only the
+// relay's address of the controller.
 type relay struct {
 	listener net.Listener
 	target   string
@@ -25,7 +25,7 @@ type relay struct {
 	conns map[net.Conn]int32
 }
 
-// newRelay relays from a loopback port to the controller at the other.
+// newRelay listens on a loopback port and forwards to the controller at controllerPort.
 func newRelay(ctx context.Context, port, controllerPort int) (*relay, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(port))
 	if err != nil {
@@ -40,13 +40,13 @@ func (r *relay) accept() {
 	for {
 		conn, err := r.listener.Accept()
 		if err != nil {
-			return // closed
+			return // the listener is closed
 		}
 		r.done.Go(func() { r.serve(conn) })
 	}
 }
 
-// serve relays one connection, once its first request says who made it.
+// serve forwards one connection after its first request has identified the node that opened it.
 func (r *relay) serve(conn net.Conn) {
 	const unknown = -1
 	if !r.keep(conn, unknown) {
@@ -61,7 +61,7 @@ func (r *relay) serve(conn net.Conn) {
 	if err != nil {
 		return
 	}
-	defer func() { _ = controller.Close() }() // it is given up
+	defer func() { _ = controller.Close() }() // the connection is discarded
 	if _, err := controller.Write(begin); err != nil {
 		return
 	}
@@ -75,8 +75,8 @@ func (r *relay) serve(conn net.Conn) {
 	back.Wait()
 }
 
-// firstRequest reads the header of a request: its bytes, and the node that its client id ends in. A broker's is "4", that of
-// its copy of the metadata log "raft-client-4".
+// firstRequest reads the header of a request and returns its bytes and the id of the node, which is the end of the client
+// id. A broker's client id is "4", that of its replica of the metadata log "raft-client-4".
 func firstRequest(conn io.Reader) (begin []byte, from int32, err error) {
 	const untilClient = 4 + 2 + 2 + 4 + 2 // size, key, version, correlation, length of the client id
 	header := make([]byte, untilClient)
@@ -91,17 +91,17 @@ func firstRequest(conn io.Reader) (begin []byte, from int32, err error) {
 	name := string(client)
 	id, err := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 10, 32)
 	if err != nil {
-		id = -1 // none of the nodes
+		id = -1 // not a node of the cluster
 	}
 	return slices.Concat(header, client), int32(id), nil
 }
 
-// keep takes the connection down as one of the node's, unless the node is cut off.
+// keep registers the connection as one of the node's. It closes the connection and returns false if the node is cut off.
 func (r *relay) keep(conn net.Conn, from int32) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cut[from] {
-		_ = conn.Close() // nothing was said on it
+		_ = conn.Close() // no data was exchanged on it
 		return false
 	}
 	r.conns[conn] = from
@@ -115,19 +115,19 @@ func (r *relay) drop(conn net.Conn) {
 	_ = conn.Close() // it may be closed already
 }
 
-// setCut cuts the node's connections and refuses new ones, or lets them pass again.
+// setCut closes the node's connections and refuses new ones, or permits them again.
 func (r *relay) setCut(node int32, cut bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cut[node] = cut
 	for conn, from := range r.conns {
 		if cut && from == node {
-			_ = conn.Close() // the copy that uses it ends
+			_ = conn.Close() // the goroutine that copies from it then returns
 		}
 	}
 }
 
-// close ends every connection and returns when nothing of the relay runs any more.
+// close closes every connection and returns once no goroutine of the relay is running.
 func (r *relay) close() error {
 	err := r.listener.Close()
 	r.mu.Lock()
