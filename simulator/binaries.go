@@ -8,7 +8,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// Binaries are the releases of a table as the simulated clusters run them.
+// Binaries converts the releases of a table to binaries of the simulated clusters.
 func Binaries(table *versions.Table) []kafka.Binary {
 	var out []kafka.Binary
 	for row := range table.Rows() {
@@ -23,8 +23,8 @@ func Binaries(table *versions.Table) []kafka.Binary {
 	return out
 }
 
-// withBuild adds a build that the table does not know to a cluster: it runs what the release of the same
-// major.minor.patch runs, if there is one.
+// withBuild adds a build that the table does not contain to a cluster. The build has the features of the release with the
+// same major.minor.patch. If there is no such release, withBuild adds nothing.
 func withBuild(c *kafka.Cluster, version string) {
 	number, err := versions.ParseNumber(version)
 	if err != nil || slices.ContainsFunc(c.Binaries, func(b kafka.Binary) bool { return b.Version == version }) {
@@ -39,8 +39,8 @@ func withBuild(c *kafka.Cluster, version string) {
 	}
 }
 
-// defaults are the levels that formatting finalizes besides metadata.version: from which metadata level on, and which.
-// Source: the bootstrap metadata version of each feature in Kafka 4.3; on 4.1.2 and 4.3.1 brokers the result was seen.
+// defaults are the levels that formatting finalizes in addition to metadata.version, and the metadata level from which on
+// it does so. Source: the bootstrap metadata version of each feature in Kafka 4.3; observed on 4.1.2 and 4.3.1 brokers.
 var defaults = []struct {
 	name         string
 	since, level int16
@@ -52,8 +52,8 @@ var defaults = []struct {
 	{"streams.version", 28, 1},
 }
 
-// formatLevels are the levels that kafka-storage finalizes in a new cluster: those of the wanted metadata version, else the
-// newest that the release knows.
+// formatLevels returns the levels that kafka-storage finalizes in a new cluster: those of the requested metadata version,
+// otherwise of the newest that the release knows.
 func formatLevels(b kafka.Binary, metadata string) []kafka.FeatureLevel {
 	levels := map[string]kafka.FeatureRange{}
 	for _, f := range b.Features {

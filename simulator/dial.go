@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// Names of a cluster's Services. Source: Strimzi.
+// Suffixes of the names of a cluster's Services. Source: Strimzi.
 const (
 	brokersSuffix   = "-kafka-brokers"
 	bootstrapSuffix = "-kafka-bootstrap"
@@ -21,8 +21,9 @@ const (
 // controlPort is the port of every controller's listener. Source: Strimzi.
 const controlPort = "9090"
 
-// DialContext connects to a simulated node by the names that it has within a cluster: those of its pod and of the bootstrap
-// Service. Port 9090 of a pod is its controller's listener, every other port its broker's. Every other name is refused, so that nothing ever leaves this machine.
+// DialContext connects to a simulated node by its names within a cluster: the name of its pod, and of the bootstrap Service. Port
+// 9090 of a pod is its controller's listener, every other port its broker's. It refuses every other name, so that no connection
+// leaves this machine.
 func (w *World) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	target, err := w.resolve(address)
 	if err != nil {
@@ -32,7 +33,7 @@ func (w *World) DialContext(ctx context.Context, network, address string) (net.C
 	return d.DialContext(ctx, network, target)
 }
 
-// resolve finds the loopback address behind a name within the cluster.
+// resolve returns the loopback address for a name within the cluster.
 func (w *World) resolve(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -54,7 +55,7 @@ func (w *World) resolve(address string) (string, error) {
 	return "", fmt.Errorf("no such host: %s", host)
 }
 
-// splitHost takes a name of a Service, or of a pod behind one, apart.
+// splitHost splits the name of a Service, or of a pod of one, into its parts.
 func splitHost(host string) (pod, service, namespace string, ok bool) {
 	host = strings.TrimSuffix(strings.TrimSuffix(host, ".cluster.local"), ".svc")
 	parts := strings.Split(host, ".")
@@ -68,7 +69,7 @@ func splitHost(host string) (pod, service, namespace string, ok bool) {
 	}
 }
 
-// node of the pod, at one of its two listeners. The pod's name ends in the id of its node.
+// node returns the address of one of the two listeners of the pod's node. The pod's name ends in the id of its node.
 func (w *World) node(cluster types.NamespacedName, pod string, controller bool) (string, error) {
 	server := w.servers[cluster]
 	id, err := strconv.ParseInt(pod[strings.LastIndexByte(pod, '-')+1:], 10, 32)
@@ -81,7 +82,7 @@ func (w *World) node(cluster types.NamespacedName, pod string, controller bool) 
 	return listening(server.Addr(int32(id)), pod)
 }
 
-// anyBroker takes turns among those that answer, as a Service does.
+// anyBroker selects the brokers that answer in turn, as a Service does.
 func (w *World) anyBroker(cluster types.NamespacedName) (string, error) {
 	server := w.servers[cluster]
 	if server == nil {

@@ -11,15 +11,16 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// disk is one directory of a node's data and what lies in it. It goes with its claim, or with its pod if it has none.
+// disk is one log directory of a node and its contents. It is deleted with its claim, or with its pod if it has no
+// claim.
 type disk struct {
 	claim, pod types.UID
-	// dir tells the disks of one claim or pod apart.
+	// dir distinguishes the disks of one claim or pod.
 	dir  string
 	node int32
-	// clusterID it was formatted for, empty while it has no meta.properties.
+	// clusterID is the cluster that it was formatted for, empty while it has no meta.properties.
 	clusterID string
-	// votes says that it holds the metadata log of a controller, log that the log was begun.
+	// votes is true if it holds the metadata log of a controller. log is true once the log was started.
 	votes, log bool
 }
 
@@ -27,7 +28,8 @@ func (d *disk) compare(other *disk) int {
 	return cmp.Or(cmp.Compare(d.claim, other.claim), cmp.Compare(d.pod, other.pod), cmp.Compare(d.dir, other.dir))
 }
 
-// disk of the directory, made empty when there is none. The pointer holds until the next call.
+// disk returns the disk of the directory. It creates an empty one if there is none. The pointer is valid until the
+// next call.
 func (c *Cluster) disk(wanted disk) *disk {
 	i, found := slices.BinarySearchFunc(c.disks, wanted, func(d, wanted disk) int { return d.compare(&wanted) })
 	if !found {
@@ -36,7 +38,7 @@ func (c *Cluster) disk(wanted disk) *disk {
 	return &c.disks[i]
 }
 
-// diskAt is the disk that a directory of the pod lies on.
+// diskAt returns the disk that backs a directory of the pod.
 func (c *Cluster) diskAt(pod *corev1.Pod, mounts kubelet.Mounts, n *node, dir string) *disk {
 	wanted := disk{pod: pod.UID, dir: dir, node: n.id}
 	if claim, ok := mounts.Claim(volumeAt(pod, dir)); ok {
@@ -45,7 +47,7 @@ func (c *Cluster) diskAt(pod *corev1.Pod, mounts kubelet.Mounts, n *node, dir st
 	return c.disk(wanted)
 }
 
-// volumeAt is the volume that the Kafka container has mounted at the directory or the nearest one above it.
+// volumeAt returns the volume that the Kafka container mounts at the directory or at its nearest parent directory.
 func volumeAt(pod *corev1.Pod, dir string) string {
 	volume, length := "", -1
 	for i := range pod.Spec.Containers {
@@ -61,7 +63,7 @@ func volumeAt(pod *corev1.Pod, dir string) string {
 	return volume
 }
 
-// drop takes disks away. A node without its metadata log begins as a new one.
+// drop deletes disks. A node without its metadata log starts as a new node.
 func (s *State) drop(c *Cluster, gone func(*disk) bool) {
 	c.disks = slices.DeleteFunc(c.disks, func(d disk) bool {
 		if !gone(&d) {
@@ -74,7 +76,7 @@ func (s *State) drop(c *Cluster, gone func(*disk) bool) {
 	})
 }
 
-// DiskGone takes away what lay on the volume of a claim that was removed.
+// DiskGone deletes the disks on the volume of a claim that was removed.
 func (s *State) DiskGone(claim types.UID) {
 	for _, c := range s.clusters {
 		s.drop(c, func(d *disk) bool { return d.claim == claim })

@@ -12,17 +12,17 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// Exit codes of the container that formats.
+// Exit codes of the init container that formats the storage.
 const (
 	exitFailed      = 1
 	exitStorageLost = 64
 )
 
-// permission is what a node's record says about formatting: files in one of the pod's volumes.
+// permission is what the record of a node permits about formatting: files in one of the pod's volumes.
 type permission struct {
 	allowed             bool
 	clusterID, metadata string
-	// volumes that were seen in use.
+	// volumes were observed in use.
 	volumes []string
 }
 
@@ -49,7 +49,8 @@ type formatting struct {
 	permission
 }
 
-// run does what the script of the init container does with the disks: new ones are formatted, lost ones are complained about.
+// run executes the script of the init container on the disks: it formats new disks, and fails with exitStorageLost if disks
+// were lost.
 func (f *formatting) run() kubelet.End {
 	var fresh, lost []string
 	kinds := f.kinds()
@@ -80,7 +81,7 @@ func (f *formatting) run() kubelet.End {
 
 func (f *formatting) at(dir string) *disk { return f.cluster.diskAt(f.pod, f.mounts, f.node, dir) }
 
-// format is kafka-storage format --ignore-formatted. The first controller's begins a cluster.
+// format executes kafka-storage format --ignore-formatted. If the first controller is formatted, it creates a new cluster.
 func (f *formatting) format(fresh []string) kubelet.End {
 	c := f.cluster
 	for _, dir := range f.node.logDirs {
@@ -109,8 +110,8 @@ func (f *formatting) format(fresh []string) kubelet.End {
 	return kubelet.End{}
 }
 
-// begin makes a cluster anew: no controller has a log that says anything. Processes that wait for a first quorum go on
-// waiting; those of a cluster that was lost are lost with it.
+// begin creates a new cluster when no controller has a formatted log. Processes that wait for the first quorum keep waiting;
+// those of a cluster that was lost are removed with it.
 func (f *formatting) begin(levels []kafka.FeatureLevel) {
 	old := f.cluster.Kafka
 	settings := f.options.Settings
@@ -126,13 +127,13 @@ func (f *formatting) begin(levels []kafka.FeatureLevel) {
 	f.cluster.created = false
 }
 
-// kind of a directory, as the pod's template says it.
+// kind is the kind of a directory according to the pod's template.
 type kind struct {
 	persistent bool
 	volume     string
 }
 
-// kinds of the directories, by LOG_DIRS of the init container: words of kind:volume:directory.
+// kinds returns the kinds of the directories, from LOG_DIRS of the init container: words of the form kind:volume:directory.
 func (f *formatting) kinds() map[string]kind {
 	kinds := map[string]kind{}
 	for entry := range strings.FieldsSeq(f.environment("LOG_DIRS")) {
@@ -143,7 +144,7 @@ func (f *formatting) kinds() map[string]kind {
 	return kinds
 }
 
-// environment of the first init container.
+// environment returns an environment variable of the first init container, "" if it is not set.
 func (f *formatting) environment(name string) string {
 	for _, env := range f.pod.Spec.InitContainers[0].Env {
 		if env.Name == name {

@@ -8,8 +8,9 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// AppendCanonical appends what decides how the world will move on, in steps of grain milliseconds: see
-// kafka.Cluster.AppendCanonical and kubelet.Pods.AppendCanonical. Scripts are left out: compare worlds of one script.
+// AppendCanonical appends everything that determines the further behaviour of the world, with times in steps of grain
+// milliseconds: see kafka.Cluster.AppendCanonical and kubelet.Pods.AppendCanonical. It omits Script: compare only
+// worlds with the same script.
 func (s *State) AppendCanonical(dst []byte, grain int64) []byte {
 	dst = s.pods.AppendCanonical(dst, s.Now, grain)
 	for _, c := range s.clusters {
@@ -25,7 +26,7 @@ func (s *State) AppendCanonical(dst []byte, grain int64) []byte {
 	return dst
 }
 
-// appendDisks writes the disks by node and directory: which claim or pod they go with follows from the pods.
+// appendDisks appends the disks by node and directory. The pods determine which claim or pod a disk belongs to.
 func (c *Cluster) appendDisks(dst []byte) []byte {
 	lines := make([]string, 0, len(c.disks))
 	for i := range c.disks {
@@ -41,7 +42,7 @@ func (c *Cluster) appendDisks(dst []byte) []byte {
 	return dst
 }
 
-// exists tells whether the pod that sits there is the one that is known under some name.
+// exists reports whether the pod of the seat is still known, under any name.
 func (s *State) exists(c *Cluster, at *seat) bool {
 	return slices.ContainsFunc(s.pods.All(), func(p kubelet.Pod) bool { return p.UID == at.pod && p.Namespace == c.Namespace })
 }
@@ -53,5 +54,5 @@ func bit(yes bool) byte {
 	return 0
 }
 
-// Hash is a number that equal worlds share.
+// Hash returns a number that is the same for equal worlds.
 func (s *State) Hash() uint64 { return xxhash.Sum64(s.AppendCanonical(nil, 1)) }

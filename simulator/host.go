@@ -11,7 +11,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// host runs Kafka in Kafka's pods, and in all others something that is always well.
+// host runs Kafka in the pods of Kafka, and in all other pods a program that is always ready.
 type host struct{ *State }
 
 var _ kubelet.Host = host{}
@@ -54,9 +54,9 @@ func (h host) Start(pod *corev1.Pod, mounts kubelet.Mounts, now int64) kubelet.E
 	seat.pod = pod.UID
 	seat.replication = int32(n.properties.number("default.replication.factor", 1))
 	seat.minISR = int32(n.properties.number("min.insync.replicas", 1))
-	c.Kafka.KillNode(n.id, now) // whatever ran under the id before
+	c.Kafka.KillNode(n.id, now) // kill a process that still runs under the id
 	if !d.log {
-		_ = c.Kafka.WipeNode(n.id, now) // an error says that the node is new
+		_ = c.Kafka.WipeNode(n.id, now) // fails only if the node is new
 		d.log = true
 	}
 	withBuild(c.Kafka, n.version)
@@ -95,7 +95,7 @@ func (h host) Look(pod kubelet.Pod, now int64) kubelet.Process {
 	}
 }
 
-// exitKilled is how a process ends that is killed: 128 + 9.
+// exitKilled is the exit code of a process that was killed: 128 + 9.
 const exitKilled = 137
 
 // Stop implements kubelet.Host.
@@ -116,7 +116,8 @@ func (h host) Kill(pod kubelet.Pod, now int64) {
 	}
 }
 
-// seated finds the node whose process is of the pod. The cluster is nil if there is none of the pod's group.
+// seated returns the node whose process runs in the pod. The cluster is nil if there is no cluster for the
+// pod's group.
 func (h host) seated(pod kubelet.Pod) (*Cluster, int32, bool) {
 	name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Group}
 	for _, c := range h.clusters {
@@ -133,7 +134,8 @@ func (h host) seated(pod kubelet.Pod) (*Cluster, int32, bool) {
 	return nil, 0, false
 }
 
-// seat of the node, made when there is none. The pointer holds until the next call.
+// seat returns the seat of the node. It creates one if there is none. The pointer is valid until the next
+// call.
 func (c *Cluster) seat(id int32) *seat {
 	i, found := slices.BinarySearchFunc(c.seats, id, func(s seat, id int32) int { return int(s.id) - int(id) })
 	if !found {

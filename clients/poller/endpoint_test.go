@@ -21,8 +21,8 @@ type system struct {
 	busy    int
 	overlap bool
 	wakes   int
-	// answer and result are the results of every question and write. Optional; default: a
-	// known result.
+	// answer and result are the results of every question and write. Optional; default:
+	// an answer that names the question, and Done.
 	answer func(q string) (string, error)
 	result func(w string) poller.Outcome
 }

@@ -21,9 +21,9 @@ type FeatureLevel struct {
 
 // Binary is one release of Kafka.
 type Binary struct {
-	// Version such as 4.1.2. It decides which request versions are spoken.
+	// Version such as 4.1.2. It determines the supported request versions.
 	Version string
-	// Features by name. A feature that is not named does not exist in this release.
+	// Features by name. A feature that is not listed does not exist in this release.
 	Features []FeatureRange
 }
 
@@ -36,8 +36,8 @@ func (b Binary) supported(name string) (FeatureRange, bool) {
 	return FeatureRange{Name: name}, false
 }
 
-// canReplay tells whether the binary survives a record that sets the feature to the
-// level. A feature that the table does not name is not judged.
+// canReplay reports whether the binary can replay a record that sets the feature to the
+// level. It returns true for a feature that the binary does not list.
 func (b Binary) canReplay(f FeatureLevel) bool {
 	r, ok := b.supported(f.Name)
 	return !ok || r.contains(f.Level)
@@ -45,7 +45,7 @@ func (b Binary) canReplay(f FeatureLevel) bool {
 
 func (r FeatureRange) contains(level int16) bool { return r.Min <= level && level <= r.Max }
 
-// String is the range as Kafka prints it.
+// String formats the range as Kafka prints it.
 func (r FeatureRange) String() string {
 	low := strconv.Itoa(int(r.Min))
 	if r.Min == r.Max {
@@ -54,8 +54,8 @@ func (r FeatureRange) String() string {
 	return low + "-" + strconv.Itoa(int(r.Max))
 }
 
-// atLeast compares the release with major.minor. A version that does not start with
-// two numbers counts as the newest.
+// atLeast compares the release with major.minor. A version that does not start with two
+// numbers counts as the newest.
 func (b Binary) atLeast(major, minor int) bool {
 	parts := strings.SplitN(b.Version, ".", 3)
 	if len(parts) < 2 {
@@ -72,10 +72,10 @@ func (b Binary) atLeast(major, minor int) bool {
 	return err != nil || mine >= minor
 }
 
-// Request names a request of Kafka's protocol.
+// Request is the name of a request of Kafka's protocol.
 type Request string
 
-// The requests that the model answers, named as in the protocol.
+// The requests that the model implements, named as in the protocol.
 const (
 	RequestMetadata         Request = "Metadata"
 	RequestAPIVersions      Request = "ApiVersions"
@@ -87,7 +87,7 @@ const (
 	RequestUnregisterBroker Request = "UnregisterBroker"
 )
 
-// Requests lists what the model answers.
+// Requests lists the requests that the model implements.
 func Requests() []Request {
 	return []Request{
 		RequestMetadata, RequestAPIVersions, RequestDescribeConfigs, RequestDescribeLogDirs,
@@ -95,8 +95,9 @@ func Requests() []Request {
 	}
 }
 
-// MaxVersion is the newest version of the request that the release speaks.
-// Source: the message definitions of 3.9 and 4.x.
+// MaxVersion is the newest version of the request that the release supports, -1 for a
+// request that the model does not implement. Source: the message definitions of 3.9 and
+// 4.x.
 func (b Binary) MaxVersion(request Request) int16 {
 	newest := func(major, minor int, then, before int16) int16 {
 		if b.atLeast(major, minor) {
@@ -124,9 +125,9 @@ func (b Binary) MaxVersion(request Request) int16 {
 	}
 }
 
-// metadataChanged tells whether records changed at a level of metadata.version above
-// low and up to high, which is what makes Kafka refuse a safe downgrade between them.
-// Source: MetadataVersion of Kafka 4.4.
+// metadataChanged reports whether records changed at a level of metadata.version above low
+// and up to high. If so, Kafka refuses a safe downgrade between them. Source:
+// MetadataVersion of Kafka 4.4.
 func metadataChanged(low, high int16) bool {
 	for _, level := range [...]int16{7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33} {
 		if low < level && level <= high {
@@ -137,7 +138,7 @@ func metadataChanged(low, high int16) bool {
 }
 
 // controllerRegistration is the first level of metadata.version at which controllers
-// register and their ranges are asked: 3.7-IV0.
+// register, and at which an update checks their ranges: 3.7-IV0.
 const controllerRegistration = 15
 
 func clientRange(r FeatureRange) client.Range { return client.Range{Min: r.Min, Max: r.Max} }

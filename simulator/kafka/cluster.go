@@ -7,111 +7,112 @@ import (
 	client "github.com/detent-dev/detent/clients/kafka"
 )
 
-// None is the id of no node and no binary.
+// None is the id that stands for no node.
 const None = client.NoLeader
 
-// Settings are the durations of a cluster, in milliseconds. They do not change while
-// it runs and are no part of its hash.
+// Settings are the durations of a cluster, in milliseconds. They do not change while it runs
+// and are not part of its hash.
 type Settings struct {
-	// Start is how long a process takes from its start until it takes part.
+	// Start is the time from the start of a process until it takes part in the cluster.
 	Start int64
-	// CatchUp is how long a process takes from then until its replicas and its metadata
-	// log are level with the leaders.
+	// CatchUp is the time from then until its replicas and its metadata log have caught up
+	// with the leaders.
 	CatchUp int64
-	// Session is how long a broker that fell silent stays unfenced: broker.session.timeout.ms.
+	// Session is the time until a broker without heartbeats is fenced:
+	// broker.session.timeout.ms.
 	Session int64
-	// Election is how long the quorum is without a leader once it lost one.
+	// Election is the time from the loss of the quorum leader to the election of the next.
 	Election int64
-	// Snapshot is metadata.log.max.snapshot.interval.ms of processes started without one
-	// of their own.
+	// Snapshot is metadata.log.max.snapshot.interval.ms of processes that are started without
+	// a value.
 	Snapshot int64
 }
 
-// DefaultSettings are Kafka's defaults where it has them, and the times that small
-// clusters were seen to take where it has none.
+// DefaultSettings are Kafka's defaults where they exist, otherwise times that were measured on
+// small clusters.
 func DefaultSettings() Settings {
 	return Settings{Start: 3_000, CatchUp: 1_000, Session: 9_000, Election: 1_000, Snapshot: 3_600_000}
 }
 
-// Cluster is one Kafka cluster. The zero value is not usable: see New. It is no more
-// than a value: copies made with Clone live on independently.
+// Cluster is one Kafka cluster. Create it with New; the zero value is not usable. It is a
+// plain value: copies made with Clone are independent.
 type Cluster struct {
 	ID       string
 	Settings Settings
-	// Now is the time that everything below is true at.
+	// Now is the time of the state below, in milliseconds.
 	Now int64
-	// Binaries are the releases that nodes may run. Shared, never written.
+	// Binaries are the releases that nodes can run. Shared, never modified.
 	Binaries []Binary
 
 	// Nodes by id. Owned.
 	Nodes []Node
-	// Voters of the static quorum, ascending. Shared, never written in place.
+	// Voters of the static quorum, ascending. Shared, never modified in place.
 	Voters []int32
-	// Leader of the quorum, None while there is none; then ElectionAt is when one is
-	// chosen, 0 when no majority is up to choose.
+	// Leader of the quorum, None if there is none. Then ElectionAt is the time of the next
+	// election, 0 if no majority is up.
 	Leader      int32
 	LeaderEpoch int32
 	ElectionAt  int64
 
-	// Finalized levels above 0 by name, and their epoch. Shared, never written in place.
+	// Finalized levels above 0 by name, and their epoch. Shared, never modified in place.
 	Finalized    []FeatureLevel
 	FeatureEpoch int64
 	// Registrations of brokers by id. Owned.
 	Registrations []Registration
-	// Controllers that ever registered, by id: nothing removes one. Shared, never
-	// written in place.
+	// Controllers that ever registered, by id; they are never removed. Shared, never modified
+	// in place.
 	Controllers []ControllerRegistration
-	// LastEpoch is the newest broker epoch given out.
+	// LastEpoch is the newest broker epoch that was assigned.
 	LastEpoch int64
 
-	// Partitions by topic, then index. Owned; the replicas in them are shared.
+	// Partitions by topic, then index. Owned; their replicas are shared.
 	Partitions []Partition
 
-	// What is scripted. Shared, never written in place.
+	// Scripted failures. Shared, never modified in place.
 	Lagging  []Lag
 	VoterLag []VoterLag
 	Faults   []Fault
-	// Unreachable cuts the whole cluster off from its administrator.
+	// Unreachable makes all nodes of the cluster unreachable for clients.
 	Unreachable bool
 }
 
-// Registration is what the controller remembers of a broker. It outlives the process.
+// Registration is the controller's record of a broker. It outlives the process.
 type Registration struct {
 	ID int32
 	// Epoch is the broker epoch of the process that registered.
 	Epoch int64
-	// Binary is the release that registered, and with it the ranges that count.
+	// Binary is the release that registered. Its ranges count in a feature update.
 	Binary int16
 	Fenced bool
-	// SessionEnds is when a silent broker is fenced, 0 while its process is heard.
+	// SessionEnds is when a broker without heartbeats is fenced, 0 while its process sends
+	// heartbeats.
 	SessionEnds int64
 }
 
-// ControllerRegistration is what the quorum remembers of a controller.
+// ControllerRegistration is the quorum's record of a controller.
 type ControllerRegistration struct {
 	ID     int32
 	Binary int16
 }
 
-// New returns a cluster without nodes. Its time starts at 1, since a time of 0 stands
-// for never.
+// New returns a cluster without nodes. Its time starts at 1, because a time of 0 means never.
 func New(id string, binaries []Binary, settings Settings) *Cluster {
 	return &Cluster{ID: id, Settings: settings, Now: 1, Binaries: binaries, Leader: None}
 }
 
-// Format finalizes levels as formatting the first storage does, without asking anyone.
+// Format finalizes levels, as formatting the first storage does, without validating them.
 func (c *Cluster) Format(levels ...FeatureLevel) {
 	for _, l := range levels {
 		c.finalize(l)
 	}
 }
 
-// SetVoters names the static quorum, as controller.quorum.voters of every node does.
+// SetVoters sets the static quorum, which is controller.quorum.voters of every node.
 func (c *Cluster) SetVoters(ids ...int32) {
 	c.Voters = slices.Sorted(slices.Values(ids))
 }
 
-// Clone returns a copy that lives on independently.
+// Clone returns an independent copy.
 func (c *Cluster) Clone() *Cluster {
 	copied := *c
 	copied.Nodes = slices.Clone(c.Nodes)
@@ -120,7 +121,7 @@ func (c *Cluster) Clone() *Cluster {
 	return &copied
 }
 
-// Level is the finalized level of the feature, 0 when it is not finalized.
+// Level is the finalized level of the feature, 0 if it is not finalized.
 func (c *Cluster) Level(name string) int16 {
 	for _, f := range c.Finalized {
 		if f.Name == name {
@@ -130,7 +131,7 @@ func (c *Cluster) Level(name string) int16 {
 	return 0
 }
 
-// Node returns the node of the id, as it is now.
+// Node returns a copy of the node with the id, and false if there is none.
 func (c *Cluster) Node(id int32) (Node, bool) {
 	if i := c.nodeIndex(id); i >= 0 {
 		return c.Nodes[i], true
@@ -138,7 +139,7 @@ func (c *Cluster) Node(id int32) (Node, bool) {
 	return Node{}, false
 }
 
-// Registration returns the registration of the broker, if it has one.
+// Registration returns the registration of the broker, and false if there is none.
 func (c *Cluster) Registration(id int32) (Registration, bool) {
 	if i := c.registrationIndex(id); i >= 0 {
 		return c.Registrations[i], true

@@ -2,16 +2,16 @@ package kafka
 
 import "slices"
 
-// Outdated is what a broker that is cut off knows of the cluster. It is shared and never written in place.
+// Outdated is the stale metadata of a broker that is cut off. It is shared and never modified in place.
 type Outdated struct {
 	Partitions    []Partition
 	Registrations []Registration
 	Finalized     []FeatureLevel
 }
 
-// CutOff cuts a node off from the controllers of all other nodes, though not from clients. Its broker goes on answering with
-// the metadata that it has, cannot forward a request to the leader, and is fenced when its session ends. Its controller, if it
-// has one, has no vote. The only voter of a cluster stays in touch with itself.
+// CutOff cuts a node off from the controllers of all other nodes, but not from clients. Its broker still answers with the
+// metadata that it has, cannot forward a request to the leader, and is fenced when its session times out. Its controller, if
+// it has one, cannot vote. The only voter of a cluster still reaches its own controller.
 func (c *Cluster) CutOff(id int32) {
 	i := c.nodeIndex(id)
 	if i < 0 || c.Nodes[i].CutOff {
@@ -27,7 +27,7 @@ func (c *Cluster) CutOff(id int32) {
 	if n.Process == Running {
 		n.Known = &Outdated{Partitions: slices.Clone(c.Partitions), Registrations: slices.Clone(c.Registrations), Finalized: c.Finalized}
 		for r := range n.Known.Registrations {
-			n.Known.Registrations[r].SessionEnds = 0 // brokers know no sessions
+			n.Known.Registrations[r].SessionEnds = 0 // brokers do not track sessions
 		}
 	}
 	if r := c.heldRegistration(n); r != nil && !r.Fenced {
@@ -39,7 +39,7 @@ func (c *Cluster) CutOff(id int32) {
 	c.Tick(c.Now)
 }
 
-// Reconnect ends what CutOff began: the broker's next heartbeat makes it active again, and its replicas catch up.
+// Reconnect ends the effect of CutOff: the broker's next heartbeat unfences it, and its replicas catch up.
 func (c *Cluster) Reconnect(id int32) {
 	i := c.nodeIndex(id)
 	if i < 0 || !c.Nodes[i].CutOff {
@@ -56,12 +56,12 @@ func (c *Cluster) Reconnect(id int32) {
 	c.Tick(c.Now)
 }
 
-// isolated tells whether no leader can be reached from the node.
+// isolated reports whether the node cannot reach any leader.
 func (c *Cluster) isolated(n *Node) bool {
 	return n.CutOff && !(len(c.Voters) == 1 && c.Voters[0] == n.ID)
 }
 
-// heldRegistration is the registration that the node's process holds, nil if it holds none.
+// heldRegistration returns the registration that the node's process holds, nil if it holds none.
 func (c *Cluster) heldRegistration(n *Node) *Registration {
 	if r := c.registrationIndex(n.ID); r >= 0 && n.Epoch != 0 && c.Registrations[r].Epoch == n.Epoch {
 		return &c.Registrations[r]
@@ -69,7 +69,7 @@ func (c *Cluster) heldRegistration(n *Node) *Registration {
 	return nil
 }
 
-// asKnownBy is the cluster as the node's broker knows it. It must not be changed.
+// asKnownBy returns the cluster as the node's broker knows it. The result must not be modified.
 func (c *Cluster) asKnownBy(n *Node) *Cluster {
 	if n.Known == nil {
 		return c
@@ -79,5 +79,5 @@ func (c *Cluster) asKnownBy(n *Node) *Cluster {
 	return &known
 }
 
-// imageOffset is the offset of the newest record that the node's broker has applied, -1 for none.
+// imageOffset is the offset of the newest record that the node's broker has applied, -1 if there is none.
 func (c *Cluster) imageOffset(n *Node) int64 { return logEnd(c.caughtUpTo(n)) - 1 }

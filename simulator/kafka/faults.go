@@ -7,47 +7,48 @@ import (
 	client "github.com/detent-dev/detent/clients/kafka"
 )
 
-// Ways in which a request gets no answer.
+// The errors of a request without an answer.
 var (
-	// ErrUnreachable: the request never arrived.
+	// ErrUnreachable: the request did not arrive.
 	ErrUnreachable = errors.New("connection refused")
-	// ErrNoAnswer: the request arrived, or may have, and no answer came back in time.
+	// ErrNoAnswer: the request arrived, or may have arrived, and no answer was received
+	// before the timeout.
 	ErrNoAnswer = errors.New("timed out waiting for an answer")
 )
 
-// FaultKind is what goes wrong with a request.
+// FaultKind is how a request fails.
 type FaultKind uint8
 
 const (
-	// Refuse answers with Code and Message instead of doing anything.
+	// Refuse answers with Code and Message and does not execute the request.
 	Refuse FaultKind = iota
-	// Hang does nothing and answers nothing.
+	// Hang neither executes the request nor answers.
 	Hang
-	// LoseReply does what was asked and answers nothing.
+	// LoseReply executes the request and does not answer.
 	LoseReply
 )
 
-// Fault is one scripted failure.
+// Fault is one scripted failure of a request.
 type Fault struct {
 	Request Request
 	Kind    FaultKind
-	// Target is the id that the request is about (the broker to unregister) or is put to
-	// (directories, configurations); None for any.
+	// Target restricts the fault to an id: the broker to unregister, or the broker that is
+	// asked (directories, configurations); None matches any id.
 	Target int32
 	// Code and Message of a refusal.
 	Code    int16
 	Message string
-	// Times is how often it strikes before it is gone, 0 for ever.
+	// Times is how many requests fail before the fault is removed, 0 for no limit.
 	Times int
 }
 
-// AddFault scripts a failure. The first that fits a request strikes.
+// AddFault adds a scripted failure. The first one that matches a request applies.
 func (c *Cluster) AddFault(f Fault) { c.Faults = append(slices.Clone(c.Faults), f) }
 
 // ClearFaults removes all scripted failures.
 func (c *Cluster) ClearFaults() { c.Faults = nil }
 
-// strike returns the fault that meets the request and counts it down.
+// strike returns the fault that matches the request and decrements its Times.
 func (c *Cluster) strike(request Request, target int32) (Fault, bool) {
 	for i, f := range c.Faults {
 		if f.Request != request || f.Target != None && f.Target != target {
@@ -66,8 +67,8 @@ func (c *Cluster) strike(request Request, target int32) (Fault, bool) {
 	return Fault{}, false
 }
 
-// guarded runs the work of a request under whatever fault meets it. A refusal, the
-// work's own or a scripted one, is a *client.Refused.
+// guarded executes work, the work of a request, subject to the fault that matches it. A
+// refusal by work or by the fault is a *client.Refused.
 func (c *Cluster) guarded(request Request, target int32, work func() error) error {
 	f, struck := c.strike(request, target)
 	switch {

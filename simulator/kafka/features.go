@@ -8,7 +8,7 @@ import (
 	client "github.com/detent-dev/detent/clients/kafka"
 )
 
-// UpgradeType says which way a level may move, with the numbers of the protocol.
+// UpgradeType is the direction in which a level may move, with the numbers of the protocol.
 type UpgradeType int8
 
 // The upgrade types of UpdateFeatures from version 1 on.
@@ -25,8 +25,7 @@ type FeatureUpdate struct {
 	Type  UpgradeType
 }
 
-// judgeUpdate returns what the active controller has against an update, as Kafka words
-// it, or "".
+// judgeUpdate returns why the active controller refuses an update, in Kafka's words, or "".
 func (c *Cluster) judgeUpdate(u FeatureUpdate) string {
 	invalid := func(reason string) string {
 		return fmt.Sprintf("Invalid update version %d for feature %s. %s", u.Level, u.Name, reason)
@@ -56,8 +55,9 @@ func (c *Cluster) judgeUpdate(u FeatureUpdate) string {
 	return ""
 }
 
-// whoLacks names the first of the active controller, the registered brokers, alive or
-// not, and the controllers of the quorum that does not support the level.
+// whoLacks returns a message about the first node that does not support the level, "" if
+// all do. It checks the active controller, then the registered brokers, alive or not, then
+// the controllers of the quorum.
 func (c *Cluster) whoLacks(name string, level int16) string {
 	leader, ok := c.Node(c.Leader)
 	if !ok {
@@ -98,14 +98,14 @@ func (c *Cluster) whoLacks(name string, level int16) string {
 	return ""
 }
 
-// finalize writes the level into the metadata log. The level it replaces stays in the
-// log of every node until that node takes a snapshot. A controller that cannot read the
-// new one dies of it; a broker alone logs the fault and stays as it is.
+// finalize writes the level into the metadata log. The previous level stays in the log of
+// every node until that node takes a snapshot. A controller that cannot replay the new
+// level exits; a node that is only a broker logs the fault and keeps running.
 //
-// Real controllers fare better in one case, which the model leaves out so that nothing
-// comes to rest on it: a node that was down and returns under a newer leader epoch than
-// its log ends with is given the leader's latest snapshot, if every snapshot of the
-// leader is of a newer epoch too, and drops its own log unread.
+// Real controllers do better in one case, which the model omits so that no machine relies
+// on it: a node that was down and restarts under a newer leader epoch than the last one in
+// its log receives the leader's latest snapshot, if every snapshot of the leader has a
+// newer epoch too, and discards its own log without replaying it.
 func (c *Cluster) finalize(f FeatureLevel) {
 	old := c.Level(f.Name)
 	if old == f.Level {
@@ -135,7 +135,7 @@ func compareLevels(a, b FeatureLevel) int {
 }
 
 // HoldInLog makes the log of a node replay a level at its next start, as if it had been
-// finalized once and lowered since, and the node die of it in any role.
+// finalized and lowered since. The node exits in any role if it cannot replay the level.
 func (c *Cluster) HoldInLog(id int32, f FeatureLevel) {
 	if i := c.nodeIndex(id); i >= 0 {
 		c.keepInLog(&c.Nodes[i], f)
@@ -143,8 +143,8 @@ func (c *Cluster) HoldInLog(id int32, f FeatureLevel) {
 	}
 }
 
-// keepInLog remembers a replaced level until the next snapshot, unless every binary can
-// read it, so that it does not matter.
+// keepInLog stores a replaced level until the next snapshot, unless every binary can replay
+// it, in which case it has no effect.
 func (c *Cluster) keepInLog(n *Node, f FeatureLevel) {
 	everyone := !slices.ContainsFunc(c.Binaries, func(b Binary) bool { return !b.canReplay(f) })
 	if f.Level == 0 || everyone {
@@ -160,8 +160,8 @@ func (c *Cluster) keepInLog(n *Node, f FeatureLevel) {
 	}
 }
 
-// leaderReplays is what a new log copies: that of the quorum's leader, or the longest
-// there is while there is none.
+// leaderReplays returns the levels that a new log copies: those of the quorum's leader, or
+// the longest list of any node while there is no leader.
 func (c *Cluster) leaderReplays() []FeatureLevel {
 	var longest []FeatureLevel
 	for i := range c.Nodes {
@@ -175,10 +175,10 @@ func (c *Cluster) leaderReplays() []FeatureLevel {
 	return longest
 }
 
-// cannotStart returns the last words of a process that cannot start on its node, or ""
-// when it can. A controller dies of any record in its log that it cannot read. A broker
-// alone logs the fault and reads on: it dies only when the finalized levels, with which
-// it must register, are beyond it.
+// cannotStart returns the last log line of a process that cannot start on its node, or ""
+// if it can start. A controller exits on any record in its log that it cannot replay. A
+// node that is only a broker logs such a fault and continues: it exits only if it does not
+// support the finalized levels, which it needs to register.
 func (c *Cluster) cannotStart(n *Node) string {
 	binary := c.binary(n.Binary)
 	for _, f := range c.Finalized {

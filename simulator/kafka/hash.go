@@ -8,14 +8,15 @@ import (
 	client "github.com/detent-dev/detent/clients/kafka"
 )
 
-// AppendCanonical appends everything that decides how the cluster will behave from now
-// on, and nothing that does not: equal bytes mean that two clusters answer and move on
-// alike. Points in time are written as what remains until them, rounded up to a multiple
-// of grain (in milliseconds; 1 or less keeps them exact); log positions as their order;
-// epochs as whether a process still holds its registration. So clusters that came to the
-// same place at different times, or after different numbers of restarts, are one.
+// AppendCanonical appends everything that determines the further behaviour of the cluster,
+// and nothing else: two clusters with equal bytes answer and change in the same way. Times
+// are written as the time remaining, rounded up to a multiple of grain (in milliseconds; 1
+// or less keeps them exact); log positions as their order; epochs as whether a process
+// still holds its registration. Clusters that reached the same state at different times, or
+// after different numbers of restarts, are therefore equal.
 //
-// ID, Settings, Binaries and LeaderEpoch are left out: compare clusters of one cast.
+// It omits ID, Settings, Binaries and LeaderEpoch: compare only clusters for which they are
+// the same.
 func (c *Cluster) AppendCanonical(dst []byte, grain int64) []byte {
 	w := canonical{buf: dst, now: c.Now, grain: max(grain, 1)}
 	w.num(int64(c.Leader))
@@ -41,7 +42,8 @@ func (c *Cluster) AppendCanonical(dst []byte, grain int64) []byte {
 	return w.buf
 }
 
-// Hash is a number that equal clusters share, in every process and on every machine.
+// Hash returns a number that is the same for equal clusters, in every process and on every
+// machine.
 func (c *Cluster) Hash() uint64 {
 	var room [512]byte
 	return xxhash.Sum64(c.AppendCanonical(room[:0], 1))
@@ -74,8 +76,8 @@ func (c *Cluster) appendNode(w *canonical, n *Node) {
 	}
 }
 
-// logRank is how many controllers have a shorter metadata log, counted from 1; 0 for an
-// empty log and for a node that has no vote.
+// logRank is the number of controllers with a shorter metadata log, plus 1; 0 for an empty
+// log and for a node that is not a controller.
 func (c *Cluster) logRank(n *Node) int64 {
 	mine := c.caughtUpTo(n)
 	if !n.Controller || mine == 0 {
@@ -90,8 +92,8 @@ func (c *Cluster) logRank(n *Node) int64 {
 	return rank
 }
 
-// behind tells whether the node has not been level with the leader for longer than the
-// quorum's fetch timeout, which is what decides whether it counts as caught up.
+// behind reports whether the node last caught up with the leader longer ago than the
+// quorum's fetch timeout, so that it does not count as caught up.
 func (c *Cluster) behind(n *Node) bool {
 	return n.Controller && c.Now-c.caughtUpTo(n) >= client.DefaultQuorumFetchTimeout.Milliseconds()
 }
@@ -114,7 +116,7 @@ func (c *Cluster) appendScript(w *canonical) {
 	}
 }
 
-// canonical writes numbers as varints, so that most of them take one byte.
+// canonical encodes numbers as varints, so that most of them take one byte.
 type canonical struct {
 	buf   []byte
 	now   int64
@@ -135,7 +137,8 @@ func (w *canonical) flag(v bool) {
 	w.buf = append(w.buf, 0)
 }
 
-// until writes a point in time: 0 for never, 1 for past, else what remains.
+// until encodes a time: 0 for never, 1 for a time in the past, otherwise the time
+// remaining.
 func (w *canonical) until(at int64) {
 	switch {
 	case at == 0:

@@ -9,15 +9,15 @@ import (
 	client "github.com/detent-dev/detent/clients/kafka"
 )
 
-// Memory answers a client's calls on a cluster directly, as the real client would be
-// answered over the network. It is no safer for concurrent use than the value it is on.
+// Memory implements the client interface on a cluster directly, with the answers that a real client gets over the
+// network. It is not safe for concurrent use, as the cluster is not.
 type Memory struct {
 	Cluster *Cluster
 }
 
 var _ client.Client = Memory{}
 
-// anyone returns the first broker that answers, in order of ids, one that reaches the controllers if there is one.
+// anyone returns the first broker that answers, by id. It prefers one that reaches the controllers.
 func (m Memory) anyone() int32 {
 	found := None
 	for i := range m.Cluster.Nodes {
@@ -32,7 +32,7 @@ func (m Memory) anyone() int32 {
 	return found
 }
 
-// current returns the first broker that is shown to have applied all that the quorum has committed.
+// current returns the first broker that has provably applied everything that the quorum has committed.
 func (m Memory) current() (int32, error) {
 	q, err := m.Cluster.DescribeQuorum(m.anyone())
 	if err == nil {
@@ -56,7 +56,7 @@ func (m Memory) current() (int32, error) {
 	return None, err
 }
 
-// maxVersion is the newest version of the request that the broker speaks.
+// maxVersion is the newest version of the request that the broker supports.
 func (m Memory) maxVersion(via int32, request Request) int16 {
 	n, ok := m.Cluster.Node(via)
 	if !ok {
@@ -65,7 +65,7 @@ func (m Memory) maxVersion(via int32, request Request) int16 {
 	return m.Cluster.binary(n.Binary).MaxVersion(request)
 }
 
-// read returns the outcome of a read as a Reader words it.
+// read converts the outcome of a read to that of a Reader.
 func read[T any](ctx context.Context, what string, ask func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -153,8 +153,8 @@ func (m Memory) Partitions(ctx context.Context) (client.Partitions, error) {
 	})
 }
 
-// readMinimum lets a scripted fault have its way with the configuration of the topic:
-// a refusal leaves its minimum unreadable.
+// readMinimum applies scripted faults to reading the configuration of the topic: a refusal makes its minimum
+// unreadable.
 func (m Memory) readMinimum(via int32, p *client.Partition) error {
 	if len(m.Cluster.Faults) == 0 {
 		return nil
@@ -181,7 +181,7 @@ func (m Memory) BrokerConfigs(ctx context.Context, broker int32) (client.Configs
 	})
 }
 
-// Member implements client.Reader. The roles of a node that never ran are not known, so it cannot be asked.
+// Member implements kafka.Reader. It fails for a node that was never started, because its roles are not known.
 func (m Memory) Member(ctx context.Context, id int32) (client.Member, error) {
 	return read(ctx, "asking node "+strconv.Itoa(int(id))+" about itself", func() (client.Member, error) {
 		n, ok := m.Cluster.Node(id)

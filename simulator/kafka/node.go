@@ -5,87 +5,87 @@ import (
 	"slices"
 )
 
-// Process is where the process of a node stands.
+// Process is the state of a node's process.
 type Process uint8
 
 const (
-	// Stopped: there is no process, because it was asked to end or never started.
+	// Stopped: there is no process. It was stopped, or never started.
 	Stopped Process = iota
-	// Starting: the process reads its logs.
+	// Starting: the process replays its logs.
 	Starting
-	// Joining: its controller takes part if it has one; its broker waits for the quorum,
-	// or for the session of its predecessor to end.
+	// Joining: its controller takes part in the quorum, if it has one. Its broker waits for a quorum leader, or for
+	// the session of the previous process to end.
 	Joining
-	// Running: every role it has takes part.
+	// Running: all its roles take part in the cluster.
 	Running
-	// Dead: the process ended by itself, with LastWords.
+	// Dead: the process exited with LastWords.
 	Dead
 )
 
-// String names the state for messages of tests and tools.
+// String returns the name of the state, for messages of tests and tools.
 func (p Process) String() string {
 	return [...]string{"stopped", "starting", "joining", "running", "dead"}[p]
 }
 
-// Node is a disk with an id, and the process on it.
+// Node is the disk of a node id, and its process.
 type Node struct {
 	ID int32
-	// Binary is the release of the process, or of the last one.
+	// Binary is the release of the current process, or of the last one.
 	Binary int16
-	// Host and Port that its broker advertises.
+	// Host and Port are advertised by its broker.
 	Host string
 	Port int32
-	// ControllerPort is where its controller listens, on the same host; 0 when no name leads there.
+	// ControllerPort is the port of its controller on the same host; 0 if clients cannot reach it by name.
 	ControllerPort int32
-	// Broker and Controller are the roles it was started with.
+	// Broker and Controller are the roles that it was started with.
 	Broker, Controller bool
 	Process            Process
-	// UpAt is when a starting process has read its logs.
+	// UpAt is when a starting process has replayed its logs.
 	UpAt int64
-	// SyncedAt is when a process that is up is level with the leaders.
+	// SyncedAt is when a process that is up has caught up with the leaders.
 	SyncedAt int64
-	// Epoch is the broker epoch that the process holds, 0 for none.
+	// Epoch is the broker epoch that the process holds, 0 if none.
 	Epoch int64
-	// CaughtUpTo is how far its metadata log goes, as the time of the newest record in
-	// it, while it does not follow the leader.
+	// CaughtUpTo is the time of the newest record in its metadata log, while it does not follow the leader.
 	CaughtUpTo int64
-	// Replays are the levels besides the finalized ones that its metadata log still
-	// replays at a start. Shared, never written in place.
+	// Replays are the levels that its metadata log replays at a start, in addition to the finalized ones. Shared,
+	// never modified in place.
 	Replays []FeatureLevel
-	// Scripted says that it dies of them in any role.
+	// Scripted is true if it exits because of Replays in any role.
 	Scripted bool
-	// SnapshotAt is when they are gone, 0 when that is not under way.
+	// SnapshotAt is when a snapshot removes Replays, 0 if none is scheduled.
 	SnapshotAt int64
-	// SnapshotInterval its process was started with; negative for never.
+	// SnapshotInterval of its process, in milliseconds; negative for never.
 	SnapshotInterval int64
-	// Unreachable cuts it off from the administrator, though not from the other nodes.
+	// Unreachable makes it unreachable for clients, but not for the other nodes.
 	Unreachable bool
-	// CutOff says that no controller of another node reaches it; Known is what its broker then goes on answering with.
+	// CutOff is true if it cannot reach the controllers of other nodes. Known is the stale metadata with which its
+	// broker then answers.
 	CutOff bool
 	Known  *Outdated
-	// LastWords are what a dead process said.
+	// LastWords are the last log lines of a dead process.
 	LastWords string
 }
 
-// Start says what a process is started as.
+// Start describes the process to start.
 type Start struct {
 	Version            string
 	Broker, Controller bool
-	// Host and Port that its broker advertises.
+	// Host and Port are advertised by its broker.
 	Host string
 	Port int32
-	// ControllerPort is where its controller listens, on the same host. Optional.
+	// ControllerPort is the port of its controller on the same host. Optional; default: clients cannot reach the
+	// controller.
 	ControllerPort int32
-	// SnapshotInterval in milliseconds; 0 is the cluster's, negative is never.
+	// SnapshotInterval in milliseconds; 0 is the cluster's setting, negative is never.
 	SnapshotInterval int64
 }
 
-// Up tells whether the node's process takes part in any role.
+// Up reports whether the node's process takes part in the cluster in any role.
 func (n Node) Up() bool { return n.Process == Joining || n.Process == Running }
 
-// StartNode starts a process on the node's disk, making the disk when there is none:
-// a new disk gets the log of the quorum as its leader has it. A process that is there
-// already is refused.
+// StartNode starts a process on the node's disk. If there is no disk, it creates one with a copy of the leader's log.
+// It fails if the node already has a process or if the cluster has no binary of the version.
 func (c *Cluster) StartNode(id int32, start Start, now int64) error {
 	c.Tick(now)
 	binary, err := c.binaryIndex(start.Version)
@@ -121,8 +121,8 @@ func (c *Cluster) addNode(id int32) int {
 	return i
 }
 
-// WipeNode empties the disk of a node without a process: what it held is copied from
-// the leaders when it starts again.
+// WipeNode erases the disk of a node without a process. The node copies the data from the leaders when it starts
+// again. It fails if the node has a process or no disk.
 func (c *Cluster) WipeNode(id int32, now int64) error {
 	c.Tick(now)
 	i := c.nodeIndex(id)
@@ -134,12 +134,11 @@ func (c *Cluster) WipeNode(id int32, now int64) error {
 	return nil
 }
 
-// StopNode ends the process as a controlled shutdown does: its broker hands over its
-// partitions and is fenced at once. A node without a process stays as it is.
+// StopNode ends the process with a controlled shutdown: its broker moves the leadership of its partitions and is
+// fenced at once. It does nothing for a node without a process.
 func (c *Cluster) StopNode(id int32, now int64) { c.end(id, now, true) }
 
-// KillNode ends the process without a word: its broker is fenced when its session
-// times out.
+// KillNode kills the process: its broker is fenced when its session times out.
 func (c *Cluster) KillNode(id int32, now int64) { c.end(id, now, false) }
 
 func (c *Cluster) end(id int32, now int64, graceful bool) {
@@ -152,13 +151,13 @@ func (c *Cluster) end(id int32, now int64, graceful bool) {
 	c.Tick(now)
 }
 
-// endProcess takes the process off its node and lets the rest of the cluster notice.
+// endProcess removes the process from its node and updates the rest of the cluster.
 func (c *Cluster) endProcess(n *Node, as Process, graceful bool) {
 	n.CaughtUpTo = c.caughtUpTo(n)
 	n.Known = nil
 	if r := c.registrationIndex(n.ID); r >= 0 && n.Epoch != 0 && c.Registrations[r].Epoch == n.Epoch {
 		switch {
-		case c.isolated(n): // its session ends since it was cut off
+		case c.isolated(n): // its session timeout runs since it was cut off
 		case graceful && c.Leader != None:
 			c.Registrations[r].Fenced = true
 			c.settlePartitions()
@@ -172,13 +171,13 @@ func (c *Cluster) endProcess(n *Node, as Process, graceful bool) {
 	}
 }
 
-// die is the end of a process by its own doing.
+// die ends a process that exits because of an error.
 func (c *Cluster) die(n *Node, words string) {
 	c.endProcess(n, Dead, false)
 	n.LastWords = words
 }
 
-// SetReachable connects the node with the administrator, or cuts it off.
+// SetReachable makes the node reachable for clients, or unreachable.
 func (c *Cluster) SetReachable(id int32, reachable bool) {
 	if i := c.nodeIndex(id); i >= 0 {
 		c.Nodes[i].Unreachable = !reachable

@@ -13,11 +13,11 @@ type Partition struct {
 	Index int32
 	// MinISR is min.insync.replicas of the topic.
 	MinISR int32
-	// Leader is None while no replica in sync is up.
+	// Leader is None if no replica in the ISR is up.
 	Leader int32
-	// Replicas in order of preference, at most 64. Shared, never written in place.
+	// Replicas in order of preference, at most 64. Shared, never modified in place.
 	Replicas []int32
-	// InSync has bit i set while Replicas[i] is in the ISR.
+	// InSync has bit i set if Replicas[i] is in the ISR.
 	InSync uint64
 }
 
@@ -28,12 +28,12 @@ type Lag struct {
 	Broker int32
 }
 
-// maxReplicas is how many replicas the bits of Partition.InSync can tell apart.
+// maxReplicas is the number of bits of Partition.InSync.
 const maxReplicas = 64
 
-// CreatePartition makes a partition with the given replicas, all in sync as far as they
-// are up, as creating a topic with an explicit assignment does. One that exists is left
-// as it is, and so are more than 64 replicas.
+// CreatePartition creates a partition with the given replicas, as creating a topic with an
+// explicit assignment does. All replicas that are up are in sync. It does nothing if the
+// partition exists or has more than 64 replicas.
 func (c *Cluster) CreatePartition(topic string, index, minISR int32, replicas ...int32) {
 	i, found := slices.BinarySearchFunc(c.Partitions, Partition{Topic: topic, Index: index}, comparePartitions)
 	if found || len(replicas) == 0 || len(replicas) > maxReplicas {
@@ -54,7 +54,7 @@ func comparePartitions(a, b Partition) int {
 	return int(a.Index) - int(b.Index)
 }
 
-// SetLagging keeps the broker's replica out of the ISR, or lets it catch up again.
+// SetLagging keeps the broker's replica out of the ISR, or permits it to catch up again.
 func (c *Cluster) SetLagging(topic string, index, broker int32, lagging bool) {
 	lag := Lag{Topic: topic, Index: index, Broker: broker}
 	lags := slices.DeleteFunc(slices.Clone(c.Lagging), func(l Lag) bool { return l == lag })
@@ -71,7 +71,7 @@ func (c *Cluster) SetLagging(topic string, index, broker int32, lagging bool) {
 	c.settlePartitions()
 }
 
-// ISR lists the replicas in sync, in order of preference.
+// ISR returns the replicas in sync, in order of preference.
 func (p Partition) ISR() []int32 {
 	isr := make([]int32, 0, len(p.Replicas))
 	for i, id := range p.Replicas {
@@ -82,20 +82,20 @@ func (p Partition) ISR() []int32 {
 	return isr
 }
 
-// active tells whether the controller takes the broker for alive. A broker that was
-// killed is active until its session ends.
+// active reports whether the controller considers the broker alive. A broker that was
+// killed stays active until its session times out.
 func (c *Cluster) active(id int32) bool {
 	i := c.registrationIndex(id)
 	return i >= 0 && !c.Registrations[i].Fenced
 }
 
-// synced tells whether the broker is level with the leaders of its partitions.
+// synced reports whether the broker has caught up with the leaders of its partitions.
 func (c *Cluster) synced(id int32) bool {
 	i := c.nodeIndex(id)
 	return i >= 0 && c.Nodes[i].Process == Running && c.Now >= c.Nodes[i].SyncedAt && c.active(id)
 }
 
-// settlePartitions shrinks and regrows every ISR and moves leaders to where they can be.
+// settlePartitions shrinks and expands every ISR and elects partition leaders.
 func (c *Cluster) settlePartitions() {
 	if c.Leader == None {
 		return
@@ -129,7 +129,7 @@ func (c *Cluster) settlePartition(p *Partition) {
 	}
 }
 
-// lastToLeave is the one replica that stays in an ISR that nobody alive is left in: the
+// lastToLeave returns the only replica that stays in an ISR without a live broker: the
 // leader, or the most preferred.
 func lastToLeave(p *Partition) uint64 {
 	for i, id := range p.Replicas {
@@ -140,7 +140,8 @@ func lastToLeave(p *Partition) uint64 {
 	return p.InSync & -p.InSync
 }
 
-// moveLeader keeps a leader that is in sync and alive, else takes the most preferred.
+// moveLeader keeps a leader that is in sync and alive, otherwise elects the most preferred
+// replica that is.
 func (c *Cluster) moveLeader(p *Partition) {
 	leader := None
 	for i, id := range p.Replicas {
@@ -166,7 +167,7 @@ func (c *Cluster) lagging(p *Partition, broker int32) bool {
 	return false
 }
 
-// observed is the partition as metadata shows it.
+// observed converts the partition to what metadata reports.
 func (c *Cluster) observed(p *Partition) client.Partition {
 	out := client.Partition{
 		Topic: p.Topic, Index: p.Index, Leader: p.Leader, MinISR: p.MinISR,

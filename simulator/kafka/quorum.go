@@ -2,8 +2,8 @@ package kafka
 
 import "slices"
 
-// SetVoterLag holds a voter that many milliseconds behind the leader, for as long as
-// it follows; 0 lets it catch up.
+// SetVoterLag keeps a voter that many milliseconds behind the leader while it follows; 0
+// permits it to catch up.
 func (c *Cluster) SetVoterLag(id int32, lag int64) {
 	lags := slices.DeleteFunc(slices.Clone(c.VoterLag), func(v VoterLag) bool { return v.ID == id })
 	if lag > 0 {
@@ -13,7 +13,7 @@ func (c *Cluster) SetVoterLag(id int32, lag int64) {
 	c.VoterLag = lags
 }
 
-// VoterLag is a voter that is kept behind.
+// VoterLag is a voter that is kept behind, by Lag milliseconds.
 type VoterLag struct {
 	ID  int32
 	Lag int64
@@ -40,8 +40,8 @@ func (c *Cluster) caughtUpTo(n *Node) int64 {
 	}
 }
 
-// settleQuorum lets go of a leader that has no majority behind it, and calls an
-// election when there is a majority without a leader.
+// settleQuorum removes a leader without a majority, and schedules an election if there is a
+// majority without a leader.
 func (c *Cluster) settleQuorum() {
 	up := 0
 	for _, id := range c.Voters {
@@ -63,7 +63,7 @@ func (c *Cluster) settleQuorum() {
 
 func (c *Cluster) votes(n *Node) bool { return n.Up() && n.Controller && !c.isolated(n) }
 
-// loseLeader leaves the quorum without a leader: every log stands where it is.
+// loseLeader leaves the quorum without a leader. Every log keeps its current end.
 func (c *Cluster) loseLeader() {
 	for i := range c.Nodes {
 		c.Nodes[i].CaughtUpTo = c.caughtUpTo(&c.Nodes[i])
@@ -71,8 +71,8 @@ func (c *Cluster) loseLeader() {
 	c.Leader = None
 }
 
-// elect makes the voter with the longest log the leader, the lowest id among equals.
-// The brokers get a full session with it.
+// elect makes the voter with the longest log the leader, and the lowest id among equals.
+// The sessions of brokers restart with it.
 func (c *Cluster) elect() {
 	c.ElectionAt = 0
 	for _, id := range c.Voters {
@@ -95,7 +95,7 @@ func (c *Cluster) elect() {
 	}
 }
 
-// registerController makes the quorum remember the release of a controller.
+// registerController stores the release of a controller in the quorum.
 func (c *Cluster) registerController(n *Node) {
 	i, found := slices.BinarySearchFunc(c.Controllers, n.ID, func(r ControllerRegistration, id int32) int { return int(r.ID) - int(id) })
 	if found && c.Controllers[i].Binary == n.Binary {
@@ -110,11 +110,11 @@ func (c *Cluster) registerController(n *Node) {
 	c.Controllers = controllers
 }
 
-// noOpInterval is how often the leader appends a record although nothing changed:
-// metadata.max.idle.interval.ms.
+// noOpInterval is the interval in milliseconds at which the leader appends a record
+// although nothing changed: metadata.max.idle.interval.ms.
 const noOpInterval = 500
 
-// logEnd is the end offset of a log that is caught up to the given time.
+// logEnd is the end offset of a log that has caught up to the given time.
 func logEnd(caughtUpTo int64) int64 {
 	if caughtUpTo == 0 {
 		return 0
@@ -122,7 +122,7 @@ func logEnd(caughtUpTo int64) int64 {
 	return caughtUpTo/noOpInterval + 1
 }
 
-// highWatermark is the offset up to which a majority of the voters holds the log.
+// highWatermark is the offset up to which a majority of the voters has the log.
 func (c *Cluster) highWatermark() int64 {
 	ends := make([]int64, 0, len(c.Voters))
 	for _, id := range c.Voters {

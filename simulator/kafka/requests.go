@@ -7,8 +7,8 @@ import (
 	client "github.com/detent-dev/detent/clients/kafka"
 )
 
-// answering returns the broker that a request is sent to, if it is there to answer.
-// Controllers alone have no listener for administrators.
+// answering returns the broker that a request is sent to, or ErrUnreachable. A node that is only a controller has no listener
+// for clients.
 func (c *Cluster) answering(via int32) (*Node, error) {
 	i := c.nodeIndex(via)
 	if i < 0 || c.Unreachable || c.Nodes[i].Unreachable || c.Nodes[i].Process != Running || !c.Nodes[i].Broker {
@@ -17,13 +17,13 @@ func (c *Cluster) answering(via int32) (*Node, error) {
 	return &c.Nodes[i], nil
 }
 
-// Answers tells whether the node's broker listener accepts connections.
+// Answers reports whether the node's broker listener accepts connections.
 func (c *Cluster) Answers(id int32) bool {
 	_, err := c.answering(id)
 	return err == nil
 }
 
-// APIVersions is what a broker says about itself and the finalized levels.
+// APIVersions is what a broker reports about itself and the finalized levels.
 type APIVersions struct {
 	Binary    Binary
 	Supported []FeatureRange
@@ -32,8 +32,7 @@ type APIVersions struct {
 	Epoch int64
 }
 
-// APIVersions answers ApiVersions. Up to version 3 it hides supported features whose
-// minimum is 0.
+// APIVersions answers ApiVersions. Up to version 3 it omits supported features whose minimum is 0.
 func (c *Cluster) APIVersions(via int32, version int16) (APIVersions, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -52,8 +51,7 @@ func (c *Cluster) APIVersions(via int32, version int16) (APIVersions, error) {
 	return answer, err
 }
 
-// Metadata answers Metadata for all topics: the partitions, and the brokers that are
-// not fenced.
+// Metadata answers Metadata for all topics: the partitions, and the brokers that are not fenced.
 func (c *Cluster) Metadata(via int32) ([]client.Partition, []client.Broker, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -77,8 +75,7 @@ const (
 	EndpointControllers int8 = 2
 )
 
-// DescribeCluster answers DescribeCluster. Fenced brokers can be asked for from version 2
-// on, and are left out before it.
+// DescribeCluster answers DescribeCluster. From version 2 on a client can request fenced brokers; earlier versions omit them.
 func (c *Cluster) DescribeCluster(via int32, version int16, fenced bool, endpoints int8) (client.Brokers, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -107,7 +104,7 @@ func wrongEndpoint(version int16, endpoints int8) error {
 	return refused(code, "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER")
 }
 
-// brokers lists the registrations, with their fencing or without the fenced ones.
+// brokers lists the registrations: with their fencing, or without the fenced ones.
 func (c *Cluster) brokers(fencing bool) []client.Broker {
 	brokers := make([]client.Broker, 0, len(c.Registrations))
 	for _, r := range c.Registrations {
@@ -129,8 +126,7 @@ func (c *Cluster) brokers(fencing bool) []client.Broker {
 	return brokers
 }
 
-// DescribeQuorum answers DescribeQuorum, which the broker forwards to the leader:
-// without one there is no answer.
+// DescribeQuorum answers DescribeQuorum, which the broker forwards to the leader. It returns ErrNoAnswer without a leader.
 func (c *Cluster) DescribeQuorum(via int32) (client.Quorum, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -177,7 +173,7 @@ func (c *Cluster) replica(id int32) client.QuorumReplica {
 	return r
 }
 
-// listening returns the controller that a request is sent to at its own listener, if it is there to answer.
+// listening returns the controller whose own listener a request is sent to, or ErrUnreachable.
 func (c *Cluster) listening(at int32) (*Node, error) {
 	i := c.nodeIndex(at)
 	if i < 0 || c.Unreachable || c.Nodes[i].Unreachable || !c.Nodes[i].Up() || !c.Nodes[i].Controller {
@@ -186,14 +182,15 @@ func (c *Cluster) listening(at int32) (*Node, error) {
 	return &c.Nodes[i], nil
 }
 
-// ControllerAnswers tells whether the node's controller listener accepts connections.
+// ControllerAnswers reports whether the node's controller listener accepts connections.
 func (c *Cluster) ControllerAnswers(id int32) bool {
 	_, err := c.listening(id)
 	return err == nil
 }
 
-// DescribeControllers answers DescribeCluster of a controller about the controllers: which leader it knows. It does so from
-// 3.7-IV0 on. Releases from 4.0 on go on naming the last leader when there is none any more; which one it was is not modelled.
+// DescribeControllers answers DescribeCluster at a controller's listener: the leader that the controller knows. It is
+// supported from metadata.version 3.7-IV0 on. Releases from 4.0 on still report the last leader when there is none; the model
+// does not track which one it was.
 func (c *Cluster) DescribeControllers(at int32) (leader int32, err error) {
 	n, err := c.listening(at)
 	if err != nil {
@@ -215,7 +212,7 @@ func (c *Cluster) DescribeControllers(at int32) (leader int32, err error) {
 	return leader, err
 }
 
-// DescribeQuorumAt answers DescribeQuorum of a controller itself, which only the leader does.
+// DescribeQuorumAt answers DescribeQuorum at a controller's listener, which only the leader does.
 func (c *Cluster) DescribeQuorumAt(at int32) (client.Quorum, error) {
 	if _, err := c.listening(at); err != nil {
 		return client.Quorum{}, err
@@ -231,7 +228,7 @@ func (c *Cluster) DescribeQuorumAt(at int32) (client.Quorum, error) {
 	return answer, err
 }
 
-// DescribeLogDirs answers DescribeLogDirs of the broker itself.
+// DescribeLogDirs answers DescribeLogDirs of the broker that is asked.
 func (c *Cluster) DescribeLogDirs(via int32) (client.LogDirs, error) {
 	if _, err := c.answering(via); err != nil {
 		return client.LogDirs{}, err
@@ -250,8 +247,8 @@ func (c *Cluster) DescribeLogDirs(via int32) (client.LogDirs, error) {
 	return answer, err
 }
 
-// DescribeConfigs answers DescribeConfigs of the broker itself, for the names that its
-// release knows among those the client asks for.
+// DescribeConfigs answers DescribeConfigs of the broker that is asked, with those names in client.ConfigNames that its release
+// knows.
 func (c *Cluster) DescribeConfigs(via int32) (client.Configs, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -273,7 +270,7 @@ func (c *Cluster) DescribeConfigs(via int32) (client.Configs, error) {
 	return answer, err
 }
 
-// DescribeTopicConfig answers DescribeConfigs of a topic, which any broker may be asked.
+// DescribeTopicConfig answers DescribeConfigs of a topic, which every broker answers.
 func (c *Cluster) DescribeTopicConfig(via int32, topic string) (client.Configs, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -293,15 +290,14 @@ func (c *Cluster) DescribeTopicConfig(via int32, topic string) (client.Configs, 
 	return answer, err
 }
 
-// FeatureResult is the answer for one feature; Refused is nil when it was accepted.
+// FeatureResult is the result for one feature; Refused is nil if it was accepted.
 type FeatureResult struct {
 	Name    string
 	Refused *client.Refused
 }
 
-// UpdateFeatures answers UpdateFeatures, which the broker forwards to the leader. What
-// it has against an update comes as one error for the whole request from controllers of
-// 4.0 and later, and as results per feature before.
+// UpdateFeatures answers UpdateFeatures, which the broker forwards to the leader. Controllers of 4.0 and later report a
+// refusal as one error for the whole request, earlier ones as results per feature.
 func (c *Cluster) UpdateFeatures(via int32, updates []FeatureUpdate, validateOnly bool) ([]FeatureResult, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -339,8 +335,8 @@ func (c *Cluster) UpdateFeatures(via int32, updates []FeatureUpdate, validateOnl
 	return results, err
 }
 
-// UnregisterBroker answers UnregisterBroker, which the broker forwards to the leader. It
-// asks nothing: a process that is alive stays so, in no ISR, until it is started again.
+// UnregisterBroker answers UnregisterBroker, which the broker forwards to the leader. It does not check whether the broker is
+// alive: a live process keeps running, in no ISR, until it is restarted.
 func (c *Cluster) UnregisterBroker(via, id int32) error {
 	n, err := c.answering(via)
 	if err != nil {
@@ -360,8 +356,8 @@ func (c *Cluster) UnregisterBroker(via, id int32) error {
 	})
 }
 
-// Register leaves a registration behind that no process stands for, as a broker does
-// that was taken away for good without being unregistered.
+// Register adds a registration without a process, which is what a broker leaves that was removed for good without being
+// unregistered.
 func (c *Cluster) Register(id int32, version string, fenced bool) error {
 	binary, err := c.binaryIndex(version)
 	if err != nil {

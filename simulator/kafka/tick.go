@@ -1,7 +1,7 @@
 package kafka
 
-// Tick moves time on to now and lets everything happen that comes due on the way, in
-// the order it comes due. Time never moves back: an earlier now changes nothing.
+// Tick advances time to now and executes every event that is due on the way, in the order
+// of due times. Time never moves back: an earlier now changes nothing.
 func (c *Cluster) Tick(now int64) {
 	c.settle()
 	for {
@@ -16,8 +16,8 @@ func (c *Cluster) Tick(now int64) {
 	c.Now = max(c.Now, now)
 }
 
-// NextEvent is when something happens next if nothing is done to the cluster, so that
-// a virtual clock can jump there.
+// NextEvent is the time of the next event if no request is made, so that a virtual clock
+// can jump to it. It returns false if there is none.
 func (c *Cluster) NextEvent() (int64, bool) {
 	next := int64(-1)
 	consider := func(at int64) {
@@ -42,7 +42,7 @@ func (c *Cluster) NextEvent() (int64, bool) {
 	return next, next >= 0
 }
 
-// due does what has come due by itself.
+// due executes the events that are due.
 func (c *Cluster) due() {
 	for i := range c.Registrations {
 		r := &c.Registrations[i]
@@ -64,8 +64,7 @@ func (c *Cluster) due() {
 	}
 }
 
-// settle does what follows from the present state without time passing, until nothing
-// more follows.
+// settle applies the consequences of the present state that take no time.
 func (c *Cluster) settle() {
 	c.settleQuorum()
 	c.settlePartitions()
@@ -87,7 +86,7 @@ func (c *Cluster) settle() {
 	c.settlePartitions()
 }
 
-// comeUp is the moment at which a starting process has read its logs.
+// comeUp handles a starting process that has replayed its logs: the process joins or exits.
 func (c *Cluster) comeUp(n *Node) {
 	if words := c.cannotStart(n); words != "" {
 		c.die(n, words)
@@ -99,15 +98,15 @@ func (c *Cluster) comeUp(n *Node) {
 	}
 }
 
-// join lets the roles of a process that is up take part as far as they can.
+// join makes the roles of a process that is up take part in the cluster as far as they can.
 func (c *Cluster) join(n *Node) {
 	if !n.Broker || c.Leader != None && c.registerBroker(n) {
 		n.Process = Running
 	}
 }
 
-// registerBroker gives the process a registration of its own, unless the session of
-// another process under the same id is still alive.
+// registerBroker registers the process, unless the session of another process with the same
+// id has not ended.
 func (c *Cluster) registerBroker(n *Node) bool {
 	i := c.registrationIndex(n.ID)
 	if i >= 0 && !c.Registrations[i].Fenced {

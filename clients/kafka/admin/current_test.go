@@ -19,7 +19,7 @@ func cutOff(c *simulated.Cluster) {
 	c.Tick(c.Now + c.Settings.Session + c.Settings.Election + 1_000)
 }
 
-// via is a client that bootstraps from broker 3 only, and knows the other nodes only if nodes is set.
+// via3 returns a client that bootstraps from broker 3 only, and knows the other nodes only if others is set.
 func (w *world) via3(others bool) *admin.Client {
 	w.options.Bootstrap = []string{"node-3.kafka.test:9091"}
 	if !others {

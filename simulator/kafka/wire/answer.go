@@ -10,10 +10,9 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// Answer is the response of the broker via to a request, at the version the request
-// carries. An error means that no response comes back: kafka.ErrUnreachable when the
-// request never arrived, kafka.ErrNoAnswer when it may have been done, any other when
-// the broker drops the connection, as it does for a version it does not speak.
+// Answer returns the response of the broker via to a request, at the version of the request. An error means that
+// no response is sent: kafka.ErrUnreachable if the request did not arrive, kafka.ErrNoAnswer if it may have been
+// executed, any other if the broker closes the connection, as it does for a version that it does not support.
 func Answer(c *kafka.Cluster, via int32, request kmsg.Request) (kmsg.Response, error) {
 	if !c.Answers(via) {
 		return nil, kafka.ErrUnreachable
@@ -48,7 +47,8 @@ func Answer(c *kafka.Cluster, via int32, request kmsg.Request) (kmsg.Response, e
 	}
 }
 
-// AnswerAtController is the response of a controller to a request at its own listener, with the errors of Answer.
+// AnswerAtController returns the response of a controller to a request at its own listener. The errors are those
+// of Answer.
 func AnswerAtController(c *kafka.Cluster, at int32, request kmsg.Request) (kmsg.Response, error) {
 	if !c.ControllerAnswers(at) {
 		return nil, kafka.ErrUnreachable
@@ -79,12 +79,12 @@ func AnswerAtController(c *kafka.Cluster, at int32, request kmsg.Request) (kmsg.
 	}
 }
 
-// nameOf is the model's name of the request, which is the protocol's.
+// nameOf returns the model's name of the request, which is that of the protocol.
 func nameOf(request kmsg.Request) kafka.Request {
 	return kafka.Request(kmsg.NameForKey(request.Key()))
 }
 
-// oldVersions is how a broker tells a client which version of ApiVersions it speaks.
+// oldVersions is the response that reports which version of ApiVersions the broker supports.
 func oldVersions(newest int16) kmsg.Response {
 	resp := kmsg.NewPtrApiVersionsResponse()
 	resp.ErrorCode = client.CodeUnsupportedVersion
@@ -122,7 +122,7 @@ func apiVersions(c *kafka.Cluster, via int32, r *kmsg.ApiVersionsRequest) (kmsg.
 	return resp, nil
 }
 
-// keyOf is the number of a request in the protocol.
+// keyOf returns the number of a request in the protocol.
 func keyOf(request kafka.Request) int16 {
 	switch request {
 	case kafka.RequestMetadata:
@@ -146,8 +146,8 @@ func keyOf(request kafka.Request) int16 {
 	}
 }
 
-// refusal splits an outcome of the model into a code and text to send, and an error
-// that keeps anything from being sent.
+// refusal splits an outcome of the model into a code and message to send, and an error because of which no
+// response is sent.
 func refusal(err error) (int16, *string, error) {
 	r, ok := errors.AsType[*client.Refused](err)
 	switch {

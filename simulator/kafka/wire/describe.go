@@ -51,7 +51,7 @@ func metadata(c *kafka.Cluster, via int32, r *kmsg.MetadataRequest) (kmsg.Respon
 	return resp, nil
 }
 
-// appendPartition adds a partition to its topic, which is the last one if it is there.
+// appendPartition appends a partition to its topic, which is the last topic or a new one.
 func appendPartition(topics []kmsg.MetadataResponseTopic, p client.Partition) []kmsg.MetadataResponseTopic {
 	if len(topics) == 0 || *topics[len(topics)-1].Topic != p.Topic {
 		t := kmsg.NewMetadataResponseTopic()

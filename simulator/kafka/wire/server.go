@@ -16,9 +16,8 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// Server serves every broker and every controller of a cluster that answers on a loopback
-// address of its own, and none for those that do not: their connections are cut and new ones refused.
-// It is safe for concurrent use; the cluster belongs to it until Close.
+// Server serves every broker and every controller of a cluster that answers on its own loopback address. For nodes that do
+// not answer it closes connections and refuses new ones. It is safe for concurrent use. It owns the cluster until Close.
 type Server struct {
 	tls *tls.Config
 
@@ -28,27 +27,27 @@ type Server struct {
 	closed    bool
 }
 
-// listener is one role of one node.
+// listener identifies the listener of one role of one node.
 type listener struct {
 	id         int32
 	controller bool
 }
 
-// endpoint is where one listener is, or last was.
+// endpoint is the current or last address of a listener.
 type endpoint struct {
 	addr string
-	fake *kfake.Cluster // nil while it does not listen
+	fake *kfake.Cluster // nil if it is not listening
 }
 
-// NewServer serves the cluster, over TLS when a configuration is given.
+// NewServer serves the cluster. serverTLS is optional; default: plain TCP. The caller must call Close.
 func NewServer(c *kafka.Cluster, serverTLS *tls.Config) (*Server, error) {
 	s := &Server{tls: serverTLS, cluster: c, endpoints: map[listener]*endpoint{}}
 	return s, s.Do(func(*kafka.Cluster) {})
 }
 
-// Do runs fn on the cluster, then opens and closes listeners as its brokers now answer
-// or not. It is the only way to reach the cluster while it is served, and fn must not
-// keep it.
+// Do runs fn on the cluster, then opens and closes listeners according to which nodes now answer. It is the only way to
+// access the cluster while it is served. fn must not retain the cluster. Do fails if a listener cannot be opened, or after
+// Close.
 func (s *Server) Do(fn func(c *kafka.Cluster)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +55,7 @@ func (s *Server) Do(fn func(c *kafka.Cluster)) error {
 	return s.follow()
 }
 
-// follow makes the listeners what the cluster says. s.mu is held.
+// follow opens and closes listeners according to the cluster. The caller must hold s.mu.
 func (s *Server) follow() error {
 	if s.closed {
 		return errors.New("serving a kafka cluster: the server is closed")
@@ -118,8 +117,8 @@ func (s *Server) open(at listener, e *endpoint) error {
 	return nil
 }
 
-// reopen takes the address that the listener had, so that a client that knows it finds it
-// again, or another when there was none or it was taken meanwhile.
+// reopen listens on the previous address of the listener, so that a client that knows it reconnects. It listens on another
+// address if there was none or it is in use.
 func reopen(network, addr string) (net.Listener, error) {
 	var conf net.ListenConfig
 	if addr != "" {
@@ -130,7 +129,7 @@ func reopen(network, addr string) (net.Listener, error) {
 	return conf.Listen(context.Background(), network, "127.0.0.1:0")
 }
 
-// answer returns neither a response nor an error when the client is to wait in vain.
+// answer returns neither a response nor an error if the client must wait until its timeout.
 func (s *Server) answer(at listener, request kmsg.Request) (kmsg.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,11 +147,10 @@ func (s *Server) answer(at listener, request kmsg.Request) (kmsg.Response, error
 	return response, errors.Join(err, s.follow())
 }
 
-// Addr is the loopback address that the broker listens on, or last listened on; empty
-// when it never did.
+// Addr is the loopback address on which the broker listens, or last listened; empty if it never did.
 func (s *Server) Addr(id int32) string { return s.addr(listener{id: id}) }
 
-// ControllerAddr is the same of the node's controller.
+// ControllerAddr is the loopback address on which the node's controller listens, or last listened; empty if it never did.
 func (s *Server) ControllerAddr(id int32) string { return s.addr(listener{id: id, controller: true}) }
 
 func (s *Server) addr(at listener) string {
@@ -164,7 +162,8 @@ func (s *Server) addr(at listener) string {
 	return ""
 }
 
-// Nodes are the addresses of every node by id: the advertised one of its broker, and that of a controller that has a port.
+// Nodes returns the addresses of all nodes by id: the advertised address of the broker, and that of a controller that has
+// a port.
 func (s *Server) Nodes() map[int32]client.NodeAddress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +181,7 @@ func (s *Server) Nodes() map[int32]client.NodeAddress {
 	return nodes
 }
 
-// Bootstrap lists the advertised addresses of the cluster's brokers.
+// Bootstrap returns the advertised addresses of the cluster's brokers.
 func (s *Server) Bootstrap() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,8 +194,8 @@ func (s *Server) Bootstrap() []string {
 	return addrs
 }
 
-// DialContext dials an advertised address, or that of a controller, where it listens on loopback. An address at
-// which nothing listens is refused, so that nothing ever leaves the machine.
+// DialContext dials the loopback address for an advertised address, or for that of a controller. It refuses an address
+// without a listener, so that no connection leaves the machine.
 func (s *Server) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	target := s.target(addr)
 	if target == "" {
@@ -219,7 +218,7 @@ func (s *Server) target(addr string) string {
 	return ""
 }
 
-// Close cuts every connection and stops listening.
+// Close closes every connection and every listener.
 func (s *Server) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
