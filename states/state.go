@@ -1,51 +1,54 @@
-// Package states says what a state of a machine is: a named position with a kind,
-// a deadline and a rhythm. It is plain data, so that a graph is known without running anything.
+// Package states defines the states of a machine: named positions, each with a kind, a deadline, a poll interval and a
+// back-off. States are plain data, so that a graph is known without running anything.
 package states
 
 import "time"
 
-// Kind says what a lifecycle does while it is in a state.
+// Kind says what a reconcile does for a lifecycle that is in a state.
 type Kind string
 
 const (
-	// Rest has nothing to do: everything is as the spec wants it.
+	// Rest is the state of a lifecycle that has nothing to do: the actual state matches the desired state.
 	Rest Kind = "Rest"
-	// Work runs an idempotent action on every pass.
+	// Work runs an idempotent action on every reconcile.
 	Work Kind = "Work"
-	// Wait acts on nothing until the world has moved.
+	// Wait runs no action. A transition is taken once its guard observes the awaited change.
 	Wait Kind = "Wait"
-	// Hold waits for a person.
+	// Hold stops the lifecycle until a user or an admin acts, or, for Advice, until the reported problem has gone.
 	Hold Kind = "Hold"
 )
 
-// Stance says why a Hold holds, and so what the resource's conditions say of it.
+// Stance is the reason of a Hold. It selects the conditions of the resource. Other kinds of states ignore it.
 type Stance string
 
 const (
-	// Refusal is the zero stance: the change was refused. Stalled is True and Ready is False.
+	// Refusal is the default: the requested change was refused. Stalled is True and Ready is False.
 	Refusal Stance = ""
-	// Planned is a pause that was asked for (soaking, an approval). Ready is left alone and AwaitingApproval is True.
+	// Planned is a pause that the spec asked for, such as soaking or an approval. Ready keeps its value and AwaitingApproval is
+	// True.
 	Planned Stance = "Planned"
-	// Advice leaves Ready, Reconciling and Stalled alone: the state shows as a Warning and asks again with back-off.
+	// Advice reports a problem that needs no stop. Ready, Reconciling and Stalled keep their values, the state is shown in a
+	// Warning condition, and the lifecycle is reconciled again with back-off.
 	Advice Stance = "Advice"
 )
 
-// Default rhythms, used where a state leaves them out.
+// Defaults for states that leave a value out.
 const (
-	// DefaultPoll is how long a Work or Wait state lets pass before it looks again by itself.
+	// DefaultPoll is the time after which a Work or Wait state is requeued.
 	DefaultPoll = 5 * time.Second
-	// DefaultBackoffMin is the first pause after a failed action.
+	// DefaultBackoffMin is the back-off after the first failure of an action.
 	DefaultBackoffMin = time.Second
-	// DefaultBackoffMax is the longest pause after repeated failures.
+	// DefaultBackoffMax is the longest back-off after repeated failures.
 	DefaultBackoffMax = 5 * time.Minute
 )
 
-// Backoff bounds the pauses between attempts at an action that fails. It doubles from Min to Max.
+// Backoff bounds the exponential back-off of an action that fails. It doubles from Min to Max. A value that is not positive
+// means the default: DefaultBackoffMin, DefaultBackoffMax.
 type Backoff struct {
 	Min, Max time.Duration
 }
 
-// After returns the pause that follows the given number of failures in a row.
+// After returns the back-off after the given number of consecutive failures. Less than one failure counts as one.
 //
 //	failures  1    2    3    4    5     6     7     8      9      10
 //	pause     1s   2s   4s   8s   16s   32s   64s   128s   256s   300s   (with the defaults)
@@ -66,23 +69,24 @@ func (b Backoff) After(failures int) time.Duration {
 
 // State is a named position of a lifecycle.
 type State struct {
-	// Name is shown to people and written to status: UpperCamelCase, at most 64 characters.
+	// Name of the state as shown in status, events and metrics: UpperCamelCase, at most 64 characters. Required.
 	Name string
-	// Kind of the state.
+	// Kind of the state. Required.
 	Kind Kind
-	// Stance of a Hold; meaningless for other kinds.
+	// Stance is the reason of a Hold. Optional; default: Refusal. Ignored for other kinds.
 	Stance Stance
-	// Doc says in one sentence what it means to be here.
+	// Doc says in one sentence what a lifecycle in this state means. Required.
 	Doc string
-	// Deadline after which a lifecycle that is still here shows as Stalled. It never causes a transition.
+	// Deadline after which a lifecycle that is still in the state is shown as Stalled. It never causes a transition.
 	Deadline time.Duration
-	// Poll is how often a Work or Wait state looks again without being woken.
+	// Poll is the interval at which a Work or Wait state is requeued when no watch event comes first. Optional; default:
+	// DefaultPoll.
 	Poll time.Duration
-	// Backoff of the state's action.
+	// Backoff of the state's action. Optional; default: DefaultBackoffMin to DefaultBackoffMax.
 	Backoff Backoff
-	// Part is the fragment the state came with, such as a roll; empty for a machine's own states.
+	// Part names the fragment that declared the state, such as a roll. Empty for states that the machine declares.
 	Part string
 }
 
-// Resting says whether a lifecycle that is here has come to an end for now: at rest, or held for a person.
+// Resting reports whether the lifecycle has stopped in this state: it has nothing to do, or is held.
 func (s State) Resting() bool { return s.Kind == Rest || s.Kind == Hold }

@@ -35,7 +35,7 @@ func TestBackoffAfter(t *testing.T) {
 	}
 }
 
-func TestBackoffNeverShrinksAndStaysWithinItsBounds(t *testing.T) {
+func TestBackoffAfterNeverShrinksAndStaysWithinItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		least := time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "min"))
 		most := least + time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "spread"))
@@ -51,7 +51,7 @@ func TestBackoffNeverShrinksAndStaysWithinItsBounds(t *testing.T) {
 	})
 }
 
-func TestResting(t *testing.T) {
+func TestStateResting(t *testing.T) {
 	for kind, want := range map[states.Kind]bool{states.Rest: true, states.Hold: true, states.Work: false, states.Wait: false} {
 		if got := (states.State{Kind: kind}).Resting(); got != want {
 			t.Errorf("%s: resting is %v, want %v", kind, got, want)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Need names something that costs a call to observe. What the cache knows anyway has no need.
+// Need names an observation that costs a call to an external system. A fact that is read from the cache has no need.
 type Need string
 
-// Fact is one costly observation of this pass. A pass never remembers a fact.
+// Fact is one costly observation of the current reconcile. It is never kept for the next one.
 //
-// The zero value is a fact that nobody asked for: reading it is a programming error and panics with NotAsked,
-// which the caller of a guard turns into an error that names the guard.
+// The zero value is a fact that was not requested. Reading it is a programming error and panics with NotAsked; the caller of a
+// guard recovers the panic and returns an error that names the guard.
 type Fact[T any] struct {
 	value  T
 	err    error
@@ -28,9 +28,9 @@ const (
 	known
 )
 
-// NotAsked is the panic value of reading a fact whose need was not declared.
+// NotAsked is the panic value of Get on a fact whose need was not declared.
 type NotAsked struct {
-	// Type of the fact's value, to find it by.
+	// Type of the fact's value, which identifies the fact in the error.
 	Type string
 }
 
@@ -38,21 +38,21 @@ func (n NotAsked) Error() string {
 	return fmt.Sprintf("a fact of type %s was read without its need being declared: add the need to the guard, action or projection that reads it", n.Type)
 }
 
-// Known makes a fact that was observed at the given time.
+// Known returns a fact that was observed at the given time.
 func Known[T any](value T, at time.Time) Fact[T] {
 	return Fact[T]{value: value, at: at, status: known}
 }
 
-// Unreadable makes a fact that was asked for and could not be read.
+// Unreadable returns a fact that was requested and could not be read. The error is shown in status.
 func Unreadable[T any](err error) Fact[T] {
 	return Fact[T]{err: err, status: unreadable}
 }
 
-// Pending makes a fact that was asked for and has not been answered yet.
-// It blocks like an unreadable one, but changes nothing that a person sees.
+// Pending returns a fact that was requested and has no answer yet. It makes a guard Unknown, as an unreadable fact does, but
+// changes no field of the status.
 func Pending[T any]() Fact[T] { return Fact[T]{status: pending} }
 
-// Get returns the value and whether it is known. It panics with NotAsked if nobody asked.
+// Get returns the value and whether it is known. It panics with NotAsked if the fact was not requested.
 func (f Fact[T]) Get() (T, bool) {
 	if f.status == notAsked {
 		panic(NotAsked{Type: fmt.Sprintf("%T", *new(T))})
@@ -60,13 +60,14 @@ func (f Fact[T]) Get() (T, bool) {
 	return f.value, f.status == known
 }
 
-// Asked says whether the fact was asked for in this pass. Only code that renders what it happens to know may use it.
+// Asked reports whether the fact was requested in this reconcile. Only code that shows the facts that happen to be known may
+// use it; a guard declares its needs instead.
 func (f Fact[T]) Asked() bool { return f.status != notAsked }
 
-// At is when the value was observed; zero unless known.
+// At returns the time of the observation; zero unless the fact is known.
 func (f Fact[T]) At() time.Time { return f.at }
 
-// Gap is the verdict of a guard that could not read the fact: Unknown, saying why.
+// Gap returns the verdict of a guard that depends on this fact while it is not known: Unknown, with the reason.
 func (f Fact[T]) Gap() Verdict {
 	switch f.status {
 	case pending:
@@ -78,7 +79,7 @@ func (f Fact[T]) Gap() Verdict {
 	}
 }
 
-// String shows the fact to a person who reads a failing test or a log.
+// String formats the fact for a failing test or a log.
 func (f Fact[T]) String() string {
 	switch f.status {
 	case known:

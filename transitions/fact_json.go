@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// coded is a fact in a journal. A known one has At; one that nobody asked for is null.
+// coded is the JSON form of a fact in a journal. A known fact has At. A fact that was not requested is null.
 type coded[T any] struct {
 	Known      *T         `json:"known,omitempty"`
 	At         *time.Time `json:"at,omitempty"`
@@ -15,8 +15,8 @@ type coded[T any] struct {
 	Pending    bool       `json:"pending,omitempty"`
 }
 
-// MarshalJSON writes what is known of the fact, so that the same guard says the same of what UnmarshalJSON reads. Of an error
-// it keeps the text, which is all that a guard sees.
+// MarshalJSON encodes the fact so that a guard returns the same verdict for the decoded one. An error is encoded as its text: a
+// guard sees nothing else of it.
 func (f Fact[T]) MarshalJSON() ([]byte, error) {
 	var c coded[T]
 	switch f.status {
@@ -36,7 +36,7 @@ func (f Fact[T]) MarshalJSON() ([]byte, error) {
 
 var errNoFact = errors.New("neither known, nor unreadable, nor pending")
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (f *Fact[T]) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*f = Fact[T]{}
@@ -48,13 +48,13 @@ func (f *Fact[T]) UnmarshalJSON(text []byte) error {
 	}
 	switch {
 	case c.At != nil:
-		var value T // null is the value of a slice or map that holds nothing
+		var value T // null encodes the nil slice or map
 		if c.Known != nil {
 			value = *c.Known
 		}
 		*f = Known(value, *c.At)
 	case c.Unreadable != nil:
-		*f = Unreadable[T](errors.New(*c.Unreadable)) //nolint:err113 // the text of another process
+		*f = Unreadable[T](errors.New(*c.Unreadable)) //nolint:err113 // the text of an error in another process
 	case c.Pending:
 		*f = Pending[T]()
 	default:

@@ -11,7 +11,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-func TestAFactComesBackAsItWas(t *testing.T) {
+func TestFactJSONRoundTrip(t *testing.T) {
 	at := time.Date(2026, 11, 20, 8, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	cases := map[string]struct {
 		fact transitions.Fact[[]int]
@@ -48,7 +48,7 @@ func TestAFactComesBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFact(t *testing.T) {
+func TestFactUnmarshalJSONRejectsOtherText(t *testing.T) {
 	for _, text := range []string{`{}`, `7`, `{"known":"x","at":"2026-11-20T07:00:00Z"}`, `{"known":[1]}`} {
 		var f transitions.Fact[[]int]
 		if err := json.Unmarshal([]byte(text), &f); err == nil {

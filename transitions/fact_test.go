@@ -56,7 +56,7 @@ func TestFact(t *testing.T) {
 	}
 }
 
-func TestReadingAFactThatNobodyAskedForPanicsWithItsType(t *testing.T) {
+func TestFactGetPanicsWithItsTypeUnlessRequested(t *testing.T) {
 	var fact transitions.Fact[map[string]int]
 	if fact.Asked() || fact.String() != "(not asked)" {
 		t.Errorf("the zero fact is %s and asked is %v", fact, fact.Asked())

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Guard is a named pure predicate over facts and memo. It calls no client and no clock: time is a fact.
+// Guard is a named pure predicate over facts and data. It calls no client and reads no clock: the time is a fact.
 //
-// A guard is a value: a leaf made by naming a function, or All, Any or Not of other guards.
+// A guard is a value: either a leaf that names a function, or All, Any or Not of other guards.
 type Guard[F, M any] struct {
-	// Name in kebab-case, unique within a machine for one meaning.
+	// Name in kebab-case. One name has one meaning within a machine.
 	Name string
 	// Doc says in one sentence when the guard says yes.
 	Doc string
-	// Want is what waitingFor shows a person while the guard does not say yes.
+	// Want is the expectation that waitingFor shows while the guard does not say yes.
 	Want string
-	// Needs are the costly facts that Ask reads.
+	// Needs are the costly facts that Ask reads. A fact whose need is missing here panics with NotAsked when it is read.
 	Needs []Need
-	// Ask answers. Nil for combined guards.
+	// Ask evaluates the guard. Nil for combined guards.
 	Ask func(facts *F, memo M) Verdict
 
 	op      operator
@@ -34,22 +34,22 @@ const (
 	not
 )
 
-// All says yes if every guard does, no if one says no, else unknown (Kleene).
+// All says yes if every guard says yes, no if at least one says no, and otherwise unknown (Kleene).
 func All[F, M any](guards ...Guard[F, M]) Guard[F, M] {
 	return Guard[F, M]{Name: joined("all", guards), op: all, of: guards}
 }
 
-// Any says yes if one guard does, no if every one says no, else unknown (Kleene).
+// Any says yes if at least one guard says yes, no if every guard says no, and otherwise unknown (Kleene).
 func Any[F, M any](guards ...Guard[F, M]) Guard[F, M] {
 	return Guard[F, M]{Name: joined("any", guards), op: anyOf, of: guards}
 }
 
-// Not turns yes and no round. The negation of a wish reads differently from the wish, so it brings its own text.
+// Not exchanges yes and no and leaves unknown. It takes its own want text, because the negated expectation reads differently.
 func Not[F, M any](guard Guard[F, M], want string) Guard[F, M] {
 	return Guard[F, M]{Name: "not(" + guard.Name + ")", Want: want, op: not, of: []Guard[F, M]{guard}}
 }
 
-// Always says yes.
+// Always returns a guard that says yes.
 func Always[F, M any]() Guard[F, M] {
 	return Guard[F, M]{
 		Name: "always", Doc: "holds in any world", Want: "nothing", certain: true,
@@ -57,7 +57,7 @@ func Always[F, M any]() Guard[F, M] {
 	}
 }
 
-// Certain says whether the guard is Always, which owes no test an answer other than yes.
+// Certain reports whether the guard is Always. Its tests need no row in which it does not say yes.
 func (g Guard[F, M]) Certain() bool { return g.certain }
 
 func joined[F, M any](kind string, guards []Guard[F, M]) string {
@@ -68,16 +68,16 @@ func joined[F, M any](kind string, guards []Guard[F, M]) string {
 	return kind + "(" + strings.Join(names, ", ") + ")"
 }
 
-// IsZero says whether the guard was left out of a declaration.
+// IsZero reports whether the guard was left out of a declaration.
 func (g Guard[F, M]) IsZero() bool { return g.Ask == nil && g.op == leaf }
 
-// Combined says whether the guard is All, Any or Not of others.
+// Combined reports whether the guard is All, Any or Not of other guards.
 func (g Guard[F, M]) Combined() bool { return g.op != leaf }
 
-// Alternative says whether the guard is Any of others.
+// Alternative reports whether the guard is Any of other guards.
 func (g Guard[F, M]) Alternative() bool { return g.op == anyOf }
 
-// Negated returns the guard inside a Not.
+// Negated returns the guard inside a Not, and false for any other guard.
 func (g Guard[F, M]) Negated() (Guard[F, M], bool) {
 	if g.op == not {
 		return g.of[0], true
@@ -85,7 +85,7 @@ func (g Guard[F, M]) Negated() (Guard[F, M], bool) {
 	return Guard[F, M]{}, false
 }
 
-// Verdict asks the guard.
+// Verdict evaluates the guard. It panics with NotAsked if a leaf reads a fact that was not requested.
 func (g Guard[F, M]) Verdict(facts *F, memo M) Verdict {
 	switch g.op {
 	case all:
@@ -104,7 +104,8 @@ func (g Guard[F, M]) Verdict(facts *F, memo M) Verdict {
 	}
 }
 
-// first returns the verdict of the first guard that decides, else of the first that does not know, else the opposite.
+// first returns the verdict of the first guard whose answer decides the combination. Without one it returns the verdict of the
+// first guard that is unknown and not pending, then of the first that is pending, and else the opposite answer.
 func (g Guard[F, M]) first(facts *F, memo M, decides Answer) Verdict {
 	result := Verdict{Answer: decides.Not()}
 	for i := range g.of {
@@ -122,13 +123,13 @@ func (g Guard[F, M]) first(facts *F, memo M, decides Answer) Verdict {
 	return result
 }
 
-// Blocker is one guard that does not say yes.
+// Blocker is a guard that does not say yes, with its verdict.
 type Blocker struct {
 	Guard string
 	Verdict
 }
 
-// Blockers lists what keeps the guard from saying yes, each part of an All on its own.
+// Blockers returns the guards because of which this guard does not say yes. Each part of an All is listed separately.
 func (g Guard[F, M]) Blockers(facts *F, memo M) []Blocker {
 	if g.op == all {
 		var out []Blocker
@@ -144,7 +145,7 @@ func (g Guard[F, M]) Blockers(facts *F, memo M) []Blocker {
 	return []Blocker{{Guard: g.Name, Verdict: v}}
 }
 
-// AllNeeds are the needs of the guard and of every guard within it, sorted, each once.
+// AllNeeds returns the needs of the guard and of every guard within it, sorted and without duplicates.
 func (g Guard[F, M]) AllNeeds() []Need {
 	needs := slices.Clone(g.Needs)
 	for i := range g.of {
@@ -154,7 +155,7 @@ func (g Guard[F, M]) AllNeeds() []Need {
 	return slices.Compact(needs)
 }
 
-// Leaves are the guards at the bottom, in order.
+// Leaves returns the guards that are not combined, in order of declaration.
 func (g Guard[F, M]) Leaves() []Guard[F, M] {
 	if g.op == leaf {
 		return []Guard[F, M]{g}
@@ -166,7 +167,8 @@ func (g Guard[F, M]) Leaves() []Guard[F, M] {
 	return out
 }
 
-// Mutated returns the guard with another answer of its n-th leaf, given the leaf's own: a mutant that a good test must notice.
+// Mutated returns a copy of the guard whose n-th leaf gives answer(a) where the original gives a. Test coverage is measured
+// with such mutants: a sufficient table of rows fails on each of them.
 func (g Guard[F, M]) Mutated(n int, answer func(Answer) Answer) Guard[F, M] {
 	mutant, _ := g.mutated(n, answer)
 	return mutant
@@ -191,5 +193,5 @@ func (g Guard[F, M]) mutated(n int, answer func(Answer) Answer) (Guard[F, M], in
 	return g, n
 }
 
-// Parts are the guards directly within a combined one.
+// Parts returns the guards directly within a combined one.
 func (g Guard[F, M]) Parts() []Guard[F, M] { return slices.Clone(g.of) }

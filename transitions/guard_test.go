@@ -31,7 +31,7 @@ var (
 	pending = transitions.Verdict{Saw: "not answered yet", Pending: true}
 )
 
-func TestKleeneTables(t *testing.T) {
+func TestGuardCombinationsFollowKleene(t *testing.T) {
 	const y, n, u = transitions.Yes, transitions.No, transitions.Unknown
 	verdicts := map[transitions.Answer]transitions.Verdict{y: yes, n: no, u: unknown}
 	rows := []struct{ a, b, all, anyOf transitions.Answer }{
@@ -61,7 +61,7 @@ func TestKleeneTables(t *testing.T) {
 	}
 }
 
-func TestNothingCombined(t *testing.T) {
+func TestGuardCombinationsOfNothing(t *testing.T) {
 	f := facts{}
 	if got := transitions.All[facts, memo]().Verdict(&f, memo{}).Answer; got != transitions.Yes {
 		t.Errorf("All of nothing says %v, want yes", got)
@@ -96,7 +96,7 @@ func tree(t *rapid.T, depth int) (guard, func(map[string]int) int) {
 }
 
 // Kleene's logic is minimum, maximum and 2-x over no=0, unknown=1, yes=2.
-func TestCombinationsAgreeWithArithmetic(t *testing.T) {
+func TestGuardCombinationsAgreeWithArithmetic(t *testing.T) {
 	scale := []transitions.Verdict{no, unknown, yes}
 	number := map[transitions.Answer]int{transitions.No: 0, transitions.Unknown: 1, transitions.Yes: 2}
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,7 +184,7 @@ func TestIf(t *testing.T) {
 	}
 }
 
-func TestAnswerNames(t *testing.T) {
+func TestAnswerString(t *testing.T) {
 	var forgotten transitions.Answer
 	got := []string{transitions.Yes.String(), transitions.No.String(), forgotten.String()}
 	if diff := cmp.Diff([]string{"yes", "no", "unknown"}, got); diff != "" {
@@ -192,7 +192,7 @@ func TestAnswerNames(t *testing.T) {
 	}
 }
 
-func TestBlockers(t *testing.T) {
+func TestGuardBlockers(t *testing.T) {
 	a, b, c := named("a"), named("b"), named("c")
 	cases := map[string]struct {
 		guard guard
@@ -218,7 +218,7 @@ func TestBlockers(t *testing.T) {
 	}
 }
 
-func TestAnatomy(t *testing.T) {
+func TestGuardParts(t *testing.T) {
 	a, b := named("a", "quorum", "isr"), named("b", "isr", "levels")
 	g := transitions.All(a, transitions.Not(transitions.Any(b, a), "neither"))
 	if diff := cmp.Diff([]transitions.Need{"isr", "levels", "quorum"}, g.AllNeeds()); diff != "" {
@@ -251,7 +251,7 @@ func TestAnatomy(t *testing.T) {
 	}
 }
 
-func TestMutatedChangesOneLeafAndNotTheOriginal(t *testing.T) {
+func TestGuardMutatedChangesOneLeafAndNotTheOriginal(t *testing.T) {
 	g := transitions.All(named("a"), transitions.Any(named("b"), named("c")))
 	cases := map[string]struct {
 		leaf  int

@@ -1,16 +1,16 @@
-// Package transitions says what a transition between two states rests on: facts that may be known or not,
-// guards that answer yes, no or unknown, and combinators that keep names and reasons.
+// Package transitions defines what a transition between two states depends on: facts that may be unknown, guards that answer
+// yes, no or unknown, and combinators that keep names and reasons.
 package transitions
 
-// Answer of a guard. The zero value is Unknown, so that forgetting to answer never permits anything.
+// Answer of a guard. The zero value is Unknown, so that a guard that sets no answer never permits a transition.
 type Answer uint8
 
 const (
-	// Unknown means that a fact the guard rests on is not known.
+	// Unknown means that a fact that the guard depends on is not known.
 	Unknown Answer = iota
 	// No means that the guard's condition does not hold.
 	No
-	// Yes means that it does.
+	// Yes means that the guard's condition holds.
 	Yes
 )
 
@@ -25,7 +25,7 @@ func (a Answer) String() string {
 	}
 }
 
-// Not is the three-valued negation.
+// Not returns the three-valued negation.
 func (a Answer) Not() Answer {
 	switch a {
 	case Yes:
@@ -37,24 +37,25 @@ func (a Answer) Not() Answer {
 	}
 }
 
-// Verdict is a guard's answer with its reasons, in words for a person.
+// Verdict is a guard's answer with the texts that status shows.
 type Verdict struct {
 	Answer Answer
-	// Want is what the guard asks for, if it differs from the guard's own text.
+	// Want is the expectation. Optional; default: the guard's own Want.
 	Want string
-	// Saw is what was observed instead. Sorted, stable, without ticking numbers.
+	// Saw is what was observed. Lists are sorted and no number in it changes with time, so that an unchanged verdict causes no
+	// status write.
 	Saw string
-	// Pending marks an Unknown that only waits for its first answer: it is not worth showing.
+	// Pending marks an Unknown that waits for the first answer to a request. It is not shown in status.
 	Pending bool
 }
 
-// Allow is the verdict yes.
+// Allow returns the verdict Yes.
 func Allow() Verdict { return Verdict{Answer: Yes} }
 
-// Deny is the verdict no, with what was seen.
+// Deny returns the verdict No with what was observed.
 func Deny(saw string) Verdict { return Verdict{Answer: No, Saw: saw} }
 
-// If is yes when the condition holds, else no with what was seen.
+// If returns Yes when the condition holds, and otherwise No with what was observed.
 func If(condition bool, saw string) Verdict {
 	if condition {
 		return Allow()
