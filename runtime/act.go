@@ -13,15 +13,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// turned is a transition to commit because a permission was withdrawn, with the view that it was decided on.
+// turned is a transition to commit because the precondition of an action answered no, with the snapshot that was evaluated.
 type turned[V any] struct {
 	pass.Moved
 	view V
 }
 
-// act runs the actions of the states in which the object's lifecycles are, in order. acted says that the world was changed; a
-// transition is returned, and ends the actions, if a permission was withdrawn. The trouble of one lifecycle does not end
-// the actions of the others; an error is about the object as a whole.
+// act runs the actions of the states in which the object's lifecycles are, in order of declaration. acted reports that at least
+// one effect was executed. If the precondition of an action answers no, act returns the resulting transition and runs no
+// further action. A failure of one lifecycle does not stop the actions of the others. A returned error concerns the object as a
+// whole.
 func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acted bool, back *turned[V], err error) {
 	for i := range step.Standings {
 		s := &step.Standings[i]
@@ -56,7 +57,7 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 	return acted, nil, nil
 }
 
-// carryOut performs what an action wants, unless the machine is defective or a permission is not known to be given.
+// carryOut executes the effects of an action, unless the machine is defective or the action's precondition is unknown.
 func (p *onePass[O, V, E]) carryOut(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
 	t.acting = ""
@@ -72,13 +73,14 @@ func (p *onePass[O, V, E]) carryOut(ctx context.Context, s *pass.Standing[E], ac
 	return p.perform(ctx, s, acting, view, round)
 }
 
-// defective tells of a machine that panicked, or that read what it did not declare.
+// defective logs and counts a machine that panicked or that read a fact without declaring its need.
 func (p *onePass[O, V, E]) defective(ctx context.Context, lifecycle string, err error) {
-	log.FromContext(ctx).Error(err, "a machine is defective; its lifecycle stays where it is", "lifecycle", lifecycle)
+	log.FromContext(ctx).Error(err, "a machine is defective; its lifecycle takes no transition", "lifecycle", lifecycle)
 	p.metrics.defect(p.kind.Name)
 }
 
-// blocked backs off an action whose permission is not known to be given; what is only unanswered yet is asked again at once.
+// blocked backs off an action whose precondition is not known to hold. A precondition that only waits for its first answer
+// causes no back-off.
 func (p *onePass[O, V, E]) blocked(s *pass.Standing[E], blocked []transitions.Blocker) {
 	text, pending := "", true
 	for i, b := range blocked {
@@ -97,8 +99,8 @@ func (p *onePass[O, V, E]) blocked(s *pass.Standing[E], blocked []transitions.Bl
 	t.notBefore = p.now.Add(p.scaled(s.State.Backoff.After(t.failures)))
 }
 
-// perform carries out what one action wants. An effect that must wait, or that the slot does not let through, ends the
-// action for this pass; a failure backs the lifecycle off.
+// perform executes the effects of one action in order. An effect that returns ErrWait, or for which the disruption lock is not
+// granted, ends the action for this reconcile without back-off. Any other failure backs off the lifecycle.
 func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
 	for _, effect := range acting.Effects {
@@ -113,7 +115,7 @@ func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], act
 			return did
 		}
 		task := Task[O, V, E]{Object: p.object, View: view, Effect: effect, Ticket: acting.Ticket, Write: p.writer()}
-		err = guarded(ctx, "performing", func() error { return p.kind.Perform(ctx, task) })
+		err = guarded(ctx, "executing the effect", func() error { return p.kind.Perform(ctx, task) })
 		give(err)
 		switch {
 		case err == nil:
@@ -136,7 +138,8 @@ func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], act
 	return did
 }
 
-// granted asks the slot for an effect that takes something away. give must be called with what became of the effect.
+// granted acquires the disruption lock for an effect that disrupts a member. why is not empty if the lock is not granted. The
+// caller must call give with the outcome of the effect. An error means that the kind is defective.
 func (p *onePass[O, V, E]) granted(ctx context.Context, effect E, live bool, view V, round uint64) (give func(error), why string, err error) {
 	give = func(error) {}
 	if p.kind.Disrupts == nil {
@@ -147,12 +150,12 @@ func (p *onePass[O, V, E]) granted(ctx context.Context, effect E, live bool, vie
 	case !disrupts:
 		return give, "", nil
 	case !live:
-		return give, "", fmt.Errorf("the effect on %s takes something away, but its action has no Before and so looks at nothing live: give it one", target)
+		return give, "", fmt.Errorf("the effect disrupts %s, but its action has no Before and so no live observation precedes it: declare Before", target)
 	case p.kind.Availability == nil:
-		return give, "", fmt.Errorf("the effect on %s takes something away, but kind %s does not say what is available: give it Availability", target, p.kind.Name)
+		return give, "", fmt.Errorf("the effect disrupts %s, but kind %s has no Availability: declare it", target, p.kind.Name)
 	}
 	var now Availability
-	if err := guarded(ctx, "looking for what is available", func() error { now = p.kind.Availability(p.object, view); return nil }); err != nil {
+	if err := guarded(ctx, "evaluating the availability", func() error { now = p.kind.Availability(p.object, view); return nil }); err != nil {
 		return give, "", err
 	}
 	owner := p.slotOwner()
@@ -162,7 +165,7 @@ func (p *onePass[O, V, E]) granted(ctx context.Context, effect E, live bool, vie
 	return func(outcome error) { p.slots.give(owner, outcome, p.clock.Now()) }, "", nil
 }
 
-// slotOwner is whose slot this object's disruptions need.
+// slotOwner returns the UID of the object whose disruption lock this object's disruptions need.
 func (p *onePass[O, V, E]) slotOwner() types.UID {
 	if p.kind.SlotOf != nil {
 		return p.kind.SlotOf(p.object)
@@ -170,8 +173,9 @@ func (p *onePass[O, V, E]) slotOwner() types.UID {
 	return p.object.GetUID()
 }
 
-// outrun looks again soon, since somebody else was faster. Once or twice that is a cache that lags; more often it is a quarrel
-// that a person should see.
+// outrun backs off an action whose write met a conflict or an object that already exists. One or two conflicts in a row are
+// expected of a stale cache and are not shown. From the third on the lifecycle shows the error, because another writer probably
+// overwrites the same fields.
 func (p *onePass[O, V, E]) outrun(s *pass.Standing[E], err error) {
 	const quarrel = 3
 	t := p.memory.trouble(s.Name)
@@ -182,7 +186,7 @@ func (p *onePass[O, V, E]) outrun(s *pass.Standing[E], err error) {
 	}
 }
 
-// failed backs the lifecycle off; the object's other lifecycles go on.
+// failed backs off the lifecycle. The object's other lifecycles are not affected.
 func (p *onePass[O, V, E]) failed(ctx context.Context, s *pass.Standing[E], err error) {
 	t := p.memory.trouble(s.Name)
 	t.failures++
@@ -190,7 +194,7 @@ func (p *onePass[O, V, E]) failed(ctx context.Context, s *pass.Standing[E], err 
 	pause := p.scaled(s.State.Backoff.After(t.failures))
 	t.notBefore = p.now.Add(pause)
 	p.metrics.failed(p.kind.Name, s.Name, s.State.Name)
-	log.FromContext(ctx).Info("an action failed and will be tried again", "lifecycle", s.Name, "state", s.State.Name,
+	log.FromContext(ctx).Info("an action failed; will retry", "lifecycle", s.Name, "state", s.State.Name,
 		"failures", t.failures, "after", pause.String(), "error", err.Error())
 }
 

@@ -32,7 +32,7 @@ func inState(t *testing.T, name string) turnstile.Visit {
 	return turnstile.Visit{}
 }
 
-// waitsFor is what an entry shows of a guard.
+// waitsFor returns what an entry shows of a guard in waitingFor.
 func (r *rig) waitsFor(name, guard string) string {
 	r.Helper()
 	var saw []string
@@ -44,7 +44,7 @@ func (r *rig) waitsFor(name, guard string) string {
 	return strings.Join(saw, "; ")
 }
 
-func TestAFailingActionBacksOffAlone(t *testing.T) {
+func TestReconcilerBacksOffAFailingActionAlone(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.site(func(s *turnstile.Site) { s.Fails["replace"] = errors.New("the arm is rusty") })
@@ -83,7 +83,7 @@ func TestAFailingActionBacksOffAlone(t *testing.T) {
 	}
 }
 
-func TestAnActionThatMustWaitIsNoFailure(t *testing.T) {
+func TestReconcilerDoesNotBackOffErrWait(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Replacing))
 	if got := r.counter("detent_lifecycle_action_failures_total"); got != 0 {
@@ -94,7 +94,7 @@ func TestAnActionThatMustWaitIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestAnUnknownPermissionBacksOff(t *testing.T) {
+func TestReconcilerBacksOffAnUnknownPrecondition(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Replacing))
 	r.site(func(s *turnstile.Site) { s.Release(); s.CatalogErr = turnstile.ErrUnreachable })
@@ -124,7 +124,7 @@ func TestAnUnknownPermissionBacksOff(t *testing.T) {
 	}
 }
 
-func TestAWithdrawnPermissionTurnsBack(t *testing.T) {
+func TestReconcilerCommitsAFailedPrecondition(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Replacing))
 	r.site(func(s *turnstile.Site) { s.Release(); s.Banned = []string{"B"} })
@@ -140,12 +140,12 @@ func TestAWithdrawnPermissionTurnsBack(t *testing.T) {
 	r.until(turnstile.Refused, turnstile.Lit)
 }
 
-func TestADestructiveActionReadsTheObjectLive(t *testing.T) {
+func TestReconcilerReadsTheObjectLiveBeforeADestructiveAction(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Replacing))
 	r.site((*turnstile.Site).Release)
 	r.freezeGate()
-	r.spec(func(s *api.TurnstileSpec) { s.Model = "A" }) // taken back, and the cache does not show it
+	r.spec(func(s *api.TurnstileSpec) { s.Model = "A" }) // reverted, and the cache does not show it
 	done := r.world.Log(gateKey)
 	for range 20 {
 		r.advance(r.pass().RequeueAfter)
@@ -160,7 +160,7 @@ func TestADestructiveActionReadsTheObjectLive(t *testing.T) {
 	}
 }
 
-func TestADestructiveActionWithNothingToDoLooksAtNothingLive(t *testing.T) {
+func TestReconcilerReadsNothingLiveForAnIdleDestructiveAction(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	dirty, live := false, 0
@@ -193,13 +193,13 @@ func TestADestructiveActionWithNothingToDoLooksAtNothingLive(t *testing.T) {
 	if got := looks(); got == 0 || r.waitsFor("sweeping", "action") != "action sweeping: the broom is gone" {
 		t.Errorf("looked live %d times, shows %q", got, r.waitsFor("sweeping", "action"))
 	}
-	dirty = false // somebody else swept
+	dirty = false // another process swept
 	if got := looks(); got != 0 || r.waitsFor("sweeping", "action") != "" {
 		t.Errorf("looked live %d times, shows %q", got, r.waitsFor("sweeping", "action"))
 	}
 }
 
-func TestADisruptionOnACachedViewIsADefect(t *testing.T) {
+func TestReconcilerReportsADisruptionOnACachedView(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.kind.Disrupts = func(turnstile.Effect) (string, bool) { return "everything", true }
@@ -217,7 +217,7 @@ func TestADisruptionOnACachedViewIsADefect(t *testing.T) {
 	}
 }
 
-func TestOneActionDisruptsOnce(t *testing.T) {
+func TestReconcilerDisruptsOncePerAction(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	var done []string
@@ -233,7 +233,7 @@ func TestOneActionDisruptsOnce(t *testing.T) {
 		return nil
 	}
 	r.restart()
-	for range 3 { // it is located, goes to work, and shoves
+	for range 3 { // its state is inferred, it goes to work, and shoves
 		r.pass()
 	}
 	if diff := cmp.Diff([]string{"0"}, done); diff != "" {
@@ -241,7 +241,7 @@ func TestOneActionDisruptsOnce(t *testing.T) {
 	}
 }
 
-func TestALostAnswerToADisruptionIsNotRepeatedElsewhere(t *testing.T) {
+func TestReconcilerDisruptsNoOtherMemberAfterALostAnswer(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
@@ -259,7 +259,7 @@ func TestALostAnswerToADisruptionIsNotRepeatedElsewhere(t *testing.T) {
 	}
 }
 
-func TestAQuarrelOverAChildIsShown(t *testing.T) {
+func TestReconcilerShowsRepeatedConflictsOverAChild(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "gate-lamp", errors.New("changed"))
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Switching))
@@ -273,7 +273,7 @@ func TestAQuarrelOverAChildIsShown(t *testing.T) {
 	}
 }
 
-func TestADefectHoldsBackNobodyElse(t *testing.T) {
+func TestReconcilerDefectDelaysNoOtherLifecycle(t *testing.T) {
 	healed := false
 	r := newRig(t, func(r *rig) {
 		r.kind.Lifecycles = append([]turnstile.Lifecycle{panicking(r.T, &healed)}, r.kind.Lifecycles...)
@@ -297,7 +297,7 @@ func TestADefectHoldsBackNobodyElse(t *testing.T) {
 	}
 }
 
-func TestAPanicOfTheKindHasANameAndHoldsBackNobody(t *testing.T) {
+func TestReconcilerNamesAPanicOfTheKindAndDelaysNoOtherLifecycle(t *testing.T) {
 	type kind = turnstile.Kind
 	panicky := func(what string) error { panic(what) }
 	for name, c := range map[string]struct {
@@ -312,7 +312,7 @@ func TestAPanicOfTheKindHasANameAndHoldsBackNobody(t *testing.T) {
 				}
 				return perform(ctx, task)
 			}
-		}, "action: action switch: performing panicked: no bulb"},
+		}, "action: action switch: executing the effect panicked: no bulb"},
 		"apply": {func(k *kind) {
 			k.Apply = func(context.Context, *api.Turnstile, turnstile.View, lifecycle.Writer) error {
 				return panicky("no paper")
@@ -348,7 +348,7 @@ func TestAPanicOfTheKindHasANameAndHoldsBackNobody(t *testing.T) {
 	}
 }
 
-func TestATransitionForgetsTheBackOffOfTheStateThatWasLeft(t *testing.T) {
+func TestReconcilerResetsTheBackOffOnATransition(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Switching))
 	r.site(func(s *turnstile.Site) { s.Release(); s.Fails["switch"] = errors.New("no bulb") })
@@ -364,7 +364,7 @@ func TestATransitionForgetsTheBackOffOfTheStateThatWasLeft(t *testing.T) {
 	}
 }
 
-func TestACacheThatIsBehindIsNoFailure(t *testing.T) {
+func TestReconcilerDoesNotBackOffErrBehind(t *testing.T) {
 	for name, c := range map[string]func(*rig, func() bool){
 		"seen by an effect": func(r *rig, behind func() bool) {
 			perform := r.kind.Perform
@@ -403,7 +403,7 @@ func TestACacheThatIsBehindIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestAFailureIsTriedAgainWhenItsPauseEnds(t *testing.T) {
+func TestReconcilerRetriesWhenTheBackOffEnds(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Switching))
 	r.site(func(s *turnstile.Site) { s.Release(); s.Fails["switch"] = errors.New("no bulb") })
@@ -418,7 +418,7 @@ func TestAFailureIsTriedAgainWhenItsPauseEnds(t *testing.T) {
 	}
 }
 
-func TestAnActionThatWorksAgainForgetsItsFailures(t *testing.T) {
+func TestReconcilerResetsTheBackOffOnSuccess(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	open, broken := false, true

@@ -17,7 +17,8 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// project asks the kind for its own status fields and conditions.
+// project calls the kind's Project, which sets the kind's status fields and returns its conditions. A panic there becomes a
+// Warning.
 func (p *onePass[O, V, E]) project(ctx context.Context, next O, view V) (own []metav1.Condition) {
 	if p.kind.Project == nil {
 		return nil
@@ -33,7 +34,8 @@ func (p *onePass[O, V, E]) project(ctx context.Context, next O, view V) (own []m
 	return own
 }
 
-// announce tells of a transition that was committed: one event, one log line, and the metrics.
+// announce reports a committed transition: one event, one log line, and the metrics. It is called after the status write
+// succeeded.
 func (p *onePass[O, V, E]) announce(ctx context.Context, object O, moved *pass.Moved) {
 	move, entry := &moved.Move, &moved.Entry
 	state := states.State{}
@@ -76,28 +78,28 @@ func note(moved *pass.Moved, state states.State) string {
 	return machines.Cut(text, maxNote)
 }
 
-// maxNote is what the API takes as the note of an event.
+// maxNote is the limit of the API for the note of an event, in bytes.
 const maxNote = 1024
 
-// refusal is what keeps status writes from being accepted.
+// refusal counts status writes that failed.
 type refusal struct {
-	// failures in a row.
+	// failures is the number of consecutive failures.
 	failures int
-	// text of the last event about them, and when it was sent.
+	// text of the last event that reported them, and when it was sent.
 	text string
 	at   time.Time
 }
 
 const (
-	// refusalPause is the least time between two events that report the same rejection.
+	// refusalPause is the minimum time between two events that report the same rejection.
 	refusalPause = time.Minute
-	// transientFailures is how many writes in a row may fail for a reason that passes, such as a server error, before that is
+	// transientFailures is the number of consecutive failed writes from which a transient error, such as a server error, is
 	// reported.
 	transientFailures = 3
 )
 
-// refused counts a status write that failed and reports it in an event, since no condition can show it: at once if the API server
-// rejected it, else if it keeps failing.
+// refused counts a status write that failed and reports it in an event, because no condition can be written. A rejection by the
+// API server is reported at once. Any other error is reported from the third consecutive failure on.
 func (p *onePass[O, V, E]) refused(object O, err error) {
 	last := &p.memory.refusal
 	last.failures++
@@ -114,7 +116,7 @@ func (p *onePass[O, V, E]) refused(object O, err error) {
 	}
 }
 
-// rejected says whether the API server answered that it will not take the request as it is.
+// rejected reports whether the API server rejected the request, so that a retry of the same request would fail again.
 func rejected(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || apierrors.IsTooManyRequests(err) || apierrors.IsTimeout(err) {

@@ -6,48 +6,48 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Availability is what of an object is available now, as one live look shows it. The disruption lock rests on it.
+// Availability is which members of an object are available now, from one live observation. The disruption lock depends on it.
 type Availability struct {
-	// Members are everything of the object that a disruption may take away: nodes, daemons, workers. A member that is left
-	// out counts as available.
+	// Members are all nodes, daemons or workers of the object that can be disrupted. A member that is missing here counts as
+	// available.
 	Members []Member
-	// NothingServing says that the data system serves no client. It demands two independent reports, since a disruption is
+	// NothingServing means that the data system serves no client. It requires two independent reports, because a disruption is
 	// then granted although other members are unavailable: there is nothing to protect.
 	NothingServing bool
 }
 
 // Member is one node, daemon or worker of an object.
 //
-// Ready, Running and Serving are three facts with three sources, and none of them stands in for another. A process whose probe
-// fails, or whose kubelet is lost, is not ready and serves all the same.
+// Ready, Running and Serving are three facts from three sources, and none of them implies another. A process whose probe fails,
+// or whose kubelet is lost, is not ready and may still serve.
 type Member struct {
-	// Name of the member, as Kind.Disrupts names it.
+	// Name of the member, as Kind.Disrupts returns it. Required.
 	Name string
-	// Instance behind the member, such as the UID of its pod. Optional; default: unknown. With it a disruption whose outcome is
-	// unknown is known to have happened as soon as another instance is there, and not only after a minute.
+	// Instance of the member, such as the UID of its pod. Optional; default: unknown. With it, a disruption with an unknown
+	// outcome is known to have happened as soon as another instance is observed, and not only after a minute.
 	Instance string
-	// Running says that the member has a process, or one that keeps failing: it is neither gone, nor terminating, nor about to
+	// Running means that the member has a process, or one that keeps failing: it is neither gone, nor terminating, nor about to
 	// start. A member that does not run is in the middle of a restart.
 	Running bool
-	// Ready is what the kubelet reports.
+	// Ready is the readiness that the kubelet reports.
 	Ready bool
-	// Serving says whether the data system itself counts on the member. Unknown, the zero value, is treated as serving: a
-	// member is taken away freely only if it is shown to serve no client.
+	// Serving is whether the data system itself counts on the member. Unknown, the zero value, is treated as serving: only a
+	// member that is shown to serve no client is disrupted freely.
 	Serving transitions.Answer
-	// InSync says that the member has caught up with the others since its process started, by evidence that is newer than the
+	// InSync means that the member has caught up with the others since its process started, by evidence that is newer than the
 	// process.
 	InSync bool
 }
 
-// idle says that taking the member away takes nothing away: it does not run, or is shown to serve no client.
+// idle reports that disrupting the member takes no capacity away: it does not run, or is shown to serve no client.
 func (m *Member) idle() bool { return !m.Running || m.Serving == transitions.No }
 
-// available says that the member takes its full part: it runs, is in sync, and is ready or shown to serve.
+// available reports that the member has its full function: it runs, is in sync, and is ready or shown to serve.
 func (m *Member) available() bool {
 	return !m.idle() && m.InSync && (m.Ready || m.Serving == transitions.Yes)
 }
 
-// member by name, or nil.
+// member returns the member of this name, or nil.
 func (a *Availability) member(name string) *Member {
 	i := slices.IndexFunc(a.Members, func(m Member) bool { return m.Name == name })
 	if i < 0 {
@@ -56,10 +56,10 @@ func (a *Availability) member(name string) *Member {
 	return &a.Members[i]
 }
 
-// blocking are the other members that forbid to disrupt the target, sorted.
+// blocking returns the names of the other members that prevent a disruption of the target, sorted.
 //
-// While nothing serves, and for a target that is idle, only members in the middle of a restart forbid it, so that two lost
-// members do not block each other's repair for ever.
+// If nothing serves, or the target is idle, only members in the middle of a restart prevent it, so that two lost members cannot
+// block each other's repair for ever.
 func (a *Availability) blocking(target string) []string {
 	self := a.member(target)
 	onlyRestarting := a.NothingServing || self != nil && self.idle()
@@ -75,7 +75,7 @@ func (a *Availability) blocking(target string) []string {
 	return out
 }
 
-// replaced says that another instance than that one is now behind the member.
+// replaced reports that the member now has another instance.
 func (a *Availability) replaced(name, instance string) bool {
 	m := a.member(name)
 	return m != nil && instance != "" && m.Instance != instance

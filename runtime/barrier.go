@@ -9,25 +9,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// barrierPatience is how long a cache may be behind our own write before a live read replaces waiting.
+// barrierPatience is how long a cache may be behind our last write before a live read replaces waiting for the cache.
 const barrierPatience = time.Second
 
-// barrierPause is when a pass that met a cache behind our own write is taken again, unless a watch event comes first.
+// barrierPause is the delay after which a reconcile that met a stale cache is requeued, unless a watch event comes first.
 const barrierPause = 200 * time.Millisecond
 
-// proof says whether the bookmark in the cache is known to be current.
+// proof is the result of the check that the persisted state in the cache is current.
 type proof struct {
-	// current permits acting.
+	// current permits actions.
 	current bool
-	// live says that the API server itself was asked.
+	// live means that the API server was read for it.
 	live bool
-	// again is when to try again.
+	// again is the delay until the next attempt while current is false.
 	again time.Duration
 }
 
-// prove makes sure that an action runs only on a bookmark that is current: our own last write was seen or, when there is
-// no such write (after a start, after gaining the lease, after a write of unknown outcome), a live read agrees with the cache.
-// demandLive asks for the live read in any case: what is destroyed must be wanted destroyed by the newest spec, not by the cache's.
+// prove ensures that an action runs only on a persisted state that is current. Either the cache shows our last write or a later
+// one, or, when no such write is known (after a start, after gaining the lease, after a write of unknown outcome), a live read
+// returns the revision of the cache. demandLive requires the live read in every case: a destructive effect must be part of the
+// newest spec, which the cache may not hold yet.
 func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, now time.Time, demandLive bool) (proof, error) {
 	cached, err := revision(object)
 	if err != nil {
@@ -51,7 +52,7 @@ func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, no
 		if ObjectMissing(err) {
 			return proof{}, errGone
 		}
-		return proof{}, fmt.Errorf("proving the bookmark current with a live read: %w", err)
+		return proof{}, fmt.Errorf("proving the persisted state current with a live read: %w", err)
 	}
 	if live.GetUID() != object.GetUID() {
 		return proof{}, errGone
@@ -61,15 +62,15 @@ func (r *Reconciler[O, V, E]) prove(ctx context.Context, object O, m *memory, no
 		return proof{}, err
 	}
 	m.own, m.behindSince = newest, time.Time{}
-	if newest == cached { // of one object: a revision is never given twice
+	if newest == cached { // the revision of one object never repeats
 		return proof{current: true, live: true}, nil
 	}
 	m.behindSince = now
 	return proof{again: barrierPause}, nil
 }
 
-// revision compares resourceVersions as numbers, which the API conventions permit for one kind since Kubernetes 1.35
-// and every server with etcd has done before.
+// revision returns the resourceVersion as a number. The API conventions permit to compare the versions of one kind as numbers
+// since Kubernetes 1.35; every API server on etcd issued increasing numbers before.
 func revision(object client.Object) (uint64, error) {
 	text := object.GetResourceVersion()
 	if text == "" {

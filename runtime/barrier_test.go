@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-func TestTheFirstActionAfterAStartAsksTheServer(t *testing.T) {
+func TestProveReadsLiveBeforeTheFirstActionAfterAStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(*rig)
 		want    int // live reads of the object until the lamp is switched
@@ -44,7 +44,7 @@ func TestTheFirstActionAfterAStartAsksTheServer(t *testing.T) {
 	}
 }
 
-func TestAFleetAtRestAsksNothingLive(t *testing.T) {
+func TestReconcilerReadsNothingLiveAtRest(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.restart()
@@ -57,14 +57,14 @@ func TestAFleetAtRestAsksNothingLive(t *testing.T) {
 	}
 }
 
-func TestNoActionOnABookmarkThatIsNotTheNewest(t *testing.T) {
+func TestReconcilerRunsNoActionOnAStalePersistedState(t *testing.T) {
 	for name, successor := range map[string]bool{"the same process": false, "a successor": true} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.visit(inState(t, turnstile.Replacing))
 			old := r.gate()
 			r.site((*turnstile.Site).Release)
-			r.rest() // the object goes its way
+			r.rest() // the object settles
 			r.cache.frozen[gate] = old
 			if successor {
 				r.restart()
@@ -93,7 +93,7 @@ func TestNoActionOnABookmarkThatIsNotTheNewest(t *testing.T) {
 	}
 }
 
-func TestAnObjectMadeAnewIsAnother(t *testing.T) {
+func TestReconcilerTreatsARecreatedObjectAsAnother(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Switching))
 	old := r.gate()
@@ -104,13 +104,13 @@ func TestAnObjectMadeAnewIsAnother(t *testing.T) {
 	r.cache.frozen[gate] = old
 	r.restart()
 	writes := len(r.writes)
-	r.pass() // there is none now
+	r.pass() // the object does not exist
 	next := &api.Turnstile{Spec: old.Spec}
 	next.Name, next.Namespace, next.UID, next.Generation = old.Name, old.Namespace, "another-uid", 1
 	if err := r.server.Create(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	r.pass() // there is another now
+	r.pass() // another object has the name
 	for _, w := range r.writes[writes:] {
 		if strings.Contains(w, "lamp") {
 			t.Errorf("acted for the old object: %q", r.writes[writes:])
@@ -118,7 +118,7 @@ func TestAnObjectMadeAnewIsAnother(t *testing.T) {
 	}
 }
 
-func TestARevisionIsANumber(t *testing.T) {
+func TestRevision(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Switching))
 	old := r.gate()
@@ -130,7 +130,7 @@ func TestARevisionIsANumber(t *testing.T) {
 	}
 }
 
-func TestAnActionIsNotRepeatedBeforeOurOwnWriteIsSeen(t *testing.T) {
+func TestReconcilerRepeatsNoActionBeforeItsWriteIsObserved(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	open, knocks := false, 0

@@ -14,14 +14,15 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// ViewFailed is the reason of Stalled and of Ready while the world cannot be looked at, so that nothing can be decided.
+// ViewFailed is the reason of Stalled and Ready while observations fail, so that no guard can be evaluated.
 const ViewFailed = "ViewFailed"
 
-// blindness is how long looks must have failed before that shows: a single one is tried again at once.
+// blindness is how long observations must have failed before that is shown. A single failure is only retried.
 const blindness = 10 * time.Second
 
-// blind ends a pass that could not look at the world. What was lost is repaired all the same if a look without costly facts
-// succeeds, and once this has lasted a person reads why. It returns the failure, so that the object backs off.
+// blind ends a reconcile whose observation failed. If an observation without costly facts succeeds, lost children are still
+// repaired. Once the failure has lasted, the conditions show it. blind returns the failure, so that the object is retried with
+// back-off.
 func (p *onePass[O, V, E]) blind(ctx context.Context, failure error) error {
 	switch {
 	case errors.Is(failure, ErrBehind), apierrors.IsConflict(failure), ctx.Err() != nil:
@@ -38,15 +39,15 @@ func (p *onePass[O, V, E]) blind(ctx context.Context, failure error) error {
 	if p.now.Sub(p.memory.blindSince) < p.scaled(blindness) {
 		return failure
 	}
-	message := machines.Cut("nothing can be decided, since the world cannot be looked at: "+failure.Error(), maxMessage)
+	message := machines.Cut("no guard can be evaluated: the observation failed: "+failure.Error(), maxMessage)
 	if err := p.showUndecided(ctx, ViewFailed, message); err != nil && !apierrors.IsConflict(err) {
-		log.FromContext(ctx).Error(err, "why nothing is decided cannot be shown")
+		log.FromContext(ctx).Error(err, "cannot show in the status that observations fail")
 	}
 	return failure
 }
 
-// showUndecided says in the conditions why nothing is decided. The other conditions keep their last values. It writes nothing
-// while Stalled shows the same already.
+// showUndecided sets Ready, Reconciling and Stalled to why no decision is made. The other conditions keep their values. It
+// writes nothing while Stalled shows the same reason and message.
 func (p *onePass[O, V, E]) showUndecided(ctx context.Context, reason, message string) error {
 	if c := meta.FindStatusCondition(p.in.Status.Conditions, Stalled); c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && c.Message == message {
 		return nil

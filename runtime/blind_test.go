@@ -16,7 +16,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-// foggy is a rig whose looks at the world fail as fails says.
+// foggy is a rig whose observations fail as fails says.
 func foggy(t *testing.T, fails *func(lifecycle.Viewing) error) *rig {
 	t.Helper()
 	return newRig(t, func(r *rig) {
@@ -32,7 +32,7 @@ func foggy(t *testing.T, fails *func(lifecycle.Viewing) error) *rig {
 
 func seen(lifecycle.Viewing) error { return nil }
 
-// endure passes once a second for so long, and wants every pass to fail.
+// endure reconciles once a second for the duration, and expects every reconcile to fail.
 func (r *rig) endure(d time.Duration) {
 	r.Helper()
 	for end := r.clock.Now().Add(d); r.clock.Now().Before(end); r.advance(time.Second) {
@@ -42,7 +42,7 @@ func (r *rig) endure(d time.Duration) {
 	}
 }
 
-func TestAWorldThatCannotBeLookedAtIsShown(t *testing.T) {
+func TestReconcilerShowsFailedObservations(t *testing.T) {
 	fails := seen
 	r := foggy(t, &fails)
 	r.rest()
@@ -80,7 +80,7 @@ func TestAWorldThatCannotBeLookedAtIsShown(t *testing.T) {
 	}
 }
 
-func TestWhatWasLostIsRepairedWithoutCostlyFacts(t *testing.T) {
+func TestReconcilerRepairsWhileObservationsFail(t *testing.T) {
 	fails := seen
 	r := foggy(t, &fails)
 	r.rest()

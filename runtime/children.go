@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Children reads and writes what objects own, and never reads a child older than our last write to it.
-// One serves all controllers of a process.
+// Children reads and writes the children of objects. It never returns a child that is older than our last write to it. All
+// controllers of a process share one. It is safe for concurrent use.
 type Children struct {
 	client client.Client
 	live   client.Reader
@@ -35,7 +35,7 @@ type childKey struct {
 	name types.NamespacedName
 }
 
-// mark is our last write to a child.
+// mark is our last write to a child. It is kept until a read shows it.
 type mark struct {
 	revision uint64
 	uid      types.UID
@@ -44,20 +44,20 @@ type mark struct {
 	at       time.Time
 }
 
-// NewChildren makes a Children over a cached client and a live reader.
+// NewChildren returns a Children over a cached client and a live reader.
 func NewChildren(cached client.Client, live client.Reader, clk clock.PassiveClock) *Children {
 	return &Children{client: cached, live: live, clock: clk, marks: map[types.UID]map[childKey]mark{}}
 }
 
-// Forget drops what is remembered of an owner that is gone.
+// Forget drops the marks of an owner that was deleted.
 func (c *Children) Forget(owner types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.marks, owner)
 }
 
-// Reader reads the owner's children: live, or from the cache. A cached read that is behind our own last write fails
-// with ErrBehind; once that has lasted a second it is answered live instead.
+// Reader returns a reader of the owner's children: live, or from the cache. A cached read that is behind our last write fails
+// with ErrBehind. Once the cache has been behind for a second, the read is answered by the API server instead.
 func (c *Children) Reader(owner types.UID, live bool) client.Reader {
 	if live {
 		return c.live
@@ -85,7 +85,7 @@ func (r *childReader) Get(ctx context.Context, key client.ObjectKey, object clie
 		return err
 	case wait:
 		return ErrBehind
-	case tooLate: // it is read live below
+	case tooLate: // read live below
 	}
 	blank(object)
 	err = r.children.live.Get(ctx, key, object)
@@ -102,7 +102,7 @@ func present(object client.Object, err error) client.Object {
 	return object
 }
 
-// blank empties what a cache has filled, since decoding into an object keeps the fields that the newer text has not.
+// blank empties an object that the cache has filled: decoding keeps the fields that the newer text does not contain.
 func blank(object k8sruntime.Object) { reflect.ValueOf(object).Elem().SetZero() }
 
 func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
@@ -126,7 +126,7 @@ func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...
 		return nil
 	case wait:
 		return ErrBehind
-	case tooLate: // it is read live below
+	case tooLate: // read live below
 	}
 	blank(list)
 	if err := r.children.live.List(ctx, list, opts...); err != nil {
@@ -141,7 +141,7 @@ func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...
 	return nil
 }
 
-// marked are the children with a write that the cache has not shown yet and that would be in the list.
+// marked returns the children that the list would contain and whose last write the cache has not shown yet.
 func (r *childReader) marked(list client.ObjectList, opts []client.ListOption) ([]childKey, error) {
 	marks := r.children.of(r.owner)
 	if len(marks) == 0 {
@@ -194,8 +194,8 @@ func (c *Children) of(owner types.UID) map[childKey]mark {
 	return maps.Clone(c.marks[owner])
 }
 
-// behind compares what a cache holds with our last write, and forgets the write once it was seen. A write that is not seen
-// for a second is looked for live, on every read until the cache has caught up.
+// behind compares what a cache returned with our last write, and drops the mark once the write is visible. A write that is not
+// visible after a second requires a live read, on every read until the cache has caught up.
 func (c *Children) behind(owner types.UID, key childKey, found client.Object) lateness {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,8 +220,8 @@ func (c *Children) unmark(owner types.UID, key childKey) {
 	}
 }
 
-// saw corrects a mark by what the API server says: somebody else may have removed what we wrote, or kept what we removed,
-// and then the cache never shows what the mark waits for.
+// saw corrects a mark after a live read. Another writer may have deleted the child that we wrote, or recreated the one that we
+// deleted; the cache would then never show the state that the mark waits for.
 func (c *Children) saw(owner types.UID, key childKey, live client.Object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// nursery is a rig whose children a test writes itself.
+// nursery is a rig whose children the test writes.
 type nursery struct {
 	*rig
 	children *lifecycle.Children
@@ -39,7 +39,7 @@ func (n *nursery) child(text string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "child", Namespace: namespace, Labels: map[string]string{"of": gate}}, Data: map[string]string{"text": text}}
 }
 
-// made is the child as the server has it.
+// made returns the child as the API server stores it.
 func (n *nursery) made() *corev1.ConfigMap {
 	n.Helper()
 	m := &corev1.ConfigMap{}
@@ -49,7 +49,7 @@ func (n *nursery) made() *corev1.ConfigMap {
 	return m
 }
 
-// reads are what a Get and a List of the child say: its text, "gone", or "behind".
+// reads are the results of a Get and a List of the child: its text, "gone", or "behind".
 func (n *nursery) reads() [2]string {
 	n.Helper()
 	read := n.children.Reader(n.gate().UID, false)
@@ -83,10 +83,10 @@ func (n *nursery) must(err error) {
 	}
 }
 
-func TestAChildIsNeverReadOlderThanOurLastWrite(t *testing.T) {
+func TestChildrenReaderReturnsNothingOlderThanOurLastWrite(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, write func(*nursery)
-		want          string // once patience ends
+		want          string // once barrierPatience has passed
 	}{
 		"created": {func(*nursery) {}, func(n *nursery) { n.must(n.write.Create(n.Context(), n.child("new"))) }, "new"},
 		"updated": {func(n *nursery) { n.must(n.server.Create(n.Context(), n.child("old"))) }, func(n *nursery) {
@@ -130,7 +130,7 @@ func TestAChildIsNeverReadOlderThanOurLastWrite(t *testing.T) {
 	}
 }
 
-func TestWhatTheCacheHasSeenIsReadFromIt(t *testing.T) {
+func TestChildrenReaderUsesTheCacheOnceItIsCurrent(t *testing.T) {
 	n := newNursery(t)
 	n.must(n.write.Create(n.Context(), n.child("new")))
 	if diff := cmp.Diff([2]string{"new", "new"}, n.reads()); diff != "" {
@@ -145,7 +145,7 @@ func TestWhatTheCacheHasSeenIsReadFromIt(t *testing.T) {
 	}
 }
 
-func TestAChildThatWasSeenMayGo(t *testing.T) {
+func TestChildrenReaderAcceptsTheDeletionOfAnObservedChild(t *testing.T) {
 	n := newNursery(t)
 	n.must(n.write.Create(n.Context(), n.child("new")))
 	n.reads()
@@ -155,7 +155,7 @@ func TestAChildThatWasSeenMayGo(t *testing.T) {
 	}
 }
 
-// liveReads is a live reader that decodes as a client does, into what is there already, and counts.
+// liveReads is a live reader that counts, and that decodes as a client does: into the existing content of the object.
 func (n *nursery) liveReads(count *int) client.Reader {
 	into := func(from, to any) error {
 		text, err := json.Marshal(from)
@@ -184,7 +184,7 @@ func (n *nursery) liveReads(count *int) client.Reader {
 	})
 }
 
-func TestALiveReadKeepsNothingOfTheCache(t *testing.T) {
+func TestChildrenReaderLiveReadReplacesAllFields(t *testing.T) {
 	n := newNursery(t)
 	old := n.child("old")
 	old.Data["dropped"] = "yes"
@@ -212,7 +212,7 @@ func TestALiveReadKeepsNothingOfTheCache(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyRemovedIsNotLookedForLiveForEver(t *testing.T) {
+func TestChildrenReaderStopsLiveReadsOfADeletedChild(t *testing.T) {
 	n := newNursery(t)
 	n.cache.hidden = "child"
 	lives := 0
@@ -232,7 +232,7 @@ func TestWhatSomebodyRemovedIsNotLookedForLiveForEver(t *testing.T) {
 	}
 }
 
-func TestForgottenOwnersMarkNothing(t *testing.T) {
+func TestChildrenForget(t *testing.T) {
 	n := newNursery(t)
 	n.cache.hidden = "child"
 	n.must(n.write.Create(n.Context(), n.child("new")))
@@ -242,7 +242,7 @@ func TestForgottenOwnersMarkNothing(t *testing.T) {
 	}
 }
 
-func TestALiveReaderReadsPastTheCache(t *testing.T) {
+func TestChildrenReaderLive(t *testing.T) {
 	n := newNursery(t)
 	n.must(n.server.Create(n.Context(), n.child("new")))
 	n.cache.hidden = "child"
@@ -253,7 +253,7 @@ func TestALiveReaderReadsPastTheCache(t *testing.T) {
 	}
 }
 
-func TestNothingNewerIsOverwritten(t *testing.T) {
+func TestWriterOverwritesNothingNewer(t *testing.T) {
 	n := newNursery(t)
 	n.must(n.server.Create(n.Context(), n.child("old")))
 	stale := n.made()
@@ -275,7 +275,7 @@ func TestNothingNewerIsOverwritten(t *testing.T) {
 	}
 }
 
-func TestWritesWaitForTheProof(t *testing.T) {
+func TestWriterRequiresTheProof(t *testing.T) {
 	n := newNursery(t)
 	n.must(n.server.Create(n.Context(), n.child("old")))
 	unproven := n.children.Writer(n.gate(), func(context.Context) error { return lifecycle.ErrBehind })
@@ -295,7 +295,7 @@ func TestWritesWaitForTheProof(t *testing.T) {
 	}
 }
 
-func TestAnOwnedChildIsTakenAlong(t *testing.T) {
+func TestWriterOwn(t *testing.T) {
 	n := newNursery(t)
 	child := n.child("new")
 	n.must(n.write.Own(child))
@@ -304,7 +304,7 @@ func TestAnOwnedChildIsTakenAlong(t *testing.T) {
 	}
 }
 
-func TestAnEvictionNamesThePodItMeans(t *testing.T) {
+func TestWriterEvict(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer error
 		want   func(error) bool

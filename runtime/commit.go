@@ -16,12 +16,13 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// projectionPause is the least time between two writes that change only what a person reads.
+// projectionPause is the minimum time between two status writes that change only what is shown, such as waitingFor and
+// messages.
 const projectionPause = 10 * time.Second
 
-// commit writes the transitions of this pass, with what their states wait for and the conditions, in one write.
-// Events, metrics and the log line come after the write that made them true. decided says that every lifecycle has decided
-// upon the object's generation once these transitions are taken.
+// commit writes the transitions of this reconcile, with waitingFor and the conditions, in one status write. Events, metrics and
+// the log line follow the write. decided means that every lifecycle has evaluated the object's generation once these
+// transitions are taken. It requeues the object.
 func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Moved, decided bool) (time.Duration, error) {
 	next := p.copy()
 	for i := range moved {
@@ -40,12 +41,13 @@ func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Move
 		p.took(&moved[i])
 	}
 	p.measure(next, false)
-	// The watch event of this write wakes the object too; this makes it independent of the watch.
+	// The watch event of this write enqueues the object as well. The requeue does not depend on the watch.
 	return barrierPause, nil
 }
 
-// show writes what a person reads of a lifecycle that did not move, if it changed: a change of waitingFor, progress or a
-// message at most every ten seconds, a change of a condition's status or of the observed generation at once.
+// show writes the status of lifecycles that took no transition, if it changed. A change of waitingFor, of the progress or of a
+// message is written at most every ten seconds. A change of a condition's status or of the observed generation is written at
+// once.
 func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) error {
 	next := p.copy()
 	status := next.LifecycleStatus()
@@ -79,7 +81,7 @@ func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) erro
 	return nil
 }
 
-// measure sets the gauges, unless they show the stored status already and it stays as it is.
+// measure sets the gauges, unless they already show the stored status and the status does not change.
 func (p *onePass[O, V, E]) measure(next O, same bool) {
 	stored := p.object.GetResourceVersion()
 	if p.metrics == nil || same && p.memory.measured == stored {
@@ -92,10 +94,10 @@ func (p *onePass[O, V, E]) measure(next O, same bool) {
 	}
 }
 
-// actionGuard is under which waitingFor shows why an action did not do what it wants.
+// actionGuard is the guard name under which waitingFor shows why an action did not complete.
 const actionGuard = "action"
 
-// trouble shows the last failure of the lifecycle's action among what it waits for, in place of an earlier one.
+// trouble replaces the action's entry in waitingFor by the last failure of the lifecycle's action, or removes the entry.
 func (p *onePass[O, V, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	t := p.memory.lifecycles[entry.Name]
 	none := t == nil || t.last == ""
@@ -117,7 +119,8 @@ func (p *onePass[O, V, E]) copy() O {
 	return next
 }
 
-// refresh computes everything in the status that follows from the entries and the view.
+// refresh computes all status fields that follow from the lifecycle entries and the snapshot: the observed generation, the
+// conditions and the summary.
 func (p *onePass[O, V, E]) refresh(ctx context.Context, next O, view V, decided bool) {
 	status := next.LifecycleStatus()
 	slices.SortStableFunc(status.Lifecycles, func(a, b lifecyclev1.Lifecycle) int { return strings.Compare(a.Name, b.Name) })
@@ -130,7 +133,7 @@ func (p *onePass[O, V, E]) refresh(ctx context.Context, next O, view V, decided 
 	status.Summary = summarise(all)
 }
 
-// same says whether writing next would change nothing.
+// same reports whether a write of next would change nothing.
 func (p *onePass[O, V, E]) same(next O) bool {
 	if p.kind.Same != nil {
 		return p.in.Status.Equal(next.LifecycleStatus()) && p.kind.Same(p.object, next)
@@ -138,7 +141,7 @@ func (p *onePass[O, V, E]) same(next O) bool {
 	return equality.Semantic.DeepEqual(p.object, next)
 }
 
-// urgent says whether the change is worth a write of its own at once.
+// urgent reports whether the change is written at once rather than at most every projectionPause.
 func urgent(old, next *lifecyclev1.Status) bool {
 	if old.ObservedGeneration != next.ObservedGeneration || len(old.Conditions) != len(next.Conditions) {
 		return true
@@ -152,7 +155,7 @@ func urgent(old, next *lifecyclev1.Status) bool {
 	return false
 }
 
-// write is a compare-and-swap on the resourceVersion that this pass decided on.
+// write updates the status with an optimistic lock on the resourceVersion that this reconcile decided on.
 func (p *onePass[O, V, E]) write(ctx context.Context, next O) error {
 	sent, _ := next.DeepCopyObject().(O) // the response is decoded into next
 	err := p.client.Status().Update(ctx, next)
@@ -162,7 +165,7 @@ func (p *onePass[O, V, E]) write(ctx context.Context, next O) error {
 		p.compareStored(ctx, sent, next)
 		return err
 	}
-	// Whether the write happened is not known any more: the next action needs a live read first.
+	// The outcome of the write is unknown: the next action requires a live read.
 	p.memory.own = 0
 	switch {
 	case apierrors.IsConflict(err), ctx.Err() != nil:

@@ -20,7 +20,7 @@ import (
 
 var turnstiles = schema.GroupResource{Group: api.GroupVersion.Group, Resource: "turnstiles"}
 
-// onStatus answers the next status write in place of the server, or after it if it was carried out.
+// onStatus replaces the response to the next status write, or the response to one that was carried out.
 func (r *rig) onStatus(err error, carriedOut bool) {
 	hook := func(write string) error {
 		if write != "status" {
@@ -36,14 +36,14 @@ func (r *rig) onStatus(err error, carriedOut bool) {
 	}
 }
 
-// unserved is the answer of an API server that does not serve the resource.
+// unserved is the response of an API server that does not serve the resource.
 func unserved() error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, "put", turnstiles, gate, "the server could not find the requested resource", 0, true)
 }
 
-func TestWhatBecomesOfAStatusWrite(t *testing.T) {
+func TestReconcilerHandlesStatusWriteErrors(t *testing.T) {
 	type want struct {
-		err, silent bool // the pass fails; nothing is told
+		err, silent bool // the reconcile fails; no event is sent
 		rejected    float64
 	}
 	for name, c := range map[string]struct {
@@ -92,7 +92,7 @@ func TestWhatBecomesOfAStatusWrite(t *testing.T) {
 	}
 }
 
-func TestAProjectionIsHeldBackAndComes(t *testing.T) {
+func TestReconcilerDelaysAProjection(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Selecting))
 	saw := func() string { return r.waitsFor("model", "next-arm") }
@@ -130,7 +130,7 @@ func TestAProjectionIsHeldBackAndComes(t *testing.T) {
 	}
 }
 
-func TestAProjectionThatIsHeldBackWakesItsObject(t *testing.T) {
+func TestReconcilerRequeuesForADelayedProjection(t *testing.T) {
 	r := newRig(t)
 	message, project := "before", r.kind.Project
 	r.kind.Project = func(g *api.Turnstile, v turnstile.View, now time.Time) []metav1.Condition {
@@ -154,7 +154,7 @@ func TestAProjectionThatIsHeldBackWakesItsObject(t *testing.T) {
 	}
 }
 
-func TestStalledIsWrittenAtTheDeadline(t *testing.T) {
+func TestReconcilerWritesStalledAtTheDeadline(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	deadline := r.entry("model").Deadline.Time
@@ -179,12 +179,12 @@ func TestStalledIsWrittenAtTheDeadline(t *testing.T) {
 	r.rest()
 }
 
-func TestWaitingForFitsTheSchemaWhateverFails(t *testing.T) {
+func TestReconcilerCutsWaitingForToTheSchema(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Sealing))
 	r.site(func(s *turnstile.Site) {
 		s.Release()
-		s.Slow = true // answers are pending: what was shown stays
+		s.Slow = true // answers are pending: the shown status stays
 		s.Fails["seal"] = errors.New(strings.Repeat("ä", 2000))
 	})
 	for range 30 {
@@ -205,7 +205,7 @@ func TestWaitingForFitsTheSchemaWhateverFails(t *testing.T) {
 	}
 }
 
-func TestConditionsComeFromEveryStoredEntry(t *testing.T) {
+func TestConditionsUseEveryStoredEntry(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
@@ -216,7 +216,7 @@ func TestConditionsComeFromEveryStoredEntry(t *testing.T) {
 	}
 }
 
-func TestTheCommitHoldsWhatTheNextStateWaitsFor(t *testing.T) {
+func TestCommitWritesWaitingForOfTheNextState(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.site(func(s *turnstile.Site) { s.Down = []string{"0"} })
@@ -228,7 +228,7 @@ func TestTheCommitHoldsWhatTheNextStateWaitsFor(t *testing.T) {
 	}
 }
 
-func TestEventsFollowTheWrite(t *testing.T) {
+func TestCommitSendsEventsAfterTheWrite(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.told()
@@ -248,7 +248,7 @@ func TestEventsFollowTheWrite(t *testing.T) {
 	}
 }
 
-func TestANoteFitsAnEvent(t *testing.T) {
+func TestNoteFitsAnEvent(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.told()

@@ -14,7 +14,8 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Condition types that the runtime computes. The first three follow kstatus: Reconciling and Stalled are never both True.
+// Condition types that the runtime computes. Ready, Reconciling and Stalled follow kstatus: Reconciling and Stalled are never
+// both True.
 const (
 	Ready            = "Ready"
 	Reconciling      = "Reconciling"
@@ -24,16 +25,16 @@ const (
 	Warning          = "Warning"
 )
 
-// standing is one stored entry with what its machine says of the state.
+// standing is the stored entry of a lifecycle with the state that its machine declares.
 type standing struct {
 	name     string
 	entry    *lifecyclev1.Lifecycle
 	state    states.State
 	known    bool
 	maxEdges int32
-	// defect of the machine that keeps the lifecycle where it is; empty if there is none.
+	// defect of the machine, because of which the lifecycle takes no transition; empty if there is none.
 	defect string
-	// tooFrequent says that the lifecycle has spent its allowance of transitions.
+	// tooFrequent means that the lifecycle has used up its allowance of transitions.
 	tooFrequent bool
 }
 
@@ -52,9 +53,9 @@ func standings[O Object, V, E any](lifecycles []machines.Lifecycle[O, V, E], sta
 	return out
 }
 
-// conditions are computed from the stored entries of all lifecycles, never from what one pass decided, so that no
-// lifecycle can project Ready over another that is mid-way. The worst lifecycle wins. Nothing is Ready before every
-// lifecycle has decided upon the object's generation.
+// conditions computes the conditions from the stored entries of all lifecycles, never from the decision of one reconcile. One
+// lifecycle can therefore not set Ready while another is under way. The worst lifecycle determines Ready, Reconciling and
+// Stalled. Ready is not True before every lifecycle has evaluated the object's generation.
 func conditions(all []standing, own, old []metav1.Condition, generation, observed int64, now time.Time) []metav1.Condition {
 	worst, stalled := judge(all, now)
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "no lifecycle is under way"}
@@ -81,7 +82,7 @@ func conditions(all []standing, own, old []metav1.Condition, generation, observe
 	return settle(overlay(out, own), old, observed, now)
 }
 
-// unknown says why the first lifecycle that cannot decide at rest cannot.
+// unknown returns why the first lifecycle that cannot evaluate a guard at rest cannot, as a suffix of a message.
 func unknown(all []standing) string {
 	for i := range all {
 		if all[i].undecided() {
@@ -91,7 +92,7 @@ func unknown(all []standing) string {
 	return ""
 }
 
-// judge finds the worst lifecycle and, if it is stalled, why.
+// judge returns the worst lifecycle and, if it is stalled, the reason of Stalled.
 func judge(all []standing, now time.Time) (worst *standing, stalled string) {
 	for i := range all {
 		s := &all[i]
@@ -133,12 +134,13 @@ func (s *standing) stalled(now time.Time) string {
 	return ""
 }
 
-// undecided says that a lifecycle at rest or on hold cannot evaluate a guard.
+// undecided reports that a lifecycle in a Rest or Hold state cannot evaluate a guard.
 func (s *standing) undecided() bool {
 	return s.known && s.entry != nil && s.state.Resting() && s.entry.UnknownSince != nil
 }
 
-// OutcomeUnknown is the reason of Ready while a lifecycle at rest has been unable to evaluate a guard for longer than its deadline.
+// OutcomeUnknown is the reason of Ready while a lifecycle at rest has been unable to evaluate a guard for longer than its
+// deadline.
 const OutcomeUnknown = "OutcomeUnknown"
 
 const tooFrequentMessage = "it moves again and again without making progress, so that it is slowed down to one transition per minute: " +
@@ -152,7 +154,7 @@ func (s *standing) reason() string {
 		return TransitionsTooFrequent
 	case s.entry == nil:
 		return "NotObserved"
-	case !s.known: // a name of nobody knows what need not be a reason that the API takes
+	case !s.known: // the name of an unknown state may not be a valid condition reason
 		return "UnknownState"
 	case s.undecided():
 		return OutcomeUnknown
@@ -160,7 +162,7 @@ func (s *standing) reason() string {
 	return s.entry.State
 }
 
-// message says what moves, what it waits for and how far it is, without a ticking number.
+// message returns the attempt, what the lifecycle waits for and its progress. It contains no number that changes with time.
 func (s *standing) message() string {
 	if s.defect != "" {
 		return machines.Cut(s.name+": the machine is defective and stays where it is: "+s.defect, maxMessage)
@@ -204,7 +206,7 @@ func (s *standing) message() string {
 	return machines.Cut(b.String(), maxMessage)
 }
 
-// advice are the conditions of a Hold that is no refusal.
+// advice returns the condition of a Hold that refused nothing.
 func (s *standing) advice() []metav1.Condition {
 	if s.entry == nil || !s.known || s.state.Kind != states.Hold {
 		return nil
@@ -219,7 +221,8 @@ func (s *standing) advice() []metav1.Condition {
 	}
 }
 
-// overlay adds the kind's own conditions. A kind may lower Ready, never raise it.
+// overlay adds the kind's conditions. Of Ready, Reconciling and Stalled a kind can only set Ready, and only from True to
+// another status.
 func overlay(computed, own []metav1.Condition) []metav1.Condition {
 	for _, c := range own {
 		if c.Type != Ready && c.Type != Reconciling && c.Type != Stalled {
@@ -234,7 +237,7 @@ func overlay(computed, own []metav1.Condition) []metav1.Condition {
 	return computed
 }
 
-// settle sorts the conditions, keeps Paused, and moves a transition time only when a status changed.
+// settle sorts the conditions, keeps Paused, and changes a condition's transition time only if its status changed.
 func settle(fresh, old []metav1.Condition, generation int64, now time.Time) []metav1.Condition {
 	if paused := meta.FindStatusCondition(old, Paused); paused != nil && meta.FindStatusCondition(fresh, Paused) == nil {
 		fresh = append(fresh, *paused)
@@ -256,7 +259,8 @@ func settle(fresh, old []metav1.Condition, generation int64, now time.Time) []me
 		}
 		return strings.Compare(a.Reason, b.Reason)
 	})
-	// Every type once, Warning once per reason: of two lifecycles that say the same, the first speaks.
+	// Every type occurs once, Warning once per reason. Of two lifecycles with the same type and reason the first one's
+	// condition is kept.
 	fresh = slices.CompactFunc(fresh, func(a, b metav1.Condition) bool {
 		return a.Type == b.Type && (a.Type != Warning || a.Reason == b.Reason)
 	})
@@ -271,7 +275,7 @@ const (
 	maxMessage    = 1536
 )
 
-// summarise picks the first lifecycle that is not at rest, else the first.
+// summarise returns the summary of the first lifecycle that is not at rest, or else of the first lifecycle.
 func summarise(all []standing) *lifecyclev1.Summary {
 	var one *standing
 	for i := range all {

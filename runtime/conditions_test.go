@@ -22,7 +22,7 @@ func at(d time.Duration) *metav1.Time {
 	return &t
 }
 
-// in is a lifecycle that stands in a state of this kind.
+// in returns a lifecycle that is in a state of this kind.
 func in(name string, state states.State, change ...func(*standing)) standing {
 	s := standing{name: name, state: state, known: true, maxEdges: 64, entry: &lifecyclev1.Lifecycle{Name: name, State: state.Name, EnteredAt: *at(-time.Minute)}}
 	for _, c := range change {
@@ -85,7 +85,7 @@ func TestConditionsFollowTheWorstLifecycle(t *testing.T) {
 	}
 }
 
-// kstatusOf is what kubectl wait, Flux and Argo CD make of the conditions.
+// kstatusOf returns the status that kubectl wait, Flux and Argo CD derive from the conditions.
 func kstatusOf(t *testing.T, conditions []metav1.Condition, observed int64) status.Status {
 	t.Helper()
 	object := struct {
@@ -130,7 +130,7 @@ func TestConditionsAreNeverReconcilingAndStalled(t *testing.T) {
 	}
 }
 
-func TestAHoldThatIsNoRefusalShowsBeside(t *testing.T) {
+func TestConditionsOfAHoldWithoutRefusal(t *testing.T) {
 	for name, c := range map[string]struct {
 		all  []standing
 		want []string
@@ -155,7 +155,7 @@ func TestAHoldThatIsNoRefusalShowsBeside(t *testing.T) {
 	}
 }
 
-func TestAKindLowersReadyAndNeverRaisesIt(t *testing.T) {
+func TestOverlayLowersReadyAndNeverRaisesIt(t *testing.T) {
 	lower := metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: "NoQuorum", Message: "1 of 3"}
 	raise := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Fine"}
 	calm := metav1.Condition{Type: Stalled, Status: metav1.ConditionFalse, Reason: "Fine"}
@@ -208,7 +208,7 @@ func TestSettleKeepsWhatDidNotChange(t *testing.T) {
 	}
 }
 
-func TestMessageTellsWhatIsWaitedFor(t *testing.T) {
+func TestMessageNamesWhatIsWaitedFor(t *testing.T) {
 	entry := func(do func(*lifecyclev1.Lifecycle)) func(*standing) { return func(s *standing) { do(s.entry) } }
 	attempt := &lifecyclev1.Attempt{From: "4.0.0", To: "4.1.1"}
 	for name, c := range map[string]struct {
@@ -237,7 +237,7 @@ func TestMessageTellsWhatIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestSummaryNamesTheFirstThatDoesNotRest(t *testing.T) {
+func TestSummariseNamesTheFirstLifecycleNotAtRest(t *testing.T) {
 	progress := func(s *standing) { s.entry.Progress = &lifecyclev1.Progress{Done: 2, Total: 6, Unit: "node"} }
 	for name, c := range map[string]struct {
 		all  []standing

@@ -16,21 +16,21 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Wiring of a Reconciler to a manager.
+// Wiring configures how a Reconciler is registered with a manager.
 type Wiring struct {
-	// Workers that reconcile different objects at once. Default 4.
+	// Workers is the number of objects that are reconciled concurrently. Optional; default: 4.
 	Workers int
-	// Wakeups enqueue objects for what no watch sees: the answers of pollers. Optional.
+	// Wakeups enqueues objects for changes that no watch reports, such as the answers of pollers. Optional; default: none.
 	Wakeups <-chan event.GenericEvent
-	// Watch adds watches of children. It may not add predicates to the object itself: the runtime is woken by its own
-	// status writes. Optional.
+	// Watch adds watches of children to the builder. It must not add predicates to the object's own watch: the runtime relies
+	// on the events of its own status writes. Optional; default: none.
 	Watch func(*builder.Builder)
-	// SkipNameValidation lets several managers with the same controllers live in one process, as tests do.
+	// SkipNameValidation permits several controllers of one name in a process, as tests need. Optional; default: false.
 	SkipNameValidation bool
 }
 
-// SetupWithManager registers the reconciler. The runtime builds its controller itself, since a predicate on generations
-// would drop the wake-up by its own status writes.
+// SetupWithManager registers the reconciler. The runtime builds the controller, because a generation predicate on the object
+// would drop the events of its own status writes.
 func (r *Reconciler[O, V, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) error {
 	if wiring.Workers == 0 {
 		wiring.Workers = 4
@@ -52,8 +52,8 @@ func (r *Reconciler[O, V, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) 
 	return nil
 }
 
-// backoff of passes that failed as a whole, since the API server or the cache could not be read or written. The work queue's
-// own default leaves an object alone for up to a quarter of an hour after the API server is back.
+// backoff is the rate limiter of reconciles that failed as a whole, because the API server or the cache could not be read or
+// written. The work queue's default delays an object for up to 15 minutes after the API server is reachable again.
 func (r *Reconciler[O, V, E]) backoff() workqueue.TypedRateLimiter[reconcile.Request] {
 	scaled := func(d time.Duration) time.Duration { return time.Duration(float64(d) * r.scale) }
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](scaled(states.DefaultBackoffMin), scaled(states.DefaultBackoffMax))

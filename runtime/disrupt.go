@@ -8,9 +8,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Disrupt takes the target of an owner away under the owner's disruption lock, for controllers that no lifecycle drives. look
-// returns what is available in a live view that it begins when it is called. take is called if the lock is granted; its outcome
-// ends the disruption. A lock that is not granted is ErrWait, with the reason.
+// Disrupt disrupts the target under the owner's disruption lock, for controllers without a lifecycle. look must start a new
+// live observation when it is called and return the availability of the owner's members. take is called if the lock is granted;
+// its outcome ends the disruption. Without the lock, Disrupt returns ErrWait with the reason.
 func (s *Slots) Disrupt(ctx context.Context, clk clock.PassiveClock, owner types.UID, target string, look func() (Availability, error), take func() error) error {
 	round := s.round(owner)
 	live, err := look()

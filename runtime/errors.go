@@ -10,14 +10,15 @@ import (
 )
 
 var (
-	// ErrWait says that an effect cannot be performed yet (an eviction answered 429, say): the state stays, without back-off.
+	// ErrWait means that an effect cannot be executed yet, for example because an eviction was answered with 429. The state
+	// stays and the effect is tried again without back-off.
 	ErrWait = errors.New("not possible yet")
-	// ErrBehind says that a cache has not seen our own last write. The pass ends and is taken again soon.
+	// ErrBehind means that a cache has not observed our last write. The reconcile ends and is requeued shortly.
 	ErrBehind = errors.New("the cache is behind our own last write")
 )
 
-// guarded turns a panic of the kind's code into an error that says what ran, so that a defect there has a name, backs off and
-// is shown like any other failure.
+// guarded calls do and returns a panic of the kind's code as an error that names the call. The failure is then backed off and
+// shown like any other.
 func guarded(ctx context.Context, what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-// What a kind keeps of an object, such as connections, must go with the object and not before: one that is being deleted is
-// still there.
-func TestTheKindForgetsWhatIsGone(t *testing.T) {
+// What a kind keeps for an object, such as connections, is released when the object is deleted and not before: an object under
+// deletion still exists.
+func TestReconcilerForgetsDeletedObjects(t *testing.T) {
 	var forgotten []types.UID
 	r := newRig(t, func(r *rig) {
 		r.kind.Forget = func(object types.UID) { forgotten = append(forgotten, object) }
@@ -43,7 +43,7 @@ func TestTheKindForgetsWhatIsGone(t *testing.T) {
 	if diff := cmp.Diff([]types.UID{"gate-uid"}, forgotten); diff != "" {
 		t.Fatalf("after its end (-want +got):\n%s", diff)
 	}
-	for _, uid := range []types.UID{"second-uid", "third-uid"} { // the end of the second one is never seen
+	for _, uid := range []types.UID{"second-uid", "third-uid"} { // the deletion of the second object is never observed
 		next := &api.Turnstile{Spec: old.Spec}
 		next.Name, next.Namespace, next.UID, next.Generation = old.Name, old.Namespace, uid, 1
 		if uid == "third-uid" {

@@ -12,8 +12,8 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-// Whoever has written the status, it is a bookmark at most: a turnstile that is what is wanted stays so, loses no arm and is not
-// sealed anew, and comes to rest again or says why not.
+// The state in a status may have been written by anyone and is never trusted alone: a turnstile in its desired state stays so,
+// loses no arm, is not sealed again, and comes to rest again or shows why not.
 func FuzzStatus(f *testing.F) {
 	for _, v := range turnstile.Visits() {
 		f.Add([]byte(`{"lifecycles": [{"name": "` + v.Lifecycle + `", "state": "` + v.State + `", "memo": {"arm": "0"}}]}`))

@@ -10,19 +10,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// errGone says that the API server confirmed that the object of this pass does not exist any more.
+// errGone means that the API server confirmed that the object of this reconcile does not exist any more.
 var errGone = errors.New("the object is gone")
 
-// gonePause is when an object that is gone is reconciled again if the watch does not report its deletion first.
+// gonePause is the delay after which a deleted object is requeued, unless the watch reports the deletion first.
 const gonePause = 10 * time.Second
 
-// ObjectMissing says whether err means that an object does not exist. An API server that does not serve the resource at all (its
-// definition was removed, or lacks a subresource) answers with the same code, which says nothing about any object.
+// ObjectMissing reports whether err means that an object does not exist. An API server that does not serve the resource at all
+// (its CustomResourceDefinition was removed, or lacks a subresource) also answers 404, which is no evidence about any object.
 func ObjectMissing(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// IgnoreMissing returns nil for an object that does not exist, and every other error as it is.
+// IgnoreMissing returns nil if err means that an object does not exist, and err otherwise.
 func IgnoreMissing(err error) error {
 	if ObjectMissing(err) {
 		return nil
@@ -30,7 +30,8 @@ func IgnoreMissing(err error) error {
 	return err
 }
 
-// gone asks the API server whether the object is deleted, or another one has its name. It says no when that cannot be read.
+// gone reports whether the API server confirms that the object is deleted or that its name belongs to another object. It
+// returns false if the API server cannot be read.
 func (r *Reconciler[O, V, E]) gone(ctx context.Context, object O) bool {
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()

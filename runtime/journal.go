@@ -10,16 +10,16 @@ import (
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
-// Journal takes decisions down. It is called in the pass, after the write that made the decision true, from any worker; what it
-// cannot write is its own trouble and no pass's.
+// Journal records decisions for a later replay. Note is called within a reconcile, after the status write, by any worker. An
+// implementation handles its own write errors; they do not fail the reconcile.
 type Journal interface {
-	// Note one decision and the facts that it was made upon, which are never changed.
+	// Note records one decision and the facts that it is based on. The facts are not modified afterwards.
 	Note(line journal.Line, facts any)
 }
 
 var _ Journal = &journal.Writer{}
 
-// took notes a transition that was committed.
+// took records a committed transition.
 func (p *onePass[O, V, E]) took(moved *pass.Moved) {
 	if p.journal == nil {
 		return
@@ -30,8 +30,8 @@ func (p *onePass[O, V, E]) took(moved *pass.Moved) {
 	p.journal.Note(line, moved.Facts)
 }
 
-// stayed notes each lifecycle that stays where it is, once per visit of a state, and again when what it waits for changed or its
-// bookmark came into doubt: an object at rest costs no line per pass.
+// stayed records each lifecycle that takes no transition: once per visit of a state, and again when the guards in waitingFor,
+// the data or the invariant's answer changed. An object at rest adds no line per reconcile.
 func (p *onePass[O, V, E]) stayed(step *pass.Step[V, E]) {
 	if p.journal == nil {
 		return
@@ -67,7 +67,8 @@ func (p *onePass[O, V, E]) line(lifecycle string, entry *lifecyclev1.Lifecycle) 
 	return line
 }
 
-// stay sums up the decision to stay: where, with what in hand, and which guards are waited for.
+// stay returns a digest of the decision to stay: the state, the data, the attempt, and the guards that are waited for. believed
+// means that the state's invariant holds.
 func stay(shown *lifecyclev1.Lifecycle, believed bool) string {
 	parts := []string{shown.State, shown.EnteredAt.String()}
 	if believed {

@@ -30,7 +30,7 @@ func model(t *testing.T) *modelMachine {
 	return machine
 }
 
-// replay runs a journal against a model machine, and the lamp's own.
+// replay replays a journal against the machines of the turnstile.
 func replay(t *testing.T, lines string, machine *modelMachine) journal.Report {
 	t.Helper()
 	lamp, err := machines.Compile(turnstile.LampDefinition())
@@ -44,7 +44,7 @@ func replay(t *testing.T, lines string, machine *modelMachine) journal.Report {
 	return report
 }
 
-// journalled is the journal of a change of model, with everything that a change meets.
+// journalled returns the journal of a change of model with all its transitions.
 func journalled(t *testing.T, lines *bytes.Buffer) *rig {
 	t.Helper()
 	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(lines, func(err error) { t.Error(err) }) })
@@ -54,7 +54,7 @@ func journalled(t *testing.T, lines *bytes.Buffer) *rig {
 	return r
 }
 
-func TestTheJournalOfARunIsReplayed(t *testing.T) {
+func TestJournalOfARunIsReplayed(t *testing.T) {
 	var lines bytes.Buffer
 	r := journalled(t, &lines)
 	report := replay(t, lines.String(), model(t))
@@ -75,7 +75,7 @@ func TestTheJournalOfARunIsReplayed(t *testing.T) {
 	}
 }
 
-func TestAChangedGuardIsReported(t *testing.T) {
+func TestJournalReplayReportsAChangedGuard(t *testing.T) {
 	var lines bytes.Buffer
 	journalled(t, &lines)
 	mutant := model(t).Mutant(func(d *modelDef) {
@@ -102,7 +102,7 @@ func TestAChangedGuardIsReported(t *testing.T) {
 	}
 }
 
-func TestNothingIsNotedThatWasNotCommitted(t *testing.T) {
+func TestJournalNotesCommittedDecisionsOnly(t *testing.T) {
 	var lines bytes.Buffer
 	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(&lines, nil) })
 	r.refuse = func(write string) error {
@@ -124,7 +124,7 @@ func TestNothingIsNotedThatWasNotCommitted(t *testing.T) {
 	}
 }
 
-// failing is a disk that is full.
+// failing is a writer to a full disk.
 type failing struct{ full bool }
 
 func (f *failing) Write(p []byte) (int, error) {
@@ -134,7 +134,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAJournalThatCannotBeWrittenHoldsNothingUp(t *testing.T) {
+func TestJournalWriteErrorsDelayNothing(t *testing.T) {
 	disk, told := &failing{full: true}, 0
 	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(disk, func(error) { told++ }) })
 	r.rest()

@@ -7,51 +7,52 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// memory is what a process knows of an object besides the API: all of it can be lost at any moment without harm.
+// memory is the state that a process keeps for an object outside the API. It can be lost at any time without harm.
 type memory struct {
 	uid types.UID
-	// own is the newest resourceVersion known to be ours; 0 means unknown, and a live read must come before any action.
+	// own is the newest resourceVersion that is known to be ours. 0 means unknown: a live read must precede any action.
 	own uint64
-	// behindSince is when the cache was first seen behind own.
+	// behindSince is when the cache was first observed behind own.
 	behindSince time.Time
-	// pruned counts status writes that the API server stored without parts of what was sent.
+	// pruned counts status writes that the API server stored without some of the fields that were sent.
 	pruned trouble
-	// blindSince is when the world could not be looked at for the first time in a row; zero if it could.
+	// blindSince is the time of the first of the consecutive failed observations; zero after a successful one.
 	blindSince time.Time
-	// moved is the lifecycle that moved last.
+	// moved is the lifecycle that took the last transition.
 	moved string
 	// shown is when a changed projection was last written.
 	shown time.Time
-	// lifecycles have their troubles each by itself, so that none holds back another.
+	// lifecycles have separate back-off, so that a failing lifecycle does not delay another.
 	lifecycles map[string]*trouble
-	// repairing and applying children fail apart: what is newly wanted and cannot be had must not keep what was lost away.
+	// repairing and applying have separate back-off: desired children that cannot be applied must not delay the repair of lost
+	// ones.
 	repairing, applying trouble
-	// gauges are the label values of the metrics this object has series for.
+	// gauges are the label values of this object's series.
 	gauges gauges
-	// measured is the resourceVersion whose stored status the gauges show; empty if they show another.
+	// measured is the resourceVersion of the stored status that the gauges show; empty if they show another.
 	measured string
-	// noted is what the journal was last told of each lifecycle.
+	// noted is the digest of the last journal line of each lifecycle.
 	noted map[string]string
-	// paces bound the transitions of each lifecycle.
+	// paces limit the transitions of each lifecycle.
 	paces map[string]*pace
-	// refusal of a status write that was last reported.
+	// refusal is the status write failure that was last reported.
 	refusal refusal
 }
 
-// trouble is what keeps failing, until when it is left alone, and what a person should read of it.
+// trouble is the failure of a step, its back-off, and the message that is shown for it.
 type trouble struct {
 	failures  int
 	notBefore time.Time
-	// last is why the action did not do what it wants.
+	// last is why the step did not complete, as the status shows it.
 	last string
-	// deciding and acting are the defects of the machine that the last pass met there.
+	// deciding and acting are the defects of the machine in the last reconcile, found while deciding and while acting.
 	deciding, acting string
 }
 
-// over says that what failed has worked, or is not wanted any more.
+// over resets the back-off after a success, or when the step is not needed any more.
 func (t *trouble) over() { t.failures, t.last, t.acting, t.notBefore = 0, "", "", time.Time{} }
 
-// defect of the lifecycle's machine, or nothing.
+// defect returns the defect of the lifecycle's machine, or an empty string.
 func (t *trouble) defect() string {
 	if t == nil {
 		return ""
@@ -71,7 +72,7 @@ func (m *memory) trouble(lifecycle string) *trouble {
 	return t
 }
 
-// memories keeps one memory per object. A memory is only touched by the worker that reconciles its object.
+// memories holds one memory per object. A memory is accessed only by the worker that reconciles its object.
 type memories struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*memory
@@ -82,7 +83,8 @@ func newMemories() *memories {
 	return &memories{byUID: map[types.UID]*memory{}, byKey: map[types.NamespacedName]types.UID{}}
 }
 
-// of returns the memory of the object. A new object of an old name starts afresh.
+// of returns the memory of the object. An object with another UID under the same name starts with an empty memory; the second
+// result is the memory of the previous object, if there was one.
 func (m *memories) of(key types.NamespacedName, uid types.UID) (*memory, *memory) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,7 +102,7 @@ func (m *memories) of(key types.NamespacedName, uid types.UID) (*memory, *memory
 	return one, replaced
 }
 
-// forget drops the memory of an object that is gone.
+// forget drops the memory of a deleted object and returns it.
 func (m *memories) forget(key types.NamespacedName) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()

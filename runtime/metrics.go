@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Metrics of lifecycles. A nil *Metrics keeps none.
+// Metrics of lifecycles. The methods of a nil *Metrics do nothing.
 type Metrics struct {
 	state, entered, deadline, progress, blocked *prometheus.GaugeVec
 	paused                                      *prometheus.GaugeVec
@@ -18,12 +18,12 @@ type Metrics struct {
 	duration                                    *prometheus.HistogramVec
 }
 
-// gauges are the label values an object has series for.
+// gauges are the label values of an object's series, by series.
 type gauges struct {
 	state, since, progress, blocked, paused map[string][]string
 }
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics creates the metrics and registers them. It returns the error of the registry.
 func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	object := []string{"kind", "namespace", "name", "lifecycle"}
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
@@ -72,7 +72,7 @@ func (m *Metrics) transition(kind, machine string, move *machines.Move, spent ti
 	}
 }
 
-// show sets the object's gauges to what its entries say and drops the series that no longer hold.
+// show sets the object's gauges from its entries and deletes the series that are no longer valid.
 func (m *Metrics) show(mem *memory, kind string, object Object, all []standing) {
 	if m == nil {
 		return
@@ -104,7 +104,7 @@ func (m *Metrics) show(mem *memory, kind string, object Object, all []standing) 
 	mem.gauges = next
 }
 
-// pause marks an object whose lifecycles are paused, until they are shown again. The other gauges stay as they were.
+// pause marks an object as paused until show is called. The other gauges keep their values.
 func (m *Metrics) pause(mem *memory, kind string, object Object) {
 	if m == nil {
 		return
@@ -135,7 +135,7 @@ func (m *Metrics) dropMissing(old, next gauges) {
 	drop(m.paused, old.paused, next.paused)
 }
 
-// drop removes every series of an object that is gone.
+// drop deletes all series of a deleted object.
 func (m *Metrics) drop(mem *memory) {
 	if m != nil {
 		m.dropMissing(mem.gauges, gauges{})

@@ -16,7 +16,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-// series are the metrics whose name has this prefix, with their labels.
+// series returns the metrics whose name has this prefix, with their labels.
 func (r *rig) series(prefix string) map[string]float64 {
 	r.Helper()
 	families, err := r.registry.Gather()
@@ -52,7 +52,7 @@ func value(m *dto.Metric) float64 {
 	}
 }
 
-// counter sums the series of one name.
+// counter returns the sum of the series of one name.
 func (r *rig) counter(name string) float64 {
 	r.Helper()
 	sum := 0.0
@@ -62,7 +62,7 @@ func (r *rig) counter(name string) float64 {
 	return sum
 }
 
-func TestGaugesFollowTheObject(t *testing.T) {
+func TestMetricsGaugesFollowTheObject(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	entered := r.entry("model").EnteredAt
@@ -99,7 +99,7 @@ func TestGaugesFollowTheObject(t *testing.T) {
 	}
 }
 
-// ordered gives the labels of got the order that want wrote them in.
+// ordered sorts the labels of got in the order of want.
 func ordered(got, want map[string]float64) map[string]float64 {
 	key := func(s string) string { words := strings.Fields(s); slices.Sort(words); return strings.Join(words, " ") }
 	names := map[string]string{}
@@ -116,18 +116,18 @@ func ordered(got, want map[string]float64) map[string]float64 {
 	return out
 }
 
-func TestGaugesFollowWhatIsNotWrittenYet(t *testing.T) {
+func TestMetricsGaugesFollowADelayedProjection(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Selecting))
 	blocked := func() float64 { return r.counter("detent_lifecycle_guard_blocked") }
 	before := blocked()
-	r.site(func(s *turnstile.Site) { s.Slow = true }) // nothing is known, so that what was shown stays
+	r.site(func(s *turnstile.Site) { s.Slow = true }) // no fact is known, so that the shown status stays
 	r.pass()
 	r.site(func(s *turnstile.Site) { s.Slow, s.UpErr = false, turnstile.ErrUnreachable })
 	r.advance(time.Minute)
 	r.pass() // written
 	r.site(func(s *turnstile.Site) { s.UpErr = nil })
-	r.pass() // held back
+	r.pass() // delayed
 	if got := blocked(); got != before {
 		t.Errorf("%v guards are blocked, want %v", got, before)
 	}
@@ -150,7 +150,7 @@ func TestGaugesFollowWhatIsNotWrittenYet(t *testing.T) {
 	}
 }
 
-func TestAnObjectOfAnOldNameStartsAfresh(t *testing.T) {
+func TestMetricsOfARecreatedObjectStartFromZero(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	old := r.gate()
@@ -163,7 +163,7 @@ func TestAnObjectOfAnOldNameStartsAfresh(t *testing.T) {
 	if err := r.server.Create(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	r.pass() // nothing is known yet but the lamp
+	r.pass() // only the lamp is known yet
 	for k := range r.series("detent_lifecycle_state") {
 		if strings.Contains(k, "model") && !strings.HasPrefix(k, "state_duration") {
 			t.Errorf("the old object's series is still there: %s", k)
@@ -171,7 +171,7 @@ func TestAnObjectOfAnOldNameStartsAfresh(t *testing.T) {
 	}
 }
 
-func TestCountersCountCommittedTransitions(t *testing.T) {
+func TestMetricsCountCommittedTransitions(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	before := r.counter("detent_lifecycle_transitions_total")
@@ -185,7 +185,7 @@ func TestCountersCountCommittedTransitions(t *testing.T) {
 	}
 }
 
-func TestMetricsAreRegisteredOnce(t *testing.T) {
+func TestNewMetricsRegistersOnce(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	if _, err := lifecycle.NewMetrics(registry); err != nil {
 		t.Fatal(err)

@@ -11,37 +11,40 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Bounds of the transitions of one lifecycle, through every state and attempt. Each transition and each new attempt spends one
-// from an allowance; one of each comes back per paceInterval, and every unit of progress gives back transitions.
+// Limits of the transitions of one lifecycle, across all states and attempts. Each transition and each new attempt uses one
+// unit of an allowance. One unit of each is refilled per paceInterval, and each unit of progress refills transitions.
 const (
-	// paceInterval is the time in which one transition and one attempt come back; the deadline scale stretches it.
+	// paceInterval is the time in which one transition and one attempt are refilled. The deadline scale stretches it.
 	paceInterval = time.Minute
-	// burstTransitions may be taken without progress, unless a machine declares more than half of it as its MaxEdges.
+	// burstTransitions is the number of transitions without progress before the limit applies. It is raised to twice the
+	// MaxEdges of the machine.
 	burstTransitions = 128
-	// burstAttempts may be begun. Progress does not give them back, since a target that flaps may make progress each time.
+	// burstAttempts is the number of new attempts before the limit applies. Progress does not refill them: a target that flaps
+	// may make progress in each attempt.
 	burstAttempts = 64
-	// unitTransitions come back with each unit of progress: restarting one node takes about ten.
+	// unitTransitions is the number of transitions that each unit of progress refills. The restart of one node takes about ten.
 	unitTransitions = 32
-	// calmTransitions must have come back, with no transition due, before a lifecycle that exceeded its bound is not Stalled any more.
+	// calmTransitions must be refilled, with no transition due, before a lifecycle that exceeded the limit is not Stalled any
+	// more.
 	calmTransitions = 5
 )
 
-// TransitionsTooFrequent is the reason of Stalled while a lifecycle has spent its allowance of transitions. It is then allowed one
-// per minute.
+// TransitionsTooFrequent is the reason of Stalled while a lifecycle has used up its allowance of transitions. One transition
+// per minute is then permitted.
 const TransitionsTooFrequent = "TransitionsTooFrequent"
 
-// pace is what a lifecycle has spent of its allowance. It is kept in memory only: a restart of the manager forgets it, which
-// permits another burst and starves nothing.
+// pace is the used part of a lifecycle's allowance. It is kept in memory only: a restart of the manager resets it, which
+// permits another burst and delays no lifecycle.
 type pace struct {
 	transitions, attempts spending
-	// attempt and done are the run whose progress was last seen.
+	// attempt and done identify the attempt and the progress that were last observed.
 	attempt string
 	done    int32
-	// exceeded says that a transition was held back, and that the lifecycle has not calmed down since.
+	// exceeded means that a transition was delayed and that the lifecycle has not recovered since.
 	exceeded bool
 }
 
-// spending is an amount that falls by one per interval.
+// spending is an amount that decreases by one per interval.
 type spending struct {
 	amount float64
 	at     time.Time
@@ -54,14 +57,14 @@ func (s *spending) settle(now time.Time, interval time.Duration) {
 	s.at = now
 }
 
-// until is when the amount will have fallen to most.
+// until returns the time at which the amount will have decreased to most.
 func (s *spending) until(most float64, interval time.Duration) time.Time {
 	return s.at.Add(time.Duration((s.amount-most)*float64(interval)) + time.Millisecond)
 }
 
 func (c *pace) isExceeded() bool { return c != nil && c.exceeded }
 
-// progress gives transitions back for what the entry's attempt has done since it was last seen.
+// progress refills transitions for the progress that the entry's attempt has made since the last call.
 func (c *pace) progress(entry *lifecyclev1.Lifecycle) {
 	attempt, done := "", int32(0)
 	if a := entry.Attempt; a != nil {
@@ -78,7 +81,7 @@ func (c *pace) progress(entry *lifecyclev1.Lifecycle) {
 	}
 }
 
-// paceOf the lifecycle, as it is now.
+// paceOf returns the pace of the lifecycle, refilled up to now.
 func (p *onePass[O, V, E]) paceOf(lifecycle string) *pace {
 	c := p.memory.paces[lifecycle]
 	if c == nil {
@@ -99,7 +102,7 @@ func (p *onePass[O, V, E]) burst(lifecycle string) float64 {
 	return burstTransitions
 }
 
-// pace ends the slow pace of lifecycles that want no transition any more and have been calm for a while.
+// pace ends the slow pace of lifecycles that have no transition due and whose allowance has recovered.
 func (p *onePass[O, V, E]) pace(step *pass.Step[V, E]) {
 	for i := range step.Standings {
 		s := &step.Standings[i]
@@ -120,7 +123,7 @@ func (p *onePass[O, V, E]) pace(step *pass.Step[V, E]) {
 	}
 }
 
-// spend counts a transition that was committed.
+// spend counts a committed transition.
 func (p *onePass[O, V, E]) spend(moved *pass.Moved) {
 	c := p.paceOf(moved.Lifecycle)
 	c.transitions.amount++
@@ -133,9 +136,9 @@ func (p *onePass[O, V, E]) spend(moved *pass.Moved) {
 	}
 }
 
-// slowed says whether a transition that is due must wait: because the lifecycle has spent its allowance, or because its attempt
-// moves without making progress. begins says that the transition begins an attempt: within the allowance, a changed spec is acted
-// upon in the pass that sees it.
+// slowed reports whether a transition that is due must be delayed: because the lifecycle has used up its allowance, or because
+// its attempt takes transitions without progress. begins means that the transition starts an attempt. Within the allowance a
+// changed spec causes its transition in the reconcile that observes it.
 func (p *onePass[O, V, E]) slowed(lifecycle string, begins bool) bool {
 	c, interval := p.paceOf(lifecycle), p.scaled(paceInterval)
 	entry := pass.Entry(p.in.Status, lifecycle)
@@ -157,7 +160,7 @@ func (p *onePass[O, V, E]) slowed(lifecycle string, begins bool) bool {
 	return !begins && entry != nil && p.backedOff(entry)
 }
 
-// exceed reports a lifecycle that spends its allowance, once until it has calmed down.
+// exceed reports in an event that a lifecycle exceeded its limit. It is sent once until the lifecycle has recovered.
 func (p *onePass[O, V, E]) exceed(lifecycle string, c *pace) {
 	if c.exceeded {
 		return
@@ -168,7 +171,7 @@ func (p *onePass[O, V, E]) exceed(lifecycle string, c *pace) {
 	}
 }
 
-// backedOff holds back the transitions of an attempt that moves without making progress.
+// backedOff delays the transitions of an attempt that takes more than MaxEdges of them without progress.
 func (p *onePass[O, V, E]) backedOff(entry *lifecyclev1.Lifecycle) bool {
 	for _, lc := range p.in.Lifecycles {
 		if lc.Name() != entry.Name || entry.Edges <= lc.MaxEdges() {

@@ -22,7 +22,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// pacing is a lifecycle that goes round for ever through a Rest state, while restless.
+// pacing is a lifecycle that moves in a loop through a Rest state while it is restless.
 func pacing(t *testing.T, restless *bool) turnstile.Lifecycle {
 	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()
@@ -38,7 +38,7 @@ func pacing(t *testing.T, restless *bool) turnstile.Lifecycle {
 	}, 6)
 }
 
-// arm is the child of that name.
+// arm returns the child of that name.
 func (r *rig) arm(arm string) *corev1.ConfigMap {
 	r.Helper()
 	child := &corev1.ConfigMap{}
@@ -48,7 +48,7 @@ func (r *rig) arm(arm string) *corev1.ConfigMap {
 	return child
 }
 
-// loseArm deletes a child behind the operator's back.
+// loseArm deletes a child without the operator.
 func (r *rig) loseArm(arm string) {
 	r.Helper()
 	if err := r.server.Delete(r.Context(), r.arm(arm)); err != nil {
@@ -56,7 +56,7 @@ func (r *rig) loseArm(arm string) {
 	}
 }
 
-// repairedWithin passes, following every wish to look again, until the arm is there again.
+// repairedWithin reconciles at every requeue until the arm exists again, and fails after the limit.
 func (r *rig) repairedWithin(bound time.Duration, arm string) {
 	r.Helper()
 	creates := count(r.writes, "create gate-arm-"+arm)
@@ -74,7 +74,7 @@ func (r *rig) repairedWithin(bound time.Duration, arm string) {
 	r.Errorf("arm %s is not repaired within %s", arm, bound)
 }
 
-func TestALoopThroughRestIsBoundedAndHoldsNoRepairBack(t *testing.T) {
+func TestPaceLimitsALoopThroughRestAndDelaysNoRepair(t *testing.T) {
 	restless := false
 	r := newRig(t, func(r *rig) { r.kind.Lifecycles = append(r.kind.Lifecycles, pacing(t, &restless)) })
 	r.rest()
@@ -104,7 +104,7 @@ func TestALoopThroughRestIsBoundedAndHoldsNoRepairBack(t *testing.T) {
 	}
 }
 
-func TestATargetThatFlapsIsBoundedAndEndsWhereItShould(t *testing.T) {
+func TestPaceLimitsAFlappingTargetAndReachesTheLastOne(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	before, start := count(r.writes, "status"), r.clock.Now()
@@ -134,7 +134,7 @@ func TestATargetThatFlapsIsBoundedAndEndsWhereItShould(t *testing.T) {
 	}
 }
 
-func TestProgressIsNotSlowedDown(t *testing.T) {
+func TestPaceDoesNotSlowProgress(t *testing.T) {
 	const arms = 100
 	r := newRig(t, func(r *rig) {
 		build := r.gate()
@@ -173,7 +173,7 @@ func TestProgressIsNotSlowedDown(t *testing.T) {
 	}
 }
 
-func TestARejectedStatusWriteHoldsNoRepairBack(t *testing.T) {
+func TestReconcilerRepairsWhileStatusWritesAreRejected(t *testing.T) {
 	for _, code := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError} {
 		t.Run(strconv.Itoa(code), func(t *testing.T) {
 			for name, change := range map[string]func(*rig){
@@ -213,7 +213,7 @@ func TestARejectedStatusWriteHoldsNoRepairBack(t *testing.T) {
 	}
 }
 
-func TestAWorldThatIsNotServedIsShown(t *testing.T) {
+func TestReconcilerShowsAResourceThatIsNotServed(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	r.kind.View = func(context.Context, *api.Turnstile, lifecycle.Viewing) (turnstile.View, error) {
@@ -234,7 +234,7 @@ func TestAWorldThatIsNotServedIsShown(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatIsGoneIsNoFailure(t *testing.T) {
+func TestReconcilerReturnsNoErrorForADeletedObject(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.told()

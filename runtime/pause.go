@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Annotations that pause an object. They mean the same.
+// Annotations that pause an object. Both have the same effect.
 const (
 	PauseAnnotation        = "detent.dev/pause"
 	StrimziPauseAnnotation = "strimzi.io/pause-reconciliation"
@@ -22,12 +22,12 @@ func paused(object client.Object) bool {
 	return a[PauseAnnotation] == "true" || a[StrimziPauseAnnotation] == "true"
 }
 
-// resumed says whether the object still shows a pause that has ended.
+// resumed reports whether the object shows a pause that has ended.
 func resumed(object Object) bool {
 	return meta.IsStatusConditionTrue(object.LifecycleStatus().Conditions, Paused)
 }
 
-// repairOnly repairs on a view without costly facts.
+// repairOnly repairs children on a snapshot without costly facts.
 func (p *onePass[O, V, E]) repairOnly(ctx context.Context) error {
 	if p.kind.Repair == nil {
 		return nil
@@ -39,7 +39,8 @@ func (p *onePass[O, V, E]) repairOnly(ctx context.Context) error {
 	return err
 }
 
-// pause stops edges and actions, not repair. It adds one condition and touches no other status field.
+// pause stops transitions and actions, but not the repair of children. It sets the condition Paused and changes no other status
+// field.
 func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
 	p.metrics.pause(p.memory, p.kind.Name, p.object)
 	failure := p.repairOnly(ctx)
@@ -61,8 +62,8 @@ func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
 	return p.wake.soonest, nil
 }
 
-// resume takes the condition away and moves the deadlines by the time that was paused, in one write. It repairs first, since the
-// write may be rejected.
+// resume removes the condition Paused and extends the deadlines by the duration of the pause, in one write. It repairs children
+// first, because the write may be rejected.
 func (p *onePass[O, V, E]) resume(ctx context.Context) (time.Duration, error) {
 	failure := p.repairOnly(ctx)
 	next := p.copy()

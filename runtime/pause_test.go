@@ -18,7 +18,7 @@ import (
 
 var pauses = []string{lifecycle.PauseAnnotation, lifecycle.StrimziPauseAnnotation}
 
-func TestAPauseAddsOneConditionAndNothingElse(t *testing.T) {
+func TestPauseAddsOneConditionAndNothingElse(t *testing.T) {
 	eachVisit(t, func(r *rig, _ turnstile.Visit) {
 		for _, annotation := range pauses {
 			before := r.gate().Status
@@ -58,7 +58,7 @@ func without(list []metav1.Condition, kind string) []metav1.Condition {
 	return out
 }
 
-func TestAPauseTakesNothingFromTheDeadline(t *testing.T) {
+func TestResumeExtendsTheDeadline(t *testing.T) {
 	for name, c := range map[string]struct {
 		late time.Duration // after the deadline the pause begins
 		long time.Duration
@@ -96,7 +96,7 @@ func TestAPauseTakesNothingFromTheDeadline(t *testing.T) {
 	}
 }
 
-func TestAPausedObjectIsRepairedAndNotMoved(t *testing.T) {
+func TestPauseRepairsAndTakesNoTransition(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	r.annotate(lifecycle.PauseAnnotation, "true")
@@ -121,7 +121,7 @@ func TestAPausedObjectIsRepairedAndNotMoved(t *testing.T) {
 	}
 }
 
-func TestAResumeDoesNotWaitForARepair(t *testing.T) {
+func TestResumeDoesNotWaitForARepair(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.annotate(lifecycle.PauseAnnotation, "true")
@@ -165,7 +165,7 @@ func warnings(r *rig) []metav1.Condition {
 	return out
 }
 
-func TestAPauseHasAGauge(t *testing.T) {
+func TestMetricsPaused(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	for _, step := range []struct {
@@ -191,7 +191,7 @@ func TestAPauseHasAGauge(t *testing.T) {
 	}
 }
 
-func TestAnObjectMayBePausedFromTheStart(t *testing.T) {
+func TestPauseFromTheStart(t *testing.T) {
 	r := newRig(t)
 	r.annotate(lifecycle.PauseAnnotation, "true")
 	for range 5 {

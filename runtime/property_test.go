@@ -14,8 +14,8 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Several controllers want to take something away, answers get lost, and views are old: never are two targets away by our hand.
-func TestNeverAreTwoAwayByOurHand(t *testing.T) {
+// Several controllers request disruptions, answers get lost and snapshots are stale: two targets are never disrupted at once.
+func TestDisruptionLockNeverGrantsTwoDisruptions(t *testing.T) {
 	targets := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
 		s, now := NewSlots(), noon
@@ -57,7 +57,7 @@ func TestNeverAreTwoAwayByOurHand(t *testing.T) {
 				} else if !done {
 					outcome = ErrWait
 				}
-				// What is still under way after the API server's own limit never happens.
+				// The API server carries out no request after its own limit.
 				away[inHand] = away[inHand] || done && now.Sub(begun) <= doubt
 				s.give(owner, outcome, now)
 				inHand = ""
@@ -72,8 +72,8 @@ func TestNeverAreTwoAwayByOurHand(t *testing.T) {
 	})
 }
 
-// Whatever the lifecycles say: each type of condition stands there once, in order; the worst lifecycle speaks; and Ready and
-// Stalled, or Reconciling and Stalled, are never true together.
+// For any lifecycles, each type of condition occurs once, in order; the worst lifecycle determines the message; and Ready and
+// Stalled, or Reconciling and Stalled, are never both True.
 func TestConditionsOfAnyStandings(t *testing.T) {
 	kinds := []states.State{resting, working, waiting, refusing, soaking, advising}
 	rapid.Check(t, func(t *rapid.T) {
@@ -124,7 +124,7 @@ func TestConditionsOfAnyStandings(t *testing.T) {
 	})
 }
 
-// ownConditions are a kind's own, Ready included, in no order.
+// ownConditions are conditions of a kind, including Ready, in random order.
 func ownConditions(t *rapid.T) []metav1.Condition {
 	one := rapid.Custom(func(t *rapid.T) metav1.Condition {
 		return metav1.Condition{
@@ -136,8 +136,8 @@ func ownConditions(t *rapid.T) []metav1.Condition {
 	return rapid.SliceOfN(one, 0, 6).Draw(t, "own")
 }
 
-// The pause between two looks never passes for another status, and every difference does.
-func TestEqualStatusesSayTheSame(t *testing.T) {
+// Equal reports every difference between two statuses.
+func TestStatusEqualFindsEveryDifference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		status := lifecyclev1.Status{ObservedGeneration: 3, Lifecycles: []lifecyclev1.Lifecycle{*in("a", working).entry, *in("b", resting).entry}}
 		status.Lifecycles[0].Memo = map[string]string{"node": "1"}

@@ -20,31 +20,33 @@ import (
 
 // Options of a Reconciler.
 type Options struct {
-	// Client reads from the cache and writes. Demanded.
+	// Client reads from the cache and writes. Required.
 	Client client.Client
-	// Live reads from the API server. Demanded.
+	// Live reads from the API server. Required.
 	Live client.Reader
-	// Children reads and writes what the objects own; shared by the controllers of a process. Default: one of its own.
+	// Children reads and writes the children. Share one between all controllers of a process. Optional; default: a new one.
 	Children *Children
-	// Slots let one disruption of an object happen at a time; shared by the controllers of a process. Default: its own.
+	// Slots holds the disruption locks. Share one between all controllers of a process that disrupt the same children.
+	// Optional; default: a new one.
 	Slots *Slots
-	// Clock of the passes. Default: the system's.
+	// Clock that a reconcile reads. Optional; default: the system clock.
 	Clock clock.PassiveClock
-	// Events receives one event per transition; a Recorder writes each of them. Default: none are sent.
+	// Events receives one event per transition. A Recorder writes each of them; the recorder of client-go folds some. Optional;
+	// default: none.
 	Events events.EventRecorder
-	// Metrics receives states, transitions and durations. Default: none are kept.
+	// Metrics receives states, transitions and durations. Optional; default: none.
 	Metrics *Metrics
-	// Journal is told of every decision that differs from the one before, after the commit. Default: none is kept.
+	// Journal receives every decision that differs from the previous one, after the commit. Optional; default: none.
 	Journal Journal
-	// DeadlineScale stretches every declared time (deadlines, polls, back-off, ages, the resync), for slow worlds and fast
-	// tests. Default 1.
+	// DeadlineScale multiplies every declared duration (deadlines, polls, back-off, ages, the resync), for slow environments
+	// and fast tests. Optional; default: 1.
 	DeadlineScale float64
-	// ViewTimeout ends one look at the world. It must stay below the lease's renew deadline, so that a pass that began as the
-	// leader does not go on for long as somebody else's rival. Default 5 seconds.
+	// ViewTimeout limits one observation. It must be shorter than the lease's renew deadline, so that a reconcile that started
+	// as the leader does not overlap with the next leader for long. Optional; default: 5 seconds.
 	ViewTimeout time.Duration
 }
 
-// Reconciler advances the lifecycles of one kind of object. It is safe for concurrent use on different objects.
+// Reconciler reconciles one kind of object. It is safe for concurrent use on different objects.
 type Reconciler[O Object, V, E any] struct {
 	kind     Kind[O, V, E]
 	client   client.Client
@@ -62,7 +64,7 @@ type Reconciler[O Object, V, E any] struct {
 
 var _ reconcile.Reconciler = &Reconciler[Object, any, any]{}
 
-// New makes a Reconciler. Register it with SetupWithManager, or call Reconcile directly.
+// New returns a Reconciler. Register it with SetupWithManager, or call Reconcile directly.
 func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O, V, E] {
 	r := &Reconciler[O, V, E]{
 		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
@@ -95,11 +97,12 @@ const (
 	defaultViewTimeout = 5 * time.Second
 )
 
-// Reconcile runs one pass over one object.
+// Reconcile reconciles one object.
 //
-// Its result says when to look again by itself: at the earliest of an action's wish, a poll, a deadline and a back-off.
-// Its error is about the object as a whole (the API server or the cache cannot be read or written); the trouble of a
-// single lifecycle backs off by itself and is not returned, so that it holds back no other. A conflict is neither.
+// The result requeues the object at the earliest of an action's LookAgain, a poll interval, a deadline and the end of a
+// back-off. An error concerns the object as a whole: the API server or the cache cannot be read or written. The failure of a
+// single lifecycle is retried with its own back-off and is not returned, so that it does not delay other lifecycles. A conflict
+// and a stale cache are not errors: the object is requeued.
 func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	object := r.kind.New()
 	if err := r.client.Get(ctx, request.NamespacedName, object); err != nil {
@@ -116,7 +119,7 @@ func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.R
 		// The watch reports the deletion, or the object that has the name now.
 		return reconcile.Result{RequeueAfter: gonePause}, nil
 	case apierrors.IsConflict(err), errors.Is(err, ErrBehind):
-		// The object was written in between, or the cache is behind: the next pass sees it. Neither is a failure.
+		// The object was written in the meantime, or the cache is stale. The next reconcile reads the new version.
 		return reconcile.Result{RequeueAfter: barrierPause}, nil
 	default:
 		return reconcile.Result{}, err
@@ -128,7 +131,7 @@ func (r *Reconciler[O, V, E]) forget(key types.NamespacedName) {
 	r.drop(r.memories.forget(key))
 }
 
-// drop forgets an object that is gone.
+// drop releases the state that the process keeps for a deleted object.
 func (r *Reconciler[O, V, E]) drop(old *memory) {
 	if old == nil {
 		return
@@ -143,7 +146,7 @@ func (r *Reconciler[O, V, E]) drop(old *memory) {
 	}
 }
 
-// run is one pass over one object.
+// run reconciles one object that exists.
 func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration, error) {
 	key := client.ObjectKeyFromObject(object)
 	m, replaced := r.memories.of(key, object.GetUID())
@@ -168,7 +171,7 @@ func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration,
 	return p.advance(ctx)
 }
 
-// onePass is what one pass over one object works with.
+// onePass is the scope of one reconcile of one object.
 type onePass[O Object, V, E any] struct {
 	*Reconciler[O, V, E]
 	object O
@@ -176,11 +179,12 @@ type onePass[O Object, V, E any] struct {
 	now    time.Time
 	in     pass.In[O, V, E]
 	wake   wake
-	// proof of the bookmark, as far as this pass has one.
+	// proof that the persisted state is current, as far as this reconcile has obtained it.
 	proof proof
 }
 
-// advance decides, then commits an edge, or else acts, repairs, applies and shows.
+// advance evaluates the lifecycles. It commits the transitions that are due; without one it runs actions, repairs and applies
+// children, and writes the changed status.
 func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
 	step, err := pass.Decide(p.in)
 	if err != nil {
@@ -211,7 +215,7 @@ func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
 	return p.next(&step), nil
 }
 
-// defects tells of the machines that could not decide; the other lifecycles go on.
+// defects records the lifecycles whose machine failed to decide. The other lifecycles are reconciled.
 func (p *onePass[O, V, E]) defects(ctx context.Context, step *pass.Step[V, E]) {
 	for i := range step.Standings {
 		s := &step.Standings[i]
@@ -224,12 +228,12 @@ func (p *onePass[O, V, E]) defects(ctx context.Context, step *pass.Step[V, E]) {
 	}
 }
 
-// writer writes children once the bookmark is proven current: a non-empty write is an action.
+// writer returns a writer of children that requires a current persisted state before its first write.
 func (p *onePass[O, V, E]) writer() *childWriter {
 	return &childWriter{children: p.children, owner: p.object, prove: func(ctx context.Context) error { return p.proven(ctx, false) }}
 }
 
-// proven fails with ErrBehind while the bookmark is not known to be current.
+// proven returns ErrBehind while the persisted state is not known to be current.
 func (p *onePass[O, V, E]) proven(ctx context.Context, live bool) error {
 	if p.proof.current && (p.proof.live || !live) {
 		return nil
@@ -245,7 +249,7 @@ func (p *onePass[O, V, E]) proven(ctx context.Context, live bool) error {
 	return nil
 }
 
-// scaled is a declared time as this process takes it.
+// scaled returns a declared duration multiplied by the deadline scale.
 func (p *onePass[O, V, E]) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * p.scale)
 }
@@ -263,14 +267,15 @@ func (p *onePass[O, V, E]) view(ctx context.Context, needs []transitions.Need, l
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	var view V
-	err := guarded(ctx, "looking", func() (err error) {
+	err := guarded(ctx, "observing", func() (err error) {
 		view, err = p.kind.View(ctx, p.object, look)
 		return err
 	})
 	return view, err
 }
 
-// maxAge of an observation: as declared while a lifecycle that needs it is under way, the resync interval while all rest.
+// maxAge returns the maximum age of an observation: as declared while a lifecycle that needs it is under way, and the resync
+// interval while all of them rest.
 func (p *onePass[O, V, E]) maxAge(need transitions.Need) time.Duration {
 	age := p.scaled(p.kind.Resync)
 	for _, lc := range p.in.Lifecycles {

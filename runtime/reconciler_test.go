@@ -13,7 +13,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-func TestEdgesAreWrites(t *testing.T) {
+func TestReconcilerWritesOncePerTransition(t *testing.T) {
 	for name, change := range map[string]func(*api.TurnstileSpec){
 		"a new object":           func(*api.TurnstileSpec) {},
 		"another model":          func(s *api.TurnstileSpec) { s.Model = "B" },
@@ -48,7 +48,7 @@ func TestEdgesAreWrites(t *testing.T) {
 	}
 }
 
-// edgesOf counts the transitions in the histories, loops unfolded.
+// edgesOf returns the number of transitions in the histories, loops unfolded.
 func edgesOf(r *rig) int {
 	n := 0
 	for _, l := range r.gate().Status.Lifecycles {
@@ -59,7 +59,7 @@ func edgesOf(r *rig) int {
 	return n
 }
 
-func TestOneArmAtATimeInOrder(t *testing.T) {
+func TestReconcilerRunsLifecyclesInOrder(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	done := len(r.world.Log(gateKey))
@@ -70,7 +70,7 @@ func TestOneArmAtATimeInOrder(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenWhileFactsStay(t *testing.T) {
+func TestReconcilerWritesNothingWhileFactsAreUnchanged(t *testing.T) {
 	eachVisit(t, func(r *rig, _ turnstile.Visit) {
 		r.writes = nil
 		for range 20 {
@@ -82,7 +82,7 @@ func TestNothingIsWrittenWhileFactsStay(t *testing.T) {
 	})
 }
 
-func TestEveryStateLooksAgain(t *testing.T) {
+func TestReconcilerRequeuesInEveryState(t *testing.T) {
 	eachVisit(t, func(r *rig, v turnstile.Visit) {
 		want := 5 * time.Second
 		if v.State == turnstile.Settled || v.State == turnstile.Lit {
@@ -94,7 +94,7 @@ func TestEveryStateLooksAgain(t *testing.T) {
 	})
 }
 
-func TestASpecChangeIsActedUponInTheNextPass(t *testing.T) {
+func TestReconcilerActsOnASpecChangeInTheNextReconcile(t *testing.T) {
 	eachVisit(t, func(r *rig, v turnstile.Visit) {
 		if v.State == "Locating" {
 			r.spec(func(s *api.TurnstileSpec) { s.Model = "C" })
@@ -106,7 +106,7 @@ func TestASpecChangeIsActedUponInTheNextPass(t *testing.T) {
 		}
 		r.spec(func(s *api.TurnstileSpec) { s.Model, s.Lamp = "C", "blue" })
 		r.advance(time.Second)
-		r.pass() // one edge per pass: the two lifecycles take turns
+		r.pass() // one transition per reconcile: the two lifecycles take turns
 		r.pass()
 		entry := r.entry(v.Lifecycle)
 		switch {
@@ -119,7 +119,7 @@ func TestASpecChangeIsActedUponInTheNextPass(t *testing.T) {
 	})
 }
 
-func TestEveryStateEndsAlikeWhateverIsLost(t *testing.T) {
+func TestReconcilerConvergesFromEveryStateAfterALoss(t *testing.T) {
 	losses := map[string]func(*rig, turnstile.Visit){
 		"nothing":     func(*rig, turnstile.Visit) {},
 		"the process": func(r *rig, _ turnstile.Visit) { r.restart() },
@@ -163,7 +163,8 @@ func (r *rig) damage(v turnstile.Visit, do func(*lifecyclev1.Lifecycle)) {
 	})
 }
 
-// wantEffects of an object that was made with model A and has come to rest with what it wants now: each arm once.
+// wantEffects returns the effects on an object that was created with model A and has settled with its current spec: each arm
+// once.
 func wantEffects(r *rig) []string {
 	want := []string{"seal A"}
 	if model := r.gate().Spec.Model; model != "A" {
@@ -172,7 +173,7 @@ func wantEffects(r *rig) []string {
 	return want
 }
 
-func TestAnUnknownStateIsLocatedAndReported(t *testing.T) {
+func TestReconcilerInfersAndReportsAnUnknownState(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.told()
@@ -190,7 +191,7 @@ func TestAnUnknownStateIsLocatedAndReported(t *testing.T) {
 	}
 }
 
-func TestAnUnknownStateThatCannotBeLocatedYetIsStalled(t *testing.T) {
+func TestReconcilerStallsOnAnUnknownStateThatCannotBeInferred(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.site(func(s *turnstile.Site) { s.Slow = true })
@@ -205,7 +206,7 @@ func TestAnUnknownStateThatCannotBeLocatedYetIsStalled(t *testing.T) {
 	}
 }
 
-func TestAStateOfAnEarlierReleaseIsMigrated(t *testing.T) {
+func TestReconcilerMigratesAStateOfAnEarlierRelease(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.damage(turnstile.Visit{Lifecycle: "lamp"}, func(e *lifecyclev1.Lifecycle) { e.State = turnstile.Burning })
@@ -216,7 +217,7 @@ func TestAStateOfAnEarlierReleaseIsMigrated(t *testing.T) {
 	}
 }
 
-func TestADeletedObjectIsLeftAlone(t *testing.T) {
+func TestReconcilerIgnoresAnObjectUnderDeletion(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	object := r.gate()
@@ -233,7 +234,7 @@ func TestADeletedObjectIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestSpeakingInTurns(t *testing.T) {
+func TestReconcilerTakesTransitionsInTurns(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.spec(func(s *api.TurnstileSpec) { s.Model, s.Lamp = "B", "green" })

@@ -28,9 +28,10 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Recorder writes each event of its own, once, and at once. The recorder of client-go folds events that differ in their note
-// alone into a series: the second node of a roll would not be told of, and the series is written again minutes later, when the
-// object has long been at rest. It is a Runnable of its manager, and safe for concurrent use. It never blocks.
+// Recorder writes each event as a separate object, once and immediately. The recorder of client-go folds events that differ
+// only in their note into a series: the event of a roll's second node would be lost, and the series is written again minutes
+// later, when the object has long been at rest. A Recorder is a Runnable of its manager, is safe for concurrent use and never
+// blocks.
 type Recorder struct {
 	scheme     *k8sruntime.Scheme
 	mapper     meta.RESTMapper
@@ -49,17 +50,17 @@ type Recorder struct {
 var _ events.EventRecorder = &Recorder{}
 
 const (
-	// queuedEvents wait while the API server is slow or away, some 10 MB of them; what comes on top is dropped, with a word in
-	// the log when that begins and when it is over.
+	// queuedEvents is the capacity of the queue while the API server is slow or unreachable, about 10 MB. Further events are
+	// dropped; the log shows when that starts and when it ends.
 	queuedEvents = 10000
-	// sayAgain is how long the same words about the same object are not repeated: a refusal that is tried anew every minute
-	// is news only once.
+	// sayAgain is the time for which an event with the same words about the same object is not repeated: a rejected write that
+	// is retried every minute is reported once.
 	sayAgain = 10 * time.Minute
-	// remembered is how many events are compared.
+	// remembered is the number of events that are compared.
 	remembered = 4096
 )
 
-// NewRecorder makes the recorder of a manager, which runs it. The controller is who reports, for example "detent".
+// NewRecorder returns a recorder that the manager runs. controller is the reporting controller, for example "detent".
 func NewRecorder(mgr ctrl.Manager, controller string) (*Recorder, error) {
 	web, err := typedeventsv1.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
@@ -85,11 +86,11 @@ func newRecorder(
 	}
 }
 
-// maxInstance is what the API takes as a reporting instance.
+// maxInstance is the limit of the API for a reporting instance, in bytes.
 const maxInstance = 128
 
-// Eventf implements events.EventRecorder. Events of an object that has no kind in the scheme are dropped, with a word in the
-// log, since an event about nothing cannot be written.
+// Eventf implements events.EventRecorder. An event of an object whose kind is not in the scheme cannot be written: it is
+// dropped and the log names it.
 func (r *Recorder) Eventf(regarding, related k8sruntime.Object, eventType, reason, action, note string, args ...any) {
 	event, err := r.compose(regarding, related)
 	if err != nil {
@@ -132,7 +133,8 @@ func (r *Recorder) compose(regarding, related k8sruntime.Object) (*eventsv1.Even
 	return event, nil
 }
 
-// reference to an object by the version that the API server prefers, since `kubectl events --for` compares it.
+// reference returns a reference in the version that the API server prefers, because `kubectl events --for` compares the
+// version.
 func (r *Recorder) reference(object k8sruntime.Object) (*corev1.ObjectReference, error) {
 	ref, err := reference.GetReference(r.scheme, object)
 	if err != nil {
@@ -144,7 +146,7 @@ func (r *Recorder) reference(object k8sruntime.Object) (*corev1.ObjectReference,
 	return ref, nil
 }
 
-// moment is the time, a little later for each event so that no two have one name.
+// moment returns the time, at least a nanosecond after the previous result, so that event names are unique.
 func (r *Recorder) moment() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,7 +158,7 @@ func (r *Recorder) moment() time.Time {
 	return at
 }
 
-// words of an event, by which repetitions are known.
+// words identify an event for the detection of repetitions.
 type words struct {
 	regarding            corev1.ObjectReference
 	kind, reason, action string
@@ -173,11 +175,11 @@ func (r *Recorder) saidBefore(e *eventsv1.Event) bool {
 	return false
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: a replica that waits has nothing to tell, and whatever it does
-// tell must not wait for the lease.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. A replica that waits for the lease sends no events, and the
+// events of the leader must not wait for the lease.
 func (r *Recorder) NeedLeaderElection() bool { return false }
 
-// Start writes events until ctx ends, and what is queued then, unless the API server does not take it at once.
+// Start writes events until ctx is done. It then writes the queued events until the first failure or the end of the timeout.
 func (r *Recorder) Start(ctx context.Context) error {
 	for {
 		select {
@@ -195,7 +197,7 @@ func (r *Recorder) Start(ctx context.Context) error {
 	}
 }
 
-// lastWords is how long the end of the process waits for one event.
+// lastWords is the time limit for the queued events at the end of the process.
 const lastWords = time.Second
 
 func (r *Recorder) flush(ctx context.Context) {
@@ -213,13 +215,13 @@ func (r *Recorder) flush(ctx context.Context) {
 	}
 }
 
-// write an event; while the API server is away it is tried again for about half a minute.
+// write writes an event. Transient errors are retried for about half a minute.
 func (r *Recorder) write(ctx context.Context, event *eventsv1.Event) error {
 	backoff := utilwait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.25, Steps: 5}
 	for {
 		err := r.create(ctx, event)
 		if err == nil || apierrors.IsAlreadyExists(err) {
-			return nil // an answer may have been lost
+			return nil // the response to an earlier attempt may have been lost
 		}
 		if !passing(err) || backoff.Steps == 0 {
 			return fmt.Errorf("writing an event: %w", err)
@@ -232,7 +234,7 @@ func (r *Recorder) write(ctx context.Context, event *eventsv1.Event) error {
 	}
 }
 
-// passing says whether an error may be gone the next time.
+// passing reports whether an error is transient.
 func passing(err error) bool {
 	var told apierrors.APIStatus
 	return !errors.As(err, &told) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||

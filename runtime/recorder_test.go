@@ -19,7 +19,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// wire is an API server for events that answers as it is told.
+// wire is an API server for events with scripted answers.
 type wire struct {
 	answers chan error
 	created chan *eventsv1.Event
@@ -41,7 +41,7 @@ func newWire(answers ...error) *wire {
 
 var somebody = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "orders", UID: "u"}}
 
-// nothingPreferred is an API server that prefers no version of anything.
+// nothingPreferred is an API server without preferred versions.
 var nothingPreferred = meta.NewDefaultRESTMapper(nil)
 
 func recording(t *testing.T, w *wire) (*Recorder, *clocktesting.FakeClock) {
@@ -60,7 +60,7 @@ func recording(t *testing.T, w *wire) (*Recorder, *clocktesting.FakeClock) {
 	return r, clk
 }
 
-func TestEachEventIsWrittenOnItsOwn(t *testing.T) {
+func TestRecorderWritesEachEventSeparately(t *testing.T) {
 	w := newWire(nil, nil, nil)
 	r, clk := recording(t, w)
 	say := func(node string) {
@@ -91,7 +91,7 @@ func TestEachEventIsWrittenOnItsOwn(t *testing.T) {
 	}
 }
 
-func TestAnEventNamesTheVersionThatTheServerPrefers(t *testing.T) {
+func TestRecorderReferencesThePreferredVersion(t *testing.T) {
 	newer := schema.GroupVersion{Group: "autoscaling", Version: "v2"}
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{newer})
 	mapper.Add(newer.WithKind("HorizontalPodAutoscaler"), meta.RESTScopeNamespace)
@@ -103,7 +103,7 @@ func TestAnEventNamesTheVersionThatTheServerPrefers(t *testing.T) {
 	}
 }
 
-func TestAnEventOutlivesAnAbsentServer(t *testing.T) {
+func TestRecorderRetriesWhileTheServerIsUnreachable(t *testing.T) {
 	refused := apierrors.NewBadRequest("no such thing")
 	for name, tc := range map[string]struct {
 		answers []error
@@ -137,7 +137,7 @@ func TestAnEventOutlivesAnAbsentServer(t *testing.T) {
 	}
 }
 
-func TestEventsAreDroppedRatherThanWaitedFor(t *testing.T) {
+func TestRecorderDropsEventsInsteadOfBlocking(t *testing.T) {
 	w := newWire()
 	r := newRecorder(clientgoscheme.Scheme, nothingPreferred, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
 	for i := range queuedEvents + 10 {
@@ -153,7 +153,7 @@ func TestEventsAreDroppedRatherThanWaitedFor(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAProcessWritesWhatIsQueued(t *testing.T) {
+func TestRecorderWritesQueuedEventsAtTheEnd(t *testing.T) {
 	w := newWire(nil, nil)
 	r := newRecorder(clientgoscheme.Scheme, nothingPreferred, "detent", clocktesting.NewFakeClock(time.Now()), w.create)
 	r.Eventf(somebody, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}, "Normal", "R", "a", "one")

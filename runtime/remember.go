@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memory is all that a Reconciler knows besides the API: what is lost when its process dies. A test that explores what may
-// happen takes it along from state to state with Remember and Recall; nothing else needs it.
+// Memory is the state that a Reconciler keeps outside the API, which is lost when its process ends. Exploration carries it from
+// state to state with Remember and Recall. Production code does not need it.
 type Memory struct {
 	objects map[types.UID]*memory
 	keys    map[types.NamespacedName]types.UID
@@ -18,7 +18,7 @@ type Memory struct {
 	marks   map[types.UID]map[childKey]mark
 }
 
-// Remember copies what the Reconciler knows, that of its Slots and Children included.
+// Remember copies the state of the Reconciler, including that of its Slots and Children.
 func (r *Reconciler[O, V, E]) Remember() *Memory {
 	m := &Memory{objects: map[types.UID]*memory{}, slots: map[types.UID]slot{}, marks: map[types.UID]map[childKey]mark{}}
 	r.memories.mu.Lock()
@@ -40,8 +40,8 @@ func (r *Reconciler[O, V, E]) Remember() *Memory {
 	return m
 }
 
-// Recall makes the Reconciler know what was remembered and nothing else; nil means nothing at all, as after a start. It must not
-// run while the Reconciler does.
+// Recall replaces the state of the Reconciler. Nil means the empty state after a start. It must not be called during a
+// reconcile.
 func (r *Reconciler[O, V, E]) Recall(m *Memory) {
 	if m == nil {
 		m = &Memory{}
@@ -84,9 +84,9 @@ func (m *memory) clone() *memory {
 	return &c
 }
 
-// AppendCanonical appends what decides how the Reconciler goes on, as relations: whether a write of ours was seen, never which
-// revision it had; how long something lasted in steps that matter, never when it began. cached is the revision of the object
-// as its cache shows it, by UID.
+// AppendCanonical appends the part of the state that affects further reconciles, as relations: whether a write of ours was
+// observed instead of its revision, and how long a condition has lasted in the relevant steps instead of its start. cached
+// returns the revision of the object in the cache, by UID.
 func (m *Memory) AppendCanonical(dst []byte, now time.Time, cached func(types.UID) uint64) []byte {
 	if m == nil {
 		return append(dst, 0)
@@ -144,12 +144,12 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 }
 
 func (t *trouble) appendCanonical(dst []byte, now time.Time) []byte {
-	const most = 3 // from then on only the pauses grow
+	const most = 3 // further failures only lengthen the back-off
 	dst = append(dst, byte(min(t.failures, most)), bit(t.last != ""), bit(t.defect() != ""))
 	return appendUntil(dst, t.notBefore, now)
 }
 
-// appendUntil tells how much is left until then: nothing, a moment, a while, or long.
+// appendUntil appends how much time is left: none, up to two seconds, up to a minute, or more.
 func appendUntil(dst []byte, until, now time.Time) []byte {
 	left := until.Sub(now)
 	switch {

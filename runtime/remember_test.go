@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What a process knows comes back with Recall: the write that its cache has not shown yet, and that nothing is known.
-func TestRecallBringsBackWhatWasRemembered(t *testing.T) {
+// Recall restores what a process knows: the write that its cache has not shown yet, and the empty state.
+func TestRecallRestoresTheRememberedState(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	seen := func(types.UID) uint64 { return 1 } // older than anything that was written

@@ -27,7 +27,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-// rig is one turnstile on an in-memory API server, with a clock that moves only when told.
+// rig is one turnstile on an in-memory API server, with a clock that only the test moves.
 type rig struct {
 	*testing.T
 	world    *turnstile.World
@@ -42,11 +42,12 @@ type rig struct {
 
 	// writes are the requests that changed something, in order, such as "status" or "delete gate-arm-0".
 	writes []string
-	// liveGets counts reads of the turnstile itself that went past the cache.
+	// liveGets counts reads of the turnstile that bypassed the cache.
 	liveGets int
-	// refuse, if set, answers a write before the server sees it; lose answers in place of the server after it was carried out.
+	// refuse, if set, answers a write before the server receives it. lose replaces the server's response to a write that was
+	// carried out.
 	refuse, lose func(write string) error
-	// prune, if set, drops from a status what the server's schema does not know before it is stored.
+	// prune, if set, removes fields that the server's schema does not contain from a status before it is stored.
 	prune func(*api.TurnstileStatus)
 	uids  int
 }
@@ -60,11 +61,11 @@ var gateKey = types.NamespacedName{Namespace: namespace, Name: gate}
 
 func newRig(t *testing.T, change ...func(*rig)) *rig {
 	t.Helper()
-	t.Parallel() // a rig shares nothing with another
+	t.Parallel() // rigs share no state
 	return newLoneRig(t, change...)
 }
 
-// newLoneRig is newRig for a test that runs by itself.
+// newLoneRig is newRig for a test that does not run in parallel.
 func newLoneRig(t *testing.T, change ...func(*rig)) *rig {
 	t.Helper()
 	scheme := k8sruntime.NewScheme()
@@ -100,10 +101,10 @@ func newLoneRig(t *testing.T, change ...func(*rig)) *rig {
 	return r
 }
 
-// restart forgets everything that a process remembers.
+// restart drops everything that a process keeps in memory.
 func (r *rig) restart() { r.Reconciler = lifecycle.New(r.kind, r.options) }
 
-// record notes every write and lets a test refuse it or lose its answer.
+// record notes every write and lets a test refuse it or lose its response.
 func (r *rig) record() interceptor.Funcs {
 	around := func(write string, do func() error) error {
 		if r.refuse != nil {
@@ -138,7 +139,7 @@ func (r *rig) record() interceptor.Funcs {
 	}
 }
 
-// updateSub stores the object pruned and answers with what is stored.
+// updateSub stores the object pruned and returns the stored version.
 func (r *rig) updateSub(ctx context.Context, c client.SubResourceClient, o client.Object, opts ...client.SubResourceUpdateOption) error {
 	sent, ok := o.(*api.Turnstile)
 	if r.prune == nil || !ok {
@@ -164,7 +165,8 @@ func (r *rig) liveReader() client.Reader {
 	})
 }
 
-// laggingCache answers reads of frozen objects with what they were when they were frozen, and does not show a hidden ConfigMap.
+// laggingCache answers reads of frozen objects with their versions when they were frozen, and does not return a hidden
+// ConfigMap.
 type laggingCache struct {
 	client.WithWatch
 	frozen map[string]client.Object
@@ -208,7 +210,7 @@ func (c *laggingCache) List(ctx context.Context, list client.ObjectList, opts ..
 	return nil
 }
 
-// freeze keeps showing what the named ConfigMap is now.
+// freeze makes the cache return the current version of the named ConfigMap until it is thawed.
 func (r *rig) freeze(name string) {
 	r.Helper()
 	m := &corev1.ConfigMap{}
@@ -219,7 +221,7 @@ func (r *rig) freeze(name string) {
 	r.cache.frozen[name] = m
 }
 
-// freezeGate keeps showing what the turnstile is now.
+// freezeGate makes the cache return the current version of the turnstile until it is thawed.
 func (r *rig) freezeGate() { r.cache.frozen[gate] = r.gate() }
 
 func (r *rig) thaw() { clear(r.cache.frozen) }
@@ -247,7 +249,7 @@ func (r *rig) gate() *api.Turnstile {
 	return got
 }
 
-// entry of a lifecycle; its zero value if there is none.
+// entry returns the entry of a lifecycle, or its zero value.
 func (r *rig) entry(name string) lifecyclev1.Lifecycle {
 	r.Helper()
 	for _, e := range r.gate().Status.Lifecycles {
@@ -258,7 +260,7 @@ func (r *rig) entry(name string) lifecyclev1.Lifecycle {
 	return lifecyclev1.Lifecycle{}
 }
 
-// until passes, moving the clock to each wish to look again, until the lifecycles stand in these states.
+// until reconciles at every requeue, moving the clock, until the lifecycles are in these states.
 func (r *rig) until(model, lamp string) {
 	r.Helper()
 	var path []string
@@ -275,7 +277,7 @@ func (r *rig) until(model, lamp string) {
 	r.Fatalf("never came to %s %s; walked %q", model, lamp, path)
 }
 
-// rest passes until both lifecycles rest and nothing is written any more.
+// rest reconciles until both lifecycles rest and no write follows.
 func (r *rig) rest() {
 	r.Helper()
 	for range 200 {
@@ -291,7 +293,7 @@ func (r *rig) rest() {
 
 func (r *rig) advance(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
 
-// spec changes what is wanted, as a person would.
+// spec changes the spec, as a user does.
 func (r *rig) spec(change func(*api.TurnstileSpec)) {
 	r.Helper()
 	object := r.gate()
@@ -302,7 +304,7 @@ func (r *rig) spec(change func(*api.TurnstileSpec)) {
 	}
 }
 
-// status changes what is stored, as no one should.
+// status changes the stored status, as no user should.
 func (r *rig) status(change func(*api.TurnstileStatus)) {
 	r.Helper()
 	object := r.gate()
@@ -339,7 +341,7 @@ func (r *rig) condition(kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// told drains the events so far.
+// told returns the events since the last call.
 func (r *rig) told() []string {
 	var out []string
 	for {
@@ -385,7 +387,7 @@ func (r *rig) visit(v turnstile.Visit) {
 	r.quiet()
 }
 
-// quiet passes until nothing was written for longer than a changed projection may be held back.
+// quiet reconciles until nothing was written for longer than projectionPause.
 func (r *rig) quiet() {
 	r.Helper()
 	last, at := len(r.writes), r.clock.Now()

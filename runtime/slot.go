@@ -10,31 +10,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// doubt is how long a disruption of unknown outcome keeps others out: the API server itself ends a request after a minute,
-// so that after this the live view says whether it happened.
+// doubt is how long a disruption with an unknown outcome keeps the lock. The API server ends a request after a minute, so that
+// a live observation after this time shows whether the disruption happened.
 const doubt = time.Minute
 
-// Slots hold the single disruption slot of each object. One serves all controllers of a process that disrupt the same
-// object's children. What they remember only makes them stricter: a grant rests on what is unavailable in a live view, so that
-// after a restart looking is enough. All of it can be lost at any moment.
+// Slots holds one disruption lock per object. All controllers of a process that disrupt the same children share one. Its state
+// only makes grants stricter: a grant depends on the availability in a live snapshot, which is sufficient after a restart. The
+// state can be lost at any time.
 type Slots struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*slot
 }
 
-// slot of one object.
+// slot is the disruption lock of one object.
 type slot struct {
-	// round counts beginnings and ends of disruptions. A view that was begun in an earlier round may not show the last one.
+	// round counts starts and ends of disruptions. A snapshot that was started in an earlier round may not show the last one.
 	round uint64
-	// target of the disruption that is under way or whose outcome is unknown; empty if there is none.
+	// target of the disruption that is in flight or whose outcome is unknown; empty if there is none.
 	target string
-	// instance that stood behind the target when it was granted.
+	// instance of the target when the lock was granted.
 	instance string
-	// until is when the doubt about the outcome ends; zero while the request is under way.
+	// until is when an unknown outcome stops holding the lock; zero while the request is in flight.
 	until time.Time
 }
 
-// doubtful says whether the target may still be disrupted although it does not show.
+// doubtful reports whether the target may be disrupted although the snapshot does not show it.
 func (s *slot) doubtful(live *Availability, now time.Time) bool {
 	switch {
 	case s.target == "":
@@ -47,17 +47,18 @@ func (s *slot) doubtful(live *Availability, now time.Time) bool {
 	return now.Before(s.until)
 }
 
-// NewSlots makes the slots of a process.
+// NewSlots returns the disruption locks of a process.
 func NewSlots() *Slots { return &Slots{byUID: map[types.UID]*slot{}} }
 
-// Forget drops the slot of an object that is gone.
+// Forget drops the lock of a deleted object.
 func (s *Slots) Forget(owner types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.byUID, owner)
 }
 
-// round is asked before a live view is begun, and handed to take with that view.
+// round returns the current round of the owner. Call it before a live observation is started and pass it to take with its
+// snapshot.
 func (s *Slots) round(owner types.UID) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,11 +68,12 @@ func (s *Slots) round(owner types.UID) uint64 {
 	return 0
 }
 
-// take grants the slot to a target, or says why not: only if nothing else is unavailable, as seen since the last disruption.
+// take grants the lock to a target, or returns why not. The lock is granted only if the snapshot is newer than the last
+// disruption and no other member is unavailable.
 //
-// When nothing serves there is nothing to protect, and a target that is shown to serve no client takes nothing away: then only
-// what is in the middle of a restart is waited for, so that two lost nodes cannot block each other's repair for ever. A target
-// never blocks itself, so that a crash loop cannot hold the slot against its own repair.
+// If no member serves, there is nothing to protect; a target that is shown to serve no client takes no capacity away. In both
+// cases only members in the middle of a restart prevent the grant, so that two lost nodes cannot block each other's repair for
+// ever. A target never prevents its own grant, so that a crash loop cannot block its own repair.
 func (s *Slots) take(owner types.UID, target string, live Availability, round uint64, now time.Time) (why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,9 +85,9 @@ func (s *Slots) take(owner types.UID, target string, live Availability, round ui
 	if one.target != target {
 		switch {
 		case one.doubtful(&live, now):
-			return "whether " + one.target + " was disturbed is not known yet"
+			return "the outcome of the disruption of " + one.target + " is not known yet"
 		case one.round != round:
-			return "the last look is older than the last disruption"
+			return "the observation is older than the last disruption"
 		}
 	}
 	if others := live.blocking(target); len(others) > 0 {
@@ -99,7 +101,8 @@ func (s *Slots) take(owner types.UID, target string, live Availability, round ui
 	return ""
 }
 
-// give ends a disruption: what became of it shows in live views that are begun from now on, unless its outcome is unknown.
+// give ends a disruption with its outcome. Observations that are started afterwards show the effect, unless the outcome is
+// unknown.
 func (s *Slots) give(owner types.UID, outcome error, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +118,7 @@ func (s *Slots) give(owner types.UID, outcome error, now time.Time) {
 	one.target, one.until = "", time.Time{}
 }
 
-// unknownOutcome says whether a request that failed may have been carried out all the same.
+// unknownOutcome reports whether a request that failed may have been executed.
 func unknownOutcome(err error) bool {
 	if err == nil || errors.Is(err, ErrWait) || errors.Is(err, ErrBehind) {
 		return false
@@ -127,7 +130,7 @@ func unknownOutcome(err error) bool {
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsUnexpectedServerError(err)
 }
 
-// list shows at most three names.
+// list joins at most three names.
 func list(names []string) string {
 	const shown = 3
 	if len(names) <= shown {

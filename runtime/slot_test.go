@@ -16,31 +16,31 @@ import (
 
 const owner = "owner"
 
-// available is a member that takes its full part.
+// available returns a member with its full function.
 func available(name string) Member {
 	return Member{Name: name, Running: true, Ready: true, Serving: transitions.Yes, InSync: true}
 }
 
-// lapsed is a member that runs and is not ready; nothing is known of whether it serves.
+// lapsed returns a member that runs and is not ready. Whether it serves is unknown.
 func lapsed(name string) Member { return Member{Name: name, Running: true, InSync: true} }
 
-// behind is a member that has not caught up.
+// behind returns a member that is not in sync.
 func behind(name string) Member {
 	m := available(name)
 	m.InSync = false
 	return m
 }
 
-// shown is the member, which the data system reports as serving.
+// shown returns the member as serving, by report of the data system.
 func shown(m Member) Member { m.Serving = transitions.Yes; return m }
 
-// dead is the member, which the data system reports as serving no client.
+// dead returns the member as serving no client, by report of the data system.
 func dead(m Member) Member { m.Serving = transitions.No; return m }
 
-// at is the member with that instance.
+// as returns the member with that instance.
 func as(instance string, m Member) Member { m.Instance = instance; return m }
 
-// of are three members, of which these are as they are given.
+// of returns three members, of which the given ones replace the default.
 func of(given ...Member) Availability {
 	a := Availability{Members: given}
 	for _, name := range []string{"a", "b", "c"} {
@@ -51,7 +51,7 @@ func of(given ...Member) Availability {
 	return a
 }
 
-// nothing is of, where nothing serves.
+// nothing is of while no member serves.
 func nothing(given ...Member) Availability {
 	a := of(given...)
 	a.NothingServing = true
@@ -90,7 +90,7 @@ func TestDisruptionLockGrants(t *testing.T) {
 	}
 }
 
-func TestTheSlotAsksForAViewYoungerThanTheLastDisruption(t *testing.T) {
+func TestDisruptionLockRequiresASnapshotNewerThanTheLastDisruption(t *testing.T) {
 	s := NewSlots()
 	round := s.round(owner)
 	if why := s.take(owner, "a", Availability{}, round, noon); why != "" {
@@ -102,7 +102,7 @@ func TestTheSlotAsksForAViewYoungerThanTheLastDisruption(t *testing.T) {
 		round  uint64
 		want   string
 	}{
-		{"another, while the first is under way", "b", s.round(owner), "whether a was disturbed is not known yet"},
+		{"another, while the first is under way", "b", s.round(owner), "the outcome of the disruption of a is not known yet"},
 		{"the same again", "a", round, ""},
 	}
 	for _, step := range steps {
@@ -112,10 +112,10 @@ func TestTheSlotAsksForAViewYoungerThanTheLastDisruption(t *testing.T) {
 	}
 	during := s.round(owner)
 	s.give(owner, nil, noon)
-	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Availability{}, during, noon)); diff != "" {
+	if diff := cmp.Diff("the observation is older than the last disruption", s.take(owner, "b", Availability{}, during, noon)); diff != "" {
 		t.Errorf("a view from the middle (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff("the last look is older than the last disruption", s.take(owner, "b", Availability{}, round, noon)); diff != "" {
+	if diff := cmp.Diff("the observation is older than the last disruption", s.take(owner, "b", Availability{}, round, noon)); diff != "" {
 		t.Errorf("a view from before (-want +got):\n%s", diff)
 	}
 	if why := s.take(owner, "b", Availability{}, s.round(owner), noon); why != "" {
@@ -123,7 +123,7 @@ func TestTheSlotAsksForAViewYoungerThanTheLastDisruption(t *testing.T) {
 	}
 }
 
-func TestAnUnknownOutcomeKeepsOthersOut(t *testing.T) {
+func TestDisruptionLockIsHeldAfterAnUnknownOutcome(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for name, c := range map[string]struct {
 		outcome error
@@ -159,16 +159,16 @@ func TestAnUnknownOutcomeKeepsOthersOut(t *testing.T) {
 	}
 }
 
-func TestAnotherInstanceEndsTheDoubt(t *testing.T) {
+func TestDisruptionLockIsReleasedByAnotherInstance(t *testing.T) {
 	for name, c := range map[string]struct {
 		after Availability
 		want  string
 	}{
-		"the same instance":           {of(as("1", available("a")), as("1", available("b"))), "whether a was disturbed is not known yet"},
+		"the same instance":           {of(as("1", available("a")), as("1", available("b"))), "the outcome of the disruption of a is not known yet"},
 		"another instance":            {of(as("2", available("a")), as("1", available("b"))), ""},
 		"another that is not up yet":  {of(as("2", Member{Name: "a"})), "not available: a"},
 		"gone":                        {of(Member{Name: "a"}), "not available: a"},
-		"a kind that does not say so": {Availability{}, "whether a was disturbed is not known yet"},
+		"a kind that does not say so": {Availability{}, "the outcome of the disruption of a is not known yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewSlots()
@@ -183,7 +183,7 @@ func TestAnotherInstanceEndsTheDoubt(t *testing.T) {
 	}
 }
 
-func TestASlotIsAnObjects(t *testing.T) {
+func TestDisruptionLockIsPerObject(t *testing.T) {
 	s := NewSlots()
 	if why := s.take(owner, "a", Availability{}, 0, noon); why != "" {
 		t.Fatal(why)

@@ -19,14 +19,16 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// StatusPruned is the reason of Ready and Stalled while the API server stores the status without parts of what was written.
+// StatusPruned is the reason of Ready and Stalled while the API server stores the status without some of the fields that were
+// written.
 const StatusPruned = "StatusPruned"
 
-// prunedBackoff is the pause before the status is written again. A pruned status is repaired by an admin, never by a retry.
+// prunedBackoff is the back-off of status writes after pruning. An admin has to install the right definitions; a retry does not
+// help.
 func prunedBackoff() states.Backoff { return states.Backoff{Min: 10 * time.Second} }
 
-// compareStored compares the status that the API server answered a write with to the one that was sent, and backs the object off
-// if fields are missing. Writes while the object is backed off say nothing new.
+// compareStored compares the status in the API server's response with the one that was sent, and backs off the object if fields
+// are missing. Writes during the back-off are not compared.
 func (p *onePass[O, V, E]) compareStored(ctx context.Context, sent, stored O) {
 	t := &p.memory.pruned
 	if p.now.Before(t.notBefore) {
@@ -52,8 +54,8 @@ func (p *onePass[O, V, E]) compareStored(ctx context.Context, sent, stored O) {
 	}
 }
 
-// stopPruned ends the pass, after a repair of lost children, while the object is backed off because the API server prunes its
-// status: every transition would be lost and taken again.
+// stopPruned ends the reconcile while the object is backed off because the API server prunes its status: every transition would
+// be lost and taken again. Lost children are repaired first.
 func (p *onePass[O, V, E]) stopPruned(ctx context.Context) bool {
 	t := &p.memory.pruned
 	if !p.now.Before(t.notBefore) {
@@ -64,7 +66,7 @@ func (p *onePass[O, V, E]) stopPruned(ctx context.Context) bool {
 		p.repair(ctx, view, p.writer())
 	}
 	if err := p.showUndecided(ctx, StatusPruned, t.last); err != nil && !apierrors.IsConflict(err) {
-		log.FromContext(ctx).Error(err, "that the status is pruned cannot be shown")
+		log.FromContext(ctx).Error(err, "cannot show in the status that it is pruned")
 	}
 	return true
 }
@@ -83,7 +85,7 @@ func statusFields(object client.Object) any {
 	return decoded.Status
 }
 
-// lostFields lists the paths that sent has and stored lacks or holds with another value.
+// lostFields returns the paths that sent has and that stored lacks or holds with another value.
 func lostFields(path string, sent, stored any) []string {
 	switch s := sent.(type) {
 	case map[string]any:

@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-func TestAPrunedStatusStopsTransitions(t *testing.T) {
+func TestCompareStoredStopsTransitionsOnAPrunedStatus(t *testing.T) {
 	tests := map[string]struct {
 		prune func(*api.TurnstileStatus)
 		names string
@@ -93,7 +93,7 @@ func TestAPrunedStatusStopsTransitions(t *testing.T) {
 	}
 }
 
-func TestAnotherWriterOfTheStatusIsNoPruning(t *testing.T) {
+func TestCompareStoredAcceptsAnotherWriter(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })

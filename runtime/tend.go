@@ -19,8 +19,8 @@ import (
 // ChildrenFailed is the reason of the Warning that shows why children could not be repaired or applied.
 const ChildrenFailed = "ChildrenFailed"
 
-// tend repairs what was lost and, unless an action has just changed the world, applies what is desired. What fails is tried
-// again with back-off and shown; it holds back no lifecycle and hides nothing from the status.
+// tend repairs lost children and applies the desired ones, unless an action has just executed an effect. A failure is shown and
+// retried with back-off. It delays no lifecycle and does not replace the rest of the status.
 func (p *onePass[O, V, E]) tend(ctx context.Context, view V, acted bool) {
 	write := p.writer()
 	repaired := p.repair(ctx, view, write)
@@ -32,9 +32,9 @@ func (p *onePass[O, V, E]) tend(ctx context.Context, view V, acted bool) {
 	}
 }
 
-// repairBefore repairs before the transitions of this pass are written: children are written only while the persisted state is
-// proven current, and whatever becomes of the write, this pass has repaired. The first entries of an object come before its first
-// repair, unless they cannot be written.
+// repairBefore repairs children before the transitions of this reconcile are written. Children are written only while the
+// persisted state is proven current, which it may not be after the write; and a rejected write must not prevent the repair. The
+// first entries of an object are written before its first repair, unless that write fails.
 func (p *onePass[O, V, E]) repairBefore(ctx context.Context, step *pass.Step[V, E]) {
 	for i := range step.Moved {
 		if step.Moved[i].Move.From == "" && p.memory.refusal.failures == 0 {
@@ -44,7 +44,7 @@ func (p *onePass[O, V, E]) repairBefore(ctx context.Context, step *pass.Step[V, 
 	p.repair(ctx, step.View, p.writer())
 }
 
-// repair says whether what was lost is there again, as far as can be seen.
+// repair reports whether the lost children are restored, as far as the snapshot shows.
 func (p *onePass[O, V, E]) repair(ctx context.Context, view V, write Writer) bool {
 	if p.kind.Repair == nil {
 		return true
@@ -52,8 +52,8 @@ func (p *onePass[O, V, E]) repair(ctx context.Context, view V, write Writer) boo
 	return p.attempt(ctx, &p.memory.repairing, "repairing", func() error { return p.kind.Repair(ctx, p.object, view, write) })
 }
 
-// attempt to bring children about, unless the last one failed a short while ago. It says whether it succeeded. A cache that is
-// behind and a write that somebody else was faster with are no failures.
+// attempt runs one step on the children, unless it is backed off, and reports whether it succeeded. A stale cache and a
+// conflict cause a requeue and do not count as failures.
 func (p *onePass[O, V, E]) attempt(ctx context.Context, t *trouble, doing string, do func() error) bool {
 	if p.now.Before(t.notBefore) {
 		p.wake.at(t.notBefore, p.now)
@@ -75,13 +75,13 @@ func (p *onePass[O, V, E]) attempt(ctx context.Context, t *trouble, doing string
 		t.notBefore = p.now.Add(pause)
 		p.wake.in(pause)
 		p.metrics.failed(p.kind.Name, "", "")
-		log.FromContext(ctx).Info("children cannot be brought about and will be tried again", "failures", t.failures,
+		log.FromContext(ctx).Info("children could not be written; will retry", "failures", t.failures,
 			"after", pause.String(), "error", t.last)
 	}
 	return false
 }
 
-// untended is the warning that shows the trouble with children, if there is any.
+// untended appends the Warning about failed children, if there is any.
 func (p *onePass[O, V, E]) untended(own []metav1.Condition) []metav1.Condition {
 	var troubles []string
 	for _, t := range []*trouble{&p.memory.repairing, &p.memory.applying} {

@@ -15,7 +15,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-func TestALostChildComesBackAsItLastRanInEveryState(t *testing.T) {
+func TestRepairRestoresALostChildInEveryState(t *testing.T) {
 	eachVisit(t, func(r *rig, _ turnstile.Visit) {
 		arm := types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}
 		lost := &corev1.ConfigMap{}
@@ -35,7 +35,7 @@ func TestALostChildComesBackAsItLastRanInEveryState(t *testing.T) {
 	})
 }
 
-func TestFailingChildrenHideNothing(t *testing.T) {
+func TestChildrenFailedHidesNothing(t *testing.T) {
 	r := newRig(t)
 	start := r.clock.Now()
 	r.site(func(s *turnstile.Site) { s.Fails["apply"] = errors.New("quota exceeded") })
@@ -59,8 +59,8 @@ func TestFailingChildrenHideNothing(t *testing.T) {
 	}
 }
 
-// What is newly wanted and cannot be had does not keep what was lost away.
-func TestFailingToApplyDoesNotHoldARepairBack(t *testing.T) {
+// Desired children that cannot be applied do not delay the repair of lost ones.
+func TestRepairIsNotDelayedByAFailingApply(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.site(func(s *turnstile.Site) { s.Fails["apply"] = errors.New("quota exceeded") })
@@ -81,7 +81,7 @@ func TestFailingToApplyDoesNotHoldARepairBack(t *testing.T) {
 	}
 }
 
-func TestApplyWaitsForFactsThatAnActionHasChanged(t *testing.T) {
+func TestApplyIsSkippedAfterAnAction(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Replacing))
 	applied, apply := 0, r.kind.Apply
@@ -104,7 +104,7 @@ func TestApplyWaitsForFactsThatAnActionHasChanged(t *testing.T) {
 	}
 }
 
-func TestARepairThatFailsAtRestIsTriedAgainSoon(t *testing.T) {
+func TestRepairThatFailsAtRestIsRetriedSoon(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	lost := &corev1.ConfigMap{}
@@ -131,7 +131,7 @@ func TestARepairThatFailsAtRestIsTriedAgainSoon(t *testing.T) {
 	}
 }
 
-func TestARepairLooksAgain(t *testing.T) {
+func TestRepairRequeues(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	lost := &corev1.ConfigMap{}

@@ -11,7 +11,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// toyFacts are those of the machines below: how often they were asked.
+// toyFacts are the facts of the machines below: how often they were observed.
 type toyFacts struct{ Now time.Time }
 
 type (
@@ -39,7 +39,7 @@ func bindToy(t *testing.T, name string, states []toyState, rows []toyRow, maxEdg
 	})
 }
 
-// panicking is a lifecycle whose only guard panics, unless it has healed.
+// panicking is a lifecycle whose only guard panics until it is healed.
 func panicking(t *testing.T, healed *bool) turnstile.Lifecycle {
 	t.Helper()
 	broken := toyGuard{Name: "broken", Doc: "never says anything", Want: "nothing", Ask: func(*toyFacts, struct{}) transitions.Verdict {
@@ -56,7 +56,7 @@ func panicking(t *testing.T, healed *bool) turnstile.Lifecycle {
 		}, 0)
 }
 
-// spinning is a lifecycle that goes round for ever without making progress.
+// spinning is a lifecycle that moves in a loop without progress.
 func spinning(t *testing.T) turnstile.Lifecycle {
 	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()
@@ -72,13 +72,13 @@ func spinning(t *testing.T) turnstile.Lifecycle {
 	}, 6)
 }
 
-// greedy is a lifecycle whose action wants two disruptions at once.
+// greedy is a lifecycle whose action requests two disruptions at once.
 func greedy(t *testing.T) turnstile.Lifecycle {
 	t.Helper()
 	return atWork(t, "greedy", func() []turnstile.Effect { return []turnstile.Effect{{Op: "shove", Arm: "0"}, {Op: "shove", Arm: "1"}} })
 }
 
-// sweeping is a lifecycle that takes dirt away for good.
+// sweeping is a lifecycle that removes dirt for good.
 func sweeping(t *testing.T, dirty *bool) turnstile.Lifecycle {
 	t.Helper()
 	return atWork(t, "sweeping", func() []turnstile.Effect {
@@ -89,7 +89,7 @@ func sweeping(t *testing.T, dirty *bool) turnstile.Lifecycle {
 	})
 }
 
-// atWork is a lifecycle that goes to work and stays there. Its action takes something away.
+// atWork is a lifecycle that goes to work and stays there. Its action disrupts a member.
 func atWork(t *testing.T, name string, do func() []turnstile.Effect) turnstile.Lifecycle {
 	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()
@@ -108,7 +108,7 @@ func atWork(t *testing.T, name string, do func() []turnstile.Effect) turnstile.L
 		}, 0)
 }
 
-// knocking is a lifecycle whose action knocks on every pass until the door is open. Nothing but the bookmark says that it need not.
+// knocking is a lifecycle whose action knocks in every reconcile until the door is open. Only the persisted state ends it.
 func knocking(t *testing.T, open *bool) turnstile.Lifecycle {
 	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()

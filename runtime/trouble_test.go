@@ -9,7 +9,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-func TestTheTroubleOfAnActionHasOneLine(t *testing.T) {
+func TestTroubleOfAnActionHasOneEntry(t *testing.T) {
 	line := func(guard string) lifecyclev1.WaitingFor { return lifecyclev1.WaitingFor{Guard: guard} }
 	var eight []lifecyclev1.WaitingFor
 	for i := range 8 {

@@ -7,14 +7,14 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// wake collects wishes to look again and keeps the earliest.
+// wake collects requeue delays and keeps the shortest.
 type wake struct {
 	soonest time.Duration
 	set     bool
 }
 
 func (w *wake) in(d time.Duration) {
-	d = max(d, time.Millisecond) // zero would mean "never" to the work queue
+	d = max(d, time.Millisecond) // zero would mean no requeue
 	if !w.set || d < w.soonest {
 		w.soonest, w.set = d, true
 	}
@@ -22,7 +22,7 @@ func (w *wake) in(d time.Duration) {
 
 func (w *wake) at(t, now time.Time) { w.in(t.Sub(now)) }
 
-// next is when to look again: no state waits for a wake-up that nobody sends.
+// next returns the delay of the requeue. Every state has one, so that none depends on a watch event alone.
 func (p *onePass[O, V, E]) next(step *pass.Step[V, E]) time.Duration {
 	p.wake.in(p.scaled(p.kind.Resync))
 	for i := range step.Standings {

@@ -11,7 +11,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-func TestEveryDeclaredTimeFollowsTheScale(t *testing.T) {
+func TestDeadlineScaleAppliesToEveryDeclaredTime(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.options.DeadlineScale = 0.1 })
 	r.visit(inState(t, turnstile.AwaitingArm))
 	if got := r.pass().RequeueAfter; got != 500*time.Millisecond {
@@ -28,7 +28,7 @@ func TestEveryDeclaredTimeFollowsTheScale(t *testing.T) {
 	}
 }
 
-func TestAnActionWakesItsObject(t *testing.T) {
+func TestReconcilerRequeuesAfterAnAction(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
@@ -38,7 +38,7 @@ func TestAnActionWakesItsObject(t *testing.T) {
 	}
 }
 
-func TestGoingRoundWithoutProgressSlowsDownAndStalls(t *testing.T) {
+func TestReconcilerSlowsAndStallsALoopWithoutProgress(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.kind.Lifecycles = append(r.kind.Lifecycles, spinning(r.T)) })
 	start := r.clock.Now()
 	for r.clock.Now().Sub(start) < 30*time.Minute {
@@ -55,7 +55,7 @@ func TestGoingRoundWithoutProgressSlowsDownAndStalls(t *testing.T) {
 	}
 }
 
-func TestAGenerationIsObservedOnlyWhenAllHaveDecided(t *testing.T) {
+func TestReconcilerObservesAGenerationOnceAllLifecyclesDecided(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.site(func(s *turnstile.Site) { s.SealErr = turnstile.ErrUnreachable })
@@ -74,7 +74,7 @@ func TestAGenerationIsObservedOnlyWhenAllHaveDecided(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeThatIsUnknownAtRestIsShownLikeAnyWait(t *testing.T) {
+func TestReconcilerShowsAnUnknownOutcomeAtRest(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.site(func(s *turnstile.Site) { s.SealErr = turnstile.ErrUnreachable })
@@ -113,7 +113,7 @@ func TestAnOutcomeThatIsUnknownAtRestIsShownLikeAnyWait(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsOnlyPendingAtRestIsNotShown(t *testing.T) {
+func TestReconcilerDoesNotShowAPendingAnswerAtRest(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.site(func(s *turnstile.Site) { s.Slow = true })

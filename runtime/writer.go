@@ -13,26 +13,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// Writer writes the children of one object. Every write carries a precondition, so that nothing newer is overwritten and
-// nothing but the object that was seen is removed, and is remembered, so that a cache that has not seen it is noticed.
+// Writer writes the children of one object. Every write carries a precondition, so that it neither overwrites a newer version
+// nor deletes another object of the same name. Every write is recorded, so that a cache that does not show it yet is detected.
 type Writer interface {
-	// Own makes the object that this writer writes for the controlling owner of the child: its deletion takes the child
-	// along, and changes of the child wake it. Not for children that hold data or identity.
+	// Own sets the writer's object as controlling owner of the child. The child is deleted with its owner, and changes of the
+	// child enqueue the owner. Not for children that hold data or identity.
 	Own(child client.Object) error
-	// Create fails with AlreadyExists, which callers that name their children treat as a reason to look again.
+	// Create creates the object. It fails with AlreadyExists if the name is taken; the caller then requeues.
 	Create(ctx context.Context, object client.Object) error
-	// Try asks the API server whether it would create the object, and creates nothing. The answer is its own, as it comes.
+	// Try sends a dry run of the create. It returns the API server's error unwrapped.
 	Try(ctx context.Context, object client.Object) error
-	// Update replaces the object if its resourceVersion is still the newest.
+	// Update replaces the object. It fails with a conflict unless its resourceVersion is the newest.
 	Update(ctx context.Context, object client.Object) error
-	// Delete removes the object if its UID and resourceVersion are still those.
+	// Delete deletes the object. It fails with a conflict unless its UID and resourceVersion match. A missing object is no
+	// error.
 	Delete(ctx context.Context, object client.Object) error
-	// Evict asks for the pod to go, if its UID is still that. A refusal by a disruption budget is ErrWait.
+	// Evict requests the eviction of the pod with this UID. A refusal by a disruption budget is ErrWait. A missing pod is no
+	// error.
 	Evict(ctx context.Context, pod *corev1.Pod) error
 }
 
-// Writer writes the owner's children. Before the first write, prove must agree (nil means that nothing needs proof);
-// its error ends the write.
+// Writer returns a writer of the owner's children. prove is called before each write and its error ends the write. A nil prove
+// means that no proof is required.
 func (c *Children) Writer(owner client.Object, prove func(context.Context) error) Writer {
 	return &childWriter{children: c, owner: owner, prove: prove}
 }
@@ -41,7 +43,7 @@ type childWriter struct {
 	children *Children
 	owner    client.Object
 	prove    func(context.Context) error
-	// writes that were carried out.
+	// writes is the number of writes that succeeded.
 	writes int
 }
 

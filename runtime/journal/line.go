@@ -1,5 +1,5 @@
-// Package journal is the record of decisions, one JSON line each: what was seen, where the lifecycle stood, which edge it took.
-// Another build replays it, and tells which objects would take another edge.
+// Package journal records decisions as JSON lines: the facts, the persisted state of the lifecycle, and the transition that was
+// taken. Another build replays the lines and lists the objects for which it would decide differently.
 package journal
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Format of the lines that this build writes and reads.
+// Format is the version of the lines that this build writes and reads.
 const Format = 1
 
-// MaxLine is how many bytes a line takes at most. Facts that are larger are left out, and the line says so.
+// MaxLine is the maximum size of a line in bytes. Larger facts are left out, and Problem says so.
 const MaxLine = 256 << 10
 
 // Line is one decision about one lifecycle.
@@ -34,20 +34,20 @@ type Line struct {
 	UID        string `json:"uid"`
 	Generation int64  `json:"generation"`
 	Lifecycle  string `json:"lifecycle"`
-	// Machine that decided, as in the status: name, @sha256: and the digest of its graph.
+	// Machine that decided, as in the status: its name, "@sha256:" and the digest of its graph.
 	Machine string `json:"machine"`
 
-	// Entry that was decided upon; nil if there was none.
+	// Entry is the persisted state before the decision; nil if there was none.
 	Entry *Entry `json:"entry"`
-	// Edge that was taken and committed; nil if the lifecycle stayed.
+	// Edge is the transition that was committed; nil if the lifecycle stayed.
 	Edge *Edge `json:"edge"`
-	// Facts as the machine saw them.
+	// Facts that the machine observed, encoded as JSON.
 	Facts json.RawMessage `json:"facts,omitempty"`
-	// Problem says why the facts are missing.
+	// Problem is why the facts are missing.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Entry is the bookmark, as far as deciding needs it.
+// Entry is the part of the persisted state that a decision depends on.
 type Entry struct {
 	State     string               `json:"state"`
 	Memo      map[string]string    `json:"memo,omitempty"`
@@ -62,7 +62,7 @@ type Edge struct {
 	Memo  map[string]string `json:"memo,omitempty"`
 }
 
-// EntryOf a stored lifecycle, or nil.
+// EntryOf returns the entry of a stored lifecycle, or nil.
 func EntryOf(stored *lifecyclev1.Lifecycle) *Entry {
 	if stored == nil {
 		return nil
@@ -70,7 +70,7 @@ func EntryOf(stored *lifecyclev1.Lifecycle) *Entry {
 	return &Entry{State: stored.State, Memo: stored.Memo, EnteredAt: stored.EnteredAt.UTC(), Attempt: stored.Attempt}
 }
 
-// EdgeOf a move, or nil.
+// EdgeOf returns the edge of a move, or nil.
 func EdgeOf(move *machines.Move) *Edge {
 	if move == nil {
 		return nil
@@ -78,7 +78,7 @@ func EdgeOf(move *machines.Move) *Edge {
 	return &Edge{Event: move.Event, To: move.To, Memo: move.Memo}
 }
 
-// equal says whether two edges are one. A memo without entries is none.
+// equal reports whether two edges are the same. Empty data equals no data.
 func (e *Edge) equal(other *Edge) bool {
 	if e == nil || other == nil {
 		return e == other
@@ -97,7 +97,7 @@ func (e *Edge) String() string {
 	return strings.Join(parts, " ")
 }
 
-// object names the lifecycle that the line is about.
+// object names the lifecycle of the line.
 func (l *Line) object() string {
 	name := l.Name
 	if l.Namespace != "" {
@@ -121,10 +121,12 @@ type Writer struct {
 	broken bool
 }
 
-// NewWriter writes to out, a line per call to Write. A line that cannot be written is lost: failed is told of the first in a row.
+// NewWriter returns a Writer to out, which gets one line per call to Write. A line that cannot be written is lost. failed is
+// called for the first of consecutive errors; nil ignores them.
 func NewWriter(out io.Writer, failed func(error)) *Writer { return &Writer{out: out, failed: failed} }
 
-// Note writes one line, with the facts coded as JSON. What they hold is what guards see: a machine keeps secrets out of its facts.
+// Note writes one line, with the facts encoded as JSON. The facts contain what guards read: a machine must keep secrets out of
+// them.
 func (w *Writer) Note(line Line, facts any) {
 	line.Format = Format
 	text, err := encode(line, facts)

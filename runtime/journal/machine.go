@@ -15,26 +15,28 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Machine of this build that lines are replayed against.
+// Machine is a machine of this build that lines are replayed against.
 type Machine interface {
 	// Name of the machine.
 	Name() string
-	// Replay decides a line anew. An error says why it cannot: the state is unknown, the facts are other ones than this build's.
+	// Replay decides a line with this build. It returns an error if it cannot: the state is unknown, or the facts are not those
+	// of this build.
 	Replay(line *Line) (Outcome, error)
 }
 
-// Outcome of a line that was decided anew.
+// Outcome of the replay of one line.
 type Outcome struct {
-	// Now is the edge that this build takes; nil if the lifecycle stays.
+	// Now is the transition that this build takes; nil if the lifecycle stays.
 	Now *Edge
-	// Why it is another one than the line's: what guards say. Empty if it is the same.
+	// Why the transition differs from the line's: the answers of the guards. Empty if it is the same.
 	Why []string
-	// Reshaped lists the fields of the facts that this build has and the journal's had not, or the other way round.
+	// Reshaped lists the fields of the facts that only this build or only the journal has.
 	Reshaped []string
 }
 
-// Of makes a machine replayable. Its facts must code as JSON, which plain exported fields and transitions.Fact do. restore fills
-// in what a journal does not hold, such as a table of the operator's own; nil if there is nothing of the sort.
+// Of returns a machine for replay. Its facts must encode as JSON, as plain exported fields and transitions.Fact do. restore
+// sets what a journal does not contain, such as a table that the operator is built with. Optional; default: nothing is
+// restored.
 func Of[F, M, E any](machine *machines.Machine[F, M, E], restore func(facts *F)) Machine {
 	return &replayed[F, M, E]{machine: machine, def: machine.Definition(), restore: restore}
 }
@@ -49,7 +51,7 @@ func (r *replayed[F, M, E]) Name() string { return r.def.Name }
 
 var errNoFacts = errors.New("the line holds no facts")
 
-// Replay decides a line anew.
+// Replay decides a line with this build.
 func (r *replayed[F, M, E]) Replay(line *Line) (Outcome, error) {
 	var out Outcome
 	var facts F
@@ -80,8 +82,8 @@ func (r *replayed[F, M, E]) Replay(line *Line) (Outcome, error) {
 	return out, nil
 }
 
-// known says whether this build has the state, or knows what became of it. That it has not is worth telling apart: the object
-// would be located anew.
+// known reports as an error that this build has neither the state nor a migration from it: the state of the object would be
+// inferred again, which is worth a separate reason.
 func (r *replayed[F, M, E]) known(line *Line) error {
 	state := line.state()
 	if state == "" || state == machines.Locating || r.def.Migrations[state] != "" {
@@ -92,7 +94,7 @@ func (r *replayed[F, M, E]) known(line *Line) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("this build has no state %q and no migration from it: the lifecycle would be located anew", state)
+	return fmt.Errorf("this build has no state %q and no migration from it: the state would be inferred again", state)
 }
 
 func (r *replayed[F, M, E]) look(line *Line, facts *F) machines.Look[E] {
@@ -101,7 +103,7 @@ func (r *replayed[F, M, E]) look(line *Line, facts *F) machines.Look[E] {
 	})
 	ask := machines.Ask{Now: line.At}
 	for _, need := range r.def.Needs {
-		ask.Needs = append(ask.Needs, need.Name) // what was not asked for says so itself
+		ask.Needs = append(ask.Needs, need.Name) // a fact that was not requested is null in the line
 	}
 	var entry *lifecyclev1.Lifecycle
 	if e := line.Entry; e != nil {
@@ -112,7 +114,8 @@ func (r *replayed[F, M, E]) look(line *Line, facts *F) machines.Look[E] {
 	return lc.Look(machines.Question[struct{}, *F]{View: facts, UID: line.UID, Generation: line.Generation, Entry: entry, Ask: ask})
 }
 
-// decide takes the edge that a pass would take. Only an action is turned back, so that it is asked where the line says that it was.
+// decide returns the transition that a reconcile would take. The precondition of an action is evaluated only where the line
+// says that it was: only there did an action run.
 func decide[E any](look machines.Look[E], line *Line) (*Edge, error) {
 	decision := look.Decide()
 	if decision.Err == nil && decision.Move == nil && decision.MayAct && line.Edge != nil && line.Edge.Event == machines.EventTurnedBack {
@@ -129,7 +132,7 @@ func decide[E any](look machines.Look[E], line *Line) (*Edge, error) {
 	return EdgeOf(decision.Move), nil
 }
 
-// why says what the guards of both edges say today.
+// why returns the answers that the guards of both transitions give in this build.
 func (r *replayed[F, M, E]) why(line *Line, facts *F, now *Edge) (out []string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -183,7 +186,7 @@ func saidOf[F, M any](t *machines.Transition[F, M], facts *F, memo M) string {
 	return worded(t.Event, t.Choose.Guard.Name, verdict)
 }
 
-// said is what keeps a guard from saying yes, or that it does.
+// said returns the answer of the guard: what keeps it from saying yes, or that it says yes.
 func said[F, M any](of string, guard transitions.Guard[F, M], facts *F, memo M) string {
 	var parts []string
 	for _, b := range guard.Blockers(facts, memo) {
@@ -206,7 +209,7 @@ func worded(of, guard string, v transitions.Verdict) string {
 	return text
 }
 
-// reshaped lists the fields that only the journal's facts, or only this build's, have.
+// reshaped lists the fields that only the journal's facts or only this build's facts have.
 func reshaped[F any](recorded json.RawMessage, facts *F) []string {
 	coded, err := json.Marshal(facts)
 	if err != nil {
@@ -228,7 +231,8 @@ func reshaped[F any](recorded json.RawMessage, facts *F) []string {
 	return out
 }
 
-// fields are the keys of an object and of the objects in it, but for those of maps within costly facts, whose keys are data.
+// fields returns the keys of an object and of the objects in it. It leaves out the keys of maps within costly facts, which are
+// data.
 func fields(text []byte) map[string]bool {
 	out := map[string]bool{}
 	var top map[string]json.RawMessage

@@ -11,32 +11,32 @@ import (
 	"time"
 )
 
-// Difference is an edge that this build would take in place of another, for one lifecycle of one object.
+// Difference is a transition that this build would take in place of another, for one lifecycle of one object.
 type Difference struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	Lifecycle string `json:"lifecycle"`
-	// State in which it was decided; empty for none.
+	// State in which the decision was made; empty for no persisted state.
 	State string `json:"state"`
-	// Then and Now are the edges; null means that the lifecycle stays.
+	// Then and Now are the transitions; null means that the lifecycle stays.
 	Then *Edge `json:"then"`
 	Now  *Edge `json:"now"`
-	// Why, by the guards of this build.
+	// Why lists the answers of this build's guards.
 	Why []string `json:"why"`
-	// Lines that differ so; First is when the first was written.
+	// Lines is the number of lines with this difference; First is when the first of them was written.
 	Lines int       `json:"lines"`
 	First time.Time `json:"first"`
 
 	object string
 }
 
-// Skipped are lines that could not be replayed.
+// Skipped counts lines that could not be replayed for one reason.
 type Skipped struct {
-	// Reason in words.
+	// Reason as a text.
 	Reason string `json:"reason"`
 	Lines  int    `json:"lines"`
-	// First is the number of the first such line.
+	// First is the number of the first such line, from 1.
 	First int `json:"first"`
 }
 
@@ -50,12 +50,12 @@ type Report struct {
 	To          time.Time    `json:"to"`
 	Differences []Difference `json:"differences"`
 	Skipped     []Skipped    `json:"skipped"`
-	// Reshaped are fields of facts that this build has and the journal's had not, or the other way round: where they matter, the
-	// lines were decided upon their zero values.
+	// Reshaped lists the fields of facts that only this build or only the journal has. The lines were replayed with the zero
+	// values of new fields.
 	Reshaped []string `json:"reshaped"`
 }
 
-// Replayed is how many lines were decided anew.
+// Replayed returns the number of lines that were replayed.
 func (r *Report) Replayed() int {
 	n := r.Same
 	for i := range r.Differences {
@@ -69,8 +69,8 @@ var (
 	errMachine = errors.New("this build has no such machine")
 )
 
-// Replay decides every line anew. What cannot be replayed is counted, with its reason, and does not end it; an error is one of
-// reading.
+// Replay replays every line against the machine of its name. A line that cannot be replayed is counted with its reason. An
+// error means that the journal could not be read.
 func Replay(in io.Reader, machines ...Machine) (Report, error) {
 	p := &playing{machines: machines, objects: map[string]bool{}}
 	p.report.Differences, p.report.Skipped, p.report.Reshaped = []Difference{}, []Skipped{}, []string{}
@@ -92,7 +92,7 @@ func Replay(in io.Reader, machines ...Machine) (Report, error) {
 	return p.report, nil
 }
 
-// playing is a replay under way.
+// playing is the state of one replay.
 type playing struct {
 	machines []Machine
 	objects  map[string]bool
@@ -170,7 +170,7 @@ func (p *playing) differs(line *Line, outcome *Outcome) {
 	})
 }
 
-// String is the report for a person.
+// String formats the report for the terminal.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d lines of %d objects", r.Lines, r.Objects)

@@ -23,7 +23,7 @@ import (
 type facts struct {
 	Wanted int
 	Level  transitions.Fact[int] `need:"level"`
-	// Floor is the operator's own and in no journal.
+	// Floor is restored by the build and is in no journal.
 	Floor *int `json:"-"`
 }
 
@@ -82,7 +82,7 @@ func build(t *testing.T, change func(*definition)) journal.Machine {
 
 var at = time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 
-// noted is a line as the writer writes it.
+// noted returns a line as the writer writes it.
 func noted(t *testing.T, state string, f any, edge *journal.Edge, change func(*journal.Line)) string {
 	t.Helper()
 	line := journal.Line{At: at, Kind: "Lamp", Namespace: "prod", Name: "hall", UID: "uid", Generation: 2, Lifecycle: "level", Machine: "toy@sha256:00000000", Edge: edge}
@@ -149,7 +149,7 @@ func TestReplay(t *testing.T) {
 		},
 		"an unknown state": {
 			line: noted(t, "Glowing", here, nil, nil), changed: unchanged,
-			skipped: `toy: this build has no state "Glowing" and no migration from it: the lifecycle would be located anew`,
+			skipped: `toy: this build has no state "Glowing" and no migration from it: the state would be inferred again`,
 		},
 		"a state that was migrated": {
 			line: noted(t, "Glowing", here, nil, nil), changed: func(d *definition) { d.Migrations = map[string]string{"Glowing": "Waiting"} },
@@ -199,7 +199,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func TestTheReportOfAReplay(t *testing.T) {
+func TestReportString(t *testing.T) {
 	low := facts{Wanted: 7, Level: transitions.Known(6, at)}
 	arrived := &journal.Edge{Event: "reached", To: "Settled"}
 	later := func(l *journal.Line) { l.At = at.Add(time.Hour) }
