@@ -20,7 +20,7 @@ const devLong = `Run a real etcd and kube-apiserver on loopback, the operator, s
 No root, no Docker, no cluster. Not for production.
 
 The programs of the control plane come from $KUBEBUILDER_ASSETS, or are built once from source, which takes some minutes.
-The operator runs as a process of its own and is started again when it ends. Ctrl-C stops everything and leaves nothing behind.`
+The operator runs as a separate process and is restarted when it ends. Ctrl-C stops everything and removes all files.`
 
 func newDevCommand() *cobra.Command {
 	o := dev.Options{}
@@ -28,8 +28,8 @@ func newDevCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "dev", Short: "Run everything on this machine: a real API server, the operator, a simulated world", Args: cobra.NoArgs, Long: devLong,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// With its output piped into a program, Ctrl-C ends that too; what is said afterwards reaches nobody, and must not
-			// end this process before it has cleared away.
+			// If the output is piped into a program, Ctrl-C ends that program too. A write to the closed pipe must not end this
+			// process before it has cleaned up.
 			signal.Ignore(syscall.SIGPIPE)
 			ctrl.SetLogger(logr.Discard())
 			klog.SetLogger(logr.Discard())
@@ -40,7 +40,7 @@ func newDevCommand() *cobra.Command {
 			if o.Table, err = versionTable(o.TableFile); err != nil {
 				return err
 			}
-			if o.TableFile != "" { // the manager runs elsewhere
+			if o.TableFile != "" { // the manager runs in another working directory
 				if o.TableFile, err = filepath.Abs(o.TableFile); err != nil {
 					return err
 				}
@@ -57,9 +57,9 @@ func newDevCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Dir, "dir", "", "directory under which everything is written while it runs; default: the one for temporary files")
-	flags.StringVar(&o.Keep, "keep", "", "directory to copy the logs to at the end; default: they go with everything else")
+	flags.StringVar(&o.Keep, "keep", "", "directory to copy the logs to at the end; default: the logs are removed with everything else")
 	flags.IntVar(&o.Port, "port", 0, "port of the API server; 0 for a free one")
-	flags.Float64Var(&o.Speed, "speed", 1, "simulated seconds that pass in a second; the operator's own times shrink with it")
+	flags.Float64Var(&o.Speed, "speed", 1, "simulated seconds per second; the operator's own durations shrink accordingly")
 	flags.StringVar(&o.TableFile, "kafka-versions", "", "file with the versions of Kafka that exist; default: the built-in table")
 	flags.BoolVar(&none, "no-examples", false, "apply no example resources")
 	return cmd

@@ -22,8 +22,8 @@ func newGraphCommand() *cobra.Command {
 	r := picture.Request{}
 	format, theme := string(picture.Text), string(graph.Light)
 	cmd := &cobra.Command{
-		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or where an object stands on it", Args: cobra.MaximumNArgs(1), Example: graphExample,
-		Long: "Draw a machine from the code that runs, or where an object stands on it.\n\nThe object is read from the cluster of the kubeconfig, or from files that were saved from one.",
+		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or the state of an object on it", Args: cobra.MaximumNArgs(1), Example: graphExample,
+		Long: "Draw a machine from the code that runs, or the state of an object on it.\n\nThe object is read from the cluster of the kubeconfig, or from files that were saved from one.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Format, r.Theme, r.Now = picture.Format(format), graph.Theme(theme), time.Now()
 			if r.Theme != graph.Light && r.Theme != graph.Dark {
@@ -50,15 +50,15 @@ func newGraphCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&format, "output", "o", format, "text, svg, mermaid, dot or json")
 	flags.StringVar(&theme, "theme", theme, "of an SVG: light or dark")
-	flags.StringSliceVarP(&r.Files, "filename", "f", nil, "files to find the object in, instead of the cluster; - is standard input")
-	flags.StringVar(&r.Lifecycle, "lifecycle", "", "lifecycle of the object; default: the one that its status sums up")
+	flags.StringSliceVarP(&r.Files, "filename", "f", nil, "files to read the object from, instead of the cluster; - is standard input")
+	flags.StringVar(&r.Lifecycle, "lifecycle", "", "lifecycle of the object; default: the one in its status.summary")
 	flags.StringVarP(&r.Cluster.Namespace, "namespace", "n", "", "namespace of the object; default: that of the kubeconfig's context")
 	flags.StringVar(&r.Cluster.Kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else ~/.kube/config")
 	flags.StringVar(&r.Cluster.Context, "context", "", "context of the kubeconfig")
 	return cmd
 }
 
-// noMachine says what could be drawn.
+// noMachine returns an error that lists the machines that can be drawn.
 func noMachine() error {
 	all, err := catalogue.Machines()
 	if err != nil {

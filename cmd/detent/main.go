@@ -1,5 +1,5 @@
-// Command detent drives the lifecycles of Kubernetes resources: the manager, a local world to try it in, and the commands
-// that show and foretell. As kubectl-detent it is a plugin of kubectl.
+// Command detent runs the operator: the manager, a local development environment, and commands that show the state of objects
+// and predict what the operator will do. Installed as kubectl-detent it is a plugin of kubectl.
 package main
 
 import (
@@ -18,13 +18,13 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal ends what does not end at the first
+	context.AfterFunc(ctx, stop) // restores the default handling, so that a second signal ends the process at once
 	code := run(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// exit is an end with a code of its own. A nil error has been told already, or is none.
+// exit is an error with an exit code. If err is nil, run prints nothing: there is no error, or it has already been printed.
 type exit struct {
 	code int
 	err  error
@@ -39,7 +39,7 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-// run runs one command line and returns its exit code.
+// run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root := newRoot(filepath.Base(args[0]))
 	root.SetArgs(args[1:])

@@ -22,7 +22,7 @@ import (
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
-// managerFlags are the flags of detent manager.
+// managerFlags are the flags of the command detent manager.
 type managerFlags struct {
 	options    operator.Options
 	kubeconfig string
@@ -55,28 +55,28 @@ func newManagerCommand() *cobra.Command {
 	flags, o := cmd.Flags(), &f.options
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else the service account of the pod, else ~/.kube/config")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "namespaces to watch; default: all")
-	flags.StringVar(&f.selector, "selector", "", "label selector of the Kafka resources to look after, with all that belongs to them; default: all. Managers that divide a fleet need different --lease-name")
+	flags.StringVar(&f.selector, "selector", "", "label selector of the Kafka resources to reconcile, with all that belongs to them; default: all. Managers that divide a fleet need different --lease-name")
 	flags.StringVar(&f.finalize, "finalize", string(kafka.FinalizeAutomatically), "who raises Kafka's metadata version after an upgrade: automatic or approval")
 	flags.StringVar(&f.versions, "kafka-versions", "", "file with the table of Kafka versions; default: the built-in one")
-	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "stretches every deadline, for slow clusters")
-	flags.IntVar(&o.Workers, "workers", 4, "resources of one kind that are worked on at once")
-	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "take turns with other replicas by a lease")
+	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "factor for every deadline, for slow clusters")
+	flags.IntVar(&o.Workers, "workers", 4, "maximum number of resources of one kind that are reconciled at once")
+	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "elect one leader among the replicas by a lease")
 	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
 	flags.StringVar(&o.LeaseName, "lease-name", operator.DefaultLeaseName, "name of the lease")
-	flags.DurationVar(&o.LeaseDuration, "lease-duration", operator.DefaultLeaseDuration, "how long a leader that is gone keeps the others waiting")
+	flags.DurationVar(&o.LeaseDuration, "lease-duration", operator.DefaultLeaseDuration, "how long the other replicas wait for a leader that does not renew its lease")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "127.0.0.1:8080", "address of the metrics endpoint; 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")
-	flags.StringVar(&o.KafkaProxy, "kafka-proxy", "", "HTTP proxy (host:port) that brokers are reached through, for a manager outside the pod network")
-	flags.BoolVar(&o.Adopt, "adopt", false, "run over CRDs and leases of another operator of the same API, which must be stopped")
-	flags.StringVar(&f.journal, "journal", "", "file to append decisions to as JSON lines, for detent replay; - is standard output; default: none is kept")
+	flags.StringVar(&o.KafkaProxy, "kafka-proxy", "", "HTTP proxy (host:port) for connections to brokers, for a manager outside the pod network")
+	flags.BoolVar(&o.Adopt, "adopt", false, "run with the CRDs and leases of another operator of the same API, which must be stopped")
+	flags.StringVar(&f.journal, "journal", "", "file to append decisions to as JSON lines, for detent replay; - is standard output; default: none")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
-	flags.IntVar(&f.verbosity, "v", 0, "verbosity of the log; 1 tells what every pass waits for")
-	flags.Float32Var(&f.qps, "kube-api-qps", 100, "requests per second to the API server, all kinds together")
+	flags.IntVar(&f.verbosity, "v", 0, "verbosity of the log; 1 logs what every reconcile waits for")
+	flags.Float32Var(&f.qps, "kube-api-qps", 100, "requests per second to the API server, for all kinds together")
 	return cmd
 }
 
-// openJournal opens the file that decisions are appended to, if there is one. It grows for as long as the manager runs: about one
-// line of some kilobytes per transition.
+// openJournal opens the file that decisions are appended to. An empty name means no journal, and - means out. The file grows as
+// long as the manager runs, by one line of some kilobytes per transition.
 func openJournal(name string, out io.Writer, o *operator.Options) (closeIt func() error, err error) {
 	closeIt = func() error { return nil }
 	if name == "" {
@@ -120,10 +120,10 @@ func (f *managerFlags) complete() (operator.Options, error) {
 	return o, nil
 }
 
-// selector of resources; nil for all.
+// selector parses a label selector. It returns nil, which selects all resources, for an empty text.
 func selector(text string) (apilabels.Selector, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil //nolint:nilnil // no selector is not a selector that takes nothing
+		return nil, nil //nolint:nilnil // a nil selector selects all resources
 	}
 	s, err := apilabels.Parse(text)
 	if err != nil {
@@ -132,7 +132,7 @@ func selector(text string) (apilabels.Selector, error) {
 	return s, nil
 }
 
-// versionTable reads the table of Kafka versions, or takes the built-in one.
+// versionTable reads the table of Kafka versions from a file. An empty name selects the built-in table.
 func versionTable(file string) (*versions.Table, error) {
 	if file == "" {
 		return versions.Embedded()
@@ -144,7 +144,7 @@ func versionTable(file string) (*versions.Table, error) {
 	return versions.Parse(data, file)
 }
 
-// restConfig of the cluster, by the rules of kubectl.
+// restConfig loads the configuration of the API server by the rules of kubectl.
 func restConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" && os.Getenv("KUBECONFIG") == "" {
 		if in, err := rest.InClusterConfig(); err == nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What cannot start says what, where and what to do, and ends with exit code 1.
-func TestManagerThatCannotStart(t *testing.T) {
+// The error of a manager that cannot start names the problem, the place and the remedy. The exit code is 1.
+func TestManagerCommandFailsWithExitCode1(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)

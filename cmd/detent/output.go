@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// checkOutput says what a person may ask for as the form of a report.
+// checkOutput returns an error if form is not a supported output format.
 func checkOutput(form string) error {
 	if form != "text" && form != "json" {
 		return fmt.Errorf("--output %q: it is either text or json", form)
@@ -15,12 +15,12 @@ func checkOutput(form string) error {
 	return nil
 }
 
-// printReport writes a report as it was asked for: in words, or as JSON.
+// printReport writes a report as text, or as JSON if form is json.
 func printReport(out io.Writer, form string, report any, text string) error {
 	var content bytes.Buffer
 	if form == "json" {
 		encoder := json.NewEncoder(&content)
-		encoder.SetEscapeHTML(false) // an arrow shall stay one
+		encoder.SetEscapeHTML(false) // keeps the arrows of the report readable
 		encoder.SetIndent("", "  ")
 		if err := encoder.Encode(report); err != nil {
 			return fmt.Errorf("encoding the report: %w", err)

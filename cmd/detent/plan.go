@@ -18,20 +18,20 @@ const planExample = `  detent plan -f cluster.yaml
   detent plan -f saved.yaml -f world.yaml -o json
   kubectl detent plan kafka/orders -n prod -f changed.yaml`
 
-const planLong = `Say what will happen to resources, before it happens. Nothing is applied, and no cluster is needed.
+const planLong = `Predict what the operator will do with resources. Nothing is applied, and no cluster is needed.
 
-The input is the resource with its status and whatever belongs to it: node pools, pods, ConfigMaps, claims. What is left out of
-it is absent; what the systems behind it would answer comes from a World document, and is healthy where that says nothing.
+The input is the resource with its status and all that belongs to it: node pools, pods, ConfigMaps, claims. What is left out of
+it is absent. A World document sets what the systems behind the API server would answer; by default they are healthy.
 The operator's own code runs on this in a simulated world, on a virtual clock, until everything rests or nothing more happens.
 
-Exit codes: 0 everything comes to rest, 2 something holds for a person or stalls, 1 the input cannot be read.`
+Exit codes: 0 every lifecycle comes to rest, 2 a lifecycle waits for a user or stalls, 1 the input cannot be read.`
 
 func newPlanCommand() *cobra.Command {
 	var files []string
 	var cluster objects.Cluster
 	output, finalize := "text", string(kafka.FinalizeAutomatically)
 	cmd := &cobra.Command{
-		Use: "plan -f FILE... | TYPE/NAME [-f CHANGED...]", Short: "Say what will happen, before it happens", Args: cobra.MaximumNArgs(1), Example: planExample, Long: planLong,
+		Use: "plan -f FILE... | TYPE/NAME [-f CHANGED...]", Short: "Predict what the operator will do", Args: cobra.MaximumNArgs(1), Example: planExample, Long: planLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := plan.Options{OperatorVersion: version, Finalizing: kafka.Finalizing(finalize)}
 			switch {
@@ -56,14 +56,14 @@ func newPlanCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&files, "filename", "f", nil, "files with the resources, or with changes to those of the cluster; - is standard input")
 	flags.StringVarP(&output, "output", "o", output, "text or json")
-	flags.StringVar(&finalize, "finalize", finalize, "who raises Kafka's metadata version, as the manager is told: automatic or approval")
+	flags.StringVar(&finalize, "finalize", finalize, "who raises Kafka's metadata version, as in the manager's flag: automatic or approval")
 	flags.StringVarP(&cluster.Namespace, "namespace", "n", "", "namespace of the object; default: that of the kubeconfig's context")
 	flags.StringVar(&cluster.Kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else ~/.kube/config")
 	flags.StringVar(&cluster.Context, "context", "", "context of the kubeconfig")
 	return cmd
 }
 
-// fetched are the object of the cluster and what belongs to it, with the changes laid over them.
+// fetched reads the object and what belongs to it from the cluster, and applies the changes to them.
 func fetched(ctx context.Context, cluster objects.Cluster, name string, changes []manifests.Manifest) ([]manifests.Manifest, error) {
 	meant, err := objects.Parse(name)
 	if err != nil {
@@ -76,7 +76,7 @@ func fetched(ctx context.Context, cluster objects.Cluster, name string, changes 
 	return manifests.Over(manifests.Live(there), changes, there[0].GetNamespace()), nil
 }
 
-// foretell plans and prints.
+// foretell computes a plan and prints it. It returns an exit error with the plan's exit code if that is not 0.
 func foretell(cmd *cobra.Command, read []manifests.Manifest, output string, o plan.Options) error {
 	in, err := plan.Read(cmd.Context(), read)
 	if err != nil {

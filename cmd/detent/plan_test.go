@@ -14,7 +14,7 @@ import (
 
 const situations = "../../internal/plan/testdata/cases/"
 
-// invoke runs a command line as a person does.
+// invoke runs a command line.
 func invoke(args ...string) (out, errs string, code int) {
 	var o, e bytes.Buffer
 	code = run(context.Background(), append([]string{"detent"}, args...), &o, &e)
@@ -60,7 +60,7 @@ func TestPlanCommand(t *testing.T) {
 	}
 }
 
-func TestPlanAsJSON(t *testing.T) {
+func TestPlanCommandWritesJSON(t *testing.T) {
 	out, _, code := invoke("plan", "-f", situations+"upgrade.yaml", "-o", "json")
 	var p struct {
 		Result  string
@@ -84,7 +84,7 @@ func TestPlanAsJSON(t *testing.T) {
 	}
 }
 
-func TestPlanOfSeveralFiles(t *testing.T) {
+func TestPlanCommandReadsSeveralFiles(t *testing.T) {
 	content, err := os.ReadFile(situations + "update-refused.yaml")
 	if err != nil {
 		t.Fatal(err)

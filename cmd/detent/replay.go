@@ -12,13 +12,13 @@ import (
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
-const replayLong = `Decide anew, with the machines of this binary, what a manager of another build decided, and tell which objects would take
-another edge. The journal is what detent manager --journal wrote. Nothing is applied, and no cluster is needed.
+const replayLong = `Repeat, with the machines of this binary, the decisions that a manager of another build made, and list the objects that would
+take another transition. The journal is what detent manager --journal wrote. Nothing is applied, and no cluster is needed.
 
-Lines that cannot be replayed are counted with their reason: another build's machine or state, facts that this build asks for
-and that one did not, lines that were cut off.
+Lines that cannot be replayed are counted by reason: a machine or state of another build, facts that this build needs and that
+the other build did not record, and truncated lines.
 
-Exit codes: 0 everything that was replayed is decided as before, 1 something is not, or nothing could be replayed.`
+Exit codes: 0 every replayed decision is the same, 1 a decision differs or nothing could be replayed.`
 
 const replayExample = `  detent manager --journal decisions.jsonl
   detent replay decisions.jsonl
@@ -27,7 +27,7 @@ const replayExample = `  detent manager --journal decisions.jsonl
 func newReplayCommand() *cobra.Command {
 	output, table := "text", ""
 	cmd := &cobra.Command{
-		Use: "replay FILE", Short: "Say which decisions of a journal this build would take otherwise", Args: cobra.ExactArgs(1), Long: replayLong, Example: replayExample,
+		Use: "replay FILE", Short: "List the decisions of a journal that this build would make differently", Args: cobra.ExactArgs(1), Long: replayLong, Example: replayExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
@@ -43,7 +43,7 @@ func newReplayCommand() *cobra.Command {
 			case report.Replayed() == 0:
 				return errors.New("nothing could be replayed: name the file that detent manager --journal wrote")
 			case len(report.Differences) > 0:
-				return fmt.Errorf("%d decisions would be other ones", report.Replayed()-report.Same)
+				return fmt.Errorf("%d decisions would differ", report.Replayed()-report.Same)
 			}
 			return nil
 		},

@@ -64,7 +64,7 @@ func TestReplayCommand(t *testing.T) {
 		errs string
 	}{
 		"as before":                  {args: []string{path("good")}, out: "\n       0 decided otherwise\n       0 not replayed\n"},
-		"otherwise":                  {args: []string{path("other")}, code: 1, out: "  then: path-clear to Refused\n  now:  path-forbidden to Refused\n  why:  path-forbidden: not(path-allowed) says yes\n", errs: "1 decisions would be other ones"},
+		"otherwise":                  {args: []string{path("other")}, code: 1, out: "  then: path-clear to Refused\n  now:  path-forbidden to Refused\n  why:  path-forbidden: not(path-allowed) says yes\n", errs: "1 decisions would differ"},
 		"otherwise, as JSON":         {args: []string{path("other"), "-o", "json"}, code: 1, out: `"event": "path-clear"`, errs: "1 decisions"},
 		"a line that was cut off":    {args: []string{path("broken")}, out: "not replayed, 1 from line "},
 		"no journal":                 {args: []string{path("none")}, code: 1, out: "it is no line of a journal", errs: "nothing could be replayed"},
@@ -82,7 +82,7 @@ func TestReplayCommand(t *testing.T) {
 	}
 }
 
-func TestTheManagerKeepsNoJournalUnlessAsked(t *testing.T) {
+func TestOpenJournalWithoutANameKeepsNone(t *testing.T) {
 	o := operator.Options{Log: logr.Discard()}
 	closeIt, err := openJournal("", nil, &o)
 	if err != nil || o.Journal != nil || closeIt() != nil {

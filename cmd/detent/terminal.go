@@ -9,11 +9,11 @@ import (
 	"github.com/detent-dev/detent/internal/picture"
 )
 
-// terminal is what output is written to.
+// terminal describes the destination of the output.
 type terminal struct {
-	// width in columns, 0 where it is no terminal.
+	// width in columns; 0 if the output is not a terminal.
 	width int
-	// ascii says that whoever reads it may have no characters beyond ASCII: the locale is not UTF-8.
+	// ascii limits the output to ASCII, because the locale is not UTF-8.
 	ascii bool
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/detent-dev/detent/internal/catalogue"
 )
 
-const verifyLong = `Judge the machines of this binary as a whole: by their declared graphs, and by their guards over finite domains of facts.
+const verifyLong = `Verify the machines of this binary as a whole: their declared graphs, and their guards over finite domains of facts.
 
-Asked is that every state leads to a rest, that nothing goes round without the world having moved, which exits of a state say
-yes together, that a state that stays says what for, that a changed spec is acted upon in every state, and that what is held is
-given back on every path. No cluster is needed.
+The checks are that every state leads to a rest state, that no cycle repeats without an observed change, which transitions of a
+state are enabled at the same time, that a state that waits names what it waits for, that every state reacts to a changed spec,
+and that what is acquired is released on every path. No cluster is needed.
 
-Exit codes: 0 nothing was found, 1 something was.`
+Exit codes: 0 no findings, 1 at least one finding.`
 
 const verifyExample = `  detent verify --machines
   detent verify --machine node-roll --notes
@@ -26,10 +26,10 @@ func newVerifyCommand() *cobra.Command {
 	var name string
 	output := "text"
 	cmd := &cobra.Command{
-		Use: "verify --machines | --machine NAME", Short: "Judge the machines as a whole", Args: cobra.NoArgs, Long: verifyLong, Example: verifyExample,
+		Use: "verify --machines | --machine NAME", Short: "Verify the machines as a whole", Args: cobra.NoArgs, Long: verifyLong, Example: verifyExample,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (name != "") {
-				return errors.New("say what to verify: either --machines for all of them, or --machine NAME")
+				return errors.New("name what to verify: either --machines for all of them, or --machine NAME")
 			}
 			if err := checkOutput(output); err != nil {
 				return err
@@ -54,8 +54,8 @@ func newVerifyCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "machines", false, "verify every machine of this binary")
-	flags.StringVar(&name, "machine", "", "verify this machine alone")
-	flags.BoolVar(&notes, "notes", false, "show also what is only worth knowing: which exits say yes together, which cycles only the meaning of guards breaks")
+	flags.StringVar(&name, "machine", "", "verify only this machine")
+	flags.BoolVar(&notes, "notes", false, "show notes too: transitions that are enabled at the same time, and cycles that only the meaning of guards breaks")
 	flags.StringVarP(&output, "output", "o", output, "text or json")
 	return cmd
 }

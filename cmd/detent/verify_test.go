@@ -44,7 +44,7 @@ func TestVerifyCommand(t *testing.T) {
 	}
 }
 
-func TestVerifyWritesJSON(t *testing.T) {
+func TestVerifyCommandWritesJSON(t *testing.T) {
 	out, errs, code := invoke("verify", "--machine", "node-roll", "-o", "json")
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version of this build; the linker sets it for a release.
+// version of this build. The linker sets it for a release.
 var version = "0.1.0-dev" //nolint:gochecknoglobals // -ldflags -X needs a variable
 
 func newVersionCommand() *cobra.Command {

@@ -1,4 +1,4 @@
-// Package catalogue lists the machines that this binary runs, as plain graphs: what is drawn, documented and looked up by name.
+// Package catalogue lists the machines that this binary runs, as plain graphs that can be drawn, documented and found by name.
 package catalogue
 
 import (
@@ -13,8 +13,8 @@ import (
 
 //go:generate go run ../../hack/docs ../../docs/machines
 
-// Machines are the graphs of all machines, in the order in which they are documented. An error means that the binary was
-// built with a broken machine; it lists every finding.
+// Machines returns the graphs of all machines, in the order of the documentation. An error means that the binary was built with
+// a machine that does not compile; it lists every finding.
 func Machines() ([]machines.Graph, error) {
 	version, errVersion := graphOf(kafkaversion.Definition())
 	roll, errRoll := graphOf(noderoll.Definition())
@@ -32,7 +32,7 @@ func graphOf[F, M, E any](definition machines.Definition[F, M, E]) (machines.Gra
 	return machine.Graph(), nil
 }
 
-// Find returns the machine of the name, or an error that lists the names there are.
+// Find returns the machine with the name, or an error that lists the known names.
 func Find(all []machines.Graph, name string) (machines.Graph, error) {
 	known := make([]string, len(all))
 	for i := range all {

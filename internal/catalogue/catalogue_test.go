@@ -56,7 +56,7 @@ func TestPagesLinkToOneAnother(t *testing.T) {
 	}
 }
 
-func TestPagesAreTheSameEveryTime(t *testing.T) {
+func TestPagesAreDeterministic(t *testing.T) {
 	if diff := cmp.Diff(catalogue.Pages(all(t)), catalogue.Pages(all(t))); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}

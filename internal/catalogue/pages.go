@@ -9,8 +9,8 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Pages is the documentation of the machines as files, content by name: a page and two pictures each, and an index. The same
-// machines give the same bytes.
+// Pages returns the documentation of the machines as file contents by file name: an index, and a page and two pictures for each
+// machine. Equal machines give equal bytes.
 func Pages(all []machines.Graph) map[string]string {
 	files := make(map[string]string, 3*len(all)+1)
 	for i := range all {
@@ -27,8 +27,8 @@ func Pages(all []machines.Graph) map[string]string {
 func index(all []machines.Graph) string {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from the machines' declarations. Do not edit. -->\n# Machines\n\n")
-	b.WriteString("Each page is drawn from the code that runs. `detent graph MACHINE` draws the same in a terminal, and\n")
-	b.WriteString("`detent graph TYPE/NAME` where an object stands on it.\n\n")
+	b.WriteString("Each page is generated from the code that runs. `detent graph MACHINE` draws the same in a terminal, and\n")
+	b.WriteString("`detent graph TYPE/NAME` draws the state of an object.\n\n")
 	b.WriteString("| Machine | What it does | States | Transitions |\n|---|---|---|---|\n")
 	for i := range all {
 		declared := 0

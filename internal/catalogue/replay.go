@@ -10,8 +10,8 @@ import (
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
-// Replayable are the machines of this binary, for the replay of a journal. The table of Kafka's versions is the operator's own and
-// in no journal.
+// Replayable returns the machines of this binary for the replay of a journal. The journal does not contain the table of Kafka's
+// versions: the replay uses the given one.
 func Replayable(table *versions.Table) ([]journal.Machine, error) {
 	version, err := replayable(kafkaversion.Definition(), func(f *kafkaversion.Facts) { f.Situation.Table = table })
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/detent-dev/detent/machines/verification"
 )
 
-// Verify judges the machines of this binary as a whole, each over its own domains, in the order of Machines; name picks one, and
-// empty means all. It takes seconds.
+// Verify verifies the machines of this binary, each over its own domains, in the order of Machines. A name selects one machine;
+// an empty name selects all. It takes seconds.
 func Verify(name string) ([]verification.Report, error) {
 	graphs, err := Machines()
 	if err != nil {
@@ -36,7 +36,7 @@ func Verify(name string) ([]verification.Report, error) {
 		case noderoll.Name:
 			report, err = verified(noderoll.Definition(), noderoll.Domain())
 		default:
-			err = fmt.Errorf("machine %s has no way to be verified: name it in catalogue.Verify", graphs[i].Name)
+			err = fmt.Errorf("machine %s cannot be verified: add it to catalogue.Verify", graphs[i].Name)
 		}
 		if err != nil {
 			return nil, err

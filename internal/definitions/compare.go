@@ -17,9 +17,9 @@ func Written(definition *apiextensionsv1.CustomResourceDefinition) []string {
 	return []string{"status"}
 }
 
-// Missing lists what the installed definition lacks of the wanted one for the manager's writes to be stored: the version, its
-// status subresource, and fields of the schema. The API server drops unknown fields without an error. A field with missing
-// parents is listed by its topmost missing parent. The fields are those of top level that fields names.
+// Missing lists what the installed definition lacks of the wanted one so that the manager's writes are stored: the version, its
+// status subresource, and fields of the schema. The API server drops unknown fields without an error. If the parents of a field
+// are missing too, Missing lists only the topmost missing parent. It compares only the top-level fields that fields names.
 func Missing(have, want *apiextensionsv1.CustomResourceDefinition, fields []string) []string {
 	used := storageVersion(want)
 	if used == nil {
@@ -40,7 +40,7 @@ func Missing(have, want *apiextensionsv1.CustomResourceDefinition, fields []stri
 		}
 	}
 	compare(served)
-	// What is stored is pruned once more by the schema of the version that it is stored as.
+	// The API server also prunes by the schema of the storage version when it stores an object.
 	if stored := storageVersion(have); stored != nil && stored.Name != served.Name {
 		compare(stored)
 	}
@@ -57,7 +57,7 @@ func storageVersion(d *apiextensionsv1.CustomResourceDefinition) *apiextensionsv
 	return nil
 }
 
-// MissingFields lists the paths of want, below its fields of top level that fields names, that an object loses under have.
+// MissingFields lists the paths in want that an object loses under have, below the top-level fields that fields names.
 func MissingFields(have, want *apiextensionsv1.JSONSchemaProps, fields []string) []string {
 	var missing []string
 	for _, name := range fields {
@@ -68,7 +68,7 @@ func MissingFields(have, want *apiextensionsv1.JSONSchemaProps, fields []string)
 	return missing
 }
 
-// missingBelow compares the schema of one path; have is nil if there is none.
+// missingBelow compares the schemas of one path. have is nil if the path is missing.
 func missingBelow(path string, have, want *apiextensionsv1.JSONSchemaProps) []string {
 	switch {
 	case have == nil:
@@ -97,7 +97,7 @@ func missingBelow(path string, have, want *apiextensionsv1.JSONSchemaProps) []st
 	return missing
 }
 
-// property is the schema of a property, or nil where the API server drops it.
+// property returns the schema of a property, or nil if the API server drops the property.
 func property(s *apiextensionsv1.JSONSchemaProps, name string) *apiextensionsv1.JSONSchemaProps {
 	if p, ok := s.Properties[name]; ok {
 		return &p
@@ -115,7 +115,7 @@ func keepsUnknown(s *apiextensionsv1.JSONSchemaProps) bool {
 	return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
 }
 
-// MissingText names what is missing, cut at three.
+// MissingText lists at most three missing paths and the number of the others.
 func MissingText(missing []string) string {
 	const most = 3
 	if len(missing) <= most {

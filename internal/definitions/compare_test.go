@@ -56,7 +56,7 @@ func TestMissingFields(t *testing.T) {
 	}
 }
 
-func TestOurOwnDefinitionsLackNothing(t *testing.T) {
+func TestMissingOfOwnDefinitionsIsEmpty(t *testing.T) {
 	all, err := crds.Definitions()
 	if err != nil {
 		t.Fatal(err)

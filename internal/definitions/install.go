@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// servedWithin is how long an API server may take to serve a new kind.
+// servedWithin is the timeout for a new kind to be served.
 const servedWithin = time.Minute
 
-// Install creates the definitions and waits until each is served. One that exists stays as it is. The client must know the
-// kinds of apiextensions.k8s.io/v1. Discovery may learn of a kind a moment later.
+// Install creates the definitions and waits until each is served. It does not change a definition that exists. The client's
+// scheme must have the kinds of apiextensions.k8s.io/v1. Discovery may list a kind slightly later.
 func Install(ctx context.Context, c client.Client, definitions []*apiextensionsv1.CustomResourceDefinition) error {
 	for _, d := range definitions {
 		if err := c.Create(ctx, d.DeepCopy()); err != nil && !apierrors.IsAlreadyExists(err) {

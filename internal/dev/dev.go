@@ -1,8 +1,8 @@
-// Package dev is the whole of Detent on one machine: a real control plane on loopback, a simulated world behind it, the
-// operator as a process of its own, and the example resources. Nothing of it is meant for production.
+// Package dev runs all of Detent on one machine: a real control plane on loopback, simulated nodes and Kafka clusters, the
+// operator as a separate process, and the example resources. It is not meant for production.
 //
-// What is simulated lives in this process and outlives the operator, which may be killed at any time. Everything on disk lies
-// in one directory that goes with the control plane; when this process is killed, the next one sweeps it away.
+// The simulation runs in this process, so that it survives when the operator is killed. All files are in one directory that is
+// removed with the control plane. If this process is killed, the next run removes the directory.
 package dev
 
 import (
@@ -25,30 +25,30 @@ import (
 	"github.com/detent-dev/detent/simulator"
 )
 
-// Options of a local world.
+// Options of a local development environment.
 type Options struct {
-	// Executable is the detent binary that runs the manager. Demanded.
+	// Executable is the detent binary that runs the manager. Required.
 	Executable string
-	// Dir is the directory under which the run's own is made. Default: the system's for temporary files.
+	// Dir is the parent of the run's directory. Optional; default: the system's directory for temporary files.
 	Dir string
-	// Keep is a directory that takes the logs at the end; empty for none.
+	// Keep is the directory that the logs are copied to at the end. Optional; default: none.
 	Keep string
-	// Port of the API server; 0 for a free one.
+	// Port of the API server. Optional; default: a free port.
 	Port int
-	// Speed is how many simulated seconds pass in a second. The manager's own times shrink with it. Default: 1.
+	// Speed is the number of simulated seconds per second. The manager's own durations shrink accordingly. Default: 1.
 	Speed float64
-	// Table of the versions of Kafka that exist in this world, and the file that the manager reads it from. Default: the
-	// built-in one.
+	// Table of the versions of Kafka that the simulation knows, and the file from which the manager reads it. Optional;
+	// default: the built-in table.
 	Table     *versions.Table
 	TableFile string
-	// Examples are applied at the start, as YAML.
+	// Examples are YAML documents to apply at the start.
 	Examples [][]byte
-	// Out is for people; Log takes the words of what is built and started.
+	// Out is the output for the user. Log receives messages about what is built and started.
 	Out, Log io.Writer
-	// Width of Out in columns. Default: 80. ASCII says that it shows nothing else.
+	// Width of Out in columns; default: 80. ASCII limits Out to ASCII characters.
 	Width int
 	ASCII bool
-	// Clock of everything that is simulated and shown. Default: the system's.
+	// Clock of the simulation and of displayed times. Optional; default: the system's clock.
 	Clock clock.WithTicker
 }
 
@@ -72,11 +72,11 @@ func (o Options) withDefaults() (Options, error) {
 	return o, err
 }
 
-// world is what runs.
+// world holds the running components.
 type world struct {
 	options Options
 	plane   *controlplane.ControlPlane
-	// dir goes with the control plane.
+	// dir is removed with the control plane.
 	dir    string
 	admin  *rest.Config
 	client client.WithWatch
@@ -84,8 +84,8 @@ type world struct {
 	proxy  string
 }
 
-// Run starts everything, follows the lifecycles until the context ends, and takes everything down again. An error says what
-// could not be started or ended by itself.
+// Run starts everything, prints transitions until the context ends, and stops everything. An error names what could not be
+// started or what failed.
 func Run(ctx context.Context, o Options) (err error) {
 	o, err = o.withDefaults()
 	if err != nil {
@@ -114,7 +114,7 @@ func (w *world) startPlane(ctx context.Context) error {
 	return nil
 }
 
-// live runs what needs a control plane.
+// live runs the components that need a control plane.
 func (w *world) live(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -149,7 +149,7 @@ func (w *world) live(ctx context.Context) error {
 	return w.wait(ctx)
 }
 
-// wait until the context ends, or something without which there is no world.
+// wait returns when the context ends or when a required component fails.
 func (w *world) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -163,7 +163,7 @@ func (w *world) wait(ctx context.Context) error {
 	return nil
 }
 
-// startWorld runs the simulated kubelets and Kafka clusters, and the proxy through which the manager reaches these.
+// startWorld runs the simulated kubelets and Kafka clusters, and the proxy through which the manager connects to the clusters.
 func (w *world) startWorld(ctx context.Context, cancel context.CancelCauseFunc) (stop func(), err error) {
 	w.sim = simulator.NewWorld(simulator.Options{Table: w.options.Table, Topics: simulator.DefaultTopics()}, w.options.Clock, w.options.Speed)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -173,7 +173,7 @@ func (w *world) startWorld(ctx context.Context, cancel context.CancelCauseFunc) 
 	w.proxy = listener.Addr().String()
 	server := &http.Server{Handler: w.sim.Proxy(), ReadHeaderTimeout: 5 * time.Second}
 	stop = func() {
-		_ = server.Close() // nobody is left to be told
+		_ = server.Close() // at shutdown there is no receiver for the error
 		w.sim.Close()
 	}
 	go func() {

@@ -10,7 +10,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// say prints a line with the time.
+// say prints a line with the current time.
 func (w *world) say(format string, args ...any) {
 	w.print([]string{fmt.Sprintf(format, args...)})
 }
@@ -19,14 +19,14 @@ func (w *world) print(lines []string) {
 	stamp := w.options.Clock.Now().Local().Format(time.TimeOnly)
 	for _, line := range lines {
 		fmt.Fprintln(w.options.Out, cut(fmt.Sprintf("%-*s%s", stampWidth, stamp, line), w.options.Width, w.options.ASCII))
-		stamp = "" // the lines that belong to the first have no time of their own
+		stamp = "" // only the first line has a time
 	}
 }
 
-// watchAgain is the pause before a watch that ended is taken up again.
+// watchAgain is the delay before a closed watch is opened again.
 const watchAgain = time.Second
 
-// follow prints one line per transition, from watching the resources.
+// follow watches the Kafka resources and prints one line per transition.
 func (w *world) follow(ctx context.Context) {
 	j := newJournal(w.options.Width - stampWidth)
 	for ctx.Err() == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// greeting is what a person is told once everything runs.
+// greeting is the text that the user sees once everything runs.
 type greeting struct {
-	// dir holds a kubectl and the kubeconfigs of a plain user and of an administrator.
+	// dir holds kubectl. user and admin are the kubeconfigs of a plain user and of an administrator.
 	dir, user, admin string
 	server, log      string
 	manager          int
@@ -24,7 +24,7 @@ type greeting struct {
 	ascii              bool
 }
 
-// greet says what runs and what to try.
+// greet prints what runs and what to try.
 func (w *world) greet(m *managerProcess) error {
 	files := w.plane.Kubeconfigs()
 	g := greeting{
@@ -41,8 +41,8 @@ func (w *world) greet(m *managerProcess) error {
 	return err
 }
 
-// tries are the newest supported version, and the newest that is out of reach once that one has raised the metadata level:
-// between the two the metadata records changed.
+// tries returns the newest supported version, and the newest version to which a downgrade is impossible once the former has
+// raised the metadata level: the metadata records changed between the two.
 func tries(table *versions.Table) (upgrade, downgrade string) {
 	supported := table.Supported()
 	if len(supported) == 0 {
@@ -58,7 +58,7 @@ func tries(table *versions.Table) (upgrade, downgrade string) {
 	return upgrade, ""
 }
 
-// highest metadata level that the version runs.
+// highest returns the highest metadata level that the version supports, or 0 if it is unknown.
 func highest(table *versions.Table, version string) int16 {
 	v, err := table.Find(version)
 	if err != nil {
@@ -111,7 +111,7 @@ func (g greeting) text() string {
 	return strings.Join(append(lines, "", "Ctrl-C stops everything and leaves nothing behind.", "", ""), "\n")
 }
 
-// patches are lines to copy. They are as short as they can be: 80 columns are soon full.
+// patches are commands to copy, kept short to fit into 80 columns.
 func (g greeting) patches() []string {
 	patch := func(version string) string {
 		return "  kubectl patch kafka orders --type=merge -p 'spec: {kafka: {version: " + version + "}}'"

@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane/child"
 )
 
-func TestGreetingFitsATerminal(t *testing.T) {
+func TestGreetingFitsInto80Columns(t *testing.T) {
 	dir := "/tmp/detent-control-plane-4174145508"
 	g := greeting{
 		dir: dir, user: dir + "/developer.kubeconfig", admin: dir + "/admin.kubeconfig", server: "https://127.0.0.1:40843", log: dir + "/manager.log",
@@ -40,7 +40,7 @@ func TestGreetingFitsATerminal(t *testing.T) {
 	}
 }
 
-func TestGreetingWithoutExamplesNamesNone(t *testing.T) {
+func TestGreetingWithoutExamples(t *testing.T) {
 	g := greeting{upgrade: "4.3.1", downgrade: "4.2.0"}
 	if strings.Contains(g.text(), "orders") {
 		t.Error("it tells to patch what was not applied")

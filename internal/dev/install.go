@@ -23,10 +23,10 @@ import (
 	"github.com/detent-dev/detent/internal/definitions"
 )
 
-// managerNamespace is where the manager lives.
+// managerNamespace is the namespace of the manager.
 const managerNamespace = config.Namespace
 
-// install creates the CRDs, the identity of the manager with no more rights than it needs, and the rights of people.
+// install creates the CRDs, the manager's service account with its minimal permissions, and the permissions of users.
 func (w *world) install(ctx context.Context) error {
 	if err := w.installDefinitions(ctx); err != nil {
 		return err
@@ -58,10 +58,10 @@ func (w *world) installDefinitions(ctx context.Context) error {
 	return definitions.Install(ctx, c, all)
 }
 
-// acceptedWithin is how long a new kind may be served by some and not yet by all.
+// acceptedWithin is the timeout for the API server to accept objects of a new kind everywhere.
 const acceptedWithin = 30 * time.Second
 
-// applyExamples creates the example resources. A new kind may take a moment until it is served everywhere.
+// applyExamples creates the example resources. It retries while a new kind is not yet served.
 func (w *world) applyExamples(ctx context.Context) error {
 	for _, example := range w.options.Examples {
 		decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(string(example)), 4096)

@@ -9,10 +9,10 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// stampWidth is what the time takes of a line.
+// stampWidth is the width of the time at the start of a line.
 const stampWidth = len(time.TimeOnly) + 2
 
-// cut shortens a line to the width.
+// cut truncates a line to the width.
 func cut(line string, width int, ascii bool) string {
 	if utf8.RuneCountInString(line) <= width {
 		return line
@@ -24,16 +24,17 @@ func cut(line string, width int, ascii bool) string {
 	return string([]rune(line)[:max(0, width-utf8.RuneCountInString(ellipsis))]) + ellipsis
 }
 
-// maxLines of one entry.
+// maxLines is the maximum number of lines of one entry.
 const maxLines = 10
 
-// journal remembers what was told of each lifecycle, so that every transition is told once, whatever else is written.
+// journal remembers the last printed state of each lifecycle, so that each transition is printed once although the status is
+// also written for other reasons.
 type journal struct {
 	width int
 	told  map[string]mark
 }
 
-// mark tells two visits of a state apart.
+// mark identifies one visit of a state.
 type mark struct {
 	state       string
 	entered     time.Time
@@ -43,7 +44,7 @@ type mark struct {
 
 func newJournal(width int) *journal { return &journal{width: width, told: map[string]mark{}} }
 
-// entries tell what is new about an object, each in one or more lines.
+// entries returns the transitions of an object that have not been printed, each as one or more lines.
 func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]string {
 	var out [][]string
 	for i := range status.Lifecycles {
@@ -55,7 +56,7 @@ func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]stri
 			now.attempt = e.Attempt.ID
 		}
 		j.told[key] = now
-		located := len(e.History) <= 1 && e.Attempt == nil // where it stands before anything has happened
+		located := len(e.History) <= 1 && e.Attempt == nil // the inferred state before any transition
 		if seen && now == before || located {
 			continue
 		}
@@ -64,7 +65,7 @@ func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]stri
 	return out
 }
 
-// entry is a transition in one line, and what a person has to read about it in more.
+// entry formats a transition as one line, with further lines for what the user must read.
 func (j *journal) entry(name string, e *lifecyclev1.Lifecycle, begins bool) []string {
 	progress := ""
 	if p := e.Progress; p != nil && p.Total > 0 {
@@ -82,7 +83,7 @@ func (j *journal) entry(name string, e *lifecyclev1.Lifecycle, begins bool) []st
 	return out
 }
 
-// detail is what matters most about the new state: what it is about, and if that does not fit beside it, more.
+// detail returns the most important fact about the new state for the line itself, and further texts if they do not fit into it.
 func (j *journal) detail(e *lifecyclev1.Lifecycle, begins bool, room int) (detail string, more []string) {
 	switch {
 	case begins && e.Attempt != nil && e.Attempt.From != "":
@@ -97,7 +98,7 @@ func (j *journal) detail(e *lifecyclev1.Lifecycle, begins bool, room int) (detai
 	if e.Deadline != nil || len(e.WaitingFor) == 0 {
 		return detail, nil
 	}
-	// It waits for a person, who is told everything.
+	// The state waits for the user, who needs the complete text.
 	for _, waiting := range e.WaitingFor {
 		text := waiting.Guard + ": " + waiting.Saw
 		if waiting.Want != "" {
@@ -111,7 +112,7 @@ func (j *journal) detail(e *lifecyclev1.Lifecycle, begins bool, room int) (detai
 	return detail, more
 }
 
-// wrap breaks a text between words and indents it.
+// wrap breaks a text between words and indents each line.
 func wrap(text string, width int) []string {
 	var out []string
 	line := ""

@@ -142,7 +142,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-func TestJournalKeepsObjectsApart(t *testing.T) {
+func TestJournalSeparatesObjects(t *testing.T) {
 	j := newJournal(70)
 	status := &lifecyclev1.Status{Lifecycles: []lifecyclev1.Lifecycle{entry("Checking", 0, 2, nil)}}
 	if len(j.entries("orders", "u1", status)) != 1 || len(j.entries("orders", "u2", status)) != 1 {
@@ -150,7 +150,7 @@ func TestJournalKeepsObjectsApart(t *testing.T) {
 	}
 }
 
-func TestLongEntriesAreCut(t *testing.T) {
+func TestJournalTruncatesLongEntries(t *testing.T) {
 	got := tell(newJournal(70), entry("Refused", 0, 2, func(e *lifecyclev1.Lifecycle) {
 		e.Deadline = nil
 		e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "g", Saw: strings.Repeat("many words ", 200)}}

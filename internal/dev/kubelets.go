@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// startKubelets runs the simulated nodes in this process: they live on when the manager is killed.
+// startKubelets runs the simulated nodes in this process, so that they survive when the manager is killed.
 func (w *world) startKubelets(ctx context.Context, cancel context.CancelCauseFunc) error {
 	scheme, err := operator.Scheme()
 	if err != nil {

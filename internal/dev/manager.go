@@ -17,7 +17,7 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane/child"
 )
 
-// managerProcess is the operator as a process of its own, started again when it ends.
+// managerProcess runs the manager as a separate process and restarts it when it ends.
 type managerProcess struct {
 	world      *world
 	kubeconfig string
@@ -30,13 +30,13 @@ type managerProcess struct {
 }
 
 const (
-	// managerGrace is how long the manager may take to end by itself.
+	// managerGrace is how long the manager may take to stop after a signal.
 	managerGrace = 10 * time.Second
-	// identityLifetime is longer than anybody keeps a local world.
+	// identityLifetime of the manager's token exceeds the lifetime of any local environment.
 	identityLifetime = 30 * 24 * time.Hour
-	// leaseDuration is how long a manager that was killed keeps the next one waiting: there is never more than one.
+	// leaseDuration is how long a new manager waits after the previous one was killed. It is short because there is only one manager.
 	leaseDuration = "3s"
-	// A manager is started again after a pause, a longer one if it did not even live shortly.
+	// A manager is restarted after pause, or after longPause if it ran for less than shortLife.
 	pause, longPause, shortLife = time.Second, 5 * time.Second, 5 * time.Second
 )
 
@@ -58,7 +58,7 @@ func (m *managerProcess) start() error {
 	if m.stopped {
 		return nil
 	}
-	if m.starts > 0 { // the log of the one before is worth keeping
+	if m.starts > 0 { // keep the log of the previous process
 		if err := os.Rename(m.log, strings.TrimSuffix(m.log, ".log")+fmt.Sprintf("-%d.log", m.starts)); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (m *managerProcess) arguments() []string {
 	return args
 }
 
-// supervise starts the manager again whenever it ends.
+// supervise restarts the manager whenever it ends.
 func (m *managerProcess) supervise(ctx context.Context) {
 	clk := m.world.options.Clock
 	for {
@@ -116,7 +116,7 @@ func (m *managerProcess) supervise(ctx context.Context) {
 	}
 }
 
-// reason that a process ended for, in one line: the signal, or the last thing that it said.
+// reason describes in one line why a process ended: the signal or exit code, and the last line that it printed.
 func reason(err error) string {
 	var exit *child.ExitError
 	if !errors.As(err, &exit) {
@@ -135,7 +135,7 @@ func (m *managerProcess) current() *child.Process {
 	return m.process
 }
 
-// stop ends the manager, which gives its lease back.
+// stop ends the manager, which releases its lease.
 func (m *managerProcess) stop() {
 	m.mu.Lock()
 	m.stopped = true
@@ -146,7 +146,7 @@ func (m *managerProcess) stop() {
 	p.Stop(ctx, syscall.SIGTERM)
 }
 
-// keep copies the logs to where they outlive the run.
+// keep copies the logs to the directory that outlives the run.
 func (w *world) keep() error {
 	if w.options.Keep == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Package drawing turns compiled machines and stored bookmarks into what package graph draws.
+// Package drawing converts compiled machines and persisted state to the input of package graph.
 package drawing
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Of draws a machine's definition.
+// Of converts the definition of a machine.
 func Of(m machines.Graph) graph.Graph {
 	g := graph.Graph{Name: m.Name, Doc: m.Doc, Digest: m.Digest}
 	if len(m.Located) > 0 {
@@ -71,7 +71,7 @@ func classOf(c machines.Class) graph.Class {
 	}
 }
 
-// Live draws where one object's lifecycle stands, from its stored bookmark.
+// Live converts the persisted state of one object's lifecycle. It counts only the visits of the current attempt.
 func Live(entry *lifecyclev1.Lifecycle, now time.Time) *graph.Live {
 	live := &graph.Live{State: entry.State, EnteredAt: entry.EnteredAt.Time, Now: now, Visited: map[string]int{}}
 	if entry.Deadline != nil {

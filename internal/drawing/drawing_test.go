@@ -15,7 +15,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 )
 
-func TestEveryStateAndEdgeIsDrawn(t *testing.T) {
+func TestOfDrawsEveryStateAndTransition(t *testing.T) {
 	machine, err := machines.Compile(kafkaversion.Definition())
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestEveryStateAndEdgeIsDrawn(t *testing.T) {
 	}
 }
 
-func TestLiveShowsThisAttemptAlone(t *testing.T) {
+func TestLiveShowsOnlyTheCurrentAttempt(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	entry := &lifecyclev1.Lifecycle{
 		State: "AwaitingReady", EnteredAt: at, Attempt: &lifecyclev1.Attempt{ID: "b"},

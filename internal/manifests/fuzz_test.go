@@ -6,7 +6,7 @@ import (
 	"github.com/detent-dev/detent/internal/manifests"
 )
 
-// People hand over any file. Each document of it is a resource with a place, or an error in words.
+// Any file may be given. Each document of it is a resource with its source, or an error.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("---\n# a comment\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\nkind: Pod\n"))
 	f.Add([]byte(`{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Pod"}, null, 3]}`))

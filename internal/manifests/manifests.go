@@ -1,5 +1,5 @@
-// Package manifests reads Kubernetes resources from files as people keep them and as kubectl prints them: YAML or JSON, several
-// documents in a file, lists. It says of each resource where it stands, so that whatever is wrong with it can be found.
+// Package manifests reads Kubernetes resources from files as users write them and as kubectl prints them: YAML or JSON, several
+// documents in a file, lists. It records where each resource was read, so that errors can name the place.
 package manifests
 
 import (
@@ -18,20 +18,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Stdin as a file name stands for the standard input.
+// Stdin is the file name of standard input.
 const Stdin = "-"
 
 // Source is where a resource was read from.
 type Source struct {
-	// File as it was given.
+	// File is the name as given.
 	File string
-	// Document of the file, from 1. What is empty between two separators is no document.
+	// Document of the file, from 1. Empty documents are not counted.
 	Document int
-	// Item of the list that the document is, from 1; 0 if it is none.
+	// Item of the list that the document contains, from 1; 0 if the document is not a list.
 	Item int
 }
 
-// String is the source as people look for it.
+// String formats the source for error messages.
 func (s Source) String() string {
 	file := s.File
 	if file == Stdin {
@@ -43,14 +43,14 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s, document %d", file, s.Document)
 }
 
-// Manifest is one resource and where it stands.
+// Manifest is one resource and its source.
 type Manifest struct {
 	Source
 	Object *unstructured.Unstructured
 }
 
-// Read reads all files in order; Stdin stands for stdin. Every document must be a resource or a list of resources. The error
-// holds one line for each document that is not, so that a file is mended in one go.
+// Read reads all files in order; Stdin means stdin. Every document must be a resource or a list of resources. The error has one
+// line for each document that is not, so that the user can correct a file in one go.
 func Read(files []string, stdin io.Reader) ([]Manifest, error) {
 	var all []Manifest
 	var failures []error
@@ -82,7 +82,7 @@ func contentOf(file string, stdin io.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// Parse reads the content of one file.
+// Parse reads the content of one file. Its errors are those of Read.
 func Parse(file string, content []byte) ([]Manifest, error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	var all []Manifest
@@ -113,8 +113,8 @@ func Parse(file string, content []byte) ([]Manifest, error) {
 	return all, errors.Join(failures...)
 }
 
-// decode reads one document as JSON does, whole numbers as such; nil for one that is empty. A name that is given twice in one
-// mapping is refused.
+// decode converts one document as JSON does, but keeps whole numbers as integers. It returns nil for an empty document and an
+// error for a duplicate key in a mapping.
 func decode(document []byte) (any, error) {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -127,7 +127,7 @@ func decode(document []byte) (any, error) {
 	return value, nil
 }
 
-// plain drops what only says how the text was being read.
+// plain removes prefixes that only describe the conversion.
 func plain(text string) string {
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: ", "unmarshal errors:"} {
 		text = strings.TrimPrefix(text, prefix)
@@ -135,7 +135,7 @@ func plain(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n  ", "; ")
 }
 
-// resources takes a document for one resource, or for a list of them.
+// resources interprets a document as one resource or as a list of resources.
 func resources(source Source, value any) ([]Manifest, error) {
 	content, ok := value.(map[string]any)
 	if !ok {
@@ -151,7 +151,7 @@ func resources(source Source, value any) ([]Manifest, error) {
 	return []Manifest{{Source: source, Object: object}}, nil
 }
 
-// itemsOf takes a list apart. The items of a list of one kind may leave out what the list says.
+// itemsOf returns the items of a list. Items without apiVersion and kind take them from the list.
 func itemsOf(source Source, list *unstructured.Unstructured, items []any) ([]Manifest, error) {
 	var all []Manifest
 	var failures []error
@@ -176,13 +176,13 @@ func itemsOf(source Source, list *unstructured.Unstructured, items []any) ([]Man
 	return all, errors.Join(failures...)
 }
 
-// complete says what a resource cannot do without.
+// complete returns an error if a required field of a resource is missing.
 func complete(object *unstructured.Unstructured) error {
 	switch {
 	case object.GetAPIVersion() == "":
-		return errors.New("apiVersion: is missing: what is not a resource cannot be read here")
+		return errors.New("apiVersion: is missing: a resource must have apiVersion and kind")
 	case object.GetKind() == "":
-		return errors.New("kind: is missing: what is not a resource cannot be read here")
+		return errors.New("kind: is missing: a resource must have apiVersion and kind")
 	}
 	if _, err := schema.ParseGroupVersion(object.GetAPIVersion()); err != nil {
 		return fmt.Errorf("apiVersion: %w", err)

@@ -51,14 +51,14 @@ func TestParse(t *testing.T) {
 			content: "[1]\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\n---\nkind: Pod\n---\napiVersion: a/b/c\nkind: Pod\n",
 			want:    []string{"f.yaml, document 2: Pod/b"},
 			wantErr: "f.yaml, document 1: not a resource: write apiVersion, kind and metadata\n" +
-				"f.yaml, document 3: apiVersion: is missing: what is not a resource cannot be read here\n" +
+				"f.yaml, document 3: apiVersion: is missing: a resource must have apiVersion and kind\n" +
 				"f.yaml, document 4: apiVersion: unexpected GroupVersion string: a/b/c",
 		},
 		"an item that is none": {
 			content: "apiVersion: v1\nkind: List\nitems: [3, {kind: Pod, apiVersion: v1, metadata: {name: a}}, {apiVersion: v1}]\n",
 			want:    []string{"f.yaml, document 1, item 2: Pod/a"},
 			wantErr: "f.yaml, document 1, item 1: not a resource: write apiVersion, kind and metadata\n" +
-				"f.yaml, document 1, item 3: kind: is missing: what is not a resource cannot be read here",
+				"f.yaml, document 1, item 3: kind: is missing: a resource must have apiVersion and kind",
 		},
 	}
 	for name, tc := range cases {
@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestWholeNumbersStayWhole(t *testing.T) {
+func TestParseKeepsWholeNumbers(t *testing.T) {
 	found, err := manifests.Parse("f", []byte("apiVersion: v1\nkind: Pod\nspec: {big: 9007199254740993, small: 0.5}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestWholeNumbersStayWhole(t *testing.T) {
 	}
 }
 
-func TestReadTakesFilesAndStandardInputInOrder(t *testing.T) {
+func TestReadKeepsTheOrderOfFilesAndStandardInput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pods.yaml")
 	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-func TestOverKeepsWhatTheClusterGives(t *testing.T) {
+func TestOverKeepsServerSideMetadata(t *testing.T) {
 	read := func(content string) []manifests.Manifest {
 		found, err := manifests.Parse("f", []byte(content))
 		if err != nil {

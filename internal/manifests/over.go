@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Live makes manifests of objects that were read from a cluster.
+// Live converts objects that were read from a cluster to manifests.
 func Live(objects []*unstructured.Unstructured) []Manifest {
 	out := make([]Manifest, len(objects))
 	for i, o := range objects {
@@ -13,9 +13,9 @@ func Live(objects []*unstructured.Unstructured) []Manifest {
 	return out
 }
 
-// Over lays changed resources over those that there are: one that is there keeps what only the cluster gives (status, UID and
-// times) unless the change brings its own, and takes all else from the change. Others are added. A change without a namespace
-// is in the given one.
+// Over applies changed resources to existing ones. An existing resource keeps its server-side metadata (UID, times, owner
+// references, finalizers and generation), and its status unless the change has one. Everything else comes from the change. Other
+// changed resources are added. A change without a namespace is in the given namespace.
 func Over(there, changed []Manifest, namespace string) []Manifest {
 	out := append([]Manifest{}, there...)
 	for _, c := range changed {

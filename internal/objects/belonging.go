@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// parts are the resources that belong to a Kafka by their label. Secrets are no part of it: nobody should have to be trusted
-// with them to look ahead.
+// parts are the resources that belong to a Kafka by their label. Secrets are not among them: planning must not require
+// permission to read Secrets.
 func parts() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		{Group: "kafka.strimzi.io", Version: "v1beta2", Resource: "kafkanodepools"},
@@ -27,7 +27,7 @@ func parts() []schema.GroupVersionResource {
 	}
 }
 
-// Belonging reads a Kafka from the cluster with everything that carries its label, the Kafka first. It changes nothing there.
+// Belonging reads a Kafka and everything with its label from the cluster. The Kafka comes first. It only reads.
 func (c Cluster) Belonging(ctx context.Context, meant Reference) ([]*unstructured.Unstructured, error) {
 	r, err := c.reach()
 	if err != nil {
@@ -48,7 +48,7 @@ func (c Cluster) Belonging(ctx context.Context, meant Reference) ([]*unstructure
 	for _, part := range parts() {
 		list, err := client.Resource(part).Namespace(kafka.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: "strimzi.io/cluster=" + kafka.GetName()})
 		if apierrors.IsNotFound(err) {
-			continue // the kind is not installed, so that there are none
+			continue // the kind is not installed, so there are no objects of it
 		}
 		if err != nil {
 			return nil, fmt.Errorf("listing the %s of %s: %w", part.Resource, meant, err)

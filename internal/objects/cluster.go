@@ -16,13 +16,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Cluster says how a person reaches a cluster, with kubectl's own flags and defaults.
+// Cluster selects a cluster with kubectl's own flags and defaults.
 type Cluster struct {
-	// Kubeconfig, Context and Namespace override the environment's and the file's, where they are not empty.
+	// Kubeconfig, Context and Namespace override the environment and the kubeconfig. Optional.
 	Kubeconfig, Context, Namespace string
 }
 
-// Get reads one object from the cluster. It changes nothing there.
+// Get reads one object from the cluster.
 func (c Cluster) Get(ctx context.Context, meant Reference) (*unstructured.Unstructured, error) {
 	r, err := c.reach()
 	if err != nil {
@@ -31,7 +31,7 @@ func (c Cluster) Get(ctx context.Context, meant Reference) (*unstructured.Unstru
 	return r.get(ctx, meant)
 }
 
-// reached is a cluster, and the namespace that is meant where none is named.
+// reached is the connection to a cluster, with the default namespace.
 type reached struct {
 	config    *rest.Config
 	namespace string
@@ -78,7 +78,7 @@ func (r *reached) get(ctx context.Context, meant Reference) (*unstructured.Unstr
 	return object, nil
 }
 
-// mappingOf finds out which resource a type is.
+// mappingOf resolves the type of a reference to a resource.
 func mappingOf(kinds discovery.DiscoveryInterface, meant Reference) (*meta.RESTMapping, error) {
 	cached := memory.NewMemCacheClient(kinds)
 	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(cached), cached, nil)

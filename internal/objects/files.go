@@ -11,8 +11,8 @@ import (
 	"github.com/detent-dev/detent/internal/manifests"
 )
 
-// Pick finds the one object that is meant among those that were read: that of the reference and the namespace, as far as they
-// are given, and among all others one with lifecycles in its status. None or several is an error that lists what there is.
+// Pick returns the one object that matches: by reference and namespace if they are given, otherwise the one with lifecycles in
+// its status. It returns an error that lists the candidates if none or several match.
 func Pick(read []manifests.Manifest, meant *Reference, namespace string, definitions []*apiextensionsv1.CustomResourceDefinition) (*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
 	var there []string
@@ -48,7 +48,7 @@ func hasLifecycles(object *unstructured.Unstructured) bool {
 	return err == nil && found && len(list) > 0
 }
 
-// describe names an object so that the same words name it to a command.
+// describe names an object in the form that commands accept.
 func describe(object *unstructured.Unstructured) string {
 	name := strings.ToLower(object.GetKind()) + "/" + object.GetName()
 	if ns := object.GetNamespace(); ns != "" {
@@ -57,7 +57,7 @@ func describe(object *unstructured.Unstructured) string {
 	return name
 }
 
-// few lists at most five.
+// few lists at most five names and the number of the others.
 func few(names []string) string {
 	const most = 5
 	if len(names) <= most {

@@ -163,7 +163,7 @@ contexts: [{name: here, context: {cluster: it, namespace: prod}}, {name: stage, 
 	return path
 }
 
-func TestGetFromACluster(t *testing.T) {
+func TestClusterGet(t *testing.T) {
 	kubeconfig := server(t)
 	cases := map[string]struct {
 		cluster   objects.Cluster
@@ -196,7 +196,7 @@ func TestGetFromACluster(t *testing.T) {
 	}
 }
 
-func TestWhatBelongsToAKafka(t *testing.T) {
+func TestClusterBelonging(t *testing.T) {
 	cluster := objects.Cluster{Kubeconfig: server(t)}
 	found, err := cluster.Belonging(context.Background(), objects.Reference{Type: "kafka", Name: "orders"})
 	if err != nil {
@@ -215,7 +215,7 @@ func TestWhatBelongsToAKafka(t *testing.T) {
 	}
 }
 
-func TestNoClusterIsSaid(t *testing.T) {
+func TestClusterGetWithoutACluster(t *testing.T) {
 	cluster := objects.Cluster{Kubeconfig: filepath.Join(t.TempDir(), "none")}
 	if _, err := cluster.Get(context.Background(), objects.Reference{Type: "kafka", Name: "orders"}); err == nil {
 		t.Error("a kubeconfig that does not exist was read")

@@ -1,4 +1,4 @@
-// Package objects finds the object that a person names as TYPE/NAME: in a cluster, or in files that were saved from one.
+// Package objects finds the object that a user names as TYPE/NAME, in a cluster or in files that were saved from one.
 package objects
 
 import (
@@ -10,20 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Reference is an object as a person names it.
+// Reference is a reference to an object, in the form TYPE/NAME.
 type Reference struct {
-	// Type as kubectl takes it: a kind, a plural, a short name, with or without its group.
+	// Type as kubectl accepts it: a kind, a plural or a short name, with or without its group.
 	Type string
 	Name string
 }
 
-// String is the reference as it is written.
+// String formats the reference as TYPE/NAME.
 func (r Reference) String() string { return r.Type + "/" + r.Name }
 
-// IsReference says whether the text has the form TYPE/NAME, whatever stands in it.
+// IsReference reports whether the text has the form of TYPE/NAME. It does not validate the parts.
 func IsReference(text string) bool { return strings.Contains(text, "/") }
 
-// Parse reads TYPE/NAME.
+// Parse parses TYPE/NAME.
 func Parse(text string) (Reference, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
@@ -32,8 +32,8 @@ func Parse(text string) (Reference, error) {
 	return Reference{Type: kind, Name: name}, nil
 }
 
-// Fits says whether the object may be meant. Definitions say by which names a kind goes; a kind without one goes by its own
-// name and its plural with an s.
+// Fits reports whether the reference may refer to the object. The definitions provide the names of a kind. A kind without a
+// definition matches by its own name and by its plural with an s.
 func (r Reference) Fits(object *unstructured.Unstructured, definitions []*apiextensionsv1.CustomResourceDefinition) bool {
 	if object.GetName() != r.Name {
 		return false

@@ -13,9 +13,10 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// CacheOptions keep the Kafka resources that the selector takes, all of them if it is nil, and of everything else only what
-// carries the label of a cluster, without managed fields. Pools are not selected: a cluster without some of its pools would
-// look as if their nodes were unwanted. Reading a kind that nothing watches fails, since it would watch it in all namespaces.
+// CacheOptions limit the cache to the Kafka resources that the selector matches (nil matches all) and to other objects with the
+// label of a cluster. Managed fields are stripped. Node pools are not selected: if a cluster lacked some of its pools in the
+// cache, their nodes would look undesired. Reading a kind without an informer fails, because it would start a watch in all
+// namespaces.
 func CacheOptions(namespaces []string, selector apilabels.Selector) cache.Options {
 	ours := cache.ByObject{Label: belonging()}
 	o := cache.Options{
@@ -36,10 +37,10 @@ func CacheOptions(namespaces []string, selector apilabels.Selector) cache.Option
 	return o
 }
 
-// belonging selects what carries the label of any cluster.
+// belonging selects objects with the label of any cluster.
 func belonging() apilabels.Selector {
 	exists, err := apilabels.NewRequirement(labels.Cluster, selection.Exists, nil)
-	if err != nil { // the label is a constant of ours
+	if err != nil { // the label is a constant and valid
 		panic(err)
 	}
 	return apilabels.NewSelector().Add(*exists)

@@ -15,7 +15,7 @@ func words(s apilabels.Selector) string {
 	return s.String()
 }
 
-func TestTheSelectorTakesKafkasAndNotTheirParts(t *testing.T) {
+func TestCacheOptionsSelectKafkasAndNotTheirParts(t *testing.T) {
 	for name, selector := range map[string]apilabels.Selector{"none": nil, "a team's": apilabels.SelectorFromSet(apilabels.Set{"team": "a"})} {
 		t.Run(name, func(t *testing.T) {
 			o := CacheOptions([]string{"prod"}, selector)

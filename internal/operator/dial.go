@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// throughProxy connects by the CONNECT method of an HTTP proxy, for brokers whose names only mean something behind it. Its errors
-// leave it to the caller to say to where.
+// throughProxy returns a dialer that connects by the CONNECT method of an HTTP proxy, for brokers whose names resolve only behind
+// the proxy. Its errors name the proxy; the caller adds the address.
 func throughProxy(proxy string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
@@ -19,7 +19,7 @@ func throughProxy(proxy string) func(ctx context.Context, network, address strin
 			return nil, fmt.Errorf("reaching the proxy %s: %w", proxy, err)
 		}
 		if err := connect(ctx, conn, address); err != nil {
-			_ = conn.Close() // the failure is the news
+			_ = conn.Close() // the first error is the one to return
 			return nil, fmt.Errorf("through the proxy %s: %w", proxy, err)
 		}
 		return conn, nil
@@ -35,7 +35,7 @@ func connect(ctx context.Context, conn net.Conn, address string) error {
 	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", address, address); err != nil {
 		return err
 	}
-	// A broker does not speak before it is spoken to, so that nothing of its own can be in the buffer.
+	// A broker sends nothing before it receives a request, so that the discarded buffer contains no bytes of the broker.
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// echoProxy connects to one broker, which says back what it is told, and knows no other.
+// echoProxy connects to one broker, which echoes what it receives, and to no other.
 func echoProxy(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,4 +1,4 @@
-// Package operator assembles the manager: caches that hold only what is ours, the controllers of Kafka and StrimziPodSet, and
+// Package operator assembles the manager: caches limited to Detent's objects, the controllers of Kafka and StrimziPodSet, and
 // the pollers of Kafka clusters.
 package operator
 
@@ -42,49 +42,52 @@ import (
 
 // Options of the manager.
 type Options struct {
-	// Config of the API server. Demanded.
+	// Config of the API server. Required.
 	Config *rest.Config
-	// Table of the versions of Kafka. Demanded.
+	// Table of the versions of Kafka. Required.
 	Table *versions.Table
-	// Kafka is what passes over Kafka resources rest on.
+	// Kafka are the options of the Kafka controller.
 	Kafka kafka.Options
-	// Namespaces that are watched; none means all.
+	// Namespaces to watch. Optional; default: all.
 	Namespaces []string
-	// Selector takes the Kafka resources that this manager looks after, by their labels, together with all that belongs to them;
-	// nil takes all. Managers that divide a fleet need a lease each.
+	// Selector selects the Kafka resources that this manager reconciles, by their labels, with all that belongs to them.
+	// Optional; default: all. Each of several managers that divide a fleet needs its own lease.
 	Selector apilabels.Selector
-	// DeadlineScale stretches every declared deadline.
+	// DeadlineScale is a factor for every declared deadline.
 	DeadlineScale float64
-	// Workers of each controller.
+	// Workers is the maximum number of concurrent reconciles of each controller.
 	Workers int
-	// LeaderElection makes several replicas take turns; LeaderNamespace holds the lease. LeaseName is its name; default
-	// DefaultLeaseName.
+	// LeaderElection elects one leader among the replicas. LeaderNamespace is the namespace of the lease. LeaseName is its
+	// name; default: DefaultLeaseName.
 	LeaderElection             bool
 	LeaderNamespace, LeaseName string
-	// LeaseDuration is how long a leader that is gone keeps the others waiting.
+	// LeaseDuration is how long the other replicas wait for a leader that does not renew its lease. Default:
+	// DefaultLeaseDuration.
 	LeaseDuration time.Duration
-	// MetricsAddress and HealthAddress to listen on; "0" for not at all.
+	// MetricsAddress and HealthAddress to listen on; "0" disables the endpoint.
 	MetricsAddress, HealthAddress string
-	// Registry takes the metrics of lifecycles, and takes those of one manager. Default: the one that MetricsAddress serves.
+	// Registry receives the metrics of lifecycles. It can hold those of one manager. Optional; default: the registry that
+	// MetricsAddress serves.
 	Registry prometheus.Registerer
-	// KafkaProxy is the address of an HTTP proxy that brokers are reached through; empty for directly.
+	// KafkaProxy is the address of an HTTP proxy for connections to brokers. Optional; default: direct connections.
 	KafkaProxy string
-	// Adopt permits running over another operator's CRDs and leases.
+	// Adopt permits the manager to run with the CRDs and leases of another operator.
 	Adopt bool
-	// SkipNameValidation lets several managers live in one process, as tests do.
+	// SkipNameValidation permits several managers in one process, for tests.
 	SkipNameValidation bool
-	// Journal takes down decisions, for a replay against another build. Default: none is kept.
+	// Journal records decisions, for a replay with another build. Optional; default: none.
 	Journal lifecycle.Journal
 	Log     logr.Logger
 }
 
-// DefaultLeaseName is the lease that replicas elect their leader by.
+// DefaultLeaseName is the lease of the leader election.
 const DefaultLeaseName = "detent-manager"
 
-// DefaultLeaseDuration leaves 10 seconds to renew the lease: every call in a pass times out below that.
+// DefaultLeaseDuration leaves 10 seconds to renew the lease. The timeout of every call in a reconcile is shorter than that.
 const DefaultLeaseDuration = 15 * time.Second
 
-// Run runs the manager until the context ends, the lease is lost or something that it cannot do without fails.
+// Run runs the manager until the context ends. It returns an error if the preflight checks fail, the lease is lost or a required
+// component fails.
 func Run(ctx context.Context, o Options) error {
 	if err := preflight(ctx, o); err != nil {
 		return err
@@ -109,7 +112,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Scheme knows every kind that the manager reads or writes.
+// Scheme returns a scheme with every kind that the manager reads or writes.
 func Scheme() (*k8sruntime.Scheme, error) {
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme} {
@@ -134,7 +137,7 @@ func managerOptions(o Options, scheme *k8sruntime.Scheme, lead *leadership) ctrl
 	}
 }
 
-// register adds the controllers and the checks, and returns the Kafka side of the former, which must be closed.
+// register adds the controllers and the health checks, and returns the poller of Kafka clusters, which the caller must close.
 func register(mgr ctrl.Manager, o Options, lead *leadership) (*kafka.Polled, error) {
 	if o.Registry == nil {
 		o.Registry = metrics.Registry
@@ -162,29 +165,29 @@ func register(mgr ctrl.Manager, o Options, lead *leadership) (*kafka.Polled, err
 	return observer, mgr.AddReadyzCheck("lease", lead.check(mgr.Elected()))
 }
 
-// Wiring is what the controllers rest on, whoever's manager they run in.
+// Wiring are the dependencies of the controllers, which may run in any manager.
 type Wiring struct {
-	// Table of the versions of Kafka. Demanded.
+	// Table of the versions of Kafka. Required.
 	Table *versions.Table
-	// Kafka is what passes over Kafka resources rest on.
+	// Kafka are the options of the Kafka controller.
 	Kafka kafka.Options
 	// Selector as in Options.
 	Selector apilabels.Selector
-	// Connect makes the client of a cluster, and what closes it. Demanded.
+	// Connect creates the client of a cluster and the function that closes it. Required.
 	Connect func(kafka.Endpoint) (kafkaclient.Client, func(), error)
-	// Alter changes the kind before it is registered, for tests that stand between it and the runtime. Optional.
+	// Alter changes the kind before it is registered, so that tests can intercept its calls. Optional; default: none.
 	Alter func(*kafka.Kind)
 	// DeadlineScale, Workers and SkipNameValidation as in Options.
 	DeadlineScale      float64
 	Workers            int
 	SkipNameValidation bool
-	// Metrics of the passes. Default: none are kept.
+	// Metrics of the reconciles. Optional; default: none.
 	Metrics *lifecycle.Metrics
 	// Journal as in Options.
 	Journal lifecycle.Journal
 }
 
-// AddControllers adds the controllers to a manager, and returns the Kafka side of them, which must be closed.
+// AddControllers adds the controllers to a manager, and returns the poller of Kafka clusters, which the caller must close.
 func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	clk := clock.RealClock{}
 	wakeups := make(chan event.GenericEvent, 1024)
@@ -220,8 +223,8 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	return observer, sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: w.Workers, SkipNameValidation: &w.SkipNameValidation})
 }
 
-// watchChildren wakes a Kafka resource for everything that carries its label, whether or not it owns it: all kinds that a view
-// lists, so that whatever is taken away or changed is brought back at once.
+// watchChildren enqueues a Kafka resource for every event of an object with its label, whether or not it owns the object. It
+// watches all kinds that an observation lists, so that a deleted or changed object is restored at once.
 func watchChildren(b *builder.Builder) {
 	of := handler.EnqueueRequestsFromMapFunc(kafka.ClusterOf)
 	for _, kind := range []client.Object{
@@ -232,8 +235,8 @@ func watchChildren(b *builder.Builder) {
 	}
 }
 
-// selected says whether the Kafka resource of a set is one that the cache holds. A set of another manager's cluster is left to
-// that one, and a set whose cluster is gone to the garbage collector.
+// selected returns a function that reports whether the cache holds the Kafka resource of a pod set. The pod set of a cluster that
+// another manager reconciles is left to that manager. The pod set of a deleted cluster is left to the garbage collector.
 func selected(cached client.Reader) func(context.Context, *corev1beta2.StrimziPodSet) (bool, error) {
 	return func(ctx context.Context, set *corev1beta2.StrimziPodSet) (bool, error) {
 		for _, of := range kafka.ClusterOf(ctx, set) {
@@ -244,7 +247,7 @@ func selected(cached client.Reader) func(context.Context, *corev1beta2.StrimziPo
 	}
 }
 
-// wake enqueues a Kafka resource because of an answer. A full queue is no loss: every waiting state polls.
+// wake enqueues a Kafka resource when a poll has a result. It drops the event if the queue is full: every waiting state polls too.
 func wake(wakeups chan<- event.GenericEvent) func(types.NamespacedName) {
 	return func(name types.NamespacedName) {
 		object := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// leastKubernetes that the manager runs on.
+	// leastKubernetes is the minimum version of Kubernetes.
 	leastKubernetes = "1.31.0"
-	// preflightTimeout of each question.
+	// preflightTimeout is the timeout of each request.
 	preflightTimeout = 10 * time.Second
-	// strimziLease is what Strimzi's cluster operator elects its leader by.
+	// strimziLease is the lease of the leader election of Strimzi's cluster operator.
 	strimziLease = "strimzi-cluster-operator"
 )
 
-// preflight says at once, and in words, what would otherwise show as watches that fail for ever.
+// preflight returns a descriptive error at startup for problems that would otherwise show as watches that fail forever.
 func preflight(ctx context.Context, o Options) error {
 	config := rest.CopyConfig(o.Config)
 	config.Timeout = preflightTimeout
@@ -70,11 +70,11 @@ func serverVersion(config *rest.Config) error {
 	return nil
 }
 
-// install is the command that installs our CRDs over those of another operator or version.
+// install is the command that installs Detent's CRDs over those of another operator or version.
 const install = "kubectl apply --server-side --force-conflicts -f crds/generated/"
 
-// demandDefinitions fails unless our CRDs are installed. Those of another operator or version have the same names and a schema
-// under which the API server drops what the manager writes, such as status.lifecycles.
+// demandDefinitions returns an error unless Detent's CRDs are installed. The CRDs of another operator or version have the same
+// names and a schema under which the API server drops fields that the manager writes, such as status.lifecycles.
 func demandDefinitions(ctx context.Context, c client.Client, o Options) error {
 	wanted, err := crds.Definitions()
 	if err != nil {
@@ -105,8 +105,8 @@ func demandDefinitions(ctx context.Context, c client.Client, o Options) error {
 	return errors.Join(problems...)
 }
 
-// otherOperator refuses to run beside Strimzi's operator. A manager that may not list the leases of all namespaces looks into
-// those that it watches.
+// otherOperator returns an error if Strimzi's operator is running. A manager without permission to list the leases of all
+// namespaces checks the namespaces that it watches.
 func otherOperator(ctx context.Context, c client.Client, o Options) error {
 	var leases coordinationv1.LeaseList
 	err := c.List(ctx, &leases)

@@ -17,7 +17,7 @@ import (
 	"github.com/detent-dev/detent/crds"
 )
 
-// apiServer answers what preflight asks.
+// apiServer answers the requests of preflight.
 type apiServer struct {
 	version     string
 	definitions []*apiextensionsv1.CustomResourceDefinition
@@ -109,7 +109,7 @@ func kafkas(s *apiServer) *apiextensionsv1.CustomResourceDefinition {
 	return nil
 }
 
-// upstream makes the installed definition of Kafka one that does not know what Detent adds to the status.
+// upstream makes the installed definition of Kafka one without the status fields that Detent adds.
 func upstream(s *apiServer) *apiextensionsv1.CustomResourceDefinition {
 	d := kafkas(s)
 	for i := range d.Spec.Versions {
@@ -181,10 +181,10 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// s0 is what is said of a definition that is another operator's.
+// s0 is the error for a definition of another operator.
 const s0 = "is Strimzi's: two operators must not serve one cluster"
 
-func TestPreflightOfAServerThatIsNotThere(t *testing.T) {
+func TestPreflightOfAnUnreachableServer(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}})

@@ -6,20 +6,20 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Rules are all rights of a manager that watches every namespace: those in each namespace and those on the cluster.
+// Rules are all permissions of a manager that watches every namespace: NamespaceRules and ClusterRules.
 func Rules() []rbacv1.PolicyRule { return slices.Concat(NamespaceRules(), ClusterRules()) }
 
-// ClusterRules are the rights on what is in no namespace. They are optional: without them the manager skips the checks that need
-// them and logs which right is missing. Rights on cluster-scoped resources belong here and nowhere else.
+// ClusterRules are the permissions on cluster-scoped resources. They are optional: without them the manager skips the checks that
+// need them and logs which permission is missing. Permissions on cluster-scoped resources belong only here.
 func ClusterRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"}},
-		// Whether a kubelet is alive. Without it, the recovery of a cluster of which no majority serves waits and names the right.
+		// Reports whether a kubelet is alive. Without it, the recovery of a cluster without a majority waits and names the permission.
 		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get"}},
 	}
 }
 
-// NamespaceRules are the rights that the manager needs in each namespace that it watches, and no others.
+// NamespaceRules are the permissions that the manager needs in each namespace that it watches.
 func NamespaceRules() []rbacv1.PolicyRule {
 	read := []string{"get", "list", "watch"}
 	write := []string{"get", "list", "watch", "create", "update"}
@@ -44,8 +44,8 @@ func NamespaceRules() []rbacv1.PolicyRule {
 	}
 }
 
-// LeaseRules are the rights on the lease in the manager's own namespace, and to tell there who leads: the election does so by an
-// event of the older API.
+// LeaseRules are the permissions in the namespace of the lease: on the lease itself, and on events of the core API, by which the
+// leader election announces the leader.
 func LeaseRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},

@@ -14,16 +14,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 )
 
-// fillTimeout is how long a probe waits for the caches; kubelets wait a second by default.
+// fillTimeout is how long a probe waits for the caches. The default timeout of a kubelet's probe is one second.
 const fillTimeout = 500 * time.Millisecond
 
-// filling is the part of a cache that says whether it is filled.
+// filling is the part of a cache that reports whether it is synced.
 type filling interface {
 	WaitForCacheSync(ctx context.Context) bool
 }
 
-// cachesFilled fails while the manager has not started, and while a kind that it watches has not been listed: then it would
-// take what it does not see for missing. A replica that stands by watches nothing yet.
+// cachesFilled fails until the manager has started and every watched kind has been listed: before that, the manager would treat
+// objects that it has not listed as missing. A replica that is not the leader has no watches yet.
 func cachesFilled(c filling) healthz.Checker {
 	return func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), fillTimeout)
@@ -35,10 +35,10 @@ func cachesFilled(c filling) healthz.Checker {
 	}
 }
 
-// leadership is what is known of the lease without asking for it: when it was last renewed.
+// leadership tracks the lease without requests of its own: it records when the lease was last renewed.
 type leadership struct {
 	clock clock.PassiveClock
-	// term is how long a lease lasts that is not renewed.
+	// term is how long a lease lasts without renewal.
 	term time.Duration
 
 	mu      sync.Mutex
@@ -53,14 +53,16 @@ func newLeadership(clk clock.PassiveClock, o Options) *leadership {
 	return l
 }
 
-// config of the client that elects. It writes the lease only to gain it, to renew it, or to give it back.
+// config returns the configuration of the leader election's client. That client writes the lease only to acquire, renew or
+// release it.
 func (l *leadership) config(of *rest.Config) *rest.Config {
 	c := rest.CopyConfig(of)
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return &renewals{next: next, of: l} })
 	return c
 }
 
-// check fails for a leader whose lease has run out: another may lead by now. A replica that stands by is ready to take over.
+// check fails for a leader whose lease has expired, because another replica may be the leader. A replica that is not the leader
+// is ready to take over.
 func (l *leadership) check(elected <-chan struct{}) healthz.Checker {
 	return func(*http.Request) error {
 		select {
@@ -77,7 +79,7 @@ func (l *leadership) check(elected <-chan struct{}) healthz.Checker {
 	}
 }
 
-// renewals notes when a lease was written.
+// renewals records when a lease was written.
 type renewals struct {
 	next http.RoundTripper
 	of   *leadership
@@ -85,7 +87,7 @@ type renewals struct {
 
 // RoundTrip implements http.RoundTripper.
 func (r *renewals) RoundTrip(request *http.Request) (*http.Response, error) {
-	asked := r.of.clock.Now() // the lease runs from before the answer
+	asked := r.of.clock.Now() // the lease counts from before the response
 	response, err := r.next.RoundTrip(request)
 	writes := request.Method == http.MethodPut || request.Method == http.MethodPost
 	if err == nil && writes && strings.Contains(request.URL.Path, "/leases") && response.StatusCode < http.StatusMultipleChoices {

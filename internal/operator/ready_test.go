@@ -27,7 +27,7 @@ func (f filled) WaitForCacheSync(ctx context.Context) bool {
 	return bool(f)
 }
 
-func TestReadyNeedsFilledCaches(t *testing.T) {
+func TestCachesFilled(t *testing.T) {
 	if err := cachesFilled(filled(true))(probe(t)); err != nil {
 		t.Errorf("filled caches: %v", err)
 	}
@@ -36,7 +36,7 @@ func TestReadyNeedsFilledCaches(t *testing.T) {
 	}
 }
 
-func TestALeaderIsReadyWhileItsLeaseLasts(t *testing.T) {
+func TestLeadershipCheckFailsAfterTheLease(t *testing.T) {
 	code := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
 	defer server.Close()
