@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// The simulated process reads whatever file it is given, as Kafka does: it is a node, or ends with words.
+// The simulated process accepts any file, as Kafka does: it starts, or exits with a log line.
 func FuzzNode(f *testing.F) {
 	f.Add("node.id=3\nprocess.roles=broker,controller\nlog.dirs=/a,/b\ncontroller.quorum.voters=0@a:1,1@b:2\nadvertised.listeners=X://h:9091\n")
 	f.Add("node.id=4294967297\nprocess.roles=broker\nadvertised.listeners=://:99999,A\ncontroller.quorum.voters=@,x@,-1@\n")

@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
-		// One ticker of the process, which sarama's metrics start and nothing can stop.
+		// sarama's metrics start one ticker per process that cannot be stopped.
 		goleak.IgnoreTopFunction("github.com/rcrowley/go-metrics.(*meterArbiter).tick"),
 	)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// configFile is what Kafka reads, in whichever volume of the pod it lies.
+// configFile is the file that Kafka reads. It may be in any volume of the pod.
 const configFile = "server.properties"
 
-// node is what a Kafka process is told to be.
+// node is the configuration of a Kafka process.
 type node struct {
 	id                 int32
 	version            string
@@ -24,13 +24,13 @@ type node struct {
 	voters             []int32
 	host               string
 	port               int32
-	// logDirs of its data, metadataDir among them.
+	// logDirs are the log directories, including metadataDir.
 	logDirs     []string
 	metadataDir string
 	properties  properties
 }
 
-// nodeOf reads what the pod's process is told to be, as Kafka reads it at its start. The error is what Kafka prints.
+// nodeOf reads the configuration of the pod's process, as Kafka does at its start. The error is what Kafka prints.
 func nodeOf(pod *corev1.Pod, mounts kubelet.Mounts) (*node, error) {
 	text, found := "", false
 	for _, files := range mounts.Files {
@@ -64,7 +64,7 @@ func nodeOf(pod *corev1.Pod, mounts kubelet.Mounts) (*node, error) {
 	return n, nil
 }
 
-// advertised address of the listener that brokers talk to each other on, else of the first.
+// advertised returns the advertised address of the inter-broker listener, otherwise of the first listener.
 func advertised(p properties) (host string, port int32) {
 	for _, listener := range p.list("advertised.listeners") {
 		name, address, _ := strings.Cut(listener, "://")
@@ -72,14 +72,14 @@ func advertised(p properties) (host string, port int32) {
 			continue
 		}
 		if h, text, err := net.SplitHostPort(address); err == nil {
-			n, _ := strconv.ParseUint(text, 10, 16) // a port that is none is 0
+			n, _ := strconv.ParseUint(text, 10, 16) // an invalid port is 0
 			host, port = h, int32(n)
 		}
 	}
 	return host, port
 }
 
-// snapshotInterval as the model takes it: 0 is not set, negative is never.
+// snapshotInterval converts the interval for the model: 0 is not set, negative is never.
 func (n *node) snapshotInterval() int64 {
 	interval := n.properties.number(client.ConfigSnapshotInterval, -1)
 	switch {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// properties are a file in the syntax of java.util.Properties, as far as one line per property goes.
+// properties is a parsed file in the syntax of java.util.Properties, limited to one line per
+// property.
 type properties map[string]string
 
 func parseProperties(text string) properties {
@@ -21,7 +22,7 @@ func parseProperties(text string) properties {
 	return p
 }
 
-// splitProperty cuts at the first = or : that is not escaped and takes the escapes away.
+// splitProperty splits a line at the first = or : that is not escaped, and removes the escapes.
 func splitProperty(line string) (name, value string) {
 	end := len(line)
 	for i := 0; i < len(line); i++ {
@@ -66,7 +67,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// number of a property, or the default for one that is not set or is none.
+// number returns the number of a property, or the default if it is not set or not a number.
 func (p properties) number(name string, otherwise int64) int64 {
 	n, err := strconv.ParseInt(p[name], 10, 64)
 	if err != nil {
@@ -75,7 +76,7 @@ func (p properties) number(name string, otherwise int64) int64 {
 	return n
 }
 
-// id is a property's number as far as 32 bits hold it, -1 for any other.
+// id returns the number of a property if it fits into 32 bits, otherwise -1.
 func (p properties) id(name string) int32 {
 	n, err := strconv.ParseInt(p[name], 10, 32)
 	if err != nil {
@@ -84,7 +85,7 @@ func (p properties) id(name string) int32 {
 	return int32(n)
 }
 
-// list of a property whose values stand between commas.
+// list returns the values of a property that are separated by commas.
 func (p properties) list(name string) []string {
 	var out []string
 	for part := range strings.SplitSeq(p[name], ",") {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Proxy lets processes outside reach the simulated brokers by the names they have within a cluster: an HTTP proxy that
-// answers CONNECT and nothing else. Serve it on loopback.
+// Proxy lets external processes reach the simulated brokers by their names within a cluster: an HTTP proxy that only
+// answers CONNECT. Serve it on loopback.
 func (w *World) Proxy() http.Handler { return http.HandlerFunc(w.connect) }
 
 func (w *World) connect(response http.ResponseWriter, request *http.Request) {
@@ -29,20 +29,20 @@ func (w *World) connect(response http.ResponseWriter, request *http.Request) {
 		return
 	}
 	defer caller.Close()
-	_ = caller.SetDeadline(time.Time{}) // the server's limits are for requests; a failure shows when it is used
+	_ = caller.SetDeadline(time.Time{}) // the server's timeouts are for requests; an error shows on the next use
 	if _, err := io.WriteString(caller, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
 	splice(caller, buffered, broker)
 }
 
-// splice copies both ways until one of them ends.
+// splice copies in both directions until one side ends.
 func splice(caller net.Conn, buffered io.Reader, broker net.Conn) {
 	var done sync.WaitGroup
-	both := func() { _ = caller.Close(); _ = broker.Close() } // the other copy ends with it
+	both := func() { _ = caller.Close(); _ = broker.Close() } // closing both ends the other copy
 	done.Go(func() {
 		defer both()
-		_, _ = io.Copy(broker, buffered) // it ends with an error whenever the other side ended first
+		_, _ = io.Copy(broker, buffered) // fails whenever the other side ended first
 	})
 	done.Go(func() {
 		defer both()

@@ -19,7 +19,7 @@ import (
 
 var orders = types.NamespacedName{Namespace: "prod", Name: "orders"}
 
-// rig plays the Kubernetes API for a state: pods, what they mount, and what is written to them.
+// rig is the Kubernetes API of a state: pods, what they mount, and what is written to them.
 type rig struct {
 	t      *testing.T
 	state  *simulator.State
@@ -47,7 +47,7 @@ func newRig(t *testing.T) *rig {
 	return &rig{t: t, state: simulator.New(options(t), line), pods: map[string]*podInRig{}}
 }
 
-// nodeSpec says which node a pod is to be.
+// nodeSpec describes a pod's node.
 type nodeSpec struct {
 	id         int32
 	roles      string
@@ -59,7 +59,7 @@ type nodeSpec struct {
 	properties map[string]string
 }
 
-// three controllers 0, 1, 2 and three brokers 3, 4, 5 on claims of their own.
+// three controllers 0, 1, 2 and three brokers 3, 4, 5, each with its own claim.
 func separate(version string) []nodeSpec {
 	var specs []nodeSpec
 	for id := range int32(6) {
@@ -130,7 +130,7 @@ func (n nodeSpec) mounts() kubelet.Mounts {
 	return m
 }
 
-// create makes the pods.
+// create creates the pods.
 func (r *rig) create(specs ...nodeSpec) {
 	for _, spec := range specs {
 		r.serial++
@@ -138,7 +138,7 @@ func (r *rig) create(specs ...nodeSpec) {
 	}
 }
 
-// delete asks a pod to go; run lets it.
+// delete requests the deletion of a pod; run completes it.
 func (r *rig) delete(spec nodeSpec) {
 	r.t.Helper()
 	pod := r.pods[spec.name()].pod
@@ -146,7 +146,7 @@ func (r *rig) delete(spec nodeSpec) {
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &at, &grace
 }
 
-// restart replaces a pod and waits until the new one had some time.
+// restart replaces a pod and waits until the new one has run for some time.
 func (r *rig) restart(spec nodeSpec) {
 	r.t.Helper()
 	r.delete(spec)
@@ -192,7 +192,7 @@ func (r *rig) ready() int {
 	return ready
 }
 
-// words are the last ones of the pod's init container and of its Kafka.
+// words are the last log lines of the pod's init container and of its Kafka.
 func (r *rig) words(spec nodeSpec) (format, kafka string) {
 	last := func(statuses []corev1.ContainerStatus) string {
 		for _, s := range statuses {

@@ -7,23 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Script is what goes wrong with pods. What goes wrong with Kafka is scripted in its own cluster.
+// Script is the scripted failures of pods. Failures of Kafka are scripted in kafka.Cluster.
 type Script struct {
 	// BadImages cannot be pulled.
 	BadImages []string
-	// FailingProbes are pods whose readiness probe fails while their program runs on: a pod that was ready lapses as soon as the
-	// probe has failed as often as its failureThreshold says, and is ready again after the first probe that passes.
+	// FailingProbes are pods whose readiness probe fails while their program keeps running: a pod that was ready becomes unready
+	// after failureThreshold consecutive failures, and is ready again after the first probe that passes.
 	FailingProbes []types.NamespacedName
-	// Crashes are pods whose program dies some time after each start.
+	// Crashes are pods whose program exits some time after each start.
 	Crashes []Crash
 }
 
-// Crash is a program that dies.
+// Crash is a program that exits with an error.
 type Crash struct {
 	types.NamespacedName
-	// After so many milliseconds of each run.
+	// After is how long it runs after each start, in milliseconds.
 	After int64
-	// Words it prints at last.
+	// Words are its last log lines.
 	Words string
 }
 
@@ -31,7 +31,7 @@ func (s Script) clone() Script {
 	return Script{BadImages: slices.Clone(s.BadImages), FailingProbes: slices.Clone(s.FailingProbes), Crashes: slices.Clone(s.Crashes)}
 }
 
-// crash of the pod's program, if it is scripted and due.
+// crash returns the last log lines of the pod's program, and true if a crash is scripted and due.
 func (s *Script) crash(pod types.NamespacedName, startedAt, now int64) (string, bool) {
 	for _, c := range s.Crashes {
 		if c.NamespacedName == pod && startedAt+c.After <= now {
@@ -41,14 +41,14 @@ func (s *Script) crash(pod types.NamespacedName, startedAt, now int64) (string, 
 	return "", false
 }
 
-// publicRepository is the one place where it is known which tags exist: those of the releases.
+// publicRepository is the only repository whose tags are known: those of the releases.
 const publicRepository = "apache/kafka"
 
 // CanPull implements kubelet.Registry.
 func (s *State) CanPull(image string) bool { return s.pull(image) == "" }
 
-// pull says why an image cannot be pulled. An image of the public repository exists if its tag is a release; all others
-// exist unless the script says that they do not.
+// pull returns the error of pulling an image, "" if it can be pulled. An image of the public repository exists if its tag is a
+// release; all other images exist unless they are in Script.BadImages.
 func (s *State) pull(image string) string {
 	missing := slices.Contains(s.Script.BadImages, image)
 	repository, tag, tagged := strings.Cut(strings.TrimPrefix(image, "docker.io/"), ":")

@@ -12,40 +12,40 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// Labels and annotations that tell a Kafka pod. Source: Strimzi.
+// Labels and annotations that identify a Kafka pod. Source: Strimzi.
 const (
 	clusterLabel      = "strimzi.io/cluster"
 	versionAnnotation = "strimzi.io/kafka-version"
 	kafkaContainer    = "kafka"
 )
 
-// Options of a State. They do not change and are shared by its clones.
+// Options of a State. They do not change, and clones share them.
 type Options struct {
-	// Table of the releases that exist. Demanded.
+	// Table of the releases that exist. Required.
 	Table *versions.Table
-	// Settings of new clusters. Default: DefaultSettings.
+	// Settings of new clusters. Optional; default: DefaultSettings.
 	Settings kafka.Settings
-	// Delays of the kubelets. Default: kubelet.DefaultDelays.
+	// Delays of the kubelets. Optional; default: kubelet.DefaultDelays.
 	Delays kubelet.Delays
-	// Topics that people make in every new cluster, as soon as it can hold them. Default: none.
+	// Topics that are created in every new cluster, once it has enough brokers. Optional; default: none.
 	Topics []Topic
 }
 
-// DefaultSettings are those of kafka with the time to catch up that a broker with data was seen to take: for a few seconds
-// after its restart it is out of sync.
+// DefaultSettings are those of package kafka, with the time to catch up that was measured for a broker with data: it is
+// out of sync for a few seconds after its restart.
 func DefaultSettings() kafka.Settings {
 	s := kafka.DefaultSettings()
 	s.CatchUp = 3_000
 	return s
 }
 
-// State is the simulated world. Copies made with Clone live on independently. It is not safe for concurrent use.
+// State is the simulated world. Copies made with Clone are independent. It is not safe for concurrent use.
 type State struct {
 	// Now in simulated milliseconds. It never moves back.
 	Now int64
-	// Timeline relates Now to the times that pods' statuses carry.
+	// Timeline converts Now to the times in the statuses of pods.
 	Timeline kubelet.Timeline
-	// Script is what goes wrong. It may be changed at any time.
+	// Script is the scripted failures. It may be changed at any time.
 	Script Script
 
 	options  *Options
@@ -54,7 +54,7 @@ type State struct {
 	clusters []*Cluster
 }
 
-// New makes a world in which nothing runs yet.
+// New returns a world without clusters and pods.
 func New(options Options, timeline kubelet.Timeline) *State {
 	if options.Settings == (kafka.Settings{}) {
 		options.Settings = DefaultSettings()
@@ -67,7 +67,7 @@ func New(options Options, timeline kubelet.Timeline) *State {
 	}
 }
 
-// Clone returns a copy that lives on independently.
+// Clone returns an independent copy.
 func (s *State) Clone() *State {
 	c := *s
 	c.pods = s.pods.Clone()
@@ -79,23 +79,24 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// Cluster is a simulated Kafka cluster as Kubernetes sees it: which pods its processes are of and what lies on its disks.
+// Cluster is a simulated Kafka cluster on Kubernetes: its nodes, the pods of their processes, and the contents of their
+// disks.
 type Cluster struct {
 	types.NamespacedName
-	// Kafka is the cluster itself.
+	// Kafka is the model of the cluster.
 	Kafka *kafka.Cluster
 	// seats of nodes by id, disks by key.
 	seats []seat
 	disks []disk
-	// created says that the topics were made.
+	// created is true once the topics were created.
 	created bool
 }
 
-// seat is the place of a node: which pod its process is of.
+// seat maps a node to the pod of its process.
 type seat struct {
 	id  int32
 	pod types.UID
-	// bootstrap is what the process knows of topics that are made by default.
+	// replication and minISR are the broker's defaults for new topics.
 	replication, minISR int32
 }
 
@@ -106,10 +107,10 @@ func (c *Cluster) clone() *Cluster {
 	return &copied
 }
 
-// Clusters by namespace and name. The slice must not be changed.
+// Clusters returns the clusters by namespace and name. The slice must not be modified.
 func (s *State) Clusters() []*Cluster { return s.clusters }
 
-// Cluster of the name, made when there is none: a cluster without nodes, to which pods may come.
+// Cluster returns the cluster of the name. If there is none, it creates a cluster without nodes, which pods can join.
 func (s *State) Cluster(name types.NamespacedName) *Cluster {
 	i, found := slices.BinarySearchFunc(s.clusters, name, func(c *Cluster, name types.NamespacedName) int {
 		return cmp.Or(cmp.Compare(c.Namespace, name.Namespace), cmp.Compare(c.Name, name.Name))
@@ -122,7 +123,7 @@ func (s *State) Cluster(name types.NamespacedName) *Cluster {
 	return s.clusters[i]
 }
 
-// ClusterOf is the name of the cluster that a pod is a node of, false for a pod that is none.
+// ClusterOf returns the name of the cluster of a pod, and false if the pod is not a Kafka node.
 func ClusterOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 	name := pod.Labels[clusterLabel]
 	isKafka := name != "" && pod.Annotations[versionAnnotation] != "" &&
@@ -130,7 +131,7 @@ func ClusterOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, isKafka
 }
 
-// Tick moves time on, and every cluster with it. Pods move when they are synced.
+// Tick advances the time of the world and of all clusters. Pods advance when they are synced.
 func (s *State) Tick(now int64) {
 	s.Now = max(s.Now, now)
 	for _, c := range s.clusters {
@@ -143,7 +144,8 @@ func (s *State) tick(c *Cluster) {
 	s.makeTopics(c)
 }
 
-// NextEvent is when something happens next by itself to a cluster or a pod. A program that runs is looked at then too.
+// NextEvent is the time of the next event of a cluster or a pod. Running programs are also checked then. It returns false
+// if there is none.
 func (s *State) NextEvent() (int64, bool) {
 	next, found := s.pods.NextEvent()
 	for _, c := range s.clusters {
@@ -154,13 +156,13 @@ func (s *State) NextEvent() (int64, bool) {
 	return next, found
 }
 
-// Sync moves a pod on to Now and says what to write: see kubelet.Pods.Sync.
+// Sync advances a pod to Now and returns what to write: see kubelet.Pods.Sync.
 func (s *State) Sync(pod *corev1.Pod, mounts kubelet.Mounts, nodes []kubelet.Node) kubelet.Outcome {
 	return s.pods.Sync(host{s}, kubelet.Sight{Pod: pod, Mounts: mounts, Nodes: nodes, Timeline: s.Timeline, Now: s.Now})
 }
 
-// Gone forgets a pod that does not exist any more and kills what still runs of it.
+// Gone removes a pod that does not exist any more, and kills its process if it is still running.
 func (s *State) Gone(pod types.NamespacedName) { s.pods.Gone(host{s}, pod, s.Now) }
 
-// Pods are what the kubelets know.
+// Pods returns the pods that the kubelets know.
 func (s *State) Pods() *kubelet.Pods { return &s.pods }

@@ -13,7 +13,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-func TestClusterComesUp(t *testing.T) {
+func TestStateClusterStarts(t *testing.T) {
 	r := newRig(t)
 	r.create(separate("4.1.1")...)
 	r.run(30 * time.Second)
@@ -40,7 +40,7 @@ func TestClusterComesUp(t *testing.T) {
 	}
 }
 
-func TestFormattingAtALowerMetadataVersion(t *testing.T) {
+func TestStateFormatsAtLowerMetadataVersion(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.1")
 	for i := range specs {
@@ -53,7 +53,7 @@ func TestFormattingAtALowerMetadataVersion(t *testing.T) {
 	}
 }
 
-func TestRestartedBrokerIsOutOfSyncForAWhile(t *testing.T) {
+func TestStateRestartedBrokerIsOutOfSync(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.1")
 	r.create(specs...)
@@ -82,7 +82,7 @@ func TestRestartedBrokerIsOutOfSyncForAWhile(t *testing.T) {
 	}
 }
 
-func TestBinaryThatIsTooOldDiesAndSaysWhy(t *testing.T) {
+func TestStateBinaryThatIsTooOldExits(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.1")
 	r.create(specs...)
@@ -103,7 +103,7 @@ func TestBinaryThatIsTooOldDiesAndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestForeignBuildRunsAsItsRelease(t *testing.T) {
+func TestStateUnknownBuildRunsAsItsRelease(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.1-acme-2")
 	r.state.Script.BadImages = nil
@@ -117,7 +117,7 @@ func TestForeignBuildRunsAsItsRelease(t *testing.T) {
 	}
 }
 
-func TestSingleNodeOnEphemeralStorageBeginsAnew(t *testing.T) {
+func TestStateSingleNodeOnEphemeralStorageStartsNewCluster(t *testing.T) {
 	r := newRig(t)
 	single := nodeSpec{id: 0, roles: "controller,broker", version: "4.0.0", format: "allowed", clusterID: "c1"}
 	r.create(single)
@@ -132,7 +132,7 @@ func TestSingleNodeOnEphemeralStorageBeginsAnew(t *testing.T) {
 	}
 }
 
-func TestDiskSurvivesItsPodsAndNotItsClaim(t *testing.T) {
+func TestStateDiskHasLifetimeOfClaim(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.1")
 	r.create(specs...)
@@ -165,7 +165,7 @@ func TestDiskSurvivesItsPodsAndNotItsClaim(t *testing.T) {
 	}
 }
 
-func TestDiskOfAnotherClusterIsNotFormatted(t *testing.T) {
+func TestStateDoesNotFormatDiskOfAnotherCluster(t *testing.T) {
 	r := newRig(t)
 	single := nodeSpec{id: 0, roles: "controller,broker", version: "4.1.1", claim: "claim-0", format: "allowed", clusterID: "c1"}
 	r.create(single)
@@ -182,7 +182,7 @@ func TestDiskOfAnotherClusterIsNotFormatted(t *testing.T) {
 	}
 }
 
-func TestPodWithoutConfigurationDies(t *testing.T) {
+func TestStatePodWithoutConfigurationExits(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.1")[:1]
 	r.create(specs...)
@@ -193,7 +193,7 @@ func TestPodWithoutConfigurationDies(t *testing.T) {
 	}
 }
 
-func TestReleaseThatDoesNotExistCannotBePulled(t *testing.T) {
+func TestStateCanPullOnlyExistingReleases(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.7")[:1]
 	r.create(specs...)
@@ -234,7 +234,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-func TestPodDeletedByForceIsKilled(t *testing.T) {
+func TestStateGoneKillsPod(t *testing.T) {
 	r := newRig(t)
 	specs := separate("4.1.1")
 	r.create(specs...)
@@ -251,7 +251,7 @@ func TestPodDeletedByForceIsKilled(t *testing.T) {
 	}
 }
 
-func TestEqualWorldsAtDifferentTimes(t *testing.T) {
+func TestStateHashOfEqualWorldsAtDifferentTimes(t *testing.T) {
 	early, late := newRig(t), newRig(t)
 	late.run(time.Hour)
 	for _, r := range []*rig{early, late} {
@@ -269,7 +269,7 @@ func TestEqualWorldsAtDifferentTimes(t *testing.T) {
 	}
 }
 
-func TestCloneLivesOnIndependently(t *testing.T) {
+func TestStateCloneIsIndependent(t *testing.T) {
 	r := newRig(t)
 	r.create(separate("4.1.1")...)
 	r.run(30 * time.Second)
@@ -286,7 +286,7 @@ func TestCloneLivesOnIndependently(t *testing.T) {
 	}
 }
 
-func TestNextEvent(t *testing.T) {
+func TestStateNextEvent(t *testing.T) {
 	r := newRig(t)
 	if _, found := r.state.NextEvent(); found {
 		t.Error("something happens in an empty world")

@@ -2,18 +2,19 @@ package simulator
 
 import "github.com/detent-dev/detent/simulator/kafka"
 
-// Topic that somebody makes with the defaults of the brokers.
+// Topic is a topic that is created with the brokers' defaults.
 type Topic struct {
 	Name       string
 	Partitions int32
 }
 
-// DefaultTopics are enough for every broker of a small cluster to lead some partitions and follow others.
+// DefaultTopics are sufficient for every broker of a small cluster to lead some partitions and follow
+// others.
 func DefaultTopics() []Topic {
 	return []Topic{{Name: "audit", Partitions: 3}, {Name: "orders", Partitions: 12}, {Name: "payments", Partitions: 6}}
 }
 
-// makeTopics makes the topics once as many brokers run as their replication factor asks for.
+// makeTopics creates the topics once the number of running brokers is at least their replication factor.
 func (s *State) makeTopics(c *Cluster) {
 	if c.created || len(s.options.Topics) == 0 || c.Kafka.Leader == kafka.None {
 		return

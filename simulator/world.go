@@ -16,14 +16,14 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// World is a State that lives by a clock and is reached over loopback sockets, for operators that are processes of their
-// own. It is safe for concurrent use.
+// World is a State that advances with a clock and is served on loopback sockets, for operators that run as separate
+// processes. It is safe for concurrent use.
 type World struct {
 	clock clock.WithTicker
 
 	mu    sync.Mutex
 	state *State
-	// servers of the clusters; each owns its cluster's Kafka, which is touched within Do alone.
+	// servers of the clusters. Each owns the Kafka of its cluster, which may be accessed only within Do.
 	servers map[types.NamespacedName]*wire.Server
 	turn    map[types.NamespacedName]int
 	failure error
@@ -32,7 +32,8 @@ type World struct {
 
 var _ kubelet.World = (*World)(nil)
 
-// NewWorld makes a world in which nothing runs yet and so many simulated seconds pass in a second of the clock. Close it.
+// NewWorld returns a world without clusters and pods. speed is the number of simulated seconds per second of the clock.
+// The caller must call Close.
 func NewWorld(options Options, clk clock.WithTicker, speed float64) *World {
 	timeline := kubelet.Timeline{Epoch: clk.Now(), Speed: speed}
 	return &World{
@@ -40,10 +41,10 @@ func NewWorld(options Options, clk clock.WithTicker, speed float64) *World {
 	}
 }
 
-// beat is how often a World moves on by itself.
+// beat is the interval at which a World advances.
 const beat = 100 * time.Millisecond
 
-// Run moves the world on until the context is done. An error says that a socket could not be opened.
+// Run advances the world until the context ends. It fails if a listener cannot be opened.
 func (w *World) Run(ctx context.Context) error {
 	tick := w.clock.NewTicker(beat)
 	defer tick.Stop()
@@ -69,12 +70,12 @@ func (w *World) tick() error {
 	return w.failure
 }
 
-// onTime moves the state's clock; w.mu is held.
+// onTime advances the state's time. The caller must hold w.mu.
 func (w *World) onTime() {
 	w.state.Now = max(w.state.Now, 1+w.state.Timeline.Milliseconds(w.clock.Now()))
 }
 
-// within runs fn while nobody else touches the cluster, and lets its listeners follow. w.mu is held.
+// within runs fn with exclusive access to the cluster, and updates its listeners. The caller must hold w.mu.
 func (w *World) within(name types.NamespacedName, fn func()) {
 	server := w.servers[name]
 	if server == nil {
@@ -154,7 +155,7 @@ func (w *World) Until(ms int64) time.Duration {
 	return max(0, w.state.Timeline.Time(ms-1).Sub(w.clock.Now()))
 }
 
-// Do runs fn on the simulated Kafka of the name, for scripts of what goes wrong. fn must not keep it.
+// Do runs fn on the simulated Kafka of the name, for scripting failures. fn must not retain it.
 func (w *World) Do(name types.NamespacedName, fn func(c *kafka.Cluster, now int64)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,21 +174,21 @@ func (w *World) CanPull(image string) bool {
 	return w.state.CanPull(image)
 }
 
-// SetScript replaces what goes wrong with pods.
+// SetScript replaces the scripted failures of pods.
 func (w *World) SetScript(script Script) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.state.Script = script.clone()
 }
 
-// Age as kubelet.Pods.Age.
+// Age calls kubelet.Pods.Age.
 func (w *World) Age(pod types.NamespacedName, by time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.state.pods.Age(pod, by)
 }
 
-// Snapshot is a copy of the whole state, as it is now.
+// Snapshot returns a copy of the whole state at the current time.
 func (w *World) Snapshot() *State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,7 +205,7 @@ func (w *World) Snapshot() *State {
 	return snapshot
 }
 
-// Close cuts every connection and stops listening.
+// Close closes every connection and every listener.
 func (w *World) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -58,7 +58,7 @@ func (l *living) run(d time.Duration) {
 	}
 }
 
-func TestWorldAnswersUnderTheNamesOfItsCluster(t *testing.T) {
+func TestWorldDialContextByClusterNames(t *testing.T) {
 	l := newWorld(t)
 	if got := l.rig.ready(); got != 6 {
 		t.Fatalf("%d pods are ready after a simulated minute, want 6", got)
@@ -99,7 +99,7 @@ func TestWorldAnswersUnderTheNamesOfItsCluster(t *testing.T) {
 	}
 }
 
-func TestKafkaThroughTheProxy(t *testing.T) {
+func TestWorldProxy(t *testing.T) {
 	l := newWorld(t)
 	server := httptest.NewServer(l.Proxy())
 	defer server.Close()
@@ -128,7 +128,7 @@ func TestKafkaThroughTheProxy(t *testing.T) {
 		t.Errorf("voters: %+v", quorum.Voters)
 	}
 
-	// A pod that goes takes its listener with it, and comes back under the same name.
+	// The listener of a deleted pod closes, and opens again under the same name.
 	specs := separate("4.1.1")
 	l.rig.delete(specs[4])
 	l.run(3 * time.Second)
@@ -161,7 +161,7 @@ func connect(ctx context.Context, proxy, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-func TestProxyRefusesEverythingElse(t *testing.T) {
+func TestWorldProxyRefusesEverythingElse(t *testing.T) {
 	l := newWorld(t)
 	server := httptest.NewServer(l.Proxy())
 	defer server.Close()
@@ -175,7 +175,7 @@ func TestProxyRefusesEverythingElse(t *testing.T) {
 	}
 }
 
-func TestWorldRunsByItself(t *testing.T) {
+func TestWorldRun(t *testing.T) {
 	l := newWorld(t)
 	l.Do(orders, func(c *kafka.Cluster, now int64) {
 		c.StopNode(4, now)
@@ -212,7 +212,7 @@ func TestWorldRunsByItself(t *testing.T) {
 	}
 }
 
-func TestSnapshot(t *testing.T) {
+func TestWorldSnapshot(t *testing.T) {
 	l := newWorld(t)
 	before := l.Snapshot()
 	l.Do(orders, func(c *kafka.Cluster, now int64) { c.KillNode(4, now) })
@@ -224,7 +224,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-func TestUntil(t *testing.T) {
+func TestWorldUntil(t *testing.T) {
 	l := newWorld(t)
 	now := l.Snapshot().Now
 	if got := l.Until(now + 10_000); got != time.Second {

@@ -7,7 +7,7 @@ import (
 	client "github.com/detent-dev/detent/clients/kafka"
 )
 
-// None is the id that stands for no node.
+// None is an id that no node has.
 const None = client.NoLeader
 
 // Settings are the durations of a cluster, in milliseconds. They do not change while it runs

@@ -40,7 +40,7 @@ func start(t testing.TB, c *kafka.Cluster, id int32, version string) {
 	}
 }
 
-// run lets time pass until nothing is due within the next minute.
+// run lets time pass until no event is due within the next minute.
 func run(c *kafka.Cluster) {
 	for {
 		at, ok := c.NextEvent()
@@ -69,7 +69,7 @@ func isr(c *kafka.Cluster, topic string) []int32 {
 	return nil
 }
 
-func TestClusterComesUp(t *testing.T) {
+func TestClusterStarts(t *testing.T) {
 	c := dual(t, "4.1.2")
 	if c.Leader != 1 {
 		t.Errorf("leader = %d, want 1", c.Leader)
@@ -84,7 +84,7 @@ func TestClusterComesUp(t *testing.T) {
 	}
 }
 
-func TestGracefulStopAndReturn(t *testing.T) {
+func TestClusterStopNodeAndRestart(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.CreatePartition("orders", 0, 2, 1, 2, 3)
 	c.StopNode(1, c.Now)
@@ -113,7 +113,7 @@ func TestGracefulStopAndReturn(t *testing.T) {
 	}
 }
 
-func TestReturningBrokerIsOutOfTheISRUntilCaughtUp(t *testing.T) {
+func TestClusterRestartedBrokerIsOutOfISRUntilCaughtUp(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.CreatePartition("orders", 0, 2, 1, 2, 3)
 	c.StopNode(3, c.Now)
@@ -131,7 +131,7 @@ func TestReturningBrokerIsOutOfTheISRUntilCaughtUp(t *testing.T) {
 	}
 }
 
-func TestKilledBrokerIsFencedWhenItsSessionEnds(t *testing.T) {
+func TestClusterFencesKilledBrokerAfterSession(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.CreatePartition("orders", 0, 2, 1, 2, 3)
 	c.KillNode(3, c.Now)
@@ -151,7 +151,7 @@ func TestKilledBrokerIsFencedWhenItsSessionEnds(t *testing.T) {
 	}
 }
 
-func TestKilledAndRestartedBrokerWaitsForItsOldSession(t *testing.T) {
+func TestClusterRestartedBrokerWaitsForOldSession(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.KillNode(3, c.Now)
 	killed := c.Now
@@ -166,7 +166,7 @@ func TestKilledAndRestartedBrokerWaitsForItsOldSession(t *testing.T) {
 	}
 }
 
-func TestLastReplicaStaysInTheISRWithoutALeader(t *testing.T) {
+func TestPartitionKeepsLastReplicaInISRWithoutLeader(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.CreatePartition("single", 0, 1, 2)
 	c.StopNode(2, c.Now)
@@ -183,7 +183,7 @@ func TestLastReplicaStaysInTheISRWithoutALeader(t *testing.T) {
 	}
 }
 
-func TestLaggingReplicaStaysOut(t *testing.T) {
+func TestClusterSetLaggingKeepsReplicaOutOfISR(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.CreatePartition("orders", 7, 2, 1, 2, 3)
 	c.SetLagging("orders", 7, 2, true)
@@ -202,7 +202,7 @@ func TestLaggingReplicaStaysOut(t *testing.T) {
 	}
 }
 
-func TestQuorumWithoutAMajority(t *testing.T) {
+func TestClusterQuorumWithoutMajority(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.KillNode(1, c.Now)
 	c.KillNode(2, c.Now)
@@ -220,7 +220,7 @@ func TestQuorumWithoutAMajority(t *testing.T) {
 	}
 }
 
-func TestVoterWithoutItsLogIsNotElected(t *testing.T) {
+func TestClusterDoesNotElectVoterWithoutLog(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.StopNode(2, c.Now)
 	run(c)
@@ -236,7 +236,7 @@ func TestVoterWithoutItsLogIsNotElected(t *testing.T) {
 	}
 }
 
-func TestVoterLagShowsInTheQuorum(t *testing.T) {
+func TestClusterSetVoterLagShowsInQuorum(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.Tick(c.Now + 60_000)
 	c.SetVoterLag(2, 5_000)
@@ -256,7 +256,7 @@ func TestVoterLagShowsInTheQuorum(t *testing.T) {
 	}
 }
 
-func TestStartRefusals(t *testing.T) {
+func TestClusterStartNodeErrors(t *testing.T) {
 	c := dual(t, "4.1.2")
 	if err := c.StartNode(1, kafka.Start{Version: "4.1.2"}, c.Now); err == nil {
 		t.Error("a second process started on one disk")
@@ -269,7 +269,7 @@ func TestStartRefusals(t *testing.T) {
 	}
 }
 
-func TestTimeNeverMovesBack(t *testing.T) {
+func TestClusterTickNeverMovesBack(t *testing.T) {
 	c := dual(t, "4.1.2")
 	now := c.Now
 	c.Tick(now - 1_000)
@@ -278,7 +278,7 @@ func TestTimeNeverMovesBack(t *testing.T) {
 	}
 }
 
-func TestNewLeaderGivesBrokersAFullSession(t *testing.T) {
+func TestClusterElectionRestartsSessions(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.KillNode(3, c.Now)
 	c.Tick(c.Now + c.Settings.Session - 100)
@@ -300,7 +300,7 @@ func TestNewLeaderGivesBrokersAFullSession(t *testing.T) {
 	}
 }
 
-func TestNobodyIsFencedWithoutAQuorum(t *testing.T) {
+func TestClusterFencesNoBrokerWithoutQuorum(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.KillNode(2, c.Now)
 	c.KillNode(3, c.Now)
@@ -310,7 +310,7 @@ func TestNobodyIsFencedWithoutAQuorum(t *testing.T) {
 	}
 }
 
-func TestLeaderIsTheLastToLeaveTheISR(t *testing.T) {
+func TestPartitionLeaderIsLastInISR(t *testing.T) {
 	c := dual(t, "4.1.2")
 	for id := int32(4); id <= 6; id++ {
 		if err := c.StartNode(id, kafka.Start{Version: "4.1.2", Broker: true}, c.Now); err != nil {

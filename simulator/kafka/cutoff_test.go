@@ -18,7 +18,7 @@ func isrOf(partitions []client.Partition, topic string) []int32 {
 	return nil
 }
 
-// isolatable is a cluster of three nodes in both roles and a broker alone, with one partition on 1, 2 and 4.
+// isolatable is a cluster of three nodes in both roles and a broker, with one partition on 1, 2 and 4.
 func isolatable(t *testing.T) *Cluster {
 	t.Helper()
 	binaries := []Binary{{Version: "4.1.2", Features: []FeatureRange{{Name: client.MetadataVersion, Min: 7, Max: 27}}}}
@@ -35,7 +35,7 @@ func isolatable(t *testing.T) *Cluster {
 	return c
 }
 
-func TestACutOffBrokerAnswersWithWhatItKnew(t *testing.T) {
+func TestClusterCutOffBrokerAnswersWithStaleMetadata(t *testing.T) {
 	c := isolatable(t)
 	c.CutOff(4)
 	before := c.Hash()
@@ -85,7 +85,7 @@ func TestACutOffBrokerAnswersWithWhatItKnew(t *testing.T) {
 	}
 }
 
-func TestACutOffLeaderIsReplaced(t *testing.T) {
+func TestClusterCutOffLeaderIsReplaced(t *testing.T) {
 	c := isolatable(t)
 	former := c.Leader
 	c.CutOff(former)
@@ -108,7 +108,7 @@ func TestACutOffLeaderIsReplaced(t *testing.T) {
 	}
 }
 
-func TestTwoOfThreeControllersCutOffLeaveNoLeader(t *testing.T) {
+func TestClusterCutOffOfMajorityLeavesNoLeader(t *testing.T) {
 	c := isolatable(t)
 	c.CutOff(1)
 	c.CutOff(2)
@@ -121,7 +121,7 @@ func TestTwoOfThreeControllersCutOffLeaveNoLeader(t *testing.T) {
 	}
 }
 
-func TestAProcessThatStartsCutOffJoinsWhenItIsReconnected(t *testing.T) {
+func TestClusterReconnectLetsStartedProcessJoin(t *testing.T) {
 	c := isolatable(t)
 	c.KillNode(4, c.Now)
 	c.CutOff(4)
@@ -140,8 +140,8 @@ func TestAProcessThatStartsCutOffJoinsWhenItIsReconnected(t *testing.T) {
 	}
 }
 
-// A cluster of one node has its controller with it.
-func TestTheOnlyVoterIsNeverCutOffFromItself(t *testing.T) {
+// The only node of a cluster reaches its own controller.
+func TestClusterCutOffOnlyVoterReachesItself(t *testing.T) {
 	binaries := []Binary{{Version: "4.1.2", Features: []FeatureRange{{Name: client.MetadataVersion, Min: 7, Max: 27}}}}
 	c := New("c", binaries, DefaultSettings())
 	c.SetVoters(0)

@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestFaultCountsDownAndKnowsItsTarget(t *testing.T) {
+func TestFaultTimesAndTarget(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.AddFault(kafka.Fault{Request: kafka.RequestUnregisterBroker, Target: 3, Kind: kafka.Refuse, Code: client.CodeNotController, Times: 1})
 	before := c.Clone()
@@ -80,7 +80,7 @@ func TestFaultCountsDownAndKnowsItsTarget(t *testing.T) {
 	}
 }
 
-func TestUnreachable(t *testing.T) {
+func TestClusterUnreachable(t *testing.T) {
 	cut := map[string]func(*kafka.Cluster){
 		"the whole cluster": func(c *kafka.Cluster) { c.Unreachable = true },
 		"every broker": func(c *kafka.Cluster) {

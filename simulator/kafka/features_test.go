@@ -16,8 +16,8 @@ func update(t testing.TB, c *kafka.Cluster, level int16, kind client.UpdateKind)
 	}
 }
 
-// lowered returns a cluster of 4.1.2 that was at level 27 and is at 25, with node 3
-// stopped before the lowering if asked.
+// lowered returns a cluster of 4.1.2 whose level was lowered from 27 to 25, with node 3
+// stopped before that if stopFirst is set.
 func lowered(t testing.TB, stopFirst bool) *kafka.Cluster {
 	c := dual(t, "4.1.2")
 	if stopFirst {
@@ -28,7 +28,7 @@ func lowered(t testing.TB, stopFirst bool) *kafka.Cluster {
 	return c
 }
 
-func TestLoweredLevelsLingerInTheLog(t *testing.T) {
+func TestClusterLoweredLevelStaysInLog(t *testing.T) {
 	hour := kafka.DefaultSettings().Snapshot
 	cases := map[string]struct {
 		stopFirst bool
@@ -68,7 +68,7 @@ func TestLoweredLevelsLingerInTheLog(t *testing.T) {
 	}
 }
 
-func TestRestartBeginsTheSnapshotIntervalAnew(t *testing.T) {
+func TestClusterRestartResetsSnapshotInterval(t *testing.T) {
 	c := lowered(t, false)
 	c.Tick(c.Now + c.Settings.Snapshot - 1_000)
 	c.StopNode(3, c.Now)
@@ -79,7 +79,7 @@ func TestRestartBeginsTheSnapshotIntervalAnew(t *testing.T) {
 	}
 }
 
-func TestNoSnapshotsWhenTheIntervalIsNever(t *testing.T) {
+func TestClusterTakesNoSnapshotWithNegativeInterval(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.StopNode(3, c.Now)
 	if err := c.StartNode(3, kafka.Start{Version: "4.1.2", Broker: true, Controller: true, SnapshotInterval: -1}, c.Now); err != nil {
@@ -93,7 +93,7 @@ func TestNoSnapshotsWhenTheIntervalIsNever(t *testing.T) {
 	}
 }
 
-func TestLogScriptedToHoldALevel(t *testing.T) {
+func TestClusterHoldInLog(t *testing.T) {
 	c := dual(t, "4.0.2")
 	c.HoldInLog(2, kafka.FeatureLevel{Name: client.MetadataVersion, Level: 27})
 	c.StopNode(2, c.Now)
@@ -104,7 +104,7 @@ func TestLogScriptedToHoldALevel(t *testing.T) {
 	}
 }
 
-func TestLevelsThatEveryBinaryReadsAreNotTracked(t *testing.T) {
+func TestClusterDoesNotTrackLevelsThatEveryBinaryReplays(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.HoldInLog(2, kafka.FeatureLevel{Name: client.MetadataVersion, Level: 21})
 	if n, _ := c.Node(2); len(n.Replays) != 0 {
@@ -112,7 +112,7 @@ func TestLevelsThatEveryBinaryReadsAreNotTracked(t *testing.T) {
 	}
 }
 
-func TestBinaryBelowTheFinalizedLevelDies(t *testing.T) {
+func TestClusterBinaryBelowFinalizedLevelExits(t *testing.T) {
 	c := dual(t, "4.1.2")
 	if err := c.StartNode(4, kafka.Start{Version: "4.0.2", Broker: true}, c.Now); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestBinaryBelowTheFinalizedLevelDies(t *testing.T) {
 	}
 }
 
-func TestBrokersWithoutAControllerReadOn(t *testing.T) {
+func TestClusterBrokerWithoutControllerContinues(t *testing.T) {
 	c := dual(t, "4.1.2")
 	if err := c.StartNode(4, kafka.Start{Version: "4.1.2", Broker: true}, c.Now); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestBrokersWithoutAControllerReadOn(t *testing.T) {
 	}
 }
 
-func TestScriptedLogKillsInAnyRole(t *testing.T) {
+func TestClusterHoldInLogKillsInAnyRole(t *testing.T) {
 	c := dual(t, "4.0.2")
 	if err := c.StartNode(4, kafka.Start{Version: "4.0.2", Broker: true}, c.Now); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestScriptedLogKillsInAnyRole(t *testing.T) {
 	}
 }
 
-func TestValidateOnlyChangesNothing(t *testing.T) {
+func TestClusterUpdateFeaturesValidateOnly(t *testing.T) {
 	c := dual(t, "4.1.2")
 	before := c.Hash()
 	err := kafka.Memory{Cluster: c}.UpdateFeature(t.Context(), client.FeatureUpdate{Name: client.MetadataVersion, Level: 25, Kind: client.SafeDowngrade, ValidateOnly: true})
@@ -187,7 +187,7 @@ func TestValidateOnlyChangesNothing(t *testing.T) {
 	}
 }
 
-func TestGhostsBlockRaising(t *testing.T) {
+func TestClusterStaleRegistrationsBlockUpgrade(t *testing.T) {
 	c := dual(t, "4.1.2")
 	update(t, c, 25, client.SafeDowngrade)
 	if err := c.Register(7, "4.0.2", true); err != nil {
@@ -207,7 +207,7 @@ func TestGhostsBlockRaising(t *testing.T) {
 	}
 }
 
-func TestRestartedProcessTakesItsSnapshotInTheEnd(t *testing.T) {
+func TestClusterRestartedProcessTakesSnapshot(t *testing.T) {
 	c := lowered(t, false)
 	c.StopNode(3, c.Now)
 	start(t, c, 3, "4.1.2")
@@ -217,7 +217,7 @@ func TestRestartedProcessTakesItsSnapshotInTheEnd(t *testing.T) {
 	}
 }
 
-func TestWipedDiskCopiesTheLeadersLog(t *testing.T) {
+func TestClusterWipeNodeCopiesLeaderLog(t *testing.T) {
 	c := lowered(t, true)
 	c.Tick(c.Now + c.Settings.Snapshot) // the others' snapshots
 	if err := c.WipeNode(3, c.Now); err != nil {
@@ -230,7 +230,7 @@ func TestWipedDiskCopiesTheLeadersLog(t *testing.T) {
 	}
 }
 
-func TestControllersAreAskedOnlyOnceTheyRegister(t *testing.T) {
+func TestClusterChecksControllersOnceTheyRegister(t *testing.T) {
 	c := kafka.New("test", binaries(), kafka.DefaultSettings())
 	c.SetVoters(1, 2, 3)
 	c.Format(kafka.FeatureLevel{Name: client.MetadataVersion, Level: 14})
@@ -244,7 +244,8 @@ func TestControllersAreAskedOnlyOnceTheyRegister(t *testing.T) {
 		}
 	}
 	run(c)
-	// Below 3.7-IV0 nobody knows what controller 3 supports, and it dies of the level.
+	// Below 3.7-IV0 the controllers do not know what controller 3 supports, and it exits
+	// because of the level.
 	update(t, c, 27, client.Upgrade)
 	if n, _ := c.Node(3); n.Process != kafka.Dead {
 		t.Errorf("controller 3 is %s", n.Process)

@@ -7,7 +7,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-func TestCloneLivesOnIndependently(t *testing.T) {
+func TestClusterCloneIsIndependent(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.CreatePartition("orders", 0, 2, 1, 2, 3)
 	c.AddFault(kafka.Fault{Request: kafka.RequestUnregisterBroker, Target: 9, Times: 2})
@@ -63,7 +63,7 @@ func TestCloneLivesOnIndependently(t *testing.T) {
 	}
 }
 
-func TestHashForgetsHowItCameThere(t *testing.T) {
+func TestClusterHashIgnoresHistory(t *testing.T) {
 	fresh := dual(t, "4.1.2")
 	fresh.CreatePartition("orders", 0, 2, 1, 2, 3)
 	older := fresh.Clone()
@@ -83,7 +83,7 @@ func TestHashForgetsHowItCameThere(t *testing.T) {
 	}
 }
 
-func TestHashTellsWhatIsStillDue(t *testing.T) {
+func TestClusterHashIncludesDueTimes(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.KillNode(3, c.Now)
 	early := c.Clone()
@@ -100,7 +100,7 @@ func TestHashTellsWhatIsStillDue(t *testing.T) {
 	}
 }
 
-func TestClustersBuiltAlikeHaveOneHash(t *testing.T) {
+func TestClusterHashOfEqualClusters(t *testing.T) {
 	one, another, older := dual(t, "4.1.2"), dual(t, "4.1.2"), dual(t, "4.0.2")
 	if one.Hash() != another.Hash() {
 		t.Error("two clusters built alike differ")
@@ -110,7 +110,7 @@ func TestClustersBuiltAlikeHaveOneHash(t *testing.T) {
 	}
 }
 
-func BenchmarkCloneAndHash(b *testing.B) {
+func BenchmarkClusterCloneAndHash(b *testing.B) {
 	for name, partitions := range map[string]int32{"3 nodes 2 partitions": 2, "3 nodes 50 partitions": 50} {
 		b.Run(name, func(b *testing.B) {
 			c := dual(b, "4.1.2")
@@ -130,7 +130,7 @@ func BenchmarkCloneAndHash(b *testing.B) {
 	}
 }
 
-func BenchmarkStopTickStart(b *testing.B) {
+func BenchmarkClusterStopTickStart(b *testing.B) {
 	c := dual(b, "4.1.2")
 	c.CreatePartition("orders", 0, 2, 1, 2, 3)
 	b.ReportAllocs()
@@ -142,7 +142,7 @@ func BenchmarkStopTickStart(b *testing.B) {
 	}
 }
 
-func TestHashTellsAVoterThatFellBehind(t *testing.T) {
+func TestClusterHashIncludesVoterBehind(t *testing.T) {
 	c := dual(t, "4.1.2")
 	c.StopNode(3, c.Now)
 	run(c)

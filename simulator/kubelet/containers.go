@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// frame is what a container status has whatever its state.
+// frame returns the part of a container status that does not depend on its state.
 func (v *visit) frame(c *corev1.Container) corev1.ContainerStatus {
 	started := false
 	return corev1.ContainerStatus{Name: c.Name, Image: c.Image, Started: &started}
@@ -19,7 +19,8 @@ func (v *visit) ran(status *corev1.ContainerStatus, since int64) {
 	status.ContainerID = v.containerID(status.Name, since)
 }
 
-// initContainers run as one: all of them, in no time to speak of, or the first does not.
+// initContainers returns the statuses of the init containers. They run as one: either all have succeeded, at the
+// same moment, or the first has not.
 func (v *visit) initContainers() []corev1.ContainerStatus {
 	p := v.p
 	statuses := make([]corev1.ContainerStatus, 0, len(v.Pod.Spec.InitContainers))
@@ -56,7 +57,8 @@ func (v *visit) initContainers() []corev1.ContainerStatus {
 	return statuses
 }
 
-// containers start and stop together. Only the main one has a program that can fail or be unready.
+// containers returns the statuses of the containers, which start and stop together. Only the main one has a
+// program that can fail or be unready.
 func (v *visit) containers() []corev1.ContainerStatus {
 	statuses := make([]corev1.ContainerStatus, 0, len(v.Pod.Spec.Containers))
 	for i := range v.Pod.Spec.Containers {
@@ -105,7 +107,8 @@ func (v *visit) unstarted(c *corev1.Container) corev1.ContainerState {
 	return waiting(reasonCreating, "")
 }
 
-// dead is a container whose process ended: shown as such at first, as waiting in a back-off after the next time.
+// dead shows a container whose process exited: as terminated the first time, as waiting in a back-off after
+// further failures.
 func (v *visit) dead(s *corev1.ContainerStatus, c *corev1.Container) {
 	if v.p.Failures <= 1 {
 		s.State.Terminated = v.terminated(c, v.p.Last)
@@ -115,7 +118,7 @@ func (v *visit) dead(s *corev1.ContainerStatus, c *corev1.Container) {
 	v.past(s, c)
 }
 
-// past shows how the process before this one ended.
+// past shows how the previous process exited.
 func (v *visit) past(s *corev1.ContainerStatus, c *corev1.Container) {
 	if v.p.Last.At > 0 {
 		s.LastTerminationState.Terminated = v.terminated(c, v.p.Last)

@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// Delays are the times that things take, in simulated milliseconds.
+// Delays are the durations of a pod's steps, in simulated milliseconds.
 type Delays struct {
-	// Schedule until a pod is bound to a node.
+	// Schedule is the time until a pod is bound to a node.
 	Schedule int64
-	// Create until the sandbox, the volumes and the image are there.
+	// Create is the time until the sandbox, the volumes and the image are ready.
 	Create int64
-	// Init is how long the init containers run, all of them.
+	// Init is how long the init containers run, all of them together.
 	Init int64
-	// Stop until a program that was asked to has ended, at most the pod's grace period.
+	// Stop is the time until a program has exited after SIGTERM, at most the pod's grace period.
 	Stop int64
-	// Probe is the period of looking at a program that runs.
+	// Probe is the interval at which a running program is checked.
 	Probe int64
-	// Jitter is the share that a delay may be longer.
+	// Jitter is the maximum share by which a delay is longer.
 	Jitter float64
 }
 
-// DefaultDelays are what a small pod with its image on the node was seen to take.
+// DefaultDelays are the times that were measured for a small pod whose image is on the node.
 func DefaultDelays() Delays {
 	return Delays{Schedule: 200, Create: 800, Init: 600, Stop: 1_200, Probe: 1_000, Jitter: 0.3}
 }
@@ -30,13 +30,13 @@ func DefaultDelays() Delays {
 const (
 	backOffFirst = 10_000
 	backOffMax   = 300_000
-	// backOffForgets is how long a program must have run for the next back-off to start anew.
+	// backOffForgets is how long a program must have run so that the next back-off starts with backOffFirst.
 	backOffForgets = 2 * backOffMax
-	// restartAtOnce is how long the first restart after a good run takes.
+	// restartAtOnce is the delay of the first restart after such a run.
 	restartAtOnce = 1_000
 )
 
-// backOff after so many failures in a row: 10 s, twice as much each time, 5 min at most.
+// backOff is the delay after so many consecutive failures: 10 s, doubled each time, at most 5 min.
 func backOff(failures int32) int64 {
 	if failures < 1 {
 		return backOffFirst
@@ -44,7 +44,7 @@ func backOff(failures int32) int64 {
 	return min(int64(backOffFirst)<<min(failures-1, 10), backOffMax)
 }
 
-// jittered stretches a delay by the pod's own share for this step, which is always the same: runs repeat themselves.
+// jittered adds jitter to a delay. The jitter depends only on the pod and the step, so that runs are reproducible.
 func (d Delays) jittered(delay int64, p *Pod) int64 {
 	if d.Jitter <= 0 || delay <= 0 {
 		return delay

@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Registry says which images can be pulled. A World without one pulls every image.
+// Registry decides which images can be pulled. A World that does not implement it can pull every image.
 type Registry interface {
 	CanPull(image string) bool
 }
 
-// RollOut sets the status that a Deployment has once its rollout is over, and says whether that changed it. Its pods are
-// available if every image can be pulled; they are counted and not made.
+// RollOut sets the status that a Deployment has after its rollout, and reports whether that changed it. Its pods are
+// counted as available if every image can be pulled; no pods are created.
 func RollOut(d *appsv1.Deployment, registry Registry) bool {
 	before := d.Status.DeepCopy()
 	replicas := int32(1)
@@ -36,13 +36,13 @@ func RollOut(d *appsv1.Deployment, registry Registry) bool {
 	return !equality.Semantic.DeepEqual(before, s)
 }
 
-// deployments plays the Deployment controller.
+// deployments simulates the Deployment controller.
 type deployments struct {
 	client   client.Client
 	registry Registry
 }
 
-// Reconcile writes the status of one Deployment.
+// Reconcile writes the status of one Deployment. It requeues on a conflict.
 func (r *deployments) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	d := &appsv1.Deployment{}
 	if err := r.client.Get(ctx, request.NamespacedName, d); err != nil {

@@ -2,9 +2,9 @@ package kubelet
 
 import "encoding/binary"
 
-// AppendCanonical appends what decides how the pods will move on from now, and nothing that does not: equal bytes mean that
-// they move alike. Points in time are written as what remains until them, in steps of grain milliseconds; UIDs, addresses
-// and messages are left out, since nothing follows from them.
+// AppendCanonical appends everything that determines the further behaviour of the pods, and nothing else: pods with equal
+// bytes behave alike. Times are written as the time remaining, in steps of grain milliseconds. It omits UIDs, addresses and
+// messages, on which no behaviour depends.
 func (s *Pods) AppendCanonical(dst []byte, now, grain int64) []byte {
 	grain = max(grain, 1)
 	until := func(at int64) int64 {

@@ -12,17 +12,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// LoseNode makes the Node show what the node lifecycle controller shows of one whose kubelet has stopped reporting: Ready is
-// Unknown. The simulated kubelet of a Node that is not Ready is lost. The processes of its pods run on; no pod is started, stopped
-// or removed there, no pod is bound to it, and its pods show Ready=False while their containers still show as ready. Source:
-// pkg/controller/nodelifecycle and MarkPodsNotReady of Kubernetes 1.34. Left out are the 50 s until that controller notices, and
-// the eviction of pods after five minutes.
+// LoseNode gives the Node the condition that the node lifecycle controller sets when the kubelet has stopped reporting: Ready is
+// Unknown. A simulated kubelet is lost while its Node is not Ready: the processes of its pods keep running; no pod is started,
+// stopped or removed there; no pod is bound to it; its pods have Ready=False while their containers are still shown as ready.
+// Source: pkg/controller/nodelifecycle and MarkPodsNotReady of Kubernetes 1.34. Not simulated are the 50 s until that controller
+// reacts, and the eviction of pods after five minutes.
 func LoseNode(ctx context.Context, c client.Client, name string, now time.Time) error {
 	lost := corev1.NodeCondition{Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}
 	return setNodeReady(ctx, c, name, lost, now)
 }
 
-// RestoreNode lets the kubelet of a lost node report again.
+// RestoreNode makes the kubelet of a lost node report again.
 func RestoreNode(ctx context.Context, c client.Client, name string, now time.Time) error {
 	return setNodeReady(ctx, c, name, corev1.NodeCondition{Status: corev1.ConditionTrue, Reason: reasonKubeletReady, Message: messageKubeletReady}, now)
 }
@@ -57,7 +57,8 @@ func setNodeReady(ctx context.Context, c client.Client, name string, to corev1.N
 
 func isNodeReady(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady }
 
-// nodeOf is the Node as its kubelet and the scheduler take it. One without a Ready condition has not reported yet, and is not lost.
+// nodeOf converts a Node as seen by its kubelet and the scheduler. A Node without a Ready condition has not reported yet, and is
+// not lost.
 func nodeOf(node *corev1.Node) Node {
 	i := slices.IndexFunc(node.Status.Conditions, isNodeReady)
 	return Node{
@@ -67,12 +68,13 @@ func nodeOf(node *corev1.Node) Node {
 
 func (n Node) takesPods() bool { return !n.Unschedulable && !n.Lost }
 
-// lost says whether the kubelet of the pod's node does not report.
+// lost reports whether the kubelet of the pod's node is lost.
 func (v *visit) lost() bool {
 	return v.Pod.Spec.NodeName != "" && slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Lost && n.Name == v.Pod.Spec.NodeName })
 }
 
-// unheard is a pod whose kubelet is lost: it stays as it is, and the node lifecycle controller marks it as not ready.
+// unheard returns the outcome for a pod whose kubelet is lost: the pod is unchanged except that the node lifecycle controller
+// sets Ready=False.
 func (v *visit) unheard() Outcome {
 	v.out.Next = v.Now + max(v.pods.Delays.Probe, 1)
 	for i := range v.Pod.Status.Conditions {

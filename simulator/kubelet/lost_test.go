@@ -15,13 +15,13 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// loseKubelet of the only node, or restores it.
+// loseKubelet loses the kubelet of the only node, or restores it.
 func (s *stage) loseKubelet(lost bool) *stage {
 	s.nodes = []kubelet.Node{{Name: "a", Lost: lost}}
 	return s
 }
 
-func TestAReadyPodLapsesAfterItsProbeHasFailedAsOftenAsItMay(t *testing.T) {
+func TestPodsSyncUnreadyAfterFailureThreshold(t *testing.T) {
 	s := newStage(t).until(10_000) // probed now, and then every 5 s
 	s.host.notReady = true
 	s.until(30_000)
@@ -40,7 +40,7 @@ func TestAReadyPodLapsesAfterItsProbeHasFailedAsOftenAsItMay(t *testing.T) {
 	}
 }
 
-func TestAnAgedProcessShowsAsStartedEarlierUntilItEnds(t *testing.T) {
+func TestPodsAgeShowsEarlierStartUntilExit(t *testing.T) {
 	s := newStage(t).until(10_000)
 	s.host.exits = []int64{20_000}
 	s.pods.Age(types.NamespacedName{Namespace: "prod", Name: "orders-brokers-3"}, time.Hour)
@@ -55,7 +55,7 @@ func TestAnAgedProcessShowsAsStartedEarlierUntilItEnds(t *testing.T) {
 	}
 }
 
-func TestTheProcessRunsOnWhenTheKubeletIsLost(t *testing.T) {
+func TestLoseNodeKeepsProcessesRunning(t *testing.T) {
 	s := newStage(t).loseKubelet(false).until(10_000)
 	before := s.pod.Status.DeepCopy()
 	s.loseKubelet(true).until(30_000)
@@ -77,7 +77,7 @@ func TestTheProcessRunsOnWhenTheKubeletIsLost(t *testing.T) {
 	}
 }
 
-func TestNothingIsStartedStoppedOrBoundWhereTheKubeletIsLost(t *testing.T) {
+func TestLoseNodeStartsStopsAndBindsNoPod(t *testing.T) {
 	for name, c := range map[string]struct {
 		given func(*stage)
 		want  []string
@@ -101,7 +101,7 @@ func TestNothingIsStartedStoppedOrBoundWhereTheKubeletIsLost(t *testing.T) {
 	}
 }
 
-func TestALostNodeShowsAsNotReadyUntilItIsRestored(t *testing.T) {
+func TestLoseNodeAndRestoreNode(t *testing.T) {
 	c := fake.NewClientBuilder().WithStatusSubresource(&corev1.Node{}).Build()
 	if err := kubelet.CreateNodes(t.Context(), c, epoch, "a"); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestALostNodeShowsAsNotReadyUntilItIsRestored(t *testing.T) {
 	}
 }
 
-func TestAPodThatOthersGaveANodeIsBoundByIt(t *testing.T) {
+func TestPodsSyncKeepsNodeSetByOthers(t *testing.T) {
 	s := newStage(t).loseKubelet(false).until(10_000)
 	s.pods.Gone(s.host, types.NamespacedName{Namespace: "prod", Name: "orders-brokers-3"}, s.now)
 	s.pod = newStage(t).pod

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// MountsOf reads what the pod takes from other objects: claims, ConfigMaps and Secrets, as volumes or as environment. Of
-// Secrets only the existence is looked at. An error is about reading; what does not exist is in the result.
+// MountsOf reads what the pod uses of other objects: claims, ConfigMaps and Secrets, as volumes or as environment. Of
+// Secrets only the existence is checked. An error means that reading failed; what does not exist is part of the result.
 func MountsOf(ctx context.Context, reader client.Reader, pod *corev1.Pod) (Mounts, error) {
 	c := collector{reader: reader, pod: pod, mounts: Mounts{Files: map[string]map[string]string{}}}
 	for i := range pod.Spec.Volumes {
@@ -101,7 +101,7 @@ func (c *collector) claim(ctx context.Context, volume, name string) error {
 	return nil
 }
 
-// files mounts a ConfigMap as a volume: all of its keys, or those that are named.
+// files adds a ConfigMap that is mounted as a volume: all its keys, or those in items.
 func (c *collector) files(ctx context.Context, volume, name string, optional *bool, items []corev1.KeyToPath) error {
 	m := &corev1.ConfigMap{}
 	found, err := c.get(ctx, "configmap", name, optional, m)

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// CreateNodes creates nodes that report to be ready, and a default class for volumes that can grow. Nothing renews their
-// reports: a control plane with a node lifecycle controller would take them for dead.
+// CreateNodes creates Nodes that report Ready, and a default StorageClass for volumes that can be expanded. No component
+// renews the heartbeats of the Nodes, so a control plane with a node lifecycle controller would mark them as lost.
 func CreateNodes(ctx context.Context, c client.Client, now time.Time, names ...string) error {
 	for _, name := range names {
 		if err := createNode(ctx, c, name, now); err != nil {
@@ -41,7 +41,7 @@ func createNode(ctx context.Context, c client.Client, name string, now time.Time
 	if err := c.Create(ctx, node); err != nil {
 		return err
 	}
-	// Admission taints a new node until its kubelet has reported; nobody else would take that off here.
+	// An admission plugin taints a new node until its kubelet has reported. No component here would remove the taint.
 	node.Spec.Taints = nil
 	if err := c.Update(ctx, node); err != nil {
 		return err
@@ -50,7 +50,7 @@ func createNode(ctx context.Context, c client.Client, name string, now time.Time
 	return c.Status().Update(ctx, node)
 }
 
-// What a node says of itself that is ready.
+// The Ready condition of a simulated node.
 const (
 	reasonKubeletReady  = "KubeletReady"
 	messageKubeletReady = "the node is simulated"

@@ -8,68 +8,69 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Step is where the life of a pod stands.
+// Step is the position of a pod in its lifecycle.
 type Step uint8
 
 const (
 	// Unscheduled: no node was chosen.
 	Unscheduled Step = iota
-	// Bound: a node was chosen, the API server has yet to show it.
+	// Bound: a node was chosen; the API server does not show the binding yet.
 	Bound
 	// Creating: sandbox, volumes and image are being prepared.
 	Creating
 	// PullBackOff: an image cannot be pulled.
 	PullBackOff
-	// Initializing: init containers run.
+	// Initializing: the init containers run.
 	Initializing
 	// Running: the containers run.
 	Running
-	// Exited: the program, or an init container, ended and is started again when its back-off has passed.
+	// Exited: the program, or an init container, exited and is restarted after its back-off.
 	Exited
-	// Stopping: the pod was deleted and its program asked to end.
+	// Stopping: the pod was deleted and its program received SIGTERM.
 	Stopping
-	// Stopped: nothing of it runs any more.
+	// Stopped: none of its processes runs any more.
 	Stopped
 )
 
-// Pod is what a kubelet remembers of one pod.
+// Pod is the state of one pod in its kubelet.
 type Pod struct {
 	types.NamespacedName
 	UID  types.UID
 	Step Step
-	// Group of pods that are spread over the nodes: the cluster they belong to.
+	// Group of pods that are spread over the nodes: the name of their Kafka cluster.
 	Group string
-	// Node it is bound to.
+	// Node is the name of the node it is bound to.
 	Node string
-	// Due is when the step ends by itself, 0 if it does not.
+	// Due is when the step ends without outside events, 0 if it does not.
 	Due int64
 	// Since is when the pod was bound.
 	Since int64
-	// Problem stands in its way, in the words of the scheduler or the container runtime.
+	// Problem is why it makes no progress, in the words of the scheduler or the container runtime.
 	Problem string
-	// BadImage cannot be pulled; Pulls counts the failures in a row.
+	// BadImage is the image that cannot be pulled; Pulls counts its consecutive failures.
 	BadImage string
 	Pulls    int32
-	// PullFailed says that the failure is fresh: the back-off is yet to be shown.
+	// PullFailed is true directly after a failure: the status shows the error first and the back-off later.
 	PullFailed bool
-	// InitAt is when the init containers started, Initialized that they have ended well.
+	// InitAt is when the init containers started. Initialized is true once they have succeeded.
 	InitAt      int64
 	Initialized bool
-	// StartedAt is when the process that runs, or ran last, started.
+	// StartedAt is when the current process, or the last one, started.
 	StartedAt int64
-	// Aged is how much earlier, on the wall clock, the process that runs is shown to have started. See Pods.Age.
+	// Aged is how much earlier the current process is shown as started, on the wall clock. See Pods.Age.
 	Aged  time.Duration
 	Ready bool
-	// ProbeAt is when the readiness is looked at next, Misses how often in a row it was not given.
+	// ProbeAt is when readiness is probed next. Misses is the number of consecutive failed probes.
 	ProbeAt int64
 	Misses  int32
-	// Restarts of the main container, or of the init container before it; Failures in a row decide the back-off.
+	// Restarts of the main container, or of the init container before it. Failures is the number of consecutive failures, which
+	// determines the back-off.
 	Restarts, Failures int32
-	// Last is how the process before this one ended. Its zero value says that there was none.
+	// Last is how the previous process exited. The zero value means that there was none.
 	Last Exit
 }
 
-// Exit is the end of a process.
+// Exit is the exit of a process.
 type Exit struct {
 	At, StartedAt int64
 	End
@@ -81,13 +82,13 @@ type Pods struct {
 	all    []Pod
 }
 
-// Clone returns a copy that lives on independently.
+// Clone returns an independent copy.
 func (s *Pods) Clone() Pods { return Pods{Delays: s.Delays, all: slices.Clone(s.all)} }
 
-// All lists the pods by namespace and name. The slice must not be changed.
+// All returns the pods by namespace and name. The slice must not be modified.
 func (s *Pods) All() []Pod { return s.all }
 
-// Find returns what is known of the pod with the name, whatever its UID.
+// Find returns the state of the pod with the name, with any UID, and false if there is none.
 func (s *Pods) Find(name types.NamespacedName) (Pod, bool) {
 	i, found := s.index(name)
 	if !found {
@@ -96,15 +97,15 @@ func (s *Pods) Find(name types.NamespacedName) (Pod, bool) {
 	return s.all[i], true
 }
 
-// Age lets the process that runs in a pod show as started so much earlier, on the wall clock: what was started a moment ago counts as
-// starting up, whatever its probe says. It lasts until the process ends.
+// Age makes the current process of a pod appear to have started earlier by that much, on the wall clock. Without it, a process
+// that started recently counts as starting up even if its probe passes. The effect ends with the process.
 func (s *Pods) Age(name types.NamespacedName, by time.Duration) {
 	if i, found := s.index(name); found {
 		s.all[i].Aged = by
 	}
 }
 
-// NextEvent is when something happens next to a pod by itself, programs left aside.
+// NextEvent is the time of the next step of a pod, without what programs do. It returns false if there is none.
 func (s *Pods) NextEvent() (int64, bool) {
 	next := int64(0)
 	for i := range s.all {
@@ -121,8 +122,8 @@ func (s *Pods) index(name types.NamespacedName) (int, bool) {
 	})
 }
 
-// Gone forgets a pod that the API server does not have any more. What still ran of it is killed, as when a pod is deleted
-// by force.
+// Gone removes a pod that the API server does not have any more. It kills a process that is still running, as after a forced
+// deletion.
 func (s *Pods) Gone(host Host, name types.NamespacedName, now int64) {
 	if i, found := s.index(name); found {
 		s.drop(host, i, now)
@@ -134,7 +135,7 @@ func (s *Pods) drop(host Host, i int, now int64) {
 	s.all = slices.Delete(s.all, i, i+1)
 }
 
-// NeedsMounts says whether the next Sync of the pod may look at its mounts. They cost a look at the API server.
+// NeedsMounts reports whether the next Sync of the pod may use its mounts. Reading them costs requests to the API server.
 func (s *Pods) NeedsMounts(name types.NamespacedName, uid types.UID) bool {
 	p, known := s.Find(name)
 	return !known || p.UID != uid || p.Step != Running && p.Step < Stopping

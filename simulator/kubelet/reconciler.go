@@ -19,21 +19,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// World holds the Pods and their Host and knows what time it is. It is safe for concurrent use.
+// World holds the Pods and their Host and knows the time. It is safe for concurrent use.
 type World interface {
-	// NeedsMounts as Pods.NeedsMounts.
+	// NeedsMounts calls Pods.NeedsMounts.
 	NeedsMounts(pod types.NamespacedName, uid types.UID) bool
-	// SyncPod as Pods.Sync, now.
+	// SyncPod calls Pods.Sync at the current time.
 	SyncPod(pod *corev1.Pod, mounts Mounts, nodes []Node) Outcome
-	// PodGone as Pods.Gone, now.
+	// PodGone calls Pods.Gone at the current time.
 	PodGone(pod types.NamespacedName)
-	// DiskGone takes away what lay on the volume of a claim that was removed.
+	// DiskGone deletes the data on the volume of a claim that was removed.
 	DiskGone(claim types.UID)
-	// Until is how long it takes on the wall clock until the simulated time comes, 0 if it has.
+	// Until is the time on the wall clock until the simulated time ms, 0 if it has passed.
 	Until(ms int64) time.Duration
 }
 
-// Reconciler plays scheduler and kubelet for every pod that a real API server shows it.
+// Reconciler acts as scheduler and kubelet for every pod of a real API server.
 type Reconciler struct {
 	client client.Client
 	live   client.Reader
@@ -41,8 +41,8 @@ type Reconciler struct {
 	events events.EventRecorder
 }
 
-// SetupWithManager registers the simulated kubelets and the provisioner of their volumes with a manager. Every pod that the
-// manager's cache shows is theirs.
+// SetupWithManager registers the simulated kubelets and the provisioner of their volumes with a manager. They handle every
+// pod in the manager's cache.
 func SetupWithManager(mgr ctrl.Manager, world World) error {
 	r := &Reconciler{client: mgr.GetClient(), live: mgr.GetAPIReader(), world: world, events: mgr.GetEventRecorder("kubelet")}
 	skip := true // several managers may run in one process
@@ -65,7 +65,7 @@ func SetupWithManager(mgr ctrl.Manager, world World) error {
 	return nil
 }
 
-// Reconcile moves one pod on and writes what came of it.
+// Reconcile advances one pod and writes its new state. It requeues when the pod's next step is due, and on a conflict.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	pod := &corev1.Pod{}
 	if err := r.client.Get(ctx, request.NamespacedName, pod); err != nil {
@@ -81,7 +81,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	switch err := r.write(ctx, pod, &outcome); {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		// Somebody else wrote, or the cache is behind our own write: what comes next is seen in a moment.
+		//  Another client has written, or the cache has not observed our own write. Retry soon.
 		return reconcile.Result{RequeueAfter: behind}, nil
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("writing pod %s: %w", request, err)
@@ -92,7 +92,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: max(r.world.Until(outcome.Next), time.Millisecond)}, nil
 }
 
-// behind is how long a cache is given to catch up.
+// behind is how long Reconcile waits for a stale cache to catch up.
 const behind = 20 * time.Millisecond
 
 func (r *Reconciler) sync(ctx context.Context, pod *corev1.Pod) (Outcome, error) {
@@ -110,7 +110,7 @@ func (r *Reconciler) sync(ctx context.Context, pod *corev1.Pod) (Outcome, error)
 	return r.world.SyncPod(pod, mounts, nodes), nil
 }
 
-// nodesFor a pod are all while it has none, and then its own.
+// nodesFor returns the nodes that are relevant to a pod: its own, or all if it is not bound.
 func (r *Reconciler) nodesFor(ctx context.Context, pod *corev1.Pod) ([]Node, error) {
 	if pod.Spec.NodeName != "" {
 		own := &corev1.Node{}
@@ -138,7 +138,7 @@ func (r *Reconciler) write(ctx context.Context, pod *corev1.Pod, outcome *Outcom
 	if outcome.Status != nil {
 		next := pod.DeepCopy()
 		next.Status = *outcome.Status
-		if err := r.client.Status().Update(ctx, next); err != nil { // of this revision only
+		if err := r.client.Status().Update(ctx, next); err != nil { // fails with a conflict for any other resourceVersion
 			return err
 		}
 	}

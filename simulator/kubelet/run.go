@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// exitSIGTERM is how a program ends that was asked to and does nothing about its exit code: 128 + 15.
+// exitSIGTERM is the exit code of a program that exits on SIGTERM without setting one: 128 + 15.
 const exitSIGTERM = 143
 
 func (v *visit) initialize() {
@@ -17,7 +17,7 @@ func (v *visit) initialize() {
 		v.exited(Exit{At: v.Now, StartedAt: v.p.InitAt, End: end})
 		return
 	}
-	// What is counted from here on is the main container's.
+	// From here on the counters belong to the main container.
 	v.p.Initialized, v.p.Restarts, v.p.Failures, v.p.Last = true, 0, 0, Exit{}
 	v.start()
 }
@@ -44,7 +44,8 @@ func (v *visit) look() {
 	}
 }
 
-// probe counts an answer of the readiness probe. Some misses in a row are forgiven to a container that was ready.
+// probe records a result of the readiness probe. A container that was ready becomes unready only after threshold
+// consecutive failures.
 func (v *visit) probe(passes bool) {
 	p, probe := v.p, probeOf(v.Pod)
 	p.ProbeAt = v.Now + probe.period
@@ -58,13 +59,14 @@ func (v *visit) probe(passes bool) {
 	}
 }
 
-// probing is when a container's readiness is looked at, in milliseconds.
+// probing is the configuration of a readiness probe, in milliseconds.
 type probing struct {
 	delay, period int64
 	threshold     int32
 }
 
-// probeOf the main container. Without a probe it is as ready as its program, from the start.
+// probeOf returns the readiness probe of the main container. Without a probe the container is ready whenever its
+// program is.
 func probeOf(pod *corev1.Pod) probing {
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
@@ -79,7 +81,7 @@ func probeOf(pod *corev1.Pod) probing {
 	return probing{threshold: 1}
 }
 
-// exited counts a failure and backs off from it. The first after a good run is tried again almost at once.
+// exited records a failure and starts a back-off. The first failure after a long run restarts almost at once.
 func (v *visit) exited(exit Exit) {
 	p := v.p
 	if exit.At-exit.StartedAt >= backOffForgets {
@@ -112,7 +114,7 @@ func (v *visit) enterInit() {
 	v.enter(Initializing, v.pods.Delays.Init)
 }
 
-// current is the container that the present step is about.
+// current is the container that the present step concerns.
 func (v *visit) current() string {
 	if !v.p.Initialized && len(v.Pod.Spec.InitContainers) > 0 {
 		return v.Pod.Spec.InitContainers[0].Name
@@ -120,7 +122,7 @@ func (v *visit) current() string {
 	return mainContainer(v.Pod)
 }
 
-// stop asks the program to end, if one runs.
+// stop sends SIGTERM to the program if it is running.
 func (v *visit) stop() {
 	p := v.p
 	if p.Step != Running {
@@ -144,11 +146,11 @@ func (v *visit) stopping() {
 	}
 }
 
-// stopped removes the pod, until it is gone or only finalizers hold it.
+// stopped removes the pod, until it is gone or only finalizers keep it.
 func (v *visit) stopped() {
 	v.host.Kill(*v.p, v.Now)
 	grace := v.Pod.DeletionGracePeriodSeconds
 	if v.out.Remove = grace == nil || *grace > 0; v.out.Remove {
-		v.wait(retry) // and remove it again if it does not go
+		v.wait(retry) // retry the removal if the pod still exists
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// fakeHost runs programs that do what a test says.
+// fakeHost runs programs with scripted results.
 type fakeHost struct {
 	badImages map[string]bool
 	initEnds  []kubelet.End // one per run, the last one for ever
@@ -74,7 +74,7 @@ func (h *fakeHost) Kill(pod kubelet.Pod, _ int64) {
 	}
 }
 
-// stage plays a pod's API server: it shows the pod what was written and keeps a journal of what it looked like.
+// stage is the API server of one pod: it shows the pod what was written and records its status.
 type stage struct {
 	t       *testing.T
 	host    *fakeHost
@@ -110,7 +110,7 @@ func newStage(t *testing.T) *stage {
 	}
 }
 
-// look syncs once and takes over what is to be written.
+// look syncs once and applies what is to be written.
 func (s *stage) look() kubelet.Outcome {
 	s.t.Helper()
 	out := s.pods.Sync(s.host, kubelet.Sight{Pod: s.pod, Mounts: s.mounts, Nodes: s.nodes, Timeline: kubelet.Timeline{Epoch: epoch}, Now: s.now})
@@ -130,7 +130,7 @@ func (s *stage) look() kubelet.Outcome {
 	return out
 }
 
-// until lets time pass, looking whenever a look is asked for.
+// until lets time pass, and syncs whenever Outcome.Next is due.
 func (s *stage) until(end int64) *stage {
 	s.t.Helper()
 	for range 10_000 {
@@ -150,7 +150,7 @@ func (s *stage) until(end int64) *stage {
 	return s
 }
 
-// describe is what a person sees of a pod: phase, readiness, restarts and why a container does not run.
+// describe summarizes a pod: phase, readiness, restarts and why a container does not run.
 func describe(pod *corev1.Pod) string {
 	words := []string{string(pod.Status.Phase)}
 	for _, c := range pod.Status.Conditions {

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Reasons that a kubelet gives. Source: pkg/kubelet of Kubernetes 1.34.
+// Reasons that a kubelet sets. Source: pkg/kubelet of Kubernetes 1.34.
 const (
 	reasonCreating        = "ContainerCreating"
 	reasonInitializing    = "PodInitializing"
@@ -26,7 +26,8 @@ const (
 	terminationMessageMax = 2048
 )
 
-// mainContainer is the one that the simulated program runs in: kafka, else the first.
+// mainContainer returns the name of the container with the simulated program: kafka,
+// otherwise the first.
 func mainContainer(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == "kafka" {
@@ -39,7 +40,7 @@ func mainContainer(pod *corev1.Pod) string {
 	return pod.Spec.Containers[0].Name
 }
 
-// status is the pod's status as it is to be. What others wrote is kept.
+// status returns the pod's desired status. It keeps fields and conditions of other writers.
 func (v *visit) status() corev1.PodStatus {
 	status := *v.Pod.Status.DeepCopy()
 	p := v.p
@@ -72,7 +73,8 @@ func (v *visit) phase() corev1.PodPhase {
 	}
 }
 
-// address gives nodes 172.18.0.0/24 and pods 10.244.0.0/16. Nothing answers there.
+// address sets the addresses: nodes in 172.18.0.0/24 and pods in 10.244.0.0/16. No process
+// listens there.
 func (v *visit) address(status *corev1.PodStatus) {
 	status.HostIP = NodeAddress(v.p.Node)
 	status.HostIPs = []corev1.HostIP{{IP: status.HostIP}}
@@ -136,7 +138,7 @@ func (v *visit) closedGates(status *corev1.PodStatus) string {
 	return strings.Join(closed, ", ")
 }
 
-// set sets a condition; its time moves with the status alone.
+// set sets a condition. LastTransitionTime changes only with the status of the condition.
 func (v *visit) set(status *corev1.PodStatus, kind corev1.PodConditionType, yes bool, reason, message string) {
 	next := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: v.Timeline.stamp(v.Now)}
 	if yes {
@@ -155,7 +157,7 @@ func (v *visit) set(status *corev1.PodStatus, kind corev1.PodConditionType, yes 
 	status.Conditions = append(status.Conditions, next)
 }
 
-// terminated is an exit as a container status shows it.
+// terminated converts an exit to the state in a container status.
 func (v *visit) terminated(c *corev1.Container, exit Exit) *corev1.ContainerStateTerminated {
 	t := &corev1.ContainerStateTerminated{
 		ExitCode: exit.Code, Reason: reasonError, ContainerID: v.containerID(c.Name, exit.StartedAt),
@@ -181,7 +183,7 @@ func (v *visit) running(since int64) corev1.ContainerState {
 	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: v.Timeline.stamp(since)}}
 }
 
-// backingOff is a container that is waited with after its last end.
+// backingOff is the state of a container in a back-off.
 func (v *visit) backingOff(name string) corev1.ContainerState {
 	pause := time.Duration(backOff(v.p.Failures-1)) * time.Millisecond
 	return waiting(reasonCrashLoop, fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", pause, name, v.p.Name, v.p.Namespace, v.p.UID))

@@ -10,45 +10,46 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Sight is one look at a pod and what belongs to it.
+// Sight is the input of one Sync: a pod and the objects that it uses.
 type Sight struct {
-	// Pod as the API server has it. It is not changed.
+	// Pod is the pod from the API server. It is not modified.
 	Pod    *corev1.Pod
 	Mounts Mounts
-	// Nodes to choose from while the pod has none, or at least the pod's own.
+	// Nodes to choose from while the pod is not bound, otherwise at least the pod's own.
 	Nodes    []Node
 	Timeline Timeline
 	Now      int64
 }
 
-// Outcome is what to write, and when to look again.
+// Outcome is what to write, and when to call Sync next.
 type Outcome struct {
-	// Bind the pod to this node; empty for nothing.
+	// Bind is the node to bind the pod to; empty for none.
 	Bind string
-	// Status to write, nil if the pod has it already.
+	// Status to write, nil if it is unchanged.
 	Status *corev1.PodStatus
-	// Remove the pod, with grace period 0 and its UID, after the status was written.
+	// Remove is true if the pod must be deleted, with grace period 0 and its UID as precondition, after the status was
+	// written.
 	Remove bool
-	// Events that happened, for people.
+	// Events to record.
 	Events []Event
-	// Next is when to look again if nothing changes, 0 for never.
+	// Next is when to call Sync again if nothing changes, 0 for never.
 	Next int64
 }
 
-// Event is what happened to a pod.
+// Event is a Kubernetes event about a pod.
 type Event struct{ Type, Reason, Message string }
 
 const (
-	// retry is the pause before something that is missing is looked for again.
+	// retry is the pause before a missing object is looked up again.
 	retry = 1_000
-	// pullShown is how long a failed pull is shown before its back-off is.
+	// pullShown is how long the status shows a failed pull before it shows the back-off.
 	pullShown = 2_000
-	// maxMoves bounds the steps of one look; none takes nearly as many.
+	// maxMoves is the maximum number of steps in one Sync. It is far above what a pod needs.
 	maxMoves = 32
 )
 
-// Sync moves the pod on as far as it goes by now. Steps that took place meanwhile unseen are caught up with, one after the
-// other. A pod of the same name with another UID is killed first: a machine runs no two.
+// Sync advances the pod to the current time. It executes all steps that were due in the meantime, one after the other. If
+// a pod with the same name and another UID is known, Sync kills it first: a node runs only one of them.
 func (s *Pods) Sync(host Host, sight Sight) Outcome {
 	p := s.of(host, sight)
 	v := visit{pods: s, p: p, host: host, Sight: sight}
@@ -72,8 +73,8 @@ func (s *Pods) Sync(host Host, sight Sight) Outcome {
 	return v.out
 }
 
-// of finds what is known of the pod, or begins to know it. A pod that the API server shows as started, though nothing is
-// known of it, is started anew: its kubelet was.
+// of returns the state of the pod. It creates one if the pod is not known. A pod that the API server shows as started but
+// that is not known is started again, as after a restart of the simulation.
 func (s *Pods) of(host Host, sight Sight) *Pod {
 	name := types.NamespacedName{Namespace: sight.Pod.Namespace, Name: sight.Pod.Name}
 	i, found := s.index(name)
@@ -89,10 +90,10 @@ func (s *Pods) of(host Host, sight Sight) *Pod {
 	return &s.all[i]
 }
 
-// groupLabel tells which pods are spread over the nodes together.
+// groupLabel is the label by which pods are spread over the nodes.
 const groupLabel = "strimzi.io/cluster"
 
-// visit is one call of Sync.
+// visit is the state of one Sync.
 type visit struct {
 	Sight
 	pods *Pods
@@ -119,7 +120,7 @@ func (v *visit) warn(reason, format string, args ...any) {
 	v.out.Events = append(v.out.Events, Event{Type: corev1.EventTypeWarning, Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// move takes one step if one is due.
+// move executes one step if it is due.
 func (v *visit) move() {
 	if v.Pod.DeletionTimestamp != nil && v.p.Step < Stopping {
 		v.stop()
@@ -161,7 +162,7 @@ func (v *visit) schedule() {
 		p.Step, p.Node = Bound, v.chooseNode()
 		v.out.Bind = p.Node
 		v.tell("Scheduled", "Successfully assigned %s/%s to %s", p.Namespace, p.Name, p.Node)
-		v.wait(retry) // and bind again if it does not show
+		v.wait(retry) // bind again if the binding does not appear
 	}
 }
 
@@ -177,7 +178,7 @@ func (v *visit) unschedulable() string {
 	}
 }
 
-// chooseNode takes the node with the fewest pods of the pod's group, then with the fewest pods, then the first.
+// chooseNode returns the node with the fewest pods of the pod's group, then with the fewest pods, then the first by name.
 func (v *visit) chooseNode() string {
 	load := func(n Node) (group, all int) {
 		for i := range v.pods.all {
@@ -209,7 +210,7 @@ func (v *visit) create() {
 	}
 }
 
-// pull goes on to the containers, or backs off from the first image that cannot be had.
+// pull pulls all images and continues with the containers, or starts a back-off for the first image that cannot be pulled.
 func (v *visit) pull() {
 	p := v.p
 	for _, image := range imagesOf(v.Pod) {

@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-func TestLivesOfPods(t *testing.T) {
+func TestPodsSyncLifecycles(t *testing.T) {
 	tests := map[string]struct {
 		given func(*stage)
 		until int64
@@ -145,7 +145,7 @@ func TestLivesOfPods(t *testing.T) {
 	}
 }
 
-func TestReadinessSurvivesShortMisses(t *testing.T) {
+func TestPodsSyncKeepsReadyBelowFailureThreshold(t *testing.T) {
 	s := newStage(t).until(5_000)
 	s.host.notReady = true
 	s.until(9_000)
@@ -176,7 +176,7 @@ func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.PodConditio
 	return corev1.PodCondition{}
 }
 
-func TestDeletion(t *testing.T) {
+func TestPodsSyncDeletion(t *testing.T) {
 	tests := map[string]struct {
 		before    int64
 		grace     int64
@@ -205,7 +205,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-func TestPodThatFinalizersHoldIsRemovedOnce(t *testing.T) {
+func TestPodsSyncRemovesPodWithFinalizersOnce(t *testing.T) {
 	s := newStage(t).until(10_000)
 	s.delete(60).until(20_000)
 	none := int64(0)
@@ -215,7 +215,7 @@ func TestPodThatFinalizersHoldIsRemovedOnce(t *testing.T) {
 	}
 }
 
-func TestAnotherPodOfTheNameComesAfterTheFirstIsKilled(t *testing.T) {
+func TestPodsSyncKillsOlderPodOfSameName(t *testing.T) {
 	s := newStage(t).until(10_000)
 	s.pod = newStage(t).pod
 	s.pod.UID = "u2"
@@ -226,7 +226,7 @@ func TestAnotherPodOfTheNameComesAfterTheFirstIsKilled(t *testing.T) {
 	}
 }
 
-func TestPodThatIsGoneIsKilled(t *testing.T) {
+func TestPodsGoneKills(t *testing.T) {
 	s := newStage(t).until(10_000)
 	name := types.NamespacedName{Namespace: "prod", Name: "orders-brokers-3"}
 	s.pods.Gone(s.host, name, s.now)
@@ -238,7 +238,7 @@ func TestPodThatIsGoneIsKilled(t *testing.T) {
 	}
 }
 
-func TestPodsOfAGroupAreSpread(t *testing.T) {
+func TestPodsSyncSpreadsGroup(t *testing.T) {
 	s := newStage(t)
 	nodes := map[string]string{}
 	for _, name := range []string{"x-1", "x-2", "x-3", "x-4"} {
@@ -254,7 +254,7 @@ func TestPodsOfAGroupAreSpread(t *testing.T) {
 	}
 }
 
-func TestTheWholeStatus(t *testing.T) {
+func TestPodsSyncStatus(t *testing.T) {
 	s := newStage(t)
 	s.host.exits = []int64{2000}
 	s.until(10_000)
@@ -296,7 +296,7 @@ func TestTheWholeStatus(t *testing.T) {
 	}
 }
 
-func TestMessages(t *testing.T) {
+func TestPodsSyncMessages(t *testing.T) {
 	s := newStage(t)
 	s.host.exits = []int64{2000, 2000}
 	s.until(7_000)
@@ -316,7 +316,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestRepeatedLooksWriteNothing(t *testing.T) {
+func TestPodsSyncRepeatedWritesNothing(t *testing.T) {
 	s := newStage(t).until(10_000)
 	for range 100 {
 		s.now += 1000
@@ -326,7 +326,7 @@ func TestRepeatedLooksWriteNothing(t *testing.T) {
 	}
 }
 
-func TestCloneLivesOnIndependently(t *testing.T) {
+func TestPodsCloneIsIndependent(t *testing.T) {
 	s := newStage(t).until(2_000)
 	clone := s.pods.Clone()
 	before := clone.All()[0]

@@ -8,9 +8,9 @@ import (
 
 // Timeline relates simulated milliseconds to the wall clock.
 type Timeline struct {
-	// Epoch is the wall clock's time at millisecond 0.
+	// Epoch is the time on the wall clock at millisecond 0.
 	Epoch time.Time
-	// Speed is how many simulated seconds pass in one of the wall clock's. 0 stands for 1.
+	// Speed is the number of simulated seconds per second of the wall clock. Default: 1.
 	Speed float64
 }
 
@@ -21,20 +21,20 @@ func (t Timeline) speed() float64 {
 	return t.Speed
 }
 
-// Milliseconds that have passed at the given time.
+// Milliseconds is the simulated time at a time on the wall clock.
 func (t Timeline) Milliseconds(at time.Time) int64 {
 	return int64(float64(at.Sub(t.Epoch)) / float64(time.Millisecond) * t.speed())
 }
 
-// Time of the wall clock at which so many milliseconds have passed.
+// Time is the time on the wall clock at a simulated time.
 func (t Timeline) Time(ms int64) time.Time { return t.Epoch.Add(t.Wall(ms)) }
 
-// Wall is how long a simulated time takes on the wall clock.
+// Wall is the duration on the wall clock of a simulated duration.
 func (t Timeline) Wall(ms int64) time.Duration {
 	return time.Duration(float64(ms) * float64(time.Millisecond) / t.speed())
 }
 
-// stamp is a point in time as statuses carry it, in whole seconds.
+// stamp converts a simulated time to a time in a status, in whole seconds.
 func (t Timeline) stamp(ms int64) metav1.Time {
 	return metav1.NewTime(t.Time(ms).Truncate(time.Second))
 }

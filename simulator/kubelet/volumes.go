@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// protection is what the API server puts on every claim, and what a controller takes off that is not run locally.
-// Source: the admission plugin StorageObjectInUseProtection.
+// protection is the finalizer that the API server adds to every claim. The controller that removes it does not
+// run locally. Source: the admission plugin StorageObjectInUseProtection.
 const protection = "kubernetes.io/pvc-protection"
 
-// claimRetry is how long a deleted claim waits before its pods are looked at again.
+// claimRetry is the interval at which the pods of a deleted claim are checked.
 const claimRetry = time.Second
 
-// provisioner binds every claim at once and lets a deleted one go when no pod uses it.
+// provisioner binds every claim at once, and releases a deleted one when no pod uses it.
 type provisioner struct {
 	client client.Client
 	live   client.Reader
@@ -55,7 +55,8 @@ func (r *provisioner) bind(ctx context.Context, claim *corev1.PersistentVolumeCl
 	return r.client.Status().Update(ctx, bound)
 }
 
-// release takes the protection off a claim that no pod mounts any more, and with it the data.
+// release removes the finalizer from a claim that no pod mounts any more, and deletes the data. It requeues while
+// a pod mounts the claim.
 func (r *provisioner) release(ctx context.Context, claim *corev1.PersistentVolumeClaim) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(claim, protection) {
 		return reconcile.Result{}, nil

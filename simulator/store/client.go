@@ -15,12 +15,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Client gives the store the face that controllers know. Verbs that no controller of ours uses fail with an error that
-// names them. It is not safe for concurrent use: a plain value has one user.
+// Client returns a client.Client for the store. Methods that no controller of this module uses are not implemented:
+// some fail with an error that names them, the others panic. It is not safe for concurrent use, as the store is not.
 func (s *Store) Client() client.Client { return &face{store: s} }
 
 type face struct {
-	client.Client // nil: what is not written out below is not supported and must not be called
+	client.Client // nil: methods that are not implemented below must not be called
 	store         *Store
 }
 

@@ -1,8 +1,8 @@
 // Package store is the Kubernetes API as a plain value in memory: typed objects with UIDs, resourceVersions, generations,
 // preconditions, the status and eviction subresources and owner references. The plan and the exploration run on it.
 //
-// What it keeps is never changed in place, so that Clone is cheap and a clone shares nothing that moves. It admits what it
-// is given: validation belongs to whoever reads user input.
+// Stored objects are never modified in place, so that Clone is cheap and a clone shares no mutable state. The store does not
+// validate objects: the component that reads user input does.
 package store
 
 import (
@@ -26,15 +26,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Store is a small API server without a server.
+// Store is a small API server in memory, without a network.
 type Store struct {
 	scheme  *k8sruntime.Scheme
 	objects map[schema.GroupVersionKind]map[types.NamespacedName]client.Object
-	// revision of the last write, and the number of objects ever created: UIDs are made of it, so that runs repeat.
+	// revision is the number of the last write. created is the number of objects ever created; UIDs are made of it, so that runs
+	// are reproducible.
 	revision, created int64
-	// now is the time that creations and deletions are stamped with.
+	// now is the time for creation and deletion timestamps.
 	now time.Time
-	// Written is told of every write, after it happened. Optional.
+	// Written is called after every write. Optional; default: none.
 	Written func(Write)
 }
 
@@ -45,15 +46,15 @@ type Write struct {
 	Object      client.Object
 }
 
-// New makes an empty store.
+// New returns an empty store.
 func New(scheme *k8sruntime.Scheme, now time.Time) *Store {
 	return &Store{scheme: scheme, objects: map[schema.GroupVersionKind]map[types.NamespacedName]client.Object{}, revision: 1, now: now}
 }
 
-// SetTime moves the clock that objects are stamped with.
+// SetTime sets the time for creation and deletion timestamps.
 func (s *Store) SetTime(now time.Time) { s.now = now }
 
-// Clone returns a store that shares nothing changeable with s. It tells nobody of its writes.
+// Clone returns a store that shares no mutable state with s. Its Written is nil.
 func (s *Store) Clone() *Store {
 	c := &Store{scheme: s.scheme, objects: make(map[schema.GroupVersionKind]map[types.NamespacedName]client.Object, len(s.objects)), revision: s.revision, created: s.created, now: s.now}
 	for gvk, of := range s.objects {
@@ -62,7 +63,7 @@ func (s *Store) Clone() *Store {
 	return c
 }
 
-// Objects calls yield with every object of the list's kind, by namespace and name. They must not be changed.
+// Objects calls yield with every object of the kind, by namespace and name. yield must not modify them.
 func (s *Store) Objects(gvk schema.GroupVersionKind, yield func(client.Object)) {
 	of := s.objects[gvk]
 	keys := slices.SortedFunc(maps.Keys(of), func(a, b types.NamespacedName) int {
@@ -86,7 +87,8 @@ func compare(a, b string) int {
 	return 0
 }
 
-// Put stores an object as it is, as if it had always been there: status, UID and times are kept where they are set.
+// Put stores an object as if it had existed before: it keeps status, UID, generation and timestamps that are set. It is no
+// request of a client, so Written is not called.
 func (s *Store) Put(object client.Object) error {
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
@@ -123,7 +125,7 @@ func (s *Store) find(gvk schema.GroupVersionKind, key types.NamespacedName) (cli
 	return nil, apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
 }
 
-// creatable says why the object cannot be created.
+// creatable returns AlreadyExists if the object cannot be created.
 func (s *Store) creatable(object client.Object) error {
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
@@ -154,7 +156,7 @@ func (s *Store) create(object client.Object) error {
 	return nil
 }
 
-// answer gives the caller the stored object, as an API server does.
+// answer copies the stored object into the caller's, as an API server does.
 func (s *Store) answer(gvk schema.GroupVersionKind, object client.Object) {
 	stored := s.objects[gvk][client.ObjectKeyFromObject(object)].DeepCopyObject()
 	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(stored).Elem())
@@ -166,7 +168,8 @@ func (s *Store) tell(verb, subresource string, object client.Object) {
 	}
 }
 
-// update replaces the object, or only its status. A write that changes nothing is none.
+// update replaces the object, or only its status. It returns a conflict if the resourceVersion or the UID is not current. An
+// update without a change is not a write.
 func (s *Store) update(object client.Object, status bool) error {
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
@@ -202,7 +205,7 @@ func (s *Store) update(object client.Object, status bool) error {
 	return nil
 }
 
-// merge keeps what the endpoint does not write: the status, or everything but the status.
+// merge returns the object to store: the sent object with the stored status, or the stored object with the sent status.
 func merge(old, sent client.Object, status bool) (client.Object, error) {
 	from, to := sent, old
 	if !status {
@@ -228,7 +231,8 @@ func merge(old, sent client.Object, status bool) (client.Object, error) {
 	return next, nil
 }
 
-// delete marks the object, or removes it if nothing holds it. A pod that runs is held by its kubelet.
+// delete marks the object as deleted, or removes it if it has no finalizers. A bound pod is only marked, because its kubelet
+// removes it.
 func (s *Store) delete(object client.Object, uid *types.UID, rv *string) error {
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
@@ -257,7 +261,7 @@ func (s *Store) delete(object client.Object, uid *types.UID, rv *string) error {
 	return nil
 }
 
-// Remove takes the object away at once, as a kubelet does when a pod has stopped.
+// Remove removes the object at once, as a kubelet does when a pod has stopped.
 func (s *Store) Remove(object client.Object) error {
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
@@ -267,7 +271,7 @@ func (s *Store) Remove(object client.Object) error {
 	return nil
 }
 
-// remove drops the object and what it alone controls.
+// remove removes the object and all objects of which it is the controller.
 func (s *Store) remove(gvk schema.GroupVersionKind, object client.Object) {
 	delete(s.objects[gvk], client.ObjectKeyFromObject(object))
 	s.revision++
@@ -280,7 +284,7 @@ func (s *Store) remove(gvk schema.GroupVersionKind, object client.Object) {
 	}
 }
 
-// evict deletes the pod unless a disruption budget forbids it.
+// evict deletes the pod, or fails with TooManyRequests if a disruption budget forbids it.
 func (s *Store) evict(pod *corev1.Pod, eviction *policyv1.Eviction) error {
 	gvk := corev1.SchemeGroupVersion.WithKind("Pod")
 	found, err := s.find(gvk, client.ObjectKeyFromObject(pod))
@@ -299,7 +303,8 @@ func (s *Store) evict(pod *corev1.Pod, eviction *policyv1.Eviction) error {
 	return s.delete(found, uid, nil)
 }
 
-// forbids names the disruption budget that the pod's eviction would violate. Pods that are not ready are no part of what it keeps.
+// forbids returns the name of the disruption budget that the pod's eviction would violate, "" if none. Unready pods do not count
+// for a budget, so their eviction is always permitted.
 func (s *Store) forbids(pod *corev1.Pod) string {
 	if !ready(pod) {
 		return ""

@@ -52,7 +52,7 @@ func pod(name string, ready bool) *corev1.Pod {
 	}
 }
 
-func TestUpdateIsACompareAndSwap(t *testing.T) {
+func TestStoreUpdateConflicts(t *testing.T) {
 	c := newStore(t, configMap("a", nil)).Client()
 	ctx := context.Background()
 	first, second := &corev1.ConfigMap{}, &corev1.ConfigMap{}
@@ -82,7 +82,7 @@ func TestUpdateIsACompareAndSwap(t *testing.T) {
 	}
 }
 
-func TestStatusAndSpecAreWrittenApart(t *testing.T) {
+func TestStoreUpdateOfStatusAndSpec(t *testing.T) {
 	c := newStore(t, pod("p", false)).Client()
 	ctx := context.Background()
 	got := &corev1.Pod{}
@@ -110,7 +110,7 @@ func TestStatusAndSpecAreWrittenApart(t *testing.T) {
 	}
 }
 
-func TestDeleteHonoursPreconditionsAndKubelets(t *testing.T) {
+func TestStoreDeletePreconditionsAndBoundPods(t *testing.T) {
 	s := newStore(t, configMap("a", nil), pod("p", true))
 	c := s.Client()
 	ctx := context.Background()
@@ -139,7 +139,7 @@ func TestDeleteHonoursPreconditionsAndKubelets(t *testing.T) {
 	}
 }
 
-func TestChildrenGoWithTheirController(t *testing.T) {
+func TestStoreDeleteRemovesControlledObjects(t *testing.T) {
 	s := newStore(t, configMap("owner", nil))
 	c := s.Client()
 	ctx := context.Background()
@@ -168,7 +168,7 @@ func TestChildrenGoWithTheirController(t *testing.T) {
 	}
 }
 
-func TestEvictionAsksTheBudget(t *testing.T) {
+func TestStoreEvictionRespectsBudget(t *testing.T) {
 	least := intstr.FromInt32(2)
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "ns"},
@@ -195,7 +195,7 @@ func TestEvictionAsksTheBudget(t *testing.T) {
 	}
 }
 
-func TestListSelectsAndSorts(t *testing.T) {
+func TestStoreListSelectsAndSorts(t *testing.T) {
 	c := newStore(t, configMap("b", map[string]string{"x": "1"}), configMap("a", map[string]string{"x": "1"}), configMap("c", nil)).Client()
 	var got corev1.ConfigMapList
 	if err := c.List(context.Background(), &got, client.MatchingLabels{"x": "1"}); err != nil {
@@ -210,7 +210,7 @@ func TestListSelectsAndSorts(t *testing.T) {
 	}
 }
 
-func TestACloneSharesNothingThatMoves(t *testing.T) {
+func TestStoreCloneIsIndependent(t *testing.T) {
 	s := newStore(t, configMap("a", nil))
 	clone := s.Clone()
 	if err := clone.Client().Delete(context.Background(), configMap("a", nil)); err != nil {
@@ -221,7 +221,7 @@ func TestACloneSharesNothingThatMoves(t *testing.T) {
 	}
 }
 
-func TestATrialCreatesNothing(t *testing.T) {
+func TestStoreDryRunCreatesNothing(t *testing.T) {
 	s := newStore(t, configMap("a", nil))
 	writes := 0
 	s.Written = func(store.Write) { writes++ }

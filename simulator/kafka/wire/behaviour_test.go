@@ -197,7 +197,7 @@ func (w *world) PassSnapshotInterval(context.Context) error {
 	return nil
 }
 
-// Pass lets virtual time pass, a second at a time, for as long as anything takes.
+// Pass lets virtual time pass, a second at a time, until the condition is true, for at most 120 s.
 func (w *world) Pass(ctx context.Context, what string, condition func(ctx context.Context) (bool, error)) error {
 	for range 120 {
 		done, err := condition(ctx)

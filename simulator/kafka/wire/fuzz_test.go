@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka/wire"
 )
 
-// The model stands in for brokers in every test: a request that the codec can read gets a response that can be written, or
+// The model replaces brokers in every test: a request that the codec can decode gets a response that can be encoded, or
 // none, and never ends the process.
 func FuzzAnswer(f *testing.F) {
 	for _, key := range []kmsg.Key{kmsg.ApiVersions, kmsg.Metadata, kmsg.DescribeCluster, kmsg.DescribeQuorum, kmsg.DescribeLogDirs,

@@ -16,7 +16,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka/wire"
 )
 
-func TestEachBrokerListensWhileItAnswers(t *testing.T) {
+func TestServerListensWhileBrokerAnswers(t *testing.T) {
 	w := newSocketWorld(t, kafkatest.Setup{Release: "4.1.2", Nodes: []int32{1, 2, 3}})
 	listens := func(id int32) bool {
 		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", w.server.Addr(id))
@@ -71,7 +71,7 @@ func TestEachBrokerListensWhileItAnswers(t *testing.T) {
 	}
 }
 
-func TestABrokerThatNamesNoAddressAdvertisesItsSocket(t *testing.T) {
+func TestServerAdvertisesSocketOfBrokerWithoutAddress(t *testing.T) {
 	c := newCluster(t, kafkatest.Setup{Release: "4.1.2", Nodes: []int32{1}})
 	if err := c.StartNode(1, kafka.Start{Version: "4.1.2", Broker: true, Controller: true}, c.Now); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestABrokerThatNamesNoAddressAdvertisesItsSocket(t *testing.T) {
 	}
 }
 
-func TestNothingLeavesTheMachine(t *testing.T) {
+func TestServerDialContextRefusesUnknownAddress(t *testing.T) {
 	w := newSocketWorld(t, kafkatest.Setup{Release: "4.1.2", Nodes: []int32{1}})
 	for _, addr := range []string{"example.test:9091", "node-1.kafka.test:9092", "node-1.kafka.test", "node-1.kafka.test:x"} {
 		if conn, err := w.server.DialContext(t.Context(), "tcp", addr); err == nil {
@@ -102,7 +102,7 @@ func TestNothingLeavesTheMachine(t *testing.T) {
 	}
 }
 
-func TestClosedServer(t *testing.T) {
+func TestServerAfterClose(t *testing.T) {
 	w := newSocketWorld(t, kafkatest.Setup{Release: "4.1.2", Nodes: []int32{1}})
 	w.server.Close()
 	w.server.Close()
@@ -115,8 +115,9 @@ func TestClosedServer(t *testing.T) {
 	}
 }
 
-// TestAnswerRefusesWhatABrokerDoesNotSpeak drops the connection, as brokers do.
-func TestAnswerRefusesWhatABrokerDoesNotSpeak(t *testing.T) {
+// TestAnswerRefusesUnsupportedVersions requires an error, which closes the connection, as
+// brokers do.
+func TestAnswerRefusesUnsupportedVersions(t *testing.T) {
 	w := newWorld(t, kafkatest.Setup{Release: "3.9.2", Nodes: []int32{1}})
 	newer := kmsg.NewPtrDescribeClusterRequest()
 	newer.SetVersion(2)
@@ -138,7 +139,7 @@ func TestAnswerRefusesWhatABrokerDoesNotSpeak(t *testing.T) {
 	}
 }
 
-func TestMetadataOfNamedTopics(t *testing.T) {
+func TestAnswerMetadataOfNamedTopics(t *testing.T) {
 	w := newWorld(t, kafkatest.Setup{Release: "4.1.2", Nodes: []int32{1}})
 	for _, topic := range []string{"audit", "orders"} {
 		if err := w.CreateTopic(t.Context(), topic, 1, 1); err != nil {
@@ -165,7 +166,7 @@ func TestMetadataOfNamedTopics(t *testing.T) {
 	}
 }
 
-func TestConfigOfAnotherBrokerIsRefused(t *testing.T) {
+func TestAnswerRefusesConfigOfAnotherBroker(t *testing.T) {
 	w := newWorld(t, kafkatest.Setup{Release: "4.1.2", Nodes: []int32{1, 2, 3}})
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	req.SetVersion(4)
