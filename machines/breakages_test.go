@@ -126,23 +126,23 @@ var breakages = map[string]breakage{
 	},
 	"a transition from a state that is not there": {
 		breaks: func(d *toyDefinition) { d.Transitions[pathOpened].From = "Refusing" },
-		where:  "path-opened from Refusing", mend: `declare "Refusing"`, want: []string{"ErrUndeclaredState"},
+		where:  "path-opened from Refusing", mend: `declare state "Refusing"`, want: []string{"ErrUndeclaredState"},
 	},
 	"a transition to a state that is not there": {
 		breaks: func(d *toyDefinition) { d.Transitions[pathOpened].To = "Checked" },
-		where:  "path-opened from Refused", mend: `declare "Checked"`, want: []string{"ErrUndeclaredState"},
+		where:  "path-opened from Refused", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
 	"OnTarget that is not there": {
 		breaks: func(d *toyDefinition) { d.States[soaking].OnTarget = "Checked" },
-		where:  "state Soaking", mend: `OnTarget names "Checked"`, want: []string{"ErrUndeclaredState"},
+		where:  "OnTarget of state Soaking", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
 	"TurnBack that is not there": {
 		breaks: func(d *toyDefinition) { d.States[raising].Do.TurnBack = "Checked" },
-		where:  "state Raising", mend: `TurnBack names "Checked"`, want: []string{"ErrUndeclaredState"},
+		where:  "TurnBack of state Raising", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
 	"a located state that is not there": {
 		breaks: func(d *toyDefinition) { d.Locate.States = append(d.Locate.States, "Checked") },
-		where:  "locate", mend: `declare "Checked"`, want: []string{"ErrUndeclaredState"},
+		where:  "Locate", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
 	"two edges of one state with one name": {
 		breaks: func(d *toyDefinition) { d.Transitions[allDone].Event = "node-selected" },
@@ -181,14 +181,6 @@ var breakages = map[string]breakage{
 	"a wait without a deadline": {
 		breaks: func(d *toyDefinition) { d.States[checking].Deadline = 0 },
 		where:  "state Checking", mend: "becomes Stalled", want: []string{"ErrMissingDeadline"},
-	},
-	"a wait without a poll": {
-		breaks: func(d *toyDefinition) { d.States[checking].Poll = 0 },
-		where:  "state Checking", mend: "looks again", want: []string{"ErrMissingPoll"},
-	},
-	"work without a poll": {
-		breaks: func(d *toyDefinition) { d.States[raising].Poll = 0 },
-		where:  "state Raising", mend: "looks again", want: []string{"ErrMissingPoll"},
 	},
 	"work without an action": {
 		breaks: func(d *toyDefinition) { d.States[restarting].Do = nil },
@@ -274,7 +266,7 @@ var breakages = map[string]breakage{
 	},
 	"Locate that may return nothing": {
 		breaks: func(d *toyDefinition) { d.Locate.States = nil },
-		where:  "machine toy-version", mend: "states it may return", want: []string{"ErrMissingLocate", "ErrUnreachable"},
+		where:  "machine toy-version", mend: "states it may return", want: []string{"ErrMissingLocate"},
 	},
 	"no Target": {
 		breaks: func(d *toyDefinition) { d.Target.Of = nil }, where: "machine toy-version", mend: "say in Target", want: []string{"ErrMissingTarget"},
@@ -308,9 +300,9 @@ var breakages = map[string]breakage{
 	},
 	"everything at once": {
 		breaks: func(d *toyDefinition) {
-			d.Doc, d.Target.Of, d.States[checking].Poll, d.Transitions[soakedRow].Awaited, d.Needs[1].Name = "", nil, 0, false, "levels"
+			d.Doc, d.Target.Of, d.Transitions[soakedRow].Awaited, d.Needs[1].Name = "", nil, false, "levels"
 		},
-		where: `compiling machine "toy-version": 8 structural defects`, mend: "",
-		want: []string{"ErrMissingDoc", "ErrMissingTarget", "ErrMissingPoll", "ErrNothingAwaited", "ErrUndeclaredNeed", "ErrUnusedNeed"},
+		where: `compiling machine "toy-version": 6 structural defects`, mend: "",
+		want: []string{"ErrMissingDoc", "ErrMissingTarget", "ErrNothingAwaited", "ErrUndeclaredNeed"},
 	},
 }

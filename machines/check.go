@@ -11,8 +11,8 @@ var (
 	eventName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 )
 
-// check adds every structural defect of the definition. Located edges are left out of reachability, since they lead
-// everywhere: the roots are the states that Locate may return.
+// check adds every structural defect of the definition. A finding that may follow from another one is left out until that one
+// is fixed: a misspelled state makes others unreachable, and a misspelled need leaves a declared one unused.
 func check[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	if !eventName.MatchString(def.Name) {
 		found.add(ErrName, "machine "+def.Name, "name the machine in kebab-case, at most 64 characters")
@@ -22,7 +22,8 @@ func check[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	}
 	declared := checkStates(def, found)
 	checkTransitions(def, declared, found)
-	checkWays(def, declared, found)
+	checkReach(def, declared, found)
+	checkWaysOut(def, declared, found)
 	checkMachine(def, declared, found)
 	checkGuards(def, found)
 	checkNeeds(def, found)
@@ -65,9 +66,6 @@ func checkKind[F, M, E any](s *State[F, M, E], where string, found *Findings) {
 	if busy && s.While.IsZero() {
 		found.add(ErrMissingWhile, where, "say in While when the bookmark is still true, or Always")
 	}
-	if busy && s.Poll <= 0 {
-		found.add(ErrMissingPoll, where, "say in Poll how often it looks again by itself")
-	}
 	if s.Kind == states.Wait && s.Deadline <= 0 && s.DeadlineAt == nil {
 		found.add(ErrMissingDeadline, where, "say in Deadline when waiting becomes Stalled")
 	}
@@ -108,10 +106,10 @@ func checkAction[F, M, E any](s *State[F, M, E], where string, found *Findings) 
 
 func checkTargets[F, M, E any](s *State[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
 	if s.OnTarget != "" && s.OnTarget != CarryOn && declared[s.OnTarget] == nil {
-		found.add(ErrUndeclaredState, "state "+s.Name, "OnTarget names %q", s.OnTarget)
+		found.undeclared(s.OnTarget, "OnTarget of state "+s.Name)
 	}
 	if s.Do != nil && s.Do.TurnBack != "" && declared[s.Do.TurnBack] == nil {
-		found.add(ErrUndeclaredState, "state "+s.Name, "TurnBack names %q", s.Do.TurnBack)
+		found.undeclared(s.Do.TurnBack, "TurnBack of state "+s.Name)
 	}
 }
 
@@ -128,7 +126,7 @@ func checkTransitions[F, M, E any](def *Definition[F, M, E], declared map[string
 		seen[key{t.Event, t.From}] = true
 		for _, end := range []string{t.From, t.To} {
 			if declared[end] == nil {
-				found.add(ErrUndeclaredState, where, "declare %q or mend the name", end)
+				found.undeclared(end, where)
 			}
 		}
 		if t.Doc == "" {
@@ -156,70 +154,4 @@ func checkEvent(event, where string, found *Findings) {
 	case EventLocated, EventMigrated, EventTargetChanged, EventTurnedBack:
 		found.add(ErrReservedName, where, "the framework takes this event by itself; choose another name")
 	}
-}
-
-// checkWays looks at the graph as a whole.
-func checkWays[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
-	next := ways(def)
-	reached := map[string]bool{}
-	queue := append([]string(nil), def.Locate.States...)
-	for len(queue) > 0 {
-		name := queue[0]
-		queue = queue[1:]
-		if reached[name] || declared[name] == nil {
-			continue
-		}
-		reached[name] = true
-		queue = append(queue, next[name]...)
-	}
-	awaited := map[string]bool{}
-	out := map[string]int{}
-	for i := range def.Transitions {
-		t := &def.Transitions[i]
-		if t.To != t.From {
-			out[t.From]++
-		}
-		awaited[t.From] = awaited[t.From] || t.Awaited
-	}
-	for i := range def.States {
-		s := &def.States[i]
-		where := "state " + s.Name
-		if !reached[s.Name] {
-			found.add(ErrUnreachable, where, "lead a transition to it from a located state, or drop it")
-		}
-		if out[s.Name] == 0 {
-			switch s.Kind {
-			case states.Rest:
-				found.add(ErrRestForEver, where, "say what ends the rest")
-			case states.Work, states.Wait:
-				found.add(ErrNoWayOut, where, "give it a transition")
-			case states.Hold:
-				if s.OnTarget == CarryOn || s.OnTarget == s.Name {
-					found.add(ErrNoWayOut, where, "give it a transition, or let a changed target lead out in OnTarget")
-				}
-			}
-		}
-		if s.Kind == states.Wait && out[s.Name] > 0 && !awaited[s.Name] {
-			found.add(ErrNothingAwaited, where, "mark the transition it waits for as Awaited")
-		}
-	}
-}
-
-// ways lists where each state can lead, target changes and turning back included.
-func ways[F, M, E any](def *Definition[F, M, E]) map[string][]string {
-	next := map[string][]string{}
-	for i := range def.Transitions {
-		t := &def.Transitions[i]
-		next[t.From] = append(next[t.From], t.To)
-	}
-	for i := range def.States {
-		s := &def.States[i]
-		if s.OnTarget != "" && s.OnTarget != CarryOn {
-			next[s.Name] = append(next[s.Name], s.OnTarget)
-		}
-		if s.Do != nil && s.Do.TurnBack != "" {
-			next[s.Name] = append(next[s.Name], s.Do.TurnBack)
-		}
-	}
-	return next
 }

@@ -16,10 +16,12 @@ func checkHoldings[F, M, E any](def *Definition[F, M, E], found *Findings) {
 		}
 		declared[h.Name] = true
 	}
+	misspelled := false
 	use := func(where string, names []string, as map[string]bool) {
 		for _, name := range names {
 			as[name] = true
 			if !declared[name] {
+				misspelled = true
 				found.add(ErrUndeclaredHolding, where, "declare %q in Holdings or mend the name", name)
 			}
 		}
@@ -42,6 +44,7 @@ func checkHoldings[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	use("locate", def.Locate.Sees, kept)
 	for _, h := range def.Holdings {
 		switch {
+		case misspelled:
 		case !taken[h.Name]:
 			found.add(ErrUnusedHolding, "holding "+h.Name, "name it in Acquires of the action that takes it, or drop it")
 		case !released[h.Name]:

@@ -14,7 +14,7 @@ func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 	}
 	for _, s := range def.Locate.States {
 		if declared[s] == nil {
-			found.add(ErrUndeclaredState, "locate", "declare %q or mend the name", s)
+			found.undeclared(s, "Locate")
 		}
 	}
 	if def.Target.Of == nil {
@@ -25,7 +25,7 @@ func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 	}
 	for _, old := range sorted(def.Migrations) {
 		to := def.Migrations[old]
-		if declared[to] == nil {
+		if declared[to] == nil && !found.isUndeclared(to) {
 			found.add(ErrUndeclaredMigration, "migration of "+old, "declare %q or mend the name", to)
 		}
 		if declared[old] != nil {
@@ -73,6 +73,10 @@ func checkGuards[F, M, E any](def *Definition[F, M, E], found *Findings) {
 
 func checkLeaf[F, M any](l transitions.Guard[F, M], where string, picked bool, texts map[string][2]string, found *Findings) {
 	at := where + " guard " + l.Name
+	text := [2]string{l.Doc, l.Want}
+	if old, seen := texts[l.Name]; seen && old == text && (l.Ask != nil || picked) {
+		return // its texts were judged where it was first used
+	}
 	if !eventName.MatchString(l.Name) {
 		found.add(ErrName, at, "name guards in kebab-case, at most 64 characters")
 	}
@@ -85,7 +89,6 @@ func checkLeaf[F, M any](l transitions.Guard[F, M], where string, picked bool, t
 	if l.Ask == nil && !picked {
 		found.add(ErrMissingGuard, at, "give it Ask")
 	}
-	text := [2]string{l.Doc, l.Want}
 	if old, seen := texts[l.Name]; seen && old != text {
 		found.add(ErrOneNameTwoGuards, at, "another guard has this name and other texts; name one of them anew")
 	}
@@ -117,10 +120,12 @@ func checkNeeds[F, M, E any](def *Definition[F, M, E], found *Findings) {
 			found.add(ErrMissingDoc, "need "+string(n.Name), "say what is asked of whom")
 		}
 	}
+	misspelled := false
 	use := func(where string, needs []transitions.Need) {
 		for _, n := range needs {
 			used[n] = true
 			if !declared[n] {
+				misspelled = true
 				found.add(ErrUndeclaredNeed, where, "declare %q in Needs", n)
 			}
 		}
@@ -136,7 +141,7 @@ func checkNeeds[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	use("progress", def.Progress.Needs)
 	unused := []string{}
 	for n := range declared {
-		if !used[n] {
+		if !used[n] && !misspelled {
 			unused = append(unused, string(n))
 		}
 	}

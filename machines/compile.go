@@ -41,7 +41,7 @@ func Compile[F, M, E any](def Definition[F, M, E]) (*Machine[F, M, E], error) {
 	m.graph = graphOf(&m.def)
 	m.graph.Digest = digestOf(m.graph)
 	m.legality = newLegality(m.graph)
-	m.warnings = costlyBeforeCheap(&m.def)
+	m.warnings = slices.Concat(costlyBeforeCheap(&m.def), waitsForNothing(&m.def))
 	return m, nil
 }
 
@@ -72,6 +72,11 @@ func assemble[F, M, E any](def Definition[F, M, E]) *Machine[F, M, E] {
 func withDefaults[F, M, E any](def *Definition[F, M, E]) {
 	if def.MaxEdges == 0 {
 		def.MaxEdges = defaultMaxEdges
+	}
+	for i := range def.States {
+		if s := &def.States[i]; s.Poll <= 0 && (s.Kind == states.Work || s.Kind == states.Wait) {
+			s.Poll = states.DefaultPoll
+		}
 	}
 	def.Needs = slices.Clone(def.Needs)
 	for i := range def.Needs {
@@ -126,26 +131,6 @@ func union(lists ...[]transitions.Need) []transitions.Need {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
-
-// costlyBeforeCheap warns of edges whose guard costs a call although a later edge of the same state costs none:
-// while the call is unanswered, the cheap edge is blocked.
-func costlyBeforeCheap[F, M, E any](def *Definition[F, M, E]) []string {
-	var out []string
-	costly := map[string]string{}
-	for i := range def.Transitions {
-		t := &def.Transitions[i]
-		switch {
-		case len(t.guard().AllNeeds()) > 0:
-			costly[t.From] = t.Event
-		case costly[t.From] != "" && !t.EvenIfUnknown:
-			out = append(out, "state "+t.From+": "+costly[t.From]+" costs a call and blocks "+t.Event+", which costs none: put the cheap edge first or mark it EvenIfUnknown")
-		}
-	}
-	return out
-}
-
-// Warnings are doubtful but legal parts of the declaration, in words.
-func (m *Machine[F, M, E]) Warnings() []string { return slices.Clone(m.warnings) }
 
 // Graph is the machine as plain data.
 func (m *Machine[F, M, E]) Graph() Graph { return m.graph }

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -144,6 +146,121 @@ func TestGraphHasTheEdgesThatNoRowDeclares(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"always", "in-hand", "in-sync", "node-left", "on-target", "path-allowed", "raised", "restarted"}, guards); diff != "" {
 		t.Errorf("guards (-want +got):\n%s", diff)
+	}
+}
+
+func TestCompileReportsNoFindingThatFollowsFromAnother(t *testing.T) {
+	for name, tc := range map[string]struct {
+		breaks func(*toyDefinition)
+		want   []string
+	}{
+		"the name of a state is misspelled where it is declared": {
+			breaks: func(d *toyDefinition) { d.States[checking].Name = "Cheking" },
+			want:   []string{"ErrUndeclaredState"},
+		},
+		"a transition leads to a misspelled state": {
+			breaks: func(d *toyDefinition) { d.Transitions[pathForbidden].To = "Refusd" },
+			want:   []string{"ErrUndeclaredState"},
+		},
+		"the only way into the graph is misspelled": {
+			breaks: func(d *toyDefinition) { d.Transitions[versionChanged].To = "Cheking" },
+			want:   []string{"ErrUndeclaredState"},
+		},
+		"a transition leaves a misspelled state": {
+			breaks: func(d *toyDefinition) { d.Transitions[raisedRow].From = "Rasing" },
+			want:   []string{"ErrUndeclaredState"},
+		},
+		"a need is misspelled where it is declared": {
+			breaks: func(d *toyDefinition) { d.Needs[0].Name = "snyc" },
+			want:   []string{"ErrUndeclaredNeed"},
+		},
+		"a guard that several transitions use has no doc": {
+			breaks: func(d *toyDefinition) {
+				g := raised
+				g.Doc = ""
+				d.Transitions[raisedRow].When, d.Transitions[soakedRow].When = g, g
+			},
+			want: []string{"ErrMissingDoc"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			def := toy()
+			tc.breaks(&def)
+			_, err := Compile(def)
+			got := map[string]bool{}
+			for kind, is := range kinds {
+				if errors.Is(err, is) {
+					got[kind] = true
+				}
+			}
+			want := map[string]bool{}
+			for _, kind := range tc.want {
+				want[kind] = true
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("kinds (-want +got):\n%s\n%v", diff, err)
+			}
+		})
+	}
+}
+
+func TestCompileReportsOneTypoOnce(t *testing.T) {
+	def := toy()
+	def.Transitions[versionChanged].To = "Cheking"
+	_, err := Compile(def)
+	want := "compiling machine \"toy-version\": 1 structural defects\n" +
+		"  transition version-changed from Settled: undeclared state: declare state \"Cheking\" or correct the name"
+	if err == nil {
+		t.Fatal("compiled")
+	}
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCompileFillsThePoll(t *testing.T) {
+	def := toy()
+	for i := range def.States {
+		def.States[i].Poll = 0
+	}
+	def.States[soaking].Poll = time.Minute
+	m := mustCompile(t, def)
+	got := map[string]time.Duration{}
+	for _, s := range m.Graph().States {
+		got[s.Name] = s.Poll
+	}
+	want := map[string]time.Duration{
+		"Settled": 0, "Refused": 0, "Checking": states.DefaultPoll, "Restarting": states.DefaultPoll, "Soaking": time.Minute,
+		"Raising": states.DefaultPoll, Locating: states.DefaultPoll,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("polls (-want +got):\n%s", diff)
+	}
+	if def.States[checking].Poll != 0 {
+		t.Error("compiling changed the definition that was passed in")
+	}
+}
+
+func TestCompileWarnsOfAWaitThatIsAlwaysTrue(t *testing.T) {
+	for name, tc := range map[string]struct {
+		while toyGuard
+		want  []string
+	}{
+		"no reason": {
+			while: transitions.Always[toyFacts, toyMemo](),
+			want: []string{"state Soaking: a Wait that is always true does not end when what it waits for vanishes: " +
+				"say in While when it is still true, or state with AlwaysBecause why its transitions suffice"},
+		},
+		"a reason":     {while: transitions.AlwaysBecause[toyFacts, toyMemo]("nothing can vanish")},
+		"an invariant": {while: inSync},
+	} {
+		t.Run(name, func(t *testing.T) {
+			def := toy()
+			def.States[soaking].While = tc.while
+			if diff := cmp.Diff(tc.want, mustCompile(t, def).Warnings()); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

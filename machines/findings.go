@@ -3,6 +3,7 @@ package machines
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,6 @@ var (
 	ErrMissingGuard        = errors.New("transition without a guard")
 	ErrTwoGuards           = errors.New("transition with two guards")
 	ErrMissingDeadline     = errors.New("wait without a deadline")
-	ErrMissingPoll         = errors.New("state without a poll")
 	ErrMissingAction       = errors.New("work without an action")
 	ErrMisplacedAction     = errors.New("action in a state that does not act")
 	ErrMissingWhile        = errors.New("state without While")
@@ -62,6 +62,8 @@ func (f Finding) Unwrap() error { return f.Is }
 type Findings struct {
 	Machine string
 	All     []Finding
+
+	undeclaredNames []string
 }
 
 func (f *Findings) Error() string {
@@ -81,6 +83,16 @@ func (f *Findings) Unwrap() []error {
 	}
 	return errs
 }
+
+// undeclared adds one finding for each name of a state that is used and not declared, however many places use it.
+func (f *Findings) undeclared(name, where string) {
+	if !f.isUndeclared(name) {
+		f.add(ErrUndeclaredState, where, "declare state %q or correct the name", name)
+		f.undeclaredNames = append(f.undeclaredNames, name)
+	}
+}
+
+func (f *Findings) isUndeclared(name string) bool { return slices.Contains(f.undeclaredNames, name) }
 
 func (f *Findings) add(is error, where, mend string, args ...any) {
 	f.All = append(f.All, Finding{Is: is, Where: where, Mend: fmt.Sprintf(mend, args...)})

@@ -15,7 +15,7 @@ var kinds = map[string]error{
 	"ErrName": ErrName, "ErrMissingDoc": ErrMissingDoc, "ErrDuplicateState": ErrDuplicateState, "ErrReservedName": ErrReservedName,
 	"ErrUnreachable": ErrUnreachable, "ErrNoWayOut": ErrNoWayOut, "ErrRestForEver": ErrRestForEver, "ErrUndeclaredState": ErrUndeclaredState,
 	"ErrDuplicateEdge": ErrDuplicateEdge, "ErrMissingGuard": ErrMissingGuard, "ErrTwoGuards": ErrTwoGuards, "ErrMissingDeadline": ErrMissingDeadline,
-	"ErrMissingPoll": ErrMissingPoll, "ErrMissingAction": ErrMissingAction, "ErrMisplacedAction": ErrMisplacedAction, "ErrMissingWhile": ErrMissingWhile,
+	"ErrMissingAction": ErrMissingAction, "ErrMisplacedAction": ErrMisplacedAction, "ErrMissingWhile": ErrMissingWhile,
 	"ErrMissingOnTarget": ErrMissingOnTarget, "ErrMisplacedOnTarget": ErrMisplacedOnTarget, "ErrNothingAwaited": ErrNothingAwaited,
 	"ErrMissingBefore": ErrMissingBefore, "ErrMissingTurnBack": ErrMissingTurnBack, "ErrMissingWant": ErrMissingWant,
 	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingLocate": ErrMissingLocate, "ErrMissingTarget": ErrMissingTarget,

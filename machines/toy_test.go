@@ -105,7 +105,7 @@ func (f *toyFacts) done() int {
 
 // toy returns a definition of its own each time, so that a test may change it.
 func toy() toyDefinition {
-	always := transitions.Always[toyFacts, toyMemo]()
+	always := transitions.AlwaysBecause[toyFacts, toyMemo]("the path is judged again in each reconcile")
 	return toyDefinition{
 		Name: "toy-version", Doc: "brings every node to the wanted version",
 		States: []toyState{

@@ -23,6 +23,7 @@ type Guard[F, M any] struct {
 	op      operator
 	of      []Guard[F, M]
 	certain bool
+	reason  string
 }
 
 type operator uint8
@@ -56,6 +57,17 @@ func Always[F, M any]() Guard[F, M] {
 		Ask: func(*F, M) Verdict { return Allow() },
 	}
 }
+
+// AlwaysBecause says yes like Always, where a reader and Compile would suspect an oversight: as the invariant of a Wait it means
+// that nothing can end the wait but its transitions. The reason says why they suffice.
+func AlwaysBecause[F, M any](reason string) Guard[F, M] {
+	g := Always[F, M]()
+	g.reason = reason
+	return g
+}
+
+// Intended reports whether the guard was made by AlwaysBecause, with a reason.
+func (g Guard[F, M]) Intended() bool { return g.reason != "" }
 
 // Certain reports whether the guard is Always. Its tests need no row in which it does not say yes.
 func (g Guard[F, M]) Certain() bool { return g.certain }

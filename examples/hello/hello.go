@@ -36,7 +36,7 @@ var Definition = machines.Definition[facts, memo, Speak]{
 	Name: "hello", Doc: "speaks the wanted text",
 	States: []machines.State[facts, memo, Speak]{
 		{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "the wanted text was spoken"}},
-		{State: states.State{Name: "Speaking", Kind: states.Work, Doc: "the text is being spoken", Poll: 5 * time.Second, Deadline: time.Minute},
+		{State: states.State{Name: "Speaking", Kind: states.Work, Doc: "the text is being spoken", Deadline: time.Minute},
 			While: transitions.Always[facts, memo](), OnTarget: "Speaking",
 			Do: &machines.Action[facts, memo, Speak]{Name: "speak", Doc: "writes the text", Do: func(f *facts, _ memo) []Speak { return []Speak{{f.Wanted}} }}},
 	},

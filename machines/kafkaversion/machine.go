@@ -32,20 +32,19 @@ type (
 	row   = machines.Transition[Facts, roll.Memo]
 )
 
-var always = transitions.Always[Facts, roll.Memo]()
+var always = transitions.AlwaysBecause[Facts, roll.Memo]("its transitions judge the cluster as it is observed, and one of them is due in any cluster that changed")
 
 // Definition is the whole machine: Settled -> Checking -> the roll -> Verifying -> SettingMetadata -> Settled.
 //
 //nolint:funlen // the whole graph on one screen is the point
 func Definition() machines.Definition[Facts, roll.Memo, Effect] {
-	const poll = states.DefaultPoll
 	not := transitions.Not[Facts, roll.Memo]
 	all := transitions.All[Facts, roll.Memo]
 	wait := func(name string, deadline time.Duration, doc string) state {
-		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Poll: poll}, While: always, OnTarget: Checking}
+		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline}, While: always, OnTarget: Checking}
 	}
 	hold := func(name string, stance states.Stance, doc string) state {
-		return state{State: states.State{Name: name, Kind: states.Hold, Stance: stance, Doc: doc, Poll: poll}, OnTarget: Checking}
+		return state{State: states.State{Name: name, Kind: states.Hold, Stance: stance, Doc: doc, Poll: states.DefaultPoll}, OnTarget: Checking}
 	}
 	awaitingSnapshot := wait(AwaitingSnapshot, 0, "logs may still hold a lowered level that the older version cannot read; each controller's next snapshot is waited for")
 	awaitingSnapshot.DeadlineAt = func(f *Facts, _ roll.Memo, entered time.Time) time.Time {
@@ -68,7 +67,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			wait(AwaitingUnregistration, time.Hour, "brokers that are gone are still registered and bind the metadata level"),
 			soaking,
 			hold(AwaitingApproval, states.Planned, "raising the metadata level, which closes the way back, awaits approval"),
-			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute, Poll: poll}, While: always, OnTarget: machines.CarryOn, Do: setMetadata},
+			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute}, While: always, OnTarget: machines.CarryOn, Do: setMetadata},
 			hold(Refusing, states.Refusal, "the wanted version cannot be reached from here; the nodes stay as they are"),
 			hold(MetadataRefused, states.Advice, "Kafka refused to change the metadata level; it is asked again after a pause"),
 		}),

@@ -55,16 +55,17 @@ type Inclusion[F, E any] struct {
 func (in Inclusion[F, E]) States() []machines.State[F, Memo, E] {
 	wait := func(name, doc string, deadline time.Duration, while transitions.Guard[F, Memo]) machines.State[F, Memo, E] {
 		return machines.State[F, Memo, E]{
-			State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Poll: states.DefaultPoll, Part: part},
+			State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Part: part},
 			While: while, OnTarget: in.OnTarget,
 		}
 	}
+	always := transitions.AlwaysBecause[F, Memo]("no node is in hand: the next one is chosen again in each reconcile")
 	return []machines.State[F, Memo, E]{
-		wait(SelectingNode, "the next node to restart is being chosen", selectDeadline, transitions.Always[F, Memo]()),
-		wait(AwaitingQuorum, "a restart now would break the metadata quorum", quorumDeadline, transitions.Always[F, Memo]()),
-		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas", syncDeadline, transitions.Always[F, Memo]()),
+		wait(SelectingNode, "the next node to restart is being chosen", selectDeadline, always),
+		wait(AwaitingQuorum, "a restart now would break the metadata quorum", quorumDeadline, always),
+		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas", syncDeadline, always),
 		{
-			State: states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Poll: states.DefaultPoll, Part: part},
+			State: states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Part: part},
 			While: in.inHand(), OnTarget: in.OnTarget, Do: in.restart(),
 		},
 		in.awaitingReady(wait),

@@ -1,0 +1,82 @@
+package machines
+
+import "github.com/detent-dev/detent/states"
+
+// checkReach finds states that no transition leads to. Inferred edges are left out, since they lead everywhere: the roots are
+// the states that Locate may return. A misspelled name of a state may be the missing transition: then nothing is reported.
+func checkReach[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+	next := ways(def)
+	reached := map[string]bool{}
+	queue := append([]string(nil), def.Locate.States...)
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if declared[name] == nil {
+			return
+		}
+		if !reached[name] {
+			reached[name] = true
+			queue = append(queue, next[name]...)
+		}
+	}
+	for i := range def.States {
+		for _, to := range next[def.States[i].Name] {
+			if declared[to] == nil {
+				return
+			}
+		}
+	}
+	for i := range def.States {
+		if s := &def.States[i]; !reached[s.Name] && len(reached) > 0 {
+			found.add(ErrUnreachable, "state "+s.Name, "lead a transition to it from an inferred state, or drop it")
+		}
+	}
+}
+
+// checkWaysOut finds states that cannot be left. A transition from a misspelled state may be the way out that is missing: then
+// nothing is reported.
+func checkWaysOut[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+	awaited, out := map[string]bool{}, map[string]bool{}
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		if declared[t.From] == nil {
+			return
+		}
+		out[t.From] = out[t.From] || t.To != t.From
+		awaited[t.From] = awaited[t.From] || t.Awaited
+	}
+	for i := range def.States {
+		s := &def.States[i]
+		where := "state " + s.Name
+		switch {
+		case out[s.Name] && s.Kind == states.Wait && !awaited[s.Name]:
+			found.add(ErrNothingAwaited, where, "mark the transition it waits for as Awaited")
+		case out[s.Name]:
+		case s.Kind == states.Rest:
+			found.add(ErrRestForEver, where, "say what ends the rest")
+		case s.Kind == states.Work, s.Kind == states.Wait:
+			found.add(ErrNoWayOut, where, "give it a transition")
+		case s.Kind == states.Hold && (s.OnTarget == CarryOn || s.OnTarget == s.Name):
+			found.add(ErrNoWayOut, where, "give it a transition, or let a changed target lead out in OnTarget")
+		}
+	}
+}
+
+// ways lists where each state can lead, target changes and turning back included.
+func ways[F, M, E any](def *Definition[F, M, E]) map[string][]string {
+	next := map[string][]string{}
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		next[t.From] = append(next[t.From], t.To)
+	}
+	for i := range def.States {
+		s := &def.States[i]
+		if s.OnTarget != "" && s.OnTarget != CarryOn {
+			next[s.Name] = append(next[s.Name], s.OnTarget)
+		}
+		if s.Do != nil && s.Do.TurnBack != "" {
+			next[s.Name] = append(next[s.Name], s.Do.TurnBack)
+		}
+	}
+	return next
+}
