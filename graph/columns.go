@@ -2,17 +2,17 @@ package graph
 
 import "slices"
 
-// span is the vertical part of a bus, and where its horizontals meet it: near
+// span is the vertical part of a bus, with the heights at which horizontals meet it: near
 // ones come from the side of column 0, far ones from the other side.
 type span struct {
 	lo, hi    int
 	near, far []int
-	outer     bool // beyond all that are not
+	outer     bool // placed beyond all spans that are not outer
 }
 
-// columns gives each span a column so that no two of one column overlap, with
-// few crossings: short spans near, then single moves while they help. Spans
-// closer than gap count as overlapping. It returns the columns and their number.
+// columns assigns each span a column so that no two spans of a column overlap, with few
+// crossings: short spans first, then single moves while they reduce crossings. Spans closer
+// than gap count as overlapping. It returns the columns and their number.
 func columns(spans []span, gap int) ([]int, int) {
 	order := make([]int, len(spans))
 	for i := range order {
@@ -37,8 +37,8 @@ func columns(spans []span, gap int) ([]int, int) {
 	return column, count
 }
 
-// cheapest is the free column in which a span crosses those placed before it
-// least, the nearest one of equals. An outer span goes beyond all it overlaps.
+// cheapest returns the free column in which a span crosses the fewest spans placed before
+// it, the nearest of equals. An outer span goes beyond all that it overlaps.
 func cheapest(spans []span, column []int, placed []int, i, gap int) int {
 	var met []int
 	beyond := 0
@@ -69,7 +69,8 @@ func cheapest(spans []span, column []int, placed []int, i, gap int) int {
 	return best
 }
 
-// untangle moves one span at a time to where it crosses least, until no move helps.
+// untangle moves one span at a time to where it has the fewest crossings, until no move
+// reduces them.
 func untangle(spans []span, order []int) []int {
 	best := crossings(spans, order)
 	for improved := true; improved && best > 0; {
@@ -90,7 +91,7 @@ func untangle(spans []span, order []int) []int {
 	return order
 }
 
-// crossings counts where a horizontal of one span passes the vertical of another.
+// crossings counts where a horizontal of one span crosses the vertical of another.
 func crossings(spans []span, order []int) int {
 	n := 0
 	for at, a := range order {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DOT writes the graph in the language of Graphviz, for those who want another
-// layout. Ways back do not pull on the ranks, fragments are clusters.
+// DOT writes the graph in the language of Graphviz, for users who want another layout. Back
+// edges do not affect the ranks, fragments are clusters. live is optional.
 func DOT(g Graph, live *Live) string {
 	l := arrange(g, live)
 	var b strings.Builder
@@ -27,7 +27,7 @@ func DOT(g Graph, live *Live) string {
 	return b.String()
 }
 
-// dotStates writes states in declaration order, those of one fragment together.
+// dotStates writes states in declaration order, those of a fragment together.
 func dotStates(b *strings.Builder, l *lanes, live *Live) {
 	done := map[string]bool{}
 	for i, box := range l.boxes {
@@ -88,8 +88,8 @@ func dotEdge(w *wire, e Edge, live *Live) string {
 	return strings.Join(attrs, ", ")
 }
 
-// quote makes a DOT string. Line ends are kept as its own escape; a backslash of
-// the text stays a backslash.
+// quote returns a DOT string. Line ends become DOT's escape for them; a backslash in the
+// text stays a backslash.
 func quote(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// strange are texts that have broken one syntax or another.
+// strange are texts that break the syntax of one of the outputs if they are not escaped.
 var strange = []string{
 	"", " ", "Plain", "with space", "a\nb", "a\r\n\tb", `"quoted"`, `back\slash`, `\`, `\N\G`, "it's", "<b>&amp;", "]]>", "<!--", "-->", "<script>alert(1)</script>",
 	"a|b", "`code`", "``", "[x](y)", "*b*_i_~s~", "$x$", "#35;", "&#35;", "a;b", "a:b", "%%{init: {}}%%", "%% note", "--> x", "[*]", "end", "state", "note", "<<fork>>", "{}", "style a:b#c;",
@@ -20,7 +20,7 @@ var strange = []string{
 	strings.Repeat("long", 200), strings.Repeat("W", 500), strings.Repeat("word ", 300), "×", "→│├┼", "-", "-flag", "../x",
 }
 
-// named is a small graph with one text of its own in every place that takes one.
+// named is a small graph with the same text in every field that takes one.
 func named(state, event, doc string) (Graph, *Live) {
 	g := Graph{
 		Name: state, Doc: doc, Digest: event, Initial: state,
@@ -47,7 +47,7 @@ func addStrange(f *testing.F) {
 	}
 }
 
-// checkSVG reads an SVG with a strict parser and allows only what this package writes.
+// checkSVG parses an SVG with a strict parser and allows only what this package writes.
 func checkSVG(svg string) error {
 	elements := []string{"svg", "title", "desc", "rect", "g", "text", "path", "circle"}
 	attributes := strings.Fields("xmlns role aria-roledescription aria-current width height viewBox font-family font-size font-weight font-style " +
@@ -127,7 +127,8 @@ func FuzzMermaid(f *testing.F) {
 	})
 }
 
-// checkText holds a terminal drawing to its width and to characters that print.
+// checkText requires a terminal drawing to keep its width and to have only printable
+// characters.
 func checkText(text string, o TextOptions) error {
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		if n := cells(line); n > o.Width {
@@ -156,8 +157,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// checkDOT reads quoted strings as Graphviz does and allows only plain syntax
-// between them.
+// checkDOT parses quoted strings as Graphviz does and allows only plain syntax between
+// them.
 func checkDOT(dot string) error {
 	plain := regexp.MustCompile(`^[A-Za-z0-9_ \n\[\]{}=,;>.-]*$`)
 	outside, inside, escaped := strings.Builder{}, false, false
@@ -184,7 +185,7 @@ func checkDOT(dot string) error {
 	return nil
 }
 
-// checkPage reads the page's tables and allows no HTML but its own.
+// checkPage parses the page's tables and allows no HTML but its own.
 func checkPage(page string) error {
 	html := regexp.MustCompile(`<[^>]*>`)
 	own := regexp.MustCompile(`^<!-- Generated[^<]*-->$|^<a id="state-[a-z0-9-]*">$|^</a>$`)
@@ -234,8 +235,8 @@ func FuzzMarkup(f *testing.F) {
 	})
 }
 
-// A check that cannot fail protects nothing.
-func TestTheChecksFindBrokenOutput(t *testing.T) {
+// Every check must fail for broken output, otherwise it tests nothing.
+func TestChecksFindBrokenOutput(t *testing.T) {
 	cases := map[string]error{
 		"an SVG with an element of a name": checkSVG(`<svg><script/></svg>`),
 		"an SVG with an open element":      checkSVG(`<svg><g></svg>`),

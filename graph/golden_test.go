@@ -33,7 +33,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// renderers are all outputs of a graph by the ending of their golden file.
+// renderers are all outputs of a graph, by the suffix of their golden file.
 var renderers = map[string]func(*testing.T, Graph, *Live) string{
 	"light.svg": func(_ *testing.T, g Graph, l *Live) string { return SVG(g, l, Light) },
 	"dark.svg":  func(_ *testing.T, g Graph, l *Live) string { return SVG(g, l, Dark) },
@@ -54,7 +54,7 @@ var renderers = map[string]func(*testing.T, Graph, *Live) string{
 	},
 }
 
-func TestGoldenFiles(t *testing.T) {
+func TestRenderersGoldenFiles(t *testing.T) {
 	cases := map[string]struct {
 		graph   Graph
 		live    *Live
@@ -77,7 +77,7 @@ func TestGoldenFiles(t *testing.T) {
 	}
 }
 
-func TestEveryRunGivesTheSameBytes(t *testing.T) {
+func TestRenderersAreDeterministic(t *testing.T) {
 	for ending, render := range renderers {
 		t.Run(ending, func(t *testing.T) {
 			want := render(t, kafka(), kafkaLive())

@@ -1,15 +1,13 @@
-// Package graph draws the definition of a lifecycle, and an object's position on it.
+// Package graph draws the definition of a lifecycle, and an object's position in it.
 //
-// There is one layout and many renderers. A lifecycle is a path with detours, so
-// states stand in two lanes: the happy path goes straight down on the left (the
-// spine), refusals and holds stand beside it on the right. Loops run as rails on
-// the left, jumps and detours as shared buses between the lanes. SVG, Text, DOT
-// and Mermaid are drawn from the same data; Page writes the documentation of a
-// machine around them.
+// All renderers share one layout. A lifecycle is a path with detours, so states are in two
+// lanes: the happy path goes straight down on the left (the spine), refusals and holds are
+// in the side lane on its right. Loops run as rails on the left, jumps and detours as
+// shared buses between the lanes. SVG, Text, DOT and Mermaid draw the same data; Page
+// writes the documentation of a machine around them.
 //
-// The package takes plain data and imports no machine. Every renderer is a pure
-// function: the same input gives the same bytes, and no name, however strange,
-// breaks the output's syntax.
+// The package takes plain data and imports no machine. Every renderer is a pure function:
+// the same input gives the same bytes, and no name breaks the syntax of the output.
 package graph
 
 import (
@@ -18,48 +16,49 @@ import (
 	"time"
 )
 
-// Kind says what a machine does while it is in a state.
+// Kind is what a machine does while it is in a state.
 type Kind string
 
 const (
 	// Rest is a state in which there is nothing to do.
 	Rest Kind = "Rest"
-	// Work is a state whose action runs on every pass.
+	// Work is a state whose action runs on every reconcile.
 	Work Kind = "Work"
-	// Wait is a state that waits for the world.
+	// Wait is a state that waits for a change outside the machine.
 	Wait Kind = "Wait"
-	// Hold is a state that waits for a person: planned, or because something was refused.
+	// Hold is a state that waits for a user: planned, or because something was refused.
 	Hold Kind = "Hold"
 )
 
-// Lane is where a state is drawn. The zero value lets the layout decide.
+// Lane is where a state is drawn. The zero value means that the layout decides.
 type Lane string
 
 const (
 	// Main puts a state on the spine, in declaration order.
 	Main Lane = "main"
-	// Side puts a state beside the spine.
+	// Side puts a state in the side lane.
 	Side Lane = "side"
 )
 
-// Class says where an edge comes from. The zero value means Declared.
+// Class is the origin of an edge. The zero value means Declared.
 type Class string
 
 const (
-	// Declared edges are the rows of the machine; only these are drawn as lines.
+	// Declared edges are the rows of the machine. Only these are drawn as lines.
 	Declared Class = "declared"
-	// TargetChanged edges are taken when the wanted target is not the attempt's any more.
+	// TargetChanged edges are taken when the desired target differs from the attempt's.
 	TargetChanged Class = "target-changed"
-	// Located edges are taken when the bookmark was missing or contradicted.
+	// Located edges are taken when the state is inferred from observation, because the
+	// persisted state was missing or contradicted.
 	Located Class = "located"
-	// Migrated edges lead from a state of an older binary to one of this binary.
+	// Migrated edges lead from a state of an older binary to a state of this binary.
 	Migrated Class = "migrated"
 )
 
-// AnyState as the From of an edge stands for every state.
+// AnyState as the From of an edge means every state.
 const AnyState = "*"
 
-// Graph is the definition of one lifecycle as data: what a machine is, without its code.
+// Graph is the definition of one lifecycle as data: the machine without its code.
 type Graph struct {
 	Name    string   `json:"name"`
 	Doc     string   `json:"doc,omitempty"`
@@ -71,8 +70,8 @@ type Graph struct {
 	Records []Record `json:"records,omitempty"`
 }
 
-// State is one position. Deadline and Poll are for people: a duration as
-// time.Duration prints it, or words where the value is computed from facts.
+// State is one state. Deadline and Poll are for display: a duration as formatted by
+// time.Duration, or words if the value is computed from facts.
 type State struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind,omitempty"`
@@ -81,13 +80,14 @@ type State struct {
 	Planned  bool   `json:"planned,omitempty"`
 	Deadline string `json:"deadline,omitempty"`
 	Poll     string `json:"poll,omitempty"`
-	// While says when the bookmark is still true.
+	// While is the state invariant: the condition under which the persisted state is valid.
 	While string `json:"while,omitempty"`
-	// Action is the name of what runs on every pass in this state.
+	// Action is the name of the action that runs on every reconcile in this state.
 	Action string `json:"action,omitempty"`
-	// OnTarget is the state entered when the target changes; empty means: carry on.
+	// OnTarget is the state that is entered when the target changes. Optional; default: the
+	// machine keeps its attempt.
 	OnTarget string `json:"onTarget,omitempty"`
-	// Group is the name of the fragment that this state was included with.
+	// Group is the name of the fragment that contains this state.
 	Group string `json:"group,omitempty"`
 	Lane  Lane   `json:"lane,omitempty"`
 }
@@ -99,26 +99,27 @@ type Edge struct {
 	To    string `json:"to"`
 	// Guard is the guard, or the combination of guards, as text.
 	Guard string `json:"guard,omitempty"`
-	// OneWay edges cannot be undone.
+	// OneWay marks an edge that cannot be reverted.
 	OneWay bool `json:"oneWay,omitempty"`
-	// Awaited edges list their guards in what the state waits for.
+	// Awaited marks an edge whose guards are listed in the conditions that the state waits
+	// for.
 	Awaited bool `json:"awaited,omitempty"`
-	// NewAttempt edges begin a new attempt.
+	// NewAttempt marks an edge that starts a new attempt.
 	NewAttempt bool `json:"newAttempt,omitempty"`
-	// EvenIfUnknown edges are asked although an earlier guard is unknown.
+	// EvenIfUnknown marks an edge that is evaluated although an earlier guard is unknown.
 	EvenIfUnknown bool   `json:"evenIfUnknown,omitempty"`
 	Doc           string `json:"doc,omitempty"`
 	Class         Class  `json:"class,omitempty"`
 }
 
-// Guard is one named predicate and the costly facts it needs.
+// Guard is one named predicate and the costly facts that it needs.
 type Guard struct {
 	Name  string   `json:"name"`
 	Doc   string   `json:"doc,omitempty"`
 	Needs []string `json:"needs,omitempty"`
 }
 
-// Record is memory that observation cannot give back, and where it lives.
+// Record is stored data that cannot be observed again, and where it is stored.
 type Record struct {
 	Name string `json:"name"`
 	Home string `json:"home,omitempty"`
@@ -127,24 +128,26 @@ type Record struct {
 
 // Live is one object's position, drawn over its graph. Every field is optional.
 type Live struct {
-	// State is where the object stands. A state that the graph does not have is
-	// drawn as a plain box that says so.
+	// State is the current state of the object. A state that the graph does not have is
+	// drawn as a plain box with a note.
 	State     string    `json:"state,omitempty"`
 	EnteredAt time.Time `json:"enteredAt,omitzero"`
-	// Now is the time of the picture; times in state and to the deadline count from it.
+	// Now is the time of the picture. The time in the state and the time to the deadline
+	// are relative to it.
 	Now      time.Time `json:"now,omitzero"`
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Visited counts how often a state was entered in this attempt.
+	// Visited is how often a state was entered in this attempt.
 	Visited map[string]int `json:"visited,omitempty"`
-	// Walked counts how often an edge was taken in this attempt.
+	// Walked is how often an edge was taken in this attempt.
 	Walked   []Walk    `json:"walked,omitempty"`
 	Waiting  []Waiting `json:"waiting,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
-	// Durations tells per state how long it took here and how long it usually takes.
+	// Durations is, by state, how long it took in this attempt and how long it usually
+	// takes.
 	Durations map[string]Durations `json:"durations,omitempty"`
 }
 
-// Walk counts one edge.
+// Walk is how often one edge was taken.
 type Walk struct {
 	Event string `json:"event"`
 	From  string `json:"from"`
@@ -152,14 +155,14 @@ type Walk struct {
 	Count int    `json:"count"`
 }
 
-// Waiting is one guard that has not said yes.
+// Waiting is one guard that is not satisfied.
 type Waiting struct {
 	Guard string `json:"guard"`
 	Want  string `json:"want,omitempty"`
 	Saw   string `json:"saw,omitempty"`
 }
 
-// Progress counts what the attempt has done.
+// Progress is how much of its work the attempt has done.
 type Progress struct {
 	Done    int    `json:"done"`
 	Total   int    `json:"total"`
@@ -167,7 +170,7 @@ type Progress struct {
 	Current string `json:"current,omitempty"`
 }
 
-// Durations of one state: in this attempt, and as a rule (zero: no history yet).
+// Durations of one state: in this attempt, and usually (zero: no history yet).
 type Durations struct {
 	Spent time.Duration `json:"spentNanoseconds,omitempty"`
 	Usual time.Duration `json:"usualNanoseconds,omitempty"`
@@ -179,9 +182,9 @@ type Document struct {
 	Live *Live `json:"live,omitempty"`
 }
 
-// JSON writes the graph, and the overlay if there is one, indented and with a
-// final line end. Text in it is safe to embed in HTML, and absent states and
-// edges are empty lists.
+// JSON writes the graph, and live unless it is nil, indented and with a final line end. Its
+// text is safe to embed in HTML. Absent states and edges are empty lists. It fails only if
+// the encoding fails.
 func JSON(g Graph, live *Live) ([]byte, error) {
 	if g.States == nil {
 		g.States = []State{}
@@ -203,7 +206,7 @@ func (e Edge) class() Class {
 	return e.Class
 }
 
-// drawn edges are lines; the others are summarised in words.
+// drawn reports whether the edge is drawn as a line. The other edges are listed by Summary.
 func (e Edge) drawn() bool { return e.class() == Declared && e.From != AnyState }
 
 func (s State) refused() bool { return s.Kind == Hold && !s.Planned }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestJSONHoldsEverything(t *testing.T) {
+func TestJSONContainsEveryField(t *testing.T) {
 	b, err := JSON(kafka(), kafkaLive())
 	if err != nil {
 		t.Fatal(err)

@@ -9,13 +9,13 @@ const (
 	straight route = iota // to the next state below, in the same lane
 	left                  // back along the spine: a rail on its left
 	mid                   // between the lanes: jumps forward, detours and ways back
-	right                 // beside the side lane: between side states, and back to the start
+	right                 // right of the side lane: between side states, and back to the start
 )
 
 // box is a state with its place: a lane and a row.
 type box struct {
 	State
-	note string // why it is drawn although the graph does not declare it; else empty
+	note string // why it is drawn although the graph does not declare it; otherwise empty
 	side bool
 	row  int
 }
@@ -25,10 +25,11 @@ const (
 	notKnown    = "unknown to this client"
 )
 
-// implied states are drawn plainly: nothing is claimed about them.
+// implied reports whether the graph does not declare the state. Such a state is drawn
+// without a kind, which is not known.
 func (b *box) implied() bool { return b.note != "" }
 
-// wire is everything that leads from one state to another: one drawn line.
+// wire is all edges from one state to another: one drawn line.
 type wire struct {
 	from, to int
 	edges    []Edge
@@ -40,7 +41,7 @@ type net struct {
 	to    int
 	route route
 	wires []*wire
-	outer bool // kept outside of all others: the way back to the start
+	outer bool // outside of all others: the way back to the start
 }
 
 // lanes is the layout without sizes, shared by all renderers that draw lanes.
@@ -54,8 +55,8 @@ type lanes struct {
 	nets    []*net
 }
 
-// arrange sorts states into lanes and edges into wires. It never fails: states
-// that only an edge or the live object names are drawn in the side lane.
+// arrange sorts states into lanes and edges into wires. It never fails: states that only an
+// edge or live names are drawn in the side lane.
 func arrange(g Graph, live *Live) *lanes {
 	l := &lanes{index: map[string]int{}, initial: -1}
 	for _, s := range g.States {
@@ -109,8 +110,8 @@ func (l *lanes) connect(edges []Edge) {
 	}
 }
 
-// pickLanes puts on the spine what can be reached from the start without a
-// refusal and is no Hold, in declaration order with the start first.
+// pickLanes puts states on the spine that can be reached from the start without a refusal
+// and are no Hold, in declaration order after the start. State.Lane overrides this.
 func (l *lanes) pickLanes() {
 	if l.initial < 0 {
 		return
@@ -148,8 +149,8 @@ func (l *lanes) pickLanes() {
 	}
 }
 
-// placeSide gives each side state a row of its own, as near as can be to the
-// spine states it comes from. Row 0 stays free: there the way back to the start runs.
+// placeSide gives each side state its own row, as near as possible to the spine states that
+// lead to it. Row 0 stays free for the way back to the start.
 func (l *lanes) placeSide() {
 	type wish struct{ box, row int }
 	var linked []wish
@@ -193,8 +194,8 @@ func (l *lanes) place(i, row int) {
 	l.side[row] = i
 }
 
-// wantedRows is, per side state, the middle row of the spine states that lead to
-// it; else of those it leads to; else one below a side state that it is linked to.
+// wantedRows is, per side state, the middle row of the spine states that lead to it;
+// otherwise of those it leads to; otherwise the row below a linked side state.
 func (l *lanes) wantedRows() []int {
 	want := make([]int, len(l.boxes))
 	for i, b := range l.boxes {
@@ -233,7 +234,7 @@ func (l *lanes) wantedRows() []int {
 	return want
 }
 
-// routeWires chooses how each wire runs and gathers wires with one end in nets.
+// routeWires chooses the route of each wire and collects wires with the same end in nets.
 func (l *lanes) routeWires() {
 	type key struct {
 		to    int
@@ -291,10 +292,10 @@ func (l *lanes) below(i int) *wire {
 	return nil
 }
 
-// rows is how many rows both lanes take together.
+// rows is the number of rows of both lanes.
 func (l *lanes) rows() int { return max(len(l.spine), len(l.side)) }
 
-// at is the spine's and the side lane's state in a row; -1 is none.
+// at returns the spine's and the side lane's state in a row; -1 is none.
 func (l *lanes) at(row int) (spine, side int) {
 	spine, side = -1, -1
 	if row < len(l.spine) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chart is lanes in words: the names down the spine, and those beside it by row.
+// chart describes lanes: the names down the spine, and those of the side lane by row.
 func chart(l *lanes) (spine []string, side map[string]int) {
 	side = map[string]int{}
 	for _, i := range l.spine {
@@ -41,7 +41,7 @@ func edges(pairs ...string) []Edge {
 	return list
 }
 
-func TestLanes(t *testing.T) {
+func TestArrangeLanes(t *testing.T) {
 	hinted := states("A", "B", "H1")
 	hinted[1].Lane, hinted[2].Lane = Side, Main
 	planned := states("A", "H1", "B")
@@ -130,7 +130,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-func TestRoutes(t *testing.T) {
+func TestArrangeRoutes(t *testing.T) {
 	g := Graph{
 		Initial: "A", States: states("A", "B", "C", "D", "H1", "H2", "H3"),
 		Edges: edges("A", "B", "B", "C", "C", "D", "A", "C", "D", "B", "D", "A", "C", "C", "B", "H1", "H1", "H2", "H2", "H1", "H1", "C", "H2", "A", "D", "H3", "H1", "H3"),
@@ -150,7 +150,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func TestEdgesBetweenTwoStatesAreOneWire(t *testing.T) {
+func TestArrangeMergesEdgesBetweenTwoStates(t *testing.T) {
 	g := Graph{States: states("A", "B"), Edges: append(edges("A", "B"), Edge{Event: "again", From: "A", To: "B"}, Edge{Event: "hidden", From: "A", To: "B", Class: Located})}
 	var got []string
 	for _, w := range arrange(g, nil).wires {
@@ -163,7 +163,7 @@ func TestEdgesBetweenTwoStatesAreOneWire(t *testing.T) {
 	}
 }
 
-func TestDetoursToOneStateShareABus(t *testing.T) {
+func TestArrangeDetoursToOneStateShareBus(t *testing.T) {
 	g := Graph{Initial: "A", States: states("A", "B", "C", "D", "H1"), Edges: edges("A", "B", "B", "C", "C", "D", "B", "H1", "C", "H1", "D", "H1")}
 	p := layOut(arrange(g, nil), nil)
 	verticals := map[int]bool{}

@@ -4,11 +4,11 @@ import "slices"
 
 // Sizes of the drawing in pixels.
 const (
-	boxHeight    = 44 // of a box with few ends of lines on it
+	boxHeight    = 44 // of a box where few lines end
 	boxMinWidth  = 150
 	boxLiveWidth = 196 // leaves room for time and progress
 	boxMaxWidth  = 270
-	boxInset     = 12 // between a box's border and what is in it
+	boxInset     = 12 // between a box's border and its content
 	iconRoom     = 22 // the kind's icon, left of the name
 	nameSize     = 13
 	smallSize    = 11
@@ -21,7 +21,7 @@ const (
 	bandHead     = 22 // room for the name of a fragment above its first box
 	bandFoot     = 10
 	labelLength  = 30 // longest label line, in characters
-	labelLines   = 4  // highest label
+	labelLines   = 4  // maximum number of lines of a label
 )
 
 type point struct{ x, y int }
@@ -31,15 +31,15 @@ type rect struct{ x, y, w, h int }
 func (r rect) right() int  { return r.x + r.w }
 func (r rect) bottom() int { return r.y + r.h }
 
-// label is the text of a wire: the events it stands for.
+// label is the text of a wire: the events of its edges.
 type label struct {
 	rect
 	lines []string
 	end   bool // right-aligned
 }
 
-// line is a drawn wire: its points from state to state, its text, and the two
-// places where signs may be put on it.
+// line is a drawn wire: its points from state to state, its label, and two places for signs
+// on it.
 type line struct {
 	wire       *wire
 	points     []point
@@ -47,7 +47,7 @@ type line struct {
 	bar, block point
 }
 
-// band is the shade behind the states of a fragment.
+// band is the background of the states of a fragment.
 type band struct {
 	rect
 	name string
@@ -65,7 +65,7 @@ type picture struct {
 // track is the height at which a net's horizontal meets a row.
 type track struct {
 	net    *net
-	wire   *wire // what leaves the row here; nil where the net only arrives
+	wire   *wire // the wire that leaves the row here; nil where the net only arrives
 	ends   bool  // the net's arrow is here
 	group  int   // 0 comes from or goes up, 2 down, 1 across
 	rank   int   // within the group, top to bottom
@@ -73,7 +73,7 @@ type track struct {
 	y      int
 }
 
-// plan gathers what is known while sizes are found.
+// plan is the state of the layout while sizes are computed.
 type plan struct {
 	*lanes
 	live           *Live
@@ -87,9 +87,9 @@ type plan struct {
 	frames         []rect
 }
 
-// layOut gives every box, line and label its place. Lines run in places of
-// their own by construction: horizontals in rows, each at its own height,
-// verticals in columns beside the labels, straight lines in the gaps between rows.
+// layOut places every box, line and label. By construction lines do not overlap:
+// horizontals are in rows, each at its own height, verticals in columns next to the labels,
+// straight lines in the gaps between rows.
 func layOut(l *lanes, live *Live) *picture {
 	p := &plan{lanes: l, live: live, ends: map[*net]*track{}, leaves: map[*wire]*track{},
 		texts: map[*wire][]string{}, column: map[*net]int{}, frames: make([]rect, len(l.boxes))}
@@ -106,8 +106,8 @@ func layOut(l *lanes, live *Live) *picture {
 	return p.placeColumns()
 }
 
-// addTracks gives a net one track per row that it leaves, and one where it ends;
-// a wire straight across needs only one.
+// addTracks gives a net one track per row that it leaves, and one where it ends; a wire
+// straight across needs only one.
 func (p *plan) addTracks(n *net) {
 	target := p.boxes[n.to].row
 	above, below, across := 0, 0, false
@@ -144,8 +144,8 @@ func (p *plan) addTracks(n *net) {
 	p.tracks[zone][target] = append(p.tracks[zone][target], t)
 }
 
-// towards sorts ends of lines so that lines nest: those that go up above those
-// that go down, the farthest ones in the middle.
+// towards returns the sort key of a line's end so that lines nest: those that go up are
+// above those that go down, the farthest ones in the middle.
 func towards(rows int) (group, rank int) {
 	switch {
 	case rows < 0:
@@ -156,8 +156,8 @@ func towards(rows int) (group, rank int) {
 	return 1, 0
 }
 
-// placeRows finds the heights: of rows from their tracks, of gaps from the labels
-// in them.
+// placeRows computes the heights: of rows from their tracks, of gaps from the labels in
+// them.
 func (p *plan) placeRows() {
 	rows := p.rows()
 	y := 0
@@ -204,8 +204,8 @@ func stack(tracks []*track, top, height int) {
 	}
 }
 
-// gapBelow is the room under a row: a fragment's foot, the label of the straight
-// line, the next fragment's head.
+// gapBelow is the room under a row: the foot of a fragment, the label of the straight line,
+// the head of the next fragment.
 func (p *plan) gapBelow(row int) int {
 	text := 0
 	spine, side := p.at(row)
@@ -240,8 +240,8 @@ func (p *plan) bandBelow(row int) int {
 	return 0
 }
 
-// extent is a box's top and height: around the row's middle, and around all lines
-// that end on it.
+// extent is a box's top and height: around the middle of the row, and around all lines that
+// end on it.
 func (p *plan) extent(i int, b *box) (y, h int) {
 	middle := (p.rowTop[b.row] + p.rowLow[b.row]) / 2
 	top, low := middle-boxHeight/2, middle+boxHeight/2

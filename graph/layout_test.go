@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// randomGraph is any graph at all: of every size a machine may have, with
-// unreachable states, self-loops, parallel edges, hints and fragments.
+// randomGraph is a random graph, of every size that a machine may have, with unreachable
+// states, self-loops, parallel edges, lanes and fragments.
 func randomGraph(seed uint64) Graph {
 	r := rand.New(rand.NewPCG(seed, 7))
 	word := func() string {
@@ -78,7 +78,7 @@ func (r rect) overlaps(o rect) bool {
 	return r.x < o.right() && o.x < r.right() && r.y < o.bottom() && o.y < r.bottom()
 }
 
-func TestNoTwoBoxesOverlap(t *testing.T) {
+func TestLayOutBoxesDoNotOverlap(t *testing.T) {
 	eachLayout(t, func(t *testing.T, p *picture) {
 		for i, a := range p.frames {
 			for j, b := range p.frames[:i] {
@@ -90,7 +90,7 @@ func TestNoTwoBoxesOverlap(t *testing.T) {
 	})
 }
 
-func TestNoLabelOverlapsABoxOrAnotherLabel(t *testing.T) {
+func TestLayOutLabelsDoNotOverlap(t *testing.T) {
 	eachLayout(t, func(t *testing.T, p *picture) {
 		for i, ln := range p.lines {
 			for j, frame := range p.frames {
@@ -116,7 +116,7 @@ func stroke(a, b point) rect {
 	return rect{x, y + 1, 1, max(a.y, b.y) - y - 2}
 }
 
-func TestNoLineRunsThroughABoxOrALabel(t *testing.T) {
+func TestLayOutLinesAvoidBoxesAndLabels(t *testing.T) {
 	eachLayout(t, func(t *testing.T, p *picture) {
 		for _, ln := range p.lines {
 			for k := 1; k < len(ln.points); k++ {
@@ -136,9 +136,9 @@ func TestNoLineRunsThroughABoxOrALabel(t *testing.T) {
 	})
 }
 
-// Lines may cross, and share a bus when they end in the same state; else no two
-// may lie on each other, or a reader cannot tell them apart.
-func TestLinesToDifferentStatesDoNotLieOnEachOther(t *testing.T) {
+// Lines may cross, and may share a bus if they end in the same state. Otherwise no two may
+// coincide, because a reader could not distinguish them.
+func TestLayOutLinesToDifferentStatesDoNotCoincide(t *testing.T) {
 	eachLayout(t, func(t *testing.T, p *picture) {
 		for i, a := range p.lines {
 			for _, b := range p.lines[:i] {
@@ -162,7 +162,7 @@ func shareAStretch(a, b []point) bool {
 	return false
 }
 
-func TestEverythingIsInsideThePicture(t *testing.T) {
+func TestLayOutIsInsidePicture(t *testing.T) {
 	eachLayout(t, func(t *testing.T, p *picture) {
 		inside := func(what string, r rect) {
 			if r.x < 0 || r.y < 0 || r.right() > p.width || r.bottom() > p.height {
@@ -184,7 +184,7 @@ func TestEverythingIsInsideThePicture(t *testing.T) {
 	})
 }
 
-func TestLinesBeginAndEndAtTheirBoxes(t *testing.T) {
+func TestLayOutLinesBeginAndEndAtBoxes(t *testing.T) {
 	eachLayout(t, func(t *testing.T, p *picture) {
 		for _, ln := range p.lines {
 			if at := ln.points[0]; !onBorder(p.frames[ln.wire.from], at) {
@@ -202,7 +202,7 @@ func onBorder(r rect, p point) bool {
 	return inX && inY && (p.x == r.x || p.x == r.right() || p.y == r.y || p.y == r.bottom())
 }
 
-func TestEveryDeclaredEdgeIsDrawnOnce(t *testing.T) {
+func TestLayOutDrawsDeclaredEdgesOnce(t *testing.T) {
 	eachLayout(t, func(t *testing.T, p *picture) {
 		if len(p.lines) != len(p.wires) {
 			t.Errorf("want %d lines, one per pair of linked states, got %d", len(p.wires), len(p.lines))
@@ -217,8 +217,8 @@ func TestEveryDeclaredEdgeIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// The picture must stand still while counts go up.
-func TestCountsDoNotMoveThePicture(t *testing.T) {
+// The layout must not change while counts increase.
+func TestLayOutIsIndependentOfCounts(t *testing.T) {
 	before, after := kafkaLive(), kafkaLive()
 	before.Walked, before.Visited = nil, nil
 	for i := range after.Walked {
@@ -232,7 +232,7 @@ func TestCountsDoNotMoveThePicture(t *testing.T) {
 	}
 }
 
-func TestColumnsKeepOverlappingSpansApart(t *testing.T) {
+func TestColumnsSeparateOverlappingSpans(t *testing.T) {
 	cases := map[string]struct {
 		spans []span
 		want  []int

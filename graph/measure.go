@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// longestWord bounds the work that one name can cause, and is more than any line holds.
+// longestWord limits the work that one name can cause. It is longer than any line.
 const longestWord = 200
 
-// clean replaces what no drawing may carry: invalid bytes, control characters,
-// and marks that turn the direction of the text around them. Line ends become spaces.
+// clean replaces what no drawing may contain: invalid bytes, control characters, and marks
+// that change the direction of the surrounding text. Line ends become spaces.
 func clean(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -26,7 +26,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// cut shortens text to a number of characters, the last one an ellipsis.
+// cut shortens text to n characters, the last one an ellipsis.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -35,9 +35,9 @@ func cut(s string, n int) string {
 	return strings.TrimRight(string(r[:max(n-1, 0)]), " ") + "…"
 }
 
-// textWidth estimates the width of a text in a proportional font, in pixels. It
-// follows the widest of the usual sans-serif faces, so that text set in another
-// one is narrower, never wider, than its room.
+// textWidth estimates the width of a text in a proportional font, in pixels. It follows the
+// widest of the usual sans-serif faces, so that text in another one is narrower, never
+// wider.
 func textWidth(s string, size int, bold bool) int {
 	mille := 0
 	for _, r := range s {
@@ -68,13 +68,13 @@ func runeWidth(r rune) int {
 	return 800
 }
 
-// wide tells characters that take two terminal cells.
+// wide reports whether a character takes two terminal cells.
 func wide(r rune) bool {
 	return r >= 0x1100 && r <= 0x115F || r >= 0x2E80 && r <= 0xA4CF || r >= 0xAC00 && r <= 0xD7A3 ||
 		r >= 0xF900 && r <= 0xFAFF || r >= 0xFE30 && r <= 0xFE6F || r >= 0xFF00 && r <= 0xFF60 || r >= 0x1F300 && r <= 0x1FAFF
 }
 
-// fit shortens text until it is no wider than a room.
+// fit shortens text until it is at most room pixels wide.
 func fit(s string, size int, bold bool, room int) string {
 	s = cut(s, longestWord)
 	for n := utf8.RuneCountInString(s); n > 1 && textWidth(s, size, bold) > room; n-- {
@@ -83,8 +83,8 @@ func fit(s string, size int, bold bool, room int) string {
 	return s
 }
 
-// wrap breaks text at spaces into lines that measure at most room each; a single
-// word that is wider is cut.
+// wrap breaks text at spaces into lines that measure at most room each. It cuts a single
+// word that is wider.
 func wrap(s string, room int, measure func(string) int) []string {
 	var lines []string
 	line := ""

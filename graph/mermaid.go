@@ -6,12 +6,12 @@ import (
 	"unicode"
 )
 
-// Mermaid draws the graph as a Mermaid state diagram (stateDiagram-v2), as code
-// hosts render it inside Markdown. States get identifiers of their own and names
-// are labels, with everything but letters, digits and plain punctuation written as
-// character references, so that no name can be read as syntax.
+// Mermaid draws the graph as a Mermaid state diagram (stateDiagram-v2), which code hosts
+// render inside Markdown. States get generated identifiers and their names are labels.
+// Everything but letters, digits and plain punctuation is written as character references,
+// so that no name can be parsed as syntax. live is optional.
 //
-// Edges from everywhere stand in comments: drawn, they would hide the path.
+// Edges from all states are in comments: drawn, they would hide the path.
 func Mermaid(g Graph, live *Live) string {
 	l := arrange(g, live)
 	var b strings.Builder
@@ -56,8 +56,8 @@ func mermaidLabel(e Edge, live *Live) string {
 	return " : " + mermaidText(text)
 }
 
-// mermaidClasses tells kinds apart by their border, so that the host's theme,
-// light or dark, keeps its fills and text colours.
+// mermaidClasses distinguishes kinds by their border, so that the host's theme, light or
+// dark, keeps its fills and text colours.
 func mermaidClasses(b *strings.Builder, l *lanes, live *Live) {
 	classes := []struct{ name, style string }{
 		{"rest", "stroke-width:1px"},
@@ -89,7 +89,7 @@ func mermaidClass(b *box, live *Live) string {
 	return strings.ToLower(string(b.Kind))
 }
 
-// mermaidText escapes a label. Mermaid reads #nnn; as the character with that number.
+// mermaidText escapes a label. Mermaid replaces #nnn; by the character with that number.
 func mermaidText(s string) string {
 	var b strings.Builder
 	for _, r := range clean(s) {
@@ -103,7 +103,8 @@ func mermaidText(s string) string {
 	return b.String()
 }
 
-// mermaidComment drops what could make a directive or a reference of a comment.
+// mermaidComment replaces what Mermaid could parse as a directive or a reference in a
+// comment.
 func mermaidComment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("%{}#;`", r) {

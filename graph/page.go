@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// PageOptions say which picture a page shows. Without one it shows the graph as
-// Mermaid, which code hosts draw.
+// PageOptions select the picture of a page. Optional; default: the graph as Mermaid, which
+// code hosts draw.
 type PageOptions struct {
 	// Light and Dark are the addresses of the SVGs for light and dark pages.
 	Light, Dark string
 }
 
-// Page writes the documentation of a machine as Markdown: its picture, then the
-// same as tables, so that nothing is told by the picture alone. Each state's row
-// has the anchor that StateAnchor names, for run books and alerts.
+// Page writes the documentation of a machine as Markdown: its picture, then the same
+// content as tables, so that no information is only in the picture. Each state's row has
+// the anchor that StateAnchor returns, for run books and alerts.
 func Page(g Graph, o PageOptions) string {
 	p := &page{}
 	p.put("<!-- Generated from the machine's declaration. Do not edit. -->")
@@ -37,7 +37,7 @@ func Page(g Graph, o PageOptions) string {
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 
-// StateAnchor is the fragment under which a machine's page has a state.
+// StateAnchor is the URL fragment of a state on its machine's page.
 func StateAnchor(state string) string {
 	return "state-" + strings.Trim(notAnchor.ReplaceAllString(strings.ToLower(clean(state)), "-"), "-")
 }
@@ -105,7 +105,7 @@ func (p *page) transitions(g Graph) {
 	}
 }
 
-// notes is what an edge asks of the runtime beyond its guard.
+// notes are the properties of an edge in addition to its guard.
 func notes(e Edge) string {
 	var words []string
 	if e.NewAttempt {
@@ -146,7 +146,7 @@ func (p *page) section(title string, t table) {
 	}
 }
 
-// table is a Markdown table that leaves out columns in which nothing stands.
+// table is a Markdown table that omits empty columns.
 type table struct {
 	head []string
 	rows [][]string
@@ -182,10 +182,10 @@ func (t *table) String() string {
 var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;",
 	"&", "&amp;", "|", `\|`, "~", `\~`, "$", `\$`, "#", `\#`)
 
-// plain makes any text plain Markdown that stays on its line and in its cell.
+// plain escapes text as plain Markdown that stays on its line and in its cell.
 func plain(s string) string { return markdown.Replace(strings.TrimSpace(clean(s))) }
 
-// code sets a name in a code span, or escaped where a span could not hold it.
+// code formats a name as a code span, or as escaped text if a span cannot contain it.
 func code(s string) string {
 	s = clean(s)
 	if strings.TrimSpace(s) == "" || strings.ContainsAny(s, "`|\\") {
@@ -194,7 +194,7 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-// duration prints a duration shortly and leaves words as they are.
+// duration formats a duration in short form and returns other text unchanged.
 func duration(s string) string {
 	if d, err := time.ParseDuration(s); err == nil {
 		return shortDuration(d)
@@ -202,7 +202,7 @@ func duration(s string) string {
 	return plain(s)
 }
 
-// sentence begins with a capital letter and ends with a stop.
+// sentence makes text begin with a capital letter and end with a full stop.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if r, n := utf8.DecodeRuneInString(s); unicode.IsLower(r) {

@@ -26,7 +26,7 @@ func TestPagePicture(t *testing.T) {
 	}
 }
 
-func TestPageLeavesOutWhatIsEmpty(t *testing.T) {
+func TestPageOmitsEmptyColumns(t *testing.T) {
 	page := Page(Graph{Name: "bare", States: states("A")}, PageOptions{})
 	for _, absent := range []string{"## Transitions", "## Guards", "## Records", "Poll", "Deadline", "True while"} {
 		if strings.Contains(page, absent) {

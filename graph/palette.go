@@ -1,20 +1,20 @@
 package graph
 
-// Theme chooses the colours of an SVG.
+// Theme selects the colours of an SVG.
 type Theme string
 
 const (
-	// Light is for white pages; it is what an unknown theme means.
+	// Light is for white pages. It is the default, also for an unknown theme.
 	Light Theme = "light"
 	// Dark is for dark pages.
 	Dark Theme = "dark"
 )
 
-// palette is one theme as literal colours: a picture must look right where style
-// sheets and variables do not reach, such as in an img element or a converter.
+// palette is one theme as literal colours: a picture must look right where style sheets and
+// variables do not apply, such as in an img element or a converter.
 //
-// Text has a contrast of at least 4.5:1 and lines of 3:1 against everything they
-// are drawn on (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
+// Text has a contrast of at least 4.5:1, and lines of 3:1, against everything they are
+// drawn on (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
 type palette struct {
 	page, band            string // backgrounds
 	text, muted           string // on page, band and box

@@ -83,7 +83,7 @@ func TestPaletteContrast(t *testing.T) {
 	}
 }
 
-func TestUnknownThemeIsLight(t *testing.T) {
+func TestThemeUnknownIsLight(t *testing.T) {
 	if colours("sepia") != colours(Light) {
 		t.Error("an unknown theme must give the light colours")
 	}

@@ -1,6 +1,6 @@
 package graph
 
-// placeColumns finds the widths, with all heights known, and draws the lines.
+// placeColumns computes the widths, with all heights known, and the points of the lines.
 func (p *plan) placeColumns() *picture {
 	counts := [4]int{}
 	for _, r := range []route{left, mid, right} {
@@ -25,8 +25,8 @@ func (p *plan) placeColumns() *picture {
 	return pic
 }
 
-// placeLanes sets, from left to right: rails, their labels, the spine, labels,
-// buses, labels, the side lane, labels, the ways back on the far side.
+// placeLanes places, from left to right: rails, their labels, the spine, labels, buses,
+// labels, the side lane, labels, the ways back on the far side.
 func (p *plan) placeLanes(counts [4]int) (spine, side rect, width int) {
 	x := 1
 	if counts[left] == 0 {
@@ -52,7 +52,7 @@ func (p *plan) placeLanes(counts [4]int) (spine, side rect, width int) {
 	return spine, side, width
 }
 
-// assign gives the nets of a route their columns and returns how many there are.
+// assign gives the nets of a route their columns and returns the number of columns.
 func (p *plan) assign(r route) int {
 	var nets []*net
 	var spans []span
@@ -87,7 +87,7 @@ func (p *plan) meet(s *span, y int, far bool) {
 	}
 }
 
-// boxWidth is one width for all boxes of a lane.
+// boxWidth is the common width of all boxes of a lane.
 func (p *plan) boxWidth(side bool) int {
 	w, least := 0, boxMinWidth
 	if p.live != nil {
@@ -102,7 +102,7 @@ func (p *plan) boxWidth(side bool) int {
 	return min(w, boxMaxWidth)
 }
 
-// labelRoom is the room that the labels of a route need beside the boxes of a lane.
+// labelRoom is the width of the labels of a route next to the boxes of a lane.
 func (p *plan) labelRoom(r route, side bool) int {
 	room := 0
 	for _, w := range p.wires {
@@ -113,7 +113,7 @@ func (p *plan) labelRoom(r route, side bool) int {
 	return room
 }
 
-// gapLabels is how far the labels of straight lines reach to the right of the line.
+// gapLabels is how far the labels of straight lines extend to the right of the line.
 func (p *plan) gapLabels(side bool) int {
 	room := 0
 	for _, w := range p.wires {
@@ -124,8 +124,8 @@ func (p *plan) gapLabels(side bool) int {
 	return room
 }
 
-// textRoom is the width of a wire's label. With a live overlay it leaves room
-// for a count, so that the picture stands still while the object moves.
+// textRoom is the width of a wire's label. With a live overlay it leaves room for a count,
+// so that the layout does not change as the object progresses.
 func (p *plan) textRoom(w *wire) int {
 	room := 0
 	for _, e := range w.edges {
@@ -141,7 +141,7 @@ func (p *plan) textRoom(w *wire) int {
 	return room
 }
 
-// draw runs a wire from box to box and puts its label where it begins.
+// draw computes the points of a wire from box to box and places its label at its start.
 func (p *plan) draw(w *wire) line {
 	if w.route == straight {
 		return p.drawStraight(w)
@@ -188,7 +188,8 @@ func (p *plan) drawStraight(w *wire) line {
 	return ln
 }
 
-// labelOf is a wire's text with its first line's start (or end) at x and its foot at y.
+// labelOf is the label of a wire with the start (or end) of its first line at x and its
+// foot at y.
 func (p *plan) labelOf(w *wire, x, y int, end bool) label {
 	lb := label{lines: p.texts[w], end: end}
 	for _, text := range lb.lines {
@@ -202,7 +203,7 @@ func (p *plan) labelOf(w *wire, x, y int, end bool) label {
 	return lb
 }
 
-// bands shades runs of spine states that came with the same fragment.
+// bands returns the background of each run of spine states of one fragment.
 func (p *plan) bands(spine rect) []band {
 	var bands []band
 	for row := range p.spine {

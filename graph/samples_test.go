@@ -27,7 +27,7 @@ func hello() Graph {
 	}
 }
 
-// everywhere adds edges that lead from every state but their own end.
+// everywhere adds edges that lead from every state except their own end.
 func everywhere(g Graph, class Class, event string, ends ...string) Graph {
 	for _, end := range ends {
 		for _, s := range g.States {

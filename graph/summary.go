@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Summary says in a line per class which edges lead from everywhere, since
-// drawing them would hide the path: "located: from any state → Checking, Settled".
+// Summary describes in a line per class the edges that are not drawn, because they lead
+// from many states and would hide the path: "located: from any state → Checking, Settled".
 func Summary(g Graph) []string {
 	var lines []string
 	for _, c := range []struct {
@@ -21,7 +21,7 @@ func Summary(g Graph) []string {
 	return lines
 }
 
-// summarise groups the ends of a class's edges by the states they come from.
+// summarise groups the ends of a class's edges by the states that they come from.
 func summarise(g Graph, class Class) string {
 	from := map[string][]string{} // by end
 	var ends []string
@@ -50,8 +50,8 @@ func summarise(g Graph, class Class) string {
 	return strings.Join(parts, "; ")
 }
 
-// starts names a set of states in as few words as are exact. An edge from a state
-// to itself says nothing, so it need not be there for "any state".
+// starts names a set of states exactly, in as few words as possible. An edge from a state
+// to itself has no meaning, so "any state" does not require it.
 func starts(g Graph, end string, from []string) string {
 	if slices.Contains(from, AnyState) {
 		return "any state"

@@ -15,19 +15,19 @@ const (
 	blockTitle = 24
 )
 
-// SVG draws the graph as a picture that stands alone: literal colours, no script,
-// no style sheet, no font and no link. States can be reached by keyboard and
-// carry their name and meaning; the current one has aria-current="step". Nothing
-// is told by colour alone: the current state has a pointer, visited ones a tick,
-// ways back are dashed, a one-way edge has a double bar and says so.
+// SVG draws the graph as a self-contained picture: literal colours, no script, no style
+// sheet, no font and no link. States can be focused with the keyboard and have their name
+// and meaning as title; the current one has aria-current="step". No information is in
+// colour alone: the current state has a pointer, visited ones a tick, ways back are dashed,
+// a one-way edge has a double bar and a text. live is optional.
 //
-// Text is at least 11 pixels high at the picture's own size.
+// Text is at least 11 pixels high at the picture's original size.
 func SVG(g Graph, live *Live, theme Theme) string {
 	d := &drawing{picture: layOut(arrange(g, live), live), live: live, c: colours(theme), g: g}
 	return d.svg()
 }
 
-// drawing is one SVG being written.
+// drawing is one SVG while it is written.
 type drawing struct {
 	*picture
 	strings.Builder
@@ -38,7 +38,7 @@ type drawing struct {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
-// esc makes any text safe as XML text and attribute value.
+// esc escapes text for XML text and attribute values.
 func esc(s string) string { return escaper.Replace(clean(s)) }
 
 func (d *drawing) put(format string, args ...any) { fmt.Fprintf(&d.Builder, format, args...) }
@@ -80,7 +80,7 @@ func (d *drawing) title() string {
 	return d.g.Name
 }
 
-// describe is the drawing in words, for those who cannot see it.
+// describe is the drawing in words, for screen readers.
 func (d *drawing) describe() string {
 	var path []string
 	for _, i := range d.spine {
@@ -100,7 +100,7 @@ func (d *drawing) describe() string {
 	return text
 }
 
-// prose is a line of running text, with a sign before it where it reports a guard.
+// prose is a line of running text, with a sign before it if it reports a guard.
 type prose struct {
 	text    string
 	blocked bool
@@ -111,7 +111,8 @@ func (d *drawing) wrapped(text string, room int) []string {
 	return wrap(clean(text), room, func(s string) int { return textWidth(s, proseSize, false) })
 }
 
-// headLines is the machine's meaning, where the object stands, and what it waits for.
+// headLines are the machine's meaning, the current state of the object, and what it waits
+// for.
 func (d *drawing) headLines(room int) []prose {
 	var lines []prose
 	for _, text := range d.wrapped(d.g.Doc, room) {
@@ -131,7 +132,7 @@ func (d *drawing) headLines(room int) []prose {
 	return lines
 }
 
-// footLines is what is not drawn: edges that lead from everywhere.
+// footLines are the edges that are not drawn.
 func (d *drawing) footLines(room int) []prose {
 	var lines []prose
 	for _, text := range Summary(d.g) {

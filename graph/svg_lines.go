@@ -11,7 +11,7 @@ const (
 	arrow = 7 // length of an arrow's head
 )
 
-// drawBands shades fragments and names them, left of the line that enters.
+// drawBands draws fragments and their names, left of the line that enters.
 func (d *drawing) drawBands() {
 	for _, b := range d.bands {
 		d.put(`<g><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="10" fill="%s"/>`,
@@ -21,8 +21,8 @@ func (d *drawing) drawBands() {
 	}
 }
 
-// look is how a line is drawn: what was walked and what comes next stand out by
-// width as well as by colour, and lie on top.
+// look is the style of a line: lines that were taken and lines that may be taken next
+// differ in width as well as in colour, and are drawn on top.
 type look struct {
 	colour string
 	width  string
@@ -70,12 +70,12 @@ func (d *drawing) drawLine(ln line) {
 	d.put("</g>\n")
 }
 
-// back tells the ways back: to an earlier state, or out of a hold.
+// back reports whether a wire is a way back: to an earlier state, or out of a hold.
 func (d *drawing) back(w *wire) bool {
 	return w.route == left || d.boxes[w.from].side && w.route != straight
 }
 
-// tell is a wire in words: all its edges with their guards and meaning.
+// tell describes a wire in words: all its edges with their guards and meaning.
 func (d *drawing) tell(w *wire) string {
 	var words []string
 	for _, e := range w.edges {
@@ -120,9 +120,9 @@ func (d *drawing) drawLabel(lb label) {
 	}
 }
 
-// path joins points by straight lines with rounded corners. It runs from the
-// arrow's head back to the start, so that the dashes of lines that share a bus
-// fall on each other, and begins inside the first box, whose corners are round.
+// path joins points by straight lines with rounded corners. It runs from the arrow's head
+// back to the start, so that the dashes of lines that share a bus coincide, and begins
+// inside the first box, whose corners are round.
 func path(points []point) string {
 	var b strings.Builder
 	last := len(points) - 1
@@ -140,8 +140,7 @@ func path(points []point) string {
 	return b.String()
 }
 
-// towardsPoint is the point at a distance from one point towards another, along
-// an axis.
+// towardsPoint is the point at a distance from one point towards another, along an axis.
 func towardsPoint(from, to point, n int) point {
 	n = min(n, distance(from, to))
 	switch {
@@ -157,7 +156,7 @@ func towardsPoint(from, to point, n int) point {
 	return from
 }
 
-// beyond is the point a distance further along the way from one point to another.
+// beyond is the point at a distance behind the second point, along the line from the first.
 func beyond(from, to point, n int) point {
 	return towardsPoint(from, point{to.x + sign(to.x-from.x)*n, to.y + sign(to.y-from.y)*n}, distance(from, to)+n)
 }
@@ -176,7 +175,7 @@ func (d *drawing) arrowHead(points []point, colour string) {
 	d.put(`<path d="M%d %dL%d %dL%d %dZ" fill="%s"/>`, tip.x, tip.y, base.x-dx, base.y-dy, base.x+dx, base.y+dy, colour)
 }
 
-// oneWayBar is the double bar of a door that does not open again.
+// oneWayBar draws the double bar of a one-way edge.
 func (d *drawing) oneWayBar(at point, vertical bool, colour string) {
 	if vertical {
 		d.put(`<path d="M%d %dh16M%d %dh16" stroke="%s" stroke-width="2.5"/>`, at.x-8, at.y-2, at.x-8, at.y+3, colour)
@@ -185,7 +184,7 @@ func (d *drawing) oneWayBar(at point, vertical bool, colour string) {
 	d.put(`<path d="M%d %dv14M%d %dv14" stroke="%s" stroke-width="2.5"/>`, at.x-2, at.y-7, at.x+3, at.y-7, colour)
 }
 
-// blockSign is a barred disc: a guard that has not said yes.
+// blockSign draws a barred disc: a guard that is not satisfied.
 func (d *drawing) blockSign(at point) {
 	d.put(`<circle cx="%d" cy="%d" r="6" fill="%s"/><path d="M%d %dh7" stroke="%s" stroke-width="2"/>`,
 		at.x, at.y, d.c.blocked, at.x-3, at.y, d.c.blockedGlyph)

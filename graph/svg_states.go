@@ -50,7 +50,8 @@ func (d *drawing) drawState(i int) {
 		x, middle+13, smallSize, small, esc(fit(d.live.stateLine(b), smallSize, false, room)))
 }
 
-// corner tells kinds apart by shape too: at rest round, on hold square.
+// corner is the corner radius by kind, so that kinds also differ in shape: round at rest,
+// square on hold.
 func corner(b *box) int {
 	switch b.Kind {
 	case Rest:
@@ -69,8 +70,8 @@ func boxDash(b *box) string {
 	return ""
 }
 
-// sign is what stands left of a name: a pointer where the object is, a tick where
-// it was, else the kind.
+// sign draws the sign left of a name: a pointer for the current state, a tick for a visited
+// one, otherwise the kind.
 func (d *drawing) sign(b *box, at point, colour string, current, visited bool) {
 	switch {
 	case current:
@@ -82,8 +83,8 @@ func (d *drawing) sign(b *box, at point, colour string, current, visited bool) {
 	}
 }
 
-// kindSign is a disc at rest, a cog in work, a sand-glass while waiting, two bars
-// on hold and a question mark where nothing is known.
+// kindSign draws the kind: a disc for Rest, a cog for Work, a sand-glass for Wait, two bars
+// for Hold and a question mark for an unknown kind.
 func (d *drawing) kindSign(b *box, at point, colour string) {
 	switch b.Kind {
 	case Rest:
@@ -103,7 +104,7 @@ func (d *drawing) kindSign(b *box, at point, colour string) {
 	}
 }
 
-// tellState is a state in words, for the pointer and for screen readers.
+// tellState describes a state in words, for tooltips and screen readers.
 func (d *drawing) tellState(b *box) string {
 	words := []string{b.Name, stateText(b)}
 	switch n := d.live.visits(b.Name); {
@@ -131,7 +132,7 @@ type key struct {
 	draw func(at point)
 }
 
-// keys explains the signs that occur in this drawing, and no others.
+// keys are the signs that occur in this drawing.
 func (d *drawing) keys() []key {
 	var keys []key
 	kinds, implied, visited := map[Kind]bool{}, false, false
@@ -186,14 +187,14 @@ const (
 	keyGap  = 20
 )
 
-// keyRows is how many rows the keys take.
+// keyRows is the number of rows of the keys.
 func keyRows(keys []key, room int) int {
 	rows := 0
 	flowKeys(keys, room, func(_ key, _, row int) { rows = row + 1 })
 	return rows
 }
 
-// flowKeys sets keys side by side as long as they fit.
+// flowKeys places keys in rows of at most room pixels.
 func flowKeys(keys []key, room int, place func(k key, x, row int)) {
 	x, row := 0, 0
 	for _, k := range keys {

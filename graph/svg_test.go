@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestSVGTellsWhereTheObjectStands(t *testing.T) {
+func TestSVGShowsCurrentState(t *testing.T) {
 	svg := SVG(kafka(), kafkaLive(), Light)
 	for what, want := range map[string]string{
 		"the current state, for assistive technology":   `data-state="AwaitingInSync" aria-current="step"`,
@@ -30,7 +30,7 @@ func TestSVGTellsWhereTheObjectStands(t *testing.T) {
 	}
 }
 
-func TestSVGOfADefinitionHasNoCurrentState(t *testing.T) {
+func TestSVGWithoutLiveHasNoCurrentState(t *testing.T) {
 	svg := SVG(kafka(), nil, Light)
 	for _, absent := range []string{"aria-current", ">now<", ">visited<", ">guard not met<"} {
 		if strings.Contains(svg, absent) {
@@ -39,7 +39,7 @@ func TestSVGOfADefinitionHasNoCurrentState(t *testing.T) {
 	}
 }
 
-func TestSVGOfAnUnknownStateSaysSo(t *testing.T) {
+func TestSVGOfUnknownState(t *testing.T) {
 	svg := SVG(hello(), &Live{State: "Shouting"}, Light)
 	at := strings.Index(svg, `data-state="Shouting" aria-current="step"`)
 	if at < 0 {
@@ -50,7 +50,7 @@ func TestSVGOfAnUnknownStateSaysSo(t *testing.T) {
 	}
 }
 
-func TestSVGStandsAlone(t *testing.T) {
+func TestSVGIsSelfContained(t *testing.T) {
 	for name, svg := range map[string]string{"definition": SVG(kafka(), nil, Light), "live": SVG(ceph(), cephLive(), Dark)} {
 		t.Run(name, func(t *testing.T) {
 			if err := checkSVG(svg); err != nil {
@@ -73,7 +73,7 @@ func TestSVGTextIsLargeEnough(t *testing.T) {
 	}
 }
 
-func TestSVGStatesAreReachedByKeyboardInReadingOrder(t *testing.T) {
+func TestSVGStatesAreFocusableInReadingOrder(t *testing.T) {
 	var got []string
 	for _, m := range regexp.MustCompile(`tabindex="0" data-state="([^"]*)"`).FindAllStringSubmatch(SVG(ceph(), nil, Light), -1) {
 		got = append(got, m[1])
@@ -85,8 +85,8 @@ func TestSVGStatesAreReachedByKeyboardInReadingOrder(t *testing.T) {
 	}
 }
 
-// Colour is never the only sign: each look has a shape, a mark or a word too.
-func TestSVGThemesDifferInColoursAlone(t *testing.T) {
+// Colour is never the only sign: each look also has a shape, a mark or a word.
+func TestSVGThemesDifferOnlyInColours(t *testing.T) {
 	colour := regexp.MustCompile(`#[0-9a-f]{6}`)
 	light, dark := SVG(kafka(), kafkaLive(), Light), SVG(kafka(), kafkaLive(), Dark)
 	if light == dark {
@@ -97,7 +97,7 @@ func TestSVGThemesDifferInColoursAlone(t *testing.T) {
 	}
 }
 
-func TestSVGKeysExplainWhatOccurs(t *testing.T) {
+func TestSVGKeysAreThoseThatOccur(t *testing.T) {
 	cases := map[string]struct {
 		graph Graph
 		live  *Live
@@ -124,7 +124,7 @@ func TestSVGKeysExplainWhatOccurs(t *testing.T) {
 	}
 }
 
-func TestSVGTextStaysInItsBox(t *testing.T) {
+func TestSVGTextFitsInBox(t *testing.T) {
 	long := State{Name: strings.Repeat("VeryLong", 12), Kind: Work, Deadline: strings.Repeat("words and ", 12)}
 	g := Graph{Name: "long", Initial: long.Name, States: []State{long}}
 	frame := layOut(arrange(g, nil), nil).frames[0]
@@ -139,7 +139,7 @@ func TestSVGTextStaysInItsBox(t *testing.T) {
 	}
 }
 
-func TestSVGClaimsNothingItDoesNotKnow(t *testing.T) {
+func TestSVGOmitsUnknownProperties(t *testing.T) {
 	g := Graph{Initial: "A", States: []State{{Name: "A"}}, Edges: edges("A", "Ghost")}
 	svg := SVG(g, &Live{State: "Newer"}, Light)
 	for name, want := range map[string]string{"Ghost": notDeclared, "Newer": notKnown} {

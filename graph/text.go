@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// TextOptions shape the text drawing. The zero value is 80 columns wide, in
-// Unicode, with the event of every transition.
+// TextOptions configure the text drawing. The zero value is 80 columns wide, in Unicode, with the event of
+// every transition.
 type TextOptions struct {
-	// Width is the number of columns that no line passes; below 40 it counts as 40.
+	// Width is the maximum number of columns of a line; below 40 it counts as 40. Optional; default: 80.
 	Width int
-	// ASCII draws without characters beyond ASCII; others in names become '?'.
+	// ASCII uses only ASCII characters; others in names become '?'. Optional; default: Unicode.
 	ASCII bool
-	// Compact takes one line per state and leaves out the events along the spine.
+	// Compact writes one line per state and omits the events along the spine. Optional; default: false.
 	Compact bool
 }
 
@@ -24,9 +24,9 @@ const (
 	factRoom         = 22 // widest column of facts
 )
 
-// Text draws the graph for a terminal: the spine as lines from top to bottom,
-// loops as rails on the left, everything else as named jumps on the right. It
-// holds no escape sequences, whatever the names contain, and ends with a line end.
+// Text draws the graph for a terminal: the spine as lines from top to bottom, loops as rails on the left,
+// everything else as named jumps on the right. It contains no escape sequences, even if a name does, and ends
+// with a line end. live is optional.
 func Text(g Graph, live *Live, o TextOptions) string {
 	if o.Width <= 0 {
 		o.Width = textWidthDefault
@@ -46,27 +46,27 @@ func Text(g Graph, live *Live, o TextOptions) string {
 	return out
 }
 
-// ascii maps every character that the drawing itself uses to one of the same width.
+// ascii maps every character that the drawing uses to one of the same width.
 var ascii = map[rune]rune{
 	'│': '|', '║': '|', '─': '-', '═': '=', '┌': '+', '└': '+', '├': '+', '┼': '+', '┤': '+', '╯': '+',
 	'▷': '>', '▶': '>', '◀': '<', '✓': '*', '○': 'o', '×': 'x', '↑': '^', '→': '>', '·': '-', '…': '~', '≤': '<',
 }
 
-// textDrawing is one text being written.
+// textDrawing is one text while it is written.
 type textDrawing struct {
 	*lanes
 	live   *Live
 	o      TextOptions
 	out    []string
 	column map[*net]int // of rails, 0 is next to the names
-	railed int          // how many columns the rails take
+	railed int          // number of columns of the rails
 	names  int          // width of the column of names
-	facts  int          // width of the column beside them
+	facts  int          // width of the column of facts
 	// jumpsAt is where the column of jumps begins, unless a line needs more room.
 	jumpsAt int
 }
 
-// put adds a line, without blanks at its end and cut to the width.
+// put appends a line, without spaces at its end and cut to the width.
 func (t *textDrawing) put(s string) {
 	s = strings.TrimRight(s, " ")
 	if cells(s) > t.o.Width {
@@ -75,8 +75,8 @@ func (t *textDrawing) put(s string) {
 	t.out = append(t.out, s)
 }
 
-// say makes outside text fit to print. In ASCII a character that takes two cells
-// becomes one that takes one, so that has to be done before anything is measured.
+// say cleans text of the graph for printing. In ASCII a character that takes two cells becomes one that takes
+// one, so say must be called before the text is measured.
 func (t *textDrawing) say(s string) string {
 	s = clean(s)
 	if t.o.ASCII {
@@ -95,7 +95,7 @@ func toASCII(r rune) rune {
 	return r
 }
 
-// cells is the number of terminal cells that a text takes.
+// cells is the number of terminal cells of a text.
 func cells(s string) int {
 	n := 0
 	for _, r := range s {
@@ -124,7 +124,7 @@ func cutCells(s string, room int) string {
 
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-cells(s))) }
 
-// rails gives the loops of the spine their columns.
+// rails assigns the loops of the spine their columns.
 func (t *textDrawing) rails() {
 	var nets []*net
 	var spans []span
@@ -149,7 +149,7 @@ func (t *textDrawing) rails() {
 	}
 }
 
-// measure sizes the columns of names and facts from what stands in them.
+// measure computes the widths of the columns of names and facts.
 func (t *textDrawing) measure() {
 	for _, b := range t.boxes {
 		t.names = min(max(t.names, cells(t.say(b.Name))), nameRoom)
@@ -166,8 +166,7 @@ func (t *textDrawing) measure() {
 	t.jumpsAt = min(names+t.facts+4, max(names+4, t.o.Width-longest))
 }
 
-// fact is what stands beside a name: visits and time of a live object, else kind
-// and limit.
+// fact is the text right of a name: visits and time of a live object, otherwise kind and limit.
 func (t *textDrawing) fact(b *box) string {
 	if t.live == nil || b.implied() {
 		return t.say(strings.Replace(stateText(b), " · up to ", " ≤ ", 1))
@@ -213,7 +212,7 @@ func (t *textDrawing) prose(indent, text string) {
 	}
 }
 
-// foot says what is not drawn, and what the signs mean that are not plain.
+// foot writes the edges that are not drawn, and the meaning of the signs.
 func (t *textDrawing) foot(g Graph) {
 	lines := Summary(g)
 	if key := t.key(); key != "" {
@@ -243,7 +242,8 @@ func (t *textDrawing) key() string {
 	return strings.Join(words, " · ")
 }
 
-// jumps is every edge out of a state but the straight one, as text: "──event──▷ Target", doubled where one-way.
+// jumps are the edges out of a state except the straight one, as text: "──event──▷ Target", doubled for a
+// one-way edge.
 func (t *textDrawing) jumps(i int) []string {
 	var jumps []string
 	up := 0
@@ -287,7 +287,7 @@ func (t *textDrawing) eventText(e Edge) string {
 	return text
 }
 
-// waits is what holds the current state back, as lines.
+// waits are the guards that the current state waits for, as lines.
 func (t *textDrawing) waits(b *box) []string {
 	if !t.live.at(b.Name) {
 		return nil
@@ -299,7 +299,7 @@ func (t *textDrawing) waits(b *box) []string {
 	return lines
 }
 
-// spineEvents is the straight wire's edges as text.
+// spineEvents are the edges of the straight wire as text.
 func (t *textDrawing) spineEvents(w *wire) []string {
 	if w == nil || t.o.Compact {
 		return nil

@@ -2,8 +2,8 @@ package graph
 
 import "strings"
 
-// gutter tells the lines of one row apart: the state's own line, the first line
-// under it, and all others.
+// gutter is the position of a line within a row: the state's line, the first line under it,
+// or any other.
 type gutter int
 
 const (
@@ -14,10 +14,10 @@ const (
 
 const gutters = 3 // lines per row, as far as rails are concerned
 
-// railLine draws the rails of one line, the outermost first, then a stub to the
-// spine where a rail meets it. Rails end on a state's line and start there too; a
-// state that is both the end of one loop and the start of another starts its own
-// one line lower, so that the two stay apart. joined tells of such a late start.
+// railLine draws the rails of one line, the outermost first, then a stub to the spine where
+// a rail meets it. Rails end and start on a state's line; if one loop ends and another
+// starts at a state, the second starts one line lower, so that they are separate. joined is
+// true for such a late start.
 func (t *textDrawing) railLine(row int, g gutter) (text string, joined bool) {
 	cell := []rune(strings.Repeat(" ", t.railed))
 	here, stub, ends := row*gutters+int(g), t.railed, false
@@ -53,7 +53,7 @@ func (t *textDrawing) railLine(row int, g gutter) (text string, joined bool) {
 	return string(cell) + "──", true
 }
 
-// across runs a stub over the rails between it and the spine.
+// across draws a stub over the rails between it and the spine.
 func across(cell []rune) {
 	for at := range cell {
 		switch cell[at] {
@@ -65,7 +65,7 @@ func across(cell []rune) {
 	}
 }
 
-// startLine is the line on which the rails that start in a row do so.
+// startLine is the line on which the rails that start in a row begin.
 func (t *textDrawing) startLine(row int) int {
 	if t.late(row) {
 		return row*gutters + int(underState)
@@ -73,7 +73,7 @@ func (t *textDrawing) startLine(row int) int {
 	return row * gutters
 }
 
-// late tells rows in which one rail ends and another starts.
+// late reports whether one rail ends and another starts in a row.
 func (t *textDrawing) late(row int) bool {
 	ends, starts := false, false
 	for n := range t.column {
@@ -100,7 +100,8 @@ func (t *textDrawing) lastRow(n *net) int {
 	return last
 }
 
-// drawSpine writes each state with its jumps, and under it the event that leads on.
+// drawSpine writes each state with its jumps, and under it the event that leads to the next
+// state.
 func (t *textDrawing) drawSpine() {
 	for row, i := range t.spine {
 		b, w := t.boxes[i], t.below(i)
@@ -130,12 +131,12 @@ func (t *textDrawing) drawSpine() {
 	}
 }
 
-// underLines hands out the beginnings of the lines under a state.
+// underLines returns the beginnings of the lines under a state.
 type underLines struct {
 	t    *textDrawing
 	row  int
 	w    *wire
-	late bool // a rail has still to start
+	late bool // a rail has not started yet
 }
 
 func (u *underLines) next() string {
@@ -147,7 +148,8 @@ func (u *underLines) next() string {
 	return rails + u.t.thread(u.w, joined) + " "
 }
 
-// empty tells lines that carry no event: a jump that fits nowhere is cut there.
+// empty reports whether a line has no event. A jump that fits on no line is cut on such a
+// line.
 func (u *underLines) empty(line string) bool { return strings.HasSuffix(line, " ") }
 
 // thread is the spine between two states, joined by a rail or not.
@@ -165,8 +167,8 @@ func (t *textDrawing) thread(w *wire, joined bool) string {
 	return "│"
 }
 
-// between writes the double line of a one-way door, or a gap where the spine is
-// not continuous.
+// between writes the double line of a one-way edge, or a gap where the spine is not
+// continuous.
 func (t *textDrawing) between(row int, w *wire) {
 	rails, _ := t.railLine(row, furtherDown)
 	switch {
@@ -178,7 +180,7 @@ func (t *textDrawing) between(row int, w *wire) {
 	}
 }
 
-// stateLine writes a state's own line and returns the jumps that did not fit on it.
+// stateLine writes a state's line and returns the jumps that did not fit on it.
 func (t *textDrawing) stateLine(gutter string, b *box, jumps []string) []string {
 	line := gutter + t.mark(b) + " " + pad(cutCells(t.say(b.Name), t.names), t.names) + "  " + pad(cutCells(t.fact(b), t.facts), t.facts)
 	if t.live.at(b.Name) {
@@ -194,14 +196,14 @@ func (t *textDrawing) stateLine(gutter string, b *box, jumps []string) []string 
 	return jumps
 }
 
-// beside sets a jump into the column of jumps, or as far left as it must go to fit.
+// beside appends a jump in the column of jumps, or further left if it does not fit there.
 func (t *textDrawing) beside(line, jump string) string {
 	line = strings.TrimRight(line, " ")
 	column := min(t.jumpsAt, t.o.Width-cells(jump))
 	return pad(line, max(column, cells(line)+2)) + jump
 }
 
-// drawSide lists the states beside the spine, each with where it leads.
+// drawSide lists the states of the side lane, each with its jumps.
 func (t *textDrawing) drawSide() {
 	indent := strings.Repeat(" ", t.railed+2)
 	begun := false

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTextNeverPassesItsWidth(t *testing.T) {
+func TestTextKeepsWidth(t *testing.T) {
 	for name, g := range map[string]Graph{"hello": hello(), "kafka": kafka(), "ceph": ceph()} {
 		for _, width := range []int{0, 20, 40, 60, 80, 120} {
 			for _, compact := range []bool{false, true} {
@@ -26,7 +26,7 @@ func TestTextNeverPassesItsWidth(t *testing.T) {
 	}
 }
 
-func TestTextNamesEveryStateAndEveryDrawnEdge(t *testing.T) {
+func TestTextContainsEveryStateAndEdge(t *testing.T) {
 	for name, g := range map[string]Graph{"hello": hello(), "kafka": kafka(), "ceph": ceph()} {
 		text := Text(g, nil, TextOptions{})
 		for _, s := range g.States {
@@ -42,7 +42,7 @@ func TestTextNamesEveryStateAndEveryDrawnEdge(t *testing.T) {
 	}
 }
 
-func TestTextShowsTheObject(t *testing.T) {
+func TestTextShowsLiveObject(t *testing.T) {
 	text := Text(kafka(), kafkaLive(), TextOptions{Compact: true})
 	for what, want := range map[string]string{
 		"the current state":          "▶ AwaitingInSync          ×3  4m31s  ◀ now",
@@ -58,7 +58,7 @@ func TestTextShowsTheObject(t *testing.T) {
 	}
 }
 
-func TestTextInASCIIKeepsItsShape(t *testing.T) {
+func TestTextASCIIKeepsShape(t *testing.T) {
 	unicode := strings.Split(Text(kafka(), kafkaLive(), TextOptions{}), "\n")
 	plain := strings.Split(Text(kafka(), kafkaLive(), TextOptions{ASCII: true}), "\n")
 	if len(unicode) != len(plain) {
@@ -71,9 +71,9 @@ func TestTextInASCIIKeepsItsShape(t *testing.T) {
 	}
 }
 
-// Each rail is one unbroken line from the state it leads to down to the last
-// state it comes from.
-func TestTextRailsAreUnbroken(t *testing.T) {
+// Each rail is one continuous line from the state it leads to down to the last state it
+// comes from.
+func TestTextRailsAreContinuous(t *testing.T) {
 	check := func(t *testing.T, g Graph, live *Live, o TextOptions) {
 		l := arrange(g, live)
 		d := &textDrawing{lanes: l}

@@ -29,7 +29,7 @@ func stateText(b *box) string {
 	return strings.Join(words, " · ")
 }
 
-// limitText shortens a duration and says that it is one; words stay as they are.
+// limitText formats a duration as a limit; other text is unchanged.
 func limitText(s string) string {
 	if d, err := time.ParseDuration(s); err == nil {
 		return "up to " + shortDuration(d)
@@ -37,7 +37,7 @@ func limitText(s string) string {
 	return s
 }
 
-// shortDuration prints the two largest units: 4m31s, 2h12m, 6d3h.
+// shortDuration formats the two largest units: 4m31s, 2h12m, 6d3h.
 func shortDuration(d time.Duration) string {
 	d = max(d, 0)
 	switch {
@@ -61,7 +61,7 @@ func units(d, large, small time.Duration, l, s string) string {
 	return text
 }
 
-// edgeText is the label of one edge: its event, and in words that it is one-way.
+// edgeText is the label of one edge: its event, and the words "one-way" if it is.
 func edgeText(e Edge) string {
 	text := cut(clean(e.Event), labelLength)
 	if e.OneWay {
@@ -70,7 +70,7 @@ func edgeText(e Edge) string {
 	return text
 }
 
-// wireText is the label of a wire, one line per edge; beyond a few it counts.
+// wireText is the label of a wire, one line per edge. Above labelLines it counts the rest.
 func wireText(w *wire, live *Live) []string {
 	var lines []string
 	for i, e := range w.edges {
@@ -108,7 +108,7 @@ func (live *Live) walked(e Edge) int {
 	return 0
 }
 
-// visits is how often a state was entered; where the object stands counts once.
+// visits is how often a state was entered; the current state counts at least once.
 func (live *Live) visits(state string) int {
 	if live == nil {
 		return 0
@@ -119,13 +119,13 @@ func (live *Live) visits(state string) int {
 	return 1
 }
 
-// at tells whether the object stands in a state.
+// at reports whether a state is the current one.
 func (live *Live) at(state string) bool {
 	return live != nil && live.State != "" && live.State == state
 }
 
-// blocks is the waiting entry of one of an edge's guards, if the object stands
-// before that edge.
+// blocks returns the waiting entry of one of an edge's guards, if the edge leaves the
+// current state.
 func (live *Live) blocks(e Edge) (Waiting, bool) {
 	if !live.at(e.From) {
 		return Waiting{}, false
@@ -139,14 +139,14 @@ func (live *Live) blocks(e Edge) (Waiting, bool) {
 	return Waiting{}, false
 }
 
-// guardNames is every name in a guard's text, such as in-sync in All(in-sync, ready).
+// guardNames are the names in a guard's text, such as in-sync in All(in-sync, ready).
 func guardNames(guard string) []string {
 	return strings.FieldsFunc(guard, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '.' && r != '/'
 	})
 }
 
-// spent is how long the object has been, or was, in a state; zero is unknown.
+// spent is how long the object has been, or was, in a state; zero if unknown.
 func (live *Live) spent(state string) time.Duration {
 	if live == nil {
 		return 0
@@ -208,7 +208,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// headline says where the object stands, for how long, how far and until when.
+// headline is the current state, for how long, the progress and the deadline.
 func (live *Live) headline() string {
 	if live == nil || live.State == "" {
 		return ""
@@ -240,7 +240,7 @@ func (live *Live) deadlineText() string {
 	return text + ", passed " + shortDuration(live.Now.Sub(live.Deadline)) + " ago"
 }
 
-// waitingLine is one guard in words.
+// waitingLine describes one guard in words.
 func (w Waiting) waitingLine() string {
 	text := clean(w.Guard)
 	if w.Want != "" {

@@ -20,7 +20,7 @@ func TestShortDuration(t *testing.T) {
 	}
 }
 
-func TestHeadline(t *testing.T) {
+func TestLiveHeadline(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	cases := map[string]struct {
 		live *Live
@@ -46,7 +46,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-func TestBlocks(t *testing.T) {
+func TestLiveBlocks(t *testing.T) {
 	live := &Live{State: "A", Waiting: []Waiting{{Guard: "in-sync", Saw: "x"}}}
 	cases := map[string]struct {
 		live *Live
