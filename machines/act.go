@@ -9,7 +9,7 @@ import (
 
 func (l *look[F, M, FX, E]) Idle() (idle bool) {
 	err := l.guarded(func() { idle = l.idle() })
-	return err == nil && idle // what is defective is told by Act
+	return err == nil && idle // Act reports a defect
 }
 
 func (l *look[F, M, FX, E]) idle() bool {
@@ -56,7 +56,7 @@ func (l *look[F, M, FX, E]) act() Acting[E] {
 	return out
 }
 
-// wanted is what the action of the state would do on these facts, permitted or not.
+// wanted returns the effects of the state's action on these facts, before its precondition is evaluated.
 func (l *look[F, M, FX, E]) wanted(n *node[F, M, FX]) (memo M, wanted []FX, err error) {
 	l.asking = asking{what: "action", of: n.Name}
 	if memo, err = l.machine.def.Memo.Decode(l.entry.Memo); err != nil {

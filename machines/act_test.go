@@ -81,7 +81,7 @@ func TestAct(t *testing.T) {
 	}
 }
 
-func TestAnActionIsIdleWhereItWantsNothingOfFactsThatHoldAllItReads(t *testing.T) {
+func TestLookIdle(t *testing.T) {
 	level := []transitions.Need{"level"}
 	cases := map[string]struct {
 		change func(*toyDefinition)
@@ -109,7 +109,7 @@ func TestAnActionIsIdleWhereItWantsNothingOfFactsThatHoldAllItReads(t *testing.T
 	}
 }
 
-// resting gives Restarting an action that has nothing to do, and that reads what it declares or does not.
+// resting gives Restarting an action without effects, which reads only declared facts or also others.
 func resting(declared bool) func(*toyDefinition) {
 	return func(d *toyDefinition) {
 		d.States[restarting].Do.Do = func(f *toyFacts, _ toyMemo) []toyEffect {
@@ -121,7 +121,7 @@ func resting(declared bool) func(*toyDefinition) {
 	}
 }
 
-func TestLifecycleTellsOfItsStatesAndActions(t *testing.T) {
+func TestLifecycleDescribesItsStatesAndActions(t *testing.T) {
 	lc := bind(mustCompile(t, toy()))
 	if lc.Name() != "version" || lc.MaxEdges() != 40 || lc.Graph().Name != "toy-version" {
 		t.Errorf("name %q, bound %d, graph %q", lc.Name(), lc.MaxEdges(), lc.Graph().Name)

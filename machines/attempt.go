@@ -12,8 +12,8 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// AttemptID is a short hash of what makes a run a run of its own: the object, the lifecycle, the target and the start,
-// so that going back and forth between two targets makes a new attempt each time.
+// AttemptID returns a short hash of what identifies an attempt: the object, the lifecycle, the target and the start.
+// Alternating between two targets therefore starts a new attempt each time.
 func AttemptID(uid, lifecycle, target string, startedAt time.Time) string {
 	h := sha256.New()
 	for _, part := range []string{uid, lifecycle, target, strconv.FormatInt(startedAt.Unix(), 10)} {
@@ -24,19 +24,19 @@ func AttemptID(uid, lifecycle, target string, startedAt time.Time) string {
 }
 
 const (
-	// attemptBytes of the hash make an id: 16 characters, as many as the status holds.
+	// attemptBytes is the length of the hash in bytes: 16 characters, the limit of the status field.
 	attemptBytes = 8
-	// shortID is how many characters an id had in entries that an earlier release wrote.
+	// shortID is the length of an id in entries that an earlier release wrote.
 	shortID = 6
 )
 
-// SameAttempt says whether both are one run. The id alone does not decide: start and target must agree as well.
+// SameAttempt reports whether both are the same attempt: the id, the start and the target must be equal.
 func SameAttempt(a, b *lifecyclev1.Attempt) bool {
 	return a != nil && b != nil && a.ID == b.ID && a.To == b.To && a.StartedAt.Equal(&b.StartedAt)
 }
 
-// pursues says whether the attempt was begun towards the target. An id that an earlier release cut shorter counts as well, so
-// that an attempt under way continues under this release.
+// pursues reports whether the attempt was started towards the target. A shorter id of an earlier release matches as well, so
+// that an attempt in progress continues under this release.
 func pursues(a *lifecyclev1.Attempt, uid, lifecycle, target string) bool {
 	if a == nil || a.To != Cut(target, maxTarget) {
 		return false
@@ -45,7 +45,7 @@ func pursues(a *lifecyclev1.Attempt, uid, lifecycle, target string) bool {
 	return a.ID == id || len(a.ID) == shortID && strings.HasPrefix(id, a.ID)
 }
 
-// newAttempt hashes the whole target and shows as much of it as the status holds.
+// newAttempt hashes the whole target and shows as much of it as the status field holds.
 func newAttempt(uid, lifecycle string, aim Aim, now time.Time) *lifecyclev1.Attempt {
 	start := metav1.NewTime(now.Truncate(time.Second))
 	return &lifecyclev1.Attempt{ID: AttemptID(uid, lifecycle, aim.To, start.Time), From: Cut(aim.From, maxTarget), To: Cut(aim.To, maxTarget), StartedAt: start}

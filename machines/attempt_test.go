@@ -13,8 +13,8 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// A person may want 2, then 1, then 2 again: each is a run of its own, whose approvals and progress are its own.
-func TestGoingBackAndForthMakesAnAttemptEachTime(t *testing.T) {
+// A user may request 2, then 1, then 2 again. Each is a separate attempt with its own approvals and progress.
+func TestAttemptStartsWithEachChangeOfTarget(t *testing.T) {
 	m := mustCompile(t, toy())
 	lc := bind(m)
 	entry := at("Checking", map[string]string{"node": "b"})
@@ -43,7 +43,7 @@ func TestGoingBackAndForthMakesAnAttemptEachTime(t *testing.T) {
 	}
 }
 
-func TestCarryingOnKeepsMemoAndAttempt(t *testing.T) {
+func TestCarryOnKeepsDataAndAttempt(t *testing.T) {
 	def := toy()
 	def.States[restarting].OnTarget = CarryOn
 	entry := under(at("Restarting", map[string]string{"node": "b"}), "1")
@@ -53,7 +53,7 @@ func TestCarryingOnKeepsMemoAndAttempt(t *testing.T) {
 	}
 }
 
-func TestAWipedStatusMakesANewAttempt(t *testing.T) {
+func TestAttemptStartsAfterAWipedStatus(t *testing.T) {
 	m := mustCompile(t, toy())
 	old := at("Restarting", map[string]string{"node": "b"})
 	got := lookAt(m, nil, half()).Decide()
@@ -95,7 +95,7 @@ func TestAttemptIDsDifferInEveryPart(t *testing.T) {
 	})
 }
 
-func TestTicketsTellVisitsApart(t *testing.T) {
+func TestTicketOfDistinguishesVisits(t *testing.T) {
 	one := at("Restarting", nil)
 	base := TicketOf(toyUID, "version", one)
 	want := Ticket{UID: toyUID, Lifecycle: "version", Attempt: one.Attempt.ID, State: "Restarting", Sequence: base.Sequence}
@@ -120,9 +120,9 @@ func TestTicketsTellVisitsApart(t *testing.T) {
 	}
 }
 
-// Histories fold and forget: one that drops a folded loop tells of fewer transitions than before. A visit that was counted by
-// them, in the same second as one before it, had the lower number, and what it asked for was never sent.
-func TestTicketsGrowWithEveryVisit(t *testing.T) {
+// Histories fold loops and drop old transitions. A visit that was counted by the history could get a lower number than an
+// earlier visit within the same second, and its request was never sent.
+func TestTicketOfIncreasesWithEveryVisit(t *testing.T) {
 	m := mustCompile(t, toy())
 	loop := []Move{{Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}}, {Event: "restarted", From: "Restarting", To: "Checking"}}
 	round := []Move{{Event: "all-done", From: "Checking", To: "Soaking"}, {Event: "soaked", From: "Soaking", To: "Raising"}, {Event: "raised", From: "Raising", To: "Settled"}, {Event: "version-changed", From: "Settled", To: "Checking"}}
@@ -135,7 +135,7 @@ func TestTicketsGrowWithEveryVisit(t *testing.T) {
 	for i, move := range moves {
 		move.Attempt = entry.Attempt
 		next := enter(t, m, entry, half(), move)
-		next.EnteredAt.Time = now.Add(-time.Duration(i) * time.Second) // by a clock that is set back again and again
+		next.EnteredAt.Time = now.Add(-time.Duration(i) * time.Second) // a clock that is set back repeatedly
 		sequence := TicketOf(toyUID, "version", &next).Sequence
 		if sequence <= last {
 			t.Fatalf("transition %d, %s: number %d after %d", i+1, move.Event, sequence, last)
@@ -144,7 +144,7 @@ func TestTicketsGrowWithEveryVisit(t *testing.T) {
 	}
 }
 
-func TestACollisionOfAttemptIDsIsHarmless(t *testing.T) {
+func TestSameAttemptSurvivesACollisionOfIDs(t *testing.T) {
 	start := metav1.NewTime(now)
 	one := lifecyclev1.Attempt{ID: AttemptID(toyUID, "version", "2", now), To: "2", StartedAt: start}
 	for name, c := range map[string]struct {

@@ -6,12 +6,12 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// breakage is one way to break the toy.
+// breakage is one defect of the toy.
 type breakage struct {
 	breaks func(*toyDefinition)
-	// where and mend are found in the message.
+	// where and mend are parts of the message.
 	where, mend string
-	// want are the kinds found, and no others.
+	// want are the kinds of the findings; no others are expected.
 	want []string
 }
 
@@ -81,7 +81,7 @@ var breakages = map[string]breakage{
 		where:  "guard raised", mend: "when it says yes", want: []string{"ErrMissingDoc"},
 	},
 	"a need without a doc": {
-		breaks: func(d *toyDefinition) { d.Needs[0].Doc = "" }, where: "need sync", mend: "asked of whom", want: []string{"ErrMissingDoc"},
+		breaks: func(d *toyDefinition) { d.Needs[0].Doc = "" }, where: "need sync", mend: "requested from which system", want: []string{"ErrMissingDoc"},
 	},
 	"a state declared twice": {
 		breaks: func(d *toyDefinition) { d.States = append(d.States, d.States[refused]) },
@@ -103,7 +103,7 @@ var breakages = map[string]breakage{
 	},
 	"a state that nothing leads to": {
 		breaks: func(d *toyDefinition) { d.Transitions[pathForbidden].To = "Checking" },
-		where:  "state Refused", mend: "lead a transition to it", want: []string{"ErrUnreachable"},
+		where:  "state Refused", mend: "declare a transition to it", want: []string{"ErrUnreachable"},
 	},
 	"work that cannot be left": {
 		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].From = "Soaking" },
@@ -122,7 +122,7 @@ var breakages = map[string]breakage{
 	},
 	"a rest for ever": {
 		breaks: func(d *toyDefinition) { d.Transitions[versionChanged].From = "Raising" },
-		where:  "state Settled", mend: "what ends the rest", want: []string{"ErrRestForEver"},
+		where:  "state Settled", mend: "transition that leaves it", want: []string{"ErrRestForEver"},
 	},
 	"a transition from a state that is not there": {
 		breaks: func(d *toyDefinition) { d.Transitions[pathOpened].From = "Refusing" },
@@ -180,7 +180,7 @@ var breakages = map[string]breakage{
 	},
 	"a wait without a deadline": {
 		breaks: func(d *toyDefinition) { d.States[checking].Deadline = 0 },
-		where:  "state Checking", mend: "becomes Stalled", want: []string{"ErrMissingDeadline"},
+		where:  "state Checking", mend: "is Stalled", want: []string{"ErrMissingDeadline"},
 	},
 	"work without an action": {
 		breaks: func(d *toyDefinition) { d.States[restarting].Do = nil },
@@ -196,11 +196,11 @@ var breakages = map[string]breakage{
 	},
 	"a wait without While": {
 		breaks: func(d *toyDefinition) { d.States[soaking].While = toyGuard{} },
-		where:  "state Soaking", mend: "or Always", want: []string{"ErrMissingWhile"},
+		where:  "state Soaking", mend: "or use Always", want: []string{"ErrMissingWhile"},
 	},
 	"work without While": {
 		breaks: func(d *toyDefinition) { d.States[raising].While = toyGuard{} },
-		where:  "state Raising", mend: "or Always", want: []string{"ErrMissingWhile"},
+		where:  "state Raising", mend: "or use Always", want: []string{"ErrMissingWhile"},
 	},
 	"a hold without OnTarget": {
 		breaks: func(d *toyDefinition) { d.States[refused].OnTarget = "" },
@@ -224,17 +224,17 @@ var breakages = map[string]breakage{
 	},
 	"a permission without a way back": {
 		breaks: func(d *toyDefinition) { d.States[restarting].Do.TurnBack = "" },
-		where:  "state Restarting", mend: "withdrawn permission leads to", want: []string{"ErrMissingTurnBack"},
+		where:  "state Restarting", mend: "when Before says no", want: []string{"ErrMissingTurnBack"},
 	},
-	"a guard without a text for people": {
+	"a guard without Want": {
 		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].When = textless(raised) },
-		where:  "guard raised", mend: "what a person should read", want: []string{"ErrMissingWant"},
+		where:  "guard raised", mend: "waitingFor shows", want: []string{"ErrMissingWant"},
 	},
 	"a negation without a text of its own, deep in a combination": {
 		breaks: func(d *toyDefinition) {
 			d.Transitions[raisedRow].When = transitions.Any(raised, transitions.Not(inSync, ""))
 		},
-		where: "guard not(in-sync)", mend: "its own text", want: []string{"ErrMissingWant"},
+		where: "guard not(in-sync)", mend: "negated expectation", want: []string{"ErrMissingWant"},
 	},
 	"a guard in Before that needs what is not declared": {
 		breaks: func(d *toyDefinition) {
@@ -269,7 +269,7 @@ var breakages = map[string]breakage{
 		where:  "machine toy-version", mend: "states it may return", want: []string{"ErrMissingLocate"},
 	},
 	"no Target": {
-		breaks: func(d *toyDefinition) { d.Target.Of = nil }, where: "machine toy-version", mend: "say in Target", want: []string{"ErrMissingTarget"},
+		breaks: func(d *toyDefinition) { d.Target.Of = nil }, where: "machine toy-version", mend: "in Target", want: []string{"ErrMissingTarget"},
 	},
 	"a memo that cannot be read back": {
 		breaks: func(d *toyDefinition) { d.Memo.Decode = nil }, where: "machine toy-version", mend: "both Encode and Decode", want: []string{"ErrMissingMemoCodec"},
@@ -286,7 +286,7 @@ var breakages = map[string]breakage{
 	},
 	"one name for two guards": {
 		breaks: func(d *toyDefinition) { g := raised; g.Name = "in-sync"; d.Transitions[raisedRow].When = g },
-		where:  "guard in-sync", mend: "name one of them anew", want: []string{"ErrOneNameTwoGuards"},
+		where:  "guard in-sync", mend: "rename one of them", want: []string{"ErrOneNameTwoGuards"},
 	},
 	"a holding that nobody declared": {
 		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].Releases = []string{"flag"} },

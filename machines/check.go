@@ -64,10 +64,10 @@ func checkKind[F, M, E any](s *State[F, M, E], where string, found *Findings) {
 	}
 	busy := s.Kind == states.Work || s.Kind == states.Wait
 	if busy && s.While.IsZero() {
-		found.add(ErrMissingWhile, where, "say in While when the bookmark is still true, or Always")
+		found.add(ErrMissingWhile, where, "declare in While when the persisted state is still true, or use Always")
 	}
 	if s.Kind == states.Wait && s.Deadline <= 0 && s.DeadlineAt == nil {
-		found.add(ErrMissingDeadline, where, "say in Deadline when waiting becomes Stalled")
+		found.add(ErrMissingDeadline, where, "declare in Deadline after which time the wait is Stalled")
 	}
 	if s.Kind == states.Work && s.Do == nil {
 		found.add(ErrMissingAction, where, "give it an action, or make it a Wait")
@@ -97,10 +97,10 @@ func checkAction[F, M, E any](s *State[F, M, E], where string, found *Findings) 
 		found.add(ErrMissingAction, where, "action %s has no Do", s.Do.Name)
 	}
 	if !s.Do.Before.IsZero() && s.Do.TurnBack == "" {
-		found.add(ErrMissingTurnBack, where, "name in TurnBack the state that a withdrawn permission leads to")
+		found.add(ErrMissingTurnBack, where, "name in TurnBack the state to enter when Before says no")
 	}
 	if s.Do.Before.IsZero() && s.Do.TurnBack != "" {
-		found.add(ErrMissingBefore, where, "without Before nothing ever turns back; say which permission can be withdrawn, or drop TurnBack")
+		found.add(ErrMissingBefore, where, "TurnBack is never taken without Before; declare Before or drop TurnBack")
 	}
 }
 
@@ -130,7 +130,7 @@ func checkTransitions[F, M, E any](def *Definition[F, M, E], declared map[string
 			}
 		}
 		if t.Doc == "" {
-			found.add(ErrMissingDoc, where, "say in one sentence why the lifecycle moves")
+			found.add(ErrMissingDoc, where, "say in one sentence why the lifecycle takes it")
 		}
 		switch {
 		case t.Choose != nil && !t.When.IsZero():
@@ -141,7 +141,7 @@ func checkTransitions[F, M, E any](def *Definition[F, M, E], declared map[string
 			found.add(ErrMissingGuard, where, "give it When or Choose")
 		}
 		if to := declared[t.To]; t.OneWay && to != nil && to.Do != nil && to.Do.Before.IsZero() {
-			found.add(ErrMissingBefore, where, "the action of %s needs Before, holding every permission given on the way", t.To)
+			found.add(ErrMissingBefore, where, "the action of %s needs Before with every permission that the path to it depends on", t.To)
 		}
 	}
 }
@@ -152,6 +152,6 @@ func checkEvent(event, where string, found *Findings) {
 	}
 	switch event {
 	case EventLocated, EventMigrated, EventTargetChanged, EventTurnedBack:
-		found.add(ErrReservedName, where, "the framework takes this event by itself; choose another name")
+		found.add(ErrReservedName, where, "the framework uses this event; choose another name")
 	}
 }

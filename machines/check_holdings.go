@@ -2,8 +2,8 @@ package machines
 
 import "github.com/detent-dev/detent/states"
 
-// checkHoldings looks at what the machine takes for a while: everything named is declared, taken somewhere, and given back
-// somewhere. Whether it is given back on every path is no structural matter: package verification follows the paths.
+// checkHoldings checks the held resources: each that is named is declared, acquired somewhere and released somewhere. Whether
+// it is released on every path is not checked here: package verification follows the paths.
 func checkHoldings[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	declared, taken, released := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, h := range def.Holdings {
@@ -22,7 +22,7 @@ func checkHoldings[F, M, E any](def *Definition[F, M, E], found *Findings) {
 			as[name] = true
 			if !declared[name] {
 				misspelled = true
-				found.add(ErrUndeclaredHolding, where, "declare %q in Holdings or mend the name", name)
+				found.add(ErrUndeclaredHolding, where, "declare %q in Holdings or correct the name", name)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func checkHoldings[F, M, E any](def *Definition[F, M, E], found *Findings) {
 		case !taken[h.Name]:
 			found.add(ErrUnusedHolding, "holding "+h.Name, "name it in Acquires of the action that takes it, or drop it")
 		case !released[h.Name]:
-			found.add(ErrUnusedHolding, "holding "+h.Name, "name it in Releases of the transitions whose guards see it given back")
+			found.add(ErrUnusedHolding, "holding "+h.Name, "name it in Releases of the transitions whose guards observe that it was released")
 		}
 	}
 }

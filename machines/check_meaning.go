@@ -7,7 +7,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// checkMachine looks at what the machine says of itself: where it locates, what it is after, what it remembers.
+// checkMachine checks the declarations of the machine as a whole: inference, target, data, migrations, progress and records.
 func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
 	if def.Locate.Find == nil || len(def.Locate.States) == 0 {
 		found.add(ErrMissingLocate, "machine "+def.Name, "give it Locate, with the states it may return")
@@ -18,7 +18,7 @@ func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 		}
 	}
 	if def.Target.Of == nil {
-		found.add(ErrMissingTarget, "machine "+def.Name, "say in Target what the facts want")
+		found.add(ErrMissingTarget, "machine "+def.Name, "compute the target from the facts in Target")
 	}
 	if def.Memo.Encode == nil || def.Memo.Decode == nil {
 		found.add(ErrMissingMemoCodec, "machine "+def.Name, "give Memo both Encode and Decode")
@@ -26,7 +26,7 @@ func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 	for _, old := range sorted(def.Migrations) {
 		to := def.Migrations[old]
 		if declared[to] == nil && !found.isUndeclared(to) {
-			found.add(ErrUndeclaredMigration, "migration of "+old, "declare %q or mend the name", to)
+			found.add(ErrUndeclaredMigration, "migration of "+old, "declare %q or correct the name", to)
 		}
 		if declared[old] != nil {
 			found.add(ErrDuplicateState, "migration of "+old, "a state that is still declared needs no migration")
@@ -42,7 +42,7 @@ func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 	}
 }
 
-// guards calls visit with every guard of the definition and where it stands.
+// guards calls visit with every guard of the definition, its place, and whether a Choice evaluates it.
 func guards[F, M, E any](def *Definition[F, M, E], visit func(where string, g transitions.Guard[F, M], picked bool)) {
 	for i := range def.States {
 		s := &def.States[i]
@@ -84,13 +84,13 @@ func checkLeaf[F, M any](l transitions.Guard[F, M], where string, picked bool, t
 		found.add(ErrMissingDoc, at, "say in one sentence when it says yes")
 	}
 	if l.Want == "" {
-		found.add(ErrMissingWant, at, "say in Want what a person should read while it does not say yes")
+		found.add(ErrMissingWant, at, "state in Want the expectation that waitingFor shows while it does not say yes")
 	}
 	if l.Ask == nil && !picked {
 		found.add(ErrMissingGuard, at, "give it Ask")
 	}
 	if old, seen := texts[l.Name]; seen && old != text {
-		found.add(ErrOneNameTwoGuards, at, "another guard has this name and other texts; name one of them anew")
+		found.add(ErrOneNameTwoGuards, at, "another guard has this name and other texts; rename one of them")
 	}
 	texts[l.Name] = text
 }
@@ -98,7 +98,7 @@ func checkLeaf[F, M any](l transitions.Guard[F, M], where string, picked bool, t
 func checkNegations[F, M any](g transitions.Guard[F, M], where string, found *Findings) {
 	if inner, ok := g.Negated(); ok {
 		if g.Want == "" {
-			found.add(ErrMissingWant, where+" guard "+g.Name, "a negation brings its own text")
+			found.add(ErrMissingWant, where+" guard "+g.Name, "a negation needs a Want that states the negated expectation")
 		}
 		checkNegations(inner, where, found)
 		return
@@ -117,7 +117,7 @@ func checkNeeds[F, M, E any](def *Definition[F, M, E], found *Findings) {
 			found.add(ErrName, "need "+string(n.Name), "name needs in kebab-case, at most 64 characters")
 		}
 		if n.Doc == "" {
-			found.add(ErrMissingDoc, "need "+string(n.Name), "say what is asked of whom")
+			found.add(ErrMissingDoc, "need "+string(n.Name), "say what is requested from which system")
 		}
 	}
 	misspelled := false

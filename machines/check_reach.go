@@ -2,8 +2,9 @@ package machines
 
 import "github.com/detent-dev/detent/states"
 
-// checkReach finds states that no transition leads to. Inferred edges are left out, since they lead everywhere: the roots are
-// the states that Locate may return. A misspelled name of a state may be the missing transition: then nothing is reported.
+// checkReach finds states that no transition leads to. Inferred edges are left out, because they lead to any state that Locate
+// may return: these states are the roots. If the name of a state is misspelled, nothing is reported, because that may be the
+// missing transition.
 func checkReach[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
 	next := ways(def)
 	reached := map[string]bool{}
@@ -28,13 +29,13 @@ func checkReach[F, M, E any](def *Definition[F, M, E], declared map[string]*Stat
 	}
 	for i := range def.States {
 		if s := &def.States[i]; !reached[s.Name] && len(reached) > 0 {
-			found.add(ErrUnreachable, "state "+s.Name, "lead a transition to it from an inferred state, or drop it")
+			found.add(ErrUnreachable, "state "+s.Name, "declare a transition to it from a state that Locate returns, or drop it")
 		}
 	}
 }
 
-// checkWaysOut finds states that cannot be left. A transition from a misspelled state may be the way out that is missing: then
-// nothing is reported.
+// checkWaysOut finds states that cannot be left. If a transition leaves a misspelled state, nothing is reported, because that
+// may be the missing way out.
 func checkWaysOut[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
 	awaited, out := map[string]bool{}, map[string]bool{}
 	for i := range def.Transitions {
@@ -53,7 +54,7 @@ func checkWaysOut[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 			found.add(ErrNothingAwaited, where, "mark the transition it waits for as Awaited")
 		case out[s.Name]:
 		case s.Kind == states.Rest:
-			found.add(ErrRestForEver, where, "say what ends the rest")
+			found.add(ErrRestForEver, where, "declare a transition that leaves it")
 		case s.Kind == states.Work, s.Kind == states.Wait:
 			found.add(ErrNoWayOut, where, "give it a transition")
 		case s.Kind == states.Hold && (s.OnTarget == CarryOn || s.OnTarget == s.Name):
@@ -62,7 +63,7 @@ func checkWaysOut[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 	}
 }
 
-// ways lists where each state can lead, target changes and turning back included.
+// ways returns the successors of each state, including those after a changed target and after a failed precondition.
 func ways[F, M, E any](def *Definition[F, M, E]) map[string][]string {
 	next := map[string][]string{}
 	for i := range def.Transitions {

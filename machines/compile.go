@@ -7,7 +7,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Machine is a compiled definition: immutable, shared by all objects, safe for concurrent use.
+// Machine is a compiled definition. It is immutable, shared by all objects and safe for concurrent use.
 type Machine[F, M, E any] struct {
 	def      Definition[F, M, E]
 	graph    Graph
@@ -18,17 +18,18 @@ type Machine[F, M, E any] struct {
 	warnings []string
 }
 
-// node is a state with what the pass wants to know about it at once.
+// node is a state with its transitions and the needs that a reconcile reads at once.
 type node[F, M, E any] struct {
 	*State[F, M, E]
 	rows []Transition[F, M]
-	// decide are the needs of While, target, progress and outgoing guards; act those of Do and Before.
+	// decide are the needs of While, of the target, of the progress and of the guards of the state's transitions. act are the
+	// needs of Do and Before.
 	decide, act []transitions.Need
-	// awaited are the rows whose guards are shown.
+	// awaited are the indices of the rows whose guards waitingFor shows.
 	awaited []int
 }
 
-// Compile checks the whole definition and makes it usable. All structural defects come back together as *Findings.
+// Compile validates the whole definition and returns the machine. It returns all structural defects together as *Findings.
 func Compile[F, M, E any](def Definition[F, M, E]) (*Machine[F, M, E], error) {
 	def.States = slices.Clone(def.States)
 	withDefaults(&def)
@@ -45,7 +46,7 @@ func Compile[F, M, E any](def Definition[F, M, E]) (*Machine[F, M, E], error) {
 	return m, nil
 }
 
-// assemble lays a definition out for asking. It takes its slices over.
+// assemble builds the lookup tables of a definition. It takes ownership of the definition's slices.
 func assemble[F, M, E any](def Definition[F, M, E]) *Machine[F, M, E] {
 	def.States = append(def.States, locatingState[F, M, E]())
 	m := &Machine[F, M, E]{def: def, states: make(map[string]*node[F, M, E], len(def.States)), needs: map[transitions.Need]Need{}}
@@ -97,7 +98,7 @@ func withDefaults[F, M, E any](def *Definition[F, M, E]) {
 func locatingState[F, M, E any]() State[F, M, E] {
 	return State[F, M, E]{State: states.State{
 		Name: Locating, Kind: states.Wait, Deadline: locatingDeadline, Poll: states.DefaultPoll,
-		Doc: "the facts that say where this lifecycle stands cannot be read; nothing is acted upon",
+		Doc: "the facts that the state is inferred from cannot be read; no action runs",
 	}, OnTarget: CarryOn, While: transitions.Always[F, M]()}
 }
 
@@ -115,7 +116,7 @@ func (m *Machine[F, M, E]) needsOf(n *node[F, M, E]) (decide, act []transitions.
 	return decide, act
 }
 
-// guard is When, or the guard of Choose.
+// guard returns When, or the guard of Choose.
 func (t *Transition[F, M]) guard() transitions.Guard[F, M] {
 	if t.Choose != nil {
 		return t.Choose.Guard
@@ -132,5 +133,5 @@ func union(lists ...[]transitions.Need) []transitions.Need {
 	return slices.Compact(out)
 }
 
-// Graph is the machine as plain data.
+// Graph returns the machine as plain data.
 func (m *Machine[F, M, E]) Graph() Graph { return m.graph }

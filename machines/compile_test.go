@@ -28,7 +28,7 @@ func TestCompileLeavesTheDeclarationAlone(t *testing.T) {
 	}
 }
 
-func TestDefaults(t *testing.T) {
+func TestCompileSetsDefaults(t *testing.T) {
 	def := toy()
 	def.MaxEdges = 0
 	if got := mustCompile(t, def).def.MaxEdges; got != 64 {
@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestAMemoThatHoldsNothingNeedsNoCodec(t *testing.T) {
+func TestCompileNeedsNoCodecForEmptyData(t *testing.T) {
 	type empty = struct{}
 	def := Definition[toyFacts, empty, toyEffect]{
 		Name: "idle", Doc: "does nothing twice",
@@ -60,7 +60,7 @@ func TestAMemoThatHoldsNothingNeedsNoCodec(t *testing.T) {
 	}
 }
 
-func TestDigest(t *testing.T) {
+func TestGraphDigest(t *testing.T) {
 	digest := func(change func(*toyDefinition)) string {
 		def := toy()
 		change(&def)
@@ -241,7 +241,7 @@ func TestCompileFillsThePoll(t *testing.T) {
 	}
 }
 
-func TestCompileWarnsOfAWaitThatIsAlwaysTrue(t *testing.T) {
+func TestMachineWarningsOfAWaitThatIsAlwaysTrue(t *testing.T) {
 	for name, tc := range map[string]struct {
 		while toyGuard
 		want  []string
@@ -249,7 +249,7 @@ func TestCompileWarnsOfAWaitThatIsAlwaysTrue(t *testing.T) {
 		"no reason": {
 			while: transitions.Always[toyFacts, toyMemo](),
 			want: []string{"state Soaking: a Wait that is always true does not end when what it waits for vanishes: " +
-				"say in While when it is still true, or state with AlwaysBecause why its transitions suffice"},
+				"declare in While when it is still true, or state with AlwaysBecause why its transitions suffice"},
 		},
 		"a reason":     {while: transitions.AlwaysBecause[toyFacts, toyMemo]("nothing can vanish")},
 		"an invariant": {while: inSync},
@@ -264,7 +264,7 @@ func TestCompileWarnsOfAWaitThatIsAlwaysTrue(t *testing.T) {
 	}
 }
 
-func TestWarnsOfACostlyEdgeBeforeACheapOne(t *testing.T) {
+func TestMachineWarningsOfACostlyEdgeBeforeACheapOne(t *testing.T) {
 	warned := func(change func(*toyDefinition)) []string {
 		def := toy()
 		change(&def)

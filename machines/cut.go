@@ -2,9 +2,9 @@ package machines
 
 import "strings"
 
-// Cut makes a text one line of at most n bytes, n being at least 3, without splitting a character: errors of several brokers come
-// on a line each, which would break the tables that people read. What is no UTF-8 is replaced, since it would come back from the
-// API server as another text than was written, and be written again for ever.
+// Cut returns the text as one line of at most n bytes, without splitting a character; n must be at least 3. The errors of
+// several brokers are separate lines, which would break tables. Invalid UTF-8 is replaced: the API server would return another
+// text than was written, so that it would be written in every reconcile.
 func Cut(text string, n int) string {
 	const more = "..."
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -14,7 +14,7 @@ import (
 
 var errDown = errors.New("connection refused")
 
-// moved is a Move in the words of a test.
+// moved is a Move as text.
 type moved struct {
 	Edge string // event from -> to
 	Memo map[string]string
@@ -41,7 +41,7 @@ type decideCase struct {
 	change  func(*toyDefinition)
 	entry   *lifecyclev1.Lifecycle
 	facts   toyFacts
-	needs   []transitions.Need // besides those of the state
+	needs   []transitions.Need // in addition to those of the state
 	want    *moved
 	mayAct  bool
 	decided bool
@@ -63,7 +63,7 @@ func under(entry *lifecyclev1.Lifecycle, target string) *lifecyclev1.Lifecycle {
 }
 
 var decisions = map[string]decideCase{
-	// No bookmark.
+	// No persisted state.
 	"no entry, and the facts say where it stands": {
 		facts: half(), want: &moved{Edge: "located  -> Checking", Attempt: "new"},
 	},
@@ -85,7 +85,7 @@ var decisions = map[string]decideCase{
 		want:   &moved{Edge: "located  -> Checking", Attempt: "none"},
 	},
 
-	// A bookmark that this binary does not know.
+	// A persisted state that this binary does not know.
 	"a state of an earlier release is migrated with its memo and attempt": {
 		entry: at("Verifying", map[string]string{"node": "b"}), facts: half(),
 		want: &moved{Edge: "migrated Verifying -> Checking", Memo: map[string]string{"node": "b"}, Attempt: "kept"},
@@ -115,7 +115,7 @@ var decisions = map[string]decideCase{
 		entry: at(Locating, nil), facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }),
 	},
 
-	// A bookmark that is contradicted.
+	// A persisted state that the facts contradict.
 	"a memo that cannot be decoded asks for what locates": {
 		entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), again: []transitions.Need{"level"},
 	},
@@ -188,7 +188,7 @@ var decisions = map[string]decideCase{
 		entry: at("Settled", nil), facts: with(half(), func(f *toyFacts) { f.Wanted = "" }), mayAct: true,
 	},
 
-	// Edges.
+	// Transitions.
 	"at rest with nothing to do": {
 		entry: at("Settled", nil), facts: done(), mayAct: true, decided: true,
 	},
@@ -268,15 +268,15 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// reads makes a guard, or anything else, read a fact that it does not declare.
+// reads is the Ask of a guard that reads an undeclared fact.
 func reads(f *toyFacts) transitions.Verdict {
 	_, known := f.Sync.Get()
 	return transitions.If(known, "")
 }
 
-func TestAnUndeclaredReadIsAnErrorThatNamesTheReader(t *testing.T) {
+func TestDecideNamesTheReaderOfAnUndeclaredFact(t *testing.T) {
 	sneaky := toyGuard{Name: "sneaky", Doc: "reads what it does not declare", Want: "luck", Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict { return reads(f) }}
-	noSync := func(d *toyDefinition) { // so that no other guard of the state asks for sync
+	noSync := func(d *toyDefinition) { // no other guard of the state needs sync
 		d.Transitions[allDone].When = onTarget
 		d.Transitions[restartedRow].When = restarted
 	}
@@ -317,7 +317,7 @@ func TestAnUndeclaredReadIsAnErrorThatNamesTheReader(t *testing.T) {
 	}
 }
 
-func TestAPanicOfTheKindsObservationNamesTheLifecycle(t *testing.T) {
+func TestLookNamesTheLifecycleOfAPanicInObserve(t *testing.T) {
 	lc := Bind(mustCompile(t, toy()), Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
 		Name:    "version",
 		Observe: func(struct{}, toyFacts, Ask) toyFacts { panic("no view") },

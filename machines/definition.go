@@ -1,9 +1,8 @@
-// Package machines turns declared states and transitions into a machine: checked as a whole, compiled once,
-// shared by all objects, and asked by the runtime on every pass.
+// Package machines compiles declared states and transitions into a machine: validated as a whole, compiled once, shared by all
+// objects, and evaluated by the runtime in every reconcile.
 //
-// A machine is declared over three types of its own: Facts (what is observed), Memo (what a transition chose)
-// and Effect (what an action wants done, as data). It touches no client, no clock and no Kubernetes type:
-// a kind binds it to its objects with Bind.
+// A machine is declared over three types: Facts (what is observed), Memo (the data that a transition computes) and Effect (what
+// an action requests, as data). It uses no client, no clock and no Kubernetes type: a kind binds it to its objects with Bind.
 package machines
 
 import (
@@ -13,212 +12,215 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Definition declares a machine. It is data; Compile checks it and makes it usable.
+// Definition declares a machine. It is data: Compile validates it and returns the machine.
 type Definition[F, M, E any] struct {
-	// Name of the machine in kebab-case, such as kafka-version-change.
+	// Name of the machine in kebab-case, such as kafka-version-change. Required.
 	Name string
-	// Doc says in one sentence what the machine is for.
+	// Doc says in one sentence what the machine is for. Required.
 	Doc string
-	// States in the order a person meets them.
+	// States in the order in which a lifecycle usually meets them. Required.
 	States []State[F, M, E]
-	// Transitions in the order they are asked: of two guards that say yes, the first wins.
+	// Transitions in the order in which their guards are evaluated: of two guards that say yes, the first wins. Required.
 	Transitions []Transition[F, M]
-	// Needs declares every costly fact of the machine.
+	// Needs declares every costly fact of the machine. Optional; default: none.
 	Needs []Need
-	// Target says what the facts want of this machine. Another target is another attempt.
+	// Target computes the target of this machine from the facts. Another target is another attempt. Required.
 	Target Target[F]
-	// Locate finds the state from the facts alone.
+	// Locate infers the state from the facts alone. Required.
 	Locate Locator[F, M]
-	// Progress counts what an attempt has done; optional.
+	// Progress measures an attempt. Optional; default: no progress is shown.
 	Progress Measure[F, M]
-	// Memo codes the memo; leave it zero for a memo that holds nothing.
+	// Memo encodes the data. Optional for data of type struct{}.
 	Memo MemoCodec[M]
-	// Migrations maps states of earlier releases to today's.
+	// Migrations maps states of earlier releases to current states. Optional; default: none.
 	Migrations map[string]string
-	// Records are the memories that observation cannot give back, with their homes outside status.
+	// Records are the memories that observation cannot restore, with their homes outside status. Optional; default: none.
 	Records []Record
-	// Holdings are what the machine takes for a while and owes back, whatever becomes of the attempt.
+	// Holdings are the resources that the machine acquires and must release, however the attempt ends. Optional; default: none.
 	Holdings []Holding
-	// MaxEdges is how many transitions an attempt may take without progress before it is Stalled. Default 64.
+	// MaxEdges is the number of transitions without progress after which an attempt is Stalled. Optional; default: 64.
 	MaxEdges int32
 }
 
-// State is a state with what a machine does in it.
+// State is a state with the behaviour of a machine in it.
 type State[F, M, E any] struct {
 	states.State
-	// While says when the bookmark is still true. No means that the state is located anew.
-	// It must be yes or unknown in any facts in which an exit guard says yes. Demanded of Work and Wait.
+	// While is the state's invariant: it says when the persisted state is still true. If it says no, the state is inferred
+	// again. It must say yes or unknown on any facts on which the guard of a transition out of the state says yes. Required for
+	// Work and Wait.
 	While transitions.Guard[F, M]
-	// OnTarget names the state that a changed target leads to, or CarryOn. Demanded of Work, Wait and Hold.
+	// OnTarget names the state to enter when the target changes, or CarryOn. Required for Work, Wait and Hold.
 	OnTarget string
-	// Do is the action, run on every pass in this state except the one that entered it. Demanded of Work.
+	// Do is the action. It runs in every reconcile in this state, except in the one that enters it. Required for Work.
 	Do *Action[F, M, E]
-	// DeadlineAt replaces the fixed deadline where it depends on the facts (soaking, a snapshot that is due). It reads costly
-	// facts only if a guard of the state needs them too. The zero time leaves the fixed deadline. It is asked on every pass, and
-	// what it says may postpone the deadline, never bring it nearer.
+	// DeadlineAt replaces the fixed deadline where it depends on the facts, such as the end of a soaking time. It may read a
+	// costly fact only if a guard of the state needs it too. The zero time means the fixed deadline. It is evaluated in every
+	// reconcile, and its result may postpone the deadline but never bring it forward. Optional; default: Deadline.
 	DeadlineAt func(facts *F, memo M, entered time.Time) time.Time
-	// Keeps names the holdings that a Rest or Hold keeps on purpose, such as a flag that stays set while a person is asked.
+	// Keeps names the held resources that a Rest or Hold retains on purpose, such as a flag that stays set until an approval.
 	Keeps []string
 }
 
-// CarryOn as OnTarget means that a changed target is looked at only after this state was left.
+// CarryOn as OnTarget means that a changed target has no effect before this state is left.
 const CarryOn = "-"
 
 // Action is the idempotent work of a state: a pure function from facts to effects.
 type Action[F, M, E any] struct {
-	// Name in kebab-case.
+	// Name in kebab-case. Required.
 	Name string
-	// Doc says in one sentence what it does.
+	// Doc says in one sentence what the action does. Required.
 	Doc string
 	// Needs are the costly facts that Do reads.
 	Needs []transitions.Need
-	// Do returns what is to be done now; nothing means that all is done and the world must move. An action with a Before is asked
-	// on the facts of the decision first, and on live ones only if it wants something of those: what only a live look can tell
-	// must not be what it waits for.
+	// Do returns the effects to execute now. No effects means that the work is done, and that a transition follows once its
+	// guard observes the result. An action with Before is evaluated on the facts of the decision first, and on live facts only
+	// if it returns effects: it must not wait for something that only live facts show. Required.
 	Do func(facts *F, memo M) []E
-	// Before holds every permission given on the path to this action, asked on live facts in the same pass, whenever Do wants
-	// something. A destructive action has one. No takes the edge turned-back; unknown waits.
+	// Before is the precondition: it holds every permission that the path to this action depends on. It is evaluated on live
+	// facts in the reconcile that executes the effects. A destructive action must have one. No takes the transition
+	// turned-back; unknown executes nothing. Optional; default: none, and the action is not destructive.
 	Before transitions.Guard[F, M]
-	// TurnBack is the state that turned-back leads to.
+	// TurnBack names the state to enter when Before says no. Required with Before.
 	TurnBack string
-	// LookAgain is how soon the state looks at the world after the action did something. Default one second.
+	// LookAgain is the requeue delay after the action executed an effect. Optional; default: one second.
 	LookAgain time.Duration
-	// Acquires names the holdings that the action may take. What gives them back is an action of another state; that it is done
-	// is seen by the guard of an edge, which Releases it.
+	// Acquires names the held resources that the action may acquire. Another state's action gives them back; the guard of a
+	// transition observes that, and the transition Releases them.
 	Acquires []string
 }
 
 // Transition is an edge: a row of the machine's table.
 type Transition[F, M any] struct {
-	// Event names the edge in kebab-case, unique among the edges of its From.
+	// Event names the transition in kebab-case, unique among the transitions of its From. Required.
 	Event string
-	// From and To are states.
+	// From and To are declared states. Required.
 	From, To string
-	// When is the guard. Leave it out where Choose decides.
+	// When is the guard. Required unless Choose is set.
 	When transitions.Guard[F, M]
-	// Choose answers and picks the memo at once, so that the guard and the choice cannot disagree.
+	// Choose is a guard that also returns the data, so that the guard and the choice cannot disagree.
 	Choose *Choice[F, M]
-	// NewAttempt begins an attempt towards today's target; memo, progress and approvals of the old one end.
+	// NewAttempt starts an attempt towards the current target. Data, progress and approvals of the previous attempt end.
 	NewAttempt bool
-	// OneWay marks an edge whose effects cannot be undone.
+	// OneWay marks a transition whose effects cannot be undone. The action of its To must have Before.
 	OneWay bool
 	// Awaited shows the guard in waitingFor while it does not say yes.
 	Awaited bool
-	// EvenIfUnknown asks this edge although the guard of an earlier one is unknown: refuse, hold, turn back.
+	// EvenIfUnknown evaluates this transition although the guard of an earlier one is unknown: to refuse, to hold, to abort.
 	EvenIfUnknown bool
-	// Forget drops the memo.
+	// Forget drops the data.
 	Forget bool
-	// Outranks says that the edge is meant to win over later edges of its state that say yes as well.
+	// Outranks declares that the transition wins over later ones of its state whose guards say yes as well.
 	Outranks bool
-	// Releases names the holdings that are given back, or were never taken, wherever the guard says yes.
+	// Releases names the held resources that are released, or were never acquired, whenever the guard says yes.
 	Releases []string
-	// Doc says in one sentence why the lifecycle moves.
+	// Doc says in one sentence why the lifecycle takes the transition. Required.
 	Doc string
 }
 
-// Choice is a guard that also picks the memo.
+// Choice is a guard that also computes the data.
 type Choice[F, M any] struct {
-	// Guard's Ask must be nil: Pick answers in its place. It is a leaf, never All, Any or Not.
+	// Guard describes the choice. Its Ask must be nil, because Pick answers. It is a leaf, never All, Any or Not.
 	Guard transitions.Guard[F, M]
-	// Pick answers and, when it says yes, gives the memo to commit with the state.
+	// Pick returns the verdict and, if it is yes, the data to commit with the state. Required.
 	Pick func(facts *F, memo M) (transitions.Verdict, M)
 }
 
 // Need declares a costly fact.
 type Need struct {
 	Name transitions.Need
-	// Doc says what is asked of whom.
+	// Doc says what is requested from which system. Required.
 	Doc string
-	// MaxAge after which an observation is as good as unreadable. Default 30 seconds; at Rest the resync interval.
+	// MaxAge is the age from which an observation counts as unreadable. Optional; default: 30 seconds. At Rest the resync
+	// interval applies.
 	MaxAge time.Duration
 }
 
-// Target says what the facts want.
+// Target computes what the facts request.
 type Target[F any] struct {
 	Needs []transitions.Need
-	// Of returns the target in the machine's own terms.
+	// Of returns the target in the machine's terms. Required.
 	Of func(facts *F) Aim
 }
 
-// Aim is a target as seen in the facts.
+// Aim is the target that the facts request.
 type Aim struct {
-	// From is where an attempt that starts now starts; only shown.
+	// From is the starting point of an attempt that starts now. It is only shown.
 	From string
 	// To is the target. Two different texts are two different attempts.
 	To string
-	// Unknown means that the facts do not say.
+	// Unknown means that the facts do not contain the target.
 	Unknown bool
 }
 
-// Locator finds the state from the facts alone: when there is no bookmark, or a wrong one.
+// Locator infers the state from the facts alone: when no state is persisted, or when the facts contradict the persisted one.
 type Locator[F, M any] struct {
 	Needs []transitions.Need
-	// States that Find may return: the roots of the graph.
+	// States that Find may return: the roots of the graph. Required.
 	States []string
-	// Sees names the holdings that Find looks for: it finds a state that does not keep one only where it is not held.
+	// Sees names the held resources that Find observes: it returns a state that does not keep one only if it is not held.
 	Sees []string
-	// Find returns the state and memo. A verdict that is not yes leads to the built-in state Locating.
+	// Find returns the state and its data. A verdict other than yes leads to the built-in state Locating. Required.
 	Find func(facts *F) (Place[M], transitions.Verdict)
 }
 
-// Place is where the facts say that a lifecycle stands.
+// Place is the state that the facts show.
 type Place[M any] struct {
 	State string
 	Memo  M
 }
 
-// Measure counts what an attempt has done.
+// Measure counts the progress of an attempt.
 type Measure[F, M any] struct {
 	Needs []transitions.Need
-	// Unit that is counted, in the singular.
+	// Unit that is counted, in the singular, at most 32 characters.
 	Unit string
 	// Of counts. A total of zero means that there is nothing to count.
 	Of func(facts *F, memo M) Count
 }
 
-// Count of an attempt's progress.
+// Count is the progress of an attempt.
 type Count struct {
 	Done, Total int
-	// Unknown keeps what was counted before: a fact that the count rests on is not known.
+	// Unknown keeps the previous count: a fact that the count depends on is not known.
 	Unknown bool
-	// Current is the unit in hand.
+	// Current is the unit that is being worked on.
 	Current string
 }
 
-// MemoCodec codes a memo as at most 8 entries of at most 64 characters.
+// MemoCodec encodes data as at most 8 entries of at most 64 characters.
 type MemoCodec[M any] struct {
 	Encode func(M) map[string]string
-	// Decode fails on what it did not encode; the state is then located anew. Nothing decodes to the zero memo, since
-	// most edges commit no memo.
+	// Decode fails on a map that Encode cannot return; the state is then inferred again. A nil map decodes to the zero value,
+	// because most transitions commit no data.
 	Decode func(map[string]string) (M, error)
 }
 
 // Record is a memory outside status.
 type Record struct {
 	Name string
-	// Home says where it lives.
+	// Home names the object and the field that contain the record.
 	Home string
 	Doc  string
 }
 
-// Holding is what a machine takes for a while: a cordon, a flag, a worker that it froze. The disruption slot is none: the runtime
-// gives it back by what it sees. That a holding is released on every path is verified over the declared graph, located, turned-back
-// and target-changed edges included (package verification).
+// Holding is a resource that a machine acquires for a time: a cordon, a flag, a worker that it froze. The disruption lock is
+// none, because the runtime releases it by observation. Package verification checks that a held resource is released on every
+// path of the declared graph, including inferred, turned-back and target-changed edges.
 type Holding struct {
-	// Name in kebab-case.
+	// Name in kebab-case. Required.
 	Name string
-	// Doc says what is held, and what it costs while it is.
+	// Doc says what is held, and what it costs while it is held. Required.
 	Doc string
 }
 
 // Events and states that every machine has without declaring them.
 const (
-	// Locating waits until the facts that Locate needs can be read. It acts on nothing.
+	// Locating is the Wait state until the facts that Locate needs can be read. It has no action.
 	Locating = "Locating"
 
-	// EventLocated leads from anywhere to the state that the facts name.
+	// EventLocated leads from any state to the state that the facts show.
 	EventLocated = "located"
-	// EventMigrated leads from a state of an earlier release to today's.
+	// EventMigrated leads from a state of an earlier release to its current state.
 	EventMigrated = "migrated"
 	// EventTargetChanged leads to a state's OnTarget.
 	EventTargetChanged = "target-changed"

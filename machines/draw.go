@@ -7,7 +7,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// graphOf writes the definition down as plain data, with the edges that no row declares.
+// graphOf returns the definition as plain data, including the edges that no row declares.
 func graphOf[F, M, E any](def *Definition[F, M, E]) Graph {
 	g := Graph{
 		Name: def.Name, Doc: def.Doc, Needs: def.Needs, Records: def.Records,

@@ -40,7 +40,7 @@ func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 		l.undecided(&out, n, memo)
 	})
 	out.Edges = min(out.Edges, math.MaxInt32-1) + 1
-	out.Transitions = out.Transitions%math.MaxInt32 + 1 // begins anew, since what overflows would be refused for ever
+	out.Transitions = out.Transitions%math.MaxInt32 + 1 // wraps to 1: an overflow would be rejected by the schema for ever
 	if n.Resting() || advanced(before, out.Progress) {
 		out.Edges = 0
 	}
@@ -76,28 +76,28 @@ func (l *look[F, M, FX, E]) Project() lifecyclev1.Lifecycle {
 	return out
 }
 
-// postpone moves a deadline that depends on the facts to where they put it now, if that is later: what is waited for may have
-// begun anew. It never brings one nearer, which would call a wait stalled that was given its time.
+// postpone moves a deadline that depends on the facts to its current value, if that is later: the awaited process may have been
+// restarted. It never brings a deadline forward, which could show a wait as stalled before its time.
 func (l *look[F, M, FX, E]) postpone(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
 	if at := l.deadlineOfFacts(out, n, memo); at != nil && (out.Deadline == nil || out.Deadline.Before(at)) {
 		out.Deadline = at
 	}
 }
 
-// advanced says that an attempt made progress: its deadline starts again and its edges are counted anew.
+// advanced reports whether the attempt made progress, which restarts its deadline and the count of its transitions.
 func advanced(before, after *lifecyclev1.Progress) bool {
 	return after != nil && (before == nil && after.Done > 0 || before != nil && after.Done > before.Done)
 }
 
-// show runs what fills in the entry. A defect of the machine is shown in its place.
+// show runs fill, which sets fields of the entry. A defect of the machine is shown in waitingFor.
 func (l *look[F, M, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) {
 	if err := l.guarded(fill); err != nil {
 		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: Cut(err.Error(), maxSaw)}}
 	}
 }
 
-// measure fills in what depends on this pass's facts: progress and waitingFor. What is pending leaves both as they were. What was
-// refused makes no progress: "0 of 3 done" would read as if it had begun.
+// measure sets the fields that depend on the current facts: progress and waitingFor. A pending answer leaves both unchanged. A
+// refused change shows no progress, because "0 of 3 done" would suggest that it has started.
 func (l *look[F, M, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
 	if waiting, pending := l.waiting(n, memo); !pending || out.State != l.stateOf() {
 		out.WaitingFor = waiting
@@ -128,7 +128,7 @@ func (l *look[F, M, FX, E]) stateOf() string {
 	return l.entry.State
 }
 
-// waiting lists the awaited guards of the state that do not say yes, each once, and whether one is only pending.
+// waiting returns the awaited guards of the state that do not say yes, without duplicates, and whether an answer is pending.
 func (l *look[F, M, FX, E]) waiting(n *node[F, M, FX], memo M) (out []lifecyclev1.WaitingFor, pending bool) {
 	if n.Name == Locating {
 		return l.unlocated()
@@ -146,7 +146,7 @@ func (l *look[F, M, FX, E]) waiting(n *node[F, M, FX], memo M) (out []lifecyclev
 	return out, pending
 }
 
-// unlocated says why the facts do not tell where the lifecycle stands.
+// unlocated returns why the facts do not show the state of the lifecycle.
 func (l *look[F, M, FX, E]) unlocated() (out []lifecyclev1.WaitingFor, pending bool) {
 	l.asking = asking{what: "Locate"}
 	_, verdict := l.machine.def.Locate.Find(&l.facts)
@@ -178,7 +178,7 @@ func waitingFor(b transitions.Blocker) lifecyclev1.WaitingFor {
 	return lifecyclev1.WaitingFor{Guard: Cut(b.Guard, maxName), Want: Cut(b.Want, maxText), Saw: Cut(b.Saw, maxSaw)}
 }
 
-// fixedDeadline of a Work or Wait that was entered, or made progress, now.
+// fixedDeadline returns the deadline of a Work or Wait state that was entered, or made progress, now.
 func (l *look[F, M, FX, E]) fixedDeadline(n *node[F, M, FX]) *metav1.Time {
 	if n.Resting() || n.Deadline <= 0 {
 		return nil
@@ -186,7 +186,7 @@ func (l *look[F, M, FX, E]) fixedDeadline(n *node[F, M, FX]) *metav1.Time {
 	return l.stretched(l.now, l.now.Add(n.Deadline))
 }
 
-// deadlineOfFacts is the one that the facts give a state, or nil. It takes the place of the fixed one.
+// deadlineOfFacts returns the deadline that the facts give the state, or nil. It replaces the fixed deadline.
 func (l *look[F, M, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) *metav1.Time {
 	if n.DeadlineAt == nil || n.Kind == states.Rest {
 		return nil
@@ -215,7 +215,7 @@ func attemptID(a *lifecyclev1.Attempt) string {
 	return a.ID
 }
 
-// Bounds of the status schema. Everything is cut to them before it is written.
+// Limits of the status schema. Every text is cut to them before it is written.
 const (
 	maxText    = 512
 	maxSaw     = 1024

@@ -13,7 +13,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// enter takes the move from the entry, on facts that include what the entered state needs.
+// enter enters the move from the entry, on facts that include the needs of the entered state.
 func enter(t *testing.T, m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, move Move) lifecyclev1.Lifecycle {
 	t.Helper()
 	got, err := lookAt(m, entry, f, bind(m).NeedsIn(move.To)...).Enter(move)
@@ -112,8 +112,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// What is waited for may begin anew while the state lasts.
-func TestADeadlineOfTheFactsIsPostponed(t *testing.T) {
+// The awaited process may be restarted while the state lasts.
+func TestDeadlineAtPostponesTheDeadline(t *testing.T) {
 	def := toy()
 	entered := at("Soaking", nil)
 	entered.EnteredAt = metav1.NewTime(now.Add(-time.Hour))
@@ -145,7 +145,7 @@ func TestADeadlineOfTheFactsIsPostponed(t *testing.T) {
 	}
 }
 
-func TestADeadlineThatReadsWhatWasNotAskedForIsShown(t *testing.T) {
+func TestDeadlineAtThatReadsAnUndeclaredFactIsShown(t *testing.T) {
 	def := toy()
 	def.Transitions[soakedRow].When = onTarget // so that nothing in Soaking needs sync
 	def.States[soaking].DeadlineAt = func(f *toyFacts, _ toyMemo, _ time.Time) time.Time { reads(f); return now }
@@ -200,8 +200,8 @@ func TestEdgesCountTransitionsWithoutProgress(t *testing.T) {
 	}
 }
 
-// Anybody may write a status. A count beyond 32 bits would be refused by the schema, and the lifecycle would stand.
-func TestCountsDoNotOverflow(t *testing.T) {
+// Any user may write a status. A count beyond 32 bits would be rejected by the schema, and the lifecycle would be blocked.
+func TestEnterCountsDoNotOverflow(t *testing.T) {
 	m := mustCompile(t, toy())
 	for name, tc := range map[string]struct{ edges, transitions, wantEdges, wantTransitions int32 }{
 		"at the bound":  {math.MaxInt32, math.MaxInt32, math.MaxInt32, 1},
@@ -221,7 +221,7 @@ func TestCountsDoNotOverflow(t *testing.T) {
 	}
 }
 
-func TestProgressThatWasShownInBetweenBoundsTheLoopAnew(t *testing.T) {
+func TestEdgesRestartAfterProgressWasProjected(t *testing.T) {
 	m := mustCompile(t, toy())
 	entry := at("Restarting", map[string]string{"node": "b"})
 	entry.Edges, entry.Progress = 39, &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"}
@@ -249,7 +249,7 @@ func TestProgressThatWasShownInBetweenBoundsTheLoopAnew(t *testing.T) {
 	}
 }
 
-func TestAProgressThatIsNotKnownKeepsWhatWasShown(t *testing.T) {
+func TestProgressThatIsUnknownKeepsTheLastCount(t *testing.T) {
 	def := toy()
 	def.Progress.Of = func(*toyFacts, toyMemo) Count { return Count{Unknown: true} }
 	entry := at("Restarting", map[string]string{"node": "b"})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Structural defects. Compile reports every finding at once; test for one with errors.Is.
+// Structural defects. Compile returns all of them together; test for one with errors.Is.
 var (
 	ErrName                = errors.New("bad name")
 	ErrMissingDoc          = errors.New("missing doc")
@@ -15,7 +15,7 @@ var (
 	ErrReservedName        = errors.New("name is reserved")
 	ErrUnreachable         = errors.New("unreachable state")
 	ErrNoWayOut            = errors.New("state without a way out")
-	ErrRestForEver         = errors.New("rest state that cannot be left")
+	ErrRestForEver         = errors.New("rest state without a transition out")
 	ErrUndeclaredState     = errors.New("undeclared state")
 	ErrDuplicateEdge       = errors.New("two transitions with one name from one state")
 	ErrMissingGuard        = errors.New("transition without a guard")
@@ -24,12 +24,12 @@ var (
 	ErrMissingAction       = errors.New("work without an action")
 	ErrMisplacedAction     = errors.New("action in a state that does not act")
 	ErrMissingWhile        = errors.New("state without While")
-	ErrMissingOnTarget     = errors.New("state that does not say what a changed target does")
+	ErrMissingOnTarget     = errors.New("state without OnTarget")
 	ErrMisplacedOnTarget   = errors.New("rest state with OnTarget")
 	ErrNothingAwaited      = errors.New("wait without an awaited transition")
 	ErrMissingBefore       = errors.New("action without Before")
 	ErrMissingTurnBack     = errors.New("action with Before but without TurnBack")
-	ErrMissingWant         = errors.New("guard without a text for people")
+	ErrMissingWant         = errors.New("guard without Want")
 	ErrUndeclaredNeed      = errors.New("undeclared need")
 	ErrUnusedNeed          = errors.New("need that nothing reads")
 	ErrMissingLocate       = errors.New("missing Locate")
@@ -43,22 +43,22 @@ var (
 	ErrOneNameTwoGuards    = errors.New("one name for two guards")
 )
 
-// Finding is one structural defect: what, where, and what to do.
+// Finding is one structural defect: what it is, where, and the remedy.
 type Finding struct {
-	// Is one of the Err values above.
+	// Is is one of the Err values above.
 	Is error
 	// Where names the state, transition, guard or record.
 	Where string
-	// Mend says what to do.
+	// Mend is the remedy.
 	Mend string
 }
 
 func (f Finding) Error() string { return fmt.Sprintf("%s: %v: %s", f.Where, f.Is, f.Mend) }
 
-// Unwrap makes errors.Is find the kind of defect.
+// Unwrap returns the kind of defect for errors.Is.
 func (f Finding) Unwrap() error { return f.Is }
 
-// Findings are all defects of one machine.
+// Findings are all structural defects of one machine.
 type Findings struct {
 	Machine string
 	All     []Finding
@@ -75,7 +75,7 @@ func (f *Findings) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap makes errors.Is and errors.As see every finding.
+// Unwrap returns every finding for errors.Is and errors.As.
 func (f *Findings) Unwrap() []error {
 	errs := make([]error, len(f.All))
 	for i := range f.All {

@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// kinds are all defects that Compile knows.
+// kinds are all defects that Compile reports.
 var kinds = map[string]error{
 	"ErrName": ErrName, "ErrMissingDoc": ErrMissingDoc, "ErrDuplicateState": ErrDuplicateState, "ErrReservedName": ErrReservedName,
 	"ErrUnreachable": ErrUnreachable, "ErrNoWayOut": ErrNoWayOut, "ErrRestForEver": ErrRestForEver, "ErrUndeclaredState": ErrUndeclaredState,
@@ -112,7 +112,7 @@ func TestFindingsCarryPlaces(t *testing.T) {
 	}
 }
 
-func TestHoldThatOnlyAChangedTargetLeavesIsSound(t *testing.T) {
+func TestCompileAcceptsAHoldThatOnlyAChangedTargetLeaves(t *testing.T) {
 	def := toy()
 	def.Transitions = append(def.Transitions[:pathOpened:pathOpened], def.Transitions[pathOpened+1:]...)
 	def.States[refused].Kind, def.States[refused].Stance = states.Hold, states.Refusal

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Graph is a machine as plain data: what is drawn, documented, digested and policed.
+// Graph is a machine as plain data, for drawings, documentation, the digest and the admission policy.
 type Graph struct {
 	Name    string       `json:"name"`
 	Doc     string       `json:"doc"`
@@ -21,7 +21,7 @@ type Graph struct {
 	Located    []string          `json:"located"`
 	Migrations map[string]string `json:"migrations,omitempty"`
 	Unit       string            `json:"unit,omitempty"`
-	// MaxEdges is how many transitions without progress an attempt may take before it is Stalled.
+	// MaxEdges is the number of transitions without progress after which an attempt is Stalled.
 	MaxEdges int32 `json:"maxEdges"`
 }
 
@@ -33,7 +33,7 @@ type GraphState struct {
 	Doc      string        `json:"doc"`
 	Part     string        `json:"part,omitempty"`
 	Deadline time.Duration `json:"deadline,omitempty"`
-	// DeadlineFromFacts says that the deadline is computed.
+	// DeadlineFromFacts means that the deadline is computed from the facts.
 	DeadlineFromFacts bool          `json:"deadlineFromFacts,omitempty"`
 	Poll              time.Duration `json:"poll,omitempty"`
 	While             string        `json:"while,omitempty"`
@@ -44,7 +44,7 @@ type GraphState struct {
 	TurnBack          string        `json:"turnBack,omitempty"`
 }
 
-// GraphEdge is a transition of a Graph, those that no row declares included. From is empty for "any state".
+// GraphEdge is a transition of a Graph, declared by a row or not. An empty From means any state.
 type GraphEdge struct {
 	Event      string `json:"event"`
 	From       string `json:"from"`
@@ -54,12 +54,12 @@ type GraphEdge struct {
 	OneWay     bool   `json:"oneWay,omitempty"`
 	NewAttempt bool   `json:"newAttempt,omitempty"`
 	Awaited    bool   `json:"awaited,omitempty"`
-	// EvenIfUnknown says that the edge is asked although the guard of an earlier one is unknown.
+	// EvenIfUnknown means that the guard is evaluated although the guard of an earlier edge is unknown.
 	EvenIfUnknown bool  `json:"evenIfUnknown,omitempty"`
 	Class         Class `json:"class"`
 }
 
-// Class tells edges that a row declares from those that come with the framework.
+// Class distinguishes edges that a row declares from those that the framework adds.
 type Class string
 
 // The classes of edges.
@@ -79,8 +79,8 @@ type GraphGuard struct {
 	Needs []string `json:"needs,omitempty"`
 }
 
-// digestOf hashes what makes two graphs different machines to a persisted bookmark: states with their kinds, edges,
-// located states and migrations. Docs and guards do not change it. JSON of sorted maps and ordered slices is canonical.
+// digestOf hashes what distinguishes two graphs for a persisted state: the states with their kinds, the edges, the inferred
+// states and the migrations. Docs and guards do not change the digest. JSON of sorted maps and ordered slices is canonical.
 func digestOf(g Graph) string {
 	type state struct{ Name, Kind string }
 	type edge struct {

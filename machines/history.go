@@ -2,11 +2,11 @@ package machines
 
 import lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 
-// longestLoop is how many transitions a loop may have to be folded.
+// longestLoop is the maximum number of transitions of a loop that is folded.
 const longestLoop = 8
 
-// remember appends a transition to a bounded history. A loop that was just walked again is folded into one round with a count.
-// The result never shares memory with the old history.
+// remember appends a transition to a history of limited length. If the last transitions repeat a loop, its rounds are folded
+// into one with a count. The result never shares memory with the old history.
 func remember(old []lifecyclev1.Transition, next lifecyclev1.Transition) []lifecyclev1.Transition {
 	out := make([]lifecyclev1.Transition, 0, len(old)+1)
 	out = append(out, old...)
@@ -23,7 +23,7 @@ func remember(old []lifecyclev1.Transition, next lifecyclev1.Transition) []lifec
 	return out
 }
 
-// fold drops the next to last round of the loop if the last one repeats it, adding up how often each edge was taken.
+// fold drops the next to last round of the loop if the last round repeats it, and adds up the counts of its transitions.
 func fold(h []lifecyclev1.Transition, length int) ([]lifecyclev1.Transition, bool) {
 	last, before := h[len(h)-length:], h[len(h)-2*length:len(h)-length]
 	for i := range last {

@@ -24,7 +24,7 @@ func walk(words string) []lifecyclev1.Transition {
 	return h
 }
 
-// told writes a history down as words, with how often each was taken.
+// told formats a history as words, with the count of each transition.
 func told(h []lifecyclev1.Transition) string {
 	var words []string
 	for _, one := range h {
@@ -60,7 +60,7 @@ func TestHistoryFoldsLoops(t *testing.T) {
 	}
 }
 
-func TestAFoldedTransitionTellsWhenItWasLastTaken(t *testing.T) {
+func TestHistoryShowsTheLastTimeOfAFoldedTransition(t *testing.T) {
 	h := walk("a b a b")
 	if want := now.Add(2 * time.Second); !h[0].At.Time.Equal(want) {
 		t.Errorf("a was last taken at %v, want %v", h[0].At, want)
@@ -160,7 +160,7 @@ func TestCutProperties(t *testing.T) {
 	})
 }
 
-// taken counts the transitions that a history tells of, rounds of folded loops included.
+// taken returns the number of transitions in a history, including folded rounds.
 func taken(history []lifecyclev1.Transition) int32 {
 	n := int32(0)
 	for i := range history {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// cordoning is the toy that also cordons the node in hand while it restarts.
+// cordoning is the toy that also cordons the current node during its restart.
 func cordoning() toyDefinition {
 	def := toy()
 	def.Holdings = []Holding{{Name: "cordon", Doc: "the node in hand takes no new work"}}

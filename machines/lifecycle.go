@@ -9,90 +9,90 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Lifecycle is a machine bound to a kind of object: what the runtime, the plan and the exploration drive.
+// Lifecycle is a machine bound to a kind of object, for the runtime, the plan and the exploration.
 //
-// O is the object, V the view of the world that the kind takes once per pass (plain values), E the kind's effects.
-// A Lifecycle is pure: it is told everything and touches nothing.
+// O is the object, V the snapshot that the kind observes once per reconcile (plain values), E the kind's effects. A Lifecycle
+// is pure: all its inputs are arguments, and it has no side effects.
 type Lifecycle[O, V, E any] interface {
 	// Name of the lifecycle, the key in status.lifecycles.
 	Name() string
 	// Graph of its machine.
 	Graph() Graph
-	// MaxEdges is how many transitions without progress an attempt may take before it is Stalled.
+	// MaxEdges is the number of transitions without progress after which an attempt is Stalled.
 	MaxEdges() int32
-	// State returns the declared state of that name.
+	// State returns the declared state of that name, and false for an unknown name.
 	State(name string) (states.State, bool)
-	// Needs are the costly facts that deciding needs where the entry stands; nil stands for no entry.
+	// Needs returns the costly facts that a decision needs in the entry's state. Nil means that there is no entry.
 	Needs(entry *lifecyclev1.Lifecycle) []transitions.Need
-	// NeedsIn are the costly facts that being in the state shows to a person.
+	// NeedsIn returns the costly facts that the status of a lifecycle in the state shows.
 	NeedsIn(state string) []transitions.Need
-	// Action describes what the state does; ok is false for a state that acts on nothing.
+	// Action describes the action of the state; ok is false for a state without an action.
 	Action(state string) (action ActionInfo, ok bool)
 	// Need returns the declaration of a costly fact.
 	Need(name transitions.Need) Need
-	// Look takes the facts from the view, once.
+	// Look reads the facts from the snapshot, once.
 	Look(q Question[O, V]) Look[E]
 }
 
-// ActionInfo is what the runtime must know of an action before it asks for it.
+// ActionInfo describes an action before it is evaluated.
 type ActionInfo struct {
 	Name string
 	// Needs of the action and of its Before.
 	Needs []transitions.Need
-	// Live demands a live view: the action is destructive.
+	// Live requires a live snapshot, because the action is destructive.
 	Live bool
-	// LookAgain is when to look at the world after the action did something.
+	// LookAgain is the requeue delay after the action executed an effect.
 	LookAgain time.Duration
 	Backoff   states.Backoff
 }
 
-// Question is everything a lifecycle is told in one look.
+// Question is the complete input of one evaluation of a lifecycle.
 type Question[O, V any] struct {
 	Object O
 	View   V
 	// UID and Generation of the object.
 	UID        string
 	Generation int64
-	// Entry is the bookmark, or nil. It is never changed.
+	// Entry is the persisted state, or nil. It is never modified.
 	Entry *lifecyclev1.Lifecycle
 	Ask   Ask
-	// DeadlineScale stretches every declared deadline; 0 means 1.
+	// DeadlineScale multiplies every declared deadline. 0 means 1.
 	DeadlineScale float64
 }
 
-// Ask says what an observation is wanted for.
+// Ask says what an observation is for.
 type Ask struct {
-	// Needs are the costly facts that are wanted. All others stay unasked.
+	// Needs are the costly facts that are requested. All other costly facts stay zero.
 	Needs []transitions.Need
-	// Live demands facts read in this pass from their source.
+	// Live requires facts that are read from their source in this reconcile.
 	Live bool
-	// Now is the time of the pass: a fact like any other.
+	// Now is the time of the reconcile: a fact like any other.
 	Now time.Time
-	// Ticket numbers the external writes of this entry.
+	// Ticket identifies the requests of this entry to external systems.
 	Ticket Ticket
-	// Attempt under way, as far as the bookmark tells, and when its state was entered. They may name things (an approval, a
-	// soaking time); what is true of the world comes from the world.
+	// Attempt in progress according to the persisted state, and when its state was entered. They may name things (an approval,
+	// a soaking time); the actual state is observed.
 	Attempt   *lifecyclev1.Attempt
 	EnteredAt time.Time
 }
 
-// For says whether the need is wanted.
+// For reports whether the need is requested.
 func (a Ask) For(need transitions.Need) bool { return slices.Contains(a.Needs, need) }
 
-// Ticket numbers a request to an external system: its answer belongs to this visit of this state and to no other.
+// Ticket identifies a request to an external system. An answer belongs to one visit of one state.
 type Ticket struct {
 	UID, Lifecycle, Attempt, State string
-	// Sequence grows with each visit of the state within the attempt.
+	// Sequence increases with each visit of the state within the attempt.
 	Sequence int64
 }
 
-// TicketOf the entry.
+// TicketOf returns the ticket of the entry.
 func TicketOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) Ticket {
 	t := Ticket{UID: uid, Lifecycle: lifecycle}
 	if entry != nil {
 		t.State = entry.State
-		// Nothing else grows with every visit: clocks are set back and tell seconds only, Edges starts again at zero when
-		// progress is made, and the history forgets its first transitions.
+		// No other field increases with every visit: clocks may be set back and have seconds only, Edges restarts at zero on
+		// progress, and the history drops its oldest transitions.
 		t.Sequence = int64(entry.Transitions)
 		if entry.Attempt != nil {
 			t.Attempt = entry.Attempt.ID
@@ -101,48 +101,49 @@ func TicketOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) Ticket {
 	return t
 }
 
-// Look is one lifecycle with the facts of one view.
+// Look is the evaluation of one lifecycle on the facts of one snapshot.
 type Look[E any] interface {
-	// Decide says where the lifecycle goes, if anywhere.
+	// Decide returns the transition to take, if any.
 	Decide() Decision
-	// Enter is the entry after the move, with what its state waits for. Its facts must include NeedsIn of the target.
-	// It fails on a move that the graph does not have.
+	// Enter returns the entry after the move, with what its state waits for. The facts must include NeedsIn of the target
+	// state. It fails on a move that the graph does not contain.
 	Enter(Move) (lifecyclev1.Lifecycle, error)
-	// Project is the entry as a person should see it now: waitingFor and progress. State, attempt and history stay.
+	// Project returns the entry with the current waitingFor and progress. State, attempt and history stay.
 	Project() lifecyclev1.Lifecycle
-	// Open are the events of the edges out of the bookmark's state whose guards say yes, in the order in which they are declared,
-	// from the one that Decide takes. More than one is an overlap that the order decides: for tests that want to tell of it.
+	// Open returns the events of the transitions out of the entry's state whose guards say yes, in order of declaration,
+	// starting with the one that Decide takes. Several events are an overlap that the order decides; tests report it.
 	Open() []string
-	// Idle says that the state's action wants nothing done, and that these facts hold all that it reads. Of a state that acts.
+	// Idle reports that the state's action returns no effects, and that the facts contain everything that it reads. Only for a
+	// state with an action.
 	Idle() bool
-	// Act says what the state's action wants done. On a live view if the action demands one.
+	// Act evaluates the state's action: on a live snapshot if the action requires one.
 	Act() Acting[E]
-	// Facts points to what the look was decided upon, for a journal. They are never changed.
+	// Facts returns a pointer to the facts of this evaluation, for a journal. They must not be modified.
 	Facts() any
 }
 
-// Decision is where a lifecycle goes.
+// Decision is the result of evaluating the transitions of a lifecycle.
 type Decision struct {
-	// Move to take, or nil.
+	// Move is the transition to take, or nil.
 	Move *Move
-	// MayAct says that the bookmark is true, so that the state's action may run.
+	// MayAct means that the state's invariant holds, so that the state's action may run.
 	MayAct bool
-	// Decided says that the lifecycle has judged the object's generation: it knows the target and stays with it.
-	// At Rest and in a Hold no guard that was asked may be unknown, else a change could go unseen while all looks settled.
+	// Decided means that the lifecycle has evaluated the object's generation: it knows the target and stays with it. At Rest
+	// and in a Hold no evaluated guard may be unknown; otherwise a change could be missed while the object looks settled.
 	Decided bool
-	// Silent says that there is no entry and nothing can be said yet: the first answers are still pending.
+	// Silent means that there is no entry and that the first answers are still pending.
 	Silent bool
-	// Needs are facts that finding the state anew takes and that were not asked for, since the bookmark was thought to be
-	// true: look again with them and decide anew.
+	// Needs are facts that are required to infer the state and that were not requested, because the persisted state was
+	// expected to be true: observe again with them and evaluate again.
 	Needs []transitions.Need
-	// Shadowed is the exit that a wrong bookmark keeps from being taken: its guard says yes where While says no. A machine whose
-	// While does so goes round by finding its state anew, and arrives all the same, so that nobody would notice.
+	// Shadowed is the transition that a wrong invariant prevents: its guard says yes where While says no. The machine reaches
+	// the state all the same by inference, so that the defect would go unnoticed.
 	Shadowed string
-	// Err is a defect of the machine (an undeclared read, a panic), naming the guard.
+	// Err is a defect of the machine (an undeclared read, a panic). It names the guard.
 	Err error
 }
 
-// Move is an edge to take.
+// Move is a transition to take.
 type Move struct {
 	Event, From, To string
 	Memo            map[string]string
@@ -151,27 +152,27 @@ type Move struct {
 	OneWay  bool
 }
 
-// Acting is what an action wants.
+// Acting is the result of evaluating an action.
 type Acting[E any] struct {
 	Effects []E
-	// TurnBack is the edge to take because Before said no.
+	// TurnBack is the transition to take because Before said no.
 	TurnBack *Move
-	// Blocked are the guards of Before that are unknown.
+	// Blocked are the parts of Before that do not say yes.
 	Blocked []transitions.Blocker
 	Err     error
 }
 
-// Binding ties a machine to a kind.
+// Binding connects a machine to a kind.
 type Binding[O, V, F, FX, E any] struct {
-	// Name of the lifecycle.
+	// Name of the lifecycle. Required.
 	Name string
-	// Observe takes the facts from the view: a pure function. Costly facts that ask does not want stay zero.
+	// Observe returns the facts from the snapshot. It must be pure. Costly facts that ask does not request stay zero. Required.
 	Observe func(object O, view V, ask Ask) F
-	// Effect turns the machine's effect into the kind's.
+	// Effect converts the machine's effect to the kind's. Required.
 	Effect func(FX) E
 }
 
-// Bind makes a Lifecycle of a compiled machine.
+// Bind returns the lifecycle of a compiled machine for a kind.
 func Bind[O, V, F, M, FX, E any](machine *Machine[F, M, FX], binding Binding[O, V, F, FX, E]) Lifecycle[O, V, E] {
 	return &bound[O, V, F, M, FX, E]{machine: machine, binding: binding}
 }
@@ -235,7 +236,7 @@ func (b *bound[O, V, F, M, FX, E]) Look(q Question[O, V]) Look[E] {
 	return l
 }
 
-// observe turns a panic of the kind's observation into an error that names the lifecycle.
+// observe calls Observe and returns a panic as an error that names the lifecycle.
 func observe[O, V, F, FX, E any](binding Binding[O, V, F, FX, E], q Question[O, V]) (facts F, err error) {
 	defer func() {
 		if p := recover(); p != nil {

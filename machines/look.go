@@ -11,7 +11,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// look is one lifecycle with the facts of one view.
+// look is the evaluation of one lifecycle on the facts of one snapshot.
 type look[F, M, FX, E any] struct {
 	machine *Machine[F, M, FX]
 	name    string
@@ -23,11 +23,11 @@ type look[F, M, FX, E any] struct {
 	scale   float64
 	facts   F
 	err     error
-	// asking names what runs, so that a panic can name it. It is put into words only then.
+	// asking names the part of the machine that is being evaluated, for the error of a panic.
 	asking asking
 }
 
-// asking is what of the machine runs, of which state or edge.
+// asking is a part of the machine, and the state or transition that it belongs to. Its text is composed only for an error.
 type asking struct{ what, of, from string }
 
 func (a asking) String() string {
@@ -48,7 +48,7 @@ func defect(what string, p any) error {
 	return fmt.Errorf("%s: panic: %v", what, p)
 }
 
-// guarded runs ask and turns its panic into an error that names the guard, choice or measure that was running.
+// guarded calls run and returns a panic as an error that names the guard, choice or measure that was being evaluated.
 func (l *look[F, M, FX, E]) guarded(run func()) (err error) {
 	if l.err != nil {
 		return l.err
@@ -70,7 +70,7 @@ func (l *look[F, M, FX, E]) Decide() Decision {
 	return d
 }
 
-// decide resolves the bookmark, then asks the edges of its state in order.
+// decide resolves the persisted state and then evaluates the transitions of the state in order.
 func (l *look[F, M, FX, E]) decide() Decision {
 	if l.entry == nil {
 		return l.locate("")
@@ -105,7 +105,7 @@ func (l *look[F, M, FX, E]) decide() Decision {
 	return Decision{Move: move, MayAct: believed, Decided: believed && !aim.Unknown && !(blocked && n.Resting())}
 }
 
-// shadowed is the exit that While keeps from being taken. Guards may rest on While, so that one that panics here is no defect.
+// shadowed returns the transition that While prevents. Its guard may rely on While, so that a panic here is no defect.
 func (l *look[F, M, FX, E]) shadowed(n *node[F, M, FX], memo M, aim Aim) (event string) {
 	defer func() {
 		if recover() != nil {
@@ -123,7 +123,7 @@ func (l *look[F, M, FX, E]) aim() Aim {
 	return l.machine.def.Target.Of(&l.facts)
 }
 
-// retarget is the implicit first edge of every state that does not carry on: the target is another than the attempt's.
+// retarget returns the implicit first transition of every state without CarryOn: the target differs from the attempt's.
 func (l *look[F, M, FX, E]) retarget(n *node[F, M, FX], aim Aim) *Move {
 	if n.Kind == states.Rest || n.OnTarget == CarryOn || aim.Unknown || l.same(aim) {
 		return nil
@@ -131,12 +131,13 @@ func (l *look[F, M, FX, E]) retarget(n *node[F, M, FX], aim Aim) *Move {
 	return &Move{Event: EventTargetChanged, From: n.Name, To: n.OnTarget, Attempt: l.begin(aim)}
 }
 
-// same says whether the entry's attempt is after this target.
+// same reports whether the entry's attempt has this target.
 func (l *look[F, M, FX, E]) same(aim Aim) bool {
 	return pursues(l.entry.Attempt, l.uid, l.name, aim.To)
 }
 
-// choose takes the first edge whose guard says yes. blocked says that an edge was not taken only because too little is known.
+// choose returns the first transition whose guard says yes. blocked reports that a transition may be due and was not taken
+// because a guard or the target is unknown.
 func (l *look[F, M, FX, E]) choose(n *node[F, M, FX], memo M, aim Aim) (move *Move, blocked bool) {
 	for i := range n.rows {
 		row := &n.rows[i]
@@ -146,7 +147,7 @@ func (l *look[F, M, FX, E]) choose(n *node[F, M, FX], memo M, aim Aim) (move *Mo
 		verdict, chosen := l.ask(row, memo)
 		switch {
 		case verdict.Answer == transitions.Unknown, verdict.Answer == transitions.Yes && row.NewAttempt && aim.Unknown:
-			// An attempt towards nobody knows what would be another one as soon as the target is known.
+			// An attempt without a known target would become another attempt as soon as the target is known.
 			blocked = true
 		case verdict.Answer == transitions.Yes:
 			return l.take(row, memo, chosen, aim), false
@@ -185,17 +186,17 @@ func (l *look[F, M, FX, E]) begin(aim Aim) *lifecyclev1.Attempt {
 	return newAttempt(l.uid, l.name, aim, l.now)
 }
 
-// relocate finds another state for a bookmark that the facts contradict. A place that is the same again is a defect.
+// relocate infers another state when the facts contradict the persisted one. Inferring the same state and data is a defect.
 func (l *look[F, M, FX, E]) relocate(from string) Decision {
 	d := l.locate(from)
 	if d.Move != nil && d.Move.To == from && maps.Equal(d.Move.Memo, l.entry.Memo) {
 		d.Move = nil
-		d.Err = fmt.Errorf("machine %s: Locate finds %s although its While says no: mend one of them", l.machine.def.Name, from)
+		d.Err = fmt.Errorf("machine %s: Locate finds %s although its While says no: fix one of them", l.machine.def.Name, from)
 	}
 	return d
 }
 
-// locate finds the state from the facts alone.
+// locate infers the state from the facts alone.
 func (l *look[F, M, FX, E]) locate(from string) Decision {
 	for _, need := range l.machine.locate {
 		if !slices.Contains(l.asked, need) {
@@ -214,7 +215,7 @@ func (l *look[F, M, FX, E]) locate(from string) Decision {
 		return Decision{Move: &Move{Event: EventLocated, From: from, To: Locating, Attempt: l.attempt()}}
 	}
 	if !slices.Contains(l.machine.def.Locate.States, place.State) {
-		return Decision{Err: fmt.Errorf("machine %s: Locate finds %q, which is not among its States: add it there or mend Find", l.machine.def.Name, place.State)}
+		return Decision{Err: fmt.Errorf("machine %s: Locate finds %q, which is not among its States: add it there or fix Find", l.machine.def.Name, place.State)}
 	}
 	move := &Move{Event: EventLocated, From: from, To: place.State, Memo: l.machine.def.Memo.Encode(place.Memo)}
 	if l.machine.states[place.State].Kind != states.Rest {
@@ -230,7 +231,7 @@ func (l *look[F, M, FX, E]) attempt() *lifecyclev1.Attempt {
 	return l.entry.Attempt
 }
 
-// resume is the attempt of a state that was located: the entry's if it is after the same target, else a new one.
+// resume returns the attempt of an inferred state: the entry's attempt if it has the same target, and otherwise a new one.
 func (l *look[F, M, FX, E]) resume() *lifecyclev1.Attempt {
 	aim := l.aim()
 	if aim.Unknown || l.entry != nil && l.same(aim) {
@@ -244,7 +245,7 @@ func (l *look[F, M, FX, E]) Facts() any { return &l.facts }
 func (l *look[F, M, FX, E]) Open() []string {
 	var out []string
 	if err := l.guarded(func() { out = l.open() }); err != nil {
-		return nil // a defect of a guard that Decide did not come to is no defect
+		return nil // a defect in a guard that Decide did not evaluate is not reported
 	}
 	return out
 }

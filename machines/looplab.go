@@ -8,17 +8,18 @@ import (
 	"github.com/looplab/fsm"
 )
 
-// legality owns whether an event is legal in a state and where it leads, through looplab/fsm.
+// legality decides whether an event is legal in a state and where it leads, with looplab/fsm.
 //
-// Its traps, each avoided here: an instance whose context is cancelled during Event is wedged for ever (a fresh instance per
-// transition and a context that cannot be cancelled); Can, SetState and Event deadlock inside callbacks (there are none);
-// of two rows with one (event, source) the last wins in silence (Compile refuses them); building an instance costs in
-// proportion to its rows (each state brings only its own); a self transition is reported as an error (it is success here).
+// The following properties of looplab/fsm v1.0.3 are worked around. An instance whose context is cancelled during Event is
+// blocked for ever: each transition uses a fresh instance and a context that cannot be cancelled. Can, SetState and Event
+// deadlock inside callbacks: there are none. Of two rows with one (event, source) the last one wins silently: Compile rejects
+// them. The cost of an instance grows with its rows: each state passes only its own. A self transition is returned as an error:
+// it is success here.
 type legality struct {
 	rows map[string]fsm.Events
 }
 
-// nowhere stands for "there is no bookmark" and for a state that this binary does not know.
+// nowhere is the source when no state is persisted, and for a state that this binary does not know.
 const nowhere = "(none)"
 
 func newLegality(g Graph) legality {
@@ -33,7 +34,7 @@ func newLegality(g Graph) legality {
 			continue
 		}
 		for _, from := range sources {
-			// One event may locate several states: the destination is part of looplab's event name.
+			// One event may infer several states: the destination is part of looplab's event name.
 			l.rows[from] = append(l.rows[from], fsm.EventDesc{Name: anywhere(e.Event, e.To), Src: []string{from}, Dst: e.To})
 		}
 	}
@@ -42,7 +43,7 @@ func newLegality(g Graph) legality {
 
 func anywhere(event, to string) string { return event + " " + to }
 
-// fire takes the event and returns nil only if looplab arrives where the caller wants to go.
+// fire takes the event and returns nil only if looplab arrives in the state to.
 func (l legality) fire(from, event, to string) error {
 	name := event
 	if event == EventLocated {

@@ -10,9 +10,10 @@ import (
 	"github.com/looplab/fsm"
 )
 
-// Each test first shows the trap in the library, so that a release that mends it is noticed, then that the adapter avoids it.
+// Each test first shows the property of the library, so that a release that changes it is noticed, and then that the adapter is
+// not affected.
 
-func TestACancelledContextWedgesAnInstanceButNotTheAdapter(t *testing.T) {
+func TestLegalityIsNotBlockedByACancelledContext(t *testing.T) {
 	rows := fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}}
 	raw := fsm.NewFSM("A", rows, nil)
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -24,8 +25,8 @@ func TestACancelledContextWedgesAnInstanceButNotTheAdapter(t *testing.T) {
 	if err := raw.Event(t.Context(), "go"); !errors.As(err, &wedged) {
 		t.Fatalf("the library is not wedged any more: %v", err)
 	}
-	// The adapter takes no context at all and a fresh instance each time: neither the shutdown of the process nor an earlier
-	// failure reaches it.
+	// The adapter takes no context and a fresh instance for each transition: neither the shutdown of the process nor an earlier
+	// failure affects it.
 	l := newLegality(mustCompile(t, toy()).graph)
 	for range 3 {
 		if err := l.fire("Settled", "raised", "Settled"); err == nil {
@@ -37,7 +38,7 @@ func TestACancelledContextWedgesAnInstanceButNotTheAdapter(t *testing.T) {
 	}
 }
 
-func TestNoNameCanBeTakenForACallback(t *testing.T) {
+func TestLegalityTakesNoNameForACallback(t *testing.T) {
 	called := false
 	raw := fsm.NewFSM("A", fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}}, fsm.Callbacks{"before_event": func(context.Context, *fsm.Event) { called = true }})
 	if err := raw.Event(t.Context(), "go"); err != nil || !called {
@@ -57,9 +58,9 @@ func TestNoNameCanBeTakenForACallback(t *testing.T) {
 	}
 }
 
-// A library instance locks while callbacks run, so that asking it from one hangs for ever. The adapter has no callbacks and
-// shares no instance: transitions of one machine may be taken from everywhere at once.
-func TestTransitionsAreTakenFromEverywhereAtOnce(t *testing.T) {
+// A library instance is locked while callbacks run, so that a call from a callback blocks for ever. The adapter has no
+// callbacks and shares no instance: transitions of one machine may be taken concurrently.
+func TestLegalityIsSafeForConcurrentUse(t *testing.T) {
 	l := newLegality(mustCompile(t, toy()).graph)
 	var all sync.WaitGroup
 	for range 8 {
@@ -78,7 +79,7 @@ func TestTransitionsAreTakenFromEverywhereAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestTwoRowsForOneEventAreRefused(t *testing.T) {
+func TestCompileRejectsTwoRowsForOneEvent(t *testing.T) {
 	raw := fsm.NewFSM("A", fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}, {Name: "go", Src: []string{"A"}, Dst: "C"}}, nil)
 	if err := raw.Event(t.Context(), "go"); err != nil || raw.Current() != "C" {
 		t.Fatalf("of two rows the library takes %s (%v), not silently the last", raw.Current(), err)
@@ -90,7 +91,7 @@ func TestTwoRowsForOneEventAreRefused(t *testing.T) {
 	}
 }
 
-func TestNamesThatBreakDrawingsAreRefused(t *testing.T) {
+func TestCompileRejectsNamesThatBreakDrawings(t *testing.T) {
 	raw := fsm.NewFSM(`a "quoted" state`, fsm.Events{{Name: `say "go"`, Src: []string{`a "quoted" state`}, Dst: "B"}}, nil)
 	if drawn := fsm.Visualize(raw); strings.Contains(drawn, `\"`) {
 		t.Fatalf("the library escapes by now:\n%s", drawn)
@@ -109,7 +110,7 @@ func TestNamesThatBreakDrawingsAreRefused(t *testing.T) {
 	}
 }
 
-func TestASelfTransitionIsASuccess(t *testing.T) {
+func TestLegalityAcceptsASelfTransition(t *testing.T) {
 	raw := fsm.NewFSM("A", fsm.Events{{Name: "again", Src: []string{"A"}, Dst: "A"}}, nil)
 	noMove := fsm.NoTransitionError{}
 	if err := raw.Event(t.Context(), "again"); !errors.As(err, &noMove) {
@@ -125,7 +126,7 @@ func TestASelfTransitionIsASuccess(t *testing.T) {
 	}
 }
 
-func TestAStateThatNobodyKnowsIsOnlyLocated(t *testing.T) {
+func TestLegalityOnlyInfersFromAnUnknownState(t *testing.T) {
 	raw := fsm.NewFSM("Dancing", fsm.Events{{Name: "go", Src: []string{"A"}, Dst: "B"}}, nil)
 	if raw.Current() != "Dancing" {
 		t.Fatal("the library refuses an unknown state by now")

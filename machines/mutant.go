@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Definition is what the machine was compiled from, defaults filled in, as a copy that may be changed.
+// Definition returns a copy of what the machine was compiled from, with the defaults filled in. The caller may modify it.
 func (m *Machine[F, M, E]) Definition() Definition[F, M, E] {
 	def := m.def
 	def.States = slices.Clone(def.States[:len(def.States)-1]) // without Locating
@@ -28,8 +28,8 @@ func (m *Machine[F, M, E]) Definition() Definition[F, M, E] {
 	return def
 }
 
-// Mutant is the machine with its definition changed and not checked again, for tests that want to know whether they would
-// notice. Its graph is still the machine's own, so that an edge it adds is refused. It is no machine to run objects with.
+// Mutant returns the machine with a changed definition that is not validated, for tests of test coverage. Its graph is
+// unchanged, so that an added transition is rejected. A mutant must not reconcile objects.
 func (m *Machine[F, M, E]) Mutant(change func(*Definition[F, M, E])) *Machine[F, M, E] {
 	def := m.Definition()
 	change(&def)

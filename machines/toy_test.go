@@ -13,7 +13,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// The toy restarts nodes one by one until all run the wanted version, soaks, then raises a level for good.
+// The toy restarts nodes one by one until all run the target version, soaks, and then raises a level, which cannot be undone.
 
 type toyFacts struct {
 	Wanted  string
@@ -103,7 +103,7 @@ func (f *toyFacts) done() int {
 	return done
 }
 
-// toy returns a definition of its own each time, so that a test may change it.
+// toy returns a new definition on each call, which a test may change.
 func toy() toyDefinition {
 	always := transitions.AlwaysBecause[toyFacts, toyMemo]("the path is judged again in each reconcile")
 	return toyDefinition{
@@ -201,7 +201,7 @@ var now = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
 const toyUID = "0b6a"
 
-// bind binds the toy to a kind whose view is the facts themselves; what was not asked for is left out of them.
+// bind binds the toy to a kind whose snapshot is the facts. Facts that were not requested are removed.
 func bind(m *toyMachine) Lifecycle[struct{}, toyFacts, string] {
 	return Bind(m, Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
 		Name: "version",
@@ -218,7 +218,7 @@ func bind(m *toyMachine) Lifecycle[struct{}, toyFacts, string] {
 	})
 }
 
-// lookAt looks at the entry with the needs that deciding in its state has, and with those given.
+// lookAt evaluates the entry with the needs of its state and the given ones.
 func lookAt(m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, more ...transitions.Need) Look[string] {
 	lc := bind(m)
 	return lc.Look(Question[struct{}, toyFacts]{
@@ -226,20 +226,20 @@ func lookAt(m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, more ...tra
 	})
 }
 
-// attemptAt is an attempt of the toy towards the target, begun an hour ago.
+// attemptAt returns an attempt of the toy towards the target that started an hour ago.
 func attemptAt(target string) *lifecyclev1.Attempt {
 	start := now.Add(-time.Hour)
 	return &lifecyclev1.Attempt{ID: AttemptID(toyUID, "version", target, start), From: "?", To: target, StartedAt: metav1.NewTime(start)}
 }
 
-// at is an entry in the state, under an attempt towards version 2.
+// at returns an entry in the state, in an attempt towards version 2.
 func at(state string, memo map[string]string) *lifecyclev1.Lifecycle {
 	return &lifecyclev1.Lifecycle{
 		Name: "version", State: state, Memo: memo, EnteredAt: metav1.NewTime(now.Add(-time.Minute)), Attempt: attemptAt("2"),
 	}
 }
 
-// half is a world in which one of two nodes runs the wanted version 2.
+// half is a world in which one of two nodes runs version 2, the target.
 func half() toyFacts {
 	return toyFacts{
 		Wanted: "2", Nodes: map[string]string{"a": "2", "b": "1"}, Allowed: true,
@@ -252,7 +252,7 @@ func with(f toyFacts, change func(*toyFacts)) toyFacts {
 	return f
 }
 
-// changed is the toy with one thing about it changed, if anything.
+// changed returns the toy after a change to its definition; nil changes nothing.
 func changed(change func(*toyDefinition)) toyDefinition {
 	def := toy()
 	if change != nil {

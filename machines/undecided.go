@@ -10,14 +10,14 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// unknownDeadline is how long a Rest or Hold may be unable to decide before it is Stalled.
+// unknownDeadline is how long a Rest or Hold may have an unknown guard before it is Stalled.
 const unknownDeadline = 10 * time.Minute
 
 // targetGuard is the name under which waitingFor shows a target that cannot be read.
 const targetGuard = "target"
 
-// undecided shows on the entry of a Rest or Hold which guards cannot be evaluated and why, since when, and the deadline after
-// which the lifecycle is Stalled. Work and Wait states show both by themselves. An answer that is only pending changes nothing.
+// undecided sets on the entry of a Rest or Hold which guards cannot be evaluated and why, since when, and the deadline after
+// which the lifecycle is Stalled. A Work or Wait state has its own waitingFor and deadline. A pending answer changes nothing.
 func (l *look[F, M, FX, E]) undecided(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
 	if !n.Resting() {
 		return
@@ -42,8 +42,8 @@ func (l *look[F, M, FX, E]) undecided(out *lifecyclev1.Lifecycle, n *node[F, M, 
 	}
 }
 
-// unknown lists what keeps the state from being decided: the guards that choose finds unknown, and the target. pending says that
-// an answer has not arrived yet.
+// unknown returns what prevents a decision in the state: the guards that choose finds unknown, and the target. pending reports
+// that an answer has not arrived yet.
 func (l *look[F, M, FX, E]) unknown(n *node[F, M, FX], memo M) (out []transitions.Blocker, pending bool) {
 	aim := l.aim()
 	if move, _ := l.choose(n, memo, aim); move != nil {

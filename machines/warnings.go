@@ -6,11 +6,11 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Warnings are doubtful but legal parts of the declaration, in words.
+// Warnings returns a text for each part of the declaration that is legal and probably a mistake.
 func (m *Machine[F, M, E]) Warnings() []string { return slices.Clone(m.warnings) }
 
-// costlyBeforeCheap warns of edges whose guard costs a call although a later edge of the same state costs none:
-// while the call is unanswered, the cheap edge is blocked.
+// costlyBeforeCheap returns a warning for each transition without needs that follows one with needs in the same state. While
+// the answer to the costly fact is missing, the cheap transition is blocked.
 func costlyBeforeCheap[F, M, E any](def *Definition[F, M, E]) []string {
 	var out []string
 	costly := map[string]string{}
@@ -26,15 +26,15 @@ func costlyBeforeCheap[F, M, E any](def *Definition[F, M, E]) []string {
 	return out
 }
 
-// waitsForNothing warns of a Wait whose invariant is Always: when what it waits for vanishes, such as a child that is deleted, the
-// lifecycle stays there until its deadline and after it.
+// waitsForNothing returns a warning for each Wait whose invariant is Always: if what it waits for is deleted, such as a child,
+// the lifecycle stays in the state until its deadline and after it.
 func waitsForNothing[F, M, E any](def *Definition[F, M, E]) []string {
 	var out []string
 	for i := range def.States {
 		s := &def.States[i]
 		if s.Name != Locating && s.Kind == states.Wait && s.While.Certain() && !s.While.Intended() {
 			out = append(out, "state "+s.Name+": a Wait that is always true does not end when what it waits for vanishes: "+
-				"say in While when it is still true, or state with AlwaysBecause why its transitions suffice")
+				"declare in While when it is still true, or state with AlwaysBecause why its transitions suffice")
 		}
 	}
 	return out

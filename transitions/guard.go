@@ -58,8 +58,8 @@ func Always[F, M any]() Guard[F, M] {
 	}
 }
 
-// AlwaysBecause says yes like Always, where a reader and Compile would suspect an oversight: as the invariant of a Wait it means
-// that nothing can end the wait but its transitions. The reason says why they suffice.
+// AlwaysBecause returns Always with a reason, where Compile would otherwise suspect an oversight: as the invariant of a Wait it
+// states that only transitions can end the wait, and the reason says why they suffice.
 func AlwaysBecause[F, M any](reason string) Guard[F, M] {
 	g := Always[F, M]()
 	g.reason = reason
