@@ -83,7 +83,7 @@ func TestAct(t *testing.T) {
 	}
 }
 
-func TestActFailsWithTheView(t *testing.T) {
+func TestActFailsWhenObservationFails(t *testing.T) {
 	withdrawn := broken(known(1, 2), func(t *tank) { t.Permit = transitions.Known(false, now) })
 	for name, tc := range map[string]struct {
 		fails int
@@ -113,7 +113,7 @@ func TestActFailsWithTheView(t *testing.T) {
 	}
 }
 
-func TestNothingIsWantedOfALifecycleThatMovesOrRests(t *testing.T) {
+func TestWantsNothingOfALifecycleThatMovesOrRests(t *testing.T) {
 	for name, tc := range map[string]struct {
 		left  tank
 		state string
@@ -146,7 +146,7 @@ func TestNothingIsWantedOfALifecycleThatMovesOrRests(t *testing.T) {
 	}
 }
 
-func TestIdleAsksTheDecidedView(t *testing.T) {
+func TestIdleUsesTheFactsOfTheDecision(t *testing.T) {
 	for name, tc := range map[string]struct {
 		left tank
 		want bool

@@ -184,7 +184,7 @@ func TestDecideShowsWhatTheEnteredStateWaitsFor(t *testing.T) {
 	}
 }
 
-func TestRoundRobinLetsEveryLifecycleMove(t *testing.T) {
+func TestDecideMovesLifecyclesRoundRobin(t *testing.T) {
 	w := world{"left": known(1, 2), "right": known(1, 2)}
 	in, _ := given(t, w, at("left", "Idle", "1"), at("right", "Idle", "1"))
 	var order []string
@@ -204,7 +204,7 @@ func TestRoundRobinLetsEveryLifecycleMove(t *testing.T) {
 	}
 }
 
-func TestAViewThatFailsFailsThePass(t *testing.T) {
+func TestDecideFailsWhenObservationFails(t *testing.T) {
 	for name, call := range map[string]struct {
 		fails int
 		want  string
@@ -254,7 +254,7 @@ func (d defective) Look(q machines.Question[string, world]) machines.Look[string
 
 func (d defectiveLook) Decide() machines.Decision { return d.decision }
 
-func TestADefectiveLifecycleHoldsNobodyBack(t *testing.T) {
+func TestDecideIsolatesADefectiveLifecycle(t *testing.T) {
 	for name, decision := range map[string]machines.Decision{
 		"an error":                        {Err: errors.New("guard broken")},
 		"a move that the graph has not":   {Move: &machines.Move{Event: "jump", From: "Idle", To: "Filling"}},

@@ -12,9 +12,9 @@ import (
 	"github.com/detent-dev/detent/internal/pass"
 )
 
-// A status is what anybody may have written: by an older or newer release, another hand, or half of it. Deciding on it never
-// panics, repeats itself, takes only edges that the graph has, changes nothing of what it was given, and lets no action run on a
-// state that the machine does not declare.
+// A status may have been written by an older or newer release or another program, and may be incomplete. Decide never panics on
+// it, is deterministic, makes only transitions of the graph, modifies nothing of its input, and lets no action run in a state that
+// the machine does not declare.
 func FuzzDecide(f *testing.F) {
 	for _, given := range []entries{
 		nil, {at("left", "Idle", "1"), at("right", "Filling", "2")}, {at("left", "Nowhere", "1"), at("left", "Idle", "1"), at("middle", "Idle", "1")},

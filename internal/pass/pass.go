@@ -1,6 +1,6 @@
-// Package pass is the core of one reconcile as a function of plain values: from an object and a view of the world to
-// the edges to commit, the effects to perform and the entries to show. It knows no client, codec, clock or goroutine,
-// so that the runtime, the plan and the exploration run the very same code.
+// Package pass implements one reconcile as a function of plain values: from an object and an observed snapshot to the
+// transitions to commit, the effects to perform and the entries to show. It uses no client, codec, clock or goroutine,
+// so that the runtime, the plan and the exploration run the same code.
 package pass
 
 import (
@@ -14,37 +14,38 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// In is everything a pass is told.
+// In is the input of one reconcile.
 type In[O, V, E any] struct {
 	Object     O
 	Lifecycles []machines.Lifecycle[O, V, E]
-	// Status is the object's; it is never changed.
+	// Status of the object. It is never modified.
 	Status     *lifecyclev1.Status
 	UID        string
 	Generation int64
 	Now        time.Time
-	// DeadlineScale stretches declared deadlines; 0 means 1.
+	// DeadlineScale is a factor for declared deadlines; 0 means 1.
 	DeadlineScale float64
-	// Shown are costly facts that are observed whatever the lifecycles ask, since the kind shows them to people.
+	// Shown are expensive facts that are always observed because the kind shows them in its status.
 	Shown []transitions.Need
-	// View looks at the world. Decide calls it once, again if a bookmark turned out wrong and must be located, and again if an
-	// entered state waits for more. Act calls it once, and again to see what a state turned back to waits for.
+	// View observes the actual state. Decide calls it once, again if a persisted state contradicts the observation and must be
+	// inferred, and again if an entered state waits for further facts. Act calls it once, and again for the facts that the
+	// state of a failed precondition waits for.
 	View func(needs []transitions.Need, live bool) (V, error)
-	// Last is the lifecycle that moved last: the others come first this time.
+	// Last is the lifecycle that made the last transition. The others take precedence in this reconcile.
 	Last string
-	// Slowed says that a lifecycle may not take an edge yet, since it moves too often or without making progress. begins says that
-	// the edge begins an attempt.
+	// Slowed reports whether a lifecycle may not make a transition yet, because it makes transitions too often or without progress.
+	// begins is true if the transition starts an attempt. Optional; default: never slowed.
 	Slowed func(lifecycle string, begins bool) bool
 }
 
-// Standing is one lifecycle as a pass found it.
+// Standing is the evaluation of one lifecycle in a reconcile.
 type Standing[E any] struct {
 	Name     string
 	Entry    *lifecyclev1.Lifecycle
 	State    states.State
 	Decision machines.Decision
 	look     machines.Look[E]
-	// settles says that the move of this pass leads to where the lifecycle stays with the facts of this pass.
+	// settles is true if the transition of this reconcile enters a state in which the lifecycle stays with the same facts.
 	settles bool
 }
 
@@ -53,24 +54,24 @@ type Moved struct {
 	Lifecycle string
 	Move      machines.Move
 	Entry     lifecyclev1.Lifecycle
-	// Facts that the move was decided upon.
+	// Facts on which the decision was based.
 	Facts any
 }
 
-// Step is what deciding found.
+// Step is the result of Decide.
 type Step[V, E any] struct {
 	View V
-	// Moved are the edges to commit in one write: one, or the first entries of several lifecycles.
+	// Moved are the transitions to commit in one write: one, or the first entries of several lifecycles.
 	Moved []Moved
-	// Standings in the order of the kind.
+	// Standings of all lifecycles, in the order of the kind.
 	Standings []Standing[E]
-	// Decided says that every lifecycle has decided upon the object's generation, once the moves of this pass are committed.
+	// Decided is true if every lifecycle has evaluated the object's generation, once the transitions of this reconcile are committed.
 	Decided bool
-	// Errs are defects of machines; the other lifecycles go on.
+	// Errs are defects of machines. They do not affect the other lifecycles.
 	Errs []error
 }
 
-// Decide observes once beneath all lifecycles, resolves every bookmark and picks the edges to commit.
+// Decide observes once for all lifecycles, evaluates each persisted state and selects the transitions to commit.
 func Decide[O, V, E any](in In[O, V, E]) (Step[V, E], error) {
 	var step Step[V, E]
 	needs := in.needs()
@@ -111,7 +112,7 @@ func (in *In[O, V, E]) decide(s *Standing[E], lc machines.Lifecycle[O, V, E], vi
 	s.Decision = s.look.Decide()
 }
 
-// locate looks again with what finding the state of contradicted bookmarks takes, and decides those lifecycles anew.
+// locate observes again with the facts that inference needs, and decides again the lifecycles whose persisted state was contradicted.
 func (in *In[O, V, E]) locate(step *Step[V, E], needs []transitions.Need) ([]transitions.Need, error) {
 	view, err := in.View(needs, false)
 	if err != nil {
@@ -126,8 +127,8 @@ func (in *In[O, V, E]) locate(step *Step[V, E], needs []transitions.Need) ([]tra
 	return needs, nil
 }
 
-// enter turns the moves of this pass into entries, observing what the states entered wait for. A lifecycle that cannot enter
-// where it wants to go stays, and makes room for another.
+// enter converts the transitions of this reconcile to entries, and observes what the entered states wait for. If a lifecycle
+// cannot enter its next state, it stays in its state and another lifecycle gets its turn.
 func (in *In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
 	for len(step.Moved) == 0 {
 		moving := in.moving(step.Standings)
@@ -156,8 +157,8 @@ func (in *In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
 	return nil
 }
 
-// move enters the state that a lifecycle goes to, and asks at once what it would do there with these facts: where it stays,
-// it has decided upon the object's generation, so that saying so needs no write of its own.
+// move enters the next state of a lifecycle and evaluates that state with the same facts. If the lifecycle stays there, it has
+// evaluated the object's generation, so that observedGeneration needs no separate write.
 func (in *In[O, V, E]) move(s *Standing[E], lc machines.Lifecycle[O, V, E], view V, needs []transitions.Need) (Moved, bool) {
 	entry, err := lc.Look(in.question(lc, s.Entry, view, needs, false)).Enter(*s.Decision.Move)
 	if err != nil {
@@ -169,7 +170,7 @@ func (in *In[O, V, E]) move(s *Standing[E], lc machines.Lifecycle[O, V, E], view
 	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry, Facts: s.look.Facts()}, true
 }
 
-// moving picks the lifecycles whose moves are committed: all first entries at once, else one, round robin.
+// moving selects the lifecycles whose transitions are committed: all first entries together, else one lifecycle, round robin.
 func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 	var first []int
 	next, start := -1, 0
@@ -197,7 +198,7 @@ func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 	return []int{next}
 }
 
-// slowed says whether a move must wait, because the lifecycle moves too often or without making progress.
+// slowed reports whether a transition must wait, because the lifecycle makes transitions too often or without progress.
 func (in *In[O, V, E]) slowed(s *Standing[E]) bool {
 	if in.Slowed == nil {
 		return false
@@ -210,17 +211,17 @@ func (in *In[O, V, E]) slowed(s *Standing[E]) bool {
 	return in.Slowed(s.Name, next != nil && !machines.SameAttempt(old, next))
 }
 
-// Acting is what one lifecycle's action wants.
+// Acting is the result of one lifecycle's action.
 type Acting[E any] struct {
 	Lifecycle string
 	Ticket    machines.Ticket
 	Action    machines.ActionInfo
 	machines.Acting[E]
-	// Turned is the entry to commit because a permission was withdrawn.
+	// Turned is the entry to commit because the action's precondition failed. It is nil otherwise.
 	Turned *Moved
 }
 
-// Wants says whether the lifecycle's action may run in this pass.
+// Wants returns the action of a lifecycle and whether it may run in this reconcile.
 func Wants[O, V, E any](in In[O, V, E], s *Standing[E]) (machines.ActionInfo, bool) {
 	if s.Entry == nil || !s.Decision.MayAct || s.Decision.Move != nil {
 		return machines.ActionInfo{}, false
@@ -229,11 +230,12 @@ func Wants[O, V, E any](in In[O, V, E], s *Standing[E]) (machines.ActionInfo, bo
 	return lc.Action(s.Entry.State)
 }
 
-// Idle says that an action which Wants allows has nothing to do, by the facts that the lifecycle was decided upon. Nothing need
-// be looked at live then: where a cache that lags hides what is to be done, it brings another pass once it has caught up.
+// Idle reports whether an action that Wants allows has nothing to do, judged by the facts of the decision. No live read is needed
+// then: if a stale cache hides work, the cache triggers another reconcile when it catches up.
 func Idle[E any](s *Standing[E]) bool { return s.look.Idle() }
 
-// Act asks the action of one lifecycle, on a live view where the action demands one. The bookmark must be proven current.
+// Act evaluates the action of one lifecycle, on a live observation if the action requires one. The caller must have proven that
+// the persisted state is current.
 func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
 	lc := in.lifecycle(s.Name)
 	action, _ := lc.Action(s.Entry.State)
@@ -264,7 +266,7 @@ func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
 	return out, view, nil
 }
 
-// Project is the entry as a person should see it now.
+// Project returns the entry to show in the status now, or nil if the lifecycle has none.
 func (s *Standing[E]) Project() *lifecyclev1.Lifecycle {
 	if s.Entry == nil {
 		return nil
@@ -273,10 +275,10 @@ func (s *Standing[E]) Project() *lifecyclev1.Lifecycle {
 	return &shown
 }
 
-// Facts that the lifecycle was decided upon.
+// Facts returns the facts on which the decision was based.
 func (s *Standing[E]) Facts() any { return s.look.Facts() }
 
-// Entry of the lifecycle in the status, or nil.
+// Entry returns the entry of the lifecycle in the status, or nil.
 func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle {
 	for i := range status.Lifecycles {
 		if status.Lifecycles[i].Name == lifecycle {
@@ -324,7 +326,7 @@ func missing(have, want []transitions.Need) bool {
 	return false
 }
 
-// merge adds what is missing. Neither list is changed: both may belong to a compiled machine.
+// merge returns the union of two lists. It modifies neither, because both may belong to a compiled machine.
 func merge(have, more []transitions.Need) []transitions.Need {
 	if len(have) == 0 {
 		return more

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/internal/pass"
 )
 
-func TestEveryMoveAsksWhetherItMustWait(t *testing.T) {
+func TestDecideConsultsSlowedForEveryMove(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world
 		given entries

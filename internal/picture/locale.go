@@ -2,8 +2,8 @@ package picture
 
 import "strings"
 
-// SpeaksUTF8 says whether a terminal shows characters beyond ASCII, by the first of LC_ALL, LC_CTYPE and LANG that is set, as
-// POSIX reads the locale. Without any it does not.
+// SpeaksUTF8 reports whether the locale's character set is UTF-8, by the first of LC_ALL, LC_CTYPE and LANG that is set, as POSIX
+// defines it. It returns false if none is set.
 func SpeaksUTF8(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := strings.ToUpper(getenv(name)); value != "" {

@@ -1,4 +1,4 @@
-// Package picture draws what a person asks for by name: a machine, or where one object stands on the machine that drives it.
+// Package picture draws a machine by name, or the state of an object on its machine.
 package picture
 
 import (
@@ -20,7 +20,7 @@ import (
 // Format of a picture.
 type Format string
 
-// The formats.
+// The supported formats.
 const (
 	Text    Format = "text"
 	SVG     Format = "svg"
@@ -29,32 +29,32 @@ const (
 	JSON    Format = "json"
 )
 
-// Formats lists them, the default first.
+// Formats lists the supported formats, the default first.
 func Formats() []Format { return []Format{Text, SVG, Mermaid, DOT, JSON} }
 
-// Request is what is asked for.
+// Request describes the picture to draw.
 type Request struct {
-	// What is the name of a machine or TYPE/NAME. With Files it may be empty, for the only object with lifecycles in them.
+	// What is the name of a machine or TYPE/NAME. It may be empty if Files contain exactly one object with lifecycles.
 	What string
-	// Files to find the object in instead of the cluster.
+	// Files to read the object from. Optional; default: the object is read from the cluster.
 	Files []string
-	// Lifecycle of the object; empty for the one that its summary names.
+	// Lifecycle of the object. Optional; default: the lifecycle in the object's status.summary.
 	Lifecycle string
 	Cluster   objects.Cluster
 	Format    Format
 	Theme     graph.Theme
 	Text      graph.TextOptions
-	// Now is what the object's times are counted to.
+	// Now is the end of displayed durations.
 	Now time.Time
 }
 
-// Picture is what was drawn, and what a person should know about it.
+// Picture is the drawn content, with notices for the user.
 type Picture struct {
 	Content []byte
 	Notices []string
 }
 
-// Draw draws it. Files may name the standard input, which is then read to its end.
+// Draw draws the requested picture. If Files contains the standard input, Draw reads stdin to its end.
 func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
 	all, err := catalogue.Machines()
 	if err != nil {
@@ -74,7 +74,7 @@ func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
 	return live(all, found, r)
 }
 
-// live draws an object's lifecycle.
+// live draws an object's lifecycle on its machine.
 func live(all []machines.Graph, found *standing, r Request) (Picture, error) {
 	entry, err := found.lifecycle(r.Lifecycle)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 8, 35, 33, 0, time.UTC)
 
-// orders is a cluster in the middle of its roll, with a lifecycle at rest beside it.
+// orders is a cluster in the middle of its roll, and a second lifecycle at rest.
 const orders = `
 apiVersion: kafka.strimzi.io/v1
 kind: Kafka
@@ -115,7 +115,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-func TestJSONOfAnObjectHoldsWhereItStands(t *testing.T) {
+func TestDrawJSONHoldsTheStateOfTheObject(t *testing.T) {
 	got, err := picture.Draw(context.Background(), picture.Request{Files: []string{"-"}, Format: picture.JSON, Now: now}, strings.NewReader(orders))
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// standing is where an object's lifecycles stand, whatever its kind.
+// standing is the lifecycle status of an object of any kind.
 type standing struct {
 	name   string
 	status lifecyclev1.Status
@@ -28,7 +28,7 @@ func standingOf(object *unstructured.Unstructured) (*standing, error) {
 	return s, nil
 }
 
-// lifecycle of the name; without one, that of the summary, or the only one.
+// lifecycle returns the entry with the name. An empty name selects the entry of the summary, or the only one.
 func (s *standing) lifecycle(name string) (*lifecyclev1.Lifecycle, error) {
 	if name == "" && s.status.Summary != nil {
 		name = s.status.Summary.Lifecycle

@@ -12,8 +12,8 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// finalized is the level of metadata.version: as the World says, else as the status does, else the highest that every process runs.
-// It is 0 where the status has a name that means no level known here: that level is unknown, and no other level replaces it.
+// finalized returns the level of metadata.version: from the World document, else from the status, else the highest level that every
+// process supports. It returns 0 if the level of the name in the status is unknown: no other level may replace it.
 func (b *background) finalized() int16 {
 	if level, err := metadataLevel(b.told.MetadataVersion); err == nil {
 		return level
@@ -32,7 +32,7 @@ func (b *background) finalized() int16 {
 	return 0
 }
 
-// finalizedWhy says what was assumed of metadata.version, and why.
+// finalizedWhy returns the assumption about metadata.version and its source.
 func (b *background) finalizedWhy() string {
 	level, status := b.finalized(), b.kafka.Status.KafkaMetadataVersion
 	_, named := versions.MetadataName(level)
@@ -47,7 +47,7 @@ func (b *background) finalizedWhy() string {
 	return fmt.Sprintf("Kafka has finalized metadata.version %s: as the status says", versions.FeatureLevelName(versions.FeatureMetadata, level))
 }
 
-// lowest is the highest level that every version runs that a node runs.
+// lowest returns the highest level that all versions of the nodes support.
 func (b *background) lowest() int16 {
 	level := int16(0)
 	for i := range b.view.Nodes {
@@ -71,13 +71,14 @@ func (b *background) lowest() int16 {
 	return level
 }
 
-// metadataName is the name of that level, empty for a level without one.
+// metadataName is the name of the finalized level; empty for a level without a name.
 func (b *background) metadataName() string {
 	name, _ := versions.MetadataName(b.finalized())
 	return name
 }
 
-// answers gives the cluster what the World says of it, and takes down what it does not say.
+// answers applies the answers of the World document to the simulated cluster, and records an assumption for each answer that the
+// document does not give.
 func (b *background) answers(ran []process) error {
 	b.levels()
 	if err := b.registrations(ran); err != nil {
@@ -97,7 +98,7 @@ func (b *background) answers(ran []process) error {
 	return nil
 }
 
-// levels finalizes what is said to be, on processes that ran at it all the time.
+// levels finalizes the feature levels, on processes that have run at these levels from their start.
 func (b *background) levels() {
 	c := b.world.Kafka
 	want := map[string]int16{versions.FeatureMetadata: b.finalized()}
@@ -130,7 +131,7 @@ func (b *background) levels() {
 	}
 }
 
-// registrations are the brokers that Kafka knows: those with a process unless the World says otherwise, and others.
+// registrations sets the registered brokers: those of the World document, else those with a process.
 func (b *background) registrations(ran []process) error {
 	c := b.world.Kafka
 	if b.told.RegisteredBrokers == nil {
@@ -161,7 +162,7 @@ func (b *background) registrations(ran []process) error {
 	return nil
 }
 
-// oldest version that a process ran: what a broker that is gone ran is not newer.
+// oldest returns the oldest version of the processes. A broker without a process is assumed to have run it.
 func (b *background) oldest(ran []process) string {
 	first := slices.MinFunc(ran, func(x, y process) int {
 		v, errV := versions.ParseNumber(x.version)
@@ -174,7 +175,7 @@ func (b *background) oldest(ran []process) string {
 	return first.version
 }
 
-// partitions are those that the World tells of; where it tells of none, none is at risk.
+// partitions creates the partitions that the World document mentions. Without any, no partition is at risk.
 func (b *background) partitions(ran []process) {
 	var brokers []int32
 	for i := range ran {
@@ -214,7 +215,7 @@ func (b *background) partitions(ran []process) {
 	}
 }
 
-// spread begins with the given brokers and goes on with others, in turn, up to a number.
+// spread returns the first brokers and adds others in turn, up to a maximum number.
 func spread(first, others []int32, turn, most int) []int32 {
 	out := slices.Clone(first)
 	for i := range others {
@@ -245,7 +246,7 @@ func number(text string, otherwise int32) int32 {
 	return int32(n)
 }
 
-// logs hold levels that were lowered.
+// logs adds the levels that are still replayed from a node's log.
 func (b *background) logs() {
 	for _, text := range sorted(b.told.LogHolds) {
 		id, err := nodeID(text)
@@ -260,7 +261,7 @@ func (b *background) logs() {
 	}
 }
 
-// refusals are what Kafka will not do.
+// refusals makes the simulated Kafka reject the requests that the World document names.
 func (b *background) refusals() {
 	refuse := func(request kafka.Request, target int32, text string) {
 		if code, message, err := refusal(text); err == nil {

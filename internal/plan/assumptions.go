@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// assumptions are sentences, each with the objects that it is about, in the order in which they were made.
+// assumptions are sentences with the objects that each applies to, in the order of their creation.
 type assumptions struct{ all []assumption }
 
 type assumption struct {
@@ -24,7 +24,7 @@ func (a *assumptions) add(object, sentence string) {
 	}
 }
 
-// sentences name every object.
+// sentences returns the assumptions as text, with the names of all objects.
 func (a *assumptions) sentences() []string {
 	if a == nil {
 		return nil

@@ -21,26 +21,26 @@ import (
 	"github.com/detent-dev/detent/simulator"
 )
 
-// background is what lies behind one Kafka resource: the processes in its pods, the data on its disks, and what Kafka knows. It
-// is brought about by letting the cluster live through what came before the plan.
+// background is the state behind one Kafka resource: the processes in its pods, the data on its disks, and the state of Kafka. It
+// is created by a simulation of what happened before the plan starts.
 type background struct {
 	*engine
 	kafka *kafkav1beta2.Kafka
 	name  types.NamespacedName
 	world *simulator.Cluster
 	view  kafka.View
-	// rendered is how the nodes that exist are made.
+	// rendered holds the manifests of the nodes that exist.
 	rendered *render.Cluster
 	told     KafkaWorld
 }
 
-// process of a node that runs at the beginning, or ran before it.
+// process of a node that runs when the plan starts, or ran before.
 type process struct {
 	id      int32
 	at      time.Time
 	version string
 	pod     *corev1.Pod
-	// ended says that it does not run any more.
+	// ended is true if the process does not run any more.
 	ended bool
 }
 
@@ -72,7 +72,7 @@ func (b *background) bring(ctx context.Context) error {
 	return b.answers(ran)
 }
 
-// look takes the view of the cluster as the operator will, and renders its nodes.
+// look observes the cluster as the operator does, and renders its nodes.
 func (b *background) look(ctx context.Context) error {
 	var err error
 	b.view, err = b.collector.Collect(ctx, b.kafka, lifecycle.Viewing{Read: b.client, Now: b.begin, MaxAge: func(need) time.Duration { return 0 }})
@@ -93,22 +93,22 @@ func (b *background) look(ctx context.Context) error {
 	return nil
 }
 
-// processOf the node: the one in its pod, or the one that left data behind; nil if there never was one. The pod and its claims
-// are completed on the way, as far as they must exist.
+// processOf returns the process of the node: the one in its pod, or the one whose data is on its disks. It returns nil if the node
+// has never run. It also adds what is missing of the pod and its claims to the store.
 func (b *background) processOf(n *kafka.Node) (*process, error) {
 	if b.view.Pool(n.Pool) == nil {
-		return nil, nil //nolint:nilnil // a node of a pool that is gone has nothing that it could be rendered from
+		return nil, nil //nolint:nilnil // a node of a deleted pool has no spec to render it from
 	}
 	p := &process{id: n.ID, version: b.versionOf(n), at: b.begin.Add(-usual)}
 	pod := b.podOf(n)
 	switch {
 	case pod == nil && !n.HasClaims && !n.Record.Started():
-		return nil, nil //nolint:nilnil // a node that never was
+		return nil, nil //nolint:nilnil // the node has never run
 	case pod == nil:
 		p.ended = true
 	case isNew(pod):
 		if !n.HasClaims && !n.Record.Started() {
-			return nil, nil //nolint:nilnil // it is about to start for the first time
+			return nil, nil //nolint:nilnil // the first start of the node is part of the plan
 		}
 		p.ended = true
 	default:
@@ -129,7 +129,7 @@ func (b *background) podOf(n *kafka.Node) *corev1.Pod {
 	return nil
 }
 
-// versionOf the node's process. What no version is said of runs what the status says, else what is wanted.
+// versionOf returns the version of the node's process. If the node has none, it is the version in the status, else the desired one.
 func (b *background) versionOf(n *kafka.Node) string {
 	for _, text := range []string{n.Version(), n.Record.Version, b.kafka.Status.KafkaVersion, b.kafka.Spec.Kafka.Version} {
 		if _, err := versions.ParseNumber(text); err == nil {
@@ -139,7 +139,7 @@ func (b *background) versionOf(n *kafka.Node) string {
 	return b.in.Table.Default().String()
 }
 
-// isNew says whether nothing of the pod was ever started, though nothing stands in its way.
+// isNew reports whether no container of the pod has started yet, although the pod can be scheduled.
 func isNew(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodPending && len(pod.Status.ContainerStatuses) == 0 && readyCondition(pod) == nil && !unschedulable(pod)
 }
@@ -159,10 +159,10 @@ func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// starting is how long a process that is not ready yet is taken for one that will be.
+// starting is how long after its start a process that is not ready is assumed to become ready.
 const starting = 2 * time.Minute
 
-// complete fills in what the pod's manifest leaves out: its containers, its node, that it is ready.
+// complete adds what the pod's manifest leaves out: containers, node and ready status.
 func (b *background) complete(n *kafka.Node, given *corev1.Pod, p *process) error {
 	pod := given.DeepCopy()
 	if at := startedAt(pod); !at.IsZero() && at.Before(b.begin) {
@@ -201,7 +201,7 @@ func (b *background) complete(n *kafka.Node, given *corev1.Pod, p *process) erro
 	return b.store.Put(pod)
 }
 
-// readyStatus is that of a pod that has run since then.
+// readyStatus returns the status of a pod that has been ready since the given time.
 func readyStatus(since time.Time) corev1.PodStatus {
 	at := metaTime(since)
 	condition := func(kind corev1.PodConditionType) corev1.PodCondition {
@@ -220,7 +220,7 @@ func readyStatus(since time.Time) corev1.PodStatus {
 
 func metaTime(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }
 
-// claims makes the claims that a node with data must have and that the input does not.
+// claims creates the claims of a node with data that are missing in the input.
 func (b *background) claims(n *kafka.Node) error {
 	wanted, err := b.rendered.Claims(n.ID)
 	if err != nil {
@@ -242,7 +242,7 @@ func (b *background) claims(n *kafka.Node) error {
 	return nil
 }
 
-// noteStrangers tells of pods that look like the cluster's and are not seen by the operator.
+// noteStrangers records an assumption for pods that resemble the cluster's pods but lack the labels by which the operator finds them.
 func (b *background) noteStrangers() {
 	b.store.Objects(corev1.SchemeGroupVersion.WithKind("Pod"), func(o client.Object) {
 		l := o.GetLabels()

@@ -47,7 +47,7 @@ func withoutContents(p *plan.Plan) *plan.Plan {
 // digest of a graph, which changes with every change of its machine.
 var digest = regexp.MustCompile(`@sha256:[0-9a-f]{8}`)
 
-func TestSituations(t *testing.T) {
+func TestMakeSituations(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -66,7 +66,7 @@ func TestSituations(t *testing.T) {
 	}
 }
 
-func TestTheSameInputGivesTheSameBytes(t *testing.T) {
+func TestMakeIsDeterministic(t *testing.T) {
 	for _, file := range []string{"testdata/cases/upgrade-separate-roles.yaml", "testdata/cases/snapshot-wait.yaml"} {
 		first, err := planOf(t, file).JSON()
 		if err != nil {
@@ -84,7 +84,7 @@ func TestTheSameInputGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// golden holds the text against a file, or writes the file when UPDATE is set.
+// golden compares the text with a file, or writes the file if UPDATE is set.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if os.Getenv("UPDATE") != "" {

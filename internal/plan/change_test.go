@@ -24,14 +24,14 @@ func settled(t *testing.T, version string) *lived {
 	return l
 }
 
-// drop removes objects, as somebody does who should not.
+// drop removes objects, as a user does by mistake.
 func (l *lived) drop(kind string, names ...string) {
 	l.in.Objects = slices.DeleteFunc(l.in.Objects, func(o client.Object) bool {
 		return strings.HasSuffix(fmt.Sprintf("%T", o), "."+kind) && slices.Contains(names, o.GetName())
 	})
 }
 
-// orphan takes the owners off the pods, as deleting their set with --cascade=orphan does.
+// orphan removes the owner references of the pods, as deleting their set with --cascade=orphan does.
 func (l *lived) orphan() {
 	for _, o := range l.in.Objects {
 		if pod, ok := o.(*corev1.Pod); ok {
@@ -49,7 +49,7 @@ func does(p *Plan) []string {
 	return out
 }
 
-func TestOtherChangesThanVersions(t *testing.T) {
+func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 	cases := map[string]struct {
 		change func(*lived)
 		want   []string
@@ -121,20 +121,20 @@ func checkUpgradeWithALostPod(t *testing.T, got []string) {
 			restarts++
 		}
 	}
-	// The lost pod may come back as it was and be restarted, or be made anew at once: never may it be restarted twice.
+	// The lost pod may be recreated unchanged and then restarted, or be created with the change. It must not be restarted twice.
 	if back := slices.Contains(got, "create Pod/my-cluster-nodes-0"); !back || restarts > 3 || restarts < 2 {
 		t.Errorf("%d restarts, the lost pod came back: %v: %v", restarts, back, got)
 	}
 }
 
-// world gives the cluster a world in which something is wrong.
+// world gives the cluster a world with a failure.
 func (l *lived) world(change func(*KafkaWorld)) {
 	k := l.in.World.Kafka["my-cluster"]
 	change(&k)
 	l.in.World.Kafka["my-cluster"] = k
 }
 
-func TestWorlds(t *testing.T) {
+func TestMakeWithAWorld(t *testing.T) {
 	cases := map[string]struct {
 		world  func(*KafkaWorld)
 		end    string
@@ -186,7 +186,7 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-func TestAPodThatEndedIsTakenAwayAndMadeAnew(t *testing.T) {
+func TestMakeReplacesAPodThatEnded(t *testing.T) {
 	l := settled(t, "4.2.0")
 	for _, o := range l.in.Objects {
 		if pod, ok := o.(*corev1.Pod); ok && pod.Name == "my-cluster-nodes-1" {
@@ -204,7 +204,7 @@ func TestAPodThatEndedIsTakenAwayAndMadeAnew(t *testing.T) {
 	}
 }
 
-func TestWhatTheOperatorCannotDoIsTold(t *testing.T) {
+func TestMakeReportsWhatTheOperatorCannotDo(t *testing.T) {
 	l := settled(t, "4.2.0")
 	yes := true
 	for _, o := range l.in.Objects {

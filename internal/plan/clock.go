@@ -9,29 +9,29 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// virtual is a clock that moves when it is told to.
+// virtual is a clock that moves only when its time is set.
 type virtual struct{ now time.Time }
 
 func (v *virtual) Now() time.Time                  { return v.now }
 func (v *virtual) Since(t time.Time) time.Duration { return v.now.Sub(t) }
 
-// job is one thing to run again and again: a driver on one object.
+// job is one recurring task: a driver for one object.
 type job struct {
 	driver int
 	name   types.NamespacedName
 }
 
-// queue holds when each job is due.
+// queue holds the due time of each job.
 type queue struct{ due map[job]time.Time }
 
-// at makes the job due then, unless it is due earlier.
+// at enqueues the job for a time, unless it is already due earlier.
 func (q *queue) at(j job, at time.Time) {
 	if old, waits := q.due[j]; !waits || at.Before(old) {
 		q.due[j] = at
 	}
 }
 
-// pop takes the job that is due first. At the same time the order of drivers decides, then the name.
+// pop removes and returns the job that is due first. Jobs with equal times are ordered by driver, then by name.
 func (q *queue) pop() (job, time.Time, bool) {
 	if len(q.due) == 0 {
 		return job{}, time.Time{}, false

@@ -17,9 +17,9 @@ func lifecycleOf(t *testing.T, p *Plan, name string) *Lifecycle {
 	return &p.Objects[0].Lifecycles[i]
 }
 
-// A version change whose node in hand cannot start waits for it. What the person corrects must reach that node, although the
-// version that is wanted of it does not change.
-func TestACorrectionReachesTheNodeInHand(t *testing.T) {
+// A version change whose current node cannot start waits for that node. The user's correction must reach the node, although its
+// desired version does not change.
+func TestMakeAppliesACorrectionToTheNodeThatIsRestarted(t *testing.T) {
 	l := settled(t, "4.2.0")
 	l.want("4.3.1", "")
 	image := func(name kafkav1beta2.ImageReference) {
@@ -42,7 +42,7 @@ func TestACorrectionReachesTheNodeInHand(t *testing.T) {
 	}
 }
 
-// lowering is a cluster whose level was lowered, as a step down to 4.0.2 demands.
+// lowering is a cluster whose level was lowered, as a downgrade to 4.0.2 requires.
 const lowering = `
 apiVersion: detent.dev/v1alpha1
 kind: World
@@ -54,8 +54,8 @@ kafkaVersions:
 `
 
 // A downgrade that is refused because nodes never snapshot leaves the restarts to the roll, which brings the interval that the
-// refusal asks for.
-func TestSnapshotsAreTurnedOnDuringARefusal(t *testing.T) {
+// refusal requires.
+func TestMakeTurnsSnapshotsOnDuringARefusal(t *testing.T) {
 	l := newCluster(t, lowering)
 	l.want("4.1.2", "")
 	l.live()

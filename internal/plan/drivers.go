@@ -24,7 +24,7 @@ import (
 	"github.com/detent-dev/detent/simulator/store"
 )
 
-// The drivers, in the order in which they run at the same time: the world before those who look at it.
+// The drivers, in the order in which they run at equal times: the simulated world before its observers.
 const (
 	driveWorld = iota
 	driveKubelet
@@ -33,10 +33,10 @@ const (
 	driveKafka
 )
 
-// machine is the node that every pod is bound to.
+// machine is the name of the node that all pods are bound to.
 const machine = "simulated"
 
-// wake makes the jobs due that watch what was written.
+// wake enqueues the jobs of a driver that watch the written object.
 func (e *engine) wake(d int, w store.Write, at time.Time) {
 	name := client.ObjectKeyFromObject(w.Object)
 	switch d {
@@ -63,7 +63,7 @@ func (e *engine) wake(d int, w store.Write, at time.Time) {
 	}
 }
 
-// expectWorld makes the world due when something happens in it by itself.
+// expectWorld enqueues the next event of the simulated Kafka clusters.
 func (e *engine) expectWorld() {
 	for _, c := range e.world.Clusters() {
 		if at, ok := c.Kafka.NextEvent(); ok {
@@ -79,13 +79,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// happen lets the kubelets look at every program after something has happened to Kafka: now, and until a probe has noticed.
+// happen lets the kubelets probe every process after an event in Kafka, now and until a readiness probe has noticed it.
 func (e *engine) happen(context.Context, types.NamespacedName) (reconcile.Result, error) {
 	e.look()
 	return reconcile.Result{}, nil
 }
 
-// noticed is how long a readiness probe takes at most to say what has become of a program.
+// noticed is the maximum time until a readiness probe reports a change of a process.
 const noticed = 20 * time.Second
 
 func (e *engine) look() {
@@ -95,7 +95,7 @@ func (e *engine) look() {
 	})
 }
 
-// rollOut brings the rollout of a Deployment to its end.
+// rollOut completes the rollout of a Deployment.
 func (e *engine) rollOut(ctx context.Context, name types.NamespacedName) (reconcile.Result, error) {
 	d := &appsv1.Deployment{}
 	if err := e.client.Get(ctx, name, d); err != nil {
@@ -107,7 +107,7 @@ func (e *engine) rollOut(ctx context.Context, name types.NamespacedName) (reconc
 	return reconcile.Result{}, e.client.Status().Update(ctx, d)
 }
 
-// sync lets the kubelet move one pod on.
+// sync lets the kubelet advance one pod.
 func (e *engine) sync(ctx context.Context, name types.NamespacedName) (reconcile.Result, error) {
 	pod := &corev1.Pod{}
 	if err := e.client.Get(ctx, name, pod); apierrors.IsNotFound(err) {
@@ -134,7 +134,7 @@ func (e *engine) sync(ctx context.Context, name types.NamespacedName) (reconcile
 	return reconcile.Result{RequeueAfter: e.again(name, out.Next)}, nil
 }
 
-// again is when a pod is looked at next. A program that runs is looked at only while something happens to it.
+// again returns the delay until the next sync of a pod. A ready process is synced only while events may affect it.
 func (e *engine) again(name types.NamespacedName, next int64) time.Duration {
 	p, known := e.world.Pods().Find(name)
 	if next == 0 || known && p.Step == kubelet.Running && p.Ready && e.clock.now.After(e.watching) {
@@ -164,7 +164,7 @@ func (e *engine) apply(ctx context.Context, pod *corev1.Pod, out *kubelet.Outcom
 	return nil
 }
 
-// remove takes a pod away that has stopped.
+// remove deletes a pod that has stopped from the store.
 func (e *engine) remove(pod *corev1.Pod) error {
 	if err := e.store.Remove(pod); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (e *engine) remove(pod *corev1.Pod) error {
 	return nil
 }
 
-// thaw lets a pod go that was given in trouble, once somebody has removed it. Until then it stays as it was given.
+// thaw deletes a frozen pod once it has a deletion timestamp. Until then the pod keeps the state of the input.
 func (e *engine) thaw(pod *corev1.Pod) error {
 	if pod.DeletionTimestamp == nil {
 		return nil
@@ -182,13 +182,13 @@ func (e *engine) thaw(pod *corev1.Pod) error {
 	return e.remove(pod)
 }
 
-// connect finds the client of a cluster. It takes down what is asked of it.
+// connect returns a client of the simulated cluster that records writes.
 func (e *engine) connect(at kafka.Endpoint) (kafkaclient.Client, error) {
 	c := e.world.Cluster(at.Name)
 	return &taped{Client: simkafka.Memory{Cluster: c.Kafka}, engine: e, cluster: at.Name}, nil
 }
 
-// taped is a Kafka whose writes are taken down.
+// taped is a Kafka client that records its writes.
 type taped struct {
 	kafkaclient.Client
 	engine  *engine
@@ -220,7 +220,7 @@ func (t *taped) UnregisterBroker(ctx context.Context, id int32) error {
 	return err
 }
 
-// levelWord is the level as people ask for it.
+// levelWord formats a level in the form that users write.
 func levelWord(feature string, level int16) string {
 	if name, named := versions.MetadataName(level); named && feature == versions.FeatureMetadata {
 		return name
@@ -228,10 +228,10 @@ func levelWord(feature string, level int16) string {
 	return fmt.Sprint(level)
 }
 
-// kafkaDriver is the name of the driver whose evictions are restarts.
+// kafkaDriver is the name of the driver whose pod deletions are restarts.
 const kafkaDriver = "Kafka"
 
-// assemble makes the drivers: the controllers of the real operator, and the world that they see.
+// assemble creates the drivers: the controllers of the operator and the parts of the simulated world.
 func (e *engine) assemble(o Options) error {
 	e.collector = &kafka.Collector{
 		Table: e.in.Table, Observer: &kafka.Direct{Connect: e.connect}, Hosts: e.client,

@@ -17,27 +17,27 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// ending is how one object's plan comes to its end.
+// ending tracks whether the plan of one object has ended.
 type ending struct {
 	over bool
-	// stalledSince is when the object began to show as stalled; zero while it does not.
+	// stalledSince is when the object became stalled; zero while it is not.
 	stalledSince time.Time
-	// holds are the places in which a lifecycle came to hold: in one of them twice means that it goes round for ever.
+	// holds are the situations in which a lifecycle entered a hold state. The same situation twice means an endless loop.
 	holds map[string]mark
-	// cut is set when it goes round: what came after it is the same again.
+	// cut is set in an endless loop: everything recorded after it is a repetition.
 	cut *mark
-	// seen is how many transitions were looked at.
+	// seen is the number of transitions that have been examined.
 	seen int
 }
 
-// mark is a point in what was taken down of an object.
+// mark is a position in the record of an object.
 type mark struct {
 	steps   map[string]int
 	effects int
 	status  *kafkav1beta2.Kafka
 }
 
-// over says whether nothing more can come of any object before the next job is due.
+// over reports whether nothing more can happen to any object before the next job is due.
 func (e *engine) over(next time.Time) bool {
 	done := true
 	for _, k := range e.kafkas() {
@@ -55,7 +55,7 @@ func (e *engine) over(next time.Time) bool {
 	return done
 }
 
-// sleeps says until when an object need not be looked at: a planned pause lasts until then, and nothing else is under way.
+// sleeps returns the end of a planned pause, and whether the object needs no reconcile until then.
 func (e *engine) sleeps(j job, at time.Time) (until time.Time, sleeps bool) {
 	if j.driver != driveKafka || at.Sub(e.changed) < quiet {
 		return until, false
@@ -92,7 +92,7 @@ func (e *engine) ended(k *kafkav1beta2.Kafka, end *ending, next time.Time) bool 
 	return rests && !ahead.After(e.clock.now)
 }
 
-// stalls says whether every lifecycle that is under way waits in vain, or cannot go on.
+// stalls reports whether every active lifecycle has passed its deadline or its limit of transitions, or has a defect.
 func (e *engine) stalls(k *kafkav1beta2.Kafka) bool {
 	if c := meta.FindStatusCondition(k.Status.Conditions, lifecycle.Stalled); c != nil && c.Status == metav1.ConditionTrue && c.Reason == "Defect" {
 		return true
@@ -115,7 +115,7 @@ func atRest(s machines.GraphState) bool {
 	return s.Kind == string(states.Rest) || s.Kind == string(states.Hold)
 }
 
-// resting says whether every lifecycle has come to rest or holds, and until when a planned pause lasts.
+// resting reports whether every lifecycle is at rest or on hold, and returns the end of the last planned pause.
 func (e *engine) resting(k *kafkav1beta2.Kafka) (rests bool, ahead time.Time) {
 	for i := range k.Status.Lifecycles {
 		l := &k.Status.Lifecycles[i]
@@ -137,7 +137,7 @@ func (e *engine) held(k *kafkav1beta2.Kafka) bool {
 	})
 }
 
-// state of the machine that a lifecycle is in.
+// state returns the state of the machine that the entry is in.
 func (e *engine) state(l *lifecyclev1.Lifecycle) (machines.GraphState, bool) {
 	for _, s := range e.graphOf(l).States {
 		if s.Name == l.State {
@@ -152,8 +152,8 @@ func (e *engine) graphOf(l *lifecyclev1.Lifecycle) machines.Graph {
 	return e.graphs[name]
 }
 
-// goesRound says whether a lifecycle came to hold in the same place again although nothing new was done in between: it asks
-// again and gets the same answer for ever.
+// goesRound reports whether a lifecycle has entered a hold state in the same situation again. The operator would then repeat the
+// same steps forever.
 func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
 	t := e.tape.tracks[client.ObjectKeyFromObject(k)]
 	steps := 0
@@ -193,7 +193,7 @@ func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
 	return false
 }
 
-// paused says whether a person has paused the object.
+// paused reports whether a user has paused the object.
 func paused(k *kafkav1beta2.Kafka) bool {
 	return k.Annotations[lifecycle.PauseAnnotation] == "true" || k.Annotations[lifecycle.StrimziPauseAnnotation] == "true"
 }

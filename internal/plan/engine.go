@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	// latency is how long a change takes to be seen by those who watch for it.
+	// latency is the delay between a write and its watch event.
 	latency = 100 * time.Millisecond
-	// quiet is how long nothing must happen for the end: longer than any poll, back-off or pause on the way.
+	// quiet is how long nothing may happen until the plan ends. It is longer than any poll interval, back-off or pause in between.
 	quiet = 30 * time.Second
-	// stuck is how long a lifecycle is given that shows as stalled.
+	// stuck is how long a stalled lifecycle may remain stalled before the plan ends.
 	stuck = 10 * time.Minute
-	// mostJobs bounds a plan; none takes nearly as many.
+	// mostJobs limits a plan; it is far above what any plan needs.
 	mostJobs = 400_000
 )
 
-// driver runs one kind of job, as a controller of the real operator or as a part of the simulated world.
+// driver runs one kind of job: a controller of the operator, or a part of the simulated world.
 type driver struct {
 	name string
-	// operator says that its writes are the operator's.
+	// operator is true if the driver's writes are the operator's.
 	operator bool
 	run      func(ctx context.Context, name types.NamespacedName) (reconcile.Result, error)
 }
 
-// engine runs the operator's own code against a simulated world until nothing more happens.
+// engine runs the operator's own code in a simulated world until nothing more happens.
 type engine struct {
 	in      Input
 	begin   time.Time
@@ -52,29 +52,29 @@ type engine struct {
 	graphs  map[string]machines.Graph
 	tape    *recorder
 	ends    map[types.NamespacedName]*ending
-	// changed is when anything last changed.
+	// changed is the time of the last change.
 	changed time.Time
-	// watching is until when programs that run are looked at.
+	// watching is the time until which running processes are synced.
 	watching time.Time
-	// frozen are pods that were given in trouble: nothing becomes of them by itself.
+	// frozen are pods that were not healthy in the input. They keep their state until they are deleted.
 	frozen    map[types.UID]bool
 	failures  map[job]failure
 	collector *kafka.Collector
-	// taken are the assumptions, by Kafka.
+	// taken are the assumptions for each Kafka.
 	taken map[types.NamespacedName]*assumptions
 }
 
-// Options of the operator that the plan is of.
+// Options of the operator whose actions the plan predicts.
 type Options struct {
 	// OperatorVersion is shown in status.operatorLastSuccessfulVersion.
 	OperatorVersion string
-	// Finalizing is who raises the metadata version.
+	// Finalizing determines who raises the metadata version.
 	Finalizing kafka.Finalizing
-	// Journal takes down the decisions of the simulated operator; optional.
+	// Journal records the decisions of the simulated operator. Optional; default: none.
 	Journal lifecycle.Journal
 }
 
-// Make plans what will happen to the objects of the input. It applies nothing and calls nobody.
+// Make predicts what will happen to the objects of the input. It applies nothing and contacts no other system.
 func Make(ctx context.Context, in Input, o Options) (*Plan, error) {
 	ctx = log.IntoContext(ctx, logr.Discard())
 	e, err := newEngine(ctx, in, o)
@@ -116,16 +116,16 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 	return e, e.populate(ctx)
 }
 
-// kindOf an object, as people write it.
+// kindOf returns the kind of an object.
 func (e *engine) kindOf(o client.Object) string {
 	gvk, err := e.client.GroupVersionKindFor(o)
-	if err != nil { // every object of the store has a kind
+	if err != nil { // every object of the store has a kind in the scheme
 		return fmt.Sprintf("%T", o)
 	}
 	return gvk.Kind
 }
 
-// run takes the job that is due next, until every object has come to its end.
+// run executes jobs in the order of their due times until the plan of every object has ended.
 func (e *engine) run(ctx context.Context) error {
 	for range mostJobs {
 		next, at, ok := e.queue.pop()
@@ -150,14 +150,14 @@ func (e *engine) run(ctx context.Context) error {
 		mostJobs, e.clock.now.Sub(e.begin))
 }
 
-// advance moves the time of everything.
+// advance moves the clock, the store and the simulated world to a time.
 func (e *engine) advance(at time.Time) {
 	e.clock.now = at
 	e.store.SetTime(at)
 	e.world.Tick(e.world.Timeline.Milliseconds(at))
 }
 
-// do runs one job and makes it due again when it wants.
+// do runs one job and requeues it as its result requests.
 func (e *engine) do(ctx context.Context, j job) error {
 	d := &e.drivers[j.driver]
 	e.tape.actor = actor{operator: d.operator, name: d.name}
@@ -178,7 +178,7 @@ func (e *engine) do(ctx context.Context, j job) error {
 	return nil
 }
 
-// failed makes a job due again that could not be done, as the operator's work queue does: soon, then later and later.
+// failed requeues a failed job with exponential back-off, as the operator's work queue does.
 func (e *engine) failed(j job, err error) {
 	f := e.failures[j]
 	f.times++
@@ -187,13 +187,13 @@ func (e *engine) failed(j job, err error) {
 	e.queue.at(j, e.clock.now.Add(states.Backoff{}.After(f.times)))
 }
 
-// failure of a job, again and again.
+// failure is the number of consecutive failures of a job and the last error.
 type failure struct {
 	times int
 	last  string
 }
 
-// written wakes everybody who watches, and takes down what was done.
+// written enqueues the jobs that watch the object, and records the write.
 func (e *engine) written(w store.Write) {
 	e.changed = e.clock.now
 	e.tape.written(w, e.clock.now)
@@ -203,7 +203,7 @@ func (e *engine) written(w store.Write) {
 	}
 }
 
-// kafkas lists the Kafka resources by name.
+// kafkas lists the Kafka resources, sorted by name.
 func (e *engine) kafkas() []*kafkav1beta2.Kafka {
 	var out []*kafkav1beta2.Kafka
 	e.store.Objects(kafkav1beta2.GroupVersion().WithKind(kafkav1beta2.KindKafka), func(o client.Object) {

@@ -11,10 +11,10 @@ import (
 	"github.com/detent-dev/detent/internal/manifests"
 )
 
-// finding is one thing that is wrong with the input.
+// finding is one error in the input.
 type finding struct {
 	source manifests.Source
-	// of is the resource, in words.
+	// of is the kind and the name of the resource.
 	of      string
 	field   string
 	problem string
@@ -31,7 +31,7 @@ func (f finding) String() string {
 	return text + ": " + f.problem
 }
 
-// InputError is everything that is wrong with the input: a line for each finding, with file, document and field.
+// InputError lists all errors in the input: one line for each finding, with file, document and field.
 type InputError struct{ findings []finding }
 
 func (e *InputError) Error() string {
@@ -42,10 +42,10 @@ func (e *InputError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted are the keys of a map, in order.
+// sorted returns the keys of a map in order.
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// few lists at most five names.
+// few lists at most five names and the number of the others.
 func few(names []string) string {
 	const most = 5
 	switch {
@@ -64,7 +64,7 @@ var (
 	}
 )
 
-// typeFinding words a failure to decode a resource without the names of Go.
+// typeFinding describes a decoding error without the names of Go types.
 func typeFinding(m manifests.Manifest, err error) finding {
 	f := finding{source: m.Source, of: describe(m), problem: err.Error()}
 	found := typeMismatch.FindStringSubmatch(err.Error())
@@ -83,12 +83,12 @@ func typeFinding(m manifests.Manifest, err error) finding {
 	return f
 }
 
-// describe names a resource.
+// describe returns kind and name of a resource.
 func describe(m manifests.Manifest) string {
 	return strings.TrimSpace(m.Object.GetKind() + " " + m.Object.GetName())
 }
 
-// AsInputError returns the findings that the error stands for, if it does.
+// AsInputError returns the InputError in the error's chain, if there is one.
 func AsInputError(err error) (*InputError, bool) {
 	var found *InputError
 	return found, errors.As(err, &found)

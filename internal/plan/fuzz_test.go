@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/internal/plan"
 )
 
-// A plan is made of files that anybody wrote: what cannot be planned is an error in words, and what can comes to an end.
+// A plan is made from arbitrary files: input that cannot be planned gives an error, and every other plan ends.
 func FuzzPlan(f *testing.F) {
 	for _, file := range []string{"snapshot-wait.yaml"} {
 		content, err := os.ReadFile("testdata/cases/" + file)

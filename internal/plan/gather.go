@@ -15,7 +15,7 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// plan is what was taken down, put in order.
+// plan assembles the plan from the records.
 func (e *engine) plan() (*Plan, error) {
 	p := &Plan{}
 	for _, in := range e.in.Objects {
@@ -67,7 +67,7 @@ func (e *engine) object(name types.NamespacedName) (Object, error) {
 	return o, err
 }
 
-// problems are the failures that last, of the object and of what belongs to it.
+// problems are the persistent failures of the object and of the pod sets that belong to it.
 func (e *engine) problems(name types.NamespacedName) []string {
 	var out []string
 	for j, f := range e.failures {
@@ -84,7 +84,7 @@ func (e *engine) problems(name types.NamespacedName) []string {
 	return out
 }
 
-// belongs says whether a StrimziPodSet is one of the Kafka's.
+// belongs reports whether a StrimziPodSet belongs to the Kafka.
 func (e *engine) belongs(set, kafka types.NamespacedName) bool {
 	belongs := false
 	e.store.Objects(corev1beta2.GroupVersion().WithKind("StrimziPodSet"), func(o client.Object) {
@@ -95,7 +95,7 @@ func (e *engine) belongs(set, kafka types.NamespacedName) bool {
 	return belongs
 }
 
-// lifecycle is the way of one entry. planned says that if it holds, then as asked.
+// lifecycle returns the result of one lifecycle. planned is false if it is on hold for another reason than a planned pause.
 func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) (l Lifecycle, planned bool) {
 	entry := &k.Status.Lifecycles[i]
 	state, _ := e.state(entry)
@@ -136,7 +136,7 @@ func withResult(l Lifecycle, r Result) Lifecycle {
 	return l
 }
 
-// writes are the objects that the operator wrote, as they are at the end.
+// writes are the objects that the operator wrote, with their final content.
 func (e *engine) writes(t *track) ([]Write, error) {
 	var out []Write
 	for _, w := range t.touched {
@@ -182,7 +182,7 @@ func (e *engine) apiVersion(o client.Object) string {
 	return gvk.GroupVersion().String()
 }
 
-// bare drops what only this run of the simulated world has given to an object, and what a Secret keeps.
+// bare removes fields that are specific to this simulation, and the contents of Secrets.
 func bare(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation"} {
@@ -205,7 +205,7 @@ func bare(object map[string]any) {
 	}
 }
 
-// plainOf is the value as JSON has it, with its fields in order.
+// plainOf converts a value to its JSON form with sorted fields.
 func plainOf(value any) (any, error) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatSecretsHoldIsNotShown(t *testing.T) {
+func TestPlanHidesTheContentsOfSecrets(t *testing.T) {
 	secret := map[string]any{
 		"kind": "Secret", "metadata": map[string]any{"name": "ca", "uid": "x", "resourceVersion": "7", "ownerReferences": []any{map[string]any{"name": "a", "uid": "y"}}},
 		"data": map[string]any{"key": "c2VjcmV0"}, "stringData": map[string]any{"word": "secret"}, "status": map[string]any{},
@@ -23,7 +23,7 @@ func TestWhatSecretsHoldIsNotShown(t *testing.T) {
 	}
 }
 
-func TestWritesHoldTheContentAtTheEnd(t *testing.T) {
+func TestPlanWritesHoldTheFinalContent(t *testing.T) {
 	l := newCluster(t, known)
 	l.want("4.2.0", "")
 	p := l.live()
@@ -47,7 +47,7 @@ func TestWritesHoldTheContentAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestOffsetsAreWholeSeconds(t *testing.T) {
+func TestOffsetStringIsInWholeSeconds(t *testing.T) {
 	for text, want := range map[string]string{`"95s"`: "", `"0s"`: "", `"1m"`: "is not a number of seconds", `"x"`: "is not a number of seconds"} {
 		var o Offset
 		err := json.Unmarshal([]byte(text), &o)
@@ -61,7 +61,7 @@ func TestOffsetsAreWholeSeconds(t *testing.T) {
 	}
 }
 
-func TestTheWorstResultWins(t *testing.T) {
+func TestPlanResultIsTheWorst(t *testing.T) {
 	one := func(r Result, planned bool) Object {
 		return Object{Planned: planned, Lifecycles: []Lifecycle{{Result: Rests}, {Result: r}}}
 	}

@@ -24,8 +24,8 @@ import (
 
 type need = transitions.Need
 
-// live lets the processes start when they did, from disks that are formatted for the first time, and those end that do not run
-// any more.
+// live simulates the past: the processes start at their start times, on disks that are formatted for the first time, and the
+// processes that do not run any more end.
 func (b *background) live(ctx context.Context, ran []process) error {
 	past := store.New(b.client.Scheme(), b.begin)
 	now := &b.engine.world.Pods().Delays
@@ -58,7 +58,7 @@ func (b *background) live(ctx context.Context, ran []process) error {
 	return nil
 }
 
-// settle lets some time pass in which the kubelets look at the pods, but never more than there is.
+// settle lets the kubelets sync the pods for some time, but not beyond the beginning of the plan.
 func (b *background) settle(ctx context.Context, past *store.Store, pods []*corev1.Pod, during time.Duration) error {
 	const looks = 12
 	w := b.engine.world
@@ -75,7 +75,8 @@ func (b *background) settle(ctx context.Context, past *store.Store, pods []*core
 	return nil
 }
 
-// release makes the cluster know the release, whatever it is: one that no table lists has all levels that the listed ones have.
+// release adds a version to the versions that the simulated cluster supports. A version that is missing in the table gets the
+// feature levels of the closest row, and every finalized level.
 func (b *background) release(version string) {
 	c := b.world.Kafka
 	if slices.ContainsFunc(c.Binaries, func(k kafka.Binary) bool { return k.Version == version }) {
@@ -105,7 +106,8 @@ func (b *background) release(version string) {
 	b.assume(b.name, "Kafka %s, which the version table does not have, runs what %s does, and every level that is finalized", version, row.Number())
 }
 
-// incarnate is the node's pod as it is rendered, under the UID of the one that runs, in a past in which its disks may be formatted.
+// incarnate returns the node's pod as rendered, with the UID of the existing pod, and stores its ConfigMap and a record that
+// permits formatting in the simulated past.
 func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, error) {
 	entry, err := b.rendered.Entry(p.id, p.version)
 	if err != nil {
@@ -121,7 +123,7 @@ func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, erro
 	}
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
-			list[i].Image = "any" // whatever it was, it could be pulled then
+			list[i].Image = "any" // the image is irrelevant: the simulated past can pull any image
 		}
 	}
 	config, err := b.rendered.ConfigMap(p.id)
@@ -148,7 +150,8 @@ func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, erro
 
 var snapshotLine = regexp.MustCompile(`(?m)^metadata\.log\.max\.snapshot\.interval\.ms=.*$`)
 
-// interval of the process's snapshots, in milliseconds: as its pod says, else Kafka's default.
+// interval returns the interval of the process's snapshots in milliseconds: from the pod's annotation, else from the record, else
+// Kafka's default.
 func (b *background) interval(p *process) string {
 	if p.pod != nil {
 		if said := p.pod.Annotations[labels.SnapshotInterval]; said != "" {

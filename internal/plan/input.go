@@ -26,23 +26,23 @@ import (
 	"github.com/detent-dev/detent/internal/manifests"
 )
 
-// Input is what a plan is made from: resources that passed what an API server would ask of them, and the world behind them.
+// Input is the validated input of a plan: resources that an API server would accept, and the World behind them.
 type Input struct {
-	// Objects typed, in the storage version of their kind, each in a namespace.
+	// Objects are typed, in the storage version of their kind, and each has a namespace.
 	Objects []client.Object
-	// World as the document says; Told is whether there was one.
+	// World is the content of the World document; Told is false if there is none.
 	World World
 	Told  bool
 	// Table of the versions of Kafka: the World's, or the built-in one.
 	Table *versions.Table
-	// Notes say what of the input was not used, and why.
+	// Notes list the parts of the input that were not used, and why.
 	Notes []string
 }
 
-// defaultNamespace is taken for what names none, as kubectl does.
+// defaultNamespace is the namespace of resources that name none, as in kubectl.
 const defaultNamespace = "default"
 
-// NewScheme is the kinds that a plan knows.
+// NewScheme returns a scheme with the kinds that a plan supports.
 func NewScheme() (*k8sruntime.Scheme, error) {
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{clientscheme.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme} {
@@ -53,8 +53,8 @@ func NewScheme() (*k8sruntime.Scheme, error) {
 	return scheme, nil
 }
 
-// Read takes resources for an input. Resources of the operator's own kinds are held against their schemas, as strictly as
-// kubectl apply does; other kinds are taken if they can be read. The error is an *InputError with every finding.
+// Read converts resources to an Input. It validates resources of the operator's own kinds against their schemas, as strictly as
+// kubectl apply does. Other kinds only have to be decodable. An invalid input gives an *InputError with every finding.
 func Read(ctx context.Context, all []manifests.Manifest) (Input, error) {
 	definitions, err := crds.Definitions()
 	if err != nil {
@@ -75,7 +75,7 @@ func Read(ctx context.Context, all []manifests.Manifest) (Input, error) {
 	return r.finish()
 }
 
-// identity of an object, whatever version of its kind it was written in.
+// identity identifies an object independently of the version of its kind.
 type identity struct {
 	schema.GroupKind
 	namespace, name string
@@ -110,7 +110,7 @@ func (r *reader) read(ctx context.Context, m manifests.Manifest) {
 	}
 }
 
-// ours says whether the kind is one that Detent defines, in whatever version.
+// ours reports whether Detent defines the kind in any version.
 func (r *reader) ours(kind schema.GroupKind) bool { return len(r.served(kind)) > 0 }
 
 func (r *reader) served(kind schema.GroupKind) []string {
@@ -134,7 +134,7 @@ func (r *reader) readWorld(m manifests.Manifest) {
 	r.findings = append(r.findings, findings...)
 }
 
-// readOurs takes a resource of a kind that has a schema.
+// readOurs reads a resource of a kind with a schema.
 func (r *reader) readOurs(ctx context.Context, m manifests.Manifest) {
 	gvk := m.Object.GroupVersionKind()
 	if !r.schemas.Knows(gvk) {
@@ -164,7 +164,7 @@ func (r *reader) note(m manifests.Manifest, notes ...string) {
 	}
 }
 
-// foreignStatus drops conditions that another operator wrote in a form of its own, which has no reason.
+// foreignStatus removes conditions without a reason or a message, which another operator wrote, and returns a note about them.
 func foreignStatus(object *unstructured.Unstructured) []string {
 	conditions, found, err := unstructured.NestedSlice(object.Object, "status", "conditions")
 	if err != nil || !found {
@@ -183,14 +183,14 @@ func foreignStatus(object *unstructured.Unstructured) []string {
 	return []string{fmt.Sprintf("%d of %d conditions are not used: they have no reason or no message", len(conditions)-len(kept), len(conditions))}
 }
 
-// readOther takes a resource of Kubernetes' own kinds. Fields that this build does not know are let pass.
+// readOther reads a resource of a built-in Kubernetes kind. It accepts fields that this build does not know.
 func (r *reader) readOther(m manifests.Manifest) {
 	object := m.Object.DeepCopy()
 	if name, _, err := unstructured.NestedString(object.Object, "metadata", "name"); err == nil && name == "" {
 		r.fail(m, "metadata.name", "is missing")
 		return
 	} else if err != nil {
-		r.keep(m, object) // which says what it is instead
+		r.keep(m, object) // keep reports the wrong type
 		return
 	}
 	for _, message := range validation.NameIsDNSSubdomain(object.GetName(), false) {
@@ -199,7 +199,7 @@ func (r *reader) readOther(m manifests.Manifest) {
 	r.keep(m, object)
 }
 
-// keep decodes the resource into its type and puts it among the objects, once.
+// keep decodes the resource into its type and adds it to the objects. A duplicate is an error.
 func (r *reader) keep(m manifests.Manifest, object *unstructured.Unstructured) {
 	gvk := object.GroupVersionKind()
 	empty, err := r.scheme.New(gvk)
@@ -226,14 +226,14 @@ func (r *reader) keep(m manifests.Manifest, object *unstructured.Unstructured) {
 	}
 	id := identity{gvk.GroupKind(), typed.GetNamespace(), typed.GetName()}
 	if first, twice := r.seen[id]; twice {
-		r.fail(m, "metadata.name", "the same object stands in %s: leave one of them out", first)
+		r.fail(m, "metadata.name", "the same object is also in %s: leave one of them out", first)
 		return
 	}
 	r.seen[id] = m.Source
 	r.in.Objects = append(r.in.Objects, typed)
 }
 
-// clusterWide says which kinds that matter here have no namespace.
+// clusterWide reports whether a kind is cluster-scoped.
 func clusterWide(kind schema.GroupKind) bool {
 	switch kind.Kind {
 	case "Namespace", "Node", "PersistentVolume", "StorageClass", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "CustomResourceDefinition":
@@ -261,12 +261,12 @@ func (r *reader) finish() (Input, error) {
 		return Input{}, &InputError{findings: r.findings}
 	}
 	if len(names) == 0 {
-		return Input{}, errors.New("the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and whatever else belongs to it")
+		return Input{}, errors.New("the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and the other objects that belong to it")
 	}
 	return r.in, nil
 }
 
-// table takes the World's versions, else the built-in ones.
+// table uses the versions of the World document, else the built-in table.
 func (r *reader) table() error {
 	if r.in.World.KafkaVersions == nil {
 		table, err := versions.Embedded()

@@ -42,7 +42,7 @@ func read(content string) (plan.Input, error) {
 	return plan.Read(context.Background(), found)
 }
 
-func TestWhatIsWrongWithTheInputIsSaid(t *testing.T) {
+func TestReadReportsEveryFinding(t *testing.T) {
 	replace := func(text, old, with string) string {
 		t.Helper()
 		if !strings.Contains(text, old) {
@@ -52,7 +52,7 @@ func TestWhatIsWrongWithTheInputIsSaid(t *testing.T) {
 	}
 	cases := map[string]struct{ content, want string }{
 		"nothing with a lifecycle": {
-			pool, "the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and whatever else belongs to it",
+			pool, "the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and the other objects that belong to it",
 		},
 		"a field that is none": {
 			documents(pool, replace(cluster, "listeners:", "listenrs: [], listeners:")),
@@ -80,7 +80,7 @@ func TestWhatIsWrongWithTheInputIsSaid(t *testing.T) {
 		},
 		"the same object twice, in two versions": {
 			documents(cluster, replace(cluster, "strimzi.io/v1", "strimzi.io/v1beta2")),
-			"in.yaml, document 2 (Kafka my-cluster): metadata.name: the same object stands in in.yaml, document 1: leave one of them out",
+			"in.yaml, document 2 (Kafka my-cluster): metadata.name: the same object is also in in.yaml, document 1: leave one of them out",
 		},
 		"a pod that cannot be read": {
 			documents(cluster, "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: {name: kafka}}"),
@@ -167,7 +167,7 @@ in.yaml, document 2 (World): kafkaVersions: no row is the default: write "defaul
 	}
 }
 
-func TestWhatIsTaken(t *testing.T) {
+func TestReadAccepts(t *testing.T) {
 	cases := map[string]struct {
 		content string
 		objects []string
@@ -216,7 +216,7 @@ func TestWhatIsTaken(t *testing.T) {
 	}
 }
 
-func TestAWorldReplacesTheTableOfVersions(t *testing.T) {
+func TestReadTakesTheTableOfVersionsFromTheWorld(t *testing.T) {
 	in, err := read(documents(cluster, world(`
 kafkaVersions:
 - {version: 4.0.0, metadata: 4.0-IV3, supported: true}

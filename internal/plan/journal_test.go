@@ -18,7 +18,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// journalOf is what the operator decides on the input of a file.
+// journalOf returns the decisions of the operator on the input of a file.
 func journalOf(t *testing.T, file string) (*bytes.Buffer, *versions.Table) {
 	t.Helper()
 	found, err := manifests.Read([]string{file}, nil)
@@ -39,8 +39,8 @@ func journalOf(t *testing.T, file string) (*bytes.Buffer, *versions.Table) {
 	return lines, in.Table
 }
 
-// TestDecisionsAreReplayed: what the controllers of Kafka decide in some situations is decided anew as it was, from the journal alone.
-func TestDecisionsAreReplayed(t *testing.T) {
+// TestJournalReplaysDecisions: a replay of the journal of the Kafka controllers gives the same decisions.
+func TestJournalReplaysDecisions(t *testing.T) {
 	for _, name := range []string{"upgrade", "downgrade", "downgrade-refused", "fresh-install", "bad-image", "in-progress", "isr-at-risk"} {
 		t.Run(name, func(t *testing.T) {
 			lines, table := journalOf(t, filepath.Join("testdata/cases", name+".yaml"))
@@ -59,8 +59,8 @@ func TestDecisionsAreReplayed(t *testing.T) {
 	}
 }
 
-// TestAChangedGuardIsReported: a build that takes a node for in sync as soon as it is ready would go on where this one waits.
-func TestAChangedGuardIsReported(t *testing.T) {
+// TestJournalReportsAChangedGuard: a build that treats every ready node as in sync would continue where this one waits.
+func TestJournalReportsAChangedGuard(t *testing.T) {
 	lines, table := journalOf(t, filepath.Join("testdata/cases", "upgrade.yaml"))
 	machine, err := machines.Compile(kafkaversion.Definition())
 	if err != nil {

@@ -18,7 +18,7 @@ func remembered(t *testing.T, version, metadata string) *lived {
 	return l
 }
 
-func TestAClusterOfWhichOnlyTheStatusIsLeft(t *testing.T) {
+func TestMakeOfAClusterWithNothingButAStatus(t *testing.T) {
 	for name, tc := range map[string]struct {
 		version, metadata string // as the status has them
 		wanted            string
@@ -42,9 +42,9 @@ func TestAClusterOfWhichOnlyTheStatusIsLeft(t *testing.T) {
 	}
 }
 
-// A metadata version in the status that names no known level says nothing about the level: the plan neither reads it as another
-// one nor lets a downgrade go ahead on it.
-func TestAMetadataVersionThatNamesNoKnownLevel(t *testing.T) {
+// If the metadata version in the status is the name of no known level, the level is unknown: the plan neither takes it for another
+// level nor permits a downgrade.
+func TestMakeOfAnUnknownMetadataVersion(t *testing.T) {
 	for name, tc := range map[string]struct {
 		recorded string
 		end      string

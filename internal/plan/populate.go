@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// usual is how long a process has run of which the input does not say since when: longer than anything waits for by default.
+	// usual is the assumed running time of a process without a start time. It exceeds the default of every wait.
 	usual = 3 * time.Hour
-	// before is how long the world exists before its first process starts.
+	// before is how long the simulated world exists before its first process starts.
 	before = 10 * time.Minute
 )
 
-// populate puts the objects into the store and brings the world behind them to where they say it is.
+// populate adds the objects to the store and brings the simulated world to the state that they describe.
 func (e *engine) populate(ctx context.Context) error {
 	for _, o := range e.inOrder() {
 		if err := e.put(o); err != nil {
@@ -36,7 +36,7 @@ func (e *engine) populate(ctx context.Context) error {
 	for _, k := range e.kafkas() {
 		b := &background{engine: e, kafka: k, name: client.ObjectKeyFromObject(k)}
 		if err := b.bring(ctx); err != nil {
-			return fmt.Errorf("bringing the world of Kafka %s about: %w", b.name, err)
+			return fmt.Errorf("simulating the past of Kafka %s: %w", b.name, err)
 		}
 	}
 	e.advance(e.begin)
@@ -45,7 +45,7 @@ func (e *engine) populate(ctx context.Context) error {
 	return nil
 }
 
-// inOrder are the objects by kind and name: a plan does not depend on the order of the input.
+// inOrder returns the objects sorted by kind and name, so that a plan does not depend on the order of the input.
 func (e *engine) inOrder() []client.Object {
 	all := slices.Clone(e.in.Objects)
 	slices.SortFunc(all, func(a, b client.Object) int {
@@ -54,7 +54,7 @@ func (e *engine) inOrder() []client.Object {
 	return all
 }
 
-// put stores an object as if it had been there before the plan.
+// put stores an object as if it had existed before the plan.
 func (e *engine) put(o client.Object) error {
 	if k, ok := o.(*kafkav1beta2.Kafka); ok {
 		if k.UID == "" {
@@ -73,7 +73,8 @@ func (e *engine) put(o client.Object) error {
 	return nil
 }
 
-// uidOf a Kafka whose manifest has none: that by which what it owns knows it, else one that follows from its name.
+// uidOf returns the UID of a Kafka whose manifest has none, from the owner references of its children, else an empty UID: the
+// store then derives one from the name.
 func (e *engine) uidOf(k *kafkav1beta2.Kafka) types.UID {
 	for _, o := range e.in.Objects {
 		for _, owner := range o.GetOwnerReferences() {
@@ -85,7 +86,7 @@ func (e *engine) uidOf(k *kafkav1beta2.Kafka) types.UID {
 	return ""
 }
 
-// oldest is when the first process of all started.
+// oldest returns the start time of the first process.
 func (e *engine) oldest() time.Time {
 	first := e.begin.Add(-usual)
 	for _, o := range e.in.Objects {
@@ -98,7 +99,7 @@ func (e *engine) oldest() time.Time {
 	return first
 }
 
-// startedAt is since when the container of Kafka runs; zero if it does not, or if the pod does not say.
+// startedAt returns the start time of the Kafka container, or zero if it does not run or the status lacks it.
 func startedAt(pod *corev1.Pod) time.Time {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == "kafka" && c.State.Running != nil {
@@ -108,7 +109,7 @@ func startedAt(pod *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// start makes everybody look for the first time.
+// start enqueues the first job for every object.
 func (e *engine) start() {
 	e.watching = e.begin.Add(noticed)
 	for _, k := range e.kafkas() {
@@ -124,12 +125,12 @@ func (e *engine) start() {
 	e.expectWorld()
 }
 
-// assume takes down what was taken for granted.
+// assume records an assumption.
 func (e *engine) assume(of types.NamespacedName, format string, args ...any) {
 	e.takenOf(of).add("", fmt.Sprintf(format, args...))
 }
 
-// assumeOf takes down what was taken for granted of one object of many: the sentence is the same for all and says how they are.
+// assumeOf records an assumption about one object. Objects with the same sentence share one assumption.
 func (e *engine) assumeOf(of types.NamespacedName, sentence, object string) {
 	e.takenOf(of).add(object, sentence)
 }
@@ -141,7 +142,7 @@ func (e *engine) takenOf(of types.NamespacedName) *assumptions {
 	return e.taken[of]
 }
 
-// byStart sorts processes by the time of their start, then by id.
+// byStart sorts processes by start time, then by id.
 func byStart(list []process) {
 	slices.SortFunc(list, func(a, b process) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
 }

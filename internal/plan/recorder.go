@@ -17,13 +17,13 @@ import (
 	"github.com/detent-dev/detent/simulator/store"
 )
 
-// actor is who writes at the moment.
+// actor is the driver that is currently writing.
 type actor struct {
 	operator bool
 	name     string
 }
 
-// recorder takes down what the operator does, by the object whose lifecycle causes it.
+// recorder records the operator's actions, by the object whose lifecycle causes them.
 type recorder struct {
 	begin  time.Time
 	table  *versions.Table
@@ -31,11 +31,11 @@ type recorder struct {
 	kindOf func(client.Object) string
 	actor  actor
 	tracks map[types.NamespacedName]*track
-	// turn counts everything that was taken down.
+	// turn numbers everything that was recorded.
 	turn int
 }
 
-// track is what was taken down of one object.
+// track is the record of one object.
 type track struct {
 	object   types.NamespacedName
 	before   lifecyclev1.Status
@@ -46,18 +46,18 @@ type track struct {
 	effects  []Effect
 	// touched are the objects that the operator wrote, in order.
 	touched []touched
-	// restarting are pods that were evicted and are still to come back.
+	// restarting are pods that were deleted for a restart and have not been recreated.
 	restarting map[string]bool
 }
 
-// touched names an object that was written.
+// touched identifies an object that was written.
 type touched struct{ kind, namespace, name string }
 
 func newRecorder(begin time.Time, table *versions.Table, graphs map[string]machines.Graph, kindOf func(client.Object) string) *recorder {
 	return &recorder{begin: begin, table: table, graphs: graphs, kindOf: kindOf, tracks: map[types.NamespacedName]*track{}}
 }
 
-// follow begins to take down what becomes of an object.
+// follow starts the record of an object.
 func (r *recorder) follow(k *kafkav1beta2.Kafka) {
 	name := client.ObjectKeyFromObject(k)
 	t := &track{
@@ -73,7 +73,7 @@ func (r *recorder) follow(k *kafkav1beta2.Kafka) {
 	r.tracks[name] = t
 }
 
-// trackOf is the track of the Kafka that an object is, or belongs to; nil for none.
+// trackOf returns the record of the Kafka that the object is or belongs to, or nil.
 func (r *recorder) trackOf(o client.Object) *track {
 	if k, ok := o.(*kafkav1beta2.Kafka); ok {
 		return r.tracks[client.ObjectKeyFromObject(k)]
@@ -83,7 +83,7 @@ func (r *recorder) trackOf(o client.Object) *track {
 
 const clusterLabel = "strimzi.io/cluster"
 
-// written takes down a write to the store.
+// written records a write to the store.
 func (r *recorder) written(w store.Write, now time.Time) {
 	t := r.trackOf(w.Object)
 	switch {
@@ -99,7 +99,7 @@ func (r *recorder) written(w store.Write, now time.Time) {
 	}
 }
 
-// pod takes down what is done to pods: a restart is one effect, however many writes it takes.
+// pod records writes of pods. A restart is one effect, although it takes several writes.
 func (r *recorder) pod(t *track, w store.Write, now time.Time) {
 	name := w.Object.GetName()
 	pod, _ := w.Object.(*corev1.Pod)
@@ -131,7 +131,7 @@ func (r *recorder) object(t *track, w store.Write, now time.Time) {
 	r.effect(t, Kubernetes, w.Verb, kind+"/"+seen.name, now)
 }
 
-// update tells of an object once: that it was created says already that it is written, and its content is told at the end.
+// update records the first update of an object. A create effect covers later updates, and the plan shows the final content.
 func (r *recorder) update(t *track, target string, now time.Time) {
 	told := slices.ContainsFunc(t.effects, func(e Effect) bool {
 		return e.System == Kubernetes && e.Target == target && (e.Verb == VerbCreate || e.Verb == VerbUpdate)
@@ -143,13 +143,13 @@ func (r *recorder) update(t *track, target string, now time.Time) {
 
 func (r *recorder) at(now time.Time) Offset { return Offset(now.Sub(r.begin).Truncate(time.Second)) }
 
-// effect takes down one effect.
+// effect records one effect.
 func (r *recorder) effect(t *track, system System, verb, target string, now time.Time) {
 	r.turn++
 	t.effects = append(t.effects, Effect{System: system, Verb: verb, Target: target, At: r.at(now), turn: r.turn})
 }
 
-// moved takes down the transitions by which the status has changed. A pass commits at most one of each lifecycle.
+// moved records the transitions between two statuses. A reconcile commits at most one for each lifecycle.
 func (r *recorder) moved(t *track, after *lifecyclev1.Status, now time.Time) {
 	for i := range after.Lifecycles {
 		entry := &after.Lifecycles[i]
@@ -160,7 +160,7 @@ func (r *recorder) moved(t *track, after *lifecyclev1.Status, now time.Time) {
 		last := entry.History[len(entry.History)-1]
 		r.attempt(t, before, entry)
 		if before == nil && last.From == "" {
-			// Where the lifecycle is found to stand is where it starts.
+			// The inferred state is the start of the lifecycle.
 			t.started[entry.Name], t.found[entry.Name] = last.To, true
 			continue
 		}
@@ -182,7 +182,7 @@ func (r *recorder) oneWay(machine string, t lifecyclev1.Transition) bool {
 	return false
 }
 
-// attempt takes down an attempt that was begun.
+// attempt records the start of an attempt.
 func (r *recorder) attempt(t *track, before, after *lifecyclev1.Lifecycle) {
 	if after.Attempt == nil || before != nil && machines.SameAttempt(before.Attempt, after.Attempt) {
 		return

@@ -12,20 +12,20 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// Result is how a plan ends.
+// Result is the outcome of a plan.
 type Result string
 
-// The results, the worst last. A plan is as bad as its worst lifecycle.
+// The results, from best to worst. The result of a plan is that of its worst lifecycle.
 const (
-	// Rests: every lifecycle comes to rest, and everything that is declared is in place.
+	// Rests: every lifecycle comes to rest, and everything that the spec declares is in place.
 	Rests Result = "rests"
-	// Holds: a lifecycle waits for a person, because the change was refused or because the pause was asked for.
+	// Holds: a lifecycle waits for a user, because a change was refused or because a pause was requested.
 	Holds Result = "holds"
-	// Stalls: a lifecycle waits for something that does not come.
+	// Stalls: a lifecycle waits for something that does not happen.
 	Stalls Result = "stalls"
 )
 
-// rank orders results from good to bad.
+// rank orders the results from best to worst.
 func (r Result) rank() int {
 	switch r {
 	case Rests:
@@ -37,56 +37,56 @@ func (r Result) rank() int {
 	}
 }
 
-// Plan is what will happen. Its JSON form is stable: fields are added, never renamed or removed, and the same input gives the
-// same bytes.
+// Plan predicts what will happen. Its JSON form is stable: fields are added, never renamed or removed, and equal input gives
+// equal bytes.
 type Plan struct {
 	Result Result `json:"result"`
-	// Planned says of Holds that nobody refused anything: the pauses were asked for.
+	// Planned is true if the result is Holds only because of requested pauses.
 	Planned bool `json:"planned,omitempty"`
-	// Objects that lifecycles drive, in the order of the input.
+	// Objects with lifecycles, in the order of the input.
 	Objects []Object `json:"objects"`
 }
 
-// Object is one resource and what becomes of it.
+// Object is the plan of one resource.
 type Object struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Result and Planned of this object alone.
+	// Result and Planned of this object.
 	Result     Result      `json:"result"`
 	Planned    bool        `json:"planned,omitempty"`
 	Lifecycles []Lifecycle `json:"lifecycles"`
-	// Effects on the world, in order.
+	// Effects on other systems, in order.
 	Effects []Effect `json:"effects"`
-	// Writes are the objects that the operator writes, with their content at the end. Pods are left out: a StrimziPodSet
-	// holds them whole. Contents of Secrets are not shown.
+	// Writes are the objects that the operator writes, with their final content. Pods are left out because a StrimziPodSet
+	// contains them. The contents of Secrets are not shown.
 	Writes []Write `json:"writes"`
-	// Assumptions are the objects and the answers that the input did not have, and what was taken in their place.
+	// Assumptions are the objects and answers that were missing in the input, and what was assumed instead.
 	Assumptions []string `json:"assumptions"`
-	// Problems are what the operator cannot do, and tries again for ever.
+	// Problems are the actions that fail and are retried forever.
 	Problems []string `json:"problems,omitempty"`
-	// Conditions and Status of the resource at the end. Times in them are those of the simulated clock.
+	// Conditions and Status of the resource at the end. Their times are those of the simulated clock.
 	Conditions []metav1.Condition `json:"conditions"`
 	Status     any                `json:"status"`
-	// paused by a person.
+	// paused is true if a user has paused the object.
 	paused bool
 }
 
-// Lifecycle is the way of one machine.
+// Lifecycle is the plan of one machine.
 type Lifecycle struct {
 	Name    string `json:"name"`
 	Machine string `json:"machine"`
-	// Start is the state in which the lifecycle is, or is found by observation if the status does not say; End the last one.
+	// Start is the state at the beginning, inferred by observation if the status has none. End is the last state.
 	Start  string `json:"start"`
 	End    string `json:"end"`
 	Result Result `json:"result"`
-	// Attempt is the first one that is begun in this plan, or else the one that is under way; Attempts are all of them.
+	// Attempt is the first attempt that starts in this plan, else the one in progress. Attempts are all that start.
 	Attempt  *Attempt  `json:"attempt,omitempty"`
 	Attempts []Attempt `json:"attempts,omitempty"`
 	Path     []Step    `json:"path"`
-	// WaitingFor is what holds the lifecycle back at the end.
+	// WaitingFor is what blocks the lifecycle at the end.
 	WaitingFor []lifecyclev1.WaitingFor `json:"waitingFor"`
-	// Deadline is when the wait at the end shows as stalled, if it has one.
+	// Deadline is when the final wait becomes stalled, if it has a deadline.
 	Deadline *Offset `json:"deadline,omitempty"`
 }
 
@@ -94,7 +94,7 @@ type Lifecycle struct {
 type Attempt struct {
 	ID   string `json:"id,omitempty"`
 	From string `json:"from"`
-	// FromKnown says whether the version table has it.
+	// FromKnown reports whether the version table contains From.
 	FromKnown bool   `json:"fromKnown"`
 	To        string `json:"to"`
 }
@@ -106,11 +106,11 @@ type Step struct {
 	To     string `json:"to"`
 	OneWay bool   `json:"oneWay"`
 	At     Offset `json:"at"`
-	// turn puts steps and effects of the same second in order.
+	// turn orders steps and effects of the same second.
 	turn int
 }
 
-// System that an effect is on.
+// System that an effect changes.
 type System string
 
 // The systems.
@@ -129,11 +129,11 @@ const (
 	VerbUnregister     = "unregister-broker"
 )
 
-// Effect is one thing that is done.
+// Effect is one change of a system.
 type Effect struct {
 	System System `json:"system"`
 	Verb   string `json:"verb"`
-	// Target: the name of a pod that is restarted, Kind/name of any other Kubernetes object, feature=level, a broker's id.
+	// Target is the name of a restarted pod, Kind/name of any other Kubernetes object, feature=level, or the id of a broker.
 	Target string `json:"target"`
 	At     Offset `json:"at"`
 	turn   int
@@ -146,18 +146,18 @@ type Write struct {
 	Content any    `json:"content"`
 }
 
-// Offset is a time since the beginning of the plan, written in whole seconds: "95s". It is an estimate.
+// Offset is the time since the beginning of the plan, written in whole seconds: "95s". It is an estimate.
 type Offset time.Duration
 
-// String writes it in whole seconds.
+// String formats the offset in whole seconds.
 func (o Offset) String() string {
 	return fmt.Sprintf("%ds", int64(time.Duration(o)/time.Second))
 }
 
-// MarshalText writes it as String does.
+// MarshalText encodes the offset as String does.
 func (o Offset) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText decodes what MarshalText encodes.
 func (o *Offset) UnmarshalText(text []byte) error {
 	d, err := time.ParseDuration(string(text))
 	if err != nil || !strings.HasSuffix(string(text), "s") {
@@ -167,7 +167,7 @@ func (o *Offset) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// JSON writes the plan, indented and with a final line end.
+// JSON encodes the plan, indented and with a final newline.
 func (p *Plan) JSON() ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -179,7 +179,7 @@ func (p *Plan) JSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// complete writes absent lists as empty ones.
+// complete replaces nil lists by empty ones.
 func (p *Plan) complete() *Plan {
 	c := *p
 	c.Objects = make([]Object, len(p.Objects))
@@ -199,10 +199,10 @@ func (p *Plan) complete() *Plan {
 	return &c
 }
 
-// list is a copy that is empty and not nil without elements.
+// list returns a copy that is never nil.
 func list[T any](of []T) []T { return append([]T{}, of...) }
 
-// settle gives every object its result from its lifecycles', and the plan its own from the objects'.
+// settle computes the results of the objects from their lifecycles, and the result of the plan from the objects.
 func (p *Plan) settle() {
 	p.Result, p.Planned = Rests, false
 	refused := false
@@ -232,7 +232,7 @@ func worse(a, b Result) Result {
 	return a
 }
 
-// ExitCode is how the command ends: 0 if everything comes to rest, 2 if something holds or stalls.
+// ExitCode is the exit code of the command: 0 if everything comes to rest, 2 if something holds or stalls.
 func (p *Plan) ExitCode() int {
 	if p.Result == Rests {
 		return 0

@@ -23,7 +23,7 @@ import (
 type lived struct {
 	t  *testing.T
 	in Input
-	// lives counts the plans that came true.
+	// lives counts the plans.
 	lives int
 }
 
@@ -40,7 +40,7 @@ func newCluster(t *testing.T, content string) *lived {
 	return &lived{t: t, in: in}
 }
 
-// live plans, and lets it come true.
+// live plans, and makes the end of the plan the next input.
 func (l *lived) live() *Plan {
 	l.t.Helper()
 	ctx := context.Background()
@@ -165,7 +165,7 @@ kafkaVersions:
 ` + threeNodes + `    config: {default.replication.factor: 3, min.insync.replicas: 2}
 `
 
-func TestSequencesOfChanges(t *testing.T) {
+func TestMakeOfSequencesOfChanges(t *testing.T) {
 	type step struct {
 		name string
 		do   func(*lived)
@@ -255,8 +255,8 @@ func askedOf(p *Plan) []string {
 	return out
 }
 
-// What came to rest stays at rest: a plan of the end of a plan has nothing to do.
-func TestAPlanOfTheEndOfAPlanIsEmpty(t *testing.T) {
+// A cluster at rest stays at rest: a plan of the end of a plan has nothing to do.
+func TestMakeOfTheEndOfAPlanIsEmpty(t *testing.T) {
 	l := newCluster(t, known)
 	l.want("4.2.0", "")
 	l.live()
@@ -274,7 +274,7 @@ func TestAPlanOfTheEndOfAPlanIsEmpty(t *testing.T) {
 }
 
 // Controllers that lose their log with their pod are waited for until they have it again.
-func TestUpgradeOfEphemeralStorage(t *testing.T) {
+func TestMakeUpgradesEphemeralStorage(t *testing.T) {
 	l := newCluster(t, strings.Replace(known, "type: persistent-claim, size: 10Gi", "type: ephemeral", 1))
 	l.want("4.2.0", "")
 	l.live()

@@ -10,23 +10,23 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// TextOptions shape the text form.
+// TextOptions control the text form.
 type TextOptions struct {
-	// Width is the number of columns that no line passes if its words allow; 0 is 80, and below 60 counts as 60.
+	// Width is the maximum number of columns, except for longer words. 0 means 80; the minimum is 60.
 	Width int
-	// ASCII writes without characters beyond ASCII, as far as they are the plan's own.
+	// ASCII replaces the non-ASCII characters of the plan's own text.
 	ASCII bool
 }
 
 const (
 	textWidth = 80
 	leastText = 60
-	// timeColumn and stateColumn are how wide times and the names of states are.
+	// timeColumn and stateColumn are the widths of times and of state names.
 	timeColumn  = 9
 	stateColumn = 24
 )
 
-// Text writes the plan for people: what happens when, what cannot be undone, what it ends with, and what was taken for granted.
+// Text formats the plan for users: what happens when, what cannot be undone, the outcome, and the assumptions.
 func (p *Plan) Text(o TextOptions) string {
 	if o.Width <= 0 {
 		o.Width = textWidth
@@ -50,7 +50,7 @@ type text struct {
 	ascii bool
 }
 
-// say is a text as it is shown. It is asked before anything is measured.
+// say converts a text for display. It must precede any measurement of the text.
 func (t *text) say(s string) string {
 	if t.ascii {
 		return asciiForms.Replace(s)
@@ -60,7 +60,7 @@ func (t *text) say(s string) string {
 
 func (t *text) line(s string) { t.lines = append(t.lines, strings.TrimRight(t.say(s), " ")) }
 
-// both writes one text at the left and one at the right end of a line, or on two lines.
+// both writes one text left-aligned and one right-aligned, on one line or on two.
 func (t *text) both(left, right string) {
 	left, right = t.say(left), t.say(right)
 	room := t.width - columns(left) - columns(right)
@@ -72,12 +72,12 @@ func (t *text) both(left, right string) {
 	t.line(left + strings.Repeat(" ", room) + right)
 }
 
-// prose writes words between the indent and the width.
+// prose wraps words between the indent and the width.
 func (t *text) prose(indent, words string) {
 	t.hanging(indent, strings.Repeat(" ", columns(indent)), words)
 }
 
-// hanging writes words with one indent for the first line and another for the rest.
+// hanging wraps words with one indent for the first line and another for the rest.
 func (t *text) hanging(first, rest, words string) {
 	line, empty := t.say(first), true
 	for word := range strings.FieldsSeq(t.say(words)) {
@@ -109,7 +109,7 @@ func (t *text) object(o *Object) {
 	t.assumptions(o)
 }
 
-// outcome says in one line where a lifecycle goes.
+// outcome writes the outcome of a lifecycle in one line.
 func (t *text) outcome(o *Object, l *Lifecycle) {
 	way := ""
 	if a := l.Attempt; a != nil {
@@ -143,7 +143,7 @@ func (l *Lifecycle) outcome(planned bool) string {
 	return "rests in " + l.End + took
 }
 
-// words write a time for people: 95s, 4m10s, 1h5m.
+// words formats a time for users: 95s, 4m10s, 1h5m.
 func (o Offset) words() string {
 	d := time.Duration(o).Truncate(time.Second)
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
@@ -162,7 +162,7 @@ func (o Offset) words() string {
 	return fmt.Sprintf("%ds", int(d.Seconds()))
 }
 
-// end says what the lifecycles wait for, and the conditions that a person has to know of.
+// end writes what the lifecycles wait for, and the conditions that need the user's attention.
 func (t *text) end(o *Object) {
 	waits := false
 	for i := range o.Lifecycles {
@@ -199,7 +199,7 @@ func (t *text) problems(all []string) {
 	}
 }
 
-// conditions that are not as they should be. Those that only repeat what a lifecycle waits for are named alone.
+// conditions writes the conditions that need attention. Of those that only repeat what a lifecycle waits for it writes the name.
 func (t *text) conditions(all []metav1.Condition, told bool) {
 	var names, lines []string
 	for _, c := range all {
@@ -226,10 +226,10 @@ func (t *text) conditions(all []metav1.Condition, told bool) {
 	}
 }
 
-// repeats are conditions whose messages say what lifecycles wait for.
+// repeats are conditions whose messages repeat what lifecycles wait for.
 var repeats = map[string]bool{lifecycle.Ready: true, lifecycle.Reconciling: true, lifecycle.Stalled: true, "VersionSettled": true}
 
-// asItShould says whether the condition needs no attention.
+// asItShould reports whether the condition needs no attention.
 func asItShould(c *metav1.Condition) bool {
 	good := metav1.ConditionTrue
 	switch c.Type {
@@ -250,7 +250,7 @@ func (t *text) assumptions(o *Object) {
 	}
 }
 
-// times says where the times are from, if there are any.
+// times explains the source of the times, if the text contains any.
 func (t *text) times(p *Plan) {
 	for i := range p.Objects {
 		if len(p.Objects[i].Effects) > 0 || moves(p.Objects[i].Lifecycles) {
@@ -270,8 +270,8 @@ func moves(lifecycles []Lifecycle) bool {
 	return false
 }
 
-// columns that a text takes.
+// columns is the width of a text.
 func columns(s string) int { return len([]rune(s)) }
 
-// clockWords say where the times of a plan are from.
+// clockWords explain the source of the times in a plan.
 const clockWords = "Times are estimates: they are those of a simulated cluster with quick pods and little data, not of yours."

@@ -72,7 +72,7 @@ func refusedPlan() *Plan {
 	}}}
 }
 
-func TestText(t *testing.T) {
+func TestPlanText(t *testing.T) {
 	cases := map[string]struct {
 		plan    *Plan
 		options TextOptions
@@ -102,7 +102,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// golden holds the text against a file, or writes the file when UPDATE is set.
+// golden compares the text with a file, or writes the file if UPDATE is set.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if os.Getenv("UPDATE") != "" {

@@ -11,13 +11,13 @@ import (
 type moment struct {
 	at   Offset
 	turn int
-	// lifecycle and step of a transition; step is nil for effects.
+	// lifecycle and step of a transition. step is nil for effects.
 	lifecycle string
 	step      *Step
 	effects   []Effect
 }
 
-// timeline writes transitions and effects in the order in which they happen.
+// timeline writes transitions and effects in chronological order.
 func (t *text) timeline(o *Object) {
 	moments := momentsOf(o)
 	if len(moments) == 0 {
@@ -42,7 +42,7 @@ func (t *text) timeline(o *Object) {
 	}
 }
 
-// momentsOf merges paths and effects in the order in which they happened.
+// momentsOf merges transitions and effects in chronological order.
 func momentsOf(o *Object) []moment {
 	var all []moment
 	for i := range o.Lifecycles {
@@ -66,7 +66,7 @@ func momentsOf(o *Object) []moment {
 	return all
 }
 
-// sameKind says whether two effects are told in one line.
+// sameKind reports whether two effects share one line.
 func sameKind(a, b Effect) bool {
 	return a.System == b.System && a.Verb == b.Verb && a.Verb != VerbRestartPod && a.System == Kubernetes && kindOf(a) == kindOf(b)
 }
@@ -76,7 +76,7 @@ func kindOf(e Effect) string {
 	return kind
 }
 
-// rounds finds how many moments make a round that is followed by the same again, and how often it is there in all.
+// rounds returns the number of moments in a loop that starts here, and how often it is repeated in total. times is 1 without a loop.
 func rounds(all []moment) (size, times int) {
 	if all[0].step == nil {
 		return 0, 1
@@ -96,7 +96,7 @@ func rounds(all []moment) (size, times int) {
 	return 0, 1
 }
 
-// closes says whether a round ends in the state that it began in.
+// closes reports whether a sequence ends in the state in which it began.
 func closes(round []moment) bool {
 	first := round[0].step
 	for _, m := range slices.Backward(round) {
@@ -129,7 +129,7 @@ func (t *text) round(round []moment, named bool) {
 	}
 }
 
-// again writes every further round as what is done in it.
+// again writes the repetitions of a loop, only with their effects.
 func (t *text) again(rest []moment, size int) {
 	t.line(strings.Repeat(" ", timeColumn+2) + fmt.Sprintf("and the same %s:", times(len(rest)/size)))
 	for i := range rest {
@@ -162,7 +162,7 @@ func (t *text) moment(m *moment, named bool) {
 	t.line(fmt.Sprintf("%*s  %-*s %s", timeColumn, m.at.words(), stateColumn, s.To, event))
 }
 
-// door marks the step after which there is no way back.
+// door marks the transition after which there is no way back.
 func (t *text) door() {
 	const sign = " one-way: what follows cannot be undone "
 	side := (t.width - columns(sign)) / 2
@@ -174,7 +174,7 @@ func (t *text) effects(m *moment) {
 	t.hanging(at+"    ▸ ", strings.Repeat(" ", timeColumn+6), effectWords(m.effects))
 }
 
-// effectWords say what is done, for people.
+// effectWords describes effects for users.
 func effectWords(list []Effect) string {
 	e := list[0]
 	switch e.Verb {
@@ -201,7 +201,7 @@ func effectWords(list []Effect) string {
 	return fmt.Sprintf("%s %d %s: %s", e.Verb, len(list), plural(kind), few(names))
 }
 
-// plural of a kind, as Kubernetes forms it.
+// plural returns the plural of a kind by the rules of Kubernetes.
 func plural(kind string) string {
 	switch {
 	case strings.HasSuffix(kind, "y"):

@@ -9,17 +9,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// epoch is when a plan begins whose input tells no time.
+// epoch is the beginning of a plan whose input contains no time.
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// past are the fields that tell when something happened. Deadlines lie ahead and are none.
+// past are the fields with times of past events. Deadlines are in the future and not among them.
 var past = map[string]bool{
 	"creationTimestamp": true, "lastTransitionTime": true, "lastProbeTime": true, "startTime": true, "startedAt": true, "finishedAt": true,
 	"enteredAt": true, "since": true, "at": true, "loweredAt": true,
 }
 
-// newest is the last time that the objects tell of: there the plan goes on. The wall clock has no part in a plan, so that the
-// same input gives the same one tomorrow.
+// newest returns the latest time in the objects, which is the beginning of the plan. A plan does not use the wall clock, so that
+// equal input gives an equal plan at any time.
 func newest(objects []client.Object) (time.Time, error) {
 	last := time.Time{}
 	for _, o := range objects {
@@ -43,7 +43,7 @@ func newest(objects []client.Object) (time.Time, error) {
 	return last.UTC().Truncate(time.Second), nil
 }
 
-// visit tells of every text below a value, with the name of its field.
+// visit calls tell for every text in a value, with the name of its field.
 func visit(field string, value any, tell func(field, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -56,7 +56,7 @@ func visit(field string, value any, tell func(field, value string)) {
 		}
 	case string:
 		tell(field, v)
-		var inside any // records keep what they remember as JSON in text
+		var inside any // records store their content as JSON in a text field
 		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inside) == nil {
 			visit(field, inside, tell)
 		}

@@ -10,7 +10,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// guarded asks for clients to be kept out, as nobody does yet.
+// guarded requests access control, which is not implemented.
 func (l *lived) guarded() {
 	l.kafka().Spec.Kafka.Authorization = &kafkav1beta2.Opaque{}
 	l.kafka().Generation++
@@ -20,9 +20,9 @@ func restartsOrPods(p *Plan) []string {
 	return slices.DeleteFunc(does(p), func(e string) bool { return !strings.HasPrefix(e, "restart-pod ") && !strings.Contains(e, " Pod/") })
 }
 
-// A cluster that asks to be guarded would run open: no node is started or restarted for it, and the reason is in the status.
-// What runs is neither taken down nor left lost.
-func TestNoNodeIsStartedUnguarded(t *testing.T) {
+// A cluster that requests access control would run without it: no node is started or restarted for it, and the status has the
+// reason. Running nodes are not stopped, and lost pods are recreated.
+func TestMakeStartsNoNodeUnguarded(t *testing.T) {
 	for name, tc := range map[string]struct {
 		cluster func(*testing.T) *lived
 		change  func(*lived)

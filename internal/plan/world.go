@@ -13,63 +13,63 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// APIVersion and KindWorld are what a World document carries.
+// APIVersion and KindWorld identify a World document.
 const (
 	APIVersion = "detent.dev/v1alpha1"
 	KindWorld  = "World"
 )
 
-// World is what the systems behind the resources would answer. What it leaves out is healthy and agrees with the objects.
+// World describes what the systems behind the resources would answer. What it omits is healthy and consistent with the objects.
 type World struct {
 	metav1.TypeMeta `json:",inline"`
-	// Metadata may name the document; nothing reads it.
+	// Metadata may name the document; it is not used.
 	Metadata metav1.ObjectMeta `json:"metadata,omitzero"`
-	// KafkaVersions replaces the built-in table of versions, row by row as in its file.
+	// KafkaVersions replaces the built-in table of versions. It has the format of the rows of the table's file.
 	KafkaVersions []map[string]any `json:"kafkaVersions,omitempty"`
-	// Kafka by the name of the Kafka resource.
+	// Kafka clusters by the name of the Kafka resource.
 	Kafka      map[string]KafkaWorld   `json:"kafka,omitempty"`
 	Kubernetes KubernetesWorld         `json:"kubernetes,omitzero"`
 	Connect    map[string]ConnectWorld `json:"connect,omitempty"`
 	Ceph       map[string]CephWorld    `json:"ceph,omitempty"`
 }
 
-// KafkaWorld is one Kafka cluster as it would answer.
+// KafkaWorld describes the answers of one Kafka cluster.
 type KafkaWorld struct {
-	// MetadataVersion that is finalized, such as 4.0-IV3.
+	// MetadataVersion is the finalized metadata.version, such as 4.0-IV3.
 	MetadataVersion string `json:"metadataVersion,omitempty"`
-	// RegisteredBrokers by id, those included that have no pod any more.
+	// RegisteredBrokers are the ids of registered brokers, including brokers without a pod.
 	RegisteredBrokers []int32 `json:"registeredBrokers,omitempty"`
-	// Replicas counts partition replicas that a broker still holds, by its id.
+	// Replicas is the number of partition replicas that a broker still holds, by its id.
 	Replicas map[string]int32 `json:"replicas,omitempty"`
 	Refuse   Refusals         `json:"refuse,omitzero"`
-	// Unreachable cuts the whole cluster off from the operator.
+	// Unreachable makes every request to the cluster fail.
 	Unreachable bool `json:"unreachable,omitempty"`
-	// OutOfSync are the replicas that stay out of the ISR, broker ids by partition: topic-index.
+	// OutOfSync are the replicas that stay out of the ISR: broker ids by partition, which is written as topic-index.
 	OutOfSync map[string][]int32 `json:"outOfSync,omitempty"`
-	// Lag is how many milliseconds a controller stays behind the leader, by its id.
+	// Lag is how many milliseconds a controller is behind the leader, by its id.
 	Lag map[string]int64 `json:"lag,omitempty"`
-	// Features that are finalized besides metadata.version.
+	// Features that are finalized in addition to metadata.version.
 	Features map[string]int16 `json:"features,omitempty"`
-	// LogHolds are the levels that a node's log still replays besides the finalized ones, by node id and feature.
+	// LogHolds are the levels that a node's log still replays in addition to the finalized ones, by node id and feature.
 	LogHolds map[string]map[string]Level `json:"logHolds,omitempty"`
 	// Fenced are registered brokers without a live session.
 	Fenced []int32 `json:"fenced,omitempty"`
 }
 
-// Refusals are requests that Kafka refuses, in the form "ERROR_CODE: its words".
+// Refusals are requests that Kafka rejects, in the form "ERROR_CODE: message".
 type Refusals struct {
 	UpdateFeatures string `json:"updateFeatures,omitempty"`
 	// UnregisterBroker by broker id.
 	UnregisterBroker map[string]string `json:"unregisterBroker,omitempty"`
 }
 
-// KubernetesWorld is what goes wrong in Kubernetes.
+// KubernetesWorld describes failures in Kubernetes.
 type KubernetesWorld struct {
-	// BadImages cannot be pulled.
+	// BadImages are images that cannot be pulled.
 	BadImages []string `json:"badImages,omitempty"`
 }
 
-// ConnectWorld is one Connect cluster as it would answer. Nothing runs on it yet.
+// ConnectWorld describes the answers of one Connect cluster. It is not used yet.
 type ConnectWorld struct {
 	Connectors    map[string]ConnectorWorld  `json:"connectors,omitempty"`
 	SilentWorkers map[string]metav1.Duration `json:"silentWorkers,omitempty"`
@@ -88,7 +88,7 @@ type ConnectRefusal struct {
 	Message string `json:"message,omitempty"`
 }
 
-// CephWorld is one Ceph cluster as it would answer. Nothing runs on it yet.
+// CephWorld describes the answers of one Ceph cluster. It is not used yet.
 type CephWorld struct {
 	Health        string              `json:"health,omitempty"`
 	Checks        map[string]any      `json:"checks,omitempty"`
@@ -100,11 +100,11 @@ type CephWorld struct {
 type Level struct {
 	Number int16
 	Name   string
-	// invalid is what was written in place of either.
+	// invalid is the text that is neither a number nor a name.
 	invalid string
 }
 
-// UnmarshalJSON reads a number or a name. What is neither is told by whoever uses the level, who knows where it stands.
+// UnmarshalJSON decodes a number or a name. Any other value gives an error only in the method of, whose caller can name the field.
 func (l *Level) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '"' {
 		return json.Unmarshal(text, &l.Name)
@@ -117,7 +117,7 @@ func (l *Level) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// of the feature; a name means a level of metadata.version.
+// of returns the level of the feature. Only metadata.version has named levels.
 func (l Level) of(feature string) (int16, error) {
 	switch {
 	case l.invalid != "":
@@ -143,7 +143,7 @@ func metadataLevel(name string) (int16, error) {
 	return level, nil
 }
 
-// check says what in the document makes no sense, beside these Kafka clusters.
+// check validates the document against the names of the Kafka resources in the input.
 func (w *World) check(kafkas []string) []problem {
 	var out []problem
 	for _, name := range sorted(w.Kafka) {
@@ -166,7 +166,7 @@ func (w *World) check(kafkas []string) []problem {
 	return append(out, c.problems...)
 }
 
-// problem is one field that makes no sense.
+// problem is one invalid field.
 type problem struct{ field, text string }
 
 type checker struct {
@@ -276,7 +276,7 @@ func nodeID(text string) (int32, error) {
 	return int32(id), nil
 }
 
-// partition reads topic-index.
+// partition parses topic-index.
 func partition(name string) (topic string, index int32, err error) {
 	at := strings.LastIndex(name, "-")
 	if at > 0 {
@@ -288,7 +288,7 @@ func partition(name string) (topic string, index int32, err error) {
 	return "", 0, fmt.Errorf("%q is not a partition: write topic-index, such as orders-7", name)
 }
 
-// refusal reads "ERROR_CODE: its words".
+// refusal parses "ERROR_CODE: message".
 func refusal(text string) (code int16, message string, err error) {
 	name, message, _ := strings.Cut(text, ":")
 	code, known := kafka.CodeByName(strings.TrimSpace(name))

@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/internal/manifests"
 )
 
-// worldReader reads a World document, strictly, and says of everything that is wrong where it stands.
+// worldReader decodes a World document strictly and records the path of every error.
 type worldReader struct {
 	manifest manifests.Manifest
 	findings []finding
@@ -27,11 +27,11 @@ func decodeWorld(m manifests.Manifest) (World, []finding) {
 	return w, r.findings
 }
 
-// entries reads a section whose fields are names that the reader cannot know, and takes it away.
+// entries decodes a section whose keys are arbitrary names, and removes the section from the document.
 func entries[T any](r *worldReader, document map[string]any, section string) map[string]T {
 	content, ok := document[section].(map[string]any)
 	if !ok {
-		return nil // absent, or the wrong type, which the rest of the document tells
+		return nil // absent, or of the wrong type, which decoding the rest of the document reports
 	}
 	delete(document, section)
 	out := make(map[string]T, len(content))
