@@ -10,25 +10,25 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Start is the time at which every row is decided, for facts that carry times.
+// Start is the time at which every row is evaluated, for facts that contain times.
 var Start = time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 
-// Clock is a time that only a test moves. It is not safe for concurrent use.
+// Clock is a clock that only the test moves. It is not safe for concurrent use.
 type Clock struct{ now time.Time }
 
-// NewClock starts at Start.
+// NewClock returns a clock at Start.
 func NewClock() *Clock { return &Clock{now: Start} }
 
-// Now is the time of the clock.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time { return c.now }
 
-// Step moves the clock on and returns its new time.
+// Step advances the clock and returns its new time.
 func (c *Clock) Step(d time.Duration) time.Time {
 	c.now = c.now.Add(d)
 	return c.now
 }
 
-// Attempt makes an attempt towards the target, with the id that the framework would give it.
+// Attempt returns an attempt towards the target, with the id that the framework computes.
 func Attempt(uid, lifecycle, target string, started time.Time) *lifecyclev1.Attempt {
 	return &lifecyclev1.Attempt{
 		ID: machines.AttemptID(uid, lifecycle, target, started), To: target, StartedAt: metav1.NewTime(started),
@@ -38,7 +38,7 @@ func Attempt(uid, lifecycle, target string, started time.Time) *lifecyclev1.Atte
 // EntryBuilder builds an entry of status.lifecycles.
 type EntryBuilder struct{ entry lifecyclev1.Lifecycle }
 
-// Entry begins an entry that entered its state at Start.
+// Entry starts an entry that entered its state at Start.
 func Entry(lifecycle, state string) *EntryBuilder {
 	return &EntryBuilder{entry: lifecyclev1.Lifecycle{Name: lifecycle, State: state, EnteredAt: metav1.NewTime(Start)}}
 }
@@ -55,13 +55,13 @@ func (b *EntryBuilder) Attempt(attempt *lifecyclev1.Attempt) *EntryBuilder {
 	return b
 }
 
-// Memo sets the coded memo.
+// Memo sets the encoded data.
 func (b *EntryBuilder) Memo(coded map[string]string) *EntryBuilder {
 	b.entry.Memo = maps.Clone(coded)
 	return b
 }
 
-// Progress sets what the attempt has done.
+// Progress sets the progress of the attempt.
 func (b *EntryBuilder) Progress(done, total int32, unit string) *EntryBuilder {
 	b.entry.Progress = &lifecyclev1.Progress{Done: done, Total: total, Unit: unit}
 	return b
@@ -74,11 +74,11 @@ func (b *EntryBuilder) Deadline(at time.Time) *EntryBuilder {
 	return b
 }
 
-// Edges sets how many transitions were taken since the last progress.
+// Edges sets the number of transitions since the last progress.
 func (b *EntryBuilder) Edges(n int32) *EntryBuilder {
 	b.entry.Edges = n
 	return b
 }
 
-// Obj is the entry.
+// Obj returns a copy of the entry.
 func (b *EntryBuilder) Obj() *lifecyclev1.Lifecycle { return b.entry.DeepCopy() }

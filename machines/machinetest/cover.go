@@ -10,11 +10,11 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// cover finds out what the rows cover and which mutants they would notice.
+// cover determines which items the rows cover and which mutants they detect.
 func (x *examination[F, M, E]) cover() {
 	x.meet()
 	mutants := x.mutants()
-	without := map[string]*mutant[F, M, E]{} // by edge: the machine that does not have it
+	without := map[string]*mutant[F, M, E]{} // by edge: the machine without it
 	var unnoticed []*mutant[F, M, E]
 	for i := range mutants {
 		m := &mutants[i]
@@ -35,7 +35,8 @@ func (x *examination[F, M, E]) cover() {
 	}
 }
 
-// complain reports a mutant that no row notices, unless it cannot be told from the machine or its edge has no row at all.
+// complain reports a mutant that no row detects, unless no facts of the table distinguish it from the machine or its edge has
+// no row.
 func (x *examination[F, M, E]) complain(m *mutant[F, M, E]) {
 	hint, found := x.candidate(m)
 	if m.possible != nil && !found {
@@ -50,7 +51,7 @@ func (x *examination[F, M, E]) complain(m *mutant[F, M, E]) {
 	}
 }
 
-// meet marks what the rows have: edges taken, and answers that need no mutant to be noticed.
+// meet marks what the rows show without a mutant: transitions that are taken, and answers.
 func (x *examination[F, M, E]) meet() {
 	for i := range x.trials {
 		t := &x.trials[i]
@@ -69,8 +70,8 @@ func (x *examination[F, M, E]) meet() {
 	}
 }
 
-// meetAnswers marks the answers of While and Before, and the leaves that are unknown. That a leaf says yes or no is marked
-// by the mutants that answer the opposite.
+// meetAnswers marks the answers of While and Before, and the leaves that are unknown. A leaf's yes and no are marked by the
+// mutants that answer the opposite.
 func (x *examination[F, M, E]) meetAnswers(t *trial[F, M, E], s *site[F, M, E]) {
 	asked := t.asked() && !x.overtaken(t, s)
 	switch s.kind {
@@ -93,7 +94,7 @@ func (x *examination[F, M, E]) meetAnswers(t *trial[F, M, E], s *site[F, M, E]) 
 	}
 }
 
-// overtaken says that an edge before the site's was taken, so that its guard was not asked.
+// overtaken reports that an earlier edge than the site's was taken, so that the site's guard was not evaluated.
 func (x *examination[F, M, E]) overtaken(t *trial[F, M, E], s *site[F, M, E]) bool {
 	if s.kind != edgeSite {
 		return false
@@ -115,7 +116,7 @@ func (x *examination[F, M, E]) met(items []string) bool {
 	return true
 }
 
-// notices says whether some row would fail on the mutant.
+// notices reports whether some row fails on the mutant.
 func (x *examination[F, M, E]) notices(m *mutant[F, M, E]) bool {
 	other := drive(x.machine.Mutant(m.change), nil)
 	noticed := false
@@ -132,7 +133,7 @@ func (x *examination[F, M, E]) notices(m *mutant[F, M, E]) bool {
 		if m.site == nil {
 			break
 		}
-		// Every row that notices shows that the leaf's own answer matters there.
+		// Every row that detects the mutant shows that the leaf's answer matters there.
 		if v, ok := m.site.verdict(m.leaf, &t.row.Facts, t.memo); ok {
 			x.items.met[answerItem(guardLabel(m.site.leaves[m.leaf].Name), v.Answer)] = true
 		}
@@ -140,8 +141,8 @@ func (x *examination[F, M, E]) notices(m *mutant[F, M, E]) bool {
 	return noticed
 }
 
-// candidate looks for facts in the table that would tell the mutant from the machine, with the memo of their own row or of
-// one in the mutant's state.
+// candidate finds facts in the table that distinguish the mutant from the machine, with the data of their own row or of a row
+// in the mutant's state.
 func (x *examination[F, M, E]) candidate(m *mutant[F, M, E]) (hint string, found bool) {
 	other := drive(x.machine.Mutant(m.change), nil)
 	held := x.memos(m.state)
@@ -156,7 +157,7 @@ func (x *examination[F, M, E]) candidate(m *mutant[F, M, E]) (hint string, found
 	return "", false
 }
 
-// stored is the memo of a row's bookmark.
+// stored returns the data of the row's persisted state.
 func (t *trial[F, M, E]) stored() stored[M] {
 	if t.entry == nil {
 		return stored[M]{memo: t.memo}
@@ -164,14 +165,14 @@ func (t *trial[F, M, E]) stored() stored[M] {
 	return stored[M]{coded: t.entry.Memo, memo: t.memo, row: t.row.Name}
 }
 
-// stored is a memo with its coding and the row it comes from.
+// stored is data with its encoding and the row that it comes from.
 type stored[M any] struct {
 	coded map[string]string
 	memo  M
 	row   string
 }
 
-// memos of the rows in a state, each once.
+// memos returns the distinct data of the rows in a state.
 func (x *examination[F, M, E]) memos(state string) []stored[M] {
 	var out []stored[M]
 	for i := range x.trials {
@@ -186,7 +187,8 @@ func (x *examination[F, M, E]) memos(state string) []stored[M] {
 	return slices.Clip(out)
 }
 
-// tells says whether one row's facts with a memo, in the mutant's state, lead elsewhere than in the machine.
+// tells reports whether the facts of one row, with the data and in the mutant's state, have another outcome than on the
+// machine. hint is the advice for a new row.
 func (x *examination[F, M, E]) tells(m *mutant[F, M, E], other driven[F, E], t *trial[F, M, E], with stored[M]) (hint string, ok bool) {
 	facts := &t.row.Facts
 	if m.possible != nil && !m.possible(facts, with.memo) {
@@ -231,7 +233,7 @@ func join(parts ...string) string {
 	return strings.Join(out, "; ")
 }
 
-// advise says how to cover an item that no row has. without is the machine that lacks the edge, if the item is one.
+// advise returns how to cover an item that no row shows. without is the machine without the edge, if the item is one.
 func (x *examination[F, M, E]) advise(item string, without *mutant[F, M, E]) string {
 	if without != nil {
 		hint, _ := x.candidate(without)

@@ -18,12 +18,12 @@ const (
 	rowLifecycle = "lifecycle"
 )
 
-// driven is a machine bound to nothing but facts.
+// driven is a machine that is bound to facts alone.
 type driven[F, E any] struct {
 	machines.Lifecycle[struct{}, *F, E]
 }
 
-// drive binds the machine. With a shape, facts that are not asked for are blanked, as a kind leaves them out.
+// drive binds the machine. With a shape, facts that are not requested are blanked, as a kind leaves them out.
 func drive[F, M, E any](m *machines.Machine[F, M, E], shape *shape) driven[F, E] {
 	return driven[F, E]{machines.Bind(m, machines.Binding[struct{}, *F, F, E, E]{
 		Name: rowLifecycle,
@@ -37,7 +37,7 @@ func drive[F, M, E any](m *machines.Machine[F, M, E], shape *shape) driven[F, E]
 	})}
 }
 
-// outcome is what follows from a bookmark and facts.
+// outcome is the result for a persisted state and facts.
 type outcome[E any] struct {
 	err     error
 	event   string
@@ -60,7 +60,7 @@ func (d driven[F, E]) look(entry *lifecyclev1.Lifecycle, facts *F, needs []trans
 	return d.Look(q)
 }
 
-// follow decides and, where the lifecycle stays, asks what it waits for and what its action wants.
+// follow evaluates the transitions and, if the lifecycle stays, what it waits for and the effects of its action.
 func (d driven[F, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) outcome[E] {
 	needs := d.Needs(entry)
 	look := d.look(entry, facts, needs)
@@ -107,7 +107,7 @@ func (o *outcome[E]) acted(entry *lifecyclev1.Lifecycle, acting machines.Acting[
 	slices.Sort(o.blocked)
 }
 
-// enter makes the entry that the outcome leads to. It fails on an edge that the graph does not have.
+// enter returns the entry after the outcome. It fails on an edge that the graph does not contain.
 func (d driven[F, E]) enter(entry *lifecyclev1.Lifecycle, facts *F, o *outcome[E]) (lifecyclev1.Lifecycle, error) {
 	from := ""
 	if entry != nil {
@@ -128,14 +128,14 @@ func waitingFor(entry lifecyclev1.Lifecycle) ([]string, error) {
 	return names, nil
 }
 
-// same says whether a table that wants one outcome would accept the other.
+// same reports whether a table that expects one outcome accepts the other.
 func (o *outcome[E]) same(other *outcome[E]) bool {
 	return (o.err == nil) == (other.err == nil) && o.event == other.event && o.to == other.to && o.attempt == other.attempt &&
 		maps.Equal(o.memo, other.memo) && slices.Equal(o.waiting, other.waiting) && slices.Equal(o.blocked, other.blocked) &&
 		(len(o.effects) == 0 && len(other.effects) == 0 || reflect.DeepEqual(o.effects, other.effects))
 }
 
-// bookmark makes the entry of a row: entered a minute ago, under an attempt of an hour ago.
+// bookmark returns the entry of a row: entered a minute ago, in an attempt that started an hour ago.
 func bookmark(state string, memo map[string]string, target string) *lifecyclev1.Lifecycle {
 	if state == "" {
 		return nil
@@ -147,7 +147,7 @@ func bookmark(state string, memo map[string]string, target string) *lifecyclev1.
 	return entry.Obj()
 }
 
-// safely turns a panic into an error.
+// safely calls run and returns a panic as an error.
 func safely(run func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

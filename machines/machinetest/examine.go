@@ -10,43 +10,44 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// examination is a table held against a machine.
+// examination is the comparison of a table with a machine.
 type examination[F, M, E any] struct {
 	machine *machines.Machine[F, M, E]
 	def     machines.Definition[F, M, E]
 	sites   []site[F, M, E]
 	shape   *shape
-	// strict leaves out facts that nobody declared; quick has all facts of a row.
+	// strict leaves out facts whose need was not declared; quick has all facts of a row.
 	strict, quick driven[F, E]
 	trials        []trial[F, M, E]
 	items         *items
 	report        *Report
-	// told are the problems already reported, by what they are about.
-	told map[string]bool
+	// reported are the problems that were reported already, by what they concern.
+	reported map[string]bool
 }
 
-// trial is a row made ready.
+// trial is a row with its persisted state and outcome.
 type trial[F, M, E any] struct {
 	row   *Row[F, M, E]
 	entry *lifecyclev1.Lifecycle
-	// target that the row's facts have.
+	// target that the row's facts contain.
 	target string
 	memo   M
-	// readable says that the state is known and the memo can be decoded: its guards are asked.
+	// readable means that the state is known and its data can be decoded, so that its guards are evaluated.
 	readable bool
 	out      outcome[E]
 }
 
-// asked says whether the edges of the row's state were asked: its bookmark was believed and its target unchanged.
+// asked reports whether the edges of the row's state were evaluated: its invariant held and its target was unchanged.
 func (t *trial[F, M, E]) asked() bool {
 	return t.readable && t.out.err == nil && t.out.event != machines.EventLocated && t.out.event != machines.EventTargetChanged
 }
 
-// Report is what examining a table found.
+// Report is the result of examining a table.
 type Report struct {
 	// Machine that was examined.
 	Machine string
-	// Edges and Answers that some row covers, in such a way that it would fail if they were wrong, of those there are.
+	// Edges and Answers are the numbers that rows cover, of AllEdges and AllAnswers. An item is covered if a row fails when it
+	// is wrong.
 	Edges, AllEdges, Answers, AllAnswers int
 	// Rows are the failures of single rows, by name.
 	Rows map[string][]string
@@ -54,10 +55,10 @@ type Report struct {
 	Problems []string
 }
 
-// Failed says whether anything is wrong.
+// Failed reports whether a row failed or a problem was found.
 func (r *Report) Failed() bool { return len(r.Rows) > 0 || len(r.Problems) > 0 }
 
-// String is the coverage on one line. It says 100 % only of full coverage.
+// String returns the coverage on one line. It is 100 % only if all is covered.
 func (r *Report) String() string {
 	percent := 100
 	if all := r.AllEdges + r.AllAnswers; all > 0 {
@@ -67,14 +68,14 @@ func (r *Report) String() string {
 		r.Machine, r.Edges, r.AllEdges, r.Answers, r.AllAnswers, percent)
 }
 
-// Examine holds the table against the machine, without a test.
+// Examine compares the table with the machine, without a test.
 //
-// Coverage is judged once every row holds: what follows from rows that fail says nothing.
+// Coverage is computed only if every row holds, because failing rows prove nothing.
 func Examine[F, M, E any](machine *machines.Machine[F, M, E], rows []Row[F, M, E]) *Report {
 	x := &examination[F, M, E]{
 		machine: machine, def: machine.Definition(), shape: shapeOf(reflect.TypeFor[F]()),
-		report: &Report{Machine: machine.Graph().Name, Rows: map[string][]string{}},
-		told:   map[string]bool{},
+		report:   &Report{Machine: machine.Graph().Name, Rows: map[string][]string{}},
+		reported: map[string]bool{},
 	}
 	x.sites = sitesOf(&x.def)
 	x.strict, x.quick = drive(machine, x.shape), drive(machine, nil)
@@ -96,10 +97,10 @@ func (x *examination[F, M, E]) problem(text string, args ...any) {
 	x.report.Problems = append(x.report.Problems, fmt.Sprintf(text, args...))
 }
 
-// problemOnce reports a problem that many rows may show once.
+// problemOnce reports a problem once, although many rows may show it.
 func (x *examination[F, M, E]) problemOnce(about, text string, args ...any) {
-	if !x.told[about] {
-		x.told[about] = true
+	if !x.reported[about] {
+		x.reported[about] = true
 		x.problem(text, args...)
 	}
 }
@@ -111,7 +112,7 @@ func (x *examination[F, M, E]) prepare(rows []Row[F, M, E]) {
 		t := &x.trials[i]
 		t.row = &rows[i]
 		if seen[t.row.Name] {
-			x.problem("two rows are named %q: give each a name of its own", t.row.Name)
+			x.problem("two rows are named %q: give each its own name", t.row.Name)
 		}
 		seen[t.row.Name] = true
 		if err := x.ready(t); err != nil {
@@ -120,7 +121,7 @@ func (x *examination[F, M, E]) prepare(rows []Row[F, M, E]) {
 	}
 }
 
-// ready codes the row's bookmark and sees what follows.
+// ready encodes the row's data and computes its outcome.
 func (x *examination[F, M, E]) ready(t *trial[F, M, E]) error {
 	coded := t.row.Coded
 	if coded == nil && t.row.Memo != nil {
@@ -129,7 +130,7 @@ func (x *examination[F, M, E]) ready(t *trial[F, M, E]) error {
 		}
 	}
 	var aim machines.Aim
-	_ = safely(func() { aim = x.def.Target.Of(&t.row.Facts) }) // a panic shows in the row's outcome
+	_ = safely(func() { aim = x.def.Target.Of(&t.row.Facts) }) // a panic is part of the row's outcome
 	t.target = aim.To
 	t.entry = bookmark(t.row.State, coded, cmp.Or(t.row.Attempt, t.target))
 	_, known := x.quick.State(t.row.State)
@@ -139,10 +140,10 @@ func (x *examination[F, M, E]) ready(t *trial[F, M, E]) error {
 	return nil
 }
 
-// owesLocating says whether a table must show that the machine cannot tell where it stands: only what costs a call can fail.
+// owesLocating reports whether a table must show that the state cannot be inferred: only costly facts can be unreadable.
 func (x *examination[F, M, E]) owesLocating() bool { return len(x.def.Locate.Needs) > 0 }
 
-// owed lists what the table must cover.
+// owed returns what the table must cover.
 func (x *examination[F, M, E]) owed() *items {
 	all := newItems()
 	for _, e := range x.machine.Graph().Edges {

@@ -11,13 +11,13 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// lampFacts are what a lamp's machine sees. All of it is in the cache, so that nothing is tagged with a need.
+// lampFacts are what the machine of a lamp observes. All of it is in the cache, so that no field has a need.
 type lampFacts struct{ Wanted, Lit bool }
 
-// lampMemo holds nothing: there is nothing to choose.
+// lampMemo is empty: no transition computes data.
 type lampMemo = struct{}
 
-// lampEffect is what the machine wants done.
+// lampEffect is a request of the machine's action.
 type lampEffect string
 
 var asWanted = transitions.Guard[lampFacts, lampMemo]{
@@ -60,7 +60,7 @@ func lamp() *machines.Machine[lampFacts, lampMemo, lampEffect] {
 	return machine
 }
 
-// lampTable is what a lamp does, one row per story.
+// lampTable contains one row per case.
 var lampTable = []machinetest.Row[lampFacts, lampMemo, lampEffect]{
 	{Name: "all is well", State: "Idle", Facts: lampFacts{Wanted: true, Lit: true}},
 	{
@@ -85,7 +85,7 @@ var lampTable = []machinetest.Row[lampFacts, lampMemo, lampEffect]{
 	},
 }
 
-// A machine's test is one line; the table tells the stories.
+// The test of a machine is one line.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestLamp(t *testing.T)
 		machinetest.Run(t, lamp(), lampTable)

@@ -10,20 +10,20 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// shape knows where the costly facts are in a machine's facts. In tests reflection is fine: it finds what a guard reads
-// without having declared it.
+// shape describes where a machine's facts contain costly facts. It is found by reflection, which tests can afford; it detects
+// reads of undeclared facts.
 type shape struct {
-	// costly says whether a type holds costly facts.
+	// costly reports whether a type contains costly facts.
 	costly map[reflect.Type]bool
-	// needs that tags name, and the names of their fields.
+	// needs are the needs in tags, with the names of their fields.
 	needs map[transitions.Need]string
-	// untagged are costly facts that name no need.
+	// untagged are costly facts without a need in their tag.
 	untagged []string
 }
 
 const tag = "need"
 
-// all needs that tags name, sorted.
+// all returns the needs in tags, sorted.
 func (s *shape) all() []transitions.Need { return slices.Sorted(maps.Keys(s.needs)) }
 
 func shapeOf(facts reflect.Type) *shape {
@@ -32,14 +32,14 @@ func shapeOf(facts reflect.Type) *shape {
 	return s
 }
 
-// walk looks for costly facts in a type, and returns whether it holds any.
+// walk finds costly facts in a type, and reports whether it contains any.
 func (s *shape) walk(t reflect.Type, path string) bool {
 	if costly, seen := s.costly[t]; seen {
 		return costly
 	}
-	s.costly[t] = false // a type within itself adds nothing
+	s.costly[t] = false // a recursive type adds no facts
 	costly := false
-	switch t.Kind() { //nolint:exhaustive // nothing else can hold facts that may be blanked
+	switch t.Kind() { //nolint:exhaustive // other kinds contain no facts that can be blanked
 	case reflect.Struct:
 		for f := range t.Fields() {
 			at := path + "." + f.Name
@@ -70,7 +70,7 @@ func isFact(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.PkgPath() == reflect.TypeFor[transitions.Need]().PkgPath() && strings.HasPrefix(t.Name(), "Fact[")
 }
 
-// blanked is a copy of the facts in which every costly fact is unasked for, but those that are needed.
+// blanked returns a copy of the facts in which every costly fact is not requested, except the needs in keep.
 func blanked[F any](s *shape, facts F, keep []transitions.Need) F {
 	if len(s.needs) > 0 {
 		s.blank(reflect.ValueOf(&facts).Elem(), keep)
@@ -78,7 +78,7 @@ func blanked[F any](s *shape, facts F, keep []transitions.Need) F {
 	return facts
 }
 
-// blank empties costly facts in v, which is addressable. What v only points to is copied first.
+// blank clears costly facts in v, which must be addressable. What v points to is copied first.
 func (s *shape) blank(v reflect.Value, keep []transitions.Need) {
 	switch v.Kind() { //nolint:exhaustive // as walk
 	case reflect.Struct:

@@ -41,7 +41,7 @@ func deepFacts() deep {
 	}
 }
 
-func TestBlankedLeavesOnlyWhatIsNeeded(t *testing.T) {
+func TestBlankedKeepsOnlyTheNeeds(t *testing.T) {
 	s := shapeOf(reflect.TypeFor[deep]())
 	if diff := cmp.Diff([]transitions.Need{"lag", "level", "sync"}, s.all()); diff != "" {
 		t.Fatalf("needs (-want +got):\n%s", diff)
@@ -65,7 +65,7 @@ func TestBlankedLeavesOnlyWhatIsNeeded(t *testing.T) {
 	}
 }
 
-func TestShapeOfFactsThatHoldNone(t *testing.T) {
+func TestShapeOfFactsWithoutCostlyOnes(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[struct{ A, B int }](), reflect.TypeFor[string](), reflect.TypeFor[map[string]deep]()} {
 		if s := shapeOf(typ); len(s.needs)+len(s.untagged) > 0 {
 			t.Errorf("%v: %v %v", typ, s.needs, s.untagged)
@@ -73,16 +73,16 @@ func TestShapeOfFactsThatHoldNone(t *testing.T) {
 	}
 }
 
-func TestTagsAreChecked(t *testing.T) {
+func TestExamineChecksTags(t *testing.T) {
 	type odd struct {
 		Bare transitions.Fact[int]
-		Lost transitions.Fact[int] `need:"nobody"`
+		Lost transitions.Fact[int] `need:"missing"`
 	}
 	x := &examination[odd, struct{}, string]{shape: shapeOf(reflect.TypeFor[odd]()), report: &Report{}}
 	x.checkShape()
 	want := []string{
 		"fact odd.Bare names no need: tag it with the need that it costs, as in `need:\"quorum\"`",
-		`fact odd.Lost has need "nobody", which the machine does not declare: add it to Needs or mend the tag`,
+		`fact odd.Lost has need "missing", which the machine does not declare: add it to Needs or correct the tag`,
 	}
 	if diff := cmp.Diff(want, x.report.Problems); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -109,7 +109,7 @@ func TestWorded(t *testing.T) {
 	}
 }
 
-func TestBuilders(t *testing.T) {
+func TestEntryBuilder(t *testing.T) {
 	clock := NewClock()
 	if later := clock.Step(time.Minute); !later.Equal(Start.Add(time.Minute)) || !clock.Now().Equal(later) {
 		t.Errorf("the clock shows %v", clock.Now())

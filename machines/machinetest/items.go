@@ -10,7 +10,7 @@ import (
 type items struct {
 	order []string
 	edge  map[string]bool
-	// met says that some row has it; missed that a mutant of it goes unnoticed.
+	// met are the items that some row shows. missed are the items with a mutant that no row detects.
 	met, missed map[string]bool
 }
 
@@ -39,7 +39,7 @@ func (i *items) count(edges bool) (covered, all int) {
 	return covered, all
 }
 
-// lack says that no row has the item.
+// lack returns the message that no row shows the item.
 func (i *items) lack(item string) string {
 	switch {
 	case i.edge[item]:

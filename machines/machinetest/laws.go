@@ -9,16 +9,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Bounds of a coded memo.
+// Limits of encoded data.
 const (
 	maxMemoEntries = 8
 	maxMemoText    = 64
 )
 
-// checkLaws holds the machine against the laws that no structural check can see, in the worlds of the rows.
+// checkLaws checks the properties of the machine that Compile cannot check, on the facts of the rows.
 func (x *examination[F, M, E]) checkLaws() {
 	if _, err := x.def.Memo.Decode(nil); err != nil {
-		x.problem("the memo cannot be decoded from nothing, which most edges commit: %v: let Decode return the zero memo", err)
+		x.problem("Decode fails on a nil map, which most transitions commit: %v: let Decode return the zero memo", err)
 	}
 	for i := range x.trials {
 		t := &x.trials[i]
@@ -42,9 +42,9 @@ func (x *examination[F, M, E]) checkMemo(t *trial[F, M, E]) {
 		}
 		switch {
 		case err != nil:
-			x.failed(t.row, "the memo %+v does not come back: %v", *memo, err)
+			x.failed(t.row, "the memo %+v cannot be decoded after encoding: %v", *memo, err)
 		case !reflect.DeepEqual(*memo, back):
-			x.failed(t.row, "the memo does not come back as it was (-was +is):\n%s", cmp.Diff(*memo, back, exact))
+			x.failed(t.row, "the memo differs after encoding and decoding (-want +got):\n%s", cmp.Diff(*memo, back, exact))
 		case len(coded) > maxMemoEntries:
 			x.failed(t.row, "the memo has %d entries, the status holds %d", len(coded), maxMemoEntries)
 		}
@@ -56,7 +56,7 @@ func (x *examination[F, M, E]) checkMemo(t *trial[F, M, E]) {
 	}
 }
 
-// checkLocated: a state that the facts name is one that they do not deny.
+// checkLocated: the invariant of an inferred state holds on the facts that it was inferred from.
 func (x *examination[F, M, E]) checkLocated(t *trial[F, M, E]) {
 	var place machines.Place[M]
 	var verdict transitions.Verdict
@@ -69,13 +69,14 @@ func (x *examination[F, M, E]) checkLocated(t *trial[F, M, E]) {
 			continue
 		}
 		if v, ok := s.verdict(whole, &t.row.Facts, place.Memo); ok && v.Answer == transitions.No {
-			x.problemOnce("located "+place.State, "Locate finds %s with memo %+v in the facts of row %q, but While of %s says no there%s: the lifecycle would be located for ever; mend one of them",
+			x.problemOnce("located "+place.State, "Locate finds %s with memo %+v in the facts of row %q, but While of %s says no there%s: the state would be inferred again in every reconcile; fix one of them",
 				place.State, place.Memo, t.row.Name, place.State, saw(v))
 		}
 	}
 }
 
-// checkWhile: where an exit says yes, the bookmark is not denied, or the exit would never be taken.
+// checkWhile: the invariant of a state holds wherever the guard of one of its exits says yes. Otherwise the exit is never
+// taken.
 func (x *examination[F, M, E]) checkWhile(t *trial[F, M, E]) {
 	if !t.readable {
 		return
@@ -109,10 +110,10 @@ func saw(v transitions.Verdict) string {
 	return " (" + v.Saw + ")"
 }
 
-// checkPurity: the same facts lead to the same outcome, in the same words.
+// checkPurity: the same facts have the same outcome.
 func (x *examination[F, M, E]) checkPurity(t *trial[F, M, E]) {
 	again := x.strict.follow(t.entry, &t.row.Facts)
 	if !again.same(&t.out) {
-		x.failed(t.row, "asked twice, the machine answers %s and then %s: a guard or action is no pure function of its facts", follows(&t.out), follows(&again))
+		x.failed(t.row, "evaluated twice, the machine answers %s and then %s: a guard or action is no pure function of its facts", follows(&t.out), follows(&again))
 	}
 }

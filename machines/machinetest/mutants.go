@@ -9,34 +9,34 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// mutant is a machine that a good table tells from the real one.
+// mutant is a machine with one defect, which a sufficient table detects.
 type mutant[F, M, E any] struct {
-	// items that are not covered while no row notices the mutant.
+	// items that are not covered while no row detects the mutant.
 	items []string
-	// text says what was changed.
+	// text describes the defect.
 	text string
-	// add says what kind of row would notice.
+	// add describes the kind of row that detects it.
 	add string
-	// state whose rows it concerns; empty for all.
+	// state whose rows are affected; empty for all.
 	state  string
 	change func(*machines.Definition[F, M, E])
-	// event that is missing, if that is what it is.
+	// event of the edge that is missing, if that is the defect.
 	event string
-	// site and leaf that answer the opposite, if that is what it is.
+	// site and leaf that answer the opposite, if that is the defect.
 	site *site[F, M, E]
 	leaf int
-	// possible limits the demand to mutants that some facts of the table would tell from the machine, and says which facts
-	// are worth trying. Nil: the mutant must be noticed in any case.
+	// possible limits the requirement to mutants that some facts of the table distinguish from the machine, and selects these
+	// facts. Nil: the mutant must be detected in any case.
 	possible func(facts *F, memo M) bool
 }
 
-// mutants are all machines that the table must notice.
+// mutants returns all mutants that the table must detect.
 func (x *examination[F, M, E]) mutants() []mutant[F, M, E] {
 	return slices.Concat(x.droppedEdges(), x.droppedPlaces(), x.misjudgements(), x.swaps())
 }
 
-// misjudgements let each leaf of each guard answer the opposite; and always yes, or always no, as if it had been left out
-// of an All or an Any. The last two are worth a row only where facts are known in which they matter.
+// misjudgements returns mutants in which one leaf of a guard answers the opposite, or always yes, or always no, as if it had
+// been left out of an All or an Any. The last two require a row only if the table has facts on which they matter.
 func (x *examination[F, M, E]) misjudgements() []mutant[F, M, E] {
 	var out []mutant[F, M, E]
 	for i := range x.sites {
@@ -70,7 +70,7 @@ func (x *examination[F, M, E]) misjudgement(s *site[F, M, E], n int, how string,
 	}
 }
 
-// owner is the item that a site's mutants belong to.
+// owner returns the item that a site's mutants belong to.
 func (x *examination[F, M, E]) owner(s *site[F, M, E]) string {
 	if s.kind == edgeSite {
 		return edgeItem(x.def.Transitions[s.index].Event, s.state)
@@ -78,7 +78,7 @@ func (x *examination[F, M, E]) owner(s *site[F, M, E]) string {
 	return answerItem(s.label, transitions.Yes)
 }
 
-// droppedEdges leaves out one edge each.
+// droppedEdges returns mutants without one edge.
 func (x *examination[F, M, E]) droppedEdges() []mutant[F, M, E] {
 	var out []mutant[F, M, E]
 	drop := func(event, from, to, when string, change func(*machines.Definition[F, M, E])) {
@@ -112,7 +112,7 @@ func (x *examination[F, M, E]) droppedEdges() []mutant[F, M, E] {
 	return out
 }
 
-// droppedPlaces lets Locate not find one state each, and drops one migration each.
+// droppedPlaces returns mutants whose Locate misses one state, or that lack one migration.
 func (x *examination[F, M, E]) droppedPlaces() []mutant[F, M, E] {
 	var out []mutant[F, M, E]
 	places := x.def.Locate.States
@@ -143,7 +143,7 @@ func (x *examination[F, M, E]) droppedPlaces() []mutant[F, M, E] {
 	return out
 }
 
-// missing is a Find that never finds the place. Instead of not knowing, it finds another.
+// missing returns a Find that misses the place. Instead of not knowing, it returns another.
 func missing[F, M any](
 	find func(*F) (machines.Place[M], transitions.Verdict), place, other string,
 ) func(*F) (machines.Place[M], transitions.Verdict) {
@@ -159,8 +159,8 @@ func missing[F, M any](
 	}
 }
 
-// swaps exchange two edges of a state. That is worth a row only where the order can matter: where both say yes, or where the
-// first does not know and the second says yes.
+// swaps returns mutants in which two edges of a state exchange their places. They require a row only where the order can
+// matter: both guards say yes, or the first is unknown and the second says yes.
 func (x *examination[F, M, E]) swaps() []mutant[F, M, E] {
 	var out []mutant[F, M, E]
 	edges := map[string][]*site[F, M, E]{}

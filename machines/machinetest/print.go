@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// worded shows facts on one line of bounded length, for a person who copies from it.
+// worded formats facts on one line of limited length, to copy from.
 func worded[F any](facts F) string {
 	const most = 1000
 	var b strings.Builder
@@ -21,7 +21,7 @@ func worded[F any](facts F) string {
 	return text
 }
 
-// write writes an addressable value. Zero fields are left out, but for facts, which show that they were not asked for.
+// write formats an addressable value. Zero fields are left out, except facts, which show that they were not requested.
 func write(b *strings.Builder, v reflect.Value) {
 	// Unexported fields are read through their address.
 	v = reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem() //nolint:gosec // only reads, in tests

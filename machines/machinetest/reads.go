@@ -10,14 +10,14 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// checkShape looks at the tags of the facts.
+// checkShape checks the tags of the facts.
 func (x *examination[F, M, E]) checkShape() {
 	for _, field := range x.shape.untagged {
 		x.problem("fact %s names no need: tag it with the need that it costs, as in `need:\"quorum\"`", field)
 	}
 	for _, need := range x.shape.all() {
 		if !slices.ContainsFunc(x.def.Needs, func(n machines.Need) bool { return n.Name == need }) {
-			x.problem("fact %s has need %q, which the machine does not declare: add it to Needs or mend the tag", x.shape.needs[need], need)
+			x.problem("fact %s has need %q, which the machine does not declare: add it to Needs or correct the tag", x.shape.needs[need], need)
 		}
 	}
 }
@@ -30,7 +30,7 @@ type reader[F, M any] struct {
 	read  func(facts *F, memo M) any
 }
 
-// readers of a row: those of its state, and those that every state has.
+// readers returns the readers of a row's state, and those that every state has.
 func (x *examination[F, M, E]) readers(t *trial[F, M, E]) []reader[F, M] {
 	type located struct {
 		place   machines.Place[M]
@@ -67,7 +67,7 @@ func (x *examination[F, M, E]) readers(t *trial[F, M, E]) []reader[F, M] {
 	return out
 }
 
-// checkReads blanks, for each reader, every costly fact that it did not declare: what it says must stay the same.
+// checkReads blanks, for each reader, every costly fact that it did not declare. Its result must not change.
 func (x *examination[F, M, E]) checkReads() {
 	if len(x.shape.needs) == 0 {
 		return
@@ -82,14 +82,14 @@ func (x *examination[F, M, E]) checkReads() {
 	}
 }
 
-// undeclared names the costly facts that are read although they were not declared, or is empty.
+// undeclared returns the costly facts that are read without being declared, or an empty string.
 func (x *examination[F, M, E]) undeclared(r *reader[F, M], facts *F, memo M) string {
 	var full any
 	if err := safely(func() { full = r.read(facts, memo) }); err != nil {
-		return "" // the row itself leaves the fact out, and fails if it is asked for
+		return "" // the strict evaluation of the row reports it
 	}
 	if !reflect.DeepEqual(full, r.read(facts, memo)) {
-		return "" // no pure function: the laws tell
+		return "" // not a pure function: checkPurity reports it
 	}
 	changed := func(keep []transitions.Need) bool {
 		less := blanked(x.shape, *facts, keep)
@@ -110,7 +110,7 @@ func (x *examination[F, M, E]) undeclared(r *reader[F, M], facts *F, memo M) str
 	return strings.Join(fields, ", ")
 }
 
-// missingIn are the needs that are not among some.
+// missingIn returns the needs in all that are not in some.
 func missingIn(all, some []transitions.Need) []transitions.Need {
 	return slices.DeleteFunc(slices.Clone(all), func(n transitions.Need) bool { return slices.Contains(some, n) })
 }

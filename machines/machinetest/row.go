@@ -1,44 +1,43 @@
 package machinetest
 
-// Row is one line of a transition table: what is stored, what is seen, and what follows. It knows facts only: no object,
-// no client, no status.
+// Row is one line of a transition table: the persisted state, the facts, and the expected outcome. It contains no object,
+// client or status.
 type Row[F, M, E any] struct {
-	// Name tells the story of the row; unique in the table.
+	// Name describes the case. Unique in the table. Required.
 	Name string
-	// Reason is printed when the row fails: why it must be so.
+	// Reason is why the outcome is required. It is printed when the row fails. Optional.
 	Reason string
 
-	// State that the bookmark names: a declared one, one of an earlier release, Locating, or empty for no bookmark.
+	// State is the persisted state: a declared one, one of an earlier release, Locating, or empty for no entry.
 	State string
-	// Memo of the bookmark; nil if none was committed with it.
+	// Memo is the persisted data; nil for none.
 	Memo *M
-	// Coded replaces Memo by what another release might have written.
+	// Coded replaces Memo by encoded data, such as another release wrote.
 	Coded map[string]string
-	// Attempt is the target of the bookmark's attempt. Empty: the target that the facts have, so that nothing changed.
-	// NoAttempt: there is none.
+	// Attempt is the target of the persisted attempt. Empty means the target of the facts, so that it has not changed.
+	// NoAttempt means that there is none.
 	Attempt string
-	// Facts that are seen. Costly facts that are left out were not asked for: reading one fails the row.
+	// Facts that are observed. A costly fact that is left out was not requested: reading it fails the row.
 	Facts F
 
-	// Want is what follows.
+	// Want is the expected outcome.
 	Want Want[M, E]
 }
 
-// NoAttempt as a Row's Attempt means that the bookmark carries none.
+// NoAttempt as a Row's Attempt means that the entry has no attempt.
 const NoAttempt = "(none)"
 
-// Want is what follows from a Row. All of it is compared: what is left out must not happen.
+// Want is the expected outcome of a Row. All of it is compared: a field that is left out means that it must not happen.
 type Want[M, E any] struct {
-	// Event of the edge that is taken, and To, the state it leads to. Empty: the lifecycle stays where it is.
+	// Event of the transition that is taken, and To, the state that it leads to. Empty: the lifecycle stays.
 	Event, To string
-	// Memo that the edge commits; nil for none. Meaningless for a lifecycle that stays.
+	// Memo that the transition commits; nil for none. Ignored if the lifecycle stays.
 	Memo *M
-	// WaitingFor are the guards that a person is shown while the lifecycle stays, in any order. Of a lifecycle that moves
-	// they are those of the state that it enters, compared only if given.
+	// WaitingFor are the guards that status shows while the lifecycle stays, in any order. If a transition is taken, they are
+	// those of the state that it leads to, and are compared only if given.
 	WaitingFor []string
-	// Effects of the action, in order, if the lifecycle stays in a state that acts. An action that turns back is an
-	// Event turned-back.
+	// Effects of the action, in order, if the lifecycle stays in a Work state. A failed precondition is the Event turned-back.
 	Effects []E
-	// Blocked are the guards of the action's Before that are unknown, in any order.
+	// Blocked are the parts of the action's Before that are unknown, in any order.
 	Blocked []string
 }

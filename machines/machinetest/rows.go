@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// shown is what of a row's outcome is compared with its Want.
+// shown is the part of a row's outcome that is compared with its Want.
 type shown[E any] struct {
 	Event, To  string
 	Memo       map[string]string
@@ -18,14 +18,14 @@ type shown[E any] struct {
 	Blocked    []string
 }
 
-// exact compares unexported fields too: memos and effects are plain values.
+// exact compares unexported fields too: data and effects are plain values.
 var exact = cmp.Exporter(func(reflect.Type) bool { return true })
 
 func (x *examination[F, M, E]) failed(row *Row[F, M, E], text string, args ...any) {
 	x.report.Rows[row.Name] = append(x.report.Rows[row.Name], fmt.Sprintf(text, args...))
 }
 
-// checkRows compares what follows from each row with what it wants.
+// checkRows compares the outcome of each row with its Want.
 func (x *examination[F, M, E]) checkRows() {
 	for i := range x.trials {
 		t := &x.trials[i]
@@ -74,7 +74,8 @@ func (x *examination[F, M, E]) found(t *trial[F, M, E]) shown[E] {
 	return out
 }
 
-// canonical makes two codings of one memo equal. What cannot be decoded stays as it is.
+// canonical encodes data again, so that two encodings of the same data are equal. Data that cannot be decoded is returned
+// unchanged.
 func (x *examination[F, M, E]) canonical(coded map[string]string) map[string]string {
 	memo, err := x.def.Memo.Decode(coded)
 	if err != nil {

@@ -1,14 +1,14 @@
-// Package machinetest tests machines by tables: facts in, edge out. It knows no object, client or cluster.
+// Package machinetest tests machines with tables of rows: facts in, transition out. It needs no object, client or cluster.
 //
-// Run checks each row as a subtest, then how well the table covers the machine. A row counts only if it would notice: for
-// every edge there must be a row that fails when the edge is missing, for every guard one that fails when the guard (each
-// leaf within All and Any) answers the opposite, and for two edges of one state whose order can matter one that fails when
-// they change places. What the framework does by itself counts as well: finding the state, a changed target, turning back,
-// migrations, and what While and Before answer. A guard that costs a call owes a row in which it cannot be answered.
+// Run checks each row as a subtest, and then the coverage of the machine. A row counts only if it detects a defect. For every
+// edge a row must fail when the edge is missing. For every guard, and each leaf within All and Any, a row must fail when it
+// answers the opposite. For two edges of one state whose order can matter, a row must fail when they exchange places. The edges
+// of the framework count as well: inferring the state, a changed target, a failed precondition and migrations, and the answers
+// of While and Before. A guard with needs requires a row in which it is unknown.
 //
-// Run also finds guards that read facts they did not declare, and holds the machine against its laws in the worlds of the
-// rows: a located state is never one that its own While denies, a While never denies where an exit says yes, memos come
-// back as they were, and the same facts lead to the same outcome.
+// Run also detects guards that read facts without declaring their needs, and checks properties of the machine on the facts of
+// the rows: the invariant of an inferred state holds, an invariant holds wherever an exit says yes, data survives encoding and
+// decoding, and the same facts have the same outcome.
 package machinetest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Run runs the table against the machine and fails on rows that do not hold, on what the table does not cover, and on
-// broken laws. It prints one line of coverage.
+// Run checks the table against the machine. It fails on rows that do not hold, on missing coverage, and on broken properties.
+// It prints one line of coverage.
 func Run[F, M, E any](t *testing.T, machine *machines.Machine[F, M, E], rows []Row[F, M, E]) {
 	t.Helper()
 	report := Examine(machine, rows)
@@ -38,9 +38,9 @@ func Run[F, M, E any](t *testing.T, machine *machines.Machine[F, M, E], rows []R
 		t.Error(problem)
 	}
 	if len(report.Rows) > 0 {
-		t.Logf("transition coverage: %s is judged once all rows hold", report.Machine)
+		t.Logf("transition coverage: %s is computed once all rows hold", report.Machine)
 		return
 	}
-	// On a line of its own, so that the lines of all machines can be gathered from the output of many packages.
+	// On a separate line, so that the lines of all machines can be collected from the output of many packages.
 	_, _ = fmt.Fprintln(os.Stdout, report)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest"
 )
 
-// Tables are run in a process of their own, since one that fails would fail this one too.
+// Tables run in a separate process, because a table that fails would fail this test as well.
 const which = "MACHINETEST_TABLE"
 
 func TestTable(t *testing.T) {
@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 		"good": {"\ntransition coverage: fill-basin 14/14 edges, 19/19 guard answers (100 %)\n", "--- PASS: TestTable/a_ban_refuses"},
 		"rows": {
 			"--- FAIL: TestTable/the_first_free_pump_is_taken", "pumps wear evenly by their order in the list: in state Waiting (-want +got)",
-			"transition coverage: fill-basin is judged once all rows hold",
+			"transition coverage: fill-basin is computed once all rows hold",
 		},
 		"coverage": {"--- FAIL: TestTable", "While of Pumping says no", "transition coverage: fill-basin 14/14 edges, 16/19 guard answers (90 %)"},
 	} {

@@ -33,7 +33,7 @@ func without(names ...string) []row {
 
 func plus(rows ...row) []row { return append(table(), rows...) }
 
-// also is the table with one row changed.
+// also returns the table with one row changed.
 func also(name string, change func(*row)) []row {
 	rows := table()
 	for i := range rows {
@@ -44,11 +44,11 @@ func also(name string, change func(*row)) []row {
 	return rows
 }
 
-// hole is a defect of a table, or of a machine, with what is said of it.
+// hole is a defect of a table or a machine, with the messages that it causes.
 type hole struct {
 	machine func(*definition)
 	rows    []row // nil: the good table
-	// problems and failures are what is found, and nothing else: a part of each message. Failures are by row.
+	// problems and failures are parts of all messages that are expected. Failures are by row.
 	problems []string
 	failures map[string]string
 	coverage string // if not full
@@ -147,7 +147,7 @@ var tableHoles = map[string]hole{
 	},
 }
 
-func TestHolesOfATableAreFound(t *testing.T) { findHoles(t, tableHoles) }
+func TestExamineFindsHolesOfATable(t *testing.T) { findHoles(t, tableHoles) }
 
 func findHoles(t *testing.T, holes map[string]hole) {
 	for name, tc := range holes {
@@ -228,7 +228,7 @@ var machineHoles = map[string]hole{
 		},
 		problems: []string{`guard full in filled from Pumping reads facts.Power (need "power") without declaring it: add it to its Needs (row "the pump runs")`},
 	},
-	"a guard that reads what nobody in the state declares": {
+	"a guard that reads what is not declared in the state": {
 		machine: func(d *definition) {
 			g := full
 			g.Name, g.Ask = "full-by-meter", func(f *facts, m memo) transitions.Verdict {
@@ -271,7 +271,7 @@ var machineHoles = map[string]hole{
 	"a place that its own While denies": {
 		machine: func(d *definition) { d.States[waiting].While = allowed },
 		problems: []string{
-			`Locate finds Waiting with memo {pump:} in the facts of row "a ban refuses", but While of Waiting says no there (not allowed): the lifecycle would be located for ever`,
+			`Locate finds Waiting with memo {pump:} in the facts of row "a ban refuses", but While of Waiting says no there (not allowed): the state would be inferred again in every reconcile`,
 			"While of Waiting says no (not allowed) where its exit forbidden from Waiting says yes",
 			"While of Waiting says no (not allowed) where its exit chosen from Waiting says yes",
 		},
@@ -283,7 +283,7 @@ var machineHoles = map[string]hole{
 		machine: func(d *definition) {
 			d.Memo.Encode = func(memo) map[string]string { return map[string]string{"pump": "any"} }
 		},
-		failures: memoFailures("does not come back as it was"),
+		failures: memoFailures("differs after encoding and decoding"),
 		problems: []string{"While of Pumping says no (not pump-in-hand) where its exit filled"},
 	},
 	"a memo that the status cannot hold": {
@@ -302,7 +302,7 @@ var machineHoles = map[string]hole{
 			}
 		},
 		rows:     []row{{Name: "a state of an earlier release", State: "Filling", Memo: east, Facts: sound(), Want: want{Event: "migrated", To: "Waiting", Memo: east}}},
-		problems: []string{"the memo cannot be decoded from nothing, which most edges commit: no pump", "no row ", "there is no row"},
+		problems: []string{"Decode fails on a nil map, which most transitions commit: no pump", "no row ", "there is no row"},
 	},
 	"an action that is no pure function": {
 		machine: func(d *definition) {
@@ -313,11 +313,11 @@ var machineHoles = map[string]hole{
 			}
 		},
 		rows:     []row{{Name: "the pump runs", State: "Pumping", Memo: east, Facts: sound(), Want: want{WaitingFor: []string{"full"}, Effects: []effect{{"pump", "east"}}}}},
-		failures: map[string]string{"the pump runs": "asked twice, the machine answers"},
+		failures: map[string]string{"the pump runs": "evaluated twice, the machine answers"},
 	},
 }
 
-// memoFailures are the rows of the table that have a memo.
+// memoFailures are the failures of the table's rows with data.
 func memoFailures(text string) map[string]string {
 	out := map[string]string{}
 	for _, r := range table() {
@@ -328,7 +328,7 @@ func memoFailures(text string) map[string]string {
 	return out
 }
 
-func TestHolesOfAMachineAreFound(t *testing.T) { findHoles(t, machineHoles) }
+func TestExamineFindsDefectsOfAMachine(t *testing.T) { findHoles(t, machineHoles) }
 
 var rowHoles = map[string]hole{
 	"another edge":                {rows: also("a ban refuses", func(r *row) { r.Want.Event = "chosen" }), failures: map[string]string{"a ban refuses": "in state Waiting (-want +got)"}},
@@ -342,22 +342,22 @@ var rowHoles = map[string]hole{
 		rows: also("the first free pump is taken", func(r *row) { r.Want.WaitingFor = []string{"sealed"} }), failures: map[string]string{"the first free pump is taken": `"sealed"`},
 	},
 	"another effect":                   {rows: also("the pump runs", func(r *row) { r.Want.Effects[0].pump = "west" }), failures: map[string]string{"the pump runs": `"west"`}},
-	"an effect that nobody wanted":     {rows: also("the pump runs", func(r *row) { r.Want.Effects = nil }), failures: map[string]string{"the pump runs": `"east"`}},
+	"an effect that is not expected":     {rows: also("the pump runs", func(r *row) { r.Want.Effects = nil }), failures: map[string]string{"the pump runs": `"east"`}},
 	"blocked by another guard":         {rows: also("a meter that cannot be read blocks", func(r *row) { r.Want.Blocked = []string{"allowed"} }), failures: map[string]string{"a meter that cannot be read blocks": `"powered"`}},
 	"a fact that was left out":         {rows: also("no pump is free", func(r *row) { r.Facts.grid.Stable = transitions.Fact[bool]{} }), failures: map[string]string{"no pump is free": "guard of chosen from Waiting: a fact of type bool was read"}},
 	"the wrong reason to stay, silent": {rows: plus(row{Name: "first answers", Facts: sound(func(f *facts) { f.Power = transitions.Pending[bool]() }), Want: want{Event: "located", To: "Off"}}), failures: map[string]string{"first answers": `"located"`}},
 }
 
-func TestRowsThatDoNotHoldAreFound(t *testing.T) { findHoles(t, rowHoles) }
+func TestExamineFindsRowsThatFail(t *testing.T) { findHoles(t, rowHoles) }
 
-func TestCoverageIsNotJudgedWhileRowsFail(t *testing.T) {
+func TestExamineComputesNoCoverageWhileRowsFail(t *testing.T) {
 	report := machinetest.Examine(compiled(t, nil), also("a ban refuses", func(r *row) { r.Want.To = "Off" }))
 	if len(report.Problems) > 0 || report.Edges != 0 {
 		t.Errorf("judged %v: %v", report, report.Problems)
 	}
 }
 
-func TestEveryRowOfAGoodTableHolds(t *testing.T) {
+func TestExamineAcceptsAGoodTable(t *testing.T) {
 	report := machinetest.Examine(compiled(t, nil), table())
 	want := &machinetest.Report{Machine: "fill-basin", Edges: 14, AllEdges: 14, Answers: 19, AllAnswers: 19, Rows: map[string][]string{}}
 	if diff := cmp.Diff(want, report); diff != "" {

@@ -5,7 +5,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// site is a place of a machine where a guard is asked.
+// site is a place of a machine where a guard is evaluated.
 type site[F, M, E any] struct {
 	kind  siteKind
 	index int // into the definition's transitions or states
@@ -25,13 +25,13 @@ const (
 	beforeSite
 )
 
-// leaf is a guard at the bottom of a site's guard, with the needs of those it stands in.
+// leaf is a guard that is not combined, with the needs of the guards that contain it.
 type leaf[F, M any] struct {
 	transitions.Guard[F, M]
 	needs []transitions.Need
 }
 
-// sitesOf lists where the machine asks guards; a While or Before that always says yes asks nothing.
+// sitesOf returns the places where the machine evaluates guards. A While or Before that is Always is left out.
 func sitesOf[F, M, E any](def *machines.Definition[F, M, E]) []site[F, M, E] {
 	var out []site[F, M, E]
 	add := func(s site[F, M, E]) {
@@ -80,10 +80,10 @@ func edgeLabel(event, from string) string {
 	return event + " from " + from
 }
 
-// whole as the number of a leaf means the whole guard.
+// whole in place of the number of a leaf means the whole guard.
 const whole = -1
 
-// ask asks one leaf, or the whole guard. It panics on a fact that was not asked for.
+// ask evaluates one leaf, or the whole guard. It panics on a fact that was not requested.
 func (s *site[F, M, E]) ask(n int, facts *F, memo M) transitions.Verdict {
 	switch {
 	case s.choice != nil:
@@ -96,13 +96,13 @@ func (s *site[F, M, E]) ask(n int, facts *F, memo M) transitions.Verdict {
 	}
 }
 
-// verdict of one leaf, or of the whole guard. ok is false where a fact was not asked for.
+// verdict evaluates one leaf, or the whole guard. ok is false if a fact was not requested.
 func (s *site[F, M, E]) verdict(n int, facts *F, memo M) (v transitions.Verdict, ok bool) {
 	err := safely(func() { v = s.ask(n, facts, memo) })
 	return v, err == nil
 }
 
-// replace puts another guard in the place of the site's.
+// replace replaces the guard of the site.
 func (s *site[F, M, E]) replace(def *machines.Definition[F, M, E], guard transitions.Guard[F, M]) {
 	switch s.kind {
 	case edgeSite:
@@ -114,7 +114,7 @@ func (s *site[F, M, E]) replace(def *machines.Definition[F, M, E], guard transit
 	}
 }
 
-// mutate makes one leaf answer otherwise.
+// mutate changes the answer of one leaf.
 func (s *site[F, M, E]) mutate(def *machines.Definition[F, M, E], n int, answer func(transitions.Answer) transitions.Answer) {
 	if s.choice == nil {
 		s.replace(def, s.guard.Mutated(n, answer))

@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// The toy fills a basin with the first pump that is free, if it is allowed to and there is power.
+// The toy fills a basin with the first pump that is free, if it is allowed and there is power.
 
 type facts struct {
 	Wanted  string
@@ -82,7 +82,7 @@ var (
 	}
 )
 
-// toy returns a definition of its own each time, so that a test may break it.
+// toy returns a new definition on each call, which a test may change.
 func toy() definition {
 	always := transitions.Always[facts, memo]()
 	return definition{
@@ -147,7 +147,7 @@ func compiled(t testing.TB, change func(*definition)) *machine {
 	return m
 }
 
-// sound is a world in which a pump is free and everything can be read.
+// sound is a world in which a pump is free and every fact can be read.
 func sound(changes ...func(*facts)) facts {
 	yes := transitions.Known(true, machinetest.Start)
 	f := facts{Wanted: "3 m", Allowed: true, Pumps: []string{"east", "west"}, Power: yes, grid: grid{Stable: yes}}
@@ -169,7 +169,7 @@ func hasNoPumps(f *facts)  { f.Pumps = nil }
 
 var east = &memo{pump: "east"}
 
-// table is a table that covers the toy.
+// table covers the toy completely.
 func table() []row {
 	return []row{
 		{Name: "nothing to do", State: "Off", Facts: sound(isFull)},

@@ -7,7 +7,8 @@ import (
 	"github.com/detent-dev/detent/machines/verification"
 )
 
-// Verify judges the machine as a whole, over the domains if there are any, and fails on every finding; see package verification.
+// Verify checks the machine as a whole, over the domains if there are any, and fails on every finding; see package
+// verification.
 func Verify[F, M, E any](t testing.TB, machine *machines.Machine[F, M, E], domains ...verification.Domain[F, M]) {
 	t.Helper()
 	report := verification.Machine(machine, domains...)

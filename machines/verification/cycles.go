@@ -9,13 +9,13 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// maxCycles bounds the search: a machine that has more is beyond reading anyway.
+// maxCycles limits the search. The report of a machine with more cycles would not be readable.
 const maxCycles = 10000
 
-// edge of a cycle: a transition, or an action that is turned back.
+// edge of a cycle: a transition, or the failed precondition of an action.
 type edge[F, M any] struct {
 	event, from, to string
-	// asks are what must hold for it to be taken: its guard, and that no earlier exit says yes.
+	// asks are the conditions under which the edge is taken: its guard says yes, and no earlier exit does.
 	asks []demand[F, M]
 }
 
@@ -25,8 +25,8 @@ type demand[F, M any] struct {
 	yes   bool
 }
 
-// cycles looks for edges that go round without a wait: none of them is awaited, so that nothing in the world need happen, and
-// their guards may all say yes in one world, as far as their names tell.
+// cycles finds loops that contain no wait: none of their transitions is awaited, so that no change of the actual state is
+// required, and, judged by their names, all their guards may say yes at the same time.
 func (v *verifier[F, M, E]) cycles() {
 	edges := v.hasty()
 	var path []*edge[F, M]
@@ -42,7 +42,7 @@ func (v *verifier[F, M, E]) cycles() {
 				v.cycle(append(slices.Clone(path), e))
 				continue
 			}
-			// A cycle is found from its first state in the order of declaration only.
+			// A cycle is found only from its first state in the order of declaration.
 			seen := slices.ContainsFunc(path, func(p *edge[F, M]) bool { return p.from == e.to })
 			if seen || v.place(e.to) < v.place(start) {
 				continue
@@ -61,7 +61,7 @@ func (v *verifier[F, M, E]) place(state string) int {
 	return slices.IndexFunc(v.def.States, func(s machines.State[F, M, E]) bool { return s.Name == state })
 }
 
-// hasty are the edges that wait for nothing, by the state they lead from.
+// hasty returns the edges that wait for nothing, by the state they lead from.
 func (v *verifier[F, M, E]) hasty() map[string][]*edge[F, M] {
 	out := map[string][]*edge[F, M]{}
 	for i := range v.def.States {
@@ -84,7 +84,8 @@ func (v *verifier[F, M, E]) hasty() map[string][]*edge[F, M] {
 	return out
 }
 
-// cycle judges one: names that contradict one another break it, and so may what the guards mean, over the domain.
+// cycle judges one loop. Guards that contradict each other by name rule it out. With a domain, it is a finding only if some
+// facts go round it.
 func (v *verifier[F, M, E]) cycle(path []*edge[F, M]) {
 	v.results[Livelock].Looked++
 	var asks []demand[F, M]
@@ -99,18 +100,18 @@ func (v *verifier[F, M, E]) cycle(path []*edge[F, M]) {
 		steps = append(steps, step{e.event, e.from, e.to})
 	}
 	where := rounded(steps)
-	if v.told[string(Livelock)+where] {
-		return // some facts go round it
+	if v.reported[string(Livelock)+where] {
+		return // the walk over some facts reported it
 	}
 	if v.facts > 0 {
-		v.note(Livelock, where, "nothing on it is awaited and no name breaks it; in none of the facts does it go round")
+		v.note(Livelock, where, "nothing on it is awaited and no guard's name rules it out; it loops on none of the facts")
 		return
 	}
-	v.find(Livelock, where, "nothing on it is awaited, and all its guards may say yes in one world; "+v.bound(steps),
-		"let one of its guards deny what another one asks, mark as Awaited what the world must do, or give a domain of facts that shows it never goes round")
+	v.find(Livelock, where, "nothing on it is awaited, and all its guards may say yes at the same time; "+v.bound(steps),
+		"let one of its guards exclude another one, mark as Awaited the transition that needs a change of the actual state, or give a domain of facts on which it does not loop")
 }
 
-// rounded is the name of a cycle.
+// rounded returns the name of a cycle.
 func rounded(steps []step) string {
 	var b strings.Builder
 	b.WriteString(steps[0].from)
@@ -120,17 +121,17 @@ func rounded(steps []step) string {
 	return b.String()
 }
 
-// bound says what ends going round.
+// bound returns what ends the loop.
 func (v *verifier[F, M, E]) bound(steps []step) string {
 	for _, one := range steps {
 		if s := v.states[one.to]; s != nil && s.Resting() {
-			return fmt.Sprintf("nothing ends it, since the transitions are counted anew in %s", s.Name)
+			return fmt.Sprintf("nothing ends it, because the count of transitions restarts in %s", s.Name)
 		}
 	}
-	return fmt.Sprintf("after %d transitions without progress it shows as Stalled", v.def.MaxEdges)
+	return fmt.Sprintf("after %d transitions without progress it is Stalled", v.def.MaxEdges)
 }
 
-// possible says whether guards can answer so that every demand is met: each leaf, by its name, says the same wherever it stands.
+// possible reports whether the leaves can answer so that every demand is met. A leaf gives the same answer wherever it is used.
 func possible[F, M any](asks []demand[F, M], said map[string]transitions.Answer) bool {
 	open := ""
 	for i := range asks {
@@ -158,7 +159,7 @@ func possible[F, M any](asks []demand[F, M], said map[string]transitions.Answer)
 	return false
 }
 
-// suppose answers for a guard from what its leaves are supposed to say, or names a leaf that it hangs on.
+// suppose returns the answer of a guard for the supposed answers of its leaves, or the name of a leaf that it depends on.
 func suppose[F, M any](g *transitions.Guard[F, M], said map[string]transitions.Answer) (transitions.Answer, string) {
 	switch {
 	case g.Certain():

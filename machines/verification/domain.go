@@ -6,41 +6,42 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// Domain is a finite set of facts: every combination of the values of its dimensions. A machine may be judged over several, so that
-// concerns that do not touch one another need not be multiplied.
+// Domain is a finite set of facts: every combination of the values of its dimensions. A machine may be verified over several
+// domains, so that independent concerns are not multiplied.
 type Domain[F, M any] struct {
-	// Base makes facts that the values then change; each call makes new ones. Every costly fact in it has been asked for.
+	// Base returns new facts, which the values then change. Every costly fact in them is requested. Required.
 	Base func() F
-	// Dimensions of the facts. Their values are set in order, so that a later one may build on an earlier one.
+	// Dimensions of the facts. Their values are set in order, so that a value may depend on an earlier dimension.
 	Dimensions []Dimension[F]
-	// Derive fills in what follows from the values; optional.
+	// Derive sets what follows from the values. Optional.
 	Derive func(facts *F)
-	// Memos that may be stored with a state; the zero memo if nil.
+	// Memos returns the data that may be stored with a state. Optional; default: the zero value.
 	Memos func(state string) []M
-	// Enter changes what belongs to one visit of a state, as the given entry begins one: when it was entered, the attempt, the
-	// answer to what was asked in the visit before. Optional.
+	// Enter sets the facts that belong to one visit of a state when the given entry starts it: when it was entered, the
+	// attempt, and that the answer to the previous visit's request is gone. Optional.
 	Enter func(facts *F, entry *lifecyclev1.Lifecycle)
-	// Held names the holdings that are held in the facts. Optional: what transitions say to release is then believed.
+	// Held returns the held resources that are held in the facts. Optional; default: what transitions declare in Releases is
+	// not checked.
 	Held func(facts *F) []string
 }
 
-// Dimension is one concern of the facts, with the values that matter.
+// Dimension is one concern of the facts, with its relevant values.
 type Dimension[F any] struct {
 	Values []Value[F]
 }
 
 // Value is one value of a dimension.
 type Value[F any] struct {
-	// Name tells it in a few words, such as "broker 2 down". Empty for what goes without saying.
+	// Name describes the value, such as "broker 2 down". Empty for the usual value.
 	Name string
-	// Set changes the facts; nil leaves them as they are.
+	// Set changes the facts. Optional; default: no change.
 	Set func(facts *F)
 }
 
-// Of makes a dimension.
+// Of returns a dimension of these values.
 func Of[F any](values ...Value[F]) Dimension[F] { return Dimension[F]{Values: values} }
 
-// Each calls visit with every facts of the domain, and what makes its name.
+// Each calls visit with each facts of the domain and a function that returns their name.
 func (d *Domain[F, M]) Each(visit func(facts *F, name func() string)) {
 	at := make([]int, len(d.Dimensions))
 	for {
@@ -60,7 +61,7 @@ func (d *Domain[F, M]) Each(visit func(facts *F, name func() string)) {
 	}
 }
 
-// next counts on, the last dimension first, and says whether there is another facts.
+// next advances to the next combination, the last dimension first, and returns false after the last combination.
 func (d *Domain[F, M]) next(at []int) bool {
 	for i := len(at) - 1; i >= 0; i-- {
 		at[i]++

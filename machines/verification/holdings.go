@@ -9,13 +9,14 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// holdings follows what is held along every path: from the action that takes it, over declared, target-changed, turned-back and
-// located edges, until a transition releases it. A Rest or Hold that can be entered with it must keep it on purpose.
+// holdings follows each held resource along every path: from the action that acquires it, over declared, target-changed,
+// turned-back and inferred edges, until a transition releases it. A Rest or Hold that can be entered with it must declare that
+// in Keeps.
 func (v *verifier[F, M, E]) holdings() {
 	for _, h := range v.def.Holdings {
 		v.results[Holding].Looked++
 		steps := v.carried(h.Name)
-		from := map[string]step{} // how a state was first entered while it is held
+		from := map[string]step{} // how a state was first entered with the resource held
 		var queue []string
 		enter := func(s step) {
 			if _, seen := from[s.to]; !seen {
@@ -37,10 +38,10 @@ func (v *verifier[F, M, E]) holdings() {
 	}
 }
 
-// step is one way on for a lifecycle that holds something.
+// step is one edge that a lifecycle can take.
 type step struct{ event, from, to string }
 
-// carried are the steps that release nothing, by the state they lead from.
+// carried returns the edges that do not release the resource, by the state they lead from.
 func (v *verifier[F, M, E]) carried(holding string) map[string][]step {
 	out := map[string][]step{}
 	add := func(s step) { out[s.from] = append(out[s.from], s) }
@@ -58,7 +59,7 @@ func (v *verifier[F, M, E]) carried(holding string) map[string][]step {
 			add(step{machines.EventTurnedBack, s.Name, s.Do.TurnBack})
 		}
 		for _, to := range v.def.Locate.States {
-			// What is located may be held already by a process that nobody remembers.
+			// An earlier manager may have acquired it in a state that was lost and is inferred.
 			if !slices.Contains(v.def.Locate.Sees, holding) || !ends(v.states[to].Kind) {
 				add(step{machines.EventLocated, s.Name, to})
 			}
@@ -69,7 +70,7 @@ func (v *verifier[F, M, E]) carried(holding string) map[string][]step {
 
 func ends(kind states.Kind) bool { return kind == states.Rest || kind == states.Hold }
 
-// left reports the states that end a path with something still held.
+// left reports the states that end a path with a resource still held.
 func (v *verifier[F, M, E]) left(h machines.Holding, from map[string]step) {
 	for i := range v.def.States {
 		s := &v.def.States[i]
@@ -77,16 +78,16 @@ func (v *verifier[F, M, E]) left(h machines.Holding, from map[string]step) {
 			continue
 		}
 		if last := from[s.Name]; last.event == machines.EventLocated {
-			v.find(Holding, fmt.Sprintf("%s in %s", h.Name, s.Name), "Locate may find this state while it is still held, since it does not look for it",
-				"let Find look whether it is held, and name it in Locate's Sees")
+			v.find(Holding, fmt.Sprintf("%s in %s", h.Name, s.Name), "Locate may return this state while it is still held, because Find does not observe it",
+				"let Find observe whether it is held, and name it in Locate's Sees")
 			continue
 		}
 		v.find(Holding, fmt.Sprintf("%s in %s", h.Name, s.Name), "still held after: "+v.path(from, s.Name),
-			"lead over a state whose action gives it back, and name it in Releases of the transition whose guard sees that; or in Keeps of this state")
+			"enter a state first whose action gives it back, and name it in Releases of the transition whose guard observes that; or name it in Keeps of this state")
 	}
 }
 
-// path tells how a state is entered while something is held.
+// path returns how a state is entered while a resource is held.
 func (v *verifier[F, M, E]) path(from map[string]step, to string) string {
 	var names []string
 	for at := from[to]; at.from != ""; at = from[at.from] {
@@ -103,7 +104,7 @@ func (v *verifier[F, M, E]) path(from map[string]step, to string) string {
 	return strings.Join(names, ", ")
 }
 
-// released holds the word of the transitions against the facts: where one says yes, what it releases is not held.
+// released checks Releases against the facts: a resource must not be held where the transition that releases it says yes.
 func (v *verifier[F, M, E]) released(d *Domain[F, M], facts *F, name func() string, t *machines.Transition[F, M]) {
 	if d.Held == nil || len(t.Releases) == 0 {
 		return
@@ -111,7 +112,7 @@ func (v *verifier[F, M, E]) released(d *Domain[F, M], facts *F, name func() stri
 	for _, held := range d.Held(facts) {
 		if slices.Contains(t.Releases, held) {
 			v.findOnce(Holding, "transition "+t.Event+" from "+t.From, fmt.Sprintf("it says yes although %s is held: %s", held, name()),
-				"let its guard see that it was given back")
+				"let its guard observe that it was released")
 		}
 	}
 }

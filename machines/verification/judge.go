@@ -12,19 +12,19 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Names of the lifecycle that stands in for every object.
+// Names of the lifecycle and the object that all facts are evaluated for.
 const (
 	uid       = "verification"
 	lifecycle = "lifecycle"
 )
 
-// start is when every bookmark is looked at, for what the framework dates. A machine's own times come from its facts.
+// start is the time at which every persisted state is evaluated. A machine's own times come from its facts.
 func start() time.Time { return time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC) }
 
-// bound is the machine over facts alone.
+// bound is the machine bound to facts alone.
 type bound[F, E any] = machines.Lifecycle[struct{}, *F, E]
 
-// judge asks every guard of every state in every facts of a domain.
+// judge evaluates every guard of every state on all facts of a domain.
 func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
 	lc := machines.Bind(v.machine, machines.Binding[struct{}, *F, F, E, E]{
 		Name: lifecycle, Observe: func(_ struct{}, facts *F, _ machines.Ask) F { return *facts }, Effect: func(e E) E { return e },
@@ -40,13 +40,13 @@ func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
 		v.facts++
 		w := &walk[F, M, E]{v: v, lc: lc, d: d, needs: needs, name: name, settled: map[string]bool{}}
 		if err := safely(func() { w.target = v.def.Target.Of(facts).To }); err != nil {
-			v.findOnce(Gap, "target", fmt.Sprintf("it cannot be told: %v: %s", err, name()), mendDefect)
+			v.findOnce(Gap, "target", fmt.Sprintf("it cannot be computed: %v: %s", err, name()), mendDefect)
 			return
 		}
 		w.from(nil, facts)
 		for i := range v.def.States {
 			for _, memo := range d.memos(v.def.States[i].Name) {
-				w.stand(&v.def.States[i], memo, facts)
+				w.evaluate(&v.def.States[i], memo, facts)
 			}
 		}
 	})
@@ -54,7 +54,7 @@ func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
 
 const mendDefect = "every facts of the domain must be ones that a pass can have; else it is a defect of the machine, which would stand still"
 
-// walk is what is known of one facts.
+// walk is the evaluation of one facts of a domain.
 type walk[F, M, E any] struct {
 	v      *verifier[F, M, E]
 	lc     bound[F, E]
@@ -62,12 +62,12 @@ type walk[F, M, E any] struct {
 	needs  []transitions.Need
 	name   func() string
 	target string
-	// settled are the places from which following the edges is known to end.
+	// settled are the places from which the walk is known to end.
 	settled map[string]bool
 }
 
-// stand judges one bookmark: its exits, then where following them leads.
-func (w *walk[F, M, E]) stand(s *machines.State[F, M, E], memo M, facts *F) {
+// evaluate evaluates one persisted state: its exits, and then where they lead.
+func (w *walk[F, M, E]) evaluate(s *machines.State[F, M, E], memo M, facts *F) {
 	entry := &lifecyclev1.Lifecycle{
 		Name: lifecycle, State: s.Name, EnteredAt: metav1.NewTime(start().Add(-time.Minute)), Memo: w.v.def.Memo.Encode(memo),
 		Attempt: &lifecyclev1.Attempt{
@@ -81,13 +81,13 @@ func (w *walk[F, M, E]) stand(s *machines.State[F, M, E], memo M, facts *F) {
 			w.exits(s, memo, facts)
 		}
 	}); err != nil {
-		w.v.findOnce(Gap, "state "+s.Name, fmt.Sprintf("its guards cannot be asked: %v: %s", err, w.name()), mendDefect)
+		w.v.findOnce(Gap, "state "+s.Name, fmt.Sprintf("its guards cannot be evaluated: %v: %s", err, w.name()), mendDefect)
 		return
 	}
 	w.from(entry, facts)
 }
 
-// exits asks every exit of a state.
+// exits evaluates the transitions out of a state.
 func (w *walk[F, M, E]) exits(s *machines.State[F, M, E], memo M, facts *F) {
 	v := w.v
 	indices := v.exits(s.Name)
@@ -119,8 +119,8 @@ func (w *walk[F, M, E]) exits(s *machines.State[F, M, E], memo M, facts *F) {
 	}
 	v.results[Gap].Looked++
 	if len(yes) == 0 && quiet && !acts(s, facts, memo) {
-		v.findOnce(Gap, "state "+s.Name, "it stays and says no reason: no exit says yes, none is unknown, none that says no is awaited: "+w.name(),
-			"declare the exit that is missing, or mark as Awaited what is waited for here")
+		v.findOnce(Gap, "state "+s.Name, "it stays without showing why: no transition says yes, none is unknown, and none that says no is awaited: "+w.name(),
+			"declare the missing transition, or mark as Awaited the one that the state waits for")
 	}
 }
 
@@ -136,7 +136,8 @@ func acts[F, M, E any](s *machines.State[F, M, E], facts *F, memo M) bool {
 	return s.Do != nil && len(s.Do.Do(facts, memo)) > 0
 }
 
-// overlaps tells which exits said yes together. The order of declaration decides; that it is meant to is said with Outranks.
+// overlaps reports which transitions out of one state said yes together. The order of declaration decides; Outranks declares
+// that this is intended.
 func (v *verifier[F, M, E]) overlaps() {
 	for i := range v.def.Transitions {
 		for j := i + 1; j < len(v.def.Transitions); j++ {
@@ -147,18 +148,18 @@ func (v *verifier[F, M, E]) overlaps() {
 			}
 			where := fmt.Sprintf("state %s: %s and %s", first.From, first.Event, second.Event)
 			a, b := v.states[first.To], v.states[second.To]
-			what := fmt.Sprintf("both say yes, and %s wins by its place: %s", first.Event, name)
+			what := fmt.Sprintf("both say yes, and %s wins by its order: %s", first.Event, name)
 			if a.Kind == b.Kind || first.Outranks {
 				v.note(Overlap, where, what)
 				continue
 			}
 			v.find(Overlap, where, fmt.Sprintf("%s; one leads to a %s (%s), the other to a %s (%s)", what, a.Kind, a.Name, b.Kind, b.Name),
-				"let one guard deny the other, or mark "+first.Event+" with Outranks if it is meant to win")
+				"let one guard exclude the other, or mark "+first.Event+" with Outranks if it is meant to win")
 		}
 	}
 }
 
-// safely turns a panic into an error.
+// safely calls run and returns a panic as an error.
 func safely(run func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

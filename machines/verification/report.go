@@ -1,13 +1,13 @@
-// Package verification judges a machine as a whole, beyond what Compile refuses: by its declared graph, and by its guards over a
-// finite domain of facts. It runs no action and knows no object.
+// Package verification checks a machine as a whole, beyond what Compile rejects: its declared graph, and its guards over a
+// finite domain of facts. It runs no action and needs no object.
 //
-// Of the graph it asks that every state leads to a rest, that nothing goes round without the world having moved, that a changed
-// target is acted upon wherever it is seen, and that what is held is given back on every path. Of the guards, over each facts of
-// the domain, it asks which exits of a state say yes together, where none does although nothing is awaited either, and whether
-// following the edges while the world stands still comes to an end.
+// It checks of the graph that every state leads to a Rest, that no loop runs without a change of the actual state, that a
+// changed target is evaluated wherever it is observed, and that held resources are released on every path. Over each facts of
+// the domain it reports which transitions of a state say yes together, where none does although none is awaited, and whether
+// the lifecycle comes to rest while the facts stay the same.
 //
-// What is found is judged by names alone where there is no domain: each guard counts as free to say yes or no, but one guard says
-// the same wherever it stands.
+// Without a domain, guards are judged by their names alone: any guard may say yes or no, but one guard gives the same answer
+// wherever it is used.
 package verification
 
 import (
@@ -15,34 +15,34 @@ import (
 	"strings"
 )
 
-// Check is one question that is asked of a machine.
+// Check is one property that is checked.
 type Check string
 
 // The checks, in the order of a report.
 const (
-	// DeadEnd asks that declared edges lead from every state to a Rest or a planned Hold.
+	// DeadEnd: declared edges lead from every state to a Rest or a planned Hold.
 	DeadEnd Check = "dead-end"
-	// Livelock asks that no edges go round without a wait or progress.
+	// Livelock: no edges form a loop without a wait or progress.
 	Livelock Check = "livelock"
-	// Overlap asks which exits of a state say yes together.
+	// Overlap: which transitions of a state say yes together.
 	Overlap Check = "overlap"
-	// Gap asks that a state that stays says what for.
+	// Gap: a lifecycle that stays in a state shows what it waits for.
 	Gap Check = "gap"
-	// Target asks that a changed spec is acted upon in every state that is not at rest.
+	// Target: a changed target is evaluated in every state that is not at rest.
 	Target Check = "target"
-	// Holding asks that what is held is given back on every path.
+	// Holding: held resources are released on every path.
 	Holding Check = "holding"
-	// Coverage asks that the domain makes each transition say yes: of one that it does not, nothing was judged.
+	// Coverage: the domain makes each transition say yes. A transition that it does not reach was not checked.
 	Coverage Check = "coverage"
 )
 
-// Finding is one thing that is wrong, or, as a note, worth knowing.
+// Finding is one defect, or, as a note, an observation that needs no change.
 type Finding struct {
 	// Where names the state, transition or cycle.
 	Where string `json:"where"`
-	// What is wrong there.
+	// What is wrong.
 	What string `json:"what"`
-	// Mend says what to do; empty in a note.
+	// Mend is the remedy; empty in a note.
 	Mend string `json:"mend,omitempty"`
 }
 
@@ -56,10 +56,10 @@ func (f Finding) String() string {
 // Result of one check.
 type Result struct {
 	Check Check `json:"check"`
-	// Looked at so many of Of.
+	// Looked is the number of the things named by Of that were checked.
 	Looked int    `json:"looked"`
 	Of     string `json:"of"`
-	// Findings fail the verification; Notes are worth knowing and fail nothing.
+	// Findings fail the verification. Notes do not.
 	Findings []Finding `json:"findings"`
 	Notes    []Finding `json:"notes"`
 }
@@ -68,14 +68,14 @@ type Result struct {
 type Report struct {
 	Machine string `json:"machine"`
 	Digest  string `json:"digest"`
-	// States and Transitions that the machine declares, and Facts of the domain it was judged over.
+	// States and Transitions are what the machine declares. Facts is the number of facts in the domains.
 	States      int      `json:"states"`
 	Transitions int      `json:"transitions"`
 	Facts       int      `json:"facts"`
 	Results     []Result `json:"results"`
 }
 
-// Findings of all checks.
+// Findings returns the number of findings of all checks.
 func (r *Report) Findings() int {
 	n := 0
 	for i := range r.Results {
@@ -84,10 +84,10 @@ func (r *Report) Findings() int {
 	return n
 }
 
-// String is the report for a person: a table, then what was found. notes adds what is only worth knowing.
+// String formats the report as a table, followed by the findings.
 func (r *Report) String() string { return r.Text(false) }
 
-// Text is the report for a person.
+// Text formats the report as String does. With notes it also contains the notes.
 func (r *Report) Text(notes bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s@sha256:%s: %d states, %d transitions, ", r.Machine, r.Digest, r.States, r.Transitions)
@@ -111,7 +111,7 @@ func (r *Report) Text(notes bool) string {
 	for i := range r.Results {
 		one := &r.Results[i]
 		for _, f := range one.Findings {
-			fmt.Fprintf(&b, "\n  %s: %s\n    %s\n    to mend: %s\n", one.Check, f.Where, f.What, f.Mend)
+			fmt.Fprintf(&b, "\n  %s: %s\n    %s\n    remedy: %s\n", one.Check, f.Where, f.What, f.Mend)
 		}
 		for _, f := range one.Notes {
 			if notes {

@@ -75,7 +75,7 @@ const (
 	thawed
 )
 
-// toy is a sound machine, of its own each time.
+// toy returns a new machine without defects on each call.
 func toy() definition {
 	work := func(name, does, onTarget string) state {
 		return state{
@@ -118,7 +118,7 @@ func toy() definition {
 	}
 }
 
-// toyDomain is every facts of the toy.
+// toyDomain contains all facts of the toy.
 func toyDomain() domain {
 	permit := func(f transitions.Fact[bool]) func(*facts) { return func(to *facts) { to.Allowed = f } }
 	return domain{

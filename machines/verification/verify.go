@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Machine verifies a compiled machine over the domains, if any. It takes as long as the domains are large: about half a
+// Machine verifies a compiled machine over the domains, if any. The time grows with the number of facts: about half a
 // millisecond for each facts of a machine with twenty states.
 func Machine[F, M, E any](machine *machines.Machine[F, M, E], domains ...Domain[F, M]) Report {
 	v := &verifier[F, M, E]{machine: machine, def: machine.Definition(), states: map[string]*machines.State[F, M, E]{}}
@@ -32,20 +32,20 @@ func Machine[F, M, E any](machine *machines.Machine[F, M, E], domains ...Domain[
 	return v.report()
 }
 
-// verifier is a machine under judgement.
+// verifier is the verification of one machine.
 type verifier[F, M, E any] struct {
 	machine *machines.Machine[F, M, E]
 	def     machines.Definition[F, M, E]
 	states  map[string]*machines.State[F, M, E]
 	results map[Check]*Result
-	// facts that were judged.
+	// facts is the number of facts that were evaluated.
 	facts int
-	// yes are the transitions that said yes somewhere, by index.
+	// yes are the transitions that said yes on some facts, by index.
 	yes map[int]bool
-	// together are the exits that said yes together, with the first facts in which they did.
+	// together are the pairs of transitions that said yes together, with the name of the first such facts.
 	together map[[2]int]string
-	// told are the findings already made, by what they are about.
-	told map[string]bool
+	// reported are the findings that were made already, by what they concern.
+	reported map[string]bool
 }
 
 func (v *verifier[F, M, E]) report() Report {
@@ -55,7 +55,7 @@ func (v *verifier[F, M, E]) report() Report {
 		one := *v.results[check]
 		one.Check = check
 		if v.facts == 0 && (check == Overlap || check == Gap || check == Coverage) {
-			continue // nothing was asked
+			continue // not checked without a domain
 		}
 		if one.Findings == nil {
 			one.Findings = []Finding{}
@@ -73,13 +73,13 @@ func (v *verifier[F, M, E]) find(check Check, where, what, mend string) {
 	r.Findings = append(r.Findings, Finding{Where: where, What: what, Mend: mend})
 }
 
-// findOnce makes a finding that many facts may show once.
+// findOnce reports a finding once, although many facts may show it.
 func (v *verifier[F, M, E]) findOnce(check Check, where, what, mend string) {
-	if v.told == nil {
-		v.told = map[string]bool{}
+	if v.reported == nil {
+		v.reported = map[string]bool{}
 	}
-	if about := string(check) + where; !v.told[about] {
-		v.told[about] = true
+	if about := string(check) + where; !v.reported[about] {
+		v.reported[about] = true
 		v.find(check, where, what, mend)
 	}
 }
@@ -89,7 +89,7 @@ func (v *verifier[F, M, E]) note(check Check, where, what string) {
 	r.Notes = append(r.Notes, Finding{Where: where, What: what})
 }
 
-// exits are the indices of a state's transitions, in order.
+// exits returns the indices of a state's transitions, in order of declaration.
 func (v *verifier[F, M, E]) exits(state string) (out []int) {
 	for i := range v.def.Transitions {
 		if v.def.Transitions[i].From == state {
@@ -99,7 +99,7 @@ func (v *verifier[F, M, E]) exits(state string) (out []int) {
 	return out
 }
 
-// guard of a transition. That of a choice has a name only.
+// guard returns the guard of a transition. The guard of a Choice has a name and no Ask.
 func guard[F, M any](t *machines.Transition[F, M]) transitions.Guard[F, M] {
 	if t.Choose != nil {
 		return t.Choose.Guard
@@ -107,12 +107,12 @@ func guard[F, M any](t *machines.Transition[F, M]) transitions.Guard[F, M] {
 	return t.When
 }
 
-// end says whether a lifecycle may stay in the state for good.
+// end reports whether a lifecycle may stay in the state for good.
 func end[F, M, E any](s *machines.State[F, M, E]) bool {
 	return s.Kind == states.Rest || s.Kind == states.Hold && s.Stance == states.Planned
 }
 
-// reached are the states that edges lead to from some, those included.
+// reached returns the states that edges lead to from some states, including these.
 func reached(from []string, edges map[string][]string) map[string]bool {
 	seen := map[string]bool{}
 	for queue := slices.Clone(from); len(queue) > 0; queue = queue[1:] {
@@ -124,7 +124,7 @@ func reached(from []string, edges map[string][]string) map[string]bool {
 	return seen
 }
 
-// declared edges from each state. A Hold is also left when a person changes the target.
+// declared returns the declared edges of each state. A user also leaves a Hold by changing the target.
 func (v *verifier[F, M, E]) declared() map[string][]string {
 	edges := map[string][]string{}
 	for i := range v.def.Transitions {
@@ -150,12 +150,12 @@ func (v *verifier[F, M, E]) deadEnds() {
 		}
 		if !found {
 			v.find(DeadEnd, "state "+s.Name, "no declared transitions lead from here to a Rest or a planned Hold",
-				"declare the transition that ends it, or say with a planned Hold that a person does")
+				"declare the transition that ends it, or make it a planned Hold that a user ends")
 		}
 	}
 }
 
-// targets asks of every state that is not at rest what a changed spec leads to.
+// targets checks where a changed target leads from every state that is not at rest.
 func (v *verifier[F, M, E]) targets() {
 	edges := v.declared()
 	for i := range v.def.States {
@@ -167,18 +167,18 @@ func (v *verifier[F, M, E]) targets() {
 		where := "state " + s.Name
 		if s.OnTarget != machines.CarryOn {
 			if !v.anyOf(reached([]string{s.OnTarget}, edges), v.decides) {
-				v.find(Target, where, fmt.Sprintf("a changed target leads to %s, from where nothing is ever decided", s.OnTarget),
-					"name in OnTarget a state that decides: a Rest, or one with two ways to go")
+				v.find(Target, where, fmt.Sprintf("a changed target leads to %s, and no state after that decides anything", s.OnTarget),
+					"name in OnTarget a state that decides: a Rest, or one with transitions to two states")
 			}
 			continue
 		}
 		if s.Kind == states.Hold {
-			v.find(Target, where, "it holds for a person and does not look at what the person changes", "name in OnTarget the state that decides anew")
+			v.find(Target, where, "it waits for a user and does not evaluate the target that the user changes", "name in OnTarget the state that evaluates the new target")
 			continue
 		}
 		if !v.anyOf(reached(edges[s.Name], edges), v.looks) {
-			v.find(Target, where, "a changed target is carried past, and no state that follows looks at it",
-				"name in OnTarget of this state, or of one that follows, the state that decides anew")
+			v.find(Target, where, "the attempt continues after a changed target, and no state that follows evaluates it",
+				"name in OnTarget of this state, or of one that follows, the state that evaluates the new target")
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (v *verifier[F, M, E]) anyOf(names map[string]bool, is func(*machines.State
 	return false
 }
 
-// decides says whether the state goes one way or another, by the facts.
+// decides reports whether the facts determine the next state.
 func (v *verifier[F, M, E]) decides(s *machines.State[F, M, E]) bool {
 	if s.Kind == states.Rest {
 		return true
@@ -204,12 +204,12 @@ func (v *verifier[F, M, E]) decides(s *machines.State[F, M, E]) bool {
 	return s.Kind != states.Hold && len(to) > 1
 }
 
-// looks says whether the state sees that the target has changed.
+// looks reports whether a changed target is observed in the state.
 func (v *verifier[F, M, E]) looks(s *machines.State[F, M, E]) bool {
 	return s.Kind == states.Rest || s.OnTarget != machines.CarryOn
 }
 
-// coverage tells which transitions the domain does not reach.
+// coverage reports the transitions that no facts of the domain make say yes.
 func (v *verifier[F, M, E]) coverage() {
 	if v.facts == 0 {
 		return
@@ -217,7 +217,7 @@ func (v *verifier[F, M, E]) coverage() {
 	for i := range v.def.Transitions {
 		v.results[Coverage].Looked++
 		if t := &v.def.Transitions[i]; !v.yes[i] {
-			v.find(Coverage, "transition "+t.Event+" from "+t.From, "it says yes in no facts of the domain, so that nothing is known of it",
+			v.find(Coverage, "transition "+t.Event+" from "+t.From, "it says yes in no facts of the domain, so that it was not checked",
 				"add the values of the facts that make it say yes, or drop it")
 		}
 	}

@@ -25,11 +25,11 @@ func wait(name string) state {
 	return state{State: states.State{Name: name, Kind: states.Wait, Doc: "waits", Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: "Checking"}
 }
 
-// TestEveryDefectIsFoundByItsOwnCheck breaks a sound machine in one way at a time.
-func TestEveryDefectIsFoundByItsOwnCheck(t *testing.T) {
+// TestMachineFindsEveryDefect adds one defect at a time to a machine without defects.
+func TestMachineFindsEveryDefect(t *testing.T) {
 	cases := map[string]struct {
 		breaks func(*definition)
-		// narrow changes the domain; unjudged leaves it out, for what the graph alone shows.
+		// narrow changes the domain. unjudged leaves it out, for defects that the graph alone shows.
 		narrow   func(*domain)
 		unjudged bool
 		want     verification.Check
@@ -48,11 +48,11 @@ func TestEveryDefectIsFoundByItsOwnCheck(t *testing.T) {
 		},
 		"a refusal that is lifted at once, by the graph": {
 			breaks:   func(d *definition) { d.Transitions[allowedRow].When = always },
-			unjudged: true, want: verification.Livelock, where: "Checking -forbidden-> Refused -allowed-> Checking", what: "counted anew in Refused",
+			unjudged: true, want: verification.Livelock, where: "Checking -forbidden-> Refused -allowed-> Checking", what: "restarts in Refused",
 		},
 		"a refusal that is lifted at once, by the facts": {
 			breaks: func(d *definition) { d.Transitions[allowedRow].When = always },
-			want:   verification.Livelock, where: "Checking -forbidden-> Refused -allowed-> Checking", what: "while the world stands still",
+			want:   verification.Livelock, where: "Checking -forbidden-> Refused -allowed-> Checking", what: "on unchanged facts",
 		},
 		"an action that is turned back to where it came from": {
 			breaks: func(d *definition) {
@@ -75,7 +75,7 @@ func TestEveryDefectIsFoundByItsOwnCheck(t *testing.T) {
 				d.Transitions[done].Awaited = false
 				d.States[changing].Do.Do = func(*facts, memo) []effect { return nil }
 			},
-			want: verification.Gap, where: "state Changing", what: "it stays and says no reason",
+			want: verification.Gap, where: "state Changing", what: "it stays without showing why",
 		},
 		"a guard that panics": {
 			breaks: func(d *definition) {
@@ -87,7 +87,7 @@ func TestEveryDefectIsFoundByItsOwnCheck(t *testing.T) {
 		},
 		"a hold that ignores a changed spec": {
 			breaks: func(d *definition) { d.States[refused].OnTarget = "-" },
-			want:   verification.Target, where: "state Refused", what: "does not look at what the person changes",
+			want:   verification.Target, where: "state Refused", what: "does not evaluate the target that the user changes",
 		},
 		"a changed target that leads to where nothing is decided": {
 			breaks: func(d *definition) {
@@ -103,7 +103,7 @@ func TestEveryDefectIsFoundByItsOwnCheck(t *testing.T) {
 					row{Event: "wait", From: "Parked", To: "Waiting", When: allowed, Awaited: true, Doc: "waits"},
 					row{Event: "park", From: "Waiting", To: "Parked", When: not(allowed), Awaited: true, Doc: "parks"})
 			},
-			unjudged: true, want: verification.Target, where: "state Freezing", what: "leads to Parked, from where nothing is ever decided",
+			unjudged: true, want: verification.Target, where: "state Freezing", what: "leads to Parked, and no state after that decides",
 		},
 		"a rest that is entered frozen": {
 			breaks: func(d *definition) { d.Transitions[done].To = "Settled" },
@@ -123,7 +123,7 @@ func TestEveryDefectIsFoundByItsOwnCheck(t *testing.T) {
 		},
 		"a Locate that does not look whether it is frozen": {
 			breaks: func(d *definition) { d.Locate.Sees = nil },
-			want:   verification.Holding, where: "freeze in Settled", what: "since it does not look for it",
+			want:   verification.Holding, where: "freeze in Settled", what: "because Find does not observe it",
 		},
 		"a release that its guard does not see": {
 			breaks: func(d *definition) { d.Transitions[settledRow].When = same },
@@ -163,7 +163,7 @@ func TestEveryDefectIsFoundByItsOwnCheck(t *testing.T) {
 	}
 }
 
-func TestReport(t *testing.T) {
+func TestReportText(t *testing.T) {
 	broken := toy()
 	broken.Transitions[done].To, broken.Transitions[allowedRow].When = "Settled", always
 	cases := map[string]string{

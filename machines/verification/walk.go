@@ -12,10 +12,10 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// from follows the edges from a bookmark, or from none, while the world stands still, until the lifecycle stays. A place that is
-// met twice on one way would be met for ever.
+// from follows the edges from a persisted state, or from none, on unchanged facts, until the lifecycle stays. A place that
+// occurs twice on the way would occur for ever.
 func (w *walk[F, M, E]) from(entry *lifecyclev1.Lifecycle, facts *F) {
-	var trail []step // what led from place to place
+	var trail []step // the edges between the places
 	var places []string
 	seen := *facts
 	for {
@@ -51,7 +51,7 @@ func (w *walk[F, M, E]) from(entry *lifecyclev1.Lifecycle, facts *F) {
 	}
 }
 
-// placeOf a lifecycle: where going on depends on nothing else, while the world stands still.
+// placeOf returns everything that the next decision depends on while the facts stay the same.
 func placeOf(entry *lifecyclev1.Lifecycle) string {
 	var b strings.Builder
 	b.WriteString(entry.State)
@@ -64,7 +64,7 @@ func placeOf(entry *lifecyclev1.Lifecycle) string {
 	return b.String()
 }
 
-// round reports a livelock, by one name wherever it was entered.
+// round reports a livelock once, wherever it was entered.
 func (w *walk[F, M, E]) round(trail []step, entry *lifecyclev1.Lifecycle) {
 	first := 0
 	for i := range trail {
@@ -73,12 +73,12 @@ func (w *walk[F, M, E]) round(trail []step, entry *lifecyclev1.Lifecycle) {
 		}
 	}
 	trail = slices.Concat(trail[first:], trail[:first])
-	w.v.findOnce(Livelock, rounded(trail), fmt.Sprintf("it goes round while the world stands still; %s: %s", w.v.bound(trail), w.name()),
-		"let one of its guards deny what another one asks; if it is the visit of a state that ends it, let the domain's Enter say so")
+	w.v.findOnce(Livelock, rounded(trail), fmt.Sprintf("it loops on unchanged facts; %s: %s", w.v.bound(trail), w.name()),
+		"let one of its guards exclude another one; if a visit of a state ends it, let the domain's Enter set that")
 	w.settled[placeOf(entry)] = true
 }
 
-// follow takes the edge that a pass would take, turning back included. No entry means that the lifecycle stays.
+// follow takes the edge that a reconcile would take, including turned-back. A nil entry means that the lifecycle stays.
 func (w *walk[F, M, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) (*lifecyclev1.Lifecycle, *machines.Move, error) {
 	look := w.look(entry, facts)
 	decision := look.Decide()
@@ -98,7 +98,7 @@ func (w *walk[F, M, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) (*lifecyc
 	if move == nil {
 		return nil, nil, nil
 	}
-	// What else a pass writes into an entry decides nothing.
+	// The other fields that a reconcile sets do not affect decisions.
 	next := &lifecyclev1.Lifecycle{Name: lifecycle, State: move.To, EnteredAt: metav1.NewTime(start()), Memo: move.Memo, Attempt: move.Attempt}
 	return next, move, nil
 }
