@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// machine that was measured on.
+// machine is the machine that ran the measurements.
 type machine struct {
 	CPU, Memory, System, Go, Commit string
 	Cores                           int
-	// Before and After are the load averages around the measurements.
+	// Before and After are the load averages before and after the measurements.
 	Before, After string
 }
 
-// describe this machine, as Linux tells it. before is the load before anything was measured.
+// describe returns this machine as Linux reports it. before is the load before the measurements.
 func describe(before string) (machine, error) {
 	m := machine{Cores: runtime.NumCPU(), Go: runtime.Version(), Before: load(before)}
 	var err error
@@ -45,13 +45,13 @@ func describe(before string) (machine, error) {
 	return m, err
 }
 
-// load averages of one, five and fifteen minutes.
+// load returns the load averages of one, five and fifteen minutes.
 func load(text string) string {
 	fields := strings.Fields(text)
 	return strings.Join(fields[:min(3, len(fields))], " ")
 }
 
-// field of a file of lines "name: value".
+// field returns the value of a name in a file with lines "name: value".
 func field(path, name string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -67,7 +67,8 @@ func field(path, name string) (string, error) {
 	return "", fmt.Errorf("%s names no %s", path, name)
 }
 
-// commit that the work tree stands on, and whether it differs. The page itself does not count: it is about to be written.
+// commit returns the commit of the work tree, and whether the work tree differs from it. It ignores the page itself,
+// which is about to be written.
 func commit() (string, error) {
 	id, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output() //nolint:noctx // it ends by itself
 	if err != nil {

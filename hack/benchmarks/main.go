@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// module that packages are told relative to.
+// module is the module path. The page shows packages relative to it.
 const module = "github.com/detent-dev/detent"
 
 func main() {

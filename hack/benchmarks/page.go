@@ -27,7 +27,8 @@ writes one event, that it leads now; anything else fails the benchmark.
 
 `
 
-// page of everything that was measured.
+// page returns the page of all measurements. It fails if a benchmark on it was not
+// measured.
 func page(m machine, r results) (string, error) {
 	var b strings.Builder
 	b.WriteString(preface)
@@ -93,7 +94,7 @@ func aim(most float64, show func(float64) string) string {
 	return "≤ " + show(most)
 }
 
-// duration of so many nanoseconds, with three digits.
+// duration formats nanoseconds with three digits.
 func duration(ns float64) string {
 	switch {
 	case ns < float64(time.Microsecond):
@@ -105,7 +106,7 @@ func duration(ns float64) string {
 	}
 }
 
-// fleets that were measured, by name.
+// fleets returns the benchmarks of fleets, by name, and the names of the fleets.
 func fleets(r results) (found []benchmark, names []string) {
 	for b := range r {
 		if strings.HasPrefix(b.Name, "Fleet/") {

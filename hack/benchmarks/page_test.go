@@ -25,7 +25,7 @@ BenchmarkFleet/Kafka=3-2         	       1	         0 writes/min	     1.5 cpu-s/
 BenchmarkAlone 	       1	         3 ns/op
 `
 
-func TestResultsAreRead(t *testing.T) {
+func TestResultsAdd(t *testing.T) {
 	r := results{}
 	if err := r.add(strings.NewReader(output), module); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestResultsAreRead(t *testing.T) {
 	}
 }
 
-func TestAFailureIsNoResult(t *testing.T) {
+func TestResultsAddFailsForFailure(t *testing.T) {
 	for _, line := range []string{"--- FAIL: BenchmarkFleet", "    --- FAIL: BenchmarkFleet/Kafka=3", "FAIL\tgithub.com/detent-dev/detent/test/bench [build failed]"} {
 		if err := (results{}).add(strings.NewReader(output+line+"\n"), module); err == nil || !strings.Contains(err.Error(), line) {
 			t.Errorf("%q gives %v", line, err)
@@ -56,7 +56,7 @@ func TestAFailureIsNoResult(t *testing.T) {
 	}
 }
 
-// measured is a run in which everything took as long as given.
+// measured returns results with the durations that took returns, and the given number of writes.
 func measured(took func(row) float64, writes float64) results {
 	r := results{}
 	for _, row := range passes {
@@ -127,7 +127,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestAPageNeedsEverything(t *testing.T) {
+func TestPageFailsForMissingBenchmark(t *testing.T) {
 	whole := func() results { return measured(func(row) float64 { return 1 }, 0) }
 	for i := range passes {
 		r := whole()
@@ -147,7 +147,7 @@ func TestAPageNeedsEverything(t *testing.T) {
 	}
 }
 
-func TestDurations(t *testing.T) {
+func TestDuration(t *testing.T) {
 	for ns, want := range map[float64]string{0.25: "0.25 ns", 999: "999 ns", 1000: "1 µs", 8340: "8.34 µs", 150_000: "150 µs", 2_084_605: "2.08 ms"} {
 		if got := duration(ns); got != want {
 			t.Errorf("%s ns = %s, want %s", fmt.Sprint(ns), got, want)

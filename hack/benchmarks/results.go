@@ -10,20 +10,21 @@ import (
 	"strings"
 )
 
-// results are the measured values of benchmarks, by benchmark and unit.
+// results are the measured values, by benchmark and unit.
 type results map[benchmark]map[string][]float64
 
 // benchmark is one line of a go test -bench output.
 type benchmark struct {
-	// Package relative to the module, and the name without Benchmark and without the number of processors.
+	// Package is relative to the module. Name is without Benchmark and without the number of processors.
 	Package, Name string
 }
 
-// processors ends the name of a benchmark unless there is one.
+// processors matches the number of processors at the end of a benchmark's name, which is absent for one
+// processor.
 var processors = regexp.MustCompile(`-\d+$`)
 
-// add reads an output of go test -bench, in the format of https://go.dev/design/14313-benchmark-format. A failure in it is an
-// error: what was measured on the way to it means nothing.
+// add reads an output of go test -bench, in the format of https://go.dev/design/14313-benchmark-format. It
+// fails if the output contains a failure, because measurements before it are not valid.
 func (r results) add(in io.Reader, module string) error {
 	folder := ""
 	lines := bufio.NewScanner(in)
@@ -64,7 +65,7 @@ func (r results) line(folder string, fields []string) error {
 	return nil
 }
 
-// spread of some measurements: the one in the middle, and the least.
+// spread is the median and the minimum of some measurements.
 type spread struct {
 	Median, Least float64
 	Count         int

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// row of the page: what is measured, and what it should be.
+// row of the page: what is measured, and the value to aim at.
 type row struct {
 	What string
 	benchmark
-	// Unit of the value; allocations, if any, come from the same benchmark.
+	// Unit of the value. Allocations, if any, come from the same benchmark.
 	Unit string
-	// Aim is the most that it should be, in the unit; below zero for none. Allocs likewise.
+	// Aim is the highest value to accept, in the unit; negative for none. Allocs is the
+	// same for allocations.
 	Aim, Allocs float64
-	// Cause is said where the aim is missed.
+	// Cause is the explanation to print if the aim is missed.
 	Cause string
 }
 
@@ -23,7 +24,7 @@ const (
 	micro, milli = float64(time.Microsecond), float64(time.Millisecond)
 )
 
-// passes are what a pass costs. Aims are for one core of a small machine.
+// passes are the costs of a reconcile. Aims are for one core of a small machine.
 var passes = []row{
 	{
 		What: "`hello`, a pass at rest", benchmark: benchmark{"test/bench", "AtRest/without_metrics"}, Unit: "ns/op", Aim: 10 * micro, Allocs: 50,
@@ -49,10 +50,10 @@ var passes = []row{
 	{What: "compiling `kafka-version-change`", benchmark: benchmark{"machines/kafkaversion", "Compile"}, Unit: "ns/op", Aim: none, Allocs: none},
 }
 
-// quantity of a fleet.
+// quantity is a value that is measured for each fleet.
 type quantity struct {
 	What, Unit string
-	// Aim is the most that it should be; below zero for none.
+	// Aim is the highest value to accept; negative for none.
 	Aim  float64
 	Show func(float64) string
 }
@@ -63,7 +64,7 @@ func seconds(v float64) string   { return fmt.Sprintf("%.1f s", v) }
 func kibibytes(v float64) string { return fmt.Sprintf("%.1f KiB", v/(1<<10)) }
 func mebibytes(v float64) string { return fmt.Sprintf("%.1f MiB", v/(1<<20)) }
 
-// quantities of each fleet.
+// quantities are the values of each fleet.
 var quantities = []quantity{
 	{"writes in the minute at rest, events included, renewals of the lease not", "writes/min", 0, count},
 	{"passes in that minute", "passes/min", none, count},

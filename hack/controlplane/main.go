@@ -1,8 +1,8 @@
-// Command controlplane is for people who work on this project: it builds the
-// local control plane's programs ahead of time, or runs one to try things on.
+// Command controlplane is a tool for developers of this project: it builds the programs of the
+// local control plane ahead of time, or runs one for experiments.
 //
-//	go run ./hack/controlplane          build what is missing and print where it lies
-//	go run ./hack/controlplane run      start one, keep it until Ctrl-C and print its kubeconfigs
+//	go run ./hack/controlplane          build what is missing and print the paths
+//	go run ./hack/controlplane run      start one, run it until Ctrl-C and print its kubeconfigs
 package main
 
 import (

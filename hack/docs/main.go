@@ -1,5 +1,5 @@
-// Command docs writes the pages and pictures of all machines into the folder that is given, and removes what is no machine's
-// any more.
+// Command docs writes the pages and pictures of all machines into the folder that is its argument, and removes files of
+// machines that no longer exist.
 package main
 
 import (
@@ -28,7 +28,7 @@ func run(args []string) error {
 	return write(args[0], catalogue.Pages(all))
 }
 
-// write makes the folder hold these files and no others. A file that is as it should be is left alone.
+// write makes the folder contain exactly these files. It does not write a file whose content is current.
 func write(folder string, files map[string]string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the pages: %w", err)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheFolderHoldsTheseFilesAndNoOthers(t *testing.T) {
+func TestWriteMakesFolderContainExactlyTheFiles(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "machines")
 	if err := write(folder, map[string]string{"a.md": "old", "gone.md": "x"}); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestTheFolderHoldsTheseFilesAndNoOthers(t *testing.T) {
 	}
 }
 
-func TestWrongArgumentsAreSaid(t *testing.T) {
+func TestRunRejectsWrongArguments(t *testing.T) {
 	if err := run(nil); err == nil {
 		t.Error("no folder was accepted")
 	}

@@ -1,4 +1,4 @@
-// Command manifests writes the manifests of package config below the folder that is its argument.
+// Command manifests writes the manifests of package config into the folder that is its argument.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command cluster makes this machine a Kubernetes cluster of one node for tests, from packages alone, and takes it apart
-// again without a trace. See docs/testing.md.
+// Command cluster runs a Kubernetes cluster with one node on this machine for tests, from packages only, and removes it
+// completely. See docs/testing.md.
 package main
 
 import (
@@ -162,7 +162,7 @@ func pictureCommand() *cobra.Command {
 	}
 }
 
-// The rest are not for people: the cluster runs itself with them.
+// The other commands are internal: the cluster's components run them.
 
 func becomeCommand() *cobra.Command {
 	return &cobra.Command{

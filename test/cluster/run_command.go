@@ -18,7 +18,7 @@ import (
 	"github.com/detent-dev/detent/test/cluster/node"
 )
 
-// workGrace is how long a command may take to end in order once it was asked to.
+// workGrace is how long the command may take to exit after SIGTERM.
 const workGrace = 10 * time.Second
 
 // work is a command that needs a cluster.
@@ -37,7 +37,7 @@ func runCommand() *cobra.Command {
 		Use: "run -- command [argument...]", Args: cobra.MinimumNArgs(1),
 		Short: "Run a command with KUBECONFIG on a cluster that is started for it and removed after it",
 		Long: "A cluster that runs already is used and left running, and so is that of E2E_KUBECONFIG. " +
-			"One that was started here is removed, whatever becomes of the command, and it is an error if anything of it is left on the machine.",
+			"A cluster that this command starts is removed in any case, and it is an error if any part of it is left on the machine.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.command, w.Log, w.out = args, cmd.ErrOrStderr(), cmd.OutOrStdout()
 			return w.run(cmd.Context())
@@ -46,7 +46,7 @@ func runCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&w.Repository, "repository", ".", "root of the project's sources")
 	f.StringSliceVar(&w.images, "images", nil, "images that are made before")
-	f.BoolVar(&w.keep, "keep", false, "let the cluster run on")
+	f.BoolVar(&w.keep, "keep", false, "do not remove the cluster")
 	f.IntVar(&w.rounds, "rounds", 1, "clusters, one after the other, each with its own run of the command")
 	return cmd
 }
@@ -55,7 +55,7 @@ func (w *work) run(ctx context.Context) error {
 	if existing := os.Getenv(node.ExistingEnv); existing != "" {
 		return w.do(ctx, existing)
 	}
-	// Before anything is made: where there can be no cluster, images are no use.
+	// Check first: without a cluster there is no use for images.
 	if err := machine.Check(); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (w *work) run(ctx context.Context) error {
 	return w.play(ctx)
 }
 
-// play all rounds, and say how they went.
+// play plays all rounds and prints their results.
 func (w *work) play(ctx context.Context) error {
 	if err := node.Prepare(ctx, w.Options); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (w *work) play(ctx context.Context) error {
 		left := "nothing"
 		if len(r.Left) > 0 {
 			left = fmt.Sprintf("%d things", len(r.Left))
-			err = errors.Join(err, fmt.Errorf("removing the cluster: the machine is not as it was:\n%s", strings.Join(r.Left, "\n")))
+			err = errors.Join(err, fmt.Errorf("removing the cluster: parts of it are left on the machine:\n%s", strings.Join(r.Left, "\n")))
 		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", i+1, tenths(r.Up), tenths(r.Work), tenths(r.Down), left)
 	}
@@ -101,7 +101,7 @@ func (w *work) play(ctx context.Context) error {
 
 func tenths(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 
-// do the work on a cluster. When ctx ends the command is asked to end too.
+// do runs the command on a cluster. It sends SIGTERM to the command when ctx ends.
 func (w *work) do(ctx context.Context, kubeconfig string) error {
 	cmd := exec.CommandContext(ctx, w.command[0], w.command[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)

@@ -7,7 +7,7 @@ import (
 	"github.com/detent-dev/detent/test/cluster/node"
 )
 
-func TestRunUsesTheClusterThatIsThere(t *testing.T) {
+func TestRunCommandUsesExistingCluster(t *testing.T) {
 	t.Setenv(node.ExistingEnv, "/somewhere/kubeconfig")
 	for _, tt := range []struct {
 		name, script, want, wantErr string

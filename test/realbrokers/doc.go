@@ -1,2 +1,3 @@
-// Package realbrokers tests what lifecycles decide on what real brokers report. `make real-brokers` runs it.
+// Package realbrokers tests the decisions of lifecycles on what real brokers report. `make real-brokers`
+// runs it.
 package realbrokers

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// rowTimeout bounds one row: a cluster is formatted and started in it.
+	// rowTimeout bounds one row: formatting and starting a cluster.
 	rowTimeout = 5 * time.Minute
 	// sessionTimeout is at least that of the brokers.
 	sessionTimeout = 9 * time.Second
 )
 
-// boot starts three nodes of both roles with a topic on all of them.
+// boot starts three nodes with both roles and a topic on all of them.
 func boot(ctx context.Context, t *testing.T, release string) *realkafka.Cluster {
 	t.Helper()
 	jars := os.Getenv("DETENT_KAFKA_JARS")
@@ -43,8 +43,8 @@ func boot(ctx context.Context, t *testing.T, release string) *realkafka.Cluster 
 	return c
 }
 
-// unready are three nodes that all want a restart, of which the pods of these have not been ready since. What Kafka and the nodes
-// themselves say is asked of the real cluster. A question that is not answered leaves its fact unreadable.
+// unready are three nodes that all require a restart, some of whose pods are unready since then. The facts about Kafka and the
+// nodes are read from the real cluster. A read that fails leaves its fact unreadable.
 func unready(ctx context.Context, c *realkafka.Cluster, since map[int32]time.Time) *roll.Facts {
 	now := time.Now()
 	f := &roll.Facts{Now: now, SessionTimeout: sessionTimeout, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
@@ -78,7 +78,7 @@ func fact[T any](value T, err error, at time.Time) transitions.Fact[T] {
 	return transitions.Known(value, at)
 }
 
-// allowed are the nodes that may be restarted.
+// allowed returns the nodes that may be restarted.
 func allowed(f *roll.Facts) []int32 {
 	var out []int32
 	for i := range f.Nodes {
@@ -89,7 +89,7 @@ func allowed(f *roll.Facts) []int32 {
 	return out
 }
 
-// awaits that exactly these nodes may be restarted.
+// awaits waits until exactly these nodes may be restarted.
 func awaits(ctx context.Context, t *testing.T, c *realkafka.Cluster, want []int32, observe func() *roll.Facts) {
 	t.Helper()
 	var got []int32
@@ -102,19 +102,19 @@ func awaits(ctx context.Context, t *testing.T, c *realkafka.Cluster, want []int3
 	}
 }
 
-func TestUnreadyVoterThatServesIsNotRestartedWhileAnotherNodeIsDown(t *testing.T) {
+func TestRestartGuardsKeepServingUnreadyVoterWhileNodeIsDown(t *testing.T) {
 	for _, release := range []string{"3.9.2", "4.1.2"} {
 		t.Run(release, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), rowTimeout)
 			defer cancel()
 			c := boot(ctx, t, release)
-			// The probe of node 1 fails. Every node serves: one may go, whichever it is.
+			//   The probe of node 1 fails. Every node is serving, so any one may be restarted.
 			since := map[int32]time.Time{1: time.Now().Add(-time.Minute)}
 			awaits(ctx, t, c, []int32{0, 1, 2}, func() *roll.Facts { return unready(ctx, c, since) })
 			if err := c.Kill(ctx, 2); err != nil {
 				t.Fatal(err)
 			}
-			// From the death of node 2 on node 1 must stay, also while Kafka has not noticed.
+			//   Once node 2 is dead, node 1 must keep running, also while Kafka has not noticed.
 			since[2] = time.Now()
 			observe := func() *roll.Facts {
 				f := unready(ctx, c, since)

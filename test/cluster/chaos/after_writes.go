@@ -24,23 +24,24 @@ import (
 )
 
 const (
-	// triggerName of the webhook's configuration.
+	// triggerName is the name of the webhook configuration.
 	triggerName = "detent-chaos"
-	// probeName of an object that is never made.
+	// probeName is the name of an object that is created only as a dry run.
 	probeName = "detent-chaos-probe"
-	// armTimeout is how long the API server may take to learn of the webhook.
+	// armTimeout is the timeout for the API server to start calling the webhook.
 	armTimeout = 30 * time.Second
-	// servedTimeout bounds the wait for the last write: one that changes nothing is never seen.
+	// servedTimeout is the timeout of the wait for the last write. A write that changes nothing cannot be observed.
 	servedTimeout = 5 * time.Second
-	// echo is how long writes are refused after the kill: what the dead have sent is on its way that long at most, and a
-	// container is not started again sooner.
+	// echo is how long writes are refused after the kill. Requests that the killed processes have sent arrive within this
+	// time, and the kubelet does not restart a container sooner.
 	echo = time.Second
 )
 
-// KillAfter ends the processes of a pod's container by SIGKILL when the API server has served that many of the pod's writes.
-// They are frozen before the last is served, and no later one is: what they know is that it was sent, not that it was done.
-// Leases and events do not count, nor does what is only tried (dry run). Of writes that are sent side by side, those beside
-// the last one may be lost. armed is called once the counting has begun; KillAfter returns when they are dead.
+// KillAfter kills the processes of a pod's container with SIGKILL once the API server has served that many of the pod's
+// writes. It freezes them before the last write is served, and no later write is served: the processes know only that the
+// last write was sent, not whether it was executed. Leases, events and dry runs do not count. Of concurrent writes, those at
+// the same time as the last one may be lost. KillAfter calls armed once it counts writes, and returns once the processes are
+// dead.
 func (b Box) KillAfter(ctx context.Context, name, container string, writes int, armed func()) error {
 	if writes < 1 {
 		return fmt.Errorf("killing pod %s after %d writes: at least one has to be waited for", name, writes)
@@ -73,7 +74,7 @@ func (b Box) KillAfter(ctx context.Context, name, container string, writes int, 
 	}
 }
 
-// strike kills the frozen processes once their last write is served.
+// strike kills the frozen processes after their last write was served.
 func (b Box) strike(ctx context.Context, config *rest.Config, name string, s strike, signal func(syscall.Signal) error) error {
 	if s.err != nil {
 		return errors.Join(fmt.Errorf("freezing pod %s: %w", name, s.err), signal(syscall.SIGCONT))
@@ -96,7 +97,7 @@ func (b Box) strike(ctx context.Context, config *rest.Config, name string, s str
 	return err
 }
 
-// signalAll sends a signal to the processes of containers.
+// signalAll sends a signal to the processes of containers. It fails if there are none.
 func signalAll(pod *corev1.Pod, ids []string, sig syscall.Signal) error {
 	count := 0
 	for _, id := range ids {
@@ -117,7 +118,8 @@ func signalAll(pod *corev1.Pod, ids []string, sig syscall.Signal) error {
 	return nil
 }
 
-// arm has the API server ask the trigger, and returns once it does. What it returns undoes that, also after an error.
+// arm registers the webhook and returns once the API server calls it. remove reverts this; the caller must call it also
+// after an error.
 func (t *trigger) arm(ctx context.Context, config *rest.Config, pod *corev1.Pod) (remove func(), err error) {
 	remove = func() {}
 	client, err := kubernetes.NewForConfig(config)
@@ -132,7 +134,7 @@ func (t *trigger) arm(ctx context.Context, config *rest.Config, pod *corev1.Pod)
 	remove = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), armTimeout)
 		defer cancel()
-		_ = webhooks.Delete(ctx, triggerName, metav1.DeleteOptions{}) // if the API server is away, Undo does it
+		_ = webhooks.Delete(ctx, triggerName, metav1.DeleteOptions{}) // if the API server does not answer, Undo deletes it
 		stop()
 	}
 	if _, err := webhooks.Create(ctx, triggerConfig(pod, url, ca), metav1.CreateOptions{}); err != nil {
@@ -152,7 +154,7 @@ func (t *trigger) arm(ctx context.Context, config *rest.Config, pod *corev1.Pod)
 	})
 }
 
-// serve the trigger on loopback, where the API server is too.
+// serve serves the trigger on loopback, where the API server runs as well.
 func (t *trigger) serve(ctx context.Context) (url string, ca []byte, stop func(), err error) {
 	a, err := authority.New(time.Now())
 	if err != nil {
@@ -171,12 +173,12 @@ func (t *trigger) serve(ctx context.Context) (url string, ca []byte, stop func()
 		return "", nil, nil, err
 	}
 	server := &http.Server{Handler: t, ReadHeaderTimeout: 10 * time.Second, TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13}}
-	go func() { _ = server.ServeTLS(listener, "", "") }() // it ends when it is closed; until then nothing can go wrong with it
+	go func() { _ = server.ServeTLS(listener, "", "") }() // it returns when the server is closed
 	return "https://" + listener.Addr().String(), a.PEM(), func() { _ = server.Close() }, nil
 }
 
-// triggerConfig has the API server ask about every write of the pod's service account, and serve none about which it gets no
-// answer.
+// triggerConfig makes the API server call the webhook for every write of the pod's service account, and refuse a write if
+// the webhook does not answer.
 func triggerConfig(pod *corev1.Pod, url string, ca []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	user := "system:serviceaccount:" + pod.Namespace + ":" + pod.Spec.ServiceAccountName
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
@@ -189,7 +191,7 @@ func triggerConfig(pod *corev1.Pod, url string, ca []byte) *admissionregistratio
 				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*/*"}},
 			}},
 			MatchConditions: []admissionregistrationv1.MatchCondition{
-				// What only asks, such as a SubjectAccessReview, has no name.
+				//    A request without a side effect, such as a SubjectAccessReview, has no name.
 				{Name: "whose", Expression: fmt.Sprintf("request.userInfo.username == %q || has(request.name) && request.name == %q", user, probeName)},
 				{Name: "what", Expression: `!(request.resource.resource in ["leases", "events"])`},
 			},

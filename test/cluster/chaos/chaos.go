@@ -1,5 +1,4 @@
-// Package chaos does to the cluster what the world does to clusters, one thing at a time: each is logged, and each can be
-// taken back.
+// Package chaos injects faults into the cluster, one at a time. Each fault is logged and can be reverted.
 package chaos
 
 import (
@@ -21,13 +20,13 @@ import (
 	"github.com/detent-dev/detent/test/cluster/node"
 )
 
-// Box of tools against the cluster of this machine.
+// Box injects faults into the cluster of this machine.
 type Box struct {
-	// Log gets a line for each thing that was done, and so does a file beside the cluster's other logs.
+	// Log gets a line for each action. The same line is appended to a file next to the cluster's other logs. Required.
 	Log io.Writer
 }
 
-// done writes down what was done.
+// done logs an action.
 func (b Box) done(format string, args ...any) error {
 	line := time.Now().UTC().Format(time.RFC3339Nano) + " " + fmt.Sprintf(format, args...) + "\n"
 	f, err := os.OpenFile(filepath.Join(node.Dir, "chaos.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -39,7 +38,7 @@ func (b Box) done(format string, args ...any) error {
 	return errors.Join(err, f.Close(), shown)
 }
 
-// Idle lets some time pass, so that what comes next strikes at a moment that nobody chose.
+// Idle waits, so that the next fault happens at a random moment.
 func (b Box) Idle(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -55,17 +54,17 @@ func (b Box) Idle(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Kill ends the processes of a container by SIGKILL. The kubelet starts it again.
+// Kill kills the processes of a container with SIGKILL. The kubelet restarts it.
 func (b Box) Kill(ctx context.Context, pod, container string) error {
 	return b.signal(ctx, pod, container, syscall.SIGKILL, "killed")
 }
 
-// Pause stops the processes of a container until Resume: it is there, and answers nothing.
+// Pause stops the processes of a container with SIGSTOP until Resume: they exist and answer nothing.
 func (b Box) Pause(ctx context.Context, pod, container string) error {
 	return b.signal(ctx, pod, container, syscall.SIGSTOP, "paused")
 }
 
-// Resume is the end of a Pause.
+// Resume reverts Pause.
 func (b Box) Resume(ctx context.Context, pod, container string) error {
 	return b.signal(ctx, pod, container, syscall.SIGCONT, "resumed")
 }
@@ -85,7 +84,7 @@ func (b Box) signal(ctx context.Context, name, container string, sig syscall.Sig
 	return b.done("%s pod %s %s", done, name, container)
 }
 
-// Stop a component of the cluster, such as kube-apiserver, until Start. Its connections end at once.
+// Stop kills a component of the cluster, such as kube-apiserver, until Start. Its connections break at once.
 func (b Box) Stop(ctx context.Context, component string) error {
 	if _, running := node.Components().PID(component); !running {
 		return fmt.Errorf("stopping %s: no such component runs", component)
@@ -96,7 +95,7 @@ func (b Box) Stop(ctx context.Context, component string) error {
 	return b.done("stopped %s", component)
 }
 
-// Start a component that was stopped.
+// Start starts a component that was stopped. It does nothing if the component is running.
 func (b Box) Start(ctx context.Context, component string) error {
 	names, err := node.Components().Names()
 	if err != nil || !slices.Contains(names, component) {
@@ -111,8 +110,8 @@ func (b Box) Start(ctx context.Context, component string) error {
 	return b.done("started %s", component)
 }
 
-// Cut a pod off from everybody but itself, until Mend. What it sends and what is sent to it is lost without a word. The
-// kubelet's probes of it fail as well.
+// Cut drops all packets from and to a pod, without an error to the sender, until Mend. The kubelet's probes of the pod
+// fail as well.
 func (b Box) Cut(ctx context.Context, name string) error {
 	pod, err := getPod(ctx, name)
 	if err != nil {
@@ -124,15 +123,15 @@ func (b Box) Cut(ctx context.Context, name string) error {
 	return b.done("cut pod %s with address %s off", name, pod.Status.PodIP)
 }
 
-// Mend is the end of every Cut.
+// Mend reverts every Cut.
 func (b Box) Mend(ctx context.Context) error {
 	if err := machine.MendAddresses(ctx); err != nil {
 		return err
 	}
-	return b.done("mended the network")
+	return b.done("reverted all cuts")
 }
 
-// Undo takes everything back that may have been done.
+// Undo reverts every fault that may have been injected.
 func (b Box) Undo(ctx context.Context) error {
 	names, err := node.Components().Names()
 	if err != nil {
@@ -149,10 +148,11 @@ func (b Box) Undo(ctx context.Context) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(append(errs, b.drain(), disarm(ctx), b.done("took everything back"))...)
+	return errors.Join(append(errs, b.drain(), disarm(ctx), b.done("reverted all faults"))...)
 }
 
-// disarm removes what a KillAfter that was killed itself has left. The API server may have been started a moment ago.
+// disarm deletes the webhook of a KillAfter that was killed. It retries, because the API server may have been started
+// only now.
 func disarm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, armTimeout)
 	defer cancel()
@@ -162,7 +162,7 @@ func disarm(ctx context.Context) error {
 	})
 }
 
-// getPod by namespace/name.
+// getPod reads the pod with the name namespace/name.
 func getPod(ctx context.Context, name string) (*corev1.Pod, error) {
 	namespace, short, found := strings.Cut(name, "/")
 	if !found {
@@ -176,7 +176,7 @@ func getPod(ctx context.Context, name string) (*corev1.Pod, error) {
 	return pod, json.Unmarshal(out, pod)
 }
 
-// containerIDs of a pod's running containers, or of the one with that name.
+// containerIDs returns the ids of a pod's running containers, or of the one with that name.
 func containerIDs(pod *corev1.Pod, name string) []string {
 	var ids []string
 	for i := range pod.Status.ContainerStatuses {

@@ -19,9 +19,10 @@ import (
 	"github.com/detent-dev/detent/test/cluster/node"
 )
 
-// The toolbox on the cluster of this machine, which is started for it. See package node's tests.
+// The test runs the tools on a cluster of this machine, which is started for it. See package
+// node's tests.
 
-func TestToolsDoAndUndo(t *testing.T) {
+func TestBoxInjectsAndReverts(t *testing.T) {
 	if _, err := os.Stat(node.Dir); err == nil {
 		t.Fatal("a cluster runs on this machine; make cluster-down removes it")
 	}
@@ -95,7 +96,7 @@ func TestToolsDoAndUndo(t *testing.T) {
 	})
 }
 
-// killAfter has a pod write more than it is let, and looks at what it has written.
+// killAfter lets a pod send more writes than are permitted, and checks which were executed.
 func killAfter(t *testing.T, box Box, writes int) {
 	t.Helper()
 	kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/restless")
@@ -131,7 +132,7 @@ func killAfter(t *testing.T, box Box, writes int) {
 	}
 }
 
-// await looks at a condition until it is met, for two minutes.
+// await polls a condition until it is met, for at most two minutes.
 func await(t *testing.T, what string, met func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -143,7 +144,7 @@ func isFull(err error) bool {
 	return err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error())
 }
 
-// answers says whether the server of the exercise does.
+// answers reports whether the server of the test answers.
 func answers(t *testing.T, address string) bool {
 	t.Helper()
 	return exec.CommandContext(t.Context(), "curl", "--silent", "--max-time", "1", "http://"+address+":8000/").Run() == nil

@@ -10,28 +10,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podUIDClaim is what the API server knows of a token that a pod was given (bound service account tokens): whose it is.
+// podUIDClaim is the key under which the API server reports the pod of a bound service account token.
 const podUIDClaim = "authentication.kubernetes.io/pod-uid"
 
-// trigger is an admission webhook that counts the writes of one pod. The API server asks it before it serves a write, and
-// does not serve one that it refuses.
+// trigger is an admission webhook that counts the writes of one pod. The API server calls it before it executes a write, and
+// does not execute one that it refuses.
 type trigger struct {
-	// pod is the UID of the pod, and last the number of the last write that is served.
+	// pod is the UID of the pod, and last the number of the last write to permit.
 	pod  string
 	last int
-	// freeze stops the pod's processes. It is called before the last write is served, so that none of them can send another.
+	// freeze stops the pod's processes. It is called before the last write is executed, so that none of them can send another.
 	freeze func() error
-	// probed gets a value for each request about an object of this name, which is how the trigger is known to be asked at all.
+	// probed receives a value for each request about an object with the name probe. It shows that the API server calls the
+	// webhook.
 	probe  string
 	probed chan struct{}
-	// struck gets the last write, or why the pod could not be frozen.
+	// struck receives the last write, or the error of freeze.
 	struck chan strike
 
 	mu    sync.Mutex
 	count int
 }
 
-// strike is the moment at which a pod was frozen.
+// strike is the write at which the pod was frozen, or why it was not.
 type strike struct {
 	write *admissionv1.AdmissionRequest
 	err   error
@@ -41,7 +42,7 @@ func newTrigger(pod string, last int, probe string, freeze func() error) *trigge
 	return &trigger{pod: pod, last: last, freeze: freeze, probe: probe, probed: make(chan struct{}, 1), struck: make(chan strike, 1)}
 }
 
-// ServeHTTP answers the API server.
+// ServeHTTP answers an admission review.
 func (t *trigger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	review := &admissionv1.AdmissionReview{}
 	if err := json.NewDecoder(r.Body).Decode(review); err != nil || review.Request == nil {
@@ -56,7 +57,7 @@ func (t *trigger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // if it does not reach the API server, that refuses the write
+	_, _ = w.Write(data) // without an answer the API server refuses the write
 }
 
 func (t *trigger) admit(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
@@ -79,7 +80,7 @@ func (t *trigger) admit(request *admissionv1.AdmissionRequest) *admissionv1.Admi
 		return allowed
 	}
 	if t.count > t.last {
-		return &admissionv1.AdmissionResponse{Result: &metav1.Status{Message: "chaos: whoever asks for this is about to be killed", Code: http.StatusServiceUnavailable}}
+		return &admissionv1.AdmissionResponse{Result: &metav1.Status{Message: "chaos: the client of this request is about to be killed", Code: http.StatusServiceUnavailable}}
 	}
 	t.struck <- strike{write: request, err: t.freeze()}
 	return allowed

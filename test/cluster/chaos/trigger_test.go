@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestTriggerServesThatManyWritesAndFreezesBeforeTheLast(t *testing.T) {
+func TestTriggerFreezesBeforeLastWrite(t *testing.T) {
 	frozen := 0
 	tr := newTrigger("pod-uid", 2, "probe", func() error { frozen++; return nil })
 	server := httptest.NewServer(tr)
@@ -58,7 +58,7 @@ func TestTriggerServesThatManyWritesAndFreezesBeforeTheLast(t *testing.T) {
 	}
 }
 
-func TestTriggerRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestTriggerRejectsInvalidReview(t *testing.T) {
 	server := httptest.NewServer(newTrigger("pod-uid", 1, "probe", func() error { return nil }))
 	defer server.Close()
 	for _, body := range []string{"", "{", "{}"} {

@@ -13,10 +13,10 @@ import (
 	"github.com/detent-dev/detent/test/cluster/node"
 )
 
-// ballast is the file that fills a volume.
+// ballast is the name of the file that fills a volume.
 const ballast = ".chaos-ballast"
 
-// Fill the volume of a claim to the last byte, until Drain.
+// Fill fills the volume of a claim completely, until Drain.
 func (b Box) Fill(ctx context.Context, claim string) error {
 	dir, err := volumeOf(ctx, claim)
 	if err != nil {
@@ -27,7 +27,7 @@ func (b Box) Fill(ctx context.Context, claim string) error {
 		return err
 	}
 	defer f.Close()
-	// Whoever asks for a whole gigabyte gets nothing of it where less is left: take less and less.
+	// An allocation fails as a whole if it does not fit, so the pieces become smaller.
 	end := int64(0)
 	for piece := int64(1 << 30); piece >= 4096; {
 		switch err := unix.Fallocate(int(f.Fd()), 0, end, piece); {
@@ -42,7 +42,7 @@ func (b Box) Fill(ctx context.Context, claim string) error {
 	return b.done("filled the volume of claim %s with %d bytes", claim, end)
 }
 
-// Drain is the end of a Fill.
+// Drain reverts Fill.
 func (b Box) Drain(ctx context.Context, claim string) error {
 	dir, err := volumeOf(ctx, claim)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b Box) Drain(ctx context.Context, claim string) error {
 	return b.done("drained the volume of claim %s", claim)
 }
 
-// drain every volume.
+// drain drains all volumes.
 func (b Box) drain() error {
 	files, err := filepath.Glob(filepath.Join(node.VolumesDir(), "*", ballast))
 	errs := []error{err}
@@ -64,7 +64,7 @@ func (b Box) drain() error {
 	return errors.Join(errs...)
 }
 
-// volumeOf a claim that is written namespace/name.
+// volumeOf returns the directory of a claim's volume. The claim is given as namespace/name.
 func volumeOf(ctx context.Context, claim string) (string, error) {
 	namespace, name, found := strings.Cut(claim, "/")
 	if !found {

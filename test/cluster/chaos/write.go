@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// served says whether a write that was let in can be seen.
+// served reports whether the effect of a write that was admitted is visible.
 func served(ctx context.Context, client dynamic.Interface, w *admissionv1.AdmissionRequest) bool {
 	object, err := client.Resource(schema.GroupVersionResource(w.Resource)).Namespace(w.Namespace).Get(ctx, objectName(w), metav1.GetOptions{})
 	gone := apierrors.IsNotFound(err)
@@ -28,7 +28,8 @@ func served(ctx context.Context, client dynamic.Interface, w *admissionv1.Admiss
 	return object.GetResourceVersion() != meta(w.OldObject.Raw).ResourceVersion
 }
 
-// objectName of what is written. The name of one that is created may be the API server's choice.
+// objectName returns the name of the object of a write. The API server may have generated the
+// name of an object that is created.
 func objectName(w *admissionv1.AdmissionRequest) string {
 	if w.Name != "" {
 		return w.Name
@@ -38,7 +39,7 @@ func objectName(w *admissionv1.AdmissionRequest) string {
 
 func meta(raw []byte) metav1.ObjectMeta {
 	var object metav1.PartialObjectMetadata
-	_ = json.Unmarshal(raw, &object) // the API server wrote it; none has none
+	_ = json.Unmarshal(raw, &object) // the API server encoded it; an empty object has no name
 	return object.ObjectMeta
 }
 

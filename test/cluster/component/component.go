@@ -1,6 +1,6 @@
-// Package component runs the programs of the cluster: each detached from whoever started it, and each in a cgroup of its own
-// below one that is the cluster's. What belongs to the cluster is therefore known from the kernel alone, also after a crash
-// that lost every file, and a process id that was given to somebody else is never mistaken for one of ours.
+// Package component runs the programs of the cluster. Each is detached from the process that started it, and has its own
+// cgroup below one that belongs to the cluster. The kernel therefore knows which processes belong to the cluster, also after
+// a crash that lost every file, and a process id that was reused by another program is never mistaken for a component.
 package component
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// launch is the last word before a launcher's own arguments: the directory and the component.
+// launch is the last word before a launcher's arguments: the directory and the component.
 const launch = "become"
 
 // Spec of a program.
@@ -30,28 +30,29 @@ type Spec struct {
 	Name string   `json:"name"`
 	Path string   `json:"path"`
 	Args []string `json:"args"`
-	// Env is added to what every component has.
+	// Env is added to the environment that every component has. Optional; default: none.
 	Env []string `json:"env,omitempty"`
 	// Dir is the working directory.
 	Dir string `json:"dir"`
-	// Launcher is the program that becomes the component, by Become. Start sets it, so that others can restart what it ran.
+	// Launcher is the command that becomes the component by calling Become. Start stores it in the spec, so that another
+	// process can restart the component.
 	Launcher []string `json:"launcher"`
 }
 
-// Set of components, with their files in a directory.
+// Set is the components with files in one directory.
 type Set struct {
 	// Dir holds <name>.json, <name>.pid and <name>.log of every component.
 	Dir string
-	// Launcher is the program that calls Become when it is called with become, a directory and a name. Start needs it.
+	// Launcher is a command that calls Become when it is called with become, a directory and a name. Required for Start.
 	Launcher []string
 }
 
 func (s Set) file(name, ending string) string { return filepath.Join(s.Dir, name+ending) }
 
-// Log is the file with all that a component printed.
+// Log is the path of the file with the output of a component.
 func (s Set) Log(name string) string { return s.file(name, ".log") }
 
-// Start runs a component and keeps its spec, so that Restart can run it again.
+// Start runs a component and stores its spec, so that Restart can run it again.
 func (s Set) Start(ctx context.Context, spec Spec) error {
 	spec.Launcher = s.Launcher
 	data, err := json.Marshal(spec)
@@ -64,7 +65,8 @@ func (s Set) Start(ctx context.Context, spec Spec) error {
 	return s.Restart(ctx, spec.Name)
 }
 
-// Restart runs a component that was started before and runs no more. It returns once the program itself runs.
+// Restart runs a component that was started before and has ended. It returns once the program itself runs. It fails with the
+// last lines of the log if the program ends at once.
 func (s Set) Restart(ctx context.Context, name string) error {
 	spec, err := s.spec(name)
 	if err != nil {
@@ -86,7 +88,7 @@ func (s Set) Restart(ctx context.Context, name string) error {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // else it would stay behind as a zombie for as long as this process runs
+		_ = cmd.Wait() // without this it stays a zombie while this process runs
 		close(ended)
 	}()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -105,16 +107,16 @@ func (s Set) Restart(ctx context.Context, name string) error {
 	}
 }
 
-// became says whether a process is the component's program and no longer its launcher. On the way from one to the other it
-// looks as if it had ended: when a thread other than the first calls exec, the kernel ends the first before it gives that
-// thread the process id (de_thread in fs/exec.c), and until then the process is shown as a zombie.
+// became reports whether a process is the component's program and not its launcher any more. In between it looks as if it
+// had exited: when a thread other than the first calls exec, the kernel ends the first thread before it gives the process id
+// to the calling one (de_thread in fs/exec.c), and until then it shows the process as a zombie.
 func became(pid int, spec *Spec) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && string(data) == strings.Join(append([]string{spec.Path}, spec.Args...), "\x00")+"\x00"
 }
 
-// Become turns the calling process into the component: it enters the cgroup first, so that nothing the program starts can
-// be outside of it, and writes down its process id.
+// Become replaces the calling process by the component. It enters the cgroup first, so that every process of the program is
+// in it, and writes the process id to a file. It returns only on failure.
 func (s Set) Become(name string) error {
 	spec, err := s.spec(name)
 	if err != nil {
@@ -134,7 +136,7 @@ func (s Set) Become(name string) error {
 	return fmt.Errorf("running %s: %w", spec.Path, err)
 }
 
-// spec that a component was started with.
+// spec reads the spec with which a component was started.
 func (s Set) spec(name string) (Spec, error) {
 	var spec Spec
 	data, err := os.ReadFile(s.file(name, ".json"))
@@ -147,7 +149,7 @@ func (s Set) spec(name string) (Spec, error) {
 	return spec, nil
 }
 
-// PID of a component's program, if it runs.
+// PID returns the process id of a component's program, and false if it is not running.
 func (s Set) PID(name string) (int, bool) {
 	data, err := os.ReadFile(s.file(name, ".pid"))
 	if err != nil {
@@ -157,12 +159,12 @@ func (s Set) PID(name string) (int, bool) {
 	return pid, err == nil && machine.InCgroup(pid, name)
 }
 
-// EndLaunches ends the launchers that a command which was killed has left on their way into a cgroup.
+// EndLaunches ends the launchers of a killed command that have not entered a cgroup yet.
 func (s Set) EndLaunches(ctx context.Context) error {
 	return machine.KillCalled(ctx, launch, s.Dir)
 }
 
-// Names of all components that were started, running or not.
+// Names lists all components that were started, running or not.
 func (s Set) Names() ([]string, error) {
 	files, err := filepath.Glob(s.file("*", ".json"))
 	if err != nil {
@@ -175,7 +177,7 @@ func (s Set) Names() ([]string, error) {
 	return names, nil
 }
 
-// Signal sends a signal to a component.
+// Signal sends a signal to a component. It fails if the component is not running.
 func (s Set) Signal(name string, sig syscall.Signal) error {
 	pid, running := s.PID(name)
 	if !running {
@@ -184,7 +186,7 @@ func (s Set) Signal(name string, sig syscall.Signal) error {
 	return syscall.Kill(pid, sig)
 }
 
-// Stop ends a component and returns when it is gone. One that does not run is stopped.
+// Stop sends a signal to a component and returns once it has exited. It does nothing if the component is not running.
 func (s Set) Stop(ctx context.Context, name string, sig syscall.Signal) error {
 	if _, running := s.PID(name); !running {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestMain makes the test its own launcher.
+// TestMain makes the test binary its own launcher.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == launch {
 		err := Set{Dir: os.Args[2]}.Become(os.Args[3])
@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Whoever looks at a component that was started sees it run, also in the very next moment. It needs root.
-func TestComponentRunsFromItsStartOn(t *testing.T) {
+// A component must be running from the moment at which Start returns. The test requires root.
+func TestSetStartReturnsWithRunningComponent(t *testing.T) {
 	s := Set{Dir: t.TempDir(), Launcher: []string{os.Args[0]}}
 	t.Cleanup(func() { removeCgroups(t) })
 	for i := range 100 {
@@ -44,7 +44,7 @@ func TestComponentRunsFromItsStartOn(t *testing.T) {
 	}
 }
 
-// removeCgroups of the components of the test, and the one above them if no cluster uses it.
+// removeCgroups removes the cgroups of the test's components, and their parent if no cluster uses it.
 func removeCgroups(t *testing.T) {
 	t.Helper()
 	for _, pattern := range []string{"/sys/fs/cgroup/detent-cluster/test-*", "/sys/fs/cgroup/*/detent-cluster/test-*", "/sys/fs/cgroup/detent-cluster", "/sys/fs/cgroup/*/detent-cluster"} {

@@ -1,5 +1,5 @@
-// Command dns is CoreDNS with the few plugins that a cluster's own names need. All of CoreDNS would take far longer to build
-// and brings clients of every cloud along.
+// Command dns is CoreDNS with the plugins that resolving a cluster's own names requires. The complete CoreDNS takes far
+// longer to build and depends on clients of every cloud.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	// The order in which a query passes the plugins, in place of CoreDNS's own list, which names those that are not here.
+	// The order of the plugins of a query. CoreDNS's default list contains plugins that are not linked here.
 	dnsserver.Directives = []string{"errors", "health", "ready", "cache", "kubernetes"}
 	coremain.Run()
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // fakeKafka has three brokers, topic "orders" with two partitions and five records in partition 0, topic "audit", and the groups
-// "shop" and "probe" that have committed offset 3 of it.
+// "shop" and "probe", which have committed offset 3 of it.
 func fakeKafka(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	c, err := kfake.NewCluster(append(opts, kfake.NumBrokers(3), kfake.SeedTopics(2, "orders"), kfake.SeedTopics(1, "audit"))...)
@@ -47,7 +47,7 @@ func fakeKafka(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// commit an offset of orders/0 as a group without members.
+// commit commits an offset of orders/0 as a group without members.
 func commit(t *testing.T, c *kfake.Cluster, client *kgo.Client, group string, offset int64) {
 	t.Helper()
 	req := kmsg.NewPtrOffsetCommitRequest()
@@ -127,7 +127,7 @@ func samples(body string) string {
 	return out.String()
 }
 
-func TestMetricsAreThoseOfTheCluster(t *testing.T) {
+func TestExporterMetrics(t *testing.T) {
 	c := fakeKafka(t)
 	for name, tc := range map[string]struct {
 		args []string
@@ -165,7 +165,7 @@ kafka_topic_partitions{topic="audit"} 1
 	}
 }
 
-func TestItIsHealthyWhileABrokerAnswers(t *testing.T) {
+func TestExporterIsHealthyWhileBrokerAnswers(t *testing.T) {
 	c := fakeKafka(t)
 	url := started(t, c)
 	expect := func(when string, want int) {
@@ -198,7 +198,7 @@ func TestItIsHealthyWhileABrokerAnswers(t *testing.T) {
 	}
 }
 
-func TestItEndsWhereUpstreamEnds(t *testing.T) {
+func TestExporterFailsWhereUpstreamFails(t *testing.T) {
 	silent := httptest.NewServer(http.NotFoundHandler()) // nothing listens on its port once it is closed
 	silent.Close()
 	for name, tc := range map[string]struct {
@@ -221,7 +221,7 @@ func TestItEndsWhereUpstreamEnds(t *testing.T) {
 	}
 }
 
-func TestItTakesTheFlagsThatTheOperatorRenders(t *testing.T) {
+func TestExporterAcceptsFlagsOfOperator(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec kafkav1beta2.KafkaExporterSpec
 		want options

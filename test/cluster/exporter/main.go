@@ -1,8 +1,8 @@
-// Command exporter is a test double of danielqsj/kafka_exporter, whose module cannot be built from packages. It takes the flags
-// that the operator renders, connects to the brokers, and exports some of the metrics under their upstream names.
+// Command exporter is a test double of danielqsj/kafka_exporter, whose module cannot be built from packages. It accepts the
+// flags that the operator renders, connects to the brokers, and exports some of the metrics under their upstream names.
 //
-// As upstream it ends with an error when no broker answers at its start, and listens only once one has. It differs where a test
-// needs the truth: while no broker answers, /metrics and /healthz answer 503, where upstream goes on with what it read before.
+// Like upstream it exits with an error when no broker answers at its start, and listens only once one has. It differs where a
+// test needs current values: while no broker answers, /metrics and /healthz answer 503, where upstream exports the last values.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// file is something that an image is to hold.
+// file is one file of an image.
 type file struct {
 	// name within the image, without the leading slash.
 	name string
@@ -21,7 +21,7 @@ type file struct {
 	link    string
 }
 
-// writeFiles puts files into an archive with nothing in it that depends on when and where.
+// writeFiles adds files to an archive. The result does not depend on when and where it runs.
 func writeFiles(w *tar.Writer, files []file) error {
 	for i := range files {
 		if err := writeFile(w, &files[i]); err != nil {
@@ -64,7 +64,7 @@ func writeFile(w *tar.Writer, f *file) error {
 	return err
 }
 
-// writeTree puts a whole root file system into an archive, with owners and modes, but for what skip names and for devices.
+// writeTree adds a complete root file system to an archive, with owners and modes, except what skip selects and devices.
 func writeTree(w *tar.Writer, root string, skip func(name string) bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

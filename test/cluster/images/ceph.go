@@ -13,15 +13,15 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// cephFiles are what an image of Ceph has beside Debian's packages.
+// cephFiles are the files of a Ceph image that are not in Debian's packages.
 //
 //go:embed ceph
 var cephFiles embed.FS
 
-// cephRelease is a Ceph that a suite of Debian has. The suites have one each, and upgrades lead from one to the next.
+// cephRelease is a Ceph release in a suite of Debian. Each suite has one; upgrades lead from one suite to the next.
 type cephRelease struct {
 	version, suite string
-	// packaged is how Debian numbers it; a mending of the packages adds to that where it ends with a star.
+	// packaged is Debian's version. If it ends with a star, later revisions of the package also match.
 	packaged string
 	// files of cephFiles that this release needs, by their names in the image.
 	files map[string]string
@@ -29,19 +29,19 @@ type cephRelease struct {
 
 func cephReleases() []cephRelease {
 	return []cephRelease{
-		// A mended one is listed there, and cannot be had any more.
+		//  A later revision is listed in the suite, but cannot be downloaded any more.
 		{version: "14.2.21", suite: "bullseye", packaged: "14.2.21-1"},
 		{version: "16.2.15", suite: "bookworm", packaged: "16.2.15+ds-0*"},
-		// A file here comes before Python's own directories, which ceph-mgr looks through afterwards.
+		//  A file here precedes Python's own directories, which ceph-mgr searches afterwards.
 		{version: "18.2.7", suite: "trixie", packaged: "18.2.7+ds-1*", files: map[string]string{"usr/share/ceph/mgr/bcrypt.py": "ceph/bcrypt.py"}},
 	}
 }
 
-// cephUser is what the public image calls the user and the group of the daemons. Debian's would be 64045; with this one a pod
-// template serves both.
+// cephUser is the user and group id of the daemons in the public image. Debian's is 64045; with this one a pod template works
+// with both images.
 const cephUser = "167"
 
-// cephRecipes are those of all releases. An image runs every daemon, and the tools.
+// cephRecipes are the recipes of all releases. An image runs every daemon, and the tools.
 func cephRecipes() []Recipe {
 	var list []Recipe
 	for _, r := range cephReleases() {
@@ -70,7 +70,7 @@ func (r *cephRelease) image(ctx context.Context, k *Kitchen) (v1.Image, error) {
 	}, layers...)
 }
 
-// root of Debian with the release's packages.
+// root returns the Debian root with the release's packages.
 func (r *cephRelease) root() *debianRoot {
 	d := &debianRoot{
 		suite: r.suite, others: []string{"curl"},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestEveryCephHasTheNameOfThePublicImage(t *testing.T) {
+func TestCephRecipesHaveNamesOfPublicImage(t *testing.T) {
 	chosen, err := Choose([]string{"ceph"})
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestEveryCephHasTheNameOfThePublicImage(t *testing.T) {
 	}
 }
 
-func TestEveryCephRefusesPackagesOfAnotherVersion(t *testing.T) {
+func TestCephRecipesRejectOtherPackageVersions(t *testing.T) {
 	releases := cephReleases()
 	for i := range releases {
 		r := &releases[i]
@@ -50,7 +50,7 @@ func TestEveryCephRefusesPackagesOfAnotherVersion(t *testing.T) {
 	}
 }
 
-func TestRootsAreKeptApart(t *testing.T) {
+func TestDebianRootKeysDiffer(t *testing.T) {
 	base := debianRoot{suite: "bookworm"}
 	keys := map[string]string{base.key(): "nothing of its own"}
 	for name, change := range map[string]func(*debianRoot){
@@ -71,7 +71,7 @@ func TestRootsAreKeptApart(t *testing.T) {
 	}
 }
 
-func TestCephFilesComeBeforePythonsOwn(t *testing.T) {
+func TestCephFilesPrecedePythonDirectories(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	l, err := (&cephRelease{files: cephReleases()[2].files}).filesLayer(s)
 	if err != nil {

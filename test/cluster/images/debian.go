@@ -22,21 +22,22 @@ import (
 // debianRoot is a root file system of a suite of Debian with some packages.
 type debianRoot struct {
 	suite string
-	// packages whose versions are asserted: the suite gives what it has, and that changes.
+	// packages whose versions are checked after the installation, because the content of a suite changes.
 	packages []machine.Package
-	// others go without saying.
+	// others are packages whose versions are not checked.
 	others []string
-	// pins are the versions to choose where the suite has several, by what they are of, in the words of apt's preferences.
+	// pins are the versions to choose where the suite has several, by what they apply to, in the syntax of apt's
+	// preferences.
 	pins map[string]string
-	// users that are there before the packages, which else would choose numbers for them; each with a group of its own. By
-	// name, their number.
+	// users to create before the packages are installed, which would otherwise choose the ids; each with a group of the
+	// same id. Ids by name.
 	users map[string]string
-	// python are the folders of modules, as the shell expands them, that are compiled for good: what the packages have
-	// compiled holds for files as old as theirs, and in a layer every file is equally old.
+	// python are the folders of modules, as shell patterns, to compile with unchecked hashes: the files compiled by the
+	// packages are valid only for the modification times of their sources, and in a layer every file has the same time.
 	python []string
 }
 
-// javaRoot holds the Java that every version of Kafka here runs on.
+// javaRoot contains the Java that runs every version of Kafka here.
 func javaRoot() *debianRoot {
 	return &debianRoot{suite: "bookworm", packages: []machine.Package{{Name: "openjdk-17-jre-headless", Version: "17.0.21.1+2"}}}
 }
@@ -49,7 +50,7 @@ func (d *debianRoot) key() string {
 	return key
 }
 
-// layer of the root file system. It takes a minute the first time.
+// layer returns the layer of the root file system. Building it takes a minute the first time.
 func (d *debianRoot) layer(ctx context.Context, k *Kitchen) (l v1.Layer, err error) {
 	if l, err := k.Store.kept(d.key()); err == nil {
 		return l, nil
@@ -75,8 +76,8 @@ func (d *debianRoot) layer(ctx context.Context, k *Kitchen) (l v1.Layer, err err
 	return k.Store.Layer(d.key(), func(w *tar.Writer) error { return writeTree(w, dir, d.skip) })
 }
 
-// removeRoot removes the directory of a root, with what mmdebstrap has mounted in it if that was killed. It has no mount
-// namespace of its own, which would hold on to the mounts of a cluster that is taken apart meanwhile.
+// removeRoot removes the directory of a root, including the mounts of an mmdebstrap that was killed. mmdebstrap must not
+// run in its own mount namespace, because that would keep the mounts of a cluster busy that is removed at the same time.
 func removeRoot(dir string) error {
 	if err := machine.Unmount(dir); err != nil {
 		return err
@@ -91,21 +92,21 @@ func (d *debianRoot) unpack(ctx context.Context, dir string) error {
 	}
 	args := []string{
 		"--quiet", "--mode=root", "--variant=minbase", "--format=directory", "--include=" + strings.Join(names, ","),
-		// A post-install script of Java's writes there and does not make it.
+		//  A post-install script of Java writes there and does not create it.
 		`--setup-hook=mkdir -p "$1/usr/share/man/man1"`,
-		// The root is read once and removed: nothing has to be on the disk when a package says so.
+		//  The root is read once and removed, so packages need not sync their files to disk.
 		"--dpkgopt=force-unsafe-io",
 	}
 	args = append(args, d.hooks()...)
 	cmd := exec.CommandContext(ctx, "mmdebstrap", append(args, d.suite, dir)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends what it runs in there
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends the processes that it runs in the root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("unpacking Debian %s: %w:\n%s", d.suite, err, bytes.TrimSpace(out))
 	}
 	return nil
 }
 
-// hooks of mmdebstrap that are the root's own.
+// hooks returns the hooks of mmdebstrap for this root.
 func (d *debianRoot) hooks() []string {
 	var hooks []string
 	for _, name := range slices.Sorted(maps.Keys(d.pins)) {
@@ -120,7 +121,7 @@ func (d *debianRoot) hooks() []string {
 	return hooks
 }
 
-// check that the suite gave the versions that were tried.
+// check fails unless the suite has the versions that were tested.
 func (d *debianRoot) check(ctx context.Context, dir string) error {
 	for _, p := range d.packages {
 		out, err := exec.CommandContext(ctx, "dpkg-query", "--admindir="+filepath.Join(dir, "var/lib/dpkg"), "--show", "--showformat=${Version}", p.Name).Output()
@@ -134,7 +135,7 @@ func (d *debianRoot) check(ctx context.Context, dir string) error {
 	return nil
 }
 
-// skip what no container reads.
+// skip reports whether containers do not need a file.
 func (d *debianRoot) skip(name string) bool {
 	for _, prefix := range []string{"usr/share/doc/", "usr/share/man/", "usr/share/locale/", "usr/share/info/", "var/cache/", "var/lib/apt/lists/", "var/log/", "boot/", "dev/", "proc/", "sys/", "run/", "tmp/"} {
 		if strings.HasPrefix(name, prefix) {

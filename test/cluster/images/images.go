@@ -13,22 +13,22 @@ import (
 
 // Recipe of an image.
 type Recipe struct {
-	// Name by which a person asks for it.
+	// Name of the image on the command line.
 	Name string
-	// Ref is what pods call it.
+	// Ref is the reference of the image in pods.
 	Ref  string
 	make func(ctx context.Context, k *Kitchen) (v1.Image, error)
 }
 
-// Kitchen makes images.
+// Kitchen builds images.
 type Kitchen struct {
 	Store Store
-	// Repository is the root of our sources.
+	// Repository is the root directory of the sources.
 	Repository string
 	Log        io.Writer
 }
 
-// Recipes of all images; those of the node itself first.
+// Recipes returns the recipes of all images, those of the node itself first.
 func Recipes() []Recipe {
 	list := []Recipe{
 		goProgram("pause", "detent.local/pause:1", program{module: "test/cluster", pkg: "./pause", name: "pause", user: "65535"}),
@@ -41,15 +41,15 @@ func Recipes() []Recipe {
 	return slices.Concat(list, kafkaRecipes(), cephRecipes())
 }
 
-// NodeImages are the names of those that a node cannot do without.
+// NodeImages returns the names of the images that a node requires.
 func NodeImages() []string { return []string{"pause", "dns"} }
 
 func goProgram(name, ref string, p program) Recipe {
 	return Recipe{Name: name, Ref: ref, make: func(ctx context.Context, k *Kitchen) (v1.Image, error) { return p.image(ctx, k.Store, k.Repository) }}
 }
 
-// Choose the recipes of the given names; of none, all. A name chooses also those that it is the beginning of: kafka is every
-// version of Kafka.
+// Choose returns the recipes with the given names; all recipes if there are no names. A name also selects every recipe whose
+// name starts with it and a dash: kafka is every version of Kafka. Choose fails for a name that selects none.
 func Choose(names []string) ([]Recipe, error) {
 	all := Recipes()
 	if len(names) == 0 {
@@ -74,7 +74,7 @@ func known(recipes []Recipe) []string {
 	return names
 }
 
-// Make makes images and puts them into the store.
+// Make builds images and stores them.
 func (k *Kitchen) Make(ctx context.Context, recipes []Recipe) error {
 	held, err := k.Store.use()
 	if err != nil {

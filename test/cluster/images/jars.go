@@ -15,8 +15,8 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// UnpackKafka puts the jars of an image of Kafka into <dir>/<version>/lib, for brokers that run without containers, and
-// makes sure that this machine has the Java that the images have.
+// UnpackKafka unpacks the jars of a Kafka image into <dir>/<version>/lib, for brokers that run without containers, and
+// installs on this machine the Java of the images.
 func (k *Kitchen) UnpackKafka(ctx context.Context, version, dir string) error {
 	used, err := k.Store.use()
 	if err != nil {
@@ -42,7 +42,7 @@ func (k *Kitchen) UnpackKafka(ctx context.Context, version, dir string) error {
 	return nil
 }
 
-// unpack the files of one folder of a layer into a directory.
+// unpack extracts the files of one folder of a layer into a directory.
 func unpack(l v1.Layer, folder, dir string) (err error) {
 	in, err := l.Uncompressed()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestUnpackTakesTheFilesOfOneFolder(t *testing.T) {
+func TestUnpackExtractsOneFolder(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	l, err := s.Layer("key", func(w *tar.Writer) error {
 		return writeFiles(w, []file{

@@ -13,19 +13,19 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// kafkaFiles are what Maven does not have: how to ask it, the checksums of its answer, and the scripts of the distribution,
-// as far as pods call them.
+// kafkaFiles are what a Kafka image needs in addition to the jars: the Maven project that resolves them, their checksums,
+// and those scripts of the distribution that pods call.
 //
 //go:embed kafka
 var kafkaFiles embed.FS
 
-// KafkaVersions are those that there are images of: the newest of each line that upgrades lead through.
+// KafkaVersions returns the versions with images: the newest of each line that an upgrade leads through.
 func KafkaVersions() []string { return []string{"3.9.2", "4.0.2", "4.1.2", "4.3.1"} }
 
-// kafkaHome in the public image, and therefore in ours: one pod template serves both.
+// kafkaHome is the directory of Kafka in the public image, and therefore in ours: a pod template works with both.
 const kafkaHome = "opt/kafka/"
 
-// kafkaUser is the one that the public image runs as.
+// kafkaUser is the user of the public image.
 const kafkaUser = "1000:1000"
 
 func kafkaRecipe(version string) Recipe {
@@ -96,7 +96,7 @@ func jarsLayer(ctx context.Context, k *Kitchen, version string, want []checksum)
 	return k.Store.Layer(jarsKey(want), func(w *tar.Writer) error { return writeFiles(w, files) })
 }
 
-// kafkaScripts are the programs by their names in the distribution, each a class.
+// kafkaScripts returns the scripts by their names in the distribution. Each runs one class.
 func kafkaScripts(version string) ([]file, error) {
 	run, err := kafkaFiles.ReadFile("kafka/bin/kafka-run-class.sh")
 	if err != nil {
@@ -137,7 +137,7 @@ func script(name, before, class string) file {
 	return file{name: kafkaHome + "bin/" + name, mode: 0o755, content: fmt.Appendf(nil, "#!/bin/sh\n%sexec \"$(dirname \"$0\")/kafka-run-class.sh\" ${EXTRA_ARGS:-} %s \"$@\"\n", before, class)}
 }
 
-// kafkaRecipes are those of all versions. An image runs brokers, controllers and Connect alike.
+// kafkaRecipes are the recipes of all versions. An image runs brokers, controllers and Connect.
 func kafkaRecipes() []Recipe {
 	var list []Recipe
 	for _, version := range slices.Sorted(slices.Values(KafkaVersions())) {

@@ -8,18 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Several commands may work on a store at once: two files in it say so, which the kernel gives back when a process ends.
+// Several commands may use a store at the same time. They lock two files in it; the kernel releases a lock when the
+// process exits.
 const (
-	// usedFile is shared by those who make images, whose layers belong to no image yet.
+	// usedFile is locked in shared mode by commands that build images, whose layers belong to no image yet.
 	usedFile = "used.lock"
-	// indexFile is held while the list of images changes.
+	// indexFile is locked while the list of images changes.
 	indexFile = "index.lock"
 )
 
-// use keeps others from pruning the store until the file is closed.
+// use prevents the store from being pruned until the file is closed.
 func (s Store) use() (*os.File, error) { return s.lock(usedFile, unix.LOCK_SH) }
 
-// alone says that nobody uses the store until the file is closed; nil says that somebody does.
+// alone locks the store for exclusive use until the file is closed. It returns nil if another command uses the store.
 func (s Store) alone() (*os.File, error) {
 	f, err := s.lock(usedFile, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -28,7 +29,7 @@ func (s Store) alone() (*os.File, error) {
 	return f, err
 }
 
-// change keeps others from changing the list of images until the file is closed.
+// change prevents other commands from changing the list of images until the file is closed.
 func (s Store) change() (*os.File, error) { return s.lock(indexFile, unix.LOCK_EX) }
 
 func (s Store) lock(name string, how int) (*os.File, error) {

@@ -17,10 +17,11 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// copyDependencies is the goal that resolves and copies jars; its version is pinned like theirs.
+// copyDependencies is the goal that resolves and copies jars. Its version is pinned, as theirs are.
 const copyDependencies = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
-// logging are the dependencies that write Kafka's log: its poms name none. Up to 3.9 Connect calls Log4j 1 directly.
+// logging returns the dependencies for writing Kafka's log, which Kafka's own poms omit. Up to 3.9 Connect calls
+// Log4j 1 directly.
 func logging(version string) string {
 	dependency := func(group, artifact, version string) string {
 		return fmt.Sprintf("    <dependency><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version></dependency>", group, artifact, version)
@@ -36,10 +37,11 @@ func logging(version string) string {
 	}, "\n")
 }
 
-// checksum of a file, by SHA-256.
+// checksum is the SHA-256 of a file.
 type checksum struct{ sum, name string }
 
-// Checksums resolves the jars of a version of Kafka and gives their checksums, as they are kept in images/kafka.
+// Checksums resolves the jars of a version of Kafka and returns their checksums, in the format of the files in
+// images/kafka.
 func Checksums(ctx context.Context, log io.Writer, version string) (string, error) {
 	dir, err := os.MkdirTemp("", "detent-jars-")
 	if err != nil {
@@ -73,7 +75,7 @@ func readChecksums(version string) ([]checksum, error) {
 	return out, nil
 }
 
-// compare what came with what was wanted, in full: a jar more is as foreign as one that differs.
+// compare fails unless the jars are exactly the expected ones: an additional jar is an error as well.
 func compare(version string, want, got []checksum) error {
 	var errs []error
 	for _, c := range got {
@@ -92,7 +94,7 @@ func compare(version string, want, got []checksum) error {
 	return nil
 }
 
-// fetchJars of a version of Kafka into a directory.
+// fetchJars downloads the jars of a version of Kafka into a directory.
 func fetchJars(ctx context.Context, log io.Writer, version, dir string) error {
 	if _, err := exec.LookPath("mvn"); err != nil {
 		if err := machine.Install(ctx, log, []machine.Package{{Name: "maven"}}); err != nil {
@@ -120,7 +122,7 @@ func fetchJars(ctx context.Context, log io.Writer, version, dir string) error {
 	return nil
 }
 
-// sumDir gives the checksums of all files in a directory, by name.
+// sumDir returns the checksums of all files in a directory, by name.
 func sumDir(dir string) ([]checksum, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -137,7 +139,7 @@ func sumDir(dir string) ([]checksum, error) {
 	return out, nil
 }
 
-// sumFiles is one checksum over files that are in memory.
+// sumFiles returns one checksum over files in memory.
 func sumFiles(files []file) string {
 	h := sha256.New()
 	for i := range files {

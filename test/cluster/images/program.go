@@ -21,19 +21,19 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// epoch is the time of everything in an image.
+// epoch is the time of every file in an image.
 var epoch = time.Unix(0, 0).UTC()
 
-// program is an image with one static Go program in it.
+// program is an image with one static Go program.
 type program struct {
 	// module is the directory of its module in the repository, and pkg its package there.
 	module, pkg string
-	// name of the program in the image, at the root.
+	// name of the program in the image, in the root directory.
 	name string
 	user string
 }
 
-// build the program with what changed since the last time.
+// image builds the program, incrementally, and its image.
 func (p *program) image(ctx context.Context, s Store, repository string) (v1.Image, error) {
 	binary := s.path("programs", p.name)
 	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
@@ -41,7 +41,7 @@ func (p *program) image(ctx context.Context, s Store, repository string) (v1.Ima
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, p.pkg)
 	cmd.Dir = filepath.Join(repository, p.module)
-	// With its work on the file system of the result, that takes its place at once and in full.
+	// The temporary directory is on the file system of the result, so that the result is replaced atomically.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=readonly", "GOTMPDIR="+filepath.Dir(binary))
 	if out, err := tied(cmd); err != nil {
 		return nil, fmt.Errorf("building %s: %w:\n%s", p.pkg, err, bytes.TrimSpace(out))
@@ -59,7 +59,8 @@ func (p *program) image(ctx context.Context, s Store, repository string) (v1.Ima
 	return assemble(v1.Config{Entrypoint: []string{"/" + p.name}, User: p.user, WorkingDir: "/"}, l)
 }
 
-// tied runs a program that must not work on, unseen, when this one was killed. The signal is bound to the thread that forks.
+// tied runs a program that is killed when this process is killed. Pdeathsig applies to the thread that forks, so it locks
+// the thread.
 func tied(cmd *exec.Cmd) ([]byte, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
@@ -67,7 +68,7 @@ func tied(cmd *exec.Cmd) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// assemble an image of layers, the lowest first.
+// assemble builds an image from layers, the lowest first.
 func assemble(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	image, err := mutate.AppendLayers(image, layers...)

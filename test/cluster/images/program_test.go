@@ -7,7 +7,7 @@ import (
 )
 
 // The operator's manifests name the exporter without a registry, and containerd adds Docker Hub's name.
-func TestTheExporterHasTheNameThatTheOperatorRenders(t *testing.T) {
+func TestRecipesNameExporterAsOperatorDoes(t *testing.T) {
 	chosen, err := Choose([]string{"exporter"})
 	if err != nil {
 		t.Fatal(err)

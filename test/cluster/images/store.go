@@ -1,6 +1,6 @@
-// Package images makes container images from packages, without a container engine and without a registry to pull from, and
-// keeps them in an OCI layout. Everything is made by content: equal ingredients give the same image, and what is there
-// already is not made again.
+// Package images builds container images from packages, without a container engine and without a registry to pull from, and
+// stores them in an OCI layout. Images are identified by content: equal inputs give the same image, and an existing image
+// is not built again.
 package images
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// refAnnotation names an image within a layout (OCI image-spec, annotations).
+// refAnnotation is the annotation with the name of an image in a layout (OCI image-spec, annotations).
 const refAnnotation = "org.opencontainers.image.ref.name"
 
-// Store of images in a directory.
+// Store stores images in a directory.
 type Store struct{ Dir string }
 
-// DefaultStore is the one that all commands share, below the user's cache.
+// DefaultStore returns the store that all commands share, below the user's cache directory.
 func DefaultStore() (Store, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -39,7 +39,7 @@ func (s Store) path(elem ...string) string { return filepath.Join(append([]strin
 // Blobs is the directory of the content, by algorithm and digest.
 func (s Store) Blobs() string { return s.path("layout", "blobs") }
 
-// open gives the layout, and makes an empty one.
+// open opens the layout. It creates an empty one if there is none.
 func (s Store) open() (layout.Path, error) {
 	if p, err := layout.FromPath(s.path("layout")); err == nil {
 		return p, nil
@@ -58,14 +58,14 @@ func (s Store) open() (layout.Path, error) {
 	return layout.FromPath(s.path("layout"))
 }
 
-// Image is a finished image under its name.
+// Image is an image in the store with its name.
 type Image struct {
 	Ref      string
 	Manifest []byte
 	Type     string
 }
 
-// Images that are in the store.
+// Images lists the images in the store.
 func (s Store) Images() ([]Image, error) {
 	p, err := s.open()
 	if err != nil {
@@ -91,7 +91,7 @@ func (s Store) Images() ([]Image, error) {
 	return out, nil
 }
 
-// Put names an image, and takes the name from the one that had it. It says whether that changed anything.
+// Put stores an image under a name, replacing the previous image of that name, and reports whether that changed anything.
 func (s Store) Put(ref string, image v1.Image) (changed bool, err error) {
 	p, err := s.open()
 	if err != nil {
@@ -122,8 +122,8 @@ func (s Store) Put(ref string, image v1.Image) (changed bool, err error) {
 	return true, p.ReplaceImage(image, match.Annotation(refAnnotation, ref), layout.WithAnnotations(map[string]string{refAnnotation: ref}))
 }
 
-// Layer makes a layer of what write puts into an archive, unless one of that key is there. The key has to change with
-// everything that the content depends on. Layers are not compressed: they never leave this machine.
+// Layer returns the layer with the key. If there is none, it builds one from what write adds to the archive. The key must
+// change with everything that the content depends on. Layers are not compressed, because they never leave this machine.
 func (s Store) Layer(key string, write func(*tar.Writer) error) (v1.Layer, error) {
 	if l, err := s.kept(key); err == nil {
 		return l, nil
@@ -151,7 +151,7 @@ func (s Store) Layer(key string, write func(*tar.Writer) error) (v1.Layer, error
 	return l, os.WriteFile(s.path("layers", fileKey(key)), []byte(l.digest.Hex), 0o644)
 }
 
-// kept finds a layer that was made before.
+// kept returns an existing layer, or an error if there is none with the key.
 func (s Store) kept(key string) (v1.Layer, error) {
 	digest, err := os.ReadFile(s.path("layers", fileKey(key)))
 	if err != nil {
@@ -172,8 +172,8 @@ func fileKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Prune removes content that no image has, and what commands that were killed have left. While another command makes images
-// it does nothing: what is unused cannot be told, and that command prunes when it is done.
+// Prune removes content that no image uses, and temporary files of commands that were killed. It does nothing while another
+// command builds images, because then it is unknown what is unused; that command prunes when it is finished.
 func (s Store) Prune() error {
 	held, err := s.alone()
 	if err != nil || held == nil {
@@ -221,7 +221,7 @@ func (l *layer) Uncompressed() (io.ReadCloser, error) { return os.Open(l.file) }
 func (l *layer) Size() (int64, error)                 { return l.size, nil }
 func (l *layer) MediaType() (types.MediaType, error)  { return types.OCIUncompressedLayer, nil }
 
-// counter counts what passes.
+// counter counts the bytes written.
 type counter struct {
 	w io.Writer
 	n int64

@@ -45,7 +45,7 @@ func refs(t *testing.T, s Store) []string {
 	return out
 }
 
-func TestImagesAreWholeAndKeptOnce(t *testing.T) {
+func TestStoreKeepsImagesOnce(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	image := testImage(t, testLayer(t, s, "one", "text"), testLayer(t, s, "two", "more"))
 	if err := validate.Image(image, validate.Fast); err != nil {
@@ -65,7 +65,7 @@ func TestImagesAreWholeAndKeptOnce(t *testing.T) {
 	}
 }
 
-func TestLayersAreMadeOncePerKey(t *testing.T) {
+func TestStoreBuildsLayerOncePerKey(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	first := testLayer(t, s, "key", "text")
 	again, err := s.Layer("key", func(*tar.Writer) error {
@@ -84,7 +84,7 @@ func TestLayersAreMadeOncePerKey(t *testing.T) {
 	}
 }
 
-func TestPruneKeepsWhatImagesHave(t *testing.T) {
+func TestStorePruneKeepsLayersOfImages(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	kept, unused := testLayer(t, s, "kept", "a"), testLayer(t, s, "unused", "b")
 	if _, err := s.Put("x.local/y:1", testImage(t, kept)); err != nil {
@@ -99,7 +99,7 @@ func TestPruneKeepsWhatImagesHave(t *testing.T) {
 			t.Errorf("layer %s: %v, want it kept: %t", digest, err, want)
 		}
 	}
-	// What was pruned is made again, not taken for there.
+	// A pruned layer is built again, not assumed to exist.
 	again := testLayer(t, s, "unused", "b")
 	if r, err := again.Uncompressed(); err != nil {
 		t.Error(err)
@@ -122,7 +122,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestPruneWaitsForWhoMakesImages(t *testing.T) {
+func TestStorePruneSkipsWhileImagesAreBuilt(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	l := testLayer(t, s, "of an image to come", "a")
 	left := s.path("root-1")

@@ -1,5 +1,5 @@
-// Package machine is what the cluster needs of the machine it runs on, and what it leaves there: packages, processes, mounts,
-// network, kernel settings. Linux alone.
+// Package machine manages what the cluster uses of the machine it runs on, and removes it again: packages, processes, mounts,
+// network, kernel settings. It supports only Linux.
 package machine
 
 import (
@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// pollEvery is how often a condition of the machine is looked at.
+// pollEvery is the interval at which Await checks its condition.
 const pollEvery = 50 * time.Millisecond
 
-// Await looks at a condition until it is met, fails or ctx ends.
+// Await polls a condition until it is met, it fails or ctx ends.
 func Await(ctx context.Context, what string, met func() (bool, error)) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()

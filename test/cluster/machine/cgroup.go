@@ -15,14 +15,14 @@ import (
 
 const (
 	cgroupMount = "/sys/fs/cgroup"
-	// ownCgroup holds a cgroup for each component.
+	// ownCgroup contains a cgroup for each component.
 	ownCgroup = "detent-cluster"
-	// podCgroup is where a kubelet puts the pods.
+	// podCgroup is the kubelet's cgroup for pods.
 	podCgroup = "kubepods"
 )
 
-// hierarchies that a component is put into: the one of cgroup v2, or those of v1 that tell who belongs to whom and that free
-// it from limits that were meant for the shell that started it.
+// hierarchies returns the cgroup hierarchies of a component: the one of cgroup v2, or those of v1 that record which
+// processes belong to it and that free it from the limits of the shell that started it.
 func hierarchies() ([]string, error) {
 	if _, err := os.Stat(filepath.Join(cgroupMount, "cgroup.controllers")); err == nil {
 		return []string{cgroupMount}, nil
@@ -56,7 +56,7 @@ func EnterCgroup(name string) error {
 	return nil
 }
 
-// InCgroup says whether a process runs, and does so in the cgroup of the component.
+// InCgroup reports whether a process is running in the cgroup of the component.
 func InCgroup(pid int, name string) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
@@ -71,7 +71,7 @@ func InCgroup(pid int, name string) bool {
 	return false
 }
 
-// zombie says whether a process has ended and waits for its parent to notice.
+// zombie reports whether a process has exited but was not reaped by its parent, or does not exist.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -81,7 +81,7 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
 }
 
-// cgroupRoots are the cluster's cgroups at the top of every hierarchy.
+// cgroupRoots returns the cluster's cgroups at the top of every hierarchy.
 func cgroupRoots() ([]string, error) {
 	var roots []string
 	for _, pattern := range []string{ownCgroup, podCgroup, "*/" + ownCgroup, "*/" + podCgroup} {
@@ -119,7 +119,7 @@ func belowCgroup(root string, visit func(dir string) error) error {
 	return nil
 }
 
-// Processes of the cluster: its components, and all that run in its pods.
+// Processes returns the ids of all processes of the cluster: its components, and all processes in its pods.
 func Processes() ([]int, error) {
 	roots, err := cgroupRoots()
 	if err != nil {
@@ -139,7 +139,7 @@ func Processes() ([]int, error) {
 	return slices.Compact(pids), nil
 }
 
-// ContainerProcesses are those of a container of a pod.
+// ContainerProcesses returns the ids of the processes of a pod's container.
 func ContainerProcesses(podUID, containerID string) ([]int, error) {
 	list, err := hierarchies()
 	if err != nil {
@@ -158,7 +158,7 @@ func ContainerProcesses(podUID, containerID string) ([]int, error) {
 	return pids, nil
 }
 
-// readProcesses that a cgroup lists and that have not ended. A cgroup that is gone has none.
+// readProcesses returns the running processes in a cgroup, none if the cgroup does not exist.
 func readProcesses(file string) []int {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -173,7 +173,7 @@ func readProcesses(file string) []int {
 	return pids
 }
 
-// KillCalled ends every process whose arguments have these among them, in this order, and returns when none is left.
+// KillCalled kills every process whose command line contains these arguments in this order, and returns once none is left.
 func KillCalled(ctx context.Context, args ...string) error {
 	wanted := "\x00" + strings.Join(args, "\x00") + "\x00"
 	return Await(ctx, "every process called with "+strings.Join(args, " ")+" is gone", func() (bool, error) {
@@ -182,18 +182,18 @@ func KillCalled(ctx context.Context, args ...string) error {
 		for _, path := range found {
 			data, err := os.ReadFile(path)
 			if err != nil || !strings.Contains(string(data), wanted) {
-				continue // it has ended meanwhile, or is another
+				continue // it has exited, or is another program
 			}
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && !zombie(pid) {
 				left++
-				_ = syscall.Kill(pid, syscall.SIGKILL) // if it has ended by itself, all the better
+				_ = syscall.Kill(pid, syscall.SIGKILL) // fails only if it has exited
 			}
 		}
 		return left == 0, err
 	})
 }
 
-// KillAll ends every process of the cluster, and returns when none is left.
+// KillAll kills every process of the cluster, and returns once none is left.
 func KillAll(ctx context.Context) error {
 	return Await(ctx, "every process of the cluster is gone", func() (bool, error) {
 		pids, err := Processes()
@@ -209,7 +209,7 @@ func KillAll(ctx context.Context) error {
 	})
 }
 
-// RemoveCgroups removes the cluster's cgroups, which have to be empty.
+// RemoveCgroups removes the cluster's cgroups, which must be empty.
 func RemoveCgroups(ctx context.Context) error {
 	roots, err := cgroupRoots()
 	if err != nil {
@@ -220,7 +220,7 @@ func RemoveCgroups(ctx context.Context) error {
 			busy := false
 			err := belowCgroup(root, func(dir string) error {
 				err := os.Remove(dir)
-				if errors.Is(err, syscall.EBUSY) { // the last process is still on its way out
+				if errors.Is(err, syscall.EBUSY) { // the last process is still exiting
 					busy = true
 					return nil
 				}

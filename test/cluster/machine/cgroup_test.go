@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestKillCalledEndsThoseAlone(t *testing.T) {
+func TestKillCalledKillsOnlyMatchingProcesses(t *testing.T) {
 	start := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", "sleep 60; true", "sh"}, args...)...)
 		if err := cmd.Start(); err != nil {

@@ -2,7 +2,8 @@ package machine
 
 import "slices"
 
-// Changes between two pictures: with a plus what came, with a minus what went. Equal lines are counted.
+// Changes returns the lines that differ between two pictures: with a plus for a new line, with a minus
+// for a missing one. Equal lines are counted.
 func Changes(before, after []string) []string {
 	var changes []string
 	came := slices.Clone(after)

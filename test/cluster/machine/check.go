@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// elsewhere is what remains where a cluster cannot be started.
+// elsewhere is the advice for a machine on which a cluster cannot be started.
 const elsewhere = "; a cluster that exists can be used instead: set E2E_KUBECONFIG to its kubeconfig (docs/testing.md)"
 
-// Check says all that is missing for a cluster on this machine.
+// Check returns an error with everything that prevents a cluster on this machine.
 func Check() error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("starting a cluster: containers need Linux, and this is %s%s", runtime.GOOS, elsewhere)
@@ -41,7 +41,8 @@ func Check() error {
 	return nil
 }
 
-// checkCapabilities of this process, whose status (proc_pid_status(5)) is in a file: root in a container lacks some.
+// checkCapabilities checks the capabilities of the process whose status (proc_pid_status(5)) is in a file: root in a
+// container lacks some.
 func checkCapabilities(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -69,7 +70,7 @@ func checkCapabilities(file string) error {
 	return errors.Join(errs...)
 }
 
-// leastSpace is what images, unpacked, and the volumes of a few small tests take.
+// leastSpace is the size of the images, unpacked, and of the volumes of a few small tests, in bytes.
 const leastSpace = 4 << 30
 
 func checkSpace(dir string) error {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestCapabilities(t *testing.T) {
+func TestCheckCapabilities(t *testing.T) {
 	for _, tt := range []struct {
 		name, status string
 		wants        []string

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mounts at and below a directory, in the order they were made.
+// Mounts returns the mount points at and below a directory, in the order they were mounted.
 func Mounts(dir string) ([]string, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -23,7 +23,7 @@ func Mounts(dir string) ([]string, error) {
 		if len(fields) < 5 {
 			continue
 		}
-		// The kernel writes blanks and the like as octal numbers (proc_pid_mountinfo(5)).
+		//  The kernel escapes blanks and similar characters as octal numbers (proc_pid_mountinfo(5)).
 		path := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[4])
 		if path == dir || strings.HasPrefix(path, dir+"/") {
 			found = append(found, path)
@@ -32,7 +32,7 @@ func Mounts(dir string) ([]string, error) {
 	return found, nil
 }
 
-// AwaitNoLoops waits until the kernel has let go of every file below a directory that was mounted.
+// AwaitNoLoops waits until no file below a directory is used by a loop device.
 func AwaitNoLoops(ctx context.Context, dir string) error {
 	return Await(ctx, "no file below "+dir+" is in use", func() (bool, error) {
 		lines, err := loopLines(ctx)
@@ -40,7 +40,7 @@ func AwaitNoLoops(ctx context.Context, dir string) error {
 	})
 }
 
-// Unmount undoes every mount at and below a directory.
+// Unmount unmounts everything at and below a directory.
 func Unmount(dir string) error {
 	mounts, err := Mounts(dir)
 	if err != nil {

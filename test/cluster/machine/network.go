@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Device is the network device that carries the node's address. It is a bridge without ports: an address of the machine's
-// own that no other machine knows a way to, and one that any kernel can make.
+// Device is the network device with the node's address. It is a bridge without ports: other machines have no route to its
+// address, and every kernel can create it.
 const Device = "detent0"
 
-// podDevices is how the devices of pods begin on the machine's side (the ptp plugin's choice).
+// podDevices is the prefix of the devices of pods on the host's side. Source: the ptp plugin.
 const podDevices = "veth"
 
 func run(ctx context.Context, name string, args ...string) error {
@@ -24,7 +24,7 @@ func run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// AddDevice gives the machine the node's address.
+// AddDevice creates the device with the node's address. It fails if the address is in use.
 func AddDevice(ctx context.Context, ip net.IP) error {
 	if ifaces, err := net.InterfaceAddrs(); err == nil {
 		for _, a := range ifaces {
@@ -40,7 +40,7 @@ func AddDevice(ctx context.Context, ip net.IP) error {
 	)
 }
 
-// Devices of the cluster: the node's own, and those that lead to pods, which are known by their routes.
+// Devices returns the devices of the cluster: the node's own, and those of pods, which are identified by their addresses.
 func Devices(pods *net.IPNet) ([]string, error) {
 	ifaces, err := net.Interfaces()
 	if err != nil {
@@ -56,7 +56,7 @@ func Devices(pods *net.IPNet) ([]string, error) {
 	return found, nil
 }
 
-// holds says whether a device has an address in a network.
+// holds reports whether a device has an address in a network.
 func holds(d *net.Interface, network *net.IPNet) bool {
 	addrs, err := d.Addrs()
 	if err != nil {
@@ -70,20 +70,20 @@ func holds(d *net.Interface, network *net.IPNet) bool {
 	return false
 }
 
-// RemoveNetwork removes the cluster's devices and rules. The kernel itself removes a pod's device with the last process in
-// the pod's network, a moment later; to remove it once more is no error.
+// RemoveNetwork removes the cluster's devices and rules. The kernel removes a pod's device shortly after the last process in
+// the pod's network has exited; removing it a second time is not an error.
 func RemoveNetwork(ctx context.Context, pods *net.IPNet) error {
 	err := Await(ctx, "the cluster's network devices are gone", func() (bool, error) {
 		devices, err := Devices(pods)
 		for _, name := range devices {
-			_ = run(ctx, "ip", "link", "delete", name) // it may have gone by itself
+			_ = run(ctx, "ip", "link", "delete", name) // the kernel may have removed it
 		}
 		return len(devices) == 0, err
 	})
 	return errors.Join(err, removeTables(ctx))
 }
 
-// removeTables removes the rules of kube-proxy.
+// removeTables removes the rules of kube-proxy and of CutAddress.
 func removeTables(ctx context.Context) error {
 	if _, err := exec.LookPath("nft"); err != nil {
 		return nil //nolint:nilerr // without the program nobody made any
@@ -98,11 +98,11 @@ func removeTable(ctx context.Context, family, name string) error {
 	return run(ctx, "nft", "delete", "table", family, name)
 }
 
-// cutTable holds the rules that cut addresses off.
+// cutTable is the nftables table with the rules of CutAddress.
 const cutTable = "detent-chaos"
 
-// CutAddress loses every packet from and to an address, until MendAddresses. It comes before kube-proxy's rules have changed
-// an address, and again after it.
+// CutAddress drops every packet from and to an address, until MendAddresses. Its rules apply before kube-proxy's rules
+// translate an address, and again after them.
 func CutAddress(ctx context.Context, address string) error {
 	if net.ParseIP(address) == nil {
 		return fmt.Errorf("cutting address %q off: it is none", address)
@@ -117,5 +117,5 @@ func CutAddress(ctx context.Context, address string) error {
 	return errors.Join(errs...)
 }
 
-// MendAddresses lets all addresses be reached again.
+// MendAddresses reverts every CutAddress.
 func MendAddresses(ctx context.Context) error { return removeTable(ctx, "ip", cutTable) }

@@ -14,12 +14,13 @@ import (
 // Package of the distribution.
 type Package struct {
 	Name string
-	// Version that this was tried with: the start of the installed one, so that a distribution's own mending of it is let in.
+	// Version that was tested. It is a prefix of the installed version, so that the distribution's patches of it are
+	// accepted.
 	Version string
 }
 
-// NodePackages are what a node needs beside our own programs. What CNI plugins, runc and containerd write and leave behind
-// differs from version to version, so that another one has to be tried before it is taken.
+// NodePackages returns the packages that a node needs in addition to our programs. The files that CNI plugins, runc and
+// containerd write and leave behind differ between versions, so another version must be tested before it is used.
 func NodePackages() []Package {
 	return []Package{
 		{"containerd", "1.6.20"},
@@ -29,8 +30,7 @@ func NodePackages() []Package {
 	}
 }
 
-// Tried says by a VersionError whether the version that is installed is another one than the one that was tried, and what
-// to do about that.
+// Tried returns a VersionError with the advice if the installed version is not the one that was tested.
 func (p Package) Tried(installed, advice string) error {
 	rest, same := strings.CutPrefix(installed, p.Version)
 	if same && (rest == "" || !digit(rest[0]) || p.Version == "" || !digit(p.Version[len(p.Version)-1])) {
@@ -39,21 +39,21 @@ func (p Package) Tried(installed, advice string) error {
 	return &VersionError{Package: p, Installed: installed, Suffix: advice}
 }
 
-// digit says whether a number goes on: 1.1.55 is no mending of 1.1.5.
+// digit reports whether a character continues a number: 1.1.55 is not a patch of 1.1.5.
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// VersionError says that a package has another version than the one that was tried.
+// VersionError means that a package has a version that was not tested.
 type VersionError struct {
 	Package           Package
 	Installed, Suffix string
 }
 
-// Error says what to do.
+// Error names both versions and what to do.
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("package %s is installed in version %s, and only %s was tried%s", e.Package.Name, e.Installed, e.Package.Version, e.Suffix)
 }
 
-// Install brings packages of the distribution that are missing, and refuses versions that were not tried.
+// Install installs packages of the distribution that are missing. It fails for a version that was not tested.
 func Install(ctx context.Context, log io.Writer, packages []Package) error {
 	var missing []string
 	for _, p := range packages {
@@ -79,7 +79,7 @@ func Install(ctx context.Context, log io.Writer, packages []Package) error {
 	return nil
 }
 
-// installed returns the version of a package, or an error when it is not installed.
+// installed returns the version of a package, or an error if it is not installed.
 func installed(ctx context.Context, name string) (string, error) {
 	out, err := exec.CommandContext(ctx, "dpkg-query", "--show", "--showformat=${db:Status-Status} ${Version}", name).Output()
 	status, version, _ := strings.Cut(string(out), " ")

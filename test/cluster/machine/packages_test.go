@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestVersionsThatWereNotTriedAreNamed(t *testing.T) {
+func TestPackageTriedNamesUntestedVersions(t *testing.T) {
 	for name, c := range map[string]struct {
 		tried, installed string
 		want             bool

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// SharedDirs are directories that containerd, kubelet and CNI plugins use whatever they are told, by their names in their
-// sources.
+// SharedDirs returns directories that containerd, kubelet and CNI plugins use regardless of their configuration. Source:
+// the constants in their code.
 func SharedDirs() []string {
 	return []string{
 		"/etc/cni", "/opt/cni", "/run/cni", "/run/containerd", "/run/netns", "/usr/libexec/kubernetes", "/var/lib/cni", "/var/lib/containerd",
@@ -19,7 +19,7 @@ func SharedDirs() []string {
 	}
 }
 
-// Picture is everything on a machine that a cluster changes, a line for each thing, to be compared with a later one.
+// Picture returns everything on a machine that a cluster changes, one line per item, for comparison with a later picture.
 func Picture(ctx context.Context) ([]string, error) {
 	var lines []string
 	for _, part := range []func(context.Context) ([]string, error){processLines, mountLines, deviceLines, ruleLines, dirLines, cgroupLines, loopLines} {
@@ -37,9 +37,9 @@ func Picture(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// processLines are the processes that were told of the cluster's directory, as every component was, or that have a file
-// system of their own, as containers have. They are not found by their cgroups, as Processes finds them: a picture shows
-// also what that misses. Other people's processes come and go, and are left out.
+// processLines lists the processes whose command line contains the cluster's directory, as that of every component does,
+// or that have their own mount namespace, as containers have. It does not use cgroups, as Processes does, so that a
+// picture also shows processes that Processes misses. It omits other processes, which start and exit independently.
 func processLines(context.Context) ([]string, error) {
 	own, err := os.Readlink("/proc/self/ns/mnt")
 	if err != nil {
@@ -53,7 +53,7 @@ func processLines(context.Context) ([]string, error) {
 	for _, dir := range found {
 		data, err := os.ReadFile(filepath.Join(dir, "cmdline"))
 		if err != nil || len(data) == 0 {
-			continue // it has ended, or is one of the kernel's
+			continue // it has exited, or is a kernel thread
 		}
 		command := strings.ReplaceAll(strings.TrimRight(string(data), "\x00"), "\x00", " ")
 		mounts, err := os.Readlink(filepath.Join(dir, "ns", "mnt"))
@@ -84,7 +84,7 @@ func deviceLines(context.Context) ([]string, error) {
 	return lines, err
 }
 
-// ruleLines are the rules of nftables, which are those of today's iptables too.
+// ruleLines lists the rules of nftables, which include those of current versions of iptables.
 func ruleLines(ctx context.Context) ([]string, error) {
 	if _, err := exec.LookPath("nft"); err != nil {
 		return nil, nil //nolint:nilerr // without the program nobody made any
@@ -100,7 +100,7 @@ func ruleLines(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// loopLines are files that are mounted.
+// loopLines lists the files of loop devices.
 func loopLines(context.Context) ([]string, error) {
 	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	var lines []string

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// settings are those of the kernel that kubelet, kube-proxy and the CNI plugins change.
+// settings returns the names of the kernel settings that kubelet, kube-proxy and the CNI plugins change.
 func settings() []string {
 	return []string{
 		"kernel/keys/root_maxbytes", "kernel/keys/root_maxkeys", "kernel/panic", "kernel/panic_on_oops",
@@ -19,7 +19,8 @@ func settings() []string {
 	}
 }
 
-// Settings reads the kernel's settings that the cluster changes; what this kernel does not have is left out.
+// Settings reads the kernel settings that the cluster changes. A setting that this kernel does not have is
+// absent.
 func Settings() map[string]string {
 	found := map[string]string{}
 	for _, name := range settings() {
@@ -30,7 +31,7 @@ func Settings() map[string]string {
 	return found
 }
 
-// RestoreSettings writes back those that have changed.
+// RestoreSettings restores the settings that have changed.
 func RestoreSettings(before map[string]string) error {
 	var errs []error
 	now := Settings()

@@ -5,24 +5,25 @@ import (
 	"github.com/detent-dev/detent/test/cluster/component"
 )
 
-// programs that the components run.
+// programs are the programs of the components.
 type programs struct {
 	plane controlplane.Paths
 	node  controlplane.NodePaths
-	// self is this program, which is registry and provisioner too.
+	// self is this program, which is also the registry and the provisioner.
 	self string
 }
 
-// etcdSocket is relative to the working directory of those who use it: the address of a unix socket is short.
+// etcdSocket is relative to the working directory of the processes that use it, because the address of a unix
+// socket has a maximum length.
 const etcdSocket = "unix://etcd.sock"
 
 func etcd(p *programs) component.Spec {
 	return component.Spec{Name: Etcd, Path: p.plane.Etcd, Dir: Dir, Args: []string{
 		"--data-dir=" + path("etcd"),
 		"--listen-client-urls=" + etcdSocket,
-		"--advertise-client-urls=http://localhost:2379", // required, and never asked
+		"--advertise-client-urls=http://localhost:2379", // required, and not used
 		"--listen-peer-urls=unix://etcd-peer.sock",
-		"--unsafe-no-fsync", // the data does not outlive the machine
+		"--unsafe-no-fsync", // the data need not survive the machine
 		"--quota-backend-bytes=4294967296",
 		"--log-level=warn",
 	}}
@@ -40,7 +41,7 @@ func apiServer(p *programs) component.Spec {
 		"--kubelet-client-certificate=" + path("pki", "kubelet-client-client.crt"),
 		"--kubelet-client-key=" + path("pki", "kubelet-client-client.key"),
 		"--kubelet-certificate-authority=" + path("pki", "ca.crt"),
-		"--kubelet-preferred-address-types=InternalIP", // nothing resolves the node's name
+		"--kubelet-preferred-address-types=InternalIP", // the node's name cannot be resolved
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction",
 		"--service-account-issuer=" + serviceAccountIssuer,
@@ -64,7 +65,7 @@ func controllerManager(p *programs) component.Spec {
 		"--use-service-account-credentials=true",
 		"--service-account-private-key-file=" + path("pki", "service-accounts.key"),
 		"--root-ca-file=" + path("pki", "ca.crt"),
-		// A node that is gone for a moment, because somebody stopped its kubelet, keeps its pods that long.
+		//  A node whose kubelet is stopped by a test keeps its pods that long.
 		"--node-monitor-grace-period=40s",
 	}}
 }
@@ -94,7 +95,7 @@ func proxy(p *programs) component.Spec {
 		"--cluster-cidr=" + podNetwork,
 		"--healthz-bind-address=" + nodeAddress + ":10256",
 		"--metrics-bind-address=" + nodeAddress + ":10249",
-		// Limits of the kernel stay as they are.
+		//  Do not change the limits of the kernel.
 		"--conntrack-max-per-core=0", "--conntrack-min=0", "--conntrack-tcp-timeout-established=0s", "--conntrack-tcp-timeout-close-wait=0s",
 	}}
 }

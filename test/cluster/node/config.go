@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// containerdConfig of containerd 1.6. Without CAP_SYS_RESOURCE runc cannot lower a process's oom score, and fails without a
-// word; restrict_oom_score_adj spares it the attempt. Network namespaces lie in our own directory, so that nothing of them
-// is left when that is gone.
+// containerdConfig returns the configuration for containerd 1.6. Without CAP_SYS_RESOURCE runc cannot lower a process's oom
+// score, and fails without a message; restrict_oom_score_adj avoids the attempt. Network namespaces are in the cluster's
+// directory, so that they are removed with it.
 func containerdConfig() string {
 	return fmt.Sprintf(`version = 2
 root = %q
@@ -44,8 +44,8 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
 
 func containerdSocket() string { return path("containerd", "containerd.sock") }
 
-// networkConfig gives each pod a pair of devices of its own, and the machine routes between them: nothing depends on whether
-// the kernel shows the frames of a bridge to its packet filter. No pod reaches beyond this machine.
+// networkConfig connects each pod by its own pair of devices, and the machine routes between them: this does not depend on
+// whether the kernel passes the frames of a bridge to its packet filter. No pod can reach another machine.
 func networkConfig() string {
 	return fmt.Sprintf(`{
   "cniVersion": "0.4.0",
@@ -59,12 +59,13 @@ func networkConfig() string {
 `, path("cni", "addresses"), podNetwork)
 }
 
-// mirrorConfig sends containerd to our registry for every image, wherever its name says that it comes from.
+// mirrorConfig makes containerd pull every image from our registry, independent of the registry in its name.
 func mirrorConfig(registry string) string {
 	return fmt.Sprintf("server = %q\n[host.%q]\n  capabilities = [\"pull\", \"resolve\"]\n", registry, registry)
 }
 
-// kubeletConfig of kubelet 1.34. Swap, cgroup v1 and a full disk of somebody else's are no reason not to run tests.
+// kubeletConfig returns the configuration for kubelet 1.34. Swap, cgroup v1 and a disk that other programs have filled do
+// not prevent tests.
 func kubeletConfig() string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -101,7 +102,7 @@ volumePluginDir: %[10]s
 		path("pki", Kubelet+".crt"), path("pki", Kubelet+".key"), path("kubelet", "volume-plugins"))
 }
 
-// writeConfigs writes what the node's programs read.
+// writeConfigs writes the configuration files of the node's programs.
 func writeConfigs(registry string) error {
 	var errs []error
 	for name, content := range map[string]string{

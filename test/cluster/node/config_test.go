@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane"
 )
 
-func TestConfigsAreWellFormed(t *testing.T) {
+func TestConfigsParse(t *testing.T) {
 	var network, kubelet map[string]any
 	if err := json.Unmarshal([]byte(networkConfig()), &network); err != nil {
 		t.Errorf("network: %v", err)
@@ -28,7 +28,7 @@ func TestConfigsAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestNothingLiesOutsideOfTheDirectory(t *testing.T) {
+func TestConfigsUseOnlyTheDirectory(t *testing.T) {
 	p := &programs{plane: controlplane.Paths{Etcd: "etcd", APIServer: "api", ControllerManager: "kcm"}, node: controlplane.NodePaths{Scheduler: "s", Kubelet: "k", Proxy: "p"}, self: "self"}
 	allowed := []string{Dir, "/usr/lib/cni", "/usr/bin/containerd"}
 	check := func(where, text string) {
@@ -53,7 +53,7 @@ func TestNothingLiesOutsideOfTheDirectory(t *testing.T) {
 	}
 }
 
-func TestExistingClusterIsUsedAndLeftAlone(t *testing.T) {
+func TestUpUsesExistingCluster(t *testing.T) {
 	file := t.TempDir() + "/kubeconfig"
 	t.Setenv(ExistingEnv, file)
 	var log strings.Builder

@@ -11,7 +11,8 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane/authority"
 )
 
-// identities of those who talk to the API server, by their names and groups in every cluster.
+// identities returns the users of the API server, with their names and groups as in every
+// cluster.
 func identities() map[string]struct{ user, group string } {
 	return map[string]struct{ user, group string }{
 		"admin":           {controlplane.AdminUser, "system:masters"},
@@ -19,14 +20,15 @@ func identities() map[string]struct{ user, group string } {
 		Scheduler:         {"system:kube-scheduler", ""},
 		Kubelet:           {"system:node:" + nodeName, "system:nodes"},
 		Proxy:             {"system:kube-proxy", ""},
-		// The API server itself, when it asks a kubelet for logs.
+		//  The API server itself, when it requests logs from a kubelet.
 		"kubelet-client": {"kube-apiserver-kubelet-client", "system:masters"},
-		// It makes volumes, and nobody else on the machine does.
+		//  Only the provisioner creates volumes.
 		Provisioner: {"detent:provisioner", "system:masters"},
 	}
 }
 
-// writeCredentials makes a certificate for every server and a kubeconfig for each of its clients.
+// writeCredentials creates a certificate for every server and a kubeconfig for each client of the
+// API server.
 func writeCredentials(now time.Time) error {
 	a, err := authority.New(now)
 	if err != nil {

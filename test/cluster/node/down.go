@@ -13,10 +13,10 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// downTimeout bounds the removal: nothing in it takes longer than the kernel's own tidying.
+// downTimeout bounds the removal. No step takes longer than the kernel's clean-up.
 const downTimeout = time.Minute
 
-// Down removes the cluster and all its traces, whatever state it is in. Where there is none it does nothing.
+// Down removes the cluster completely, in any state. It does nothing if there is no cluster.
 func Down(ctx context.Context, log io.Writer) error {
 	if existing := os.Getenv(ExistingEnv); existing != "" {
 		fmt.Fprintf(log, "cluster: %s is set, so nothing was started here and nothing is stopped\n", ExistingEnv)
@@ -40,7 +40,7 @@ func Down(ctx context.Context, log io.Writer) error {
 	return nil
 }
 
-// remains says whether anything of a cluster is on this machine.
+// remains reports whether any part of a cluster is on this machine.
 func remains() (bool, error) {
 	if _, err := os.Stat(Dir); err == nil {
 		return true, nil
@@ -53,8 +53,8 @@ func remains() (bool, error) {
 	return len(pids) > 0 || len(devices) > 0, err
 }
 
-// remove takes everything away, in an order in which nothing grows back: first all who could make something, the rest after
-// it. It needs no component to answer, since it also removes what a crash has left.
+// remove removes everything, in an order in which nothing is created again: first every process, then the rest. It requires
+// no component to answer, because it also cleans up after a crash.
 func remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
@@ -81,7 +81,8 @@ func remove(ctx context.Context) error {
 	return removeDir()
 }
 
-// removeDir keeps off what somebody may still have mounted below it: to empty that would be the loss of what is not ours.
+// removeDir removes the cluster's directory. It fails if something is still mounted below it, because removing the content
+// of another mount would delete files that are not ours.
 func removeDir() error {
 	mounts, err := machine.Mounts(Dir)
 	if err != nil {
@@ -93,8 +94,8 @@ func removeDir() error {
 	return os.RemoveAll(Dir)
 }
 
-// removeSockets removes those of containerd's shims that were killed. They lie in a directory that all containerds of a
-// machine share, and each shim has written the name of its own down.
+// removeSockets removes the sockets of containerd's shims that were killed. They are in a directory that all containerds of
+// a machine share, and each shim has stored the name of its socket.
 func removeSockets() error {
 	files, err := filepath.Glob(path("containerd", "state", "io.containerd.runtime.v2.task", "*", "*", "address"))
 	if err != nil {

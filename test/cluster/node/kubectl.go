@@ -16,23 +16,24 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// manifests of what every cluster has beside the API server's own objects: DNS and a storage class.
+// manifests are the objects that every cluster has in addition to the API server's own: DNS and a storage
+// class.
 //
 //go:embed manifests/cluster.yaml
 var manifests []byte
 
-// kubectl acts on the cluster as its administrator.
+// kubectl runs kubectl on the cluster as admin.
 type kubectl struct{ program string }
 
 func newKubectl(program string) *kubectl { return &kubectl{program: program} }
 
-// ownKubectl finds the program, which a cluster that runs has had built.
+// ownKubectl returns the program, which starting the cluster has built.
 func ownKubectl(ctx context.Context, log io.Writer) (*kubectl, error) {
 	paths, err := controlplane.Binaries(ctx, controlplane.BinaryOptions{Log: log})
 	return newKubectl(paths.Kubectl), err
 }
 
-// Kubectl runs kubectl on the cluster of this machine and returns what it prints.
+// Kubectl runs kubectl on the cluster of this machine and returns its output.
 func Kubectl(ctx context.Context, args ...string) ([]byte, error) {
 	k, err := ownKubectl(ctx, io.Discard)
 	if err != nil {
@@ -49,7 +50,8 @@ func (k *kubectl) run(ctx context.Context, stdin []byte, args ...string) error {
 func (k *kubectl) output(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, k.program, append([]string{"--kubeconfig=" + Kubeconfig()}, args...)...)
 	cmd.Stdin = bytes.NewReader(stdin)
-	// It must not be left behind by a command that was killed. The signal is bound to the thread that forks.
+	// It is killed when this process is killed. Pdeathsig applies to the thread that forks, so the thread is
+	// locked.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -62,19 +64,19 @@ func (k *kubectl) output(ctx context.Context, stdin []byte, args ...string) ([]b
 	return out, nil
 }
 
-// ready says whether the API server answers.
+// ready returns an error unless the API server is ready.
 func (k *kubectl) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return k.run(ctx, nil, "get", "--raw=/readyz")
 }
 
-// await waits for the API server. What it says at last is part of the error.
+// await waits for the API server. Its last error is part of the returned error.
 func (k *kubectl) await(ctx context.Context) error {
 	return k.retry(ctx, "the API server is ready", k.ready)
 }
 
-// install puts the manifests in place and waits until pods run.
+// install applies the manifests and waits until pods can run.
 func (k *kubectl) install(ctx context.Context) error {
 	for _, step := range []struct {
 		what string

@@ -1,4 +1,4 @@
-// Package node makes this machine a cluster of one node, and takes it apart again.
+// Package node runs a cluster of one node on this machine, and removes it.
 package node
 
 import (
@@ -6,15 +6,16 @@ import (
 	"path/filepath"
 )
 
-// Dir holds everything of the cluster. There is one cluster per machine: its addresses, rules and cgroups have one place each.
+// Dir contains everything of the cluster. A machine has at most one cluster, because its addresses, rules and cgroups have
+// fixed names.
 const Dir = "/var/lib/detent-cluster"
 
 const (
-	// nodeName of the only node.
+	// nodeName is the name of the only node.
 	nodeName = "detent"
-	// nodeAddress is what every server of the cluster listens on, but for those on loopback. See machine.Device.
+	// nodeAddress is the address of every server of the cluster except those on loopback. See machine.Device.
 	nodeAddress = "10.243.0.1"
-	// podNetwork and serviceNetwork, and the addresses in the latter that the API server and DNS get.
+	// podNetwork and serviceNetwork, and the addresses of the API server and DNS in the latter.
 	podNetwork, serviceNetwork  = "10.244.0.0/24", "10.96.0.0/16"
 	serviceAddress, dnsAddress  = "10.96.0.1", "10.96.0.10"
 	clusterDomain               = "cluster.local"
@@ -37,10 +38,10 @@ const (
 	Provisioner       = "provisioner"
 )
 
-// Kubeconfig of a person who may do everything.
+// Kubeconfig is the path of the kubeconfig of the admin.
 func Kubeconfig() string { return path("kubeconfig") }
 
-// VolumesDir holds the volumes, each by the name of its PersistentVolume.
+// VolumesDir is the directory of the volumes, each by the name of its PersistentVolume.
 func VolumesDir() string { return path("volumes") }
 
 func path(elem ...string) string { return filepath.Join(append([]string{Dir}, elem...)...) }

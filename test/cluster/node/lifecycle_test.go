@@ -23,8 +23,8 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// These tests start and remove the cluster of this machine, and fail where one runs already. They need root and the build
-// tag realcluster; make cluster-test runs them.
+// These tests start and remove a cluster of this machine, and fail if one is already running. They require root and the
+// build tag realcluster; make cluster-test runs them.
 
 func TestMain(m *testing.M) {
 	if _, err := os.Stat(Dir); err == nil {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program builds the command once for a test.
+// program builds the command once per test.
 func program(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "cluster")
@@ -70,7 +70,7 @@ func picture(t *testing.T) []string {
 	return lines
 }
 
-// lastLine of what up prints is the kubeconfig.
+// lastLine returns the last line of the output of up, which is the kubeconfig.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return lines[len(lines)-1]
@@ -89,7 +89,7 @@ func up(t *testing.T, program string) (kubectl func(args ...string) string) {
 	}
 }
 
-func TestClusterComesAndGoesWithoutATrace(t *testing.T) {
+func TestUpAndDownLeaveNothingBehind(t *testing.T) {
 	cluster := program(t)
 	command(t, cluster, "up", "--repository=../../..") // installs what is missing
 	command(t, cluster, "down")
@@ -112,7 +112,7 @@ func TestClusterComesAndGoesWithoutATrace(t *testing.T) {
 	command(t, cluster, "down") // nothing there, and no error
 }
 
-// whatRuns are the components with their process ids and the pods with their restarts.
+// whatRuns returns the components with their process ids and the pods with their restarts.
 func whatRuns(t *testing.T, kubectl func(args ...string) string) []string {
 	t.Helper()
 	names, err := Components().Names()
@@ -128,7 +128,7 @@ func whatRuns(t *testing.T, kubectl func(args ...string) string) []string {
 	return append(lines, strings.Split(strings.TrimSpace(pods), "\n")...)
 }
 
-// exercise uses what a cluster is for: names, addresses, volumes, logs, exec.
+// exercise uses the functions of a cluster: names, addresses, volumes, logs, exec.
 func exercise(t *testing.T, kubectl func(args ...string) string) {
 	t.Helper()
 	kubectl("apply", "--filename=testdata/exercise.yaml")
@@ -151,7 +151,7 @@ func exercise(t *testing.T, kubectl func(args ...string) string) {
 	}
 }
 
-func TestRunRemovesItsClusterHoweverTheCommandEnds(t *testing.T) {
+func TestRunRemovesClusterAfterCommand(t *testing.T) {
 	cluster := program(t)
 	command(t, cluster, "prepare", "--repository=../../..")
 	before := picture(t)
@@ -174,7 +174,7 @@ func TestRunRemovesItsClusterHoweverTheCommandEnds(t *testing.T) {
 	}
 }
 
-func TestCrashIsClearedAway(t *testing.T) {
+func TestUpRemovesRemainsOfCrash(t *testing.T) {
 	cluster := program(t)
 	command(t, cluster, "up", "--repository=../../..")
 	command(t, cluster, "down")
@@ -210,7 +210,7 @@ func TestCrashIsClearedAway(t *testing.T) {
 	})
 }
 
-// crash starts a cluster and kills the command a while after its start began.
+// crash starts a cluster and kills the command some time after its start.
 func crash(t *testing.T, program string, after time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

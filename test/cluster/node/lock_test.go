@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// said is closed by the first thing that is written to it.
+// said is closed on the first write.
 type said struct{ once chan struct{} }
 
 func (s said) Write(p []byte) (int, error) {
@@ -16,7 +16,7 @@ func (s said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestSecondCommandWaitsForTheFirst(t *testing.T) {
+func TestLockWaitsForOtherCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	first, err := lock(t.Context(), io.Discard)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestSecondCommandWaitsForTheFirst(t *testing.T) {
 	}
 }
 
-func TestWaitForAnotherCommandEndsWithItsContext(t *testing.T) {
+func TestLockFailsWhenContextEnds(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	first, err := lock(t.Context(), io.Discard)
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// Round is one life of a cluster.
+// Round is the result of one cluster from start to removal.
 type Round struct {
-	// Up, Work and Down say how long each of them took.
+	// Up, Work and Down are the durations of the three steps.
 	Up, Work, Down time.Duration
-	// Left is how the machine differs from what it was before (machine.Changes): nothing, unless something is wrong.
+	// Left is how the machine differs from before (machine.Changes): empty unless the removal is incomplete.
 	Left []string
 }
 
-// Play brings a cluster up, has work done on it, and removes it again, whatever becomes of the work and also when ctx ends.
-// What an earlier cluster has left is removed first. Everything that is to be built or installed has to be there (Prepare),
-// or the packages that came would count as left behind.
+// Play starts a cluster, runs work on it, and removes it, also if work fails or ctx ends. It first removes the remains of
+// an earlier cluster. Everything must have been built and installed by Prepare, otherwise packages that Play installs count
+// as left behind.
 func Play(ctx context.Context, o Options, work func(ctx context.Context, kubeconfig string) error) (Round, error) {
 	var r Round
 	if err := Down(ctx, o.Log); err != nil {

@@ -18,19 +18,19 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// state is what has to be known to take the cluster apart: how the machine was before. It is written first of all.
+// state is what is needed to remove the cluster: the state of the machine before. It is written before anything else.
 type state struct {
 	// Settings of the kernel.
 	Settings map[string]string `json:"settings"`
 	// Dirs of machine.SharedDirs that existed.
 	Dirs []string `json:"dirs"`
-	// Registry is the address of ours.
+	// Registry is the address of our registry.
 	Registry string `json:"registry"`
 }
 
 func stateFile() string { return path("state.json") }
 
-// readyFile lies there once the cluster was ready.
+// readyFile exists once the cluster was ready.
 func readyFile() string { return path("ready") }
 
 func readState() (state, error) {
@@ -63,12 +63,12 @@ func writeState() (state, error) {
 	return s, os.WriteFile(stateFile(), data, 0o600)
 }
 
-// newDirs are those shared directories that did not exist before the cluster.
+// newDirs returns the shared directories that did not exist before the cluster.
 func (s *state) newDirs() []string {
 	return slices.DeleteFunc(machine.SharedDirs(), func(dir string) bool { return slices.Contains(s.Dirs, dir) })
 }
 
-// freeAddress on loopback, free a moment ago.
+// freeAddress returns an address on loopback that was free when it was checked.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it listens at once or not at all
 	if err != nil {
@@ -77,7 +77,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// RegistryURL of the registry of the cluster that runs.
+// RegistryURL returns the URL of the cluster's registry, and whether it is running.
 func RegistryURL() (string, bool) {
 	s, err := readState()
 	if err != nil {
@@ -87,7 +87,7 @@ func RegistryURL() (string, bool) {
 	return "http://" + s.Registry, running
 }
 
-// Components of the cluster.
+// Components returns the components of the cluster.
 func Components() component.Set {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,8 +96,9 @@ func Components() component.Set {
 	return component.Set{Dir: path("components"), Launcher: []string{self}}
 }
 
-// lock keeps two commands from working on the cluster at once: it waits for the other, until ctx ends. The kernel gives it
-// back when the process ends; of one that was killed as it was starting a program, that is when the program has begun.
+// lock prevents two commands from starting or stopping the cluster at the same time: it waits for the other command, until
+// ctx ends. The kernel releases the lock when the process exits; if a process is killed while it starts a program, when
+// that program has called exec.
 func lock(ctx context.Context, log io.Writer) (*os.File, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

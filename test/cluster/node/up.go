@@ -17,21 +17,22 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// ExistingEnv names the kubeconfig of a cluster that is there already. When it is set, none is started and none is stopped.
+// ExistingEnv is the environment variable with the kubeconfig of an existing cluster. If it is set, no cluster is started
+// and none is stopped.
 const ExistingEnv = "E2E_KUBECONFIG"
 
-// startTimeout bounds the start, builds not included.
+// startTimeout bounds the start, without builds.
 const startTimeout = 3 * time.Minute
 
 // Options of Up.
 type Options struct {
-	// Repository is the root of our sources.
+	// Repository is the root directory of the sources.
 	Repository string
 	Log        io.Writer
 }
 
-// Up makes sure that a cluster runs and returns its kubeconfig. One that runs is left as it is; what a crash has left is
-// removed first; a start that fails leaves the logs of its components, and the next Up or Down removes them.
+// Up returns the kubeconfig of a running cluster, and starts one if there is none. It does not change a running cluster. It
+// removes the remains of a crash first. If the start fails, the logs of the components are kept until the next Up or Down.
 func Up(ctx context.Context, o Options) (string, error) {
 	if existing := os.Getenv(ExistingEnv); existing != "" {
 		if _, err := os.Stat(existing); err != nil {
@@ -72,7 +73,7 @@ func Up(ctx context.Context, o Options) (string, error) {
 	return Kubeconfig(), os.WriteFile(readyFile(), nil, 0o600)
 }
 
-// Running says whether a cluster is there in full.
+// Running reports whether all components of a cluster are running.
 func Running(ctx context.Context) bool {
 	if _, err := os.Stat(readyFile()); err != nil {
 		return false
@@ -91,7 +92,7 @@ func Running(ctx context.Context) bool {
 	return err == nil && k.ready(ctx) == nil
 }
 
-// Prepare gets all that a start needs, so that Up takes seconds: it installs packages and builds programs and images.
+// Prepare installs packages and builds programs and images, so that Up takes only seconds.
 func Prepare(ctx context.Context, o Options) error {
 	if err := machine.Check(); err != nil {
 		return err
@@ -100,7 +101,7 @@ func Prepare(ctx context.Context, o Options) error {
 	return err
 }
 
-// prepare gets all that a start needs, which takes long the first time.
+// prepare provides everything that a start needs. It takes long the first time.
 func prepare(ctx context.Context, o Options) (*programs, images.Store, error) {
 	store, err := images.DefaultStore()
 	if err != nil {
@@ -134,7 +135,7 @@ func start(ctx context.Context, p *programs, store images.Store) error {
 			return err
 		}
 	}
-	if err := os.Chmod(Dir, 0o711); err != nil { // containers reach their volumes through it
+	if err := os.Chmod(Dir, 0o711); err != nil { // containers access their volumes through it
 		return err
 	}
 	s, err := writeState()
@@ -165,7 +166,7 @@ func startComponents(ctx context.Context, specs []component.Spec) error {
 	return nil
 }
 
-// tails are the last words of all components that have ended.
+// tails returns the last log lines of all components that have exited.
 func tails() string {
 	set := Components()
 	names, err := set.Names()

@@ -1,5 +1,5 @@
-// Command pause holds the namespaces of a pod: it waits until it is told to end, and clears away the processes that the
-// pod's containers leave behind when they share its process namespace.
+// Command pause holds the namespaces of a pod: it waits until SIGINT or SIGTERM, and reaps the processes that the pod's
+// containers leave behind when they share its process namespace.
 package main
 
 import (

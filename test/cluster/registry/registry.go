@@ -1,4 +1,4 @@
-// Package registry serves the images of a store to containerd, which knows no other way to resolve a digest.
+// Package registry serves the images of a store to containerd, which can resolve a digest only through a registry.
 package registry
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/detent-dev/detent/test/cluster/images"
 )
 
-// Serve until ctx ends. Content is read where it lies in the store; what is pushed later is known until the registry ends,
-// and found in the store when it starts again.
+// Serve serves the store until ctx ends. It reads content from the store. Images that are pushed later are known until it
+// ends, and are read from the store when it starts again.
 func Serve(ctx context.Context, address string, store images.Store) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -40,7 +40,7 @@ func Serve(ctx context.Context, address string, store images.Store) error {
 	}
 }
 
-// Push tells a registry that reads from the store which images there are by now.
+// Push uploads the current list of images to a registry that reads from the store.
 func Push(ctx context.Context, url string, store images.Store) error {
 	list, err := store.Images()
 	if err != nil {
@@ -55,7 +55,7 @@ func Push(ctx context.Context, url string, store images.Store) error {
 }
 
 func push(ctx context.Context, url string, image *images.Image) error {
-	// The part before the first slash is the name of a registry, and containerd leaves it out when it asks a mirror.
+	// The part before the first slash is the name of a registry. containerd omits it when it asks a mirror.
 	_, rest, _ := strings.Cut(image.Ref, "/")
 	repository, tag, found := strings.Cut(rest, ":")
 	if !found {
@@ -72,7 +72,7 @@ func push(ctx context.Context, url string, image *images.Image) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusCreated {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // it only explains
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // only for the error message
 		return fmt.Errorf("the registry answers %s: %s", resp.Status, bytes.TrimSpace(body))
 	}
 	return nil

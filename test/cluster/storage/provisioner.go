@@ -1,4 +1,4 @@
-// Package storage makes the volumes that claims ask for: directories of this machine.
+// Package storage creates the volumes of claims: directories of this machine.
 package storage
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/detent-dev/detent/test/cluster/machine"
 )
 
-// Run serves claims of the storage classes that name the provisioner, until ctx ends.
+// Run provisions claims of the storage classes with the provisioner's name, until ctx ends.
 func Run(ctx context.Context, kubeconfig, name, dir string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -33,11 +33,11 @@ func Run(ctx context.Context, kubeconfig, name, dir string) error {
 	return nil
 }
 
-// provisioner makes a file system per volume in a file, which takes no more of the disk than was written, and mounts it: a
-// volume can run full, as anywhere.
+// provisioner creates each volume as a file system in a sparse file, and mounts it, so that a volume has a limited size
+// and can run full.
 type provisioner struct{ dir string }
 
-// Provision makes the volume of a claim.
+// Provision creates the volume of a claim.
 func (p *provisioner) Provision(ctx context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	path := filepath.Join(p.dir, o.PVName)
 	size := o.PVC.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -58,7 +58,7 @@ func (p *provisioner) Provision(ctx context.Context, o controller.ProvisionOptio
 	}, controller.ProvisioningFinished, nil
 }
 
-// Delete removes the directory of a volume.
+// Delete deletes the directory and the file of a volume.
 func (p *provisioner) Delete(_ context.Context, volume *corev1.PersistentVolume) error {
 	if volume.Spec.Local == nil || filepath.Dir(volume.Spec.Local.Path) != p.dir {
 		return fmt.Errorf("removing volume %s: it is none of ours", volume.Name)
@@ -66,7 +66,7 @@ func (p *provisioner) Delete(_ context.Context, volume *corev1.PersistentVolume)
 	return unmount(volume.Spec.Local.Path)
 }
 
-// image is the file that holds the file system mounted at path.
+// image is the path of the file with the file system that is mounted at path.
 func image(path string) string { return path + ".ext4" }
 
 func mount(ctx context.Context, path string, size int64) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// accountDir holds what Kubernetes gives every pod to talk to the API server with.
+// accountDir is where Kubernetes mounts the service account of a pod.
 const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 func configMapsCommand() *cobra.Command {
@@ -43,7 +43,7 @@ func configMapsCommand() *cobra.Command {
 	return cmd
 }
 
-// account is a pod's way to the API server.
+// account accesses the API server as the pod's service account.
 type account struct {
 	client                *http.Client
 	url, token, namespace string

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// content that follows from a number, so that whoever reads it later knows what was lost or changed.
+// content returns content that is determined by a number, so that a later reader detects loss and
+// changes.
 func content(number, size int) []byte {
 	var out []byte
 	sum := sha256.Sum256([]byte(strconv.Itoa(number)))

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// journal is a file of numbered records, one per line: the number, and content that follows from it.
+// journal is a file of numbered records, one per line: the number, and the content determined by it.
 type journal struct {
 	file        string
 	count, size int
@@ -61,7 +61,8 @@ func (j *journal) record(number int) string {
 	return strconv.Itoa(number) + " " + string(content(number, j.size)) + "\n"
 }
 
-// write the records that are missing at the end. Half a record is what a writer that was killed has left, and goes.
+// write appends the records that are missing at the end. It first removes an incomplete record, which a killed
+// writer has left.
 func (j *journal) write(ctx context.Context) (err error) {
 	f, err := os.OpenFile(j.file, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -95,7 +96,7 @@ func (j *journal) write(ctx context.Context) (err error) {
 	return nil
 }
 
-// following is the number after the last of some records.
+// following returns the number after the last record.
 func following(text string) (int, error) {
 	if text == "" {
 		return 0, nil
@@ -109,7 +110,7 @@ func following(text string) (int, error) {
 	return number + 1, nil
 }
 
-// verify counts the records that are there more than once. Those that are missing, changed or foreign are errors.
+// verify returns how many records occur more than once. It fails for records that are missing, changed or not ours.
 func (j *journal) verify() (again int, err error) {
 	text, err := os.ReadFile(j.file)
 	if err != nil {
@@ -136,7 +137,7 @@ func (j *journal) verify() (again int, err error) {
 	return again, nil
 }
 
-// gaps in what was seen, each as a range.
+// gaps returns an error for each range of missing numbers.
 func gaps(seen []bool) []error {
 	var errs []error
 	for i := 0; i < len(seen); i++ {

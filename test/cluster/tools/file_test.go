@@ -12,7 +12,7 @@ func testJournal(t *testing.T, count int) *journal {
 	return &journal{file: filepath.Join(t.TempDir(), "records"), count: count, size: 70}
 }
 
-func TestJournalHoldsWhatWasWritten(t *testing.T) {
+func TestJournalVerifyAfterWrite(t *testing.T) {
 	j := testJournal(t, 20)
 	for _, count := range []int{7, 20, 20} { // written in two goes, and once more when all is there
 		j.count = count
@@ -25,7 +25,7 @@ func TestJournalHoldsWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestJournalGoesOnAfterHalfARecord(t *testing.T) {
+func TestJournalWriteContinuesAfterIncompleteRecord(t *testing.T) {
 	j := testJournal(t, 5)
 	if err := os.WriteFile(j.file, []byte(j.record(0)+j.record(1)+j.record(2)[:9]), 0o600); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestJournalGoesOnAfterHalfARecord(t *testing.T) {
 	}
 }
 
-func TestJournalTellsWhatIsWrong(t *testing.T) {
+func TestJournalVerifyErrors(t *testing.T) {
 	j := testJournal(t, 6)
 	r := j.record
 	for _, tt := range []struct {
@@ -72,7 +72,7 @@ func TestJournalTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestJournalThatIsSomebodyElsesIsLeftAlone(t *testing.T) {
+func TestJournalWriteKeepsForeignFile(t *testing.T) {
 	j := testJournal(t, 3)
 	if err := os.WriteFile(j.file, []byte("a letter\n"), 0o600); err != nil {
 		t.Fatal(err)

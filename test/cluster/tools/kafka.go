@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// numbered is a run of records that hold the numbers from zero on.
+// numbered is a sequence of records with the numbers from zero on.
 type numbered struct {
 	bootstrap, topic string
 	count            int
@@ -77,7 +77,7 @@ func (n *numbered) produce(ctx context.Context) error {
 	return nil
 }
 
-// create the topic, unless it is there.
+// create creates the topic if it does not exist.
 func (n *numbered) create(ctx context.Context, client *kgo.Client) error {
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.TimeoutMillis = 10_000

@@ -1,5 +1,5 @@
-// Command tools is what a test's workload pods run: an HTTP server and client, numbered records into and out of Kafka and files,
-// numbered objects into and out of S3, and ConfigMaps.
+// Command tools is the program of a test's workload pods: an HTTP server and client, numbered records into and out of Kafka and
+// files, numbered objects into and out of S3, and ConfigMaps.
 package main
 
 import (

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// pace keeps a time between two steps; without one it only looks whether to stop.
+// pace waits a time between two steps. The zero value waits no time and only checks whether
+// the context has ended.
 type pace struct{ tick *time.Ticker }
 
 func newPace(every time.Duration) pace {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// objects are numbered objects in a bucket, whose content follows from their number.
+// objects are numbered objects in a bucket, with content determined by their number.
 type objects struct {
 	endpoint, region, bucket string
 	count, size              int
@@ -109,7 +109,7 @@ func (o *objects) makeBucket(ctx context.Context, client *minio.Client) error {
 	return nil
 }
 
-// check that an object has the content of its number.
+// check fails unless an object has the content of its number.
 func (o *objects) check(ctx context.Context, client *minio.Client, number int) error {
 	object, err := client.GetObject(ctx, o.bucket, strconv.Itoa(number), minio.GetObjectOptions{})
 	if err != nil {
@@ -126,7 +126,7 @@ func (o *objects) check(ctx context.Context, client *minio.Client, number int) e
 	return nil
 }
 
-// verify all objects; every one that is missing or changed is named.
+// verify checks all objects. The error names every object that is missing or changed.
 func (o *objects) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/rclone/gofakes3/s3mem"
 )
 
-// testObjects in a store of their own.
+// testObjects returns objects in a separate store.
 func testObjects(t *testing.T) (*objects, gofakes3.Backend) {
 	t.Helper()
 	backend := s3mem.New()
@@ -22,7 +22,7 @@ func testObjects(t *testing.T) (*objects, gofakes3.Backend) {
 	return &objects{endpoint: server.URL, region: "us-east-1", bucket: "numbers", count: 5, size: 5000, limit: time.Minute}, backend
 }
 
-func TestObjectsAreThereOnceWritten(t *testing.T) {
+func TestObjectsVerifyAfterWrite(t *testing.T) {
 	o, _ := testObjects(t)
 	if err := o.verify(t.Context()); err == nil {
 		t.Error("what was never written is there")
@@ -37,7 +37,7 @@ func TestObjectsAreThereOnceWritten(t *testing.T) {
 	}
 }
 
-func TestObjectsTellWhatIsWrong(t *testing.T) {
+func TestObjectsVerifyErrors(t *testing.T) {
 	o, backend := testObjects(t)
 	if err := o.write(t.Context()); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestObjectsTellWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestObjectsNeedAnEndpoint(t *testing.T) {
+func TestObjectsRequireEndpoint(t *testing.T) {
 	for _, endpoint := range []string{"", "store:8080", "ftp://store"} {
 		o := &objects{endpoint: endpoint, limit: time.Second}
 		if err := o.write(t.Context()); err == nil || !strings.Contains(err.Error(), "it is no URL") {
