@@ -9,6 +9,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -20,7 +21,12 @@ type Effect struct {
 	Restart *Restart
 	// Update changes a feature level.
 	Update *kafkaclient.FeatureUpdate
+	// Format permits formatting the storage of a node.
+	Format *Format
 }
+
+// Format permits formatting the storage of a node whose volume was lost.
+type Format struct{ Node int32 }
 
 // Restart of a node on a version; an empty one means the version that it runs.
 type Restart struct {
@@ -45,6 +51,10 @@ func lifecycles() ([]bound, error) {
 	if err != nil {
 		return nil, err
 	}
+	storage, err := machines.Compile(nodestorage.Definition())
+	if err != nil {
+		return nil, err
+	}
 	return []bound{
 		machines.Bind(version, machines.Binding[*kafkav1beta2.Kafka, *View, kafkaversion.Facts, kafkaversion.Effect, Effect]{
 			Name: LifecycleVersion, Observe: observeVersion,
@@ -58,6 +68,10 @@ func lifecycles() ([]bound, error) {
 		machines.Bind(rolling, machines.Binding[*kafkav1beta2.Kafka, *View, noderoll.Facts, noderoll.Effect, Effect]{
 			Name: LifecycleRoll, Observe: observeRoll,
 			Effect: func(e noderoll.Effect) Effect { return Effect{Restart: &Restart{Node: e.Node}} },
+		}),
+		machines.Bind(storage, machines.Binding[*kafkav1beta2.Kafka, *View, nodestorage.Facts, nodestorage.Effect, Effect]{
+			Name: LifecycleStorage, Observe: observeNodeStorage,
+			Effect: func(e nodestorage.Effect) Effect { return Effect{Format: &Format{Node: e.Node}} },
 		}),
 	}, nil
 }
@@ -115,6 +129,8 @@ func perform(ctx context.Context, observer Observer, effects *Effects, t task) e
 	case t.Effect.Update != nil:
 		observer.Write(ctx, endpoint(t.Object), t.Ticket, kafkaclient.Command{UpdateFeature: t.Effect.Update})
 		return nil
+	case t.Effect.Format != nil:
+		return effects.AllowFormat(ctx, t.Object, t.View, t.Write, t.Effect.Format.Node)
 	case t.Effect.Restart != nil:
 		version := t.Effect.Restart.Version
 		if n := t.View.Node(t.Effect.Restart.Node); version == "" && n != nil {

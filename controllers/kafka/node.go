@@ -110,6 +110,16 @@ type Pod struct {
 	Trouble string
 	// SnapshotInterval that its process was made with; zero takes no snapshots by time.
 	SnapshotInterval time.Duration
+	// Volumes is what its init container said of the persistent volumes at last.
+	Volumes Volumes
+}
+
+// Volumes is the result of the init container of a pod.
+type Volumes struct {
+	// Accepted: it has ended with success, or Kafka was started after it.
+	Accepted bool
+	// Lost are the directories that held data and are empty, separated by spaces; it ended because of them.
+	Lost string
 }
 
 // Entry of a node in its pool's StrimziPodSet: what its pod is made from.

@@ -17,16 +17,19 @@ import (
 const (
 	LifecycleVersion = "version"
 	LifecycleRoll    = "roll"
+	LifecycleStorage = "storage"
 )
 
 // Annotations that a person steers the version change with.
 const (
 	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as 7d.
 	AnnotationSoak = "detent.dev/soak"
-	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>/<level>, as the wait for it says.
+	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>/<level> or format-storage=<attempt id>/<pod>,
+	// as the wait for it says.
 	AnnotationApprove = "detent.dev/approve"
 
-	approveRaise = "raise-metadata="
+	approveRaise  = "raise-metadata="
+	approveFormat = "format-storage="
 )
 
 // refusalPause is how long a refused change of the metadata level rests before Kafka is asked again.

@@ -36,6 +36,7 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 		p.Running, p.StartedAt = true, kafka.State.Running.StartedAt.Time
 	}
 	p.NeverStarted = neverStarted(pod, kafka)
+	p.Volumes = volumeReport(pod, kafka)
 	if !p.Ready && !p.Terminating {
 		p.Trouble = trouble(pod, now)
 	}

@@ -16,6 +16,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -177,7 +178,7 @@ func podsReady(v *View) metav1.Condition {
 
 // atRest says whether every lifecycle of the resource has come to rest.
 func atRest(s *lifecyclev1.Status) bool {
-	rests := map[string]string{LifecycleVersion: kafkaversion.Settled, LifecycleRoll: noderoll.Settled}
+	rests := map[string]string{LifecycleVersion: kafkaversion.Settled, LifecycleRoll: noderoll.Settled, LifecycleStorage: nodestorage.Intact}
 	for i := range s.Lifecycles {
 		if e := &s.Lifecycles[i]; rests[e.Name] == e.State {
 			delete(rests, e.Name)

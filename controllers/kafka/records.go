@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // remembered is what the record of a node is to hold after this pass: a pure function of the record there is and of what is
@@ -100,12 +103,19 @@ func observeStorage(v *View, n *Node, r *record.Record) {
 	if len(mounted) == 0 {
 		return
 	}
-	if r.Format == record.FormatAllowed && registered(v, n) {
+	// The registration from before its storage was lost is still there: only a ready process shows that the node is back.
+	again := reformatted(r)
+	if r.Format == record.FormatAllowed && registered(v, n) && (!again || n.Pod.Ready) {
 		r.Format = record.FormatDone
 	}
 	if r.Format == record.FormatDone && n.Pod.Ready {
 		r.Volumes = mounted
 	}
+}
+
+// reformatted says whether the record permits formatting storage that was in use before: it was lost, and that was approved.
+func reformatted(r *record.Record) bool {
+	return r.Format == record.FormatAllowed && len(r.Volumes) > 0
 }
 
 // persistentVolumes are the ids of the volumes with a claim that the pod has, in order.
@@ -172,4 +182,20 @@ func settleLevels(v *View, n *Node, r *record.Record) {
 	if v.Now.After(kafkaversion.SnapshotDue(n.Pod.StartedAt, lowered, r.SnapshotInterval)) {
 		r.SettleLevels()
 	}
+}
+
+// AllowFormat permits formatting in the record of the node: its init container reads it at its next start. What the record knows of
+// volumes stays, which tells this permission from that of a new node. The view must be live.
+func (e *Effects) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, id int32) error {
+	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
+	n := view.Node(id)
+	if n == nil || !n.Recorded || n.recordBroken {
+		return fmt.Errorf("permitting to format the storage of node %d: %w: its record cannot be read", id, lifecycle.ErrWait)
+	}
+	if view.Identity.Mismatch != "" {
+		return fmt.Errorf("permitting to format the storage of %s: %w: %s", n.PodName, lifecycle.ErrWait, view.Identity.Mismatch)
+	}
+	r := n.Record.Clone()
+	r.Format = record.FormatAllowed
+	return t.writeRecord(ctx, n, &r)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 )
 
 //go:generate go run ../../hack/docs ../../docs/machines
@@ -18,10 +19,11 @@ import (
 func Machines() ([]machines.Graph, error) {
 	version, errVersion := graphOf(kafkaversion.Definition())
 	roll, errRoll := graphOf(noderoll.Definition())
-	if err := errors.Join(errVersion, errRoll); err != nil {
+	storage, errStorage := graphOf(nodestorage.Definition())
+	if err := errors.Join(errVersion, errRoll, errStorage); err != nil {
 		return nil, err
 	}
-	return []machines.Graph{version, roll}, nil
+	return []machines.Graph{version, roll, storage}, nil
 }
 
 func graphOf[F, M, E any](definition machines.Definition[F, M, E]) (machines.Graph, error) {

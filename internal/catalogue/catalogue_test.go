@@ -22,14 +22,14 @@ func all(t *testing.T) []machines.Graph {
 
 func TestFind(t *testing.T) {
 	graphs := all(t)
-	for _, want := range []string{"kafka-version-change", "node-roll"} {
+	for _, want := range []string{"kafka-version-change", "node-roll", "kafka-node-storage"} {
 		g, err := catalogue.Find(graphs, want)
 		if err != nil || g.Name != want {
 			t.Errorf("found %q, %v", g.Name, err)
 		}
 	}
 	_, err := catalogue.Find(graphs, "kafka")
-	want := `there is no machine "kafka": there are kafka-version-change, node-roll`
+	want := `there is no machine "kafka": there are kafka-version-change, node-roll, kafka-node-storage`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
@@ -21,7 +22,11 @@ func Replayable(table *versions.Table) ([]journal.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []journal.Machine{version, roll}, nil
+	storage, err := replayable(nodestorage.Definition(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return []journal.Machine{version, roll, storage}, nil
 }
 
 func replayable[F, M, E any](definition machines.Definition[F, M, E], restore func(*F)) (journal.Machine, error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/verification"
 )
 
@@ -35,6 +36,8 @@ func Verify(name string) ([]verification.Report, error) {
 			report, err = verified(kafkaversion.Definition(), domains...)
 		case noderoll.Name:
 			report, err = verified(noderoll.Definition(), noderoll.Domain())
+		case nodestorage.Name:
+			report, err = verified(nodestorage.Definition(), nodestorage.Domain())
 		default:
 			err = fmt.Errorf("machine %s cannot be verified: add it to catalogue.Verify", graphs[i].Name)
 		}

@@ -15,6 +15,17 @@ const (
 	kafkaHome  = "/opt/kafka"
 )
 
+// How the init container tells that a volume was lost: it ends with the code, and its message holds a line that begins with the
+// marker, names the empty directories, and goes on after a comma.
+const (
+	// FormatContainer is its name.
+	FormatContainer = "format"
+	// ExitStorage is its exit code when the volumes are not those that the node ran with.
+	ExitStorage = 64
+	// StorageLostMarker begins the line.
+	StorageLostMarker = "ERROR storage lost: nothing is left in"
+)
+
 // formatScript makes storage ready for Kafka, or says why it may not. What it may do stands in the node's record, which is read
 // when the pod starts and not when the pod was rendered. A disk that is new is formatted; one that was in use and is empty
 // now was lost, and a node that joined with it as if nothing had happened could vote away what the others do not hold yet.
@@ -59,7 +70,7 @@ if [ -n "$METADATA_DIR" ] && [ "$(cat "$RECORD/format")" != allowed ] && [ ! -d 
   esac
 fi
 if [ -n "$lost" ]; then
-  echo "ERROR storage lost: nothing is left in$lost, and ConfigMap $RECORD_NAME forbids to format it anew (format: done). Set its key format to allowed only if $FORMAT_IF"
+  echo "ERROR storage lost: nothing is left in$lost, and ConfigMap $RECORD_NAME forbids formatting it again (format: done). Bring the volume back, or approve the formatting: the condition Stalled of Kafka $CLUSTER says how"
   exit 64
 fi
 if [ -z "$new" ]; then
@@ -73,20 +84,8 @@ fi
 exec "$KAFKA_HOME/bin/kafka-storage.sh" format "$@"
 `
 
-// formatIf is what has to be true of the other nodes before a person lets this one begin anew: they hold what it has lost.
-func formatIf(n *Node) string {
-	var all []string
-	if n.Controller {
-		all = append(all, "a majority of the other controllers is caught up")
-	}
-	if n.Broker {
-		all = append(all, "each of its partitions is in sync on another broker")
-	}
-	return strings.Join(all, " and ")
-}
-
 // formatContainer runs the script before Kafka starts.
-func formatContainer(image string, n *Node, volumes []volume) corev1.Container {
+func formatContainer(cluster, image string, n *Node, volumes []volume) corev1.Container {
 	var dirs []string
 	metadata := ""
 	for _, v := range volumes {
@@ -104,14 +103,14 @@ func formatContainer(image string, n *Node, volumes []volume) corev1.Container {
 		corev1.VolumeMount{Name: "record", MountPath: recordPath, ReadOnly: true},
 		corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"})
 	return corev1.Container{
-		Name: "format", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Name: FormatContainer, Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{"/bin/sh", "-c", formatScript},
 		Env: []corev1.EnvVar{
 			{Name: "LOG_DIRS", Value: strings.Join(dirs, " ")},
 			{Name: "METADATA_DIR", Value: metadata},
 			{Name: "RECORD", Value: recordPath},
 			{Name: "RECORD_NAME", Value: record.Name(n.Pod)},
-			{Name: "FORMAT_IF", Value: formatIf(n)},
+			{Name: "CLUSTER", Value: cluster},
 			{Name: "CONFIG", Value: configPath},
 			{Name: "KAFKA_HOME", Value: kafkaHome},
 			{Name: "LOG_DIR", Value: "/tmp/logs"},

@@ -105,17 +105,20 @@ func TestFormatScript(t *testing.T) {
 			run := exec.CommandContext(t.Context(), shell, "-c", formatScript)
 			run.Env = []string{
 				"PATH=" + os.Getenv("PATH"), "LOG_DIRS=" + strings.Join(dirs, " "), "METADATA_DIR=" + metadata,
-				"RECORD=" + filepath.Join(dir, "record"), "CONFIG=CONFIG", "RECORD_NAME=c-p-1-record", "FORMAT_IF=" + formatIf(&Node{Controller: true, Broker: true}), "KAFKA_HOME=" + filepath.Join(dir, "kafka"),
+				"RECORD=" + filepath.Join(dir, "record"), "CONFIG=CONFIG", "RECORD_NAME=c-p-1-record", "CLUSTER=c", "KAFKA_HOME=" + filepath.Join(dir, "kafka"),
 			}
 			out, err := run.CombinedOutput()
 			if (err != nil) != (tc.lost+tc.withheld != "") {
 				t.Fatalf("error %v, output %s", err, out)
 			}
-			if tc.lost != "" && (!strings.Contains(string(out), tc.lost+",") || !strings.HasPrefix(string(out), "ERROR storage lost")) {
+			if tc.lost != "" && !strings.Contains(string(out), tc.lost+",") {
 				t.Errorf("output %q does not name %s", out, tc.lost)
 			}
-			const wayOut = "ConfigMap c-p-1-record forbids to format it anew (format: done). Set its key format to allowed only if " +
-				"a majority of the other controllers is caught up and each of its partitions is in sync on another broker\n"
+			if tc.lost != "" && (!strings.HasPrefix(string(out), StorageLostMarker) || run.ProcessState.ExitCode() != ExitStorage) {
+				t.Errorf("exit code %d, output %q", run.ProcessState.ExitCode(), out)
+			}
+			const wayOut = "ConfigMap c-p-1-record forbids formatting it again (format: done). Bring the volume back, or approve the formatting: " +
+				"the condition Stalled of Kafka c says how\n"
 			if tc.lost != "" && !strings.HasSuffix(string(out), wayOut) {
 				t.Errorf("output %q names no way out", out)
 			}

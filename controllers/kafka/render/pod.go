@@ -124,7 +124,7 @@ func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version str
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			ImagePullSecrets: slices.Clone(c.in.Spec.Kafka.ImagePullSecrets),
-			InitContainers:   []corev1.Container{formatContainer(image, n, volumes)},
+			InitContainers:   []corev1.Container{formatContainer(c.in.Name, image, n, volumes)},
 			Containers:       []corev1.Container{c.kafkaContainer(n, pool, image, volumes)},
 			Volumes:          podVolumes,
 		},

@@ -1,0 +1,101 @@
+package kafka
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/nodestorage"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// observeNodeStorage takes the facts of the storage of the nodes from the view.
+func observeNodeStorage(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) nodestorage.Facts {
+	f := nodestorage.Facts{
+		Now: v.Now, Namespace: k.Namespace, Cluster: k.Name, Attempt: ask.Attempt,
+		FetchTimeout: setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
+	}
+	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveFormat); ok {
+		f.Approved = approved
+	}
+	if ask.For(roll.NeedQuorum) {
+		f.Quorum = v.Quorum
+	}
+	if ask.For(roll.NeedPartitions) {
+		f.Partitions = v.Partitions
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Recorded && len(n.Record.Volumes) == 0 || !n.Recorded && !n.HasClaims {
+			continue // it never ran on persistent storage
+		}
+		roles := rolesOf(n.Record.Roles)
+		f.Nodes = append(f.Nodes, nodestorage.Node{
+			ID: n.ID, Pod: n.PodName, Storage: storageOf(n), Directories: strings.Fields(n.Pod.Volumes.Lost), DownSince: n.Pod.UnreadySince, Trouble: n.Pod.Trouble,
+			// A role that it had, or has in its pod, counts: it may vote or hold replicas in it.
+			Controller: roles.Controller || n.Roles.Controller || n.RolesRunning.Controller, Broker: roles.Broker || n.Roles.Broker || n.RolesRunning.Broker,
+		})
+	}
+	return f
+}
+
+func storageOf(n *Node) nodestorage.Storage {
+	switch {
+	case !n.Recorded:
+		return nodestorage.Unknown
+	case reformatted(&n.Record):
+		return nodestorage.Allowed
+	case n.Pod.Volumes.Lost != "" && n.Record.Format == record.FormatDone:
+		return nodestorage.Lost
+	case n.Pod.Volumes.Accepted:
+		return nodestorage.Kept
+	}
+	return nodestorage.Unknown
+}
+
+// volumeReport is what the init container that formats said at last: its newest end counts, also while it runs again or waits to.
+// A Kafka that runs was started after it, whatever the status of the init container says.
+func volumeReport(pod *corev1.Pod, kafka *corev1.ContainerStatus) Volumes {
+	if kafka != nil && kafka.State.Running != nil {
+		return Volumes{Accepted: true}
+	}
+	format := container(pod.Status.InitContainerStatuses, render.FormatContainer)
+	if format == nil {
+		return Volumes{}
+	}
+	end := endOf(format)
+	switch {
+	case end == nil:
+		return Volumes{}
+	case end.ExitCode == 0:
+		return Volumes{Accepted: true}
+	case end.ExitCode != render.ExitStorage:
+		return Volumes{}
+	}
+	return Volumes{Lost: lostDirectories(end.Message)}
+}
+
+// endOf is the newest end of a container, or nil.
+func endOf(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if c.State.Terminated != nil {
+		return c.State.Terminated
+	}
+	return c.LastTerminationState.Terminated
+}
+
+// lostDirectories are those that the init container names after the marker, in the message that it ended with. A message without the
+// marker names none: it ended for another reason.
+func lostDirectories(message string) string {
+	for line := range strings.SplitSeq(message, "\n") {
+		if rest, found := strings.CutPrefix(strings.TrimSpace(line), render.StorageLostMarker); found {
+			named, _, _ := strings.Cut(rest, ",")
+			return strings.Join(strings.Fields(named), " ")
+		}
+	}
+	return ""
+}

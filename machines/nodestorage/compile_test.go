@@ -1,0 +1,67 @@
+package nodestorage_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/machines/nodestorage"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+func compiled(t *testing.T) *machines.Machine[nodestorage.Facts, roll.Memo, nodestorage.Effect] {
+	t.Helper()
+	machine, err := machines.Compile(nodestorage.Definition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+func TestDefinitionCompiles(t *testing.T) {
+	if w := compiled(t).Warnings(); len(w) > 0 {
+		t.Fatal(w)
+	}
+}
+
+func TestMachineIsSound(t *testing.T) { machinetest.Verify(t, compiled(t), nodestorage.Domain()) }
+
+// Over the whole domain, every guard gives the same verdict on facts that were written to a journal and read again.
+func TestFactsComeBackFromAJournal(t *testing.T) {
+	def, domain, seen := nodestorage.Definition(), nodestorage.Domain(), 0
+	answers := func(f *nodestorage.Facts, m roll.Memo) (out []transitions.Verdict) {
+		for i := range def.Transitions {
+			row := &def.Transitions[i]
+			if row.Choose != nil {
+				v, _ := row.Choose.Pick(f, m)
+				out = append(out, v)
+				continue
+			}
+			out = append(out, row.When.Verdict(f, m))
+		}
+		return out
+	}
+	domain.Each(func(f *nodestorage.Facts, name func() string) {
+		seen++
+		text, err := json.Marshal(f)
+		var back nodestorage.Facts
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if err != nil {
+			t.Fatal(name(), err)
+		}
+		for _, memo := range []roll.Memo{roll.Nobody(), {Node: 0}} {
+			if diff := cmp.Diff(answers(f, memo), answers(&back, memo)); diff != "" {
+				t.Fatalf("%s (-was +is):\n%s", name(), diff)
+			}
+		}
+	})
+	if seen < 100 {
+		t.Errorf("only %d facts", seen)
+	}
+}

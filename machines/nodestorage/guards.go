@@ -1,0 +1,211 @@
+package nodestorage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type guard = transitions.Guard[Facts, roll.Memo]
+
+// anyLost begins an attempt for the first node that has lost a volume. Choose answers it.
+var anyLost = guard{
+	Name: "any-storage-lost", Doc: "the init container of a pod reports that a persistent volume which held data is empty",
+	Want: "a persistent volume that held data and is empty",
+}
+
+func pickLost(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
+	n := f.first(Lost)
+	if n == nil {
+		return transitions.Deny("no volume is known to be lost"), roll.Nobody()
+	}
+	return transitions.Allow(), roll.Memo{Node: n.ID}
+}
+
+// storageLost demands the report of the init container now: a pod that is just being replaced may find its volume.
+var storageLost = guard{
+	Name: "storage-lost", Doc: "the init container of the node in hand reports an empty volume, and its record forbids formatting",
+	Want: "the report of the init container on the volumes of the node",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		n := f.Node(m.Node)
+		if n == nil {
+			return transitions.Deny("the node does not exist")
+		}
+		return transitions.If(n.Storage == Lost, n.Pod+" does not report an empty volume now")
+	},
+}
+
+// storageKept also says yes of a node that does not exist any more: there is nothing to hold for.
+var storageKept = guard{
+	Name: "storage-kept", Doc: "the node in hand runs on its volumes and its record forbids formatting again, or it does not exist any more",
+	Want: "the node to run on its volumes and to register",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		n := f.Node(m.Node)
+		if n == nil || n.Storage == Kept {
+			return transitions.Allow()
+		}
+		saw := n.Pod + " has not registered on its volumes yet"
+		if n.Trouble != "" {
+			saw += ": " + n.Trouble
+		}
+		return transitions.Deny(saw)
+	},
+}
+
+var recordAllows = guard{
+	Name: "record-allows", Doc: "the record of the node in hand permits formatting", Want: "format: allowed in the record of the node",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		n := f.Node(m.Node)
+		return transitions.If(n != nil && n.Storage == Allowed, "the record says format: done")
+	},
+}
+
+// metadataElsewhere protects the metadata log. An empty voter and the other voters that lack a committed record must never be a
+// majority together: that holds as long as a majority of the others has it.
+var metadataElsewhere = guard{
+	Name: "metadata-elsewhere", Doc: "the node is no voter, or a majority of the other voters holds all committed metadata",
+	Want: "a majority of the other controllers to be caught up", Needs: []transitions.Need{roll.NeedQuorum},
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		n := f.Node(m.Node)
+		switch {
+		case n == nil:
+			return transitions.Deny("the node does not exist")
+		case !n.Controller:
+			return transitions.Allow()
+		}
+		quorum, known := f.Quorum.Get()
+		switch {
+		case !known:
+			return f.Quorum.Gap()
+		case f.Quorum.At().Before(n.DownSince):
+			return transitions.Deny("the quorum was not observed since " + n.Pod + " is down")
+		}
+		return caughtUpWithout(f, quorum, n)
+	},
+}
+
+func caughtUpWithout(f *Facts, quorum kafka.Quorum, n *Node) transitions.Verdict {
+	switch {
+	case quorum.Leader == kafka.NoLeader:
+		return transitions.Deny("the quorum has no leader")
+	case quorum.Leader == n.ID:
+		return transitions.Deny(fmt.Sprintf("controller %d is still reported as the leader", n.ID))
+	}
+	floors := make(map[int32]int64, len(quorum.Voters))
+	for _, v := range quorum.Voters {
+		floors[v.ID] = quorum.HighWatermark
+	}
+	check := kafka.QuorumSafeWithout(quorum.Demanding(floors), n.ID, f.Now.UnixMilli(), f.FetchTimeout)
+	if others := len(check.CaughtUp) + len(check.Behind); 2*len(check.CaughtUp) > others {
+		return transitions.Allow()
+	}
+	if len(check.Behind) == 0 {
+		return transitions.Deny("there is no other controller that could hold the metadata")
+	}
+	return transitions.Deny("not caught up: " + controllers(check.Behind))
+}
+
+func controllers(ids []int32) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = fmt.Sprintf("controller %d", id)
+	}
+	return roll.Names(names)
+}
+
+// replicasElsewhere protects the partitions. A broker in an ISR would be believed to hold what it has lost. A partition without any
+// replica in sync may have lost its last one with this volume.
+var replicasElsewhere = guard{
+	Name: "replicas-elsewhere", Doc: "the node is no broker, or it is in the ISR of no partition and each of its partitions is in sync on another broker",
+	Want: "the broker to be in no ISR, and each of its partitions to be in sync on another broker", Needs: []transitions.Need{roll.NeedPartitions},
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		n := f.Node(m.Node)
+		switch {
+		case n == nil:
+			return transitions.Deny("the node does not exist")
+		case !n.Broker:
+			return transitions.Allow()
+		}
+		partitions, known := f.Partitions.Get()
+		switch {
+		case !known:
+			return f.Partitions.Gap()
+		case f.Partitions.At().Before(n.DownSince):
+			return transitions.Deny("the partitions were not observed since " + n.Pod + " is down")
+		}
+		return outOfEveryISR(partitions, n.ID)
+	},
+}
+
+func outOfEveryISR(partitions kafka.Partitions, broker int32) transitions.Verdict {
+	healthy := partitions.Replicas[broker] // each of those has all its replicas in the ISR
+	var in, alone []string
+	for _, p := range partitions.Suspect {
+		if !slices.Contains(p.Replicas, broker) {
+			continue
+		}
+		healthy--
+		switch {
+		case slices.Contains(p.ISR, broker):
+			in = append(in, p.Name())
+		case len(p.ISR) == 0:
+			alone = append(alone, p.Name())
+		}
+	}
+	switch {
+	case len(in) > 0:
+		return transitions.Deny(fmt.Sprintf("broker %d is in the ISR of %s", broker, roll.Names(in)))
+	case healthy > 0:
+		return transitions.Deny(fmt.Sprintf("broker %d is in the ISR of partitions that have every replica in sync", broker))
+	case len(alone) > 0:
+		return transitions.Deny("no replica is in sync of " + roll.Names(alone))
+	}
+	return transitions.Allow()
+}
+
+// approved is about one node: an approval names the attempt and the pod, so that it never covers another node that is lost later.
+var approved = guard{
+	Name: "approved", Doc: "the formatting of this node was approved for this attempt",
+	Want: "the annotation detent.dev/approve: format-storage=<attempt id>/<pod>",
+	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+		n := f.Node(m.Node)
+		if n == nil || f.Attempt == nil {
+			return transitions.Deny("there is no node or no attempt to approve")
+		}
+		want := f.Attempt.ID + "/" + n.Pod
+		if f.Approved == want {
+			return transitions.Allow()
+		}
+		saw := ""
+		if f.Approved != "" {
+			saw = "approved was " + f.Approved + ", which is not this attempt. "
+		}
+		return transitions.Deny(saw + f.remedy(n, want))
+	},
+}
+
+// remedy says which node has lost what, which others wait their turn, and both ways out.
+func (f *Facts) remedy(n *Node, approval string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (node %d) has lost its storage", n.Pod, n.ID)
+	if len(n.Directories) > 0 {
+		b.WriteString(": nothing is left in " + strings.Join(n.Directories, ", "))
+	}
+	b.WriteString(". ")
+	var others []string
+	for i := range f.Nodes {
+		if o := &f.Nodes[i]; o.ID != n.ID && o.Storage == Lost {
+			others = append(others, o.Pod)
+		}
+	}
+	if len(others) > 0 {
+		b.WriteString("Also lost, and to be approved after it: " + roll.Names(others) + ". ")
+	}
+	fmt.Fprintf(&b, "Bring the volume back with its data; or, if the data is gone for good, approve that the node is formatted and fetches it from the others: "+
+		"kubectl annotate kafka %s -n %s --overwrite detent.dev/approve=format-storage=%s", f.Cluster, f.Namespace, approval)
+	return b.String()
+}

@@ -1,0 +1,92 @@
+// Package nodestorage is the lifecycle of the persistent volumes of a cluster's nodes. A volume that held data and is empty was lost:
+// the node may not be formatted by itself, since it would join as if it had never held what the others may lack. The machine holds
+// until the volume is back, or until a user approves the formatting and the other nodes are known to hold everything.
+package nodestorage
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Name of the machine.
+const Name = "kafka-node-storage"
+
+// States of the machine.
+const (
+	Intact      = "Intact"
+	StorageLost = "StorageLost"
+	Formatting  = "Formatting"
+)
+
+// Effect permits formatting the storage of one node: its record gets format: allowed.
+type Effect struct{ Node int32 }
+
+// formattingDeadline covers the pauses of the kubelet between two starts of a failing init container (at most five minutes), the
+// delay until it shows the changed record to the pod (about a minute), and the start of Kafka.
+const formattingDeadline = 30 * time.Minute
+
+// safe is every permission to format.
+var safe = transitions.All(storageLost, approved, metadataElsewhere, replicasElsewhere)
+
+// Definition is the whole machine: Intact -> StorageLost -> Formatting -> Intact.
+func Definition() machines.Definition[Facts, roll.Memo, Effect] {
+	type (
+		state = machines.State[Facts, roll.Memo, Effect]
+		row   = machines.Transition[Facts, roll.Memo]
+	)
+	const poll = states.DefaultPoll
+	return machines.Definition[Facts, roll.Memo, Effect]{
+		Name: Name, Doc: "keeps the storage of a node that lost a persistent volume from being formatted until that is approved and safe",
+		States: []state{
+			{State: states.State{Name: Intact, Kind: states.Rest, Doc: "no node is known to have lost a persistent volume"}},
+			{State: states.State{Name: StorageLost, Kind: states.Hold, Stance: states.Refusal, Doc: "a persistent volume that held data of a node is empty; the node stays down until the volume is back or its formatting is approved", Poll: poll}, OnTarget: Intact},
+			{State: states.State{Name: Formatting, Kind: states.Work, Doc: "the record of the node permits formatting until the node has registered", Deadline: formattingDeadline, Poll: poll},
+				While: transitions.Always[Facts, roll.Memo](), OnTarget: machines.CarryOn, Do: allowFormat},
+		},
+		Transitions: []row{
+			{Event: "storage-lost", From: Intact, To: StorageLost, NewAttempt: true, Choose: &machines.Choice[Facts, roll.Memo]{Guard: anyLost, Pick: pickLost}, Doc: "the init container of a pod found a persistent volume empty that held data"},
+
+			{Event: "storage-found", From: StorageLost, To: Intact, When: storageKept, Forget: true, Doc: "the volume is back, or the node is gone"},
+			{Event: "format-allowed", From: StorageLost, To: Formatting, When: recordAllows, Doc: "the record of the node was changed by hand and permits formatting"},
+			{Event: "approved", From: StorageLost, To: Formatting, When: safe, Awaited: true, OneWay: true, Doc: "the formatting is approved, and the other nodes hold everything"},
+
+			{Event: "formatted", From: Formatting, To: Intact, When: storageKept, Awaited: true, Forget: true, Doc: "the node runs on its formatted storage and has registered"},
+		},
+		Needs: []machines.Need{
+			{Name: roll.NeedQuorum, Doc: "voters of the metadata quorum, and how far each has come (DescribeQuorum)"},
+			{Name: roll.NeedPartitions, Doc: "partitions that are not healthy, with their ISR (Metadata)"},
+		},
+		// One target: losing another node begins a new attempt, since each is approved by itself.
+		Target: machines.Target[Facts]{Of: func(*Facts) machines.Aim { return machines.Aim{} }},
+		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Intact, StorageLost, Formatting}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
+			if n := f.first(Allowed); n != nil {
+				return machines.Place[roll.Memo]{State: Formatting, Memo: roll.Memo{Node: n.ID}}, transitions.Allow()
+			}
+			if n := f.first(Lost); n != nil {
+				return machines.Place[roll.Memo]{State: StorageLost, Memo: roll.Memo{Node: n.ID}}, transitions.Allow()
+			}
+			return machines.Place[roll.Memo]{State: Intact, Memo: roll.Nobody()}, transitions.Allow()
+		}},
+		Memo: roll.Codec(),
+		Records: []machines.Record{
+			{Name: "format", Home: "ConfigMap <pod>-record", Doc: "whether the storage of the node may be formatted, and which of its volumes were in use"},
+		},
+	}
+}
+
+// allowFormat writes the permission once. The init container reads it at its next start; the permission is withdrawn with the
+// registration of the node.
+var allowFormat = &machines.Action[Facts, roll.Memo, Effect]{
+	Name: "allow-format", Doc: "permits formatting in the record of the node in hand, and of no other",
+	Before: safe, TurnBack: StorageLost,
+	Do: func(f *Facts, m roll.Memo) []Effect {
+		if n := f.Node(m.Node); n != nil && n.Storage == Lost {
+			return []Effect{{Node: n.ID}}
+		}
+		return nil
+	},
+}

@@ -1,0 +1,186 @@
+package nodestorage_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/machines/nodestorage"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	row  = machinetest.Row[nodestorage.Facts, roll.Memo, nodestorage.Effect]
+	want = machinetest.Want[roll.Memo, nodestorage.Effect]
+)
+
+const attempt = "5f2c91"
+
+var (
+	now       = machinetest.Start
+	errSilent = errors.New("connection refused")
+)
+
+func hand(id int32) *roll.Memo { return &roll.Memo{Node: id} }
+
+// of are three nodes with both roles, their storage in order. Node 2 leads the quorum; the only partition is in sync on node 2 alone.
+func of(storages ...nodestorage.Storage) nodestorage.Facts {
+	f := nodestorage.Facts{Now: now, Namespace: "kafka", Cluster: "my-cluster", FetchTimeout: kafka.DefaultQuorumFetchTimeout, Attempt: &lifecyclev1.Attempt{ID: attempt}}
+	q := kafka.Quorum{Leader: 2, HighWatermark: 10}
+	for i, s := range storages {
+		n := nodestorage.Node{ID: int32(i), Pod: pod(i), Controller: true, Broker: true, Storage: s} //nolint:gosec // three
+		if s != nodestorage.Kept {
+			n.DownSince = now.Add(-time.Minute)
+		}
+		if s == nodestorage.Lost {
+			n.Directories = []string{"/var/lib/kafka/data-0/kafka-log" + string(rune('0'+i))}
+		}
+		f.Nodes = append(f.Nodes, n)
+	}
+	for id := range int32(3) {
+		q.Voters = append(q.Voters, kafka.QuorumReplica{ID: id, LogEndOffset: 10, LastFetchMillis: now.UnixMilli(), LastCaughtUpMillis: now.UnixMilli()})
+	}
+	f.Quorum = transitions.Known(q, now)
+	return inSync(f, 2)
+}
+
+func pod(i int) string { return "my-cluster-pool-" + string(rune('0'+i)) }
+
+func one() nodestorage.Facts {
+	return of(nodestorage.Lost, nodestorage.Kept, nodestorage.Kept)
+}
+
+// with the approval of node 0 in this attempt.
+func approvedOf(f nodestorage.Facts) nodestorage.Facts { return saying(f, attempt+"/"+pod(0)) }
+
+func saying(f nodestorage.Facts, approval string) nodestorage.Facts {
+	f.Approved = approval
+	return f
+}
+
+// inSync is the ISR of the partition of all three nodes.
+func inSync(f nodestorage.Facts, isr ...int32) nodestorage.Facts {
+	var p kafka.Partitions
+	leader := kafka.NoLeader
+	if len(isr) > 0 {
+		leader = isr[len(isr)-1]
+	}
+	p.Add(kafka.Partition{Topic: "orders", Leader: leader, Replicas: []int32{0, 1, 2}, ISR: isr, MinISR: 2})
+	f.Partitions = transitions.Known(p, now)
+	return f
+}
+
+func quorum(f nodestorage.Facts, change func(*kafka.Quorum)) nodestorage.Facts {
+	q, _ := f.Quorum.Get()
+	q = q.Clone()
+	change(&q)
+	f.Quorum = transitions.Known(q, now)
+	return f
+}
+
+func quorumSilent(f nodestorage.Facts) nodestorage.Facts {
+	f.Quorum = transitions.Unreadable[kafka.Quorum](errSilent)
+	return f
+}
+
+func partitionsSilent(f nodestorage.Facts) nodestorage.Facts {
+	f.Partitions = transitions.Unreadable[kafka.Partitions](errSilent)
+	return f
+}
+
+func node(f nodestorage.Facts, change func(*nodestorage.Node)) nodestorage.Facts {
+	change(&f.Nodes[0])
+	return f
+}
+
+func rows() []row {
+	lost, kept, allowed, unknown := nodestorage.Lost, nodestorage.Kept, nodestorage.Allowed, nodestorage.Unknown
+	formats := want{Event: "approved", To: nodestorage.Formatting, Memo: hand(0), WaitingFor: []string{"storage-kept"}}
+	hold := func(name string, f nodestorage.Facts, waits ...string) row {
+		return row{Name: "lost: " + name, State: nodestorage.StorageLost, Memo: hand(0), Facts: f, Want: want{WaitingFor: waits}}
+	}
+	proceeds := func(name string, f nodestorage.Facts) row {
+		return row{Name: "lost: " + name, State: nodestorage.StorageLost, Memo: hand(0), Facts: f, Want: formats}
+	}
+	controller := func(f nodestorage.Facts) nodestorage.Facts {
+		return node(f, func(n *nodestorage.Node) { n.Broker = false })
+	}
+	broker := func(f nodestorage.Facts) nodestorage.Facts {
+		return node(f, func(n *nodestorage.Node) { n.Controller = false })
+	}
+	behind := func(ids ...int32) func(*kafka.Quorum) {
+		return func(q *kafka.Quorum) {
+			for _, id := range ids {
+				q.Voters[id].LastCaughtUpMillis = kafka.NotTold
+			}
+		}
+	}
+	const isr, voters = "replicas-elsewhere", "metadata-elsewhere"
+	return []row{
+		{Name: "intact: every volume is in place", State: nodestorage.Intact, Facts: of(kept, kept, kept)},
+		{Name: "intact: a pod that is being replaced has lost nothing", State: nodestorage.Intact, Facts: of(unknown, kept, kept)},
+		{Name: "intact: a volume is empty", State: nodestorage.Intact, Facts: one(), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Memo: hand(0), WaitingFor: []string{"approved"}}},
+		{Name: "intact: of two nodes the first by id comes first", State: nodestorage.Intact, Facts: of(kept, lost, lost), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Memo: hand(1)}},
+
+		hold("nobody approved", one(), "approved"),
+		hold("another attempt was approved", saying(one(), "000000/"+pod(0)), "approved"),
+		hold("another node was approved", saying(one(), attempt+"/"+pod(1)), "approved"),
+		hold("the attempt was approved without a pod", saying(one(), attempt), "approved"),
+		hold("the pod is being replaced", approvedOf(of(unknown, kept, kept)), "storage-lost"),
+		hold("the broker is in an ISR", approvedOf(inSync(one(), 0, 2)), isr),
+		hold("the broker is the last in an ISR", approvedOf(inSync(one(), 0)), isr),
+		hold("no replica is in sync", approvedOf(inSync(one())), isr),
+		hold("the broker is in the ISR of a healthy partition", approvedOf(inSync(one(), 0, 1, 2)), isr),
+		hold("the partitions cannot be read", approvedOf(partitionsSilent(one())), isr),
+		hold("the partitions were read before the pod went down", approvedOf(node(one(), func(n *nodestorage.Node) { n.Controller, n.DownSince = false, now.Add(time.Second) })), isr),
+		hold("one of two other controllers is behind", approvedOf(quorum(one(), behind(1))), voters),
+		hold("another controller lacks a committed record although it caught up lately", approvedOf(quorum(one(), func(q *kafka.Quorum) { q.Voters[1].LogEndOffset = 9 })), voters),
+		hold("the quorum has no leader", approvedOf(quorum(one(), func(q *kafka.Quorum) { q.Leader = kafka.NoLeader })), voters),
+		hold("the node is still reported as the leader", approvedOf(quorum(one(), func(q *kafka.Quorum) { q.Leader = 0 })), voters),
+		hold("there is no other controller", approvedOf(quorum(one(), func(q *kafka.Quorum) { q.Voters, q.Leader = q.Voters[:1], 2 })), voters),
+		hold("the quorum cannot be read", approvedOf(quorumSilent(one())), voters),
+		hold("the quorum was read before the pod went down", approvedOf(node(one(), func(n *nodestorage.Node) { n.Broker, n.DownSince = false, now.Add(time.Second) })), voters),
+
+		proceeds("approved, and the others hold everything", approvedOf(one())),
+		proceeds("a controller is in no ISR", approvedOf(controller(partitionsSilent(one())))),
+		proceeds("a broker is no voter", approvedOf(broker(quorumSilent(one())))),
+		proceeds("three of four other controllers are caught up", approvedOf(quorum(one(), func(q *kafka.Quorum) {
+			q.Voters = append(q.Voters, q.Voters[1], q.Voters[2])
+			q.Voters[3].ID, q.Voters[4].ID = 3, 4
+			behind(3)(q)
+		}))),
+		proceeds("two of three other controllers are caught up", approvedOf(quorum(one(), func(q *kafka.Quorum) {
+			q.Voters = append(q.Voters, q.Voters[1])
+			q.Voters[3].ID = 3
+			behind(3)(q)
+		}))),
+		proceeds("another node is lost as well", approvedOf(of(lost, kept, lost))),
+		{Name: "lost: the volume is back", State: nodestorage.StorageLost, Memo: hand(0), Facts: of(kept, kept, kept), Want: want{Event: "storage-found", To: nodestorage.Intact}},
+		{Name: "lost: the volume is back and its formatting was approved", State: nodestorage.StorageLost, Memo: hand(0), Facts: approvedOf(of(kept, kept, kept)), Want: want{Event: "storage-found", To: nodestorage.Intact}},
+		{Name: "lost: the node is gone", State: nodestorage.StorageLost, Memo: hand(7), Facts: of(kept, kept, kept), Want: want{Event: "storage-found", To: nodestorage.Intact}},
+		{Name: "lost: an attempt of another release had another target", State: nodestorage.StorageLost, Memo: hand(0), Attempt: "another", Facts: approvedOf(one()), Want: want{Event: machines.EventTargetChanged, To: nodestorage.Intact}},
+		{Name: "lost: the record was changed by hand", State: nodestorage.StorageLost, Memo: hand(0), Facts: of(allowed, kept, kept), Want: want{Event: "format-allowed", To: nodestorage.Formatting, Memo: hand(0)}},
+
+		{Name: "formatting: the record is written", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(one()), Want: want{WaitingFor: []string{"storage-kept"}, Effects: []nodestorage.Effect{{Node: 0}}}},
+		{Name: "formatting: the record is written once", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(of(allowed, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
+		{Name: "formatting: a pod that is being replaced is waited for", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(of(unknown, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
+		{Name: "formatting: the node registered", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: "formatted", To: nodestorage.Intact}},
+		{Name: "formatting: the node is gone", State: nodestorage.Formatting, Memo: hand(7), Facts: of(kept, kept, kept), Want: want{Event: "formatted", To: nodestorage.Intact}},
+		{Name: "formatting: the approval was withdrawn", State: nodestorage.Formatting, Memo: hand(0), Facts: one(), Want: want{Event: machines.EventTurnedBack, To: nodestorage.StorageLost}},
+		{Name: "formatting: the broker is in an ISR again", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(inSync(one(), 0, 2)), Want: want{Event: machines.EventTurnedBack, To: nodestorage.StorageLost}},
+		{Name: "formatting: another controller fell behind", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(quorum(one(), behind(1))), Want: want{Event: machines.EventTurnedBack, To: nodestorage.StorageLost}},
+		{Name: "formatting: Kafka cannot be read", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(quorumSilent(partitionsSilent(one()))), Want: want{WaitingFor: []string{"storage-kept"}, Blocked: []string{isr, voters}}},
+
+		{Name: "no persisted state: every volume is in place", Facts: of(kept, unknown, kept), Want: want{Event: machines.EventLocated, To: nodestorage.Intact}},
+		{Name: "no persisted state: a volume is lost", Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: machines.EventLocated, To: nodestorage.StorageLost, Memo: hand(1)}},
+		{Name: "no persisted state: a node is being formatted", Facts: of(lost, kept, allowed), Want: want{Event: machines.EventLocated, To: nodestorage.Formatting, Memo: hand(2)}},
+		{Name: "data of another release", State: nodestorage.StorageLost, Coded: map[string]string{"pod": "a"}, Facts: one(), Want: want{Event: machines.EventLocated, To: nodestorage.StorageLost, Memo: hand(0)}},
+	}
+}
+
+func TestTransitions(t *testing.T) { machinetest.Run(t, compiled(t), rows()) }
