@@ -17,8 +17,11 @@ import (
 // observeNodeStorage takes the facts of the storage of the nodes from the view.
 func observeNodeStorage(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) nodestorage.Facts {
 	f := nodestorage.Facts{
-		Now: v.Now, Namespace: k.Namespace, Cluster: k.Name, Attempt: ask.Attempt,
+		Now: v.Now, Namespace: k.Namespace, Cluster: k.Name,
 		FetchTimeout: setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
+	}
+	if ask.Ticket.State != nodestorage.Intact {
+		f.Attempt = ask.Attempt
 	}
 	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveFormat); ok {
 		f.Approved = approved

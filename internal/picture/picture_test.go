@@ -64,7 +64,7 @@ func TestDraw(t *testing.T) {
 		"a machine as DOT":      {request: picture.Request{What: "node-roll", Format: picture.DOT}, has: []string{"digraph"}},
 		"a machine as JSON":     {request: picture.Request{What: "node-roll", Format: picture.JSON}, has: []string{`"name": "node-roll"`}},
 		"another format":        {request: picture.Request{What: "node-roll", Format: "png"}, err: `there is no format "png": there are text, svg, mermaid, dot, json`},
-		"an unknown machine":    {request: picture.Request{What: "kafka"}, err: `there is no machine "kafka": there are kafka-version-change, node-roll; an object is written as TYPE/NAME`},
+		"an unknown machine":    {request: picture.Request{What: "kafka"}, err: `there is no machine "kafka": there are kafka-version-change, node-roll, kafka-node-storage; an object is written as TYPE/NAME`},
 		"the lifecycle that the summary names": {
 			request: picture.Request{Files: []string{file}}, notices: 1,
 			has: []string{"▶ AwaitingInSync              4m31s  ◀ now", "waiting for in-sync: want the node in hand back in sync"},
@@ -83,7 +83,7 @@ func TestDraw(t *testing.T) {
 		},
 		"an object of another program's machine": {
 			request: picture.Request{Files: []string{foreign}},
-			err:     `drawing lifecycle version of Kafka orders: there is no machine "tea-making": there are kafka-version-change, node-roll`,
+			err:     `drawing lifecycle version of Kafka orders: there is no machine "tea-making": there are kafka-version-change, node-roll, kafka-node-storage`,
 		},
 		"an object that is not in the file": {
 			request: picture.Request{What: "kafka/payments", Files: []string{file}}, err: "kafka/payments is not in the input: there are kafka/orders -n prod",

@@ -53,7 +53,7 @@ type Facts struct {
 	Partitions   transitions.Fact[kafka.Partitions] `need:"partitions"`
 	// Approved is what was approved: <attempt id>/<pod>.
 	Approved string
-	// Attempt under way.
+	// Attempt that is held or formats now; nil at rest, where the attempt is one that has ended.
 	Attempt *lifecyclev1.Attempt
 }
 

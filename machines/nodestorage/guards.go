@@ -82,17 +82,17 @@ var metadataElsewhere = guard{
 		case !known:
 			return f.Quorum.Gap()
 		case f.Quorum.At().Before(n.DownSince):
-			return transitions.Deny("the quorum was not observed since " + n.Pod + " is down")
+			return transitions.Deny("the quorum has not been observed since " + n.Pod + " went down")
 		}
 		return caughtUpWithout(f, quorum, n)
 	},
 }
 
 func caughtUpWithout(f *Facts, quorum kafka.Quorum, n *Node) transitions.Verdict {
-	switch {
-	case quorum.Leader == kafka.NoLeader:
+	switch quorum.Leader {
+	case kafka.NoLeader:
 		return transitions.Deny("the quorum has no leader")
-	case quorum.Leader == n.ID:
+	case n.ID:
 		return transitions.Deny(fmt.Sprintf("controller %d is still reported as the leader", n.ID))
 	}
 	floors := make(map[int32]int64, len(quorum.Voters))
@@ -135,7 +135,7 @@ var replicasElsewhere = guard{
 		case !known:
 			return f.Partitions.Gap()
 		case f.Partitions.At().Before(n.DownSince):
-			return transitions.Deny("the partitions were not observed since " + n.Pod + " is down")
+			return transitions.Deny("the partitions have not been observed since " + n.Pod + " went down")
 		}
 		return outOfEveryISR(partitions, n.ID)
 	},
@@ -173,8 +173,11 @@ var approved = guard{
 	Want: "the annotation detent.dev/approve: format-storage=<attempt id>/<pod>",
 	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
 		n := f.Node(m.Node)
-		if n == nil || f.Attempt == nil {
-			return transitions.Deny("there is no node or no attempt to approve")
+		switch {
+		case n == nil:
+			return transitions.Deny("the node does not exist")
+		case f.Attempt == nil:
+			return transitions.Deny(f.remedy(n, "formatting it; the command to approve it follows"))
 		}
 		want := f.Attempt.ID + "/" + n.Pod
 		if f.Approved == want {
@@ -182,14 +185,14 @@ var approved = guard{
 		}
 		saw := ""
 		if f.Approved != "" {
-			saw = "approved was " + f.Approved + ", which is not this attempt. "
+			saw = "approved was " + f.Approved + ", which is not " + want + ". "
 		}
-		return transitions.Deny(saw + f.remedy(n, want))
+		return transitions.Deny(saw + f.remedy(n, fmt.Sprintf("formatting it: kubectl annotate kafka %s -n %s --overwrite detent.dev/approve=format-storage=%s", f.Cluster, f.Namespace, want)))
 	},
 }
 
 // remedy says which node has lost what, which others wait their turn, and both ways out.
-func (f *Facts) remedy(n *Node, approval string) string {
+func (f *Facts) remedy(n *Node, approve string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (node %d) has lost its storage", n.Pod, n.ID)
 	if len(n.Directories) > 0 {
@@ -205,7 +208,6 @@ func (f *Facts) remedy(n *Node, approval string) string {
 	if len(others) > 0 {
 		b.WriteString("Also lost, and to be approved after it: " + roll.Names(others) + ". ")
 	}
-	fmt.Fprintf(&b, "Bring the volume back with its data; or, if the data is gone for good, approve that the node is formatted and fetches it from the others: "+
-		"kubectl annotate kafka %s -n %s --overwrite detent.dev/approve=format-storage=%s", f.Cluster, f.Namespace, approval)
+	b.WriteString("Bring the volume back with its data; or, if the data is gone for good, approve " + approve)
 	return b.String()
 }

@@ -49,6 +49,11 @@ func of(storages ...nodestorage.Storage) nodestorage.Facts {
 	return inSync(f, 2)
 }
 
+func unattempted(f nodestorage.Facts) nodestorage.Facts {
+	f.Attempt = nil
+	return f
+}
+
 func pod(i int) string { return "my-cluster-pool-" + string(rune('0'+i)) }
 
 func one() nodestorage.Facts {
@@ -128,6 +133,7 @@ func rows() []row {
 		{Name: "intact: of two nodes the first by id comes first", State: nodestorage.Intact, Facts: of(kept, lost, lost), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Memo: hand(1)}},
 
 		hold("nobody approved", one(), "approved"),
+		hold("the attempt is not persisted yet", unattempted(approvedOf(one())), "approved"),
 		hold("another attempt was approved", saying(one(), "000000/"+pod(0)), "approved"),
 		hold("another node was approved", saying(one(), attempt+"/"+pod(1)), "approved"),
 		hold("the attempt was approved without a pod", saying(one(), attempt), "approved"),

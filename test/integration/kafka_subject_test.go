@@ -19,6 +19,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
 )
 
@@ -31,15 +32,18 @@ func (clusters) Graphs() map[string]machines.Graph {
 	graphs, err := kafkacontroller.Machines()
 	Expect(err).NotTo(HaveOccurred())
 	out := map[string]machines.Graph{}
+	ownSpecs := 0
 	for _, g := range graphs {
 		switch g.Name {
+		case nodestorage.Name: // it has one target, and its states need a lost volume: kafka_storage_test.go
+			ownSpecs++
 		case kafkaversion.Name:
 			out[kafkacontroller.LifecycleVersion] = g
 		case noderoll.Name:
 			out[kafkacontroller.LifecycleRoll] = g
 		}
 	}
-	Expect(out).To(HaveLen(len(graphs)), "a machine of Kafka is not tested")
+	Expect(out).To(HaveLen(len(graphs)-ownSpecs), "a machine of Kafka is not tested")
 	return out
 }
 

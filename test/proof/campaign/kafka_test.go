@@ -32,6 +32,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator/kubelet"
 	"github.com/detent-dev/detent/test/lab"
@@ -76,6 +77,8 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 			graphs[kafkacontroller.LifecycleVersion] = g
 		case noderoll.Name:
 			graphs[kafkacontroller.LifecycleRoll] = g
+		case nodestorage.Name:
+			graphs[kafkacontroller.LifecycleStorage] = g
 		default:
 			return nil, fmt.Errorf("no campaign knows the machine %s", g.Name)
 		}
