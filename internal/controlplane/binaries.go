@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/utils/clock"
@@ -15,7 +16,19 @@ import (
 // tool of controller-runtime prints it.
 const AssetsEnv = "KUBEBUILDER_ASSETS"
 
-// Paths says where the programs of a control plane lie.
+// Program is the file name of one of the programs of a control plane.
+type Program string
+
+// The programs of a control plane.
+const (
+	Etcd              Program = "etcd"
+	APIServer         Program = "kube-apiserver"
+	ControllerManager Program = "kube-controller-manager"
+	Kubectl           Program = "kubectl"
+)
+
+// Paths says where the programs of a control plane lie. Binaries leaves empty
+// what it did not find and was not asked to build.
 type Paths struct {
 	Etcd              string
 	APIServer         string
@@ -27,8 +40,9 @@ type Paths struct {
 // usual one.
 type BinaryOptions struct {
 	// Assets is a directory with ready-made programs. etcd and kube-apiserver
-	// must be in it; kube-controller-manager and kubectl are built if they are
-	// not, and then fit an API server of their own minor version best.
+	// must be in it; kube-controller-manager, which setup-envtest does not
+	// download, and kubectl are built if they are not, and then fit an API server
+	// of their own minor version best.
 	// Default: $KUBEBUILDER_ASSETS; when that is empty too, all four are built.
 	Assets string
 	// Cache is the directory under which built programs are kept. Default:
@@ -37,6 +51,8 @@ type BinaryOptions struct {
 	// Log takes one line at the start of a build and one now and then while it
 	// goes on. Default: nothing is printed.
 	Log io.Writer
+	// LowPriority lets every other process have the processors first.
+	LowPriority bool
 	// Clock measures how long a build takes. Default: the system's.
 	Clock clock.WithTicker
 }
@@ -66,66 +82,92 @@ func (o BinaryOptions) withDefaults() (BinaryOptions, error) {
 	return o, nil
 }
 
-// program is one of them: its file name, the package it is built from, and where
-// its path is wanted.
+// program is one of them, the package it is built from, and where its path is
+// wanted.
 type program struct {
-	name, pkg string
-	path      *string
+	name Program
+	pkg  string
+	path *string
 }
 
 // programs are those of a control plane, with their places in p.
 func programs(p *Paths) []program {
 	return []program{
-		{"etcd", etcdModule, &p.Etcd},
-		{"kube-apiserver", kubernetesModule + "/cmd/kube-apiserver", &p.APIServer},
-		{"kube-controller-manager", kubernetesModule + "/cmd/kube-controller-manager", &p.ControllerManager},
-		{"kubectl", kubernetesModule + "/cmd/kubectl", &p.Kubectl},
+		{Etcd, etcdModule, &p.Etcd},
+		{APIServer, kubernetesModule + "/cmd/kube-apiserver", &p.APIServer},
+		{ControllerManager, kubernetesModule + "/cmd/kube-controller-manager", &p.ControllerManager},
+		{Kubectl, kubernetesModule + "/cmd/kubectl", &p.Kubectl},
 	}
 }
 
-// Binaries finds the programs of a control plane and builds those that are
-// missing, once: a second process that asks at the same time waits for the
-// first. A build needs the go command (Go 1.24 or newer), its module proxy or a
-// filled module cache, about 4 GB of disk and some minutes; it ends early, with
-// an error, when ctx does.
-func Binaries(ctx context.Context, o BinaryOptions) (Paths, error) {
+// Binaries finds the programs of a control plane, and builds those of required
+// that are missing; with no required every program is. A program that is not
+// required is found only where it lies ready.
+//
+// What is built is built once: a second process that asks at the same time waits
+// for the first. A build needs the go command (Go 1.24 or newer), its module
+// proxy or a filled module cache, about 4 GB of disk and some minutes; it ends
+// early, with an error, when ctx does.
+func Binaries(ctx context.Context, o BinaryOptions, required ...Program) (Paths, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return Paths{}, err
 	}
-	var found Paths
-	missing, err := fromAssets(o.Assets, &found)
-	if err != nil || len(missing) == 0 {
-		return found, err
+	b, err := newBuilder(o)
+	if err != nil {
+		return Paths{}, err
 	}
-	err = o.built(ctx, missing)
+	var found Paths
+	all := programs(&found)
+	if o.Assets != "" {
+		if err := checkAssets(o.Assets); err != nil {
+			return Paths{}, err
+		}
+	}
+	var missing []program
+	for _, prog := range all {
+		needed := len(required) == 0 || slices.Contains(required, prog.name)
+		switch path := filepath.Join(o.Assets, string(prog.name)); {
+		case o.Assets != "" && executable(path):
+			*prog.path = path
+		case executable(b.place(prog)):
+			*prog.path = b.place(prog)
+		case needed:
+			missing = append(missing, prog)
+		}
+	}
+	err = b.ensure(ctx, missing)
 	return found, err
 }
 
-// fromAssets fills in what lies in dir and returns what does not.
-func fromAssets(dir string, found *Paths) (missing []program, err error) {
-	if dir == "" {
-		return programs(found), nil
-	}
-	for _, prog := range programs(found) {
-		path := filepath.Join(dir, prog.name)
-		if executable(path) {
-			*prog.path = path
-			continue
+// checkAssets reports that a directory with ready-made programs cannot be used.
+func checkAssets(dir string) error {
+	var absent, closed []string
+	for _, name := range []Program{Etcd, APIServer} {
+		path := filepath.Join(dir, string(name))
+		switch _, err := os.Stat(path); {
+		case executable(path):
+		case err == nil:
+			closed = append(closed, path)
+		default:
+			absent = append(absent, string(name))
 		}
-		missing = append(missing, prog)
 	}
-	if found.Etcd == "" || found.APIServer == "" {
-		return nil, fmt.Errorf("looking for the control plane in %s=%s: it has no %s; point it to a directory that holds etcd and kube-apiserver, or unset it to build them",
-			AssetsEnv, dir, names(missing))
+	switch {
+	case len(absent) > 0:
+		return fmt.Errorf("looking for the control plane in %s=%s: it has no %s; set %[1]s to a directory that holds etcd and kube-apiserver, as setup-envtest prints it, or unset it to build them",
+			AssetsEnv, dir, strings.Join(absent, " and no "))
+	case len(closed) > 0:
+		return fmt.Errorf("looking for the control plane in %s=%s: %s cannot be executed; make it so (chmod +x), or unset %[1]s to build what is needed",
+			AssetsEnv, dir, strings.Join(closed, " and "))
 	}
-	return missing, nil
+	return nil
 }
 
 func names(progs []program) string {
 	list := make([]string, 0, len(progs))
 	for _, prog := range progs {
-		list = append(list, prog.name)
+		list = append(list, string(prog.name))
 	}
 	return strings.Join(list, ", ")
 }
@@ -133,15 +175,4 @@ func names(progs []program) string {
 func executable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
-}
-
-// absent returns the programs that do not lie in dir.
-func absent(dir string, progs []program) []program {
-	var missing []program
-	for _, prog := range progs {
-		if !executable(filepath.Join(dir, prog.name)) {
-			missing = append(missing, prog)
-		}
-	}
-	return missing
 }

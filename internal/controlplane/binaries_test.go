@@ -53,11 +53,11 @@ func lines(t *testing.T, path string) []string {
 }
 
 // assets makes a directory that holds programs of the given names.
-func assets(t *testing.T, names ...string) string {
+func assets(t *testing.T, names ...Program) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, string(name)), []byte("#!/bin/sh\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,23 +66,45 @@ func assets(t *testing.T, names ...string) string {
 
 func TestBinariesBuildsOnlyWhatIsMissing(t *testing.T) {
 	t.Setenv(AssetsEnv, "")
+	const (
+		etcd, apiServer = "go.etcd.io/etcd/server/v3", "k8s.io/kubernetes/cmd/kube-apiserver"
+		manager, client = "k8s.io/kubernetes/cmd/kube-controller-manager", "k8s.io/kubernetes/cmd/kubectl"
+	)
 	cases := map[string]struct {
-		assets []string
-		want   string // the packages that are built
+		assets    []Program
+		required  []Program
+		want      string // the packages that are built
+		wantEmpty []Program
 	}{
 		"no assets": {
-			want: "go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kubectl",
+			want: strings.Join([]string{etcd, apiServer, manager, client}, " "),
+		},
+		"no assets, and the server alone is required": {
+			required:  []Program{Etcd, APIServer},
+			want:      etcd + " " + apiServer,
+			wantEmpty: []Program{ControllerManager, Kubectl},
 		},
 		"assets as setup-envtest leaves them": {
-			assets: []string{"etcd", "kube-apiserver", "kubectl"},
-			want:   "k8s.io/kubernetes/cmd/kube-controller-manager",
+			assets: []Program{Etcd, APIServer, Kubectl},
+			want:   manager,
+		},
+		"assets as setup-envtest leaves them, and the server alone is required": {
+			assets:    []Program{Etcd, APIServer, Kubectl},
+			required:  []Program{Etcd, APIServer},
+			wantEmpty: []Program{ControllerManager},
 		},
 		"assets without kubectl": {
-			assets: []string{"etcd", "kube-apiserver"},
-			want:   "k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kubectl",
+			assets: []Program{Etcd, APIServer},
+			want:   manager + " " + client,
+		},
+		"assets without kubectl, and the controller manager is required": {
+			assets:    []Program{Etcd, APIServer},
+			required:  []Program{ControllerManager},
+			want:      manager,
+			wantEmpty: []Program{Kubectl},
 		},
 		"everything is there": {
-			assets: []string{"etcd", "kube-apiserver", "kube-controller-manager", "kubectl"},
+			assets: []Program{Etcd, APIServer, ControllerManager, Kubectl},
 			want:   "",
 		},
 	}
@@ -94,13 +116,19 @@ func TestBinariesBuildsOnlyWhatIsMissing(t *testing.T) {
 				o.Assets = assets(t, tc.assets...)
 			}
 			for range 2 { // the second time finds everything
-				got, err := Binaries(t.Context(), o)
+				got, err := Binaries(t.Context(), o, tc.required...)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, prog := range programs(&got) {
 					path := *prog.path
-					if !executable(path) || filepath.Base(path) != prog.name {
+					if slices.Contains(tc.wantEmpty, prog.name) {
+						if path != "" {
+							t.Errorf("%s is said to be %q, want no path", prog.name, path)
+						}
+						continue
+					}
+					if !executable(path) || filepath.Base(path) != string(prog.name) {
 						t.Errorf("%s is said to be %q, want a program of that name", prog.name, path)
 					}
 					if want := slices.Contains(tc.assets, prog.name); (filepath.Dir(path) == o.Assets) != want {
@@ -115,11 +143,61 @@ func TestBinariesBuildsOnlyWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestBinariesRefusesAssetsWithoutAServer(t *testing.T) {
-	dir := assets(t, "kubectl", "etcd")
-	_, err := Binaries(t.Context(), BinaryOptions{Assets: dir, Cache: t.TempDir()})
-	if err == nil || !strings.Contains(err.Error(), dir+": it has no kube-apiserver, kube-controller-manager") {
-		t.Errorf("Binaries() = %v, want it to name the directory and what is missing", err)
+func TestBinariesTakesWhatWasBuiltBefore(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	runs := fakeGo(t, buildAll)
+	o := BinaryOptions{Cache: t.TempDir()}
+	if _, err := Binaries(t.Context(), o, ControllerManager); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Binaries(t.Context(), o, Etcd, APIServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(got.Etcd)
+	want := Paths{Etcd: filepath.Join(dir, "etcd"), APIServer: filepath.Join(dir, "kube-apiserver"), ControllerManager: filepath.Join(dir, "kube-controller-manager")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+	built := []string{"k8s.io/kubernetes/cmd/kube-controller-manager", "go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver"}
+	if diff := cmp.Diff(built, lines(t, runs)); diff != "" {
+		t.Errorf("built (-want +got):\n%s", diff)
+	}
+}
+
+func TestAssetsThatCannotBeUsedSayWhatToDo(t *testing.T) {
+	noServer := assets(t, Etcd, Kubectl)
+	empty := t.TempDir()
+	closed := assets(t, Etcd, APIServer, Kubectl)
+	if err := os.Chmod(filepath.Join(closed, string(Etcd)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		dir  string
+		want string
+	}{
+		"a program is missing": {
+			noServer, noServer + ": it has no kube-apiserver; set KUBEBUILDER_ASSETS to a directory that holds etcd and kube-apiserver, as setup-envtest prints it, or unset it to build them",
+		},
+		"the directory is empty":                    {empty, empty + ": it has no etcd and no kube-apiserver; set KUBEBUILDER_ASSETS to"},
+		"there is no such directory":                {empty + "/no", empty + "/no: it has no etcd and no kube-apiserver; set KUBEBUILDER_ASSETS to"},
+		"a program may not be executed":             {closed, closed + "/etcd cannot be executed; make it so (chmod +x), or unset KUBEBUILDER_ASSETS to build what is needed"},
+		"the path of a program, not of a directory": {closed + "/etcd", closed + "/etcd: it has no etcd and no kube-apiserver; set KUBEBUILDER_ASSETS to a directory"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			runs := fakeGo(t, buildAll)
+			t.Setenv(AssetsEnv, tc.dir)
+			for _, required := range [][]Program{nil, {Etcd, APIServer}, {ControllerManager}} {
+				_, err := Binaries(t.Context(), BinaryOptions{Cache: t.TempDir()}, required...)
+				if err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("Binaries(%q) = %v\nwant it to hold %q", required, err, tc.want)
+				}
+			}
+			if diff := cmp.Diff([]string{""}, lines(t, runs)); diff != "" {
+				t.Errorf("built (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -213,6 +291,16 @@ func TestBuildIsInterruptedWithItsContext(t *testing.T) {
 		t.Errorf("Binaries() = %v, want it to say that it was stopped", err)
 	}
 	assertNoBuild(t, cache)
+}
+
+func TestBuildInTheBackgroundHasALowPriority(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	fakeGo(t, "until [ \"$(nice)\" -ge 10 ]; do sleep 0.01; done\n"+buildAll)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("its priority stayed as it was"))
+	defer cancel()
+	if _, err := Binaries(ctx, BinaryOptions{Cache: t.TempDir(), LowPriority: true}); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestBuildClearsWhatAKilledOneLeft(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/detent-dev/detent/internal/controlplane/child"
 )
 
@@ -20,6 +22,8 @@ const (
 	progressEvery = 20 * time.Second
 	// stopGrace is how long an interrupted go command may take to clean up.
 	stopGrace = 10 * time.Second
+	// lowPriority is the nice value of a build in the background.
+	lowPriority = 10
 	// workPrefix begins the name of a build's own directory.
 	workPrefix = "build-"
 )
@@ -31,11 +35,45 @@ type builder struct {
 	dir  string
 }
 
-// ensure builds those of progs that are not in the builder's directory yet.
-func (b *builder) ensure(ctx context.Context, progs []program) error {
-	if len(absent(b.dir, progs)) == 0 {
-		return nil
+func newBuilder(o BinaryOptions) (*builder, error) {
+	p, err := readPins(pinnedMod, pinnedSum)
+	if err != nil {
+		return nil, err
 	}
+	dir := filepath.Join(o.Cache, "control-plane", p.key()+"-"+runtime.GOOS+"-"+runtime.GOARCH)
+	return &builder{BinaryOptions: o, pins: p, dir: dir}, nil
+}
+
+// place is where a program lies once it is built.
+func (b *builder) place(prog program) string { return filepath.Join(b.dir, string(prog.name)) }
+
+// absent returns those of progs that are not built yet.
+func (b *builder) absent(progs []program) []program {
+	var missing []program
+	for _, prog := range progs {
+		if !executable(b.place(prog)) {
+			missing = append(missing, prog)
+		}
+	}
+	return missing
+}
+
+// ensure builds those of progs that are not in the builder's directory yet, and
+// sets the path of each.
+func (b *builder) ensure(ctx context.Context, progs []program) error {
+	if len(b.absent(progs)) > 0 {
+		if err := b.buildLocked(ctx, progs); err != nil {
+			return err
+		}
+	}
+	for _, prog := range progs {
+		*prog.path = b.place(prog)
+	}
+	return nil
+}
+
+// buildLocked builds what is still absent of progs when no other process builds.
+func (b *builder) buildLocked(ctx context.Context, progs []program) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return fmt.Errorf("making the cache directory: %w; XDG_CACHE_HOME can name another place", err)
 	}
@@ -46,7 +84,7 @@ func (b *builder) ensure(ctx context.Context, progs []program) error {
 		return fmt.Errorf("locking the cache directory: %w", err)
 	}
 	defer held.Close()
-	missing := absent(b.dir, progs) // again: the other process may have built them
+	missing := b.absent(progs) // again: the other process may have built them
 	if len(missing) == 0 {
 		return nil
 	}
@@ -80,13 +118,13 @@ func (b *builder) build(ctx context.Context, progs []program) error {
 		return err
 	}
 	begun := b.Clock.Now()
-	b.say("building %s %s from source: about five minutes on two cores, this once", names(progs), b.pins.kubernetes)
+	b.say("building %s %s from source: some minutes on two cores, this once", names(progs), b.pins.kubernetes)
 	if err := b.goBuild(ctx, work, out, progs); err != nil {
 		return err
 	}
 	for _, prog := range progs {
 		built := filepath.Join(out, executableName(prog.pkg))
-		if err := os.Rename(built, filepath.Join(b.dir, prog.name)); err != nil {
+		if err := os.Rename(built, b.place(prog)); err != nil {
 			return err
 		}
 	}
@@ -131,6 +169,10 @@ func (b *builder) goBuild(ctx context.Context, work, out string, progs []program
 	p, err := child.Start(child.Spec{Name: "go build", Path: tool, Args: args, Env: buildEnv(os.Environ(), work), Dir: work, Log: log})
 	if err != nil {
 		return err
+	}
+	if b.LowPriority {
+		// Only a courtesy to what runs beside it: a build at full priority is as good.
+		_ = unix.Setpriority(unix.PRIO_PGRP, p.PID(), lowPriority)
 	}
 	if err := b.follow(ctx, p, log); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -20,7 +21,8 @@ import (
 
 // Options says how to run a control plane. The zero value is the usual one.
 type Options struct {
-	// Paths are the programs to run. Default: what Binaries finds or builds.
+	// Paths are the programs to run. Without a ControllerManager no controller runs
+	// until StartControllerManager. Default: what Binaries finds or builds.
 	Paths Paths
 	// Dir is the directory under which the run's own directory is made.
 	// Default: the system's directory for temporary files.
@@ -73,8 +75,8 @@ type ControlPlane struct {
 }
 
 // Start runs a control plane and returns when it is ready: the API server's
-// /readyz answers, every controller has started, and a pod can be created in
-// namespace default. When it fails nothing is left running and nothing on disk,
+// /readyz answers, a pod can be created in namespace default, and every controller
+// has started, unless Options.Paths names no controller manager. When it fails nothing is left running and nothing on disk,
 // and the error holds the last lines of the program that failed.
 //
 // ctx bounds the start alone; Stop ends what was started.
@@ -107,11 +109,27 @@ func (c *ControlPlane) start(ctx context.Context) error {
 		c.startEtcd,
 		c.startAPIServer,
 		c.grant,
-		c.startManager,
+		func(ctx context.Context) error { return c.createAccount(ctx, metav1.NamespaceDefault) },
 	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
+	}
+	if c.options.Paths.ControllerManager == "" {
+		return nil
+	}
+	return c.startManager(ctx, c.options.Paths.ControllerManager)
+}
+
+// StartControllerManager starts the program at path on a control plane that was
+// started without one, and returns when every controller has started. It must
+// not be called when a controller manager runs already. An error says why it does
+// not run; the API server goes on. After Stop the error is ErrStopped.
+func (c *ControlPlane) StartControllerManager(ctx context.Context, path string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.options.StartTimeout, fmt.Errorf("not ready after %s", c.options.StartTimeout))
+	defer cancel()
+	if err := c.startManager(ctx, path); err != nil {
+		return fmt.Errorf("starting the controller manager: %w", err)
 	}
 	return nil
 }
@@ -152,14 +170,20 @@ func (c *ControlPlane) writeKubeconfigs() error {
 	)
 }
 
-// run starts one program and keeps an eye on it.
+// ErrStopped says that Stop was called before.
+var ErrStopped = errors.New("the control plane was stopped")
+
+// run starts one program, which Stop ends. After Stop it starts none.
 func (c *ControlPlane) run(name, path string, args []string) (*child.Process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopping {
+		return nil, ErrStopped
+	}
 	p, err := child.Start(child.Spec{Name: name, Path: path, Args: args, Dir: c.dir.path, Log: c.dir.file(name + ".log")})
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.children = append(c.children, p)
 	return p, nil
 }
@@ -227,7 +251,7 @@ func (c *ControlPlane) Kubeconfigs() Kubeconfigs {
 // string when Options.Paths named none.
 func (c *ControlPlane) Kubectl() string { return c.options.Paths.Kubectl }
 
-// PIDs are the process ids of the three programs, by name.
+// PIDs are the process ids of the programs that were started, by name.
 func (c *ControlPlane) PIDs() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,9 +6,10 @@
 // disruption controller every eviction under a PodDisruptionBudget answers 429
 // for ever, without the garbage collector owner references mean nothing, and
 // without the namespace controller no namespace ever goes away. So the
-// controller manager always runs beside it, with the few controllers that an
-// operator's own behaviour rests on; what a node does (kubelet, scheduler) is
-// left to the caller.
+// controller manager runs beside it, with the few controllers that an operator's
+// own behaviour rests on; what a node does (kubelet, scheduler) is left to the
+// caller. It can be started later than the API server, because building it takes
+// minutes: see StartControllerManager.
 //
 // # Where the programs come from
 //

@@ -10,10 +10,7 @@ import (
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// CreateNamespace creates a namespace and waits until pods can be created in
-// it. As in every cluster that takes a moment: admission refuses a pod whose
-// service account does not exist, and a controller makes the one called
-// default. It ends early when ctx does.
+// CreateNamespace creates a namespace in which pods can be created at once.
 func (c *ControlPlane) CreateNamespace(ctx context.Context, name string) error {
 	core, err := coreclient.NewForConfig(c.admin)
 	if err != nil {
@@ -23,20 +20,20 @@ func (c *ControlPlane) CreateNamespace(ctx context.Context, name string) error {
 	if _, err := core.Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}
-	tick := c.options.Clock.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		_, err := core.ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-		if err == nil {
-			return nil
-		}
-		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("waiting for the service account of namespace %s: %w", name, err)
-		}
-		select {
-		case <-tick.C():
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the service account of namespace %s: %w", name, context.Cause(ctx))
-		}
+	return c.createAccount(ctx, name)
+}
+
+// createAccount creates the service account without which admission refuses
+// every pod of a namespace. A controller would create the same one, a moment
+// later or, while no controller manager runs, not at all.
+func (c *ControlPlane) createAccount(ctx context.Context, namespace string) error {
+	core, err := coreclient.NewForConfig(c.admin)
+	if err != nil {
+		return err
 	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if _, err := core.ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating the service account of namespace %s: %w", namespace, err)
+	}
+	return nil
 }

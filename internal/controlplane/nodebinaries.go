@@ -1,10 +1,6 @@
 package controlplane
 
-import (
-	"context"
-	"path/filepath"
-	"runtime"
-)
+import "context"
 
 // NodePaths says where the programs lie that turn a control plane and a machine
 // into a cluster that runs pods.
@@ -22,28 +18,15 @@ func NodeBinaries(ctx context.Context, o BinaryOptions) (NodePaths, error) {
 	if err != nil {
 		return NodePaths{}, err
 	}
+	b, err := newBuilder(o)
+	if err != nil {
+		return NodePaths{}, err
+	}
 	var found NodePaths
-	err = o.built(ctx, []program{
+	err = b.ensure(ctx, []program{
 		{"kube-scheduler", kubernetesModule + "/cmd/kube-scheduler", &found.Scheduler},
 		{"kubelet", kubernetesModule + "/cmd/kubelet", &found.Kubelet},
 		{"kube-proxy", kubernetesModule + "/cmd/kube-proxy", &found.Proxy},
 	})
 	return found, err
-}
-
-// built builds those of progs that no earlier build has left, and says where
-// each lies.
-func (o BinaryOptions) built(ctx context.Context, progs []program) error {
-	p, err := readPins(pinnedMod, pinnedSum)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(o.Cache, "control-plane", p.key()+"-"+runtime.GOOS+"-"+runtime.GOARCH)
-	if err := (&builder{BinaryOptions: o, pins: p, dir: dir}).ensure(ctx, progs); err != nil {
-		return err
-	}
-	for _, prog := range progs {
-		*prog.path = filepath.Join(dir, prog.name)
-	}
-	return nil
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/detent-dev/detent/internal/controlplane/child"
@@ -31,7 +29,7 @@ const (
 type launch func(port int) (p *child.Process, ready func(context.Context) error, err error)
 
 func (c *ControlPlane) startEtcd(ctx context.Context) error {
-	p, err := c.run("etcd", c.options.Paths.Etcd, etcdArgs(c.dir))
+	p, err := c.run(string(Etcd), c.options.Paths.Etcd, etcdArgs(c.dir))
 	if err != nil {
 		return err
 	}
@@ -63,7 +61,7 @@ func (c *ControlPlane) startAPIServer(ctx context.Context) error {
 			_, err := get(ctx, client, c.URL()+"/readyz")
 			return err
 		}
-		p, err := c.run("kube-apiserver", c.options.Paths.APIServer, append(apiServerArgs(c.dir, port), c.options.APIServerArgs...))
+		p, err := c.run(string(APIServer), c.options.Paths.APIServer, append(apiServerArgs(c.dir, port), c.options.APIServerArgs...))
 		return p, ready, err
 	}
 	if err := c.startOnPort(ctx, c.options.Port, run); err != nil {
@@ -72,25 +70,15 @@ func (c *ControlPlane) startAPIServer(ctx context.Context) error {
 	return c.writeKubeconfigs()
 }
 
-func (c *ControlPlane) startManager(ctx context.Context) error {
+func (c *ControlPlane) startManager(ctx context.Context, path string) error {
 	client, err := rest.HTTPClientFor(c.anonymous())
-	if err != nil {
-		return err
-	}
-	core, err := coreclient.NewForConfig(c.admin)
 	if err != nil {
 		return err
 	}
 	run := func(port int) (*child.Process, func(context.Context) error, error) {
 		health := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) + "/healthz?verbose"
-		ready := func(ctx context.Context) error {
-			if err := started(ctx, client, health); err != nil {
-				return err
-			}
-			_, err := core.ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
-			return err
-		}
-		p, err := c.run("kube-controller-manager", c.options.Paths.ControllerManager, append(managerArgs(c.dir, port), c.options.ControllerManagerArgs...))
+		ready := func(ctx context.Context) error { return started(ctx, client, health) }
+		p, err := c.run(string(ControllerManager), path, append(managerArgs(c.dir, port), c.options.ControllerManagerArgs...))
 		return p, ready, err
 	}
 	return c.startOnPort(ctx, 0, run)

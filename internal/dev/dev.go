@@ -12,7 +12,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -76,6 +75,8 @@ func (o Options) withDefaults() (Options, error) {
 type world struct {
 	options Options
 	plane   *controlplane.ControlPlane
+	// late are the programs that were not ready when the control plane was started.
+	late []controlplane.Program
 	// dir is removed with the control plane.
 	dir    string
 	admin  *rest.Config
@@ -97,21 +98,6 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.keep(), w.plane.Stop()) }()
 	return w.live(ctx)
-}
-
-func (w *world) startPlane(ctx context.Context) error {
-	paths, err := controlplane.Binaries(ctx, controlplane.BinaryOptions{Log: w.options.Log})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(w.options.Log, "starting etcd, kube-apiserver and kube-controller-manager on loopback")
-	w.plane, err = controlplane.Start(ctx, controlplane.Options{Paths: paths, Dir: w.options.Dir, Port: w.options.Port, Log: w.options.Log})
-	if err != nil {
-		return err
-	}
-	w.admin = w.plane.AdminConfig()
-	w.dir = filepath.Dir(w.plane.Kubeconfigs().Admin)
-	return nil
 }
 
 // live runs the components that need a control plane.
@@ -146,6 +132,11 @@ func (w *world) live(ctx context.Context) error {
 		return err
 	}
 	go w.follow(ctx)
+	completed := w.complete(ctx, cancel)
+	defer func() {
+		cancel(nil)
+		completed()
+	}()
 	return w.wait(ctx)
 }
 

@@ -3,13 +3,12 @@ package dev
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/internal/controlplane"
 )
 
 // greeting is the text that the user sees once everything runs.
@@ -22,6 +21,8 @@ type greeting struct {
 	upgrade, downgrade string
 	examples           bool
 	ascii              bool
+	// late are the programs that are still to be built.
+	late []controlplane.Program
 }
 
 // greet prints what runs and what to try.
@@ -29,14 +30,9 @@ func (w *world) greet(m *managerProcess) error {
 	files := w.plane.Kubeconfigs()
 	g := greeting{
 		dir: w.dir, user: files.Developer, admin: files.Admin, server: w.plane.URL(), log: m.log, manager: m.current().PID(), examples: len(w.options.Examples) > 0,
-		ascii: w.options.ASCII,
+		ascii: w.options.ASCII, late: w.late,
 	}
 	g.upgrade, g.downgrade = tries(w.options.Table)
-	if kubectl := w.plane.Kubectl(); kubectl != "" {
-		if err := os.Symlink(kubectl, filepath.Join(w.dir, "kubectl")); err != nil {
-			return fmt.Errorf("putting kubectl where it is found: %w", err)
-		}
-	}
 	_, err := fmt.Fprint(w.options.Out, g.text())
 	return err
 }
@@ -87,13 +83,16 @@ func (g greeting) text() string {
 		box("Not for production: nothing is secured, and all of it is gone at the end."),
 		frame[4] + line + frame[5],
 		"",
+	}
+	lines = append(lines, g.waits()...)
+	lines = append(lines,
 		"In another terminal, as a plain user:",
 		"",
-		"  export PATH=" + g.dir + ":$PATH",
-		"  export KUBECONFIG=" + g.user,
+		"  export PATH="+g.dir+":$PATH",
+		"  export KUBECONFIG="+g.user,
 		"  kubectl get kafka,kafkanodepool,pod",
 		"",
-	}
+	)
 	if g.examples && g.upgrade != "" {
 		lines = append(lines, g.patches()...)
 	}
@@ -109,6 +108,27 @@ func (g greeting) text() string {
 		lines = append(lines, fmt.Sprintf("%-*s  %s", longest, fact[0], fact[1]))
 	}
 	return strings.Join(append(lines, "", "Ctrl-C stops everything and leaves nothing behind.", "", ""), "\n")
+}
+
+// waits says what does not work before the programs that are late have been built.
+func (g greeting) waits() []string {
+	var lines []string
+	if slices.Contains(g.late, controlplane.ControllerManager) {
+		lines = append(lines,
+			"kube-controller-manager is still being built, this once. Until a line below says",
+			"that it runs, no pod is evicted, so that an upgrade waits before its first",
+			"restart, and what has lost its owner is not removed.",
+			"",
+		)
+	}
+	if slices.Contains(g.late, controlplane.Kubectl) {
+		lines = append(lines,
+			"There is no kubectl on PATH. One is being built; a line below says when it is",
+			"ready in the directory that is added to PATH here.",
+			"",
+		)
+	}
+	return lines
 }
 
 // patches are commands to copy, kept short to fit into 80 columns.

@@ -11,32 +11,40 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/internal/controlplane"
 	"github.com/detent-dev/detent/internal/controlplane/child"
 )
 
 func TestGreetingFitsInto80Columns(t *testing.T) {
-	dir := "/tmp/detent-control-plane-4174145508"
-	g := greeting{
-		dir: dir, user: dir + "/developer.kubeconfig", admin: dir + "/admin.kubeconfig", server: "https://127.0.0.1:40843", log: dir + "/manager.log",
-		manager: 25444, upgrade: "4.3.1", downgrade: "4.2.0", examples: true,
-	}
-	want, err := os.ReadFile(filepath.Join("testdata", "greeting.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), g.text()); diff != "" {
-		t.Errorf("greeting (-want +got):\n%s", diff)
-	}
-	for line := range strings.Lines(g.text()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
-			t.Errorf("%d columns: %s", n, line)
-		}
-	}
-	g.ascii = true
-	for _, r := range g.text() {
-		if r > 127 {
-			t.Fatalf("%q is not ASCII", r)
-		}
+	for name, late := range map[string][]controlplane.Program{
+		"greeting.txt":      nil,
+		"greeting-late.txt": {controlplane.ControllerManager, controlplane.Kubectl},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := "/tmp/detent-control-plane-4174145508"
+			g := greeting{
+				dir: dir, user: dir + "/developer.kubeconfig", admin: dir + "/admin.kubeconfig", server: "https://127.0.0.1:40843", log: dir + "/manager.log",
+				manager: 25444, upgrade: "4.3.1", downgrade: "4.2.0", examples: true, late: late,
+			}
+			want, err := os.ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), g.text()); diff != "" {
+				t.Errorf("greeting (-want +got):\n%s", diff)
+			}
+			for line := range strings.Lines(g.text()) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+			g.ascii = true
+			for _, r := range g.text() {
+				if r > 127 {
+					t.Fatalf("%q is not ASCII", r)
+				}
+			}
+		})
 	}
 }
 

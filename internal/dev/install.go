@@ -39,7 +39,7 @@ func (w *world) install(ctx context.Context) error {
 			return fmt.Errorf("creating %s: %w", o.GetName(), err)
 		}
 	}
-	return nil
+	return w.grantEarly(ctx)
 }
 
 func (w *world) installDefinitions(ctx context.Context) error {

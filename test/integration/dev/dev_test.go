@@ -68,7 +68,7 @@ var _ = Describe("a local world", func() {
 	It("leaves nothing behind when what it was piped into has ended first", func() {
 		from, into, err := os.Pipe()
 		Expect(err).NotTo(HaveOccurred())
-		l := startInto(gbytes.BufferReader(from), into, "--no-examples")
+		l := startInto(gbytes.BufferReader(from), into, nil, "--no-examples")
 		Expect(into.Close()).To(Succeed()) // the process has it
 		Eventually(l.out).Should(gbytes.Say("leaves nothing behind"))
 		family := l.family()

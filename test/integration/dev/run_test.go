@@ -35,15 +35,22 @@ type local struct {
 // start runs detent dev with everything it writes below a directory of its own.
 func start(args ...string) *local {
 	GinkgoHelper()
-	out := gbytes.NewBuffer()
-	return startInto(out, out, args...)
+	return startWith(nil, args...)
 }
 
-// startInto is start with what it says in a writer, which ends up in out.
-func startInto(out *gbytes.Buffer, into io.Writer, args ...string) *local {
+// startWith is start with variables added to its environment.
+func startWith(env []string, args ...string) *local {
+	GinkgoHelper()
+	out := gbytes.NewBuffer()
+	return startInto(out, out, env, args...)
+}
+
+// startInto is startWith with what it says in a writer, which ends up in out.
+func startInto(out *gbytes.Buffer, into io.Writer, env []string, args ...string) *local {
 	GinkgoHelper()
 	l := &local{out: out, dir: GinkgoT().TempDir(), ended: make(chan struct{})}
 	l.cmd = exec.CommandContext(context.Background(), binary, append([]string{"dev", "--dir", l.dir}, args...)...)
+	l.cmd.Env = append(os.Environ(), env...)
 	l.cmd.Stdout, l.cmd.Stderr = into, into
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	Expect(l.cmd.Start()).To(Succeed())

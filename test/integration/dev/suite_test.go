@@ -16,8 +16,12 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane"
 )
 
-// binary is the detent that is tested.
-var binary string
+var (
+	// binary is the detent that is tested.
+	binary string
+	// programs of the control plane.
+	programs controlplane.Paths
+)
 
 func TestDev(t *testing.T) {
 	log.SetLogger(logr.Discard())
@@ -28,7 +32,8 @@ func TestDev(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	_, err := controlplane.Binaries(ctx, controlplane.BinaryOptions{Log: GinkgoWriter}) // not on the clock of a spec
+	var err error
+	programs, err = controlplane.Binaries(ctx, controlplane.BinaryOptions{Log: GinkgoWriter}) // not on the clock of a spec
 	Expect(err).NotTo(HaveOccurred())
 	binary = filepath.Join(GinkgoT().TempDir(), "detent")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../../cmd/detent")
