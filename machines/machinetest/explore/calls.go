@@ -16,6 +16,9 @@ type calls struct {
 	at    int
 	// made are the calls so far.
 	made []call
+	// refuses is the answer to every status write, empty if they are taken; statusWrites are those so far.
+	refuses      Fault
+	statusWrites int
 	// liveReads were asked of the API server.
 	liveReads int
 	// dead says that the process died: whatever it does from now on is not done.
@@ -57,6 +60,15 @@ func (c *calls) write(do func() error) error { return c.call(write, do) }
 
 // evict is the eviction of a pod.
 func (c *calls) evict(do func() error) error { return c.call(eviction, do) }
+
+// status is a write of the object's status. One that is refused counts as no write, since nothing else can go wrong with it.
+func (c *calls) status(do func() error) error {
+	c.statusWrites++
+	if c.dead || c.refuses == "" {
+		return c.call(write, do)
+	}
+	return answered(c.refuses)
+}
 
 // effect is an effect that may reach outside the API. One that writes to the API is no call of its own.
 func (c *calls) effect(do func() error) error {
@@ -105,6 +117,8 @@ func answered(fault Fault) error {
 	switch fault {
 	case Conflict:
 		return apierrors.NewConflict(schema.GroupResource{Resource: "any"}, "any", errors.New("somebody was faster"))
+	case forbidden:
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "any"}, "any", errors.New("an admission webhook denied the request"))
 	case Invalid:
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "any"}, "any", nil)
 	case Throttled:

@@ -178,7 +178,7 @@ type statusFace struct {
 }
 
 func (f *statusFace) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
-	return f.face.calls.write(func() error {
+	return f.face.calls.status(func() error {
 		old, err := f.face.match(object, object.GetUID(), object.GetResourceVersion())
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func (w *worker[O, V, E]) overlap(out []step, s *state) []step {
 func (w *worker[O, V, E]) formerPass(s *state) step {
 	next := s.clone()
 	next.seen = s.former.seen
-	_, _ = w.reconcile(next, s.former.memory, s.term-1, calls{}) // when it would look again does not matter: it may at any time
+	_, _ = w.reconcile(next, s.former.memory, s.term-1, calls{refuses: s.refusal()}) // when it would look again does not matter: it may at any time
 	next.seen = s.seen
 	f := *s.former
 	f.passes--

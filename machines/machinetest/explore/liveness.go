@@ -13,7 +13,7 @@ import (
 // rests says whether nothing more is to come: every lifecycle is at rest or holds for a person, the generation was decided
 // upon, and nothing waits to be seen. A paused object rests as well.
 func (w *worker[O, V, E]) rests(s *state) bool {
-	if !s.current() || s.woken || s.former != nil || !s.timer.IsZero() && soon(s.timer.Sub(s.now)) == 0 {
+	if !s.current() || s.woken || s.flaps > 0 || s.former != nil || !s.timer.IsZero() && soon(s.timer.Sub(s.now)) == 0 {
 		return false // what is looked at again in a moment has not been decided
 	}
 	if s.world != nil {

@@ -89,7 +89,10 @@ func (w *worker[O, V, E]) operate(out []step, s *state) []step {
 		whole = string(Lags) // the pass comes before the cache has caught up
 	}
 	out = append(out, w.took(s, Fault(whole), "", 0, false))
-	made, asked := slices.Clone(w.calls.made), w.calls.liveReads > 0
+	made, asked, shows := slices.Clone(w.calls.made), w.calls.liveReads > 0, w.calls.statusWrites > 0
+	if shows && s.refused == 0 {
+		out = append(out, w.refuse(s))
+	}
 	if asked {
 		out = append(out, w.took(s, Unread, Unread, 0, false))
 	}
@@ -171,10 +174,16 @@ func (w *worker[O, V, E]) people(out []step, s *state) []step {
 		out = append(out, step{name: "a person wipes the status", fault: Wiped, after: next})
 	}
 	change("a person pauses the object, or resumes it", PausedBy, toggled)
+	if len(w.subject.Edits) > 1 && s.flaps == 0 {
+		next := s.clone()
+		next.flaps, next.woken = w.subject.Flapping, true
+		out = append(out, step{name: fmt.Sprintf("what is wanted changes before each of the next %d passes", next.flaps), fault: Flaps, after: next})
+	}
 	for _, r := range s.live {
 		if r != main && !slices.Contains(w.subject.Keep, r.kind.Kind) {
 			next := s.clone()
 			next.remove(r)
+			w.lose(next, r)
 			out = append(out, step{name: fmt.Sprintf("somebody removes %s %s", r.kind.Kind, r.key.Name), fault: ChildLost, after: next})
 		}
 	}

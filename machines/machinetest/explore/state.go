@@ -27,6 +27,11 @@ type state struct {
 	// timer is when the operator looks again by itself, zero for never; woken says that an event waits for it.
 	timer time.Time
 	woken bool
+	// refused is for how many passes more every status write is refused, flaps for how many the target changes before each.
+	refused, flaps int
+	// lost are children that must be made again; tallies count the transitions of each lifecycle.
+	lost    []loss
+	tallies []tally
 	// own is the revision of the last status that an operator wrote, and ownTerm whose term it was.
 	own     uint64
 	ownTerm uint32
@@ -108,6 +113,7 @@ func (w *worker[O, V, E]) hash(s *state) uint64 {
 	if !s.due() && !s.timer.IsZero() {
 		dst = append(dst, soon(s.timer.Sub(s.now)))
 	}
+	dst = s.appendTrials(dst)
 	if s.world != nil {
 		dst = s.world.AppendCanonical(dst, w.site.at(s))
 	}

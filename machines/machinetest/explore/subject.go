@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"time"
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -31,6 +32,16 @@ type Subject[O lifecycle.Object, V, E any] struct {
 	Settled func(object O, world World) string
 	// Keep are kinds of children that nobody but the operator and the world removes.
 	Keep []string
+	// Restored are kinds of children that Repair or Apply makes again: one that is lost must exist again within RestoredWithin passes
+	// in which the API took writes of children, whatever happens to the lifecycles. Default: none, and 8 passes,
+	// since the cache is given a second, or five passes, to show what was written last.
+	Restored       []string
+	RestoredWithin int
+	// Flapping is how many passes in a row find another target, if the fault Flaps happens. Default 12.
+	Flapping int
+	// Transitions that a lifecycle may take without progress before it must be slowed down to one per minute. Default 128, which is
+	// the runtime's own bound for machines that declare no more than 64 MaxEdges.
+	Transitions int
 	// Leaps are times that may pass at once while the operator has other things to do, so that whatever needs age comes of age.
 	Leaps []time.Duration
 	// Ages are the ages, ascending, at which the machines or the world see something else: of states they are in, of processes.
@@ -98,6 +109,10 @@ const (
 	Edited     Fault = "edited"
 	PausedBy   Fault = "paused"
 	ChildLost  Fault = "child lost"
+	// StatusRefused is an API server that refuses every status write with 403 or 422 for several passes, and takes all other writes.
+	StatusRefused Fault = "status refused"
+	// Flaps is a target that differs in each of several passes, so that a transition may be due in every pass. It needs two Edits.
+	Flaps Fault = "flaps"
 	// Overlaps is another operator that leads while the one before it still runs, with a cache and a memory of its own.
 	Overlaps Fault = "overlaps"
 	// Coalesces is a cache that shows what an object has become and never what it was in between. It is no fault: it may happen
@@ -115,7 +130,7 @@ const (
 func Faults() []Fault {
 	return []Fault{
 		DiesBefore, DiesAfter, ReplyLost, Conflict, Invalid, Throttled, Refused, TimedOut, Unread, Restarts, Overlaps, Lags, Coalesces,
-		Waits, Wiped, Edited, PausedBy, ChildLost,
+		Waits, Wiped, Edited, PausedBy, ChildLost, StatusRefused, Flaps,
 	}
 }
 
@@ -142,6 +157,10 @@ type Options struct {
 }
 
 func (s *Subject[O, V, E]) withDefaults() {
+	const restoredWithin, flapping, transitions = 8, 12, 128
+	s.RestoredWithin = cmp.Or(s.RestoredWithin, restoredWithin)
+	s.Flapping = cmp.Or(s.Flapping, flapping)
+	s.Transitions = cmp.Or(s.Transitions, transitions)
 	if s.Passes == 0 {
 		s.Passes = 100
 	}

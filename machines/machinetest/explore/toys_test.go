@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,11 +118,17 @@ func TestSeededToys(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string
 		of    func(seeded bool) toySubject
+		// strikes is a fault that must have happened.
+		strikes explore.Fault
 	}{
-		"unregister before pod gone": {"is unregistered although its pod runs", leaving},
-		"checkpoint before act":      {"shows as ready, and was never said", speaking},
-		"kept offsets overwritten":   {"the kept offsets are lost", moving},
-		"annotation removed blindly": {"was taken away and never answered", answering},
+		"unregister before pod gone":                             {found: "is unregistered although its pod runs", of: leaving},
+		"checkpoint before act":                                  {found: "shows as ready, and was never said", of: speaking},
+		"kept offsets overwritten":                               {found: "the kept offsets are lost", of: moving},
+		"annotation removed blindly":                             {found: "was taken away and never answered", of: answering},
+		"no repair before a transition, and a refused status":    {found: "is not made again within 8 passes", of: keepingWhileRefused, strikes: explore.StatusRefused},
+		"no repair before a transition, and a target that flaps": {found: "is not made again within 8 passes", of: keepingWhileFlapping, strikes: explore.Flaps},
+		"transitions without a bound":                            {found: "takes more than 128 transitions without progress", of: unbounded, strikes: explore.Flaps},
+		"a slow pace that no condition shows":                    {found: "the status does not show that it is stalled", of: silent, strikes: explore.Flaps},
 	} {
 		for _, seeded := range []bool{true, false} {
 			title := name
@@ -137,7 +144,9 @@ func TestSeededToys(t *testing.T) {
 					t.Fatal(err)
 				case !seeded && len(report.Violations) > 0:
 					t.Errorf("%s, %v", report, report.Violations)
-				case seeded && (len(report.Violations) == 0 || !strings.Contains(report.Violations[len(report.Violations)-1].What, c.found)):
+				case c.strikes != "" && report.Faults[c.strikes] == 0:
+					t.Errorf("%q never happened: %s", c.strikes, report)
+				case seeded && !slices.ContainsFunc(report.Violations, func(v explore.Violation) bool { return strings.Contains(v.What, c.found) }):
 					t.Errorf("nothing says %q: %s, %v", c.found, report, report.Violations)
 				case seeded:
 					t.Logf("found after %d states:\n%s", report.Expanded, report.Violations[len(report.Violations)-1])

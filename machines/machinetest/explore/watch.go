@@ -32,6 +32,7 @@ type watchedLook[E any] struct {
 func (l watchedLook[E]) Decide() machines.Decision {
 	d := l.Look.Decide()
 	if d.Move != nil {
+		l.passed.wanted = append(l.passed.wanted, l.name)
 		l.passed.rivals(l.name, d.Move, l.Open())
 	}
 	if d.Err != nil {

@@ -45,6 +45,8 @@ type passed struct {
 	// edges that were committed, and what is wrong.
 	edges      []edge
 	violations []string
+	// wanted are the lifecycles of which a transition was due.
+	wanted []string
 	// met are guards that said yes at once.
 	met []Rivals
 	// said is what happened, in words, if anybody wants to know.
@@ -173,7 +175,11 @@ func (w *worker[O, V, E]) spy() {
 func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) *state {
 	s := from.clone()
 	s.woken, s.timer = false, time.Time{}
-	result, err := w.reconcile(s, s.memory, s.term, calls{fault: fault, at: at, external: external})
+	w.flap(s)
+	shown := s.current()
+	result, err := w.reconcile(s, s.memory, s.term, calls{fault: fault, at: at, external: external, refuses: s.refusal()})
+	s.refused = max(0, s.refused-1)
+	w.judgePass(s, from.memory == nil, shown && fault == "")
 	switch {
 	case w.calls.dead:
 		s.memory, s.woken = nil, true
@@ -184,6 +190,7 @@ func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) 
 		s.timer = s.now.Add(result.RequeueAfter)
 	}
 	s.memory = w.reconciler.Remember()
+	s.woken = s.woken || s.flaps > 0
 	return s
 }
 

@@ -74,7 +74,7 @@ func (b *bug) search(t *testing.T, seeded bool) *explore.Report {
 	}
 	// What stands in the way of a story and is not part of it: without it the searches are short.
 	subject.Without = append(subject.Without, explore.PausedBy, explore.Waits, explore.Unread, explore.Conflict, explore.Invalid, explore.Throttled, explore.TimedOut,
-		explore.Overlaps, Crashes, PodLost, AnswerOff, AnswerNo, Silence, Fails)
+		explore.Overlaps, explore.StatusRefused, explore.Flaps, Crashes, PodLost, AnswerOff, AnswerNo, Silence, Fails)
 	report, err := explore.Explore(t.Context(), subject, explore.Options{States: cmp.Or(b.states, 2000), Time: 10 * time.Minute, Until: b.found, Straight: b.straight})
 	if err != nil {
 		t.Fatal(err)

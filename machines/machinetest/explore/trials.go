@@ -1,0 +1,180 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// refusedPasses is for how many passes status writes are refused: longer than a lost child may be missing.
+const refusedPasses = 12
+
+// forbidden is another answer to a status write that is refused.
+const forbidden Fault = "403"
+
+// refusal is the answer to status writes, 403 and 422 by turns; empty if they are taken.
+func (s *state) refusal() Fault {
+	switch {
+	case s.refused == 0:
+		return ""
+	case s.refused%2 == 0:
+		return forbidden
+	}
+	return Invalid
+}
+
+// loss is a child that was lost and must be made again.
+type loss struct {
+	kind schema.GroupVersionKind
+	key  types.NamespacedName
+	// passes that could have made it again and did not.
+	passes int
+}
+
+// tally counts the transitions of one lifecycle, as its bound does: one comes back per minute, and all with progress.
+type tally struct {
+	lifecycle   string
+	transitions float64
+	at          time.Time
+	done        int32
+	// held is how many passes since the last transition did not take one that was due.
+	held int
+}
+
+// appendTrials appends what is under way over several passes. Transitions are not compared: the first state of equal ones stands.
+func (s *state) appendTrials(dst []byte) []byte {
+	dst = append(dst, byte(s.refused), byte(s.flaps), byte(s.flaps>>8)) //nolint:gosec // a few hundred at most
+	for i := range s.lost {
+		dst = append(append(dst, s.lost[i].key.Name...), byte(s.lost[i].passes)) //nolint:gosec // a few
+	}
+	return dst
+}
+
+// refuse lets the operator take a pass that writes its status, which is refused from then on.
+func (w *worker[O, V, E]) refuse(s *state) step {
+	refusing := s.clone()
+	refusing.refused = refusedPasses
+	one := w.took(refusing, StatusRefused, "", 0, false)
+	one.name = fmt.Sprintf("every status write is refused from now on, for %d passes; %s", refusedPasses, one.name)
+	return one
+}
+
+// flapPause is how often the target changes.
+const flapPause = 200 * time.Millisecond
+
+// flap changes what is wanted before a pass that is to find another target. The cache shows it at once.
+func (w *worker[O, V, E]) flap(s *state) {
+	main := w.main(s.live)
+	if s.flaps == 0 || main == nil {
+		s.flaps = 0
+		return
+	}
+	s.flaps--
+	s.passes(s.now.Add(flapPause))
+	edit := w.subject.Edits[s.flaps%len(w.subject.Edits)]
+	next, ok := main.object.DeepCopyObject().(O)
+	if !ok {
+		return
+	}
+	edit.Make(next)
+	if string(textOf(next)) == string(textOf(main.object)) {
+		return
+	}
+	next.SetGeneration(next.GetGeneration() + 1)
+	s.put(main, next)
+	s.seen = s.seen.with(w.main(s.live))
+}
+
+// lose notes a child that must be made again.
+func (w *worker[O, V, E]) lose(s *state, r *record) {
+	if slices.Contains(w.subject.Restored, r.kind.Kind) {
+		s.lost = append(slices.Clip(s.lost), loss{kind: r.kind, key: r.key})
+	}
+}
+
+// judgePass asks what no single pass shows: whether what was lost comes back, and whether transitions are bounded and the bound is
+// visible. whole says that nothing went wrong in the pass but refused status writes, and that the cache showed everything; begun
+// that the process had just started.
+func (w *worker[O, V, E]) judgePass(s *state, begun, whole bool) {
+	main := w.main(s.live)
+	if main == nil {
+		s.lost, s.tallies = nil, nil
+		return
+	}
+	whole = whole && !w.calls.dead && !w.paused(s)
+	w.judgeLost(s, whole)
+	w.judgeTransitions(s, main, begun, whole)
+}
+
+func (w *worker[O, V, E]) judgeLost(s *state, whole bool) {
+	var lost []loss
+	for _, l := range s.lost {
+		if s.live.find(l.kind, l.key) != nil {
+			continue
+		}
+		l.passes++
+		if !whole {
+			l.passes = 0
+		}
+		if l.passes > w.subject.RestoredWithin {
+			w.passed.wrong("%s %s was lost and is not made again within %d passes although the API takes its writes", l.kind.Kind, l.key.Name, w.subject.RestoredWithin)
+			continue
+		}
+		lost = append(lost, l)
+	}
+	s.lost = lost
+}
+
+// mostHeld is how many passes may hold a transition back before the status has to show it, since one may be about something else.
+const mostHeld = 2
+
+func (w *worker[O, V, E]) judgeTransitions(s *state, main *record, begun, whole bool) {
+	tallies := make([]tally, len(w.lifecycles))
+	copy(tallies, s.tallies)
+	for i, lc := range w.lifecycles {
+		t, e := &tallies[i], entryOf(main.object, lc.Name())
+		if begun {
+			*t = tally{}
+		}
+		t.lifecycle = lc.Name()
+		t.transitions = max(0, t.transitions-s.now.Sub(t.at).Minutes())
+		t.at = s.now
+		taken := slices.ContainsFunc(w.passed.edges, func(e edge) bool { return e.lifecycle == t.lifecycle })
+		switch {
+		case taken:
+			t.transitions++
+			t.held = 0
+		case whole && s.refused == 0 && slices.Contains(w.passed.wanted, t.lifecycle):
+			t.held++
+		}
+		if e != nil && e.Progress != nil {
+			if e.Progress.Done > t.done {
+				t.transitions = 0
+			}
+			t.done = e.Progress.Done
+		}
+		w.judgeTally(t, main)
+	}
+	s.tallies = tallies
+}
+
+func (w *worker[O, V, E]) judgeTally(t *tally, main *record) {
+	most := float64(w.subject.Transitions)
+	if t.transitions > most+1 {
+		w.passed.wrong("lifecycle %s takes more than %d transitions without progress", t.lifecycle, w.subject.Transitions)
+		t.transitions = 0
+	}
+	from, ok := main.object.(lifecycled)
+	if !ok || t.held <= mostHeld || t.transitions < most/2 {
+		return
+	}
+	if !meta.IsStatusConditionTrue(from.LifecycleStatus().Conditions, lifecycle.Stalled) {
+		w.passed.wrong("a transition of lifecycle %s is held back, and the status does not show that it is stalled", t.lifecycle)
+	}
+}
