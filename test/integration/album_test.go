@@ -11,13 +11,14 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// album is every version of every object of a scene since it was begun, in order, by name.
+// album is every version of every object of a scene since it was started, in order, by
+// name.
 type album struct {
 	mu       sync.Mutex
 	versions map[string][]lifecycle.Object
 }
 
-// watched begins an album.
+// watched starts an album.
 func watched(sc *scene) *album {
 	GinkgoHelper()
 	watching, err := client.NewWithWatch(plane.AdminConfig(), client.Options{Scheme: bench.Scheme, Mapper: bench.Mapper})
@@ -38,7 +39,7 @@ func watched(sc *scene) *album {
 	return a
 }
 
-// until is every version of an object up to the given one, which is waited for.
+// until returns every version of an object up to the given one, and waits for that version.
 func (a *album) until(last lifecycle.Object) (out []lifecycle.Object) {
 	GinkgoHelper()
 	Eventually(func() int {

@@ -19,7 +19,8 @@ import (
 // atOnce is how many plans run at the same time.
 const atOnce = 6
 
-// faultsAt are the faults that strike at an effect: all of them if asked for; else the crashes and, by turns, one of the others.
+// faultsAt returns the faults to inject at an effect: all of them if requested, otherwise the crashes and one of the others in
+// turn.
 func faultsAt(at int) []lab.Fault {
 	crashes, troubles := append(lab.Crashes(), travelled), lab.Troubles()
 	if os.Getenv("DETENT_PROOF") != "" {
@@ -28,11 +29,11 @@ func faultsAt(at int) []lab.Fault {
 	return append(crashes, troubles[at%len(troubles)])
 }
 
-// travelled is a crash after an effect whose successor sees, for a while, the world as it was before anything of it began.
+// travelled is a crash after an effect whose successor starts with stale caches, of the time before the first effect.
 const travelled lab.Fault = "crash after, then a cache from before"
 
-// crashesEverywhere counts the effects of a run in which an object that rests gets another target in each of its lifecycles,
-// and then lets each fault strike at each of those effects.
+// crashesEverywhere counts the effects of a run in which an object at rest gets another target in each of its lifecycles, and
+// then injects each fault at each of those effects.
 func crashesEverywhere(ctx SpecContext, s Subject) {
 	GinkgoHelper()
 	world := s.World()
@@ -70,10 +71,10 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 	laws.note("%s: %d faults at %d effects, all with the same end: %s", s.Name(), len(plans)-int(missed.Load()), len(effects), strings.Join(effects, ", "))
 }
 
-// onlyVisit names the one object of a plan.
+// onlyVisit names the only object of a plan.
 var onlyVisit = Visit{Lifecycle: "only", State: "one"}
 
-// rested makes namespaces of one object each, all of which rest.
+// rested creates namespaces with one object each, all at rest.
 func rested(ctx context.Context, s Subject, world World, n int) []*scene {
 	GinkgoHelper()
 	stages := make([]*scene, n)
@@ -92,8 +93,7 @@ func rested(ctx context.Context, s Subject, world World, n int) []*scene {
 	return stages
 }
 
-// runPlan wants something else of every lifecycle, lets the plan strike on the way, and goes on with a new operator if the old
-// one died.
+// runPlan changes the target of every lifecycle while the plan injects its faults, and starts a new operator if the old one died.
 func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
 	GinkgoHelper()
 	sc.start(nil)
@@ -128,7 +128,8 @@ func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
 	return effects, sc.outcome(sc.key(onlyVisit))
 }
 
-// succeed starts another operator, whose caches begin at an earlier revision if it travels: until they move on it may do nothing.
+// succeed starts another operator. If it travels, its caches begin at an earlier revision, and until they have caught up it must
+// do nothing.
 func succeed(sc *scene, revision string, travels bool) {
 	GinkgoHelper()
 	if !travels {

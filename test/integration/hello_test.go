@@ -23,7 +23,7 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// hello is the example as a subject.
+// hello is the subject of the example.
 type hello struct{}
 
 func (hello) Name() string { return "hello" }
@@ -48,22 +48,22 @@ func (hello) List() client.ObjectList                     { return &api.Greeting
 func (hello) Children() []client.Object                   { return []client.Object{&corev1.ConfigMap{}} }
 func (hello) World() World                                { return &silence{mute: map[client.ObjectKey]bool{}} }
 
-// Reservations are laws that say nothing here.
+// Reservations are the laws that do not apply here.
 func (hello) Reservations() map[string]string {
 	return map[string]string{lawLoss: ownsNoPods, lawCrash: byCampaign}
 }
 
-// byCampaign is why faults strike elsewhere.
+// byCampaign is why faults are injected in another test.
 const byCampaign = "test/proof/campaign lets every fault strike"
 
-// ownsNoPods is why the loss of pods is not tried.
+// ownsNoPods is why the loss of pods does not apply.
 const ownsNoPods = "it owns no pods"
 
 func (hello) Visits() []Visit {
 	return []Visit{{Lifecycle: "hello", State: "Settled"}, {Lifecycle: "hello", State: "Speaking"}}
 }
 
-// silence is a world in which greetings may be mute.
+// silence is a world in which greetings can be mute.
 type silence struct {
 	mu   sync.Mutex
 	mute map[client.ObjectKey]bool

@@ -13,7 +13,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// operatorVersion of every operator of the suite.
+// operatorVersion is the version of every operator of the suite.
 const operatorVersion = "0.0.0-test"
 
 // Images of components: badComponent cannot be pulled.
@@ -22,7 +22,7 @@ const (
 	badComponent  = "example.com/component:bad"
 )
 
-// versionsShown are the two versions of the status, and whether the cluster is Ready.
+// versionsShown are the two versions in the status, and whether the cluster is Ready.
 type versionsShown struct {
 	Operator, Kafka string
 	Ready           bool
@@ -35,12 +35,12 @@ var _ = Describe("the reconciled versions in the status of a Kafka", func() {
 			return versionsShown{k.Status.OperatorLastSuccessfulVersion, k.Status.KafkaVersion, meta.IsStatusConditionTrue(k.Status.Conditions, lifecycle.Ready)}
 		}
 	}
-	// components are an exporter and an entity operator with images of the user's own.
+	// components are an exporter and an entity operator with user-defined images.
 	components := func(k *kafkav1beta2.Kafka, image string) {
 		k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{Image: image}
 		k.Spec.EntityOperator = &kafkav1beta2.EntityOperatorSpec{TopicOperator: &kafkav1beta2.EntityOperatorComponent{Image: image}}
 	}
-	// lastSuccess stores the versions that an earlier operator has written.
+	// lastSuccess stores the versions that an earlier operator would have written.
 	lastSuccess := func(sc *scene, key client.ObjectKey, operator, kafka string) {
 		GinkgoHelper()
 		sc.updateNamed(key.Name, func(o lifecycle.Object) {

@@ -31,7 +31,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// estate is the world of the Kafka clusters of a scene: the simulated one, and a person who hinders and helps.
+// estate is the world of the Kafka clusters of a scene: the simulated one, and a user who hinders and helps.
 type estate struct {
 	mu       sync.Mutex
 	sites    map[client.ObjectKey]*site
@@ -40,11 +40,11 @@ type estate struct {
 
 // site is one cluster. The zero value hinders nothing.
 type site struct {
-	// updates wait while this is open.
+	// updates block while this is open.
 	updates chan struct{}
-	// byApproval holds the raise of the metadata level back; patient waits for ever after a refusal.
+	// byApproval requires an approval to raise the metadata level; patient waits without limit after a refusal.
 	byApproval, patient bool
-	// blind says that the finalized levels cannot be read.
+	// blind makes the finalized levels unreadable.
 	blind bool
 	undo  []func()
 }
@@ -60,13 +60,13 @@ func (e *estate) at(key client.ObjectKey, do func(*site)) {
 	do(e.sites[key])
 }
 
-// Scale of declared times: each cluster is asked several times within an age, and there are many.
+// Scale of declared times: each cluster is read several times within an age, and there are many clusters.
 func (e *estate) Scale() float64 { return 0.15 }
 
-// Cache is what the manager's own cache holds.
+// Cache returns the options of the manager's own cache.
 func (e *estate) Cache() cache.Options { return operator.CacheOptions(nil, nil) }
 
-// Register wires what the manager wires.
+// Register registers the controllers that the manager registers.
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {
 	polled, err := operator.AddControllers(mgr, operator.Wiring{
 		Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: operatorVersion}, DeadlineScale: options.DeadlineScale, Workers: 8,
@@ -78,7 +78,7 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 	return mgr.Add(lab.Closing(polled.Close))
 }
 
-// steer gives each cluster the options that its visit needs.
+// steer gives each cluster the options that its visit requires.
 func (e *estate) steer(kind *kafkacontroller.Kind) {
 	look := kind.View
 	kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
@@ -109,7 +109,7 @@ func (e *estate) connect(around func(string, func() error) error) func(kafkacont
 	}
 }
 
-// steered is a connection whose writes can be held, counted and lost.
+// steered is a connection whose writes can be blocked, counted and lost.
 type steered struct {
 	kafkaclient.Client
 	estate *estate
@@ -130,7 +130,7 @@ func (c *steered) UpdateFeature(ctx context.Context, update kafkaclient.FeatureU
 	return c.around(fmt.Sprintf("update %s to %d", update.Name, update.Level), func() error { return c.Client.UpdateFeature(ctx, update) })
 }
 
-// Make is a cluster at rest: most on an older version, some with a metadata level that leaves the way down open.
+// Make returns a new cluster: most on an older version, some with a metadata level that permits a downgrade.
 func (e *estate) Make(namespace, name string) lifecycle.Object {
 	level := ""
 	switch _, state := visitNamed(name); state {
@@ -140,19 +140,19 @@ func (e *estate) Make(namespace, name string) lifecycle.Object {
 	return kafkaOf(namespace, name, old, level, nodesOf(name))
 }
 
-// poolName is short: pods are named after cluster and pool, and names of hosts are short.
+// poolName is short: pods are named after cluster and pool, and host names have a maximum length.
 func poolName(cluster string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(cluster)) // never fails
 	return fmt.Sprintf("p%08x", h.Sum32())
 }
 
-// podOf the first node of a cluster of a scene.
+// podOf is the first pod of a cluster of a scene.
 func podOf(cluster client.ObjectKey) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster.Namespace, Name: fmt.Sprintf("%s-%s-0", cluster.Name, poolName(cluster.Name))}
 }
 
-// Companions are made before the object itself.
+// Companions are created before the object itself.
 func (e *estate) Companions(namespace, name string) []client.Object {
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	return []client.Object{poolOf(key, poolName(name), nodesOf(name), controllerRole, brokerRole)}
@@ -164,7 +164,7 @@ func kafkaIn(object lifecycle.Object) *kafkav1beta2.Kafka {
 	return k
 }
 
-// Change of what is wanted, by which the object comes to the state of the visit.
+// Change changes the spec so that the object reaches the state of the visit.
 func (e *estate) Change(v Visit, object lifecycle.Object) {
 	k := kafkaIn(object)
 	if v.Lifecycle == kafkacontroller.LifecycleRoll {
@@ -189,7 +189,7 @@ func (e *estate) Change(v Visit, object lifecycle.Object) {
 	}
 }
 
-// Release ends what hinders, and takes back what can never be.
+// Release removes what hinders, and reverts a spec that can never be reached.
 func (e *estate) Release(object lifecycle.Object) {
 	k := kafkaIn(object)
 	if k.Spec.Kafka.Version == nowhere {
@@ -209,7 +209,7 @@ func (e *estate) Release(object lifecycle.Object) {
 	}
 }
 
-// Another version, or another setting. What a roll aims at is a digest that nobody can foretell.
+// Another requests another version, or another setting. The target of a roll is a digest, which cannot be predicted.
 func (e *estate) Another(name string, object lifecycle.Object) string {
 	k := kafkaIn(object)
 	if name == kafkacontroller.LifecycleRoll {
@@ -220,13 +220,13 @@ func (e *estate) Another(name string, object lifecycle.Object) string {
 	return newest
 }
 
-// Effects are how often each pod was made, and how often a level was moved.
+// Effects are how often each pod was created, and how often a level was changed.
 func (e *estate) Effects(key client.ObjectKey, _ []lab.Request) []string {
 	out := outside.born.of(key)
 	return append(out, fmt.Sprintf("levels at epoch %d", featureEpoch(key)))
 }
 
-// End is what runs and what the status says of it.
+// End is what is running and what the status says about it.
 func (e *estate) End(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error) {
 	k := &kafkav1beta2.Kafka{}
 	if err := reader.Get(ctx, key, k); err != nil {
@@ -239,7 +239,8 @@ func (e *estate) End(ctx context.Context, reader client.Reader, key client.Objec
 	return fmt.Sprintf("%s; status: version %s at %s, nodes %v", versionsOf(pods), k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, k.Status.NodeIDs), nil
 }
 
-// Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen.
+// Lingers reports what is still pending: the levels were not read from Kafka yet, or a node has a permission to format its
+// storage until it was seen.
 func (e *estate) Lingers(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error) {
 	k := &kafkav1beta2.Kafka{}
 	if err := reader.Get(ctx, key, k); err != nil {
@@ -258,7 +259,7 @@ func (e *estate) Lingers(ctx context.Context, reader client.Reader, key client.O
 	return "", err
 }
 
-// versionsOf pods, in words.
+// versionsOf formats the versions of pods.
 func versionsOf(pods []*corev1.Pod) string {
 	var out []string
 	for _, p := range pods {

@@ -28,7 +28,7 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// written reads a file of resources exactly as it was written.
+// written reads a file of resources unchanged.
 func written(path string) []*unstructured.Unstructured {
 	GinkgoHelper()
 	data, err := os.ReadFile(path)
@@ -48,7 +48,7 @@ func written(path string) []*unstructured.Unstructured {
 	}
 }
 
-// examples of Strimzi, of the releases whose files must apply as they are.
+// examples are the files of the Strimzi releases that must be accepted unchanged.
 func examples() []string {
 	files, err := filepath.Glob("../testdata/upstream/strimzi/*/*.yaml")
 	if err != nil || len(files) < 10 {
@@ -130,7 +130,7 @@ var _ = Describe("an example file of Strimzi", func() {
 				Expect(claim.OwnerReferences).To(BeEmpty(), claim.Name)
 			}
 
-			// The next look finds every node registered, and withdraws the permission to format what outlives a pod.
+			//   The next evaluation finds every node registered, and withdraws the permission to format volumes that outlive a pod.
 			sc.editNamed("my-cluster", func(o lifecycle.Object) { o.SetLabels(map[string]string{"looked-at": "once"}) })
 			format := record.FormatDone
 			if len(claims.Items) == 0 {
@@ -145,7 +145,7 @@ var _ = Describe("an example file of Strimzi", func() {
 			}
 			sc.settle()
 
-			// What an API server adds to objects is no difference: nothing is written at rest.
+			//   Defaults that an API server adds to objects are not a difference: nothing is written at rest.
 			before := len(bench.Traffic.Of(sc.namespace, lab.Request.Writes))
 			sc.editNamed("my-cluster", func(o lifecycle.Object) { o.SetLabels(map[string]string{"looked-at": "again"}) })
 			sc.settle()

@@ -16,10 +16,10 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// A finalizer by which somebody else holds a pod that is to go.
+// A finalizer of another component, which delays the removal of a deleted pod.
 const holdsPod = "example.org/holds"
 
-// Hinder the cluster so that it gets as far as the visit.
+// Hinder stops the progress of the cluster so that it stays in the state of the visit.
 func (e *estate) Hinder(v Visit, key client.ObjectKey) {
 	switch v.State {
 	case "Checking":
@@ -86,7 +86,7 @@ func (e *estate) Hinder(v Visit, key client.ObjectKey) {
 	}
 }
 
-// undo when the cluster is released.
+// undo runs do when the cluster is released.
 func (e *estate) undo(key client.ObjectKey, do func()) {
 	e.at(key, func(s *site) { s.undo = append(s.undo, do) })
 }
@@ -101,7 +101,7 @@ func (e *estate) lagging(key client.ObjectKey, set func(c *kafka.Cluster, laggin
 	e.undo(key, func() { outside.ask(key, func(c *kafka.Cluster) { set(c, false) }) })
 }
 
-// lowered makes the record of the only node say that a higher level was finalized a moment ago.
+// lowered makes the record of the only node say that a higher level was finalized recently.
 func (e *estate) lowered(key client.ObjectKey) {
 	name := record.Name(podOf(key).Name)
 	editRecord(client.ObjectKey{Namespace: key.Namespace, Name: name}, func(r *record.Record) {
@@ -132,7 +132,7 @@ func editRecord(key client.ObjectKey, change func(*record.Record)) {
 	})).To(Succeed())
 }
 
-// held puts somebody else's finalizer on every pod, so that one that is evicted stays on its way out.
+// held adds a foreign finalizer to every pod, so that an evicted pod stays terminating.
 func (e *estate) held(key client.ObjectKey) {
 	ctx := context.Background()
 	editPods(ctx, key, func(p *corev1.Pod) bool {
@@ -165,7 +165,7 @@ func editPods(ctx context.Context, key client.ObjectKey, change func(*corev1.Pod
 	})).To(Succeed())
 }
 
-// Forget the statuses of the cluster's pools and pod sets.
+// Forget empties the statuses of the cluster's pools and pod sets.
 func (e *estate) Forget(key client.ObjectKey) {
 	ctx := context.Background()
 	of := []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{"strimzi.io/cluster": key.Name}}

@@ -76,7 +76,7 @@ var _ = Describe("what people declare", func() {
 	})
 })
 
-// refusal is the reason and the message by which an object says that it is stuck.
+// refusal is the reason and the message of the object's condition that it is stuck.
 func refusal(sc *scene, name string) func() string {
 	return func() string {
 		o := sc.all()[name]

@@ -91,7 +91,7 @@ var _ = Describe("a change of mind", func() {
 	})
 })
 
-// restingCluster is a scene with one cluster of nodes of both roles on the old version, at rest.
+// restingCluster is a scene with one cluster of dual-role nodes on the old version, at rest.
 func restingCluster(ctx SpecContext, name string, nodes int) (*scene, client.ObjectKey) {
 	GinkgoHelper()
 	sc := newScene(ctx, clusters{}, nil)
@@ -105,7 +105,7 @@ func restingCluster(ctx SpecContext, name string, nodes int) (*scene, client.Obj
 	return sc, key
 }
 
-// losePods of a cluster, as a node that goes away takes them with it.
+// losePods deletes the pods of a cluster at once, as the loss of a node does.
 func losePods(ctx SpecContext, key client.ObjectKey) {
 	GinkgoHelper()
 	pods, err := podsOf(ctx, admin, key)
@@ -115,7 +115,7 @@ func losePods(ctx SpecContext, key client.ObjectKey) {
 	}
 }
 
-// running are the pods of a cluster with their versions.
+// running returns the pods of a cluster with their versions.
 func running(ctx SpecContext, key client.ObjectKey) string {
 	GinkgoHelper()
 	pods, err := podsOf(ctx, admin, key)
@@ -123,7 +123,8 @@ func running(ctx SpecContext, key client.ObjectKey) string {
 	return versionsOf(pods)
 }
 
-// madeOnceMore says which pods were made other than as often as those of an undisturbed cluster, or once more.
+// madeOnceMore returns the pods that were not created as often as those of an undisturbed cluster, or once
+// more.
 func madeOnceMore(undisturbed, disturbed client.ObjectKey) string {
 	want, got := outside.born.counts(undisturbed), outside.born.counts(disturbed)
 	var out []string

@@ -32,7 +32,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// rights that requests took, and those that were refused, as "verb group/resource".
+// rights are the permissions that requests used, and those that were refused, as "verb group/resource".
 type rights struct {
 	mu      sync.Mutex
 	used    map[string]bool
@@ -62,7 +62,8 @@ func (j *judged) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// rightOf a request, as the API server's authorizer sees it: https://kubernetes.io/docs/reference/access-authn-authz/authorization
+// rightOf returns the permission for a request, as the API server's authorizer evaluates it:
+// https://kubernetes.io/docs/reference/access-authn-authz/authorization
 func rightOf(request *http.Request) (string, bool) {
 	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
 	group := ""
@@ -94,7 +95,7 @@ func (r *rights) of() (used, refused []string) {
 	return sortedKeys(r.used), slices.Clone(r.refused)
 }
 
-// granted are the rights of rules, in the same words.
+// granted returns the permissions of rules, in the same format.
 func granted(rules []rbacv1.PolicyRule) []string {
 	var out []string
 	for _, rule := range rules {
@@ -107,7 +108,7 @@ func granted(rules []rbacv1.PolicyRule) []string {
 	return out
 }
 
-// rare are rights that a cluster in good health does not take, and what takes them.
+// rare are permissions that a healthy cluster does not use, and when they are used.
 var rare = map[string]string{
 	"get /services":                                    "a service of its name exists already",
 	"get /serviceaccounts":                             "a service account of its name exists already",
@@ -128,8 +129,8 @@ var rare = map[string]string{
 	"list coordination.k8s.io/leases":                  "asked once, before anything else",
 }
 
-// installed creates the manager's identity and rights in the namespace, exactly as they are installed in a cluster, and returns
-// its credentials.
+// installed creates the manager's service account and RBAC in the namespace, exactly as they are installed in a cluster, and
+// returns its credentials.
 func installed(ctx context.Context, namespace string, access []client.Object) *rest.Config {
 	GinkgoHelper()
 	for _, o := range access {
@@ -141,7 +142,7 @@ func installed(ctx context.Context, namespace string, access []client.Object) *r
 	return credentials
 }
 
-// freeAddress on loopback.
+// freeAddress is a free address on loopback.
 func freeAddress(ctx context.Context) string {
 	GinkgoHelper()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -302,7 +303,7 @@ var _ = Describe("the manager as it is installed", func() {
 	}, SpecTimeout(timeLimit))
 })
 
-// readiness is what a kubelet's probe is told.
+// readiness is the answer to a kubelet's probe.
 func readiness(ctx context.Context, address string) int {
 	GinkgoHelper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s/readyz?verbose", address), http.NoBody)

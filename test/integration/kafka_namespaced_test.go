@@ -24,10 +24,11 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// reach records where the requests of a manager go.
+// reach records the targets of a manager's requests.
 type reach struct {
 	mu sync.Mutex
-	// outside are the requests for resources of no namespace or of another than the manager's, as "verb group/resource".
+	// outside are the requests for cluster-scoped resources or for another namespace than the manager's, as "verb
+	// group/resource".
 	outside map[string]bool
 	// inside is the path of the manager's namespace.
 	inside string

@@ -23,7 +23,7 @@ import (
 	"github.com/detent-dev/detent/machines/roll"
 )
 
-// clusters are Kafka clusters as a subject.
+// clusters are the subject of Kafka clusters.
 type clusters struct{}
 
 func (clusters) Name() string { return "kafka" }
@@ -66,7 +66,7 @@ func (clusters) Children() []client.Object {
 	}
 }
 
-// Reservations are the laws that are not shown on whole clusters yet, each with the reason.
+// Reservations are the laws that are not tested on whole clusters yet, each with the reason.
 func (clusters) Reservations() map[string]string {
 	return map[string]string{
 		lawMany:  "what a whole version change writes is counted by specs of its own",
@@ -76,7 +76,8 @@ func (clusters) Reservations() map[string]string {
 
 func (clusters) World() World { return newEstate() }
 
-// Visits to every state of both machines. Locating is never entered: both can always locate themselves.
+// Visits are visits to every state of both machines. Locating is never entered, because the state of both can always be
+// inferred.
 func (clusters) Visits() []Visit {
 	var out []Visit
 	for _, state := range []string{
@@ -95,7 +96,7 @@ func (clusters) Visits() []Visit {
 	return out
 }
 
-// The versions between which clusters move in these tests.
+// The versions between which clusters change in these tests.
 const (
 	oldest     = "4.0.0"
 	old        = "4.1.1"
@@ -106,7 +107,7 @@ const (
 	newerLevel = "4.1-IV1"
 )
 
-// kafkaOf describes a cluster of a version; metadata may be empty.
+// kafkaOf returns a cluster of a version. metadata may be empty.
 func kafkaOf(namespace, name, version, metadata string, nodes int) *kafkav1beta2.Kafka {
 	minISR := max(1, nodes-1)
 	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -114,7 +115,7 @@ func kafkaOf(namespace, name, version, metadata string, nodes int) *kafkav1beta2
 		Version: version, MetadataVersion: metadata,
 		Listeners: []kafkav1beta2.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
 		Config: map[string]apiextensionsv1.JSON{
-			// A restarted broker counts only once the session of the process before has timed out: 0.45 s in this world.
+			//   A restarted broker counts only after the session of the previous process has timed out: 0.45 s in this world.
 			"broker.session.timeout.ms": value(1000), "default.replication.factor": value(nodes), "min.insync.replicas": value(minISR),
 			"offsets.topic.replication.factor": value(nodes), "transaction.state.log.replication.factor": value(nodes), "transaction.state.log.min.isr": value(minISR),
 		},
@@ -128,7 +129,7 @@ func value(v any) apiextensionsv1.JSON {
 	return apiextensionsv1.JSON{Raw: raw}
 }
 
-// poolOf the cluster; its pods are named after both.
+// poolOf returns a pool of the cluster. Its pods are named after both.
 func poolOf(cluster client.ObjectKey, name string, nodes int, roles ...kafkav1beta2.NodeRole) *kafkav1beta2.KafkaNodePool {
 	p := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{
 		Namespace: cluster.Namespace, Name: name, Labels: map[string]string{labels.Cluster: cluster.Name},
@@ -143,13 +144,13 @@ const (
 	brokerRole     = kafkav1beta2.RoleBroker
 )
 
-// scaled names the lifecycle and state that an object of a scene was named after.
+// visitNamed returns the lifecycle and state after which an object of a scene was named.
 func visitNamed(name string) (lifecycle, state string) {
 	lifecycle, state, _ = strings.Cut(name, "-")
 	return lifecycle, state
 }
 
-// nodesOf says how many nodes an object of a scene has: one, unless others must hold a restart back.
+// nodesOf is the number of nodes of an object of a scene: one, unless the test needs other nodes to prevent a restart.
 func nodesOf(name string) int {
 	switch _, state := visitNamed(name); state {
 	case "selectingnode", "awaitingquorum", "awaitingisr", "awaitinginsync":

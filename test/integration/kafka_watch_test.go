@@ -53,7 +53,7 @@ func filmed(ctx SpecContext, key client.ObjectKey) *film {
 	return f
 }
 
-// cut ends the film up to a version that is known to be in it.
+// cut returns the film up to a version that is in it.
 func (f *film) cut(last *kafkav1beta2.Kafka) []picture {
 	GinkgoHelper()
 	Eventually(func() bool {
@@ -79,7 +79,7 @@ func statesIn(pictures []picture, name string) []string {
 	return out
 }
 
-// lastEdge identifies the last transition of a lifecycle: the history as a whole is cut after a while.
+// lastEdge identifies the last transition of a lifecycle. The history as a whole is shortened after some time.
 func lastEdge(k *kafkav1beta2.Kafka, name string) string {
 	history := entryOf(k, name).History
 	if len(history) == 0 {
@@ -88,7 +88,7 @@ func lastEdge(k *kafkav1beta2.Kafka, name string) string {
 	return fmt.Sprintf("%+v", history)
 }
 
-// untruths are the moments at which a condition said what was not so.
+// untruths are the versions with a condition that was false.
 func untruths(pictures []picture) []string {
 	var out []string
 	for i, p := range pictures {
@@ -117,8 +117,8 @@ func untruths(pictures []picture) []string {
 	return out
 }
 
-// writesPerTransition checks that each version differs from the one before by one transition at most, and that versions without
-// any come seldom.
+// writesPerTransition checks that each version differs from the previous one by at most one transition, and that versions
+// without a transition are at least least apart.
 func writesPerTransition(pictures []picture, least time.Duration) []string {
 	var out []string
 	var lastShown time.Time
@@ -149,5 +149,5 @@ func writesPerTransition(pictures []picture, least time.Duration) []string {
 
 func sameAnnotations(a, b map[string]string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// projectionPause is the least time between two versions of a status that only show something, less what a watch may be late.
+// projectionPause is the minimum time between two versions of a status without a transition, minus the delay of a watch.
 const projectionPause = 9 * time.Second

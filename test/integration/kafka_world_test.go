@@ -28,7 +28,7 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// speed is how many simulated seconds pass in a second.
+// speed is the number of simulated seconds per second.
 const speed = 20
 
 // simulated is the world behind the control plane: kubelets, disks and Kafka clusters. It outlives every operator.
@@ -44,7 +44,7 @@ type simulated struct {
 // outside is the world of the Kafka specs, one for the suite.
 var outside *simulated
 
-// startWorld runs the simulated world beside the control plane until the suite ends.
+// startWorld runs the simulated world with the control plane until the suite ends.
 func startWorld(ctx context.Context, config *rest.Config, scheme *k8sruntime.Scheme) {
 	GinkgoHelper()
 	table, err := versions.Embedded()
@@ -82,16 +82,16 @@ func (w *simulated) stop() {
 	w.Close()
 }
 
-// script is what goes wrong with pods, entry by entry.
+// script is the failures of pods, entry by entry.
 type script struct {
 	mu    sync.Mutex
 	world *simulator.World
 	never map[types.NamespacedName]bool
-	// crashing are pods whose process dies as soon as it has started.
+	// crashing are pods whose process exits as soon as it has started.
 	crashing map[types.NamespacedName]bool
 }
 
-// neverReady keeps a pod from passing its probe, or lets it.
+// neverReady makes a pod fail its probe, or pass it again.
 func (s *script) neverReady(pod types.NamespacedName, never bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *script) neverReady(pod types.NamespacedName, never bool) {
 	s.set()
 }
 
-// crash the process of a pod again and again, or let it run.
+// crash makes the process of a pod crash repeatedly, or run again.
 func (s *script) crash(pod types.NamespacedName, yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *script) crash(pod types.NamespacedName, yes bool) {
 	s.set()
 }
 
-// set what goes wrong; s.mu is held.
+// set applies the script. The caller must hold s.mu.
 func (s *script) set() {
 	all := simulator.Script{FailingProbes: slices.Collect(maps.Keys(s.never)), BadImages: []string{badComponent}}
 	for pod := range s.crashing {
@@ -128,7 +128,7 @@ func (s *script) set() {
 type births struct {
 	mu   sync.Mutex
 	pods map[client.ObjectKey]map[types.UID]bool
-	// missing pods now, and the most there ever were, of clusters that are watched.
+	// missing are the pods missing now, and the most ever, of clusters that are watched.
 	missing map[client.ObjectKey]map[string]bool
 	most    map[client.ObjectKey]int
 	// stunted are clusters whose new pods never become ready.
@@ -171,7 +171,7 @@ func (b *births) OnDelete(object any) {
 	}
 }
 
-// watchAway begins to count how many nodes of the cluster are away at once. All serve now.
+// watchAway starts to count how many nodes of the cluster are away at once. All must be serving now.
 func (b *births) watchAway(cluster client.ObjectKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,14 +179,14 @@ func (b *births) watchAway(cluster client.ObjectKey) {
 	b.most[cluster] = 0
 }
 
-// away is the most nodes that were away at once since.
+// away is the maximum number of nodes that were away at once since then.
 func (b *births) away(cluster client.ObjectKey) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.most[cluster]
 }
 
-// serves notes whether a pod serves; b.mu is held.
+// serves records whether a pod is serving. The caller must hold b.mu.
 func (b *births) serves(pod *corev1.Pod, yes bool) {
 	cluster := client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[labels.Cluster]}
 	missing := b.missing[cluster]
@@ -223,7 +223,7 @@ func (b *births) see(object any) {
 	}
 }
 
-// counts how often each of the cluster's pods was made.
+// counts is how often each of the cluster's pods was created.
 func (b *births) counts(cluster client.ObjectKey) map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,7 +236,7 @@ func (b *births) counts(cluster client.ObjectKey) map[string]int {
 	return counts
 }
 
-// of the cluster's pods: how often each was made.
+// of formats how often each of the cluster's pods was created.
 func (b *births) of(cluster client.ObjectKey) []string {
 	counts := b.counts(cluster)
 	var out []string
@@ -246,14 +246,14 @@ func (b *births) of(cluster client.ObjectKey) []string {
 	return out
 }
 
-// stunt keeps pods of the cluster that are made from now on from ever becoming ready, or lets them.
+// stunt prevents pods of the cluster that are created from now on from becoming ready, or permits it again.
 func (b *births) stunt(cluster client.ObjectKey, yes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stunted[cluster] = yes
 }
 
-// sequence is the names of the cluster's pods in the order in which they were made, from the n-th on.
+// sequence is the names of the cluster's pods in the order in which they were created, starting at index from.
 func (b *births) sequence(cluster client.ObjectKey, from int) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

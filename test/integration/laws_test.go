@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// quietFor is how long nothing must be written before a scene counts as settled.
+	// quietFor is how long nothing must be written until a scene counts as settled.
 	quietFor = 300 * time.Millisecond
 	// silentFor is how long a law watches for a write: several polls.
 	silentFor = 1000 * time.Millisecond
-	// many objects must all come to rest.
+	// many is the number of objects that must all come to rest.
 	many = 50
 )
 
-// references are the runs in which nothing goes wrong, by subject: what every other run must end like.
+// references are the runs without a fault, by subject. Every other run must end in the same way.
 var references = map[string]map[Visit]outcome{}
 
 var _ = Describe("a machine", func() {
@@ -44,7 +44,7 @@ var _ = Describe("a machine", func() {
 	}
 })
 
-// reservation is why a law is not shown on a subject, if it is not.
+// reservation is why a law is not tested on a subject, "" if it is.
 func reservation(s Subject, law string) string {
 	if with, ok := s.(Reserved); ok {
 		return with.Reservations()[law]
@@ -138,7 +138,7 @@ func strangers(sc *scene, all []lab.Request) []string {
 	return out
 }
 
-// writesOf the object or of what is named after it.
+// writesOf returns the writes of the object and of objects named after it.
 func writesOf(all []lab.Request, name string) []string {
 	var out []string
 	for _, r := range all {
@@ -181,7 +181,7 @@ func manyComeToRest(ctx SpecContext, s Subject) {
 	laws.note("%s: %d objects came to rest; %d transitions in %d status writes", s.Name(), many, edges, writes)
 }
 
-// edgesOf counts the transitions in the histories, loops unfolded.
+// edgesOf counts the transitions in the histories, with loops expanded.
 func edgesOf(object lifecycle.Object) int {
 	n := 0
 	for _, l := range object.LifecycleStatus().Lifecycles {
@@ -192,7 +192,7 @@ func edgesOf(object lifecycle.Object) int {
 	return n
 }
 
-// actsUponAnotherTarget looks at the first status write after the spec changed: it must show that the change was acted upon.
+// actsUponAnotherTarget checks the first status write after the spec changed: it must show that the change was processed.
 func actsUponAnotherTarget(sc *scene) {
 	GinkgoHelper()
 	targets, before := map[Visit]string{}, sc.all()
@@ -232,7 +232,7 @@ func actsUponAnotherTarget(sc *scene) {
 	})
 }
 
-// aimOf an attempt, if there is one.
+// aimOf is the target of an attempt, "" if there is none.
 func aimOf(entry lifecyclev1.Lifecycle) string {
 	if entry.Attempt == nil {
 		return ""
@@ -279,7 +279,8 @@ func pausedIn(o lifecycle.Object) bool {
 	return conditionOf(o, lifecycle.Paused).Status == metav1.ConditionTrue
 }
 
-// onlyPaused says what else than one condition was written by a pause, of which the last version is in the middle.
+// onlyPaused returns what a pause changed in addition to one condition. The version in the middle is the last one of the
+// pause.
 func onlyPaused(versions []lifecycle.Object) string {
 	first := slices.IndexFunc(versions, pausedIn)
 	if first < 1 {

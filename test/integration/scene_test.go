@@ -24,10 +24,10 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// scale of all declared times: a poll of five seconds becomes a fifth of one.
+// scale of all declared times: a poll of five seconds becomes a poll of one fifth of that.
 const scale = 0.04
 
-// scene is a namespace in which an operator looks after one object per visit.
+// scene is a namespace in which an operator manages one object per visit.
 type scene struct {
 	context.Context //nolint:containedctx // it lives as long as its spec
 	subject         Subject
@@ -45,7 +45,7 @@ func newScene(ctx context.Context, s Subject, visits []Visit) *scene {
 	return sceneIn(ctx, s, s.World(), visits)
 }
 
-// sceneIn shares a world with other scenes.
+// sceneIn creates a scene that shares a world with other scenes.
 func sceneIn(ctx context.Context, s Subject, world World, visits []Visit) *scene {
 	GinkgoHelper()
 	sc := &scene{
@@ -56,13 +56,13 @@ func sceneIn(ctx context.Context, s Subject, world World, visits []Visit) *scene
 		if sc.operator != nil {
 			Expect(sc.operator.Kill()).To(Succeed())
 		}
-		// Nothing of a scene goes on running in the simulated world once it is over.
+		//  No object of a scene may keep running in the simulated world after the scene.
 		Expect(admin.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace(sc.namespace), client.GracePeriodSeconds(0))).To(Succeed())
 	})
 	return sc
 }
 
-// start an operator; the one before must be dead.
+// start starts an operator. The previous one must be dead.
 func (s *scene) start(gate *lab.Gate) {
 	GinkgoHelper()
 	s.operator = startIn(s, s.world, gate, s.namespace)
@@ -93,14 +93,14 @@ func (s *scene) key(v Visit) client.ObjectKey {
 	return client.ObjectKey{Namespace: s.namespace, Name: s.name(v)}
 }
 
-// all objects of the scene by name.
+// all returns the objects of the scene by name.
 func (s *scene) all() map[string]lifecycle.Object {
 	GinkgoHelper()
 	found, _ := s.list()
 	return found
 }
 
-// list also returns the revision at which this is true.
+// list also returns the resourceVersion of the list.
 func (s *scene) list() (found map[string]lifecycle.Object, revision string) {
 	GinkgoHelper()
 	list := s.subject.List()
@@ -117,19 +117,19 @@ func (s *scene) list() (found map[string]lifecycle.Object, revision string) {
 	return found, list.GetResourceVersion()
 }
 
-// edit the object as a person does, status aside.
+// edit changes the object as a user does, without the status.
 func (s *scene) edit(v Visit, change func(lifecycle.Object)) {
 	GinkgoHelper()
 	s.update(v, change, func(o lifecycle.Object) error { return admin.Update(s, o) })
 }
 
-// tamper with the stored status, as nobody should.
+// tamper changes the stored status, which only the operator may do.
 func (s *scene) tamper(v Visit, change func(*lifecyclev1.Status)) {
 	GinkgoHelper()
 	s.update(v, func(o lifecycle.Object) { change(o.LifecycleStatus()) }, func(o lifecycle.Object) error { return admin.Status().Update(s, o) })
 }
 
-// editNamed is edit of an object that belongs to no visit.
+// editNamed is edit for an object that belongs to no visit.
 func (s *scene) editNamed(name string, change func(lifecycle.Object)) {
 	GinkgoHelper()
 	s.updateNamed(name, change, func(o lifecycle.Object) error { return admin.Update(s, o) })
@@ -153,7 +153,7 @@ func (s *scene) updateNamed(name string, change func(lifecycle.Object), write fu
 	})).To(Succeed())
 }
 
-// entry of the visit's lifecycle, or an empty one.
+// entryOf is the status of a lifecycle, or an empty one.
 func entryOf(o lifecycle.Object, name string) lifecyclev1.Lifecycle {
 	for _, l := range o.LifecycleStatus().Lifecycles {
 		if l.Name == name {
@@ -163,7 +163,7 @@ func entryOf(o lifecycle.Object, name string) lifecyclev1.Lifecycle {
 	return lifecyclev1.Lifecycle{}
 }
 
-// make all objects and let them come to rest.
+// make creates all objects and waits until they are at rest.
 func (s *scene) make() {
 	GinkgoHelper()
 	s.create()
@@ -191,7 +191,7 @@ func (s *scene) create() {
 	}
 }
 
-// unrested says which objects have not come to rest, and where they stand.
+// unrested lists the objects that are not at rest, with their states.
 func (s *scene) unrested() []string {
 	GinkgoHelper()
 	var out []string
@@ -246,7 +246,7 @@ func (s *scene) visit() {
 	s.settle()
 }
 
-// strayed says which objects are not where their visit wants them.
+// strayed lists the objects that are not in the state of their visit.
 func (s *scene) strayed() []string {
 	GinkgoHelper()
 	var out []string
@@ -259,7 +259,7 @@ func (s *scene) strayed() []string {
 	return out
 }
 
-// expiring are the objects of which a deadline passes just now or soon, which is a change although nobody did anything.
+// expiring are the objects with a deadline that passes now or soon, which causes a write without a change from outside.
 func (s *scene) expiring() []string {
 	GinkgoHelper()
 	var out []string
@@ -278,7 +278,7 @@ func (s *scene) settle() {
 	settle(s.namespace)
 }
 
-// settle waits until no write was answered for a while.
+// settle waits until no write was answered for some time.
 func settle(namespaces ...string) {
 	GinkgoHelper()
 	last := -1
@@ -293,7 +293,7 @@ func settle(namespaces ...string) {
 	}).WithPolling(quietFor).Should(BeTrue())
 }
 
-// release all objects and let them come to rest.
+// release releases all objects and waits until they are at rest.
 func (s *scene) release() {
 	GinkgoHelper()
 	for _, v := range s.visits {
@@ -302,7 +302,7 @@ func (s *scene) release() {
 	s.rest()
 }
 
-// outcome is what became of an object: what happened just once, and what there is in the end.
+// outcome is the result of a run for an object: the effects that must happen once, and the final state.
 type outcome struct {
 	Effects []string
 	End     string
@@ -325,7 +325,7 @@ func (s *scene) outcome(key client.ObjectKey) outcome {
 	return outcome{Effects: s.world.Effects(key, done), End: end}
 }
 
-// each checks a law for every visit and writes its row; a check returns why the law is broken.
+// each checks a law for every visit and writes its row. check returns why the law is broken, "" if it holds.
 func (s *scene) each(law string, check func(Visit) string) {
 	GinkgoHelper()
 	var broken []string
@@ -341,7 +341,7 @@ func (s *scene) each(law string, check func(Visit) string) {
 	}
 }
 
-// same compares with the run in which nothing went wrong.
+// same compares with the run without a fault.
 func (s *scene) same(law string) {
 	GinkgoHelper()
 	want := references[s.subject.Name()]

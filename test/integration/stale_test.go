@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// lagFor is how long a cache stands still: longer than the second after which the server is asked.
+// lagFor is how long a cache is stale: longer than the second after which the server is read directly.
 const lagFor = 1600 * time.Millisecond
 
 func repeatsNothing(s Subject) {
@@ -47,7 +47,8 @@ func repeatsNothing(s Subject) {
 	}
 }
 
-// failsOver starts a successor whose caches begin where every object was in its state, although all have come to rest since.
+// failsOver starts a successor whose caches begin at the time when every object was in its state, although all are at rest
+// since.
 func failsOver(ctx SpecContext, s Subject) {
 	GinkgoHelper()
 	sc := newScene(ctx, s, s.Visits())
@@ -76,7 +77,7 @@ func failsOver(ctx SpecContext, s Subject) {
 	sc.same(lawFailOver)
 }
 
-// doneSince are the writes that were carried out since; events tell and change nothing.
+// doneSince are the writes that were executed since then, without events, which change nothing.
 func doneSince(sc *scene, since int) []string {
 	var out []string
 	for _, r := range bench.Traffic.Of(sc.namespace, lab.Request.Writes)[since:] {
@@ -87,7 +88,7 @@ func doneSince(sc *scene, since int) []string {
 	return out
 }
 
-// isLiveGet keeps reads of a single object that went past the cache.
+// isLiveGet selects reads of a single object that bypassed the cache.
 func isLiveGet(s Subject) func(lab.Request) bool {
 	return func(r lab.Request) bool {
 		return r.Method == http.MethodGet && r.Name != "" && strings.HasPrefix(r.Resource, strings.TrimSuffix(fmt.Sprintf("%ss", kindName(s)), "es"))

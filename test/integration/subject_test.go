@@ -20,68 +20,69 @@ type Subject interface {
 	Name() string
 	// Graphs of its machines by the names of their lifecycles.
 	Graphs() map[string]machines.Graph
-	// Definitions of the kind and of what it needs.
+	// Definitions of the kind and of the kinds that it needs.
 	Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error)
 	AddToScheme(*k8sruntime.Scheme) error
 	// List is an empty list of the kind, Children an empty object of every kind of child.
 	List() client.ObjectList
 	Children() []client.Object
 	Visits() []Visit
-	// World makes a new world in which everything works.
+	// World returns a new world without faults.
 	World() World
 }
 
 // Visit is a state in which an object can be kept.
 type Visit struct {
 	Lifecycle, State string
-	// Wiped says that the status must be emptied to get there.
+	// Wiped is true if the status must be emptied to reach the state.
 	Wiped bool
-	// HasMemo says that losing the memo there can be noticed.
+	// HasMemo is true if the loss of the data can be detected in the state.
 	HasMemo bool
-	// Blind says that what is wanted cannot be acted upon there, since too little is known.
+	// Blind is true if a change of the target cannot be processed in the state, because facts are unknown.
 	Blind bool
 }
 
-// Name is fit for an object.
+// String names the lifecycle and the state, for messages.
 func (v Visit) String() string { return v.Lifecycle + "/" + v.State }
 
-// Companioned is a World whose objects need others, which are made before them.
+// Companioned is a World whose objects need other objects, which are created before them.
 type Companioned interface {
 	Companions(namespace, name string) []client.Object
 }
 
-// Reserved is a Subject on which some laws are not shown here. It says of each why; the table says it too.
+// Reserved is a Subject on which some laws are not tested. It returns the reason of each, which the table shows.
 type Reserved interface{ Reservations() map[string]string }
 
-// Forgetful is a World that can lose the statuses of everything that belongs to an object.
+// Forgetful is a World that can lose the statuses of all objects that belong to an object.
 type Forgetful interface{ Forget(key client.ObjectKey) }
 
-// Lingering is a World in which something is still to be learned of an object that rests already. It says what, or nothing.
+// Lingering is a World in which a fact about an object at rest may still be pending. It returns which one, "" if none.
 type Lingering interface {
 	Lingers(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error)
 }
 
-// Scaled is a World that takes another time than scale says.
+// Scaled is a World with another time scale than the constant scale.
 type Scaled interface{ Scale() float64 }
 
-// Cached is a World whose operators have caches of their own kind.
+// Cached is a World whose operators need their own cache options.
 type Cached interface{ Cache() cache.Options }
 
-// World is what lies outside Kubernetes, and what a person does. An object is known by its namespace and name.
+// World is the environment outside Kubernetes, and the actions of a user. An object is identified by its namespace and
+// name.
 type World interface {
-	// Register wires the kind's controller.
+	// Register registers the kind's controller.
 	Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error
-	// Make is a new object that wants something for the first time.
+	// Make returns a new object with a first target.
 	Make(namespace, name string) lifecycle.Object
-	// Hinder keeps an object that rests from getting further than the visit; Change then wants something else.
+	// Hinder keeps an object at rest from progressing beyond the visit; Change then changes its target.
 	Hinder(v Visit, key client.ObjectKey)
 	Change(v Visit, object lifecycle.Object)
-	// Release lets the object get on, and gives what a person has to give.
+	// Release removes the hindrance, and gives what a user has to give.
 	Release(object lifecycle.Object)
-	// Another wants something of the lifecycle that was never wanted before, and says what its target is called, if it can.
+	// Another changes the lifecycle to a target that it never had, and returns the name of the target, "" if it is unknown.
 	Another(lifecycle string, object lifecycle.Object) (target string)
-	// Effects of the object so far, given the writes that were carried out: everything that should happen just once.
+	// Effects of the object so far, given the executed writes: everything that must happen only once.
 	Effects(key client.ObjectKey, writes []lab.Request) []string
-	// End describes what there is in the end, without names that differ from run to run.
+	// End describes the final state, without names that differ from run to run.
 	End(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error)
 }

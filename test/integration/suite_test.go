@@ -1,5 +1,5 @@
-// Package integration holds the law tests: each law of a machine, on each machine, in each of its states, against a real
-// API server.
+// Package integration contains the law tests: each law of a machine, on each machine, in each of its states, against a
+// real API server.
 package integration
 
 import (
@@ -37,7 +37,8 @@ var (
 // timeLimit of a spec.
 const timeLimit = 5 * time.Minute
 
-// subjects whose machines are tested. Add a kind here and write its Subject; every law then applies to it.
+// subjects are the kinds whose machines are tested. To add a kind, write its Subject and add it here; every law then
+// applies to it.
 func subjects() []Subject { return []Subject{hello{}, gates{}, clusters{}} }
 
 func TestLaws(t *testing.T) {

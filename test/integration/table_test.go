@@ -24,7 +24,7 @@ const (
 	lawChildren = "children" // nor does one behind our writes to children
 	lawFailOver = "failover" // nor does a successor whose cache is from before
 
-	// Laws without a column: they are of no single state.
+	// Laws without a column: they do not belong to a single state.
 	lawMany  = "many"  // many objects come to rest, with one write per transition
 	lawCrash = "crash" // a fault at any effect leads to the same end
 )
@@ -33,7 +33,7 @@ func columns() []string {
 	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawLoss, lawUnknown, lawMemo, lawStale, lawChildren, lawFailOver}
 }
 
-// table of what was shown: machine by state by law.
+// table is the results: machine by state by law.
 type table struct {
 	mu    sync.Mutex
 	cells map[string]string
@@ -44,21 +44,22 @@ func newTable() *table { return &table{cells: map[string]string{}} }
 
 func cell(machine, state, law string) string { return machine + " " + state + " " + law }
 
-// show that a machine keeps a law in a state; mark is yes, or why the law says nothing there.
+// show records that a machine keeps a law in a state. mark is yes, or why the law does not
+// apply there.
 func (t *table) show(machine, state, law, mark string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.cells[cell(machine, state, law)] = mark
 }
 
-// note a result that is of no single state.
+// note records a result that does not belong to a single state.
 func (t *table) note(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// text of the table, and the cells of declared states that are missing from it.
+// text returns the table, and the cells of declared states that are missing from it.
 func (t *table) text(all []Subject) (text string, missing []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +92,7 @@ func (t *table) text(all []Subject) (text string, missing []string) {
 	return marked(b.String()), missing
 }
 
-// marked begins each line so that it is found among everything else that a run prints.
+// marked prefixes each line so that it can be found in the output of a run.
 func marked(text string) string {
 	return "laws: " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\nlaws: ")
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/crd"
 )
 
-// gates are turnstiles as a subject.
+// gates are the subject of turnstiles.
 type gates struct{}
 
 func (gates) Name() string { return "turnstile" }
@@ -51,7 +51,7 @@ func (gates) List() client.ObjectList                     { return &api.Turnstil
 func (gates) Children() []client.Object                   { return []client.Object{&corev1.ConfigMap{}} }
 func (gates) World() World                                { return &gatehouse{turnstile.NewWorld()} }
 
-// Reservations are laws that say nothing here.
+// Reservations are the laws that do not apply here.
 func (gates) Reservations() map[string]string { return map[string]string{lawLoss: ownsNoPods} }
 
 func (gates) Visits() []Visit {

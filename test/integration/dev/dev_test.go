@@ -16,7 +16,7 @@ import (
 
 const settled = "kubectl wait kafka --all --for=condition=VersionSettled --timeout=2m"
 
-// pods of the example clusters, and how many there were of each.
+// pods is how many pods of each name the example clusters have had.
 func pods(orders, tiny int) map[string]int {
 	return map[string]int{
 		"orders-brokers-0": orders, "orders-brokers-1": orders, "orders-brokers-2": orders,

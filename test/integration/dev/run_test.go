@@ -32,7 +32,7 @@ type local struct {
 	result error
 }
 
-// start runs detent dev with everything it writes below a directory of its own.
+// start runs detent dev with all its files in a separate directory.
 func start(args ...string) *local {
 	GinkgoHelper()
 	return startWith(nil, args...)
@@ -45,7 +45,7 @@ func startWith(env []string, args ...string) *local {
 	return startInto(out, out, env, args...)
 }
 
-// startInto is startWith with what it says in a writer, which ends up in out.
+// startInto is startWith with its output going to a writer, which ends in out.
 func startInto(out *gbytes.Buffer, into io.Writer, env []string, args ...string) *local {
 	GinkgoHelper()
 	l := &local{out: out, dir: GinkgoT().TempDir(), ended: make(chan struct{})}
@@ -70,7 +70,7 @@ func startInto(out *gbytes.Buffer, into io.Writer, env []string, args ...string)
 
 func (l *local) text() string { return string(l.out.Contents()) }
 
-// line is the indented line of the greeting that holds the words, as one types it.
+// line is the indented line of the greeting that contains the words, as a user types it.
 func (l *local) line(words string) string {
 	GinkgoHelper()
 	for line := range strings.Lines(l.text()) {
@@ -82,7 +82,7 @@ func (l *local) line(words string) string {
 	return ""
 }
 
-// shell types a line into a shell that was set up as the greeting says.
+// shell runs a line in a shell that was set up as the greeting says.
 func (l *local) shell(ctx context.Context, line string) (string, error) {
 	GinkgoHelper()
 	script := strings.Join([]string{l.line("export PATH="), l.line("export KUBECONFIG="), line}, "\n")
@@ -101,7 +101,7 @@ func (l *local) run(ctx context.Context, line string) string {
 
 var pidPattern = regexp.MustCompile(`kill -9 (\d+)|started again, pid (\d+)`)
 
-// manager is the process id that was told last.
+// manager is the process id of the manager that was printed last.
 func (l *local) manager() int {
 	GinkgoHelper()
 	all := pidPattern.FindAllStringSubmatch(l.text(), -1)
@@ -112,7 +112,7 @@ func (l *local) manager() int {
 	return pid
 }
 
-// family is the process and all that it has started.
+// family is the process and all its descendants.
 func (l *local) family() []int {
 	GinkgoHelper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -154,13 +154,13 @@ func alive(pids []int) []int {
 	return out
 }
 
-// incarnations are the pods that existed under each name, one UID for each.
+// incarnations are the pods that existed under each name, by UID.
 type incarnations struct {
 	mu   sync.Mutex
 	uids map[string]map[types.UID]bool
 }
 
-// watchPods follows the pods of namespace default from now on, as an administrator.
+// watchPods watches the pods of namespace default as admin, from now on.
 func (l *local) watchPods(ctx context.Context) *incarnations {
 	GinkgoHelper()
 	admin := ""
@@ -196,7 +196,7 @@ func (i *incarnations) add(pod *corev1.Pod) {
 	i.uids[pod.Name][pod.UID] = true
 }
 
-// count of the pods that existed under each name.
+// count is the number of pods that existed under each name.
 func (i *incarnations) count() map[string]int {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package dev tests detent dev as a person uses it: the built binary, the lines it prints typed into a shell, kill -9 and Ctrl-C.
+// Package dev tests detent dev as a user runs it: the built binary, the lines it prints run in a shell, kill -9 and Ctrl-C.
 package dev
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	// binary is the detent that is tested.
+	// binary is the detent under test.
 	binary string
 	// programs of the control plane.
 	programs controlplane.Paths
