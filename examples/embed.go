@@ -1,4 +1,4 @@
-// Package examples holds resources that a person can apply; detent dev applies those of Kafka.
+// Package examples contains resources to apply. detent dev applies those of Kafka.
 package examples
 
 import (
@@ -12,7 +12,7 @@ import (
 //go:embed kafka/*.yaml
 var kafka embed.FS
 
-// Kafka returns the example clusters, each file as YAML documents, by name.
+// Kafka returns the example clusters sorted by file name, each file as YAML documents.
 func Kafka() ([][]byte, error) {
 	names, err := fs.Glob(kafka, path.Join("kafka", "*.yaml"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package hello is a machine of one's own on a resource of one's own: it speaks a text into a ConfigMap. Cmd runs it.
+// Package hello is the smallest machine on a custom resource: it writes a text into a ConfigMap. Cmd runs it.
 package hello
 
 import (
@@ -21,7 +21,7 @@ type (
 	memo  = struct{}
 	// Speak is the only effect.
 	Speak struct{ Text string }
-	// Greeter sees one ConfigMap per greeting.
+	// Greeter observes one ConfigMap per greeting.
 	Greeter = lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, Speak]
 	binding = machines.Binding[*api.Greeting, *corev1.ConfigMap, facts, Speak, Speak]
 )
@@ -50,7 +50,7 @@ var Definition = machines.Definition[facts, memo, Speak]{
 	}},
 }
 
-// Kind runs the machine on Greetings. Its view of the world is the ConfigMap of the greeting's name.
+// Kind runs the machine on Greetings. Its snapshot is the ConfigMap with the name of the greeting.
 func Kind() (Greeter, error) {
 	machine, err := machines.Compile(Definition)
 	return Greeter{

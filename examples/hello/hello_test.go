@@ -19,7 +19,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// stage is a cluster in memory with one greeting, read from the example's own file.
+// stage is an in-memory API server with one greeting from the example's manifest.
 type stage struct {
 	*testing.T
 	client.Client
@@ -58,7 +58,7 @@ func readGreeting(t *testing.T) *api.Greeting {
 	return greeting
 }
 
-// run passes until the greeting rests, and returns the states on the way.
+// run reconciles until the greeting rests, and returns the states on the way.
 func (s *stage) run() (path []string) {
 	s.Helper()
 	for range 10 {
@@ -96,7 +96,7 @@ func (s *stage) said() *corev1.ConfigMap {
 	return said
 }
 
-func TestWhatIsWantedIsSpoken(t *testing.T) {
+func TestGreeterSpeaksTheText(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*stage)
 		want   []string
@@ -108,9 +108,9 @@ func TestWhatIsWantedIsSpoken(t *testing.T) {
 			g.Spec.Text, g.Generation = "good day", 2
 			must(s, s.Update(context.Background(), g))
 		}, []string{"Speaking", "Settled"}, "good day"},
-		"somebody takes the ConfigMap away": {func(s *stage) { must(s, s.Delete(context.Background(), s.said())) },
+		"the ConfigMap is deleted": {func(s *stage) { must(s, s.Delete(context.Background(), s.said())) },
 			[]string{"Speaking", "Settled"}, "hello, world"},
-		"somebody speaks over it": {func(s *stage) {
+		"another writer changes the text": {func(s *stage) {
 			said := s.said()
 			said.Data["text"] = "boo"
 			must(s, s.Update(context.Background(), said))
@@ -132,7 +132,7 @@ func TestWhatIsWantedIsSpoken(t *testing.T) {
 	}
 }
 
-// runOn takes at least one pass more, so that a change is seen.
+// runOn reconciles at least once before it checks whether the greeting rests, so that a change is observed.
 func (s *stage) runOn() []string {
 	s.Helper()
 	if _, err := s.greeter.Reconcile(context.Background(), reconcile.Request{NamespacedName: s.key}); err != nil {
@@ -151,7 +151,7 @@ func must(s *stage, err error) {
 	}
 }
 
-func TestTheDefinitionIsShort(t *testing.T) {
+func TestDefinitionIsShort(t *testing.T) {
 	const most = 80
 	text, err := os.ReadFile("hello.go")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/detent-dev/detent/machines/verification"
 )
 
-// TestTransitions is the whole specification of the machine, on a screen: what is stored, what is seen, what follows.
-func TestTransitions(t *testing.T) {
+// TestDefinitionTransitions is the complete specification of the machine: persisted state and facts in, transition out.
+func TestDefinitionTransitions(t *testing.T) {
 	type (
 		row  = machinetest.Row[facts, memo, Speak]
 		want = machinetest.Want[memo, Speak]
@@ -38,8 +38,8 @@ func TestTransitions(t *testing.T) {
 	})
 }
 
-// TestMachine judges the machine as a whole, over every facts that matters to it.
-func TestMachine(t *testing.T) {
+// TestDefinition verifies the machine as a whole, over all relevant facts.
+func TestDefinition(t *testing.T) {
 	machine, err := machines.Compile(Definition)
 	if err != nil {
 		t.Fatal(err)

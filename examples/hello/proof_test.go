@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/test/proof"
 )
 
-// greetings is all that has to be said of a kind to prove it.
+// greetings is the complete input for the exploration and the fault campaign of a kind.
 func greetings(t *testing.T) proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak] {
 	return proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak]{
 		Name: "hello", Make: hello.Kind, Definitions: "crd", AddToScheme: api.AddToScheme, Owns: []client.Object{&corev1.ConfigMap{}},
@@ -25,8 +25,8 @@ func greetings(t *testing.T) proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.
 	}
 }
 
-// TestWhateverHappens lets everything go wrong that can, in memory.
+// TestWhateverHappens explores every order of events and failures, in memory.
 func TestWhateverHappens(t *testing.T) { greetings(t).Explore(t) }
 
-// TestEveryFault lets every fault strike at every write and event, on a real API server.
+// TestEveryFault injects every fault at every write and event, on a real API server.
 func TestEveryFault(t *testing.T) { greetings(t).Strike(t) }

@@ -342,7 +342,7 @@ var rowHoles = map[string]hole{
 		rows: also("the first free pump is taken", func(r *row) { r.Want.WaitingFor = []string{"sealed"} }), failures: map[string]string{"the first free pump is taken": `"sealed"`},
 	},
 	"another effect":                   {rows: also("the pump runs", func(r *row) { r.Want.Effects[0].pump = "west" }), failures: map[string]string{"the pump runs": `"west"`}},
-	"an effect that is not expected":     {rows: also("the pump runs", func(r *row) { r.Want.Effects = nil }), failures: map[string]string{"the pump runs": `"east"`}},
+	"an effect that is not expected":   {rows: also("the pump runs", func(r *row) { r.Want.Effects = nil }), failures: map[string]string{"the pump runs": `"east"`}},
 	"blocked by another guard":         {rows: also("a meter that cannot be read blocks", func(r *row) { r.Want.Blocked = []string{"allowed"} }), failures: map[string]string{"a meter that cannot be read blocks": `"powered"`}},
 	"a fact that was left out":         {rows: also("no pump is free", func(r *row) { r.Facts.grid.Stable = transitions.Fact[bool]{} }), failures: map[string]string{"no pump is free": "guard of chosen from Waiting: a fact of type bool was read"}},
 	"the wrong reason to stay, silent": {rows: plus(row{Name: "first answers", Facts: sound(func(f *facts) { f.Power = transitions.Pending[bool]() }), Want: want{Event: "located", To: "Off"}}), failures: map[string]string{"first answers": `"located"`}},

@@ -1,4 +1,4 @@
-// Package api holds the resource of the hello example.
+// Package api contains the custom resource of the hello example.
 //
 // +kubebuilder:object:generate=true
 // +groupName=hello.example.org
@@ -23,7 +23,7 @@ func AddToScheme(scheme *k8sruntime.Scheme) error {
 	return nil
 }
 
-// Greeting wants a text to be spoken.
+// Greeting requests a text to be spoken.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -34,17 +34,17 @@ type Greeting struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +optional
 	Spec GreetingSpec `json:"spec,omitempty"`
-	// Status is what is.
+	// Status is the observed state.
 	// +optional
 	Status lifecyclev1.Status `json:"status,omitempty"`
 }
 
-// GreetingSpec says what to speak.
+// GreetingSpec is the desired state of a Greeting.
 type GreetingSpec struct {
-	// Text to speak, into the ConfigMap of the greeting's name.
+	// Text to write into the ConfigMap of the greeting's name.
 	// +kubebuilder:validation:MaxLength=256
 	Text string `json:"text"`
 }
@@ -58,5 +58,5 @@ type GreetingList struct {
 	Items           []Greeting `json:"items"`
 }
 
-// LifecycleStatus is all that Detent asks of a resource.
+// LifecycleStatus implements the runtime's Object. It is the only method that a resource needs.
 func (g *Greeting) LifecycleStatus() *lifecyclev1.Status { return &g.Status }

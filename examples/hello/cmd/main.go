@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run greets until ctx ends.
+// run reconciles greetings until ctx is done.
 func run(ctx context.Context, config *rest.Config) error {
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
@@ -60,7 +60,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	greeter := lifecycle.New(kind, lifecycle.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: counted,
 	})
-	// A ConfigMap that somebody changes or removes wakes its greeting.
+	// A change or deletion of the ConfigMap enqueues its greeting.
 	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) }}); err != nil {
 		return err
 	}
