@@ -1,5 +1,5 @@
-# Stands in for the module of this name, which Python 3.13 does not load into the interpreters that ceph-mgr makes for its
-# modules. They import it and, without a dashboard, do not call it; who does is told.
+# Replaces the module of this name, which Python 3.13 cannot load into the subinterpreters that ceph-mgr creates for its
+# modules. They import it and, without a dashboard, do not call it. A call raises an error.
 
 
 def _missing(*_args, **_kwargs):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a class of Kafka with the environment variables that the scripts of its distribution read.
+# Runs a class of Kafka with the environment variables that the scripts of the distribution read.
 set -eu
 base=$(cd "$(dirname "$0")/.." && pwd)
 while [ $# -gt 0 ]; do
