@@ -15,6 +15,8 @@ import (
 
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -99,7 +101,7 @@ func untruths(pictures []picture) []string {
 		ready, settled := conditionOf(p.Kafka, lifecycle.Ready), conditionOf(p.Kafka, kafkacontroller.VersionSettled)
 		var away []string
 		for _, l := range p.Status.Lifecycles {
-			if l.State != "Settled" {
+			if l.State != kafkaversion.Settled && l.State != nodestorage.Intact {
 				away = append(away, l.Name+" in "+l.State)
 			}
 		}
@@ -107,7 +109,7 @@ func untruths(pictures []picture) []string {
 		if current && midway != "" && ready.Status == metav1.ConditionTrue {
 			say("Ready with %s", midway)
 		}
-		if current && entryOf(p.Kafka, kafkacontroller.LifecycleVersion).State != "Settled" && settled.Status == metav1.ConditionTrue {
+		if current && entryOf(p.Kafka, kafkacontroller.LifecycleVersion).State != kafkaversion.Settled && settled.Status == metav1.ConditionTrue {
 			say("VersionSettled with %s", midway)
 		}
 		if current && settled.Status == metav1.ConditionTrue && p.Spec.Kafka.Version != "" && p.Status.KafkaVersion != p.Spec.Kafka.Version {
