@@ -69,7 +69,7 @@ func TestArrangeLanes(t *testing.T) {
 			reason: "a wrong name must not hide the picture",
 			graph:  Graph{Initial: "Z", States: states("A", "B"), Edges: edges("A", "B")}, wantSpine: []string{"A", "B"},
 		},
-		"holds stand beside the state that leads to them": {
+		"holds are next to the state that leads to them": {
 			reason: "a refusal is read next to what refused",
 			graph:  Graph{Initial: "A", States: states("A", "B", "C", "H1"), Edges: edges("A", "B", "B", "C", "C", "H1")}, wantSpine: []string{"A", "B", "C"}, wantSide: map[string]int{"H1": 2},
 		},
@@ -85,7 +85,7 @@ func TestArrangeLanes(t *testing.T) {
 			reason: "row 0 stays free for the way back",
 			graph:  Graph{Initial: "A", States: states("A", "H1", "H2"), Edges: edges("A", "H1", "A", "H2")}, wantSpine: []string{"A"}, wantSide: map[string]int{"H1": 1, "H2": 2},
 		},
-		"what only a refusal leads to stands beside the path": {
+		"what only a refusal leads to is in the side lane": {
 			reason: "it is not on the way of anything that goes well",
 			graph:  Graph{Initial: "A", States: states("A", "B", "H1", "C"), Edges: edges("A", "B", "B", "H1", "H1", "C")}, wantSpine: []string{"A", "B"}, wantSide: map[string]int{"H1": 1, "C": 2},
 		},
@@ -93,7 +93,7 @@ func TestArrangeLanes(t *testing.T) {
 			reason: "an approval is part of the plan",
 			graph:  Graph{Initial: "A", States: planned, Edges: edges("A", "H1", "H1", "B")}, wantSpine: []string{"A", "B"}, wantSide: map[string]int{"H1": 1},
 		},
-		"what nothing declared leads to stands beside the path": {
+		"what nothing declared leads to is in the side lane": {
 			reason: "it is reached by locating alone",
 			graph:  Graph{Initial: "A", States: states("A", "B", "Locating"), Edges: edges("A", "B")}, wantSpine: []string{"A", "B"}, wantSide: map[string]int{"Locating": 1},
 		},

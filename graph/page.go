@@ -66,7 +66,7 @@ func (p *page) picture(g Graph, o PageOptions) {
 func (p *page) states(g Graph) {
 	t := table{head: []string{"State", "Kind", "Meaning", "True while", "Action", "Deadline", "Poll", "When the target changes"}}
 	for _, s := range g.States {
-		target := "carries on"
+		target := "keeps the attempt"
 		if s.OnTarget != "" {
 			target = "→ " + code(s.OnTarget)
 		}
@@ -97,7 +97,7 @@ func (p *page) transitions(g Graph) {
 	}
 	p.section("Transitions", t)
 	if lines := Summary(g); len(lines) > 0 {
-		p.put("Beside these:\n")
+		p.put("Edges that are not drawn:\n")
 		for _, line := range lines {
 			p.put("- %s", plain(line))
 		}
@@ -109,7 +109,7 @@ func (p *page) transitions(g Graph) {
 func notes(e Edge) string {
 	var words []string
 	if e.NewAttempt {
-		words = append(words, "begins an attempt")
+		words = append(words, "new attempt")
 	}
 	if e.Awaited {
 		words = append(words, "awaited")
@@ -121,7 +121,7 @@ func notes(e Edge) string {
 }
 
 func (p *page) guards(g Graph) {
-	t := table{head: []string{"Guard", "Says yes when", "Needs"}}
+	t := table{head: []string{"Guard", "Satisfied when", "Needs"}}
 	for _, guard := range g.Guards {
 		var needs []string
 		for _, need := range guard.Needs {

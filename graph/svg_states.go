@@ -150,7 +150,7 @@ func (d *drawing) keys() []key {
 	for _, k := range []struct {
 		kind Kind
 		text string
-	}{{Rest, "rest"}, {Work, "work"}, {Wait, "wait for the world"}, {Hold, "hold for a person"}} {
+	}{{Rest, "rest"}, {Work, "work"}, {Wait, "wait"}, {Hold, "hold: needs a user"}} {
 		if kinds[k.kind] {
 			keys = append(keys, key{k.text, func(at point) { d.kindSign(&box{State: State{Kind: k.kind}}, at, d.c.line) }})
 		}

@@ -104,10 +104,10 @@ func TestSVGKeysAreThoseThatOccur(t *testing.T) {
 		want  []string
 	}{
 		"a plain machine":            {hello(), nil, []string{"rest", "work", "way back"}},
-		"a machine with everything":  {kafka(), nil, []string{"rest", "work", "wait for the world", "hold for a person", "way back", "one-way, cannot be undone"}},
+		"a machine with everything":  {kafka(), nil, []string{"rest", "work", "wait", "hold: needs a user", "way back", "one-way, cannot be undone"}},
 		"an object that waits":       {hello(), &Live{State: "Speaking", Visited: map[string]int{"Silent": 1}, Waiting: []Waiting{{Guard: "greeting-written"}}}, []string{"now", "visited", "rest", "work", "way back", "guard not met"}},
 		"an object that is lost":     {hello(), &Live{State: "Shouting"}, []string{"now", "rest", "work", "way back"}},
-		"an end not declared":        {Graph{States: states("A"), Edges: edges("A", "Ghost")}, nil, []string{"wait for the world", "not in this graph"}},
+		"an end not declared":        {Graph{States: states("A"), Edges: edges("A", "Ghost")}, nil, []string{"wait", "not in this graph"}},
 		"nothing at all is declared": {Graph{}, nil, nil},
 	}
 	for name, tc := range cases {

@@ -213,7 +213,7 @@ func (t *textDrawing) drawSide() {
 		}
 		if !begun {
 			t.put("")
-			t.put(indent + "beside the path")
+			t.put(indent + "off the main path")
 			begun = true
 		}
 		b := t.boxes[i]

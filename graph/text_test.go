@@ -140,7 +140,7 @@ func ExampleText() {
 	// └─ ○ Speaking  work ≤ 1m       ↑ spoken
 	//                                ──forbidden──▷ Refused
 	//
-	//    beside the path
+	//    off the main path
 	//    ○ Refused   hold · refused
 	//
 	//   ↑ back along the rail
