@@ -9,38 +9,38 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// calls counts what the operator does in one pass, and lets it go wrong where it is planned to.
+// calls counts the calls that the operator makes in one reconcile, and injects the planned fault.
 type calls struct {
-	// fault happens at the call of that number, counted from 1; 0 means that nothing goes wrong.
+	// fault is injected at the call of that number, counted from 1; 0 injects nothing.
 	fault Fault
 	at    int
 	// made are the calls so far.
 	made []call
-	// refuses is the answer to every status write, empty if they are taken; statusWrites are those so far.
+	// refuses is the answer to every status write, empty if they are accepted. statusWrites is their number so far.
 	refuses      Fault
 	statusWrites int
-	// liveReads were asked of the API server.
+	// liveReads is the number of reads from the API server.
 	liveReads int
-	// dead says that the process died: whatever it does from now on is not done.
+	// dead means that the process crashed: its further calls have no effect.
 	dead bool
-	// external says that the call at which it goes wrong is an effect outside the API, as the pass without a fault showed.
+	// external means that the call with the fault is an effect outside the API, as the reconcile without a fault showed.
 	external bool
 }
 
-// call is what kind of call was made.
+// call is the kind of a call.
 type call uint8
 
 const (
 	// effect reaches outside the API.
 	effect call = iota
 	write
-	// eviction is a write that may be refused for another reason than others: a budget.
+	// eviction is a write that a disruption budget may refuse as well.
 	eviction
 )
 
 var errDead = errors.New("the process has died")
 
-// read is a read; only one of the API server itself can fail.
+// read is a read. Only a live read can fail.
 func (c *calls) read(live bool) error {
 	switch {
 	case c.dead:
@@ -61,7 +61,8 @@ func (c *calls) write(do func() error) error { return c.call(write, do) }
 // evict is the eviction of a pod.
 func (c *calls) evict(do func() error) error { return c.call(eviction, do) }
 
-// status is a write of the object's status. One that is refused counts as no write, since nothing else can go wrong with it.
+// status is a write of the object's status. A refused one is not counted as a call, because no other fault can be injected into
+// it.
 func (c *calls) status(do func() error) error {
 	c.statusWrites++
 	if c.dead || c.refuses == "" {
@@ -70,7 +71,8 @@ func (c *calls) status(do func() error) error {
 	return answered(c.refuses)
 }
 
-// effect is an effect that may reach outside the API. One that writes to the API is no call of its own.
+// effect is an effect that may reach outside the API. An effect that writes to the API is not counted in addition to its
+// writes.
 func (c *calls) effect(do func() error) error {
 	if c.dead {
 		return errDead
@@ -86,7 +88,7 @@ func (c *calls) effect(do func() error) error {
 	return err
 }
 
-// call numbers what is done and lets it go wrong.
+// call numbers a call and injects the fault if it is due.
 func (c *calls) call(kind call, do func() error) error {
 	if c.dead {
 		return errDead
@@ -95,7 +97,7 @@ func (c *calls) call(kind call, do func() error) error {
 	if c.fault == "" || len(c.made) != c.at {
 		return do()
 	}
-	switch c.fault { //nolint:exhaustive // the others happen between passes
+	switch c.fault { //nolint:exhaustive // the other faults occur between reconciles
 	case DiesBefore:
 		c.dead = true
 		return errDead
@@ -112,7 +114,7 @@ func (c *calls) call(kind call, do func() error) error {
 	return answered(c.fault)
 }
 
-// answered is the API server's answer to a write that it did not carry out.
+// answered returns the API server's answer to a write that it did not carry out.
 func answered(fault Fault) error {
 	switch fault {
 	case Conflict:
@@ -130,9 +132,9 @@ func answered(fault Fault) error {
 	}
 }
 
-// turns are the faults that strike a call. Answers that the runtime takes for the same are tried by turns, since they lead to the
-// same states: 422 and 429 say that nothing was done, 500 and 504 leave it open. Only an eviction takes a 429 for something else,
-// a budget that forbids it.
+// turns returns the faults that are injected into a call. Answers that the runtime handles alike are alternated, because they
+// lead to the same states: 422 and 429 mean that nothing was done, 500 and 504 leave the outcome unknown. Only for an eviction
+// a 429 has another meaning: a disruption budget forbids it.
 func turns(kind call, turn uint64) []Fault {
 	crashes := []Fault{DiesBefore, DiesAfter, ReplyLost}
 	denied, open := []Fault{Invalid, Throttled}, []Fault{Refused, TimedOut}

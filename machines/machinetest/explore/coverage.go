@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// Together asks of the reports on all subjects of the same machines what none can show alone: that every edge that is declared
-// was taken in one of them at least, and that every kind of fault struck. An edge that cannot be taken in any is named with the
-// reason; one that is named and was taken all the same is an error as well, so that the list stays short. It prints the table.
+// Together checks the reports on all subjects of the same machines for what a single one cannot show: that every declared edge
+// was taken in at least one of them, and that every kind of fault was injected. never names the edges that no subject can take,
+// each with the reason. A named edge that was taken is an error too, so that the list stays short. Together prints the table.
 //
-// Where one story was repeated there is nothing to ask.
+// It checks nothing if one story was repeated.
 func Together(t *testing.T, to io.Writer, never map[string]string, reports ...*Report) {
 	t.Helper()
 	if slices.ContainsFunc(reports, func(r *Report) bool { return r.repeated }) {
@@ -33,14 +33,14 @@ func Together(t *testing.T, to io.Writer, never map[string]string, reports ...*R
 		case e.times > 0 && reason != "":
 			t.Errorf("the edge %s is excused from firing (%s), and fired %d times: excuse it no more", e.name, reason, e.times)
 		case e.times == 0 && reason == "":
-			t.Errorf("the edge %s never fired in any subject: let something happen that it is for, mend its guard, or drop it", e.name)
+			t.Errorf("the edge %s never fired in any subject: add an event that needs it, fix its guard, or drop it", e.name)
 		}
 		_, _ = fmt.Fprintf(to, "edge %-90s %9d %s\n", e.name, e.times, reason)
 	}
 	strikes(t, to, reports)
 }
 
-// edgesOf the reports, each once, with how often it was taken in all of them.
+// edgesOf returns the edges of the reports without duplicates, with how often each was taken in all of them.
 func edgesOf(reports []*Report) []taking {
 	var out []taking
 	for _, r := range reports {
@@ -57,7 +57,7 @@ func edgesOf(reports []*Report) []taking {
 	return out
 }
 
-// strikes asks that every kind of fault struck that no subject does without.
+// strikes checks that every kind of fault was injected, except those that a subject excludes.
 func strikes(t *testing.T, to io.Writer, reports []*Report) {
 	t.Helper()
 	kinds := Faults()

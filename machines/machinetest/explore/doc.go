@@ -1,16 +1,16 @@
-// Package explore runs a kind's real code, the runtime's included, through everything that may happen to it, and tells the
-// shortest story of what goes wrong.
+// Package explore runs the real code of a kind and of the runtime through every order of events and faults, and reports the
+// shortest story that leads to a defect.
 //
-// A state is what is stored in the API, what the operator's cache shows of it, what the operator's process remembers, and the
-// world outside. From each state everything that may happen next is tried: the operator takes a pass, which may die before or
-// after each of its writes and effects, lose a reply, or be refused; the cache shows one object and not yet another; a person
-// changes or pauses the object, or wipes its status; somebody removes a child; the world moves on, or fails; time passes.
-// States that differ in nothing that matters are one: what is compared are relations and ages in steps, never times or
-// revisions. What takes fewer faults is searched first, and then what takes fewer steps, so that a story is as short as it can be;
-// and the search repeats itself.
+// A state consists of what the API server stores, what the operator's cache shows of it, what the operator's process has in
+// memory, and the world outside the API. From each state every possible next step is tried: a reconcile, which may crash before
+// or after each of its writes and effects, lose a response, or be refused; the cache observes one object and not yet another; a
+// user changes or pauses the object, or wipes its status; a child is deleted; the world changes, or fails; time passes. States
+// that differ only in irrelevant details are equal: relations and ages in steps are compared, never times or revisions. Steps
+// with fewer faults are searched first, and then shorter paths, so that a story is as short as possible. The search is
+// deterministic.
 //
-// Safety is asked of every state and every effect. Liveness is asked as well: once nothing goes wrong any more, every state
-// that was reached must come to rest, or hold for a person, within a stated number of passes and time, by waking up by itself.
+// Safety is checked in every state and on every effect. Liveness is checked as well: once no further fault is injected, every
+// state must reach a Rest or a Hold within a stated number of reconciles and time, by requeues alone.
 //
-// A user's machine gets all of it from Run with a Subject of a few lines.
+// A user's machine gets all of this from Run with a Subject of a few lines.
 package explore

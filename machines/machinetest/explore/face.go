@@ -17,14 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// face is the API as the operator meets it in one pass: it reads the cache's or the server's side of a state, writes to the
-// server's, and goes wrong where the plan says.
+// face is the API client of the operator in one reconcile. It reads the cache's or the server's version of a state, writes to
+// the server's, and injects the planned fault.
 type face struct {
-	client.Client // nil: what is not below is not supported here, and a call of it panics with the kind's name on the stack
+	client.Client // nil: a method that is not implemented below panics, with the kind's code on the stack
 	site          *Site
 	live          bool
 	calls         *calls
-	// told is asked of every status that the operator stored.
+	// told is called with every status that the operator stored.
 	told func(before, after client.Object)
 }
 
@@ -57,7 +57,7 @@ func (f *face) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	return nil
 }
 
-// set makes an object the other, whose type it has.
+// set copies from into into, which has the same type.
 func set(into client.Object, from k8sruntime.Object) {
 	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from).Elem())
 }
@@ -147,7 +147,7 @@ func (f *face) remove(object client.Object, uid types.UID, revision string) erro
 	return nil
 }
 
-// match finds the stored object that a write is about, if it is still that one.
+// match returns the stored object that a write refers to, or a conflict if its UID or resourceVersion differ.
 func (f *face) match(object client.Object, uid types.UID, revision string) (*record, error) {
 	kind, err := apiutil.GVKForObject(object, f.site.scheme)
 	if err != nil {
@@ -169,7 +169,7 @@ func resourceOf(kind schema.GroupVersionKind) schema.GroupResource {
 
 func (f *face) Status() client.SubResourceWriter { return &statusFace{face: f} }
 
-// SubResource knows evictions: a pod goes at once, if nobody's budget forbids it, since there are none here.
+// SubResource supports evictions. A pod is removed at once, because no disruption budget exists here.
 func (f *face) SubResource(string) client.SubResourceClient { return &evictionFace{face: f} }
 
 type statusFace struct {
@@ -204,7 +204,7 @@ func (f *evictionFace) Create(_ context.Context, object, _ client.Object, _ ...c
 
 var _ client.Client = &face{}
 
-// somebody is what a person's change of an object is stored as.
+// changeMain stores a user's change of an object, and reports whether it changed anything.
 func (s *state) changeMain(r *record, change func(client.Object)) bool {
 	next, _ := r.object.DeepCopyObject().(client.Object)
 	change(next)

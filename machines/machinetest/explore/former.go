@@ -7,24 +7,24 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// former is an operator that does not lead any more and has not noticed: it still runs, on a cache and a memory of its own.
+// former is a previous leader that has not noticed the loss of its lease: it still runs, with its own cache and memory.
 type former struct {
 	seen   shelf
 	memory *lifecycle.Memory
-	// passes that it may take yet, and until when it may.
+	// passes is the number of reconciles it may still do, and until is when it ends at the latest.
 	passes uint8
 	until  time.Time
 }
 
 const (
-	// lastPasses are how many passes a former leader takes at most.
+	// lastPasses is the maximum number of reconciles of a previous leader.
 	lastPasses = 2
-	// notices is when it ends by itself at the latest: the lease's renew deadline.
+	// notices is when it ends at the latest: the renew deadline of the lease.
 	notices = 10 * time.Second
 )
 
-// overlap lets another operator begin to lead while this one still runs. The one before ends at any time, takes a pass on what its
-// own cache shows, or sees what is stored.
+// overlap lets another operator acquire the lease while this one still runs. The previous leader may end at any time, reconcile
+// on its own cache, or observe the stored objects.
 func (w *worker[O, V, E]) overlap(out []step, s *state) []step {
 	if s.former == nil {
 		if s.memory == nil {
@@ -34,25 +34,25 @@ func (w *worker[O, V, E]) overlap(out []step, s *state) []step {
 		next.former = &former{seen: s.seen, memory: s.memory, passes: lastPasses, until: s.now.Add(notices)}
 		next.term++
 		next.seen, next.memory, next.woken, next.timer = s.live, nil, true, time.Time{}
-		return append(out, step{name: "another operator leads, and the one before still runs", fault: Overlaps, after: next})
+		return append(out, step{name: "another operator leads while the previous one still runs", fault: Overlaps, after: next})
 	}
 	ended := s.clone()
 	ended.former = nil
-	out = append(out, step{name: "the former leader ends", after: ended})
+	out = append(out, step{name: "the previous leader ends", after: ended})
 	if !slices.Equal(s.former.seen, s.live) {
 		next := s.clone()
 		f := *s.former
 		f.seen, next.former = s.live, &f
-		out = append(out, step{name: "the former leader's cache catches up", after: next})
+		out = append(out, step{name: "the previous leader's cache catches up", after: next})
 	}
 	return append(out, w.formerPass(s))
 }
 
-// formerPass is a pass of the former leader. What it writes the new one sees later, as it sees what anybody writes.
+// formerPass is a reconcile of the previous leader. The new leader observes its writes later, like those of any other writer.
 func (w *worker[O, V, E]) formerPass(s *state) step {
 	next := s.clone()
 	next.seen = s.former.seen
-	_, _ = w.reconcile(next, s.former.memory, s.term-1, calls{refuses: s.refusal()}) // when it would look again does not matter: it may at any time
+	_, _ = w.reconcile(next, s.former.memory, s.term-1, calls{refuses: s.refusal()}) // its requeue does not matter: it may reconcile at any time
 	next.seen = s.seen
 	f := *s.former
 	f.passes--
@@ -61,10 +61,10 @@ func (w *worker[O, V, E]) formerPass(s *state) step {
 	if f.passes == 0 {
 		next.former = nil
 	}
-	return step{name: "the former leader takes a pass", also: Overlaps, passes: 1, after: next, passed: w.passed}
+	return step{name: "the previous leader reconciles", also: Overlaps, passes: 1, after: next, passed: w.passed}
 }
 
-// passes lets time go by.
+// passes advances the clock.
 func (s *state) passes(until time.Time) {
 	s.now = until
 	if s.former != nil && !until.Before(s.former.until) {
@@ -72,7 +72,7 @@ func (s *state) passes(until time.Time) {
 	}
 }
 
-// counted is what a step counts as.
+// counted returns the faults that a step counts as.
 func (s *step) counted() []Fault {
 	if s.also != "" {
 		return []Fault{s.also}

@@ -10,11 +10,11 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// rests says whether nothing more is to come: every lifecycle is at rest or holds for a person, the generation was decided
-// upon, and nothing waits to be seen. A paused object rests as well.
+// rests reports whether no further step is due: every lifecycle is at rest or in a Hold, the generation was observed, and the
+// cache shows everything. A paused object rests as well.
 func (w *worker[O, V, E]) rests(s *state) bool {
 	if !s.current() || s.woken || s.flaps > 0 || s.former != nil || !s.timer.IsZero() && soon(s.timer.Sub(s.now)) == 0 {
-		return false // what is looked at again in a moment has not been decided
+		return false // a requeue within moments shows that the decision is not final
 	}
 	if s.world != nil {
 		for _, h := range s.world.Next(w.site.at(s)) {
@@ -42,7 +42,7 @@ func (w *worker[O, V, E]) rests(s *state) bool {
 	return holds || status.ObservedGeneration == r.object.GetGeneration()
 }
 
-// settled says whether every lifecycle is at rest, held by nothing, and the object shows as ready.
+// settled reports whether every lifecycle is at rest, not in a Hold, and the object is Ready.
 func (w *worker[O, V, E]) settled(s *state) bool {
 	r := w.main(s.live)
 	if r == nil || w.paused(s) {
@@ -57,14 +57,14 @@ func (w *worker[O, V, E]) settled(s *state) bool {
 	return ok && meta.IsStatusConditionTrue(from.LifecycleStatus().Conditions, lifecycle.Ready)
 }
 
-// leave settles states that are not searched any further: of these, some are followed while nothing goes wrong, for a tenth of
-// the time at most.
+// leave handles states that are not searched any further: a sample of them is followed without faults, for at most a tenth of
+// the time.
 func (s *search[O, V, E]) leave(states []found) {
 	const most, part = 100, 10
 	every, until := 1+len(states)/most, time.Now().Add(s.options.Time/part)
 	for i, f := range states {
 		s.report.Left++
-		s.nodes[f.number].calm = resting // as far as is known
+		s.nodes[f.number].calm = resting // the assumption for states that are not followed
 		if i%every == 0 && len(s.report.Violations) < mostViolations && time.Now().Before(until) {
 			s.report.Followed++
 			s.follow(f)
@@ -72,7 +72,7 @@ func (s *search[O, V, E]) leave(states []found) {
 	}
 }
 
-// follow takes calm steps from a state until it rests or meets one that was searched.
+// follow takes steps without faults from a state until it rests or the limits are exceeded.
 func (s *search[O, V, E]) follow(f found) {
 	w := s.workers[0]
 	at, passes, steps, begun := f.state, 0, 0, f.state.now
@@ -82,12 +82,12 @@ func (s *search[O, V, E]) follow(f found) {
 			return
 		}
 		if passes > s.subject.Passes || at.now.Sub(begun) > s.subject.Within {
-			s.violated(fmt.Sprintf("once nothing goes wrong any more it does not come to rest within %d passes and %s", s.subject.Passes, s.subject.Within), f.number, -1, steps)
+			s.violated(fmt.Sprintf("without further faults it does not come to rest within %d reconciles and %s", s.subject.Passes, s.subject.Within), f.number, -1, steps)
 			return
 		}
 		one, ok := w.calmly(at)
 		if !ok {
-			s.violated("it neither rests nor holds, and nobody wakes it", f.number, -1, steps)
+			s.violated("it neither rests nor holds, and it is not requeued", f.number, -1, steps)
 			return
 		}
 		for _, v := range one.violations() {
@@ -107,7 +107,7 @@ func (s step) violations() []string {
 	return s.passed.violations
 }
 
-// calmly is the step that follows when nothing goes wrong.
+// calmly returns the step that follows without a fault.
 func (w *worker[O, V, E]) calmly(s *state) (step, bool) {
 	if s.former != nil {
 		return w.overlap(nil, s)[0], true
@@ -136,15 +136,15 @@ type fate struct {
 	passes int
 	spent  time.Duration
 	known  bool
-	// bad says that it is not reached in time.
+	// bad means that rest is not reached within the limits.
 	bad bool
 }
 
-// settle asks of every state that was searched how it ends when nothing goes wrong any more.
+// settle computes for every searched state how it ends without further faults.
 func (s *search[O, V, E]) settle() {
 	fates := make([]fate, len(s.nodes))
 	var path []int32
-	met := make([]int32, len(s.nodes)) // in which walk, counted from 1
+	met := make([]int32, len(s.nodes)) // the walk that met it, counted from 1
 	for i := range s.nodes {
 		path = path[:0]
 		at, walk := int32(i), int32(i)+1 //nolint:gosec // as many as there are nodes
@@ -167,8 +167,8 @@ func (s *search[O, V, E]) settle() {
 	s.judge(fates)
 }
 
-// judge reports the first states that do not come to rest in time. What goes round among states that pass for one may come to
-// rest all the same, so that each is followed itself.
+// judge reports the first states that do not come to rest within the limits. A loop among states that compare equal may still
+// come to rest, so that each candidate is followed separately.
 func (s *search[O, V, E]) judge(fates []fate) {
 	const most = 20
 	tried := 0
@@ -186,7 +186,7 @@ func (s *search[O, V, E]) judge(fates []fate) {
 	}
 }
 
-// replay comes to a state the way that it was found.
+// replay returns a state by the path on which it was found.
 func (s *search[O, V, E]) replay(number int32) (*state, bool) {
 	w := s.workers[0]
 	at, err := w.begin()
@@ -203,7 +203,7 @@ func (s *search[O, V, E]) replay(number int32) (*state, bool) {
 	return at, true
 }
 
-// moves lead from the first state to that one.
+// moves returns the moves from the first state to that one.
 func (s *search[O, V, E]) moves(number int32) []int {
 	var out []int
 	for n := number; s.nodes[n].parent >= 0; n = s.nodes[n].parent {

@@ -12,20 +12,20 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// step is one thing that happened, and the state that it led to.
+// step is one event, and the state that it led to.
 type step struct {
 	name  string
 	fault Fault
-	// also is counted as well, and is no fault.
+	// also is counted as well, without being a fault.
 	also Fault
-	// calm says that this is what happens next when nothing goes wrong.
+	// calm means that this step follows when no fault occurs.
 	calm   bool
 	passes int
 	after  *state
 	passed *passed
 }
 
-// steps are all that may happen next, in an order that follows from the state.
+// steps returns all possible next steps, in an order that depends only on the state.
 func (w *worker[O, V, E]) steps(s *state) []step {
 	var out []step
 	out = w.overlap(out, s)
@@ -45,7 +45,7 @@ func (w *worker[O, V, E]) steps(s *state) []step {
 	return slices.DeleteFunc(out, func(one step) bool { return slices.Contains(w.subject.Without, one.fault) })
 }
 
-// catchUp lets the cache show what it does not show yet: all of it, or one object and not the others.
+// catchUp lets the cache observe what it does not show yet: everything, or one object and not the others.
 func (w *worker[O, V, E]) catchUp(out []step, s *state) []step {
 	if s.current() {
 		return out
@@ -74,19 +74,19 @@ func (w *worker[O, V, E]) catchUp(out []step, s *state) []step {
 	return out
 }
 
-// operate lets the operator take a pass, whole or with one thing going wrong, or start anew.
+// operate lets the operator reconcile, without or with one fault, or restart.
 func (w *worker[O, V, E]) operate(out []step, s *state) []step {
 	if s.memory != nil {
 		restarted := s.clone()
 		restarted.memory, restarted.woken, restarted.timer = nil, true, time.Time{}
-		out = append(out, step{name: "the operator starts anew", fault: Restarts, after: restarted})
+		out = append(out, step{name: "the operator restarts", fault: Restarts, after: restarted})
 	}
 	if !s.due() {
 		return out
 	}
 	whole := ""
 	if !s.current() {
-		whole = string(Lags) // the pass comes before the cache has caught up
+		whole = string(Lags) // the reconcile precedes the update of the cache
 	}
 	out = append(out, w.took(s, Fault(whole), "", 0, false))
 	made, asked, shows := slices.Clone(w.calls.made), w.calls.liveReads > 0, w.calls.statusWrites > 0
@@ -107,7 +107,7 @@ func (w *worker[O, V, E]) operate(out []step, s *state) []step {
 
 func (w *worker[O, V, E]) took(s *state, class, fault Fault, at int, external bool) step {
 	after := w.pass(s, fault, at, external)
-	name := "the operator takes a pass"
+	name := "the operator reconciles"
 	switch {
 	case fault == Unread:
 		name += " and the API server does not answer its reads"
@@ -119,7 +119,7 @@ func (w *worker[O, V, E]) took(s *state, class, fault Fault, at int, external bo
 	return step{name: name, fault: class, passes: 1, after: after, passed: w.passed}
 }
 
-// happen lets the world move.
+// happen lets the world change.
 func (w *worker[O, V, E]) happen(out []step, s *state) []step {
 	if s.world == nil {
 		return out
@@ -132,7 +132,7 @@ func (w *worker[O, V, E]) happen(out []step, s *state) []step {
 	return out
 }
 
-// wait lets time pass: until the operator looks again by itself, or longer while it has other things to do.
+// wait lets time pass: until the requeue, or longer while the operator is busy.
 func (w *worker[O, V, E]) wait(out []step, s *state) []step {
 	if !s.timer.IsZero() && s.timer.After(s.now) {
 		next := s.clone()
@@ -147,7 +147,7 @@ func (w *worker[O, V, E]) wait(out []step, s *state) []step {
 	return out
 }
 
-// people change, wipe and pause the object, and remove what is not theirs.
+// people lets users change, wipe and pause the object, and delete its children.
 func (w *worker[O, V, E]) people(out []step, s *state) []step {
 	main := w.main(s.live)
 	if main == nil {
@@ -160,7 +160,7 @@ func (w *worker[O, V, E]) people(out []step, s *state) []step {
 		}
 	}
 	for _, e := range w.subject.Edits {
-		change("a person "+e.Name, Edited, func(o client.Object) {
+		change("a user "+e.Name, Edited, func(o client.Object) {
 			if object, ok := o.(O); ok {
 				e.Make(object)
 			}
@@ -171,20 +171,20 @@ func (w *worker[O, V, E]) people(out []step, s *state) []step {
 		wiped, _ := main.object.DeepCopyObject().(lifecycled)
 		*wiped.LifecycleStatus() = lifecyclev1.Status{}
 		next.put(main, wiped)
-		out = append(out, step{name: "a person wipes the status", fault: Wiped, after: next})
+		out = append(out, step{name: "a user wipes the status", fault: Wiped, after: next})
 	}
-	change("a person pauses the object, or resumes it", PausedBy, toggled)
+	change("a user pauses or resumes the object", PausedBy, toggled)
 	if len(w.subject.Edits) > 1 && s.flaps == 0 {
 		next := s.clone()
 		next.flaps, next.woken = w.subject.Flapping, true
-		out = append(out, step{name: fmt.Sprintf("what is wanted changes before each of the next %d passes", next.flaps), fault: Flaps, after: next})
+		out = append(out, step{name: fmt.Sprintf("the target changes before each of the next %d reconciles", next.flaps), fault: Flaps, after: next})
 	}
 	for _, r := range s.live {
 		if r != main && !slices.Contains(w.subject.Keep, r.kind.Kind) {
 			next := s.clone()
 			next.remove(r)
 			w.lose(next, r)
-			out = append(out, step{name: fmt.Sprintf("somebody removes %s %s", r.kind.Kind, r.key.Name), fault: ChildLost, after: next})
+			out = append(out, step{name: fmt.Sprintf("%s %s is deleted", r.kind.Kind, r.key.Name), fault: ChildLost, after: next})
 		}
 	}
 	return out
@@ -201,7 +201,7 @@ func toggled(o client.Object) {
 	o.SetAnnotations(a)
 }
 
-// paused says whether a person has paused the object.
+// paused reports whether a user has paused the object.
 func (w *worker[O, V, E]) paused(s *state) bool {
 	main := w.main(s.live)
 	return main != nil && main.object.GetAnnotations()[lifecycle.PauseAnnotation] == "true"

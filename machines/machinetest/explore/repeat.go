@@ -2,7 +2,7 @@ package explore
 
 import "time"
 
-// repeat takes the moves that were told, and judges what they lead to.
+// repeat takes the given moves and checks the states that they lead to.
 func (s *search[O, V, E]) repeat(at *state) {
 	w := s.workers[0]
 	s.report.repeated = true

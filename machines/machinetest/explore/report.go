@@ -10,46 +10,46 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Report is what a search found.
+// Report is the result of a search.
 type Report struct {
 	Subject string
-	// States that differ and were judged, of which Expanded were searched: all that may happen next was tried. Left were not any
-	// more, Followed of them until they came to rest.
+	// States is the number of distinct states that were checked. Expanded were searched: all their next steps were tried. Left
+	// were not searched; Followed is the number of these that were followed until they rested.
 	States, Expanded, Left, Followed int
-	// Steps that were tried, and how many passes they took.
+	// Steps that were tried, and the reconciles in them.
 	Steps, Passes int
-	// Within is how many faults there may be, one after the other, so that every state that they lead to was searched; of
-	// Faulty faults it was only some.
+	// Within is the number of consecutive faults up to which every reachable state was searched. Of those after Faulty faults
+	// only some were.
 	Within, Faulty int
-	// Complete says that there is nothing else: every state that can be reached was searched.
+	// Complete means that every reachable state was searched.
 	Complete bool
 	Took     time.Duration
-	// Faults counts how often each happened; Cells how many states it led to, by where the lifecycles stood.
+	// Faults counts how often each fault occurred. Cells counts the new states that it led to, by the states of the lifecycles.
 	Faults map[Fault]int
 	Cells  map[Cell]int
-	// Edges counts how often each edge was taken; Unfired are those that never were.
+	// Edges counts how often each edge was taken. Unfired are those that never were.
 	Edges   map[edge]int
 	Unfired []string
-	// Rivals counts how often the guards of two edges said yes at once.
+	// Rivals counts how often the guards of two edges said yes together.
 	Rivals map[Rivals]int
-	// edges are the declared ones, in order, with how often each was taken.
+	// edges are the declared edges in order, with how often each was taken.
 	edges []taking
-	// without are the faults that were left out, demanded those of the world that must strike.
+	// without are the faults that were excluded, demanded those of the world that must occur.
 	without, demanded []Fault
-	// seed of the search; repeated says that one story was repeated and nothing searched.
+	// seed of the search. repeated means that one story was repeated and nothing searched.
 	seed     uint64
 	repeated bool
-	// Longest is how many passes it took at most to come to rest once nothing went wrong any more.
+	// Longest is the maximum number of reconciles until rest once no further fault occurred.
 	Longest    int
 	Violations []Violation
 	told       map[string]bool
-	// drawn says that not all states of the levels from the next one on are searched.
+	// drawn means that only some states of the next levels are searched.
 	drawn bool
-	// found says that what the search was to find was.
+	// found means that the violation named by Options.Until was found.
 	found bool
 }
 
-// levelDone says that what was to be searched of a level was: all of it, or some.
+// levelDone counts a level of faults as searched, completely or in part.
 func (r *Report) levelDone(some bool) {
 	if !some {
 		r.Within = r.Faulty
@@ -57,7 +57,7 @@ func (r *Report) levelDone(some bool) {
 	r.Faulty++
 }
 
-// Cell is where a lifecycle stood when something happened.
+// Cell is the states of the lifecycles when a fault occurred.
 type Cell struct {
 	Standing string
 	Fault    Fault
@@ -67,21 +67,21 @@ type Cell struct {
 type taking struct {
 	name  string
 	times int
-	// optional edges are those of old bookmarks, and those that cannot be needed.
+	// optional edges are migrations, and those that cannot be needed.
 	optional bool
 }
 
-// Violation is something wrong, with the shortest story of how it comes about.
+// Violation is a defect, with the shortest story that leads to it.
 type Violation struct {
 	What  string
 	Story []string
-	// Moves repeat the story: they are Options.Repeat.
+	// Moves repeat the story as Options.Repeat.
 	Moves []int
-	// Command repeats it from a shell, if Run found it.
+	// Command repeats the story from a shell, if Run found it.
 	Command string
 }
 
-// String tells it.
+// String formats the violation with its story.
 func (v Violation) String() string {
 	var b strings.Builder
 	b.WriteString(v.What)
@@ -89,7 +89,7 @@ func (v Violation) String() string {
 		fmt.Fprintf(&b, "\n  %2d. %s", i+1, line)
 	}
 	if v.Command != "" {
-		fmt.Fprintf(&b, "\n  again: %s", v.Command)
+		fmt.Fprintf(&b, "\n  repeat: %s", v.Command)
 	}
 	return b.String()
 }
@@ -106,8 +106,8 @@ func (r *Report) count(standing string, fault Fault, isNew bool) {
 	}
 }
 
-// violated takes something wrong down once, with its story: the way to the state, then the move if one is given, then so many
-// steps in which nothing goes wrong.
+// violated records a defect once, with its story: the path to the state, then the move if one is given, then a number of steps
+// without faults.
 func (s *search[O, V, E]) violated(what string, number int32, move, calm int) {
 	if s.report.told[what] || len(s.report.Violations) >= mostViolations {
 		return
@@ -121,7 +121,7 @@ func (s *search[O, V, E]) violated(what string, number int32, move, calm int) {
 	s.report.Violations = append(s.report.Violations, Violation{What: what, Story: s.story(moves, calm), Moves: moves})
 }
 
-// story puts moves into words, and the steps after them in which nothing goes wrong.
+// story describes the moves, and the steps without faults after them.
 func (s *search[O, V, E]) story(moves []int, calm int) []string {
 	w := s.workers[0]
 	w.tell = true
@@ -134,7 +134,7 @@ func (s *search[O, V, E]) story(moves []int, calm int) []string {
 	for _, move := range moves {
 		all := w.steps(at)
 		if move >= len(all) {
-			return append(out, "the story cannot be repeated: the kind does not do the same twice")
+			return append(out, "the story cannot be repeated: the kind is not deterministic")
 		}
 		out = append(out, all[move].told())
 		at = all[move].after
@@ -153,7 +153,7 @@ func (s *search[O, V, E]) story(moves []int, calm int) []string {
 	return out
 }
 
-// goesRound says whether the story has begun to repeat itself.
+// goesRound reports whether the story repeats its last steps.
 func goesRound(story []string) bool {
 	const longest = 8
 	for period := 1; period <= longest && 2*period <= len(story); period++ {
@@ -172,7 +172,7 @@ func (s step) told() string {
 	return s.name + ": " + strings.Join(s.passed.said, "; ")
 }
 
-// standing is where the lifecycles stand.
+// standing returns the states of the lifecycles.
 func (w *worker[O, V, E]) standing(s *state) string {
 	r := w.main(s.live)
 	if r == nil {
@@ -192,14 +192,14 @@ func (w *worker[O, V, E]) standing(s *state) string {
 	return out
 }
 
-// conclude says which declared edges fired, and which never did.
+// conclude determines which declared edges were taken, and which never were.
 func (s *search[O, V, E]) conclude() {
 	r := s.report
 	r.States, r.Took = len(s.nodes), time.Since(s.begun)
 	r.without, r.demanded, r.seed = s.subject.Without, s.subject.Faults, s.options.Seed
 	for _, lc := range s.workers[0].lifecycles {
 		for _, e := range lc.Graph().Edges {
-			certain := e.To == machines.Locating && len(lc.Needs(nil)) == 0 // what costs no call can always be located
+			certain := e.To == machines.Locating && len(lc.Needs(nil)) == 0 // a state without needs can always be inferred
 			t := taking{
 				name:  fmt.Sprintf("%s: %s from %s to %s", lc.Graph().Name, e.Event, cmp.Or(e.From, "anywhere"), e.To),
 				times: r.took(lc.Name(), &e), optional: e.Class == machines.Migrated || certain,
@@ -213,7 +213,7 @@ func (s *search[O, V, E]) conclude() {
 	slices.Sort(r.Unfired)
 }
 
-// took says how often an edge was taken by the lifecycle.
+// took returns how often the lifecycle took an edge.
 func (r *Report) took(lifecycle string, e *machines.GraphEdge) (times int) {
 	for taken, n := range r.Edges {
 		if taken.lifecycle == lifecycle && taken.event == e.Event && (e.From == "" || taken.from == e.From) && taken.to == e.To {
@@ -223,7 +223,7 @@ func (r *Report) took(lifecycle string, e *machines.GraphEdge) (times int) {
 	return times
 }
 
-// fired counts the declared edges that were taken.
+// fired returns the number of declared edges that were taken.
 func (r *Report) fired() (n int) {
 	for _, e := range r.edges {
 		if e.times > 0 {
@@ -233,9 +233,9 @@ func (r *Report) fired() (n int) {
 	return n
 }
 
-// String is the report on one line.
+// String returns the report on one line.
 func (r *Report) String() string {
-	return fmt.Sprintf("explored %s: %d states searched of %d met (%s, seed %d), %d steps, %d passes, %d edges fired, %d not, rest within %d passes, %d violations, %s, %.0f states/s",
+	return fmt.Sprintf("explored %s: %d states searched of %d met (%s, seed %d), %d steps, %d reconciles, %d edges fired, %d not, rest within %d reconciles, %d violations, %s, %.0f states/s",
 		r.Subject, r.Expanded, r.States, r.extent(), r.seed, r.Steps, r.Passes, r.fired(), len(r.Unfired), r.Longest, len(r.Violations),
 		r.Took.Round(time.Millisecond), float64(r.Expanded)/r.Took.Seconds())
 }

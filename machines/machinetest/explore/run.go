@@ -11,17 +11,17 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// What a person sets to see something again, or something else.
+// Environment variables that repeat a story or select another sample.
 const (
-	// repeatVariable holds a subject and moves, as a violation tells them: only that story is told.
+	// repeatVariable contains a subject and moves, as the command of a violation does. Only that story is run.
 	repeatVariable = "DETENT_PROOF_REPEAT"
-	// seedVariable draws other states among those that more than one fault leads to.
+	// seedVariable selects other states among those that more than one fault leads to.
 	seedVariable = "DETENT_PROOF_SEED"
 )
 
-// Run explores the subject and fails on everything that is wrong, with its story and the command that tells it again: broken
-// invariants, effects that might not be, states that never come to rest, and edges that never fired although the search was
-// complete. It prints one line, the same as a row of markdown, and which guards said yes at once.
+// Run explores the subject and fails on every defect, with its story and the command that repeats it: broken invariants,
+// effects that are not permitted, states that never come to rest, and edges that were never taken although the search was
+// complete. It prints one line, the same as a row of markdown, and which guards said yes together.
 func Run[O lifecycle.Object, V, E any](t *testing.T, subject Subject[O, V, E], options Options) *Report {
 	t.Helper()
 	if err := options.fromEnvironment(subject.Name); err != nil {
@@ -37,16 +37,16 @@ func Run[O lifecycle.Object, V, E any](t *testing.T, subject Subject[O, V, E], o
 	}
 	if report.Complete && !subject.Part {
 		for _, e := range report.Unfired {
-			t.Errorf("the edge %s never fired, whatever happened: let something happen that it is for, mend its guard, or drop it", e)
+			t.Errorf("the edge %s never fired in any order of events: add an event that needs it, fix its guard, or drop it", e)
 		}
 	}
-	// On lines of their own, so that those of all subjects can be gathered from the output of many packages.
+	// On separate lines, so that those of all subjects can be collected from the output of many packages.
 	_, _ = fmt.Fprintf(os.Stdout, "%s\n%s", report, report.Figures())
 	report.Overlaps(os.Stdout)
 	return report
 }
 
-// fromEnvironment takes what a person has set.
+// fromEnvironment reads the environment variables.
 func (o *Options) fromEnvironment(subject string) error {
 	if text := os.Getenv(seedVariable); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
@@ -73,7 +73,7 @@ func (o *Options) fromEnvironment(subject string) error {
 	return nil
 }
 
-// command tells a story again. The moves do not depend on the seed, nor on the bounds of the search.
+// command returns the shell command that repeats a story. The moves do not depend on the seed or on the limits of the search.
 func command(test, subject string, moves []int) string {
 	texts := make([]string, len(moves))
 	for i, move := range moves {
@@ -86,9 +86,9 @@ func command(test, subject string, moves []int) string {
 	return fmt.Sprintf("%s='%s:%s' go test -count 1 -run '%s' %s", repeatVariable, subject, strings.Join(texts, "."), strings.Join(pattern, "/"), here())
 }
 
-// here is the package under test, as `go test` takes it from the root of its module.
+// here returns the package under test, as an argument of `go test` in the root of its module.
 func here() string {
-	dir, err := os.Getwd() // where go test runs a package's tests
+	dir, err := os.Getwd() // go test runs a package's tests in its directory
 	if err != nil {
 		return "."
 	}

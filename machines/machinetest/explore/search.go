@@ -11,36 +11,36 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// search is a walk through all that may happen: first what happens when nothing goes wrong, then all that one fault leads to,
-// then two. Among states of as many faults it is breadth first.
+// search is a walk through all possible steps: first those without a fault, then everything that one fault leads to, then two.
+// Among states with the same number of faults it is breadth first.
 type search[O lifecycle.Object, V, E any] struct {
 	subject *Subject[O, V, E]
 	options Options
 	workers []*worker[O, V, E]
 	begun   time.Time
-	// nodes are the states found, by number; known is their number by hash.
+	// nodes are the states found, by number. known is their number by hash.
 	nodes  []node
 	known  map[uint64]int32
 	report *Report
 	random *rand.Rand
-	// later are the states that take one fault more than those that are being searched, of met so many as are drawn.
+	// later are the states with one fault more than those that are being searched, or a sample of them. met is their number.
 	later []found
 	met   int
 }
 
-// node is what is kept of a state once it was searched: how it was reached, and where it goes when nothing goes wrong.
+// node is what is kept of a state after it was searched: how it was reached, and where it leads without a fault.
 type node struct {
 	parent int32
-	// calm is the state that follows when nothing goes wrong: its number, or one of the values below.
+	// calm is the number of the state that follows without a fault, or one of the values below.
 	calm int32
-	// spent is how much time passes on the way there, passes how many passes are taken.
+	// spent is the time that passes on the way there, passes the number of reconciles.
 	spent  time.Duration
 	move   uint16
 	passes uint8
-	// faults that it took to get here.
+	// faults on the path to this state.
 	faults   uint8
 	searched bool
-	// left says that it was drawn not to be searched, unless it is met again.
+	// left means that the state was not selected for the search, unless it is met again.
 	left bool
 }
 
@@ -50,24 +50,24 @@ const (
 	stuck
 )
 
-// found is a state that was reached, ready to be searched.
+// found is a state that was reached and can be searched.
 type found struct {
 	number int32
 	state  *state
 }
 
-// child is a step from a state, with the hash of where it leads.
+// child is a step from a state, with the hash of the state that it leads to.
 type child struct {
 	step
 	hash uint64
 }
 
-// Explore searches what may happen to the subject. An error says that it could not begin.
+// Explore searches the states of the subject. It returns an error if the search could not start.
 func Explore[O lifecycle.Object, V, E any](ctx context.Context, subject Subject[O, V, E], options Options) (*Report, error) {
 	subject.withDefaults()
 	s := &search[O, V, E]{
 		subject: &subject, options: options, known: map[uint64]int32{}, begun: time.Now(),
-		report: newReport(subject.Name), random: rand.New(rand.NewPCG(options.Seed, 1)), //nolint:gosec // a search that repeats itself
+		report: newReport(subject.Name), random: rand.New(rand.NewPCG(options.Seed, 1)), //nolint:gosec // a deterministic search
 	}
 	s.bound()
 	for range s.options.Workers {
@@ -106,11 +106,11 @@ func (s *search[O, V, E]) bound() {
 	}
 }
 
-// batch is how many states are searched before what was found is put together: it bounds how much is held at once.
+// batch is the number of states that are searched before the results are merged. It limits the memory in use.
 const batch = 512
 
-// run searches everything that takes no fault, then everything that takes one, and so on. What is left when the search must
-// end is searched no further.
+// run searches the states without faults, then those after one fault, and so on. States that remain when the search must end
+// are followed without faults.
 func (s *search[O, V, E]) run(ctx context.Context, all []found) {
 	for len(all) > 0 && !s.over(ctx) {
 		s.later, s.met = nil, 0
@@ -125,7 +125,7 @@ func (s *search[O, V, E]) run(ctx context.Context, all []found) {
 	s.leave(all)
 }
 
-// level searches the states of one number of faults, one depth after the other.
+// level searches the states with one number of faults, one depth after the other.
 func (s *search[O, V, E]) level(ctx context.Context, depth []found) {
 	for len(depth) > 0 {
 		var next []found
@@ -141,8 +141,8 @@ func (s *search[O, V, E]) level(ctx context.Context, depth []found) {
 	}
 }
 
-// postpone keeps a state for the next level. What one fault leads to is kept as a whole; of more, so many are drawn, each as
-// likely as another.
+// postpone keeps a state for the next level. All states after one fault are kept. Of those after more faults a sample is drawn,
+// each with the same probability.
 func (s *search[O, V, E]) postpone(f found) {
 	const whole = 1
 	draw := s.options.Draw
@@ -163,7 +163,7 @@ func (s *search[O, V, E]) over(ctx context.Context) bool {
 	return s.report.found || s.report.Expanded >= s.options.States || time.Since(s.begun) >= s.options.Time || ctx.Err() != nil || len(s.report.Violations) >= mostViolations
 }
 
-// expand takes all steps from each of the states, side by side.
+// expand takes all steps from each of the states, in parallel.
 func (s *search[O, V, E]) expand(part []found) [][]child {
 	out := make([][]child, len(part))
 	var group sync.WaitGroup
@@ -180,8 +180,8 @@ func (s *search[O, V, E]) expand(part []found) [][]child {
 	return out
 }
 
-// merge takes down what was found, in order, so that the search repeats itself however many workers it has. It returns what is
-// to be searched on the same level.
+// merge records the results in order, so that the search is deterministic for any number of workers. It returns the states to
+// search on the same level.
 func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
 	var next []found
 	for i := range part {
@@ -215,7 +215,7 @@ func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
 	return next
 }
 
-// reach notes that a step leads to a state. It is to be searched if it is new, or was only known with more faults.
+// reach records that a step leads to a state. The state is searched if it is new, or was only known with more faults.
 func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew bool) {
 	faults := s.nodes[from.number].faults
 	if c.fault != "" {
@@ -223,7 +223,7 @@ func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew
 	}
 	number, seen := s.known[c.hash]
 	if !seen {
-		number = int32(len(s.nodes)) //nolint:gosec // memory ends first
+		number = int32(len(s.nodes)) //nolint:gosec // memory is exhausted first
 		s.known[c.hash] = number
 		s.nodes = append(s.nodes, node{calm: unsearched})
 	}
@@ -235,7 +235,7 @@ func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew
 	return found{number, c.after}, !seen
 }
 
-// account counts a step and judges it.
+// account counts a step and checks it.
 func (s *search[O, V, E]) account(from found, c *child, isNew bool, move int) {
 	s.report.Steps++
 	for _, fault := range c.counted() {
@@ -279,8 +279,8 @@ func (s *search[O, V, E]) object(st *state) (O, bool) {
 	return object, ok
 }
 
-// ended asks whether an object that came to rest, and is held by nothing, is where it should be. The state is so many calm
-// steps after the one of the number.
+// ended checks an object that came to rest and is not in a Hold. The state is the given number of steps without faults after
+// the one of the number.
 func (s *search[O, V, E]) ended(at found, steps int) {
 	if s.subject.Settled == nil || !s.workers[0].settled(at.state) {
 		return

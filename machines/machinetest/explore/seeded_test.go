@@ -39,7 +39,7 @@ func TestSeededBugs(t *testing.T) {
 	}{
 		"nothing": {seed: func(*subject) {}},
 		"a cache that is trusted after an own write": {
-			found: "on a bookmark that is not the newest",
+			found: "on a persisted state that is not the newest",
 			seed: func(s *subject) {
 				s.Through = func(cached client.Client, live client.Reader) (client.Client, client.Reader) {
 					return forgetful{cached}, live
@@ -47,13 +47,13 @@ func TestSeededBugs(t *testing.T) {
 			},
 		},
 		"the action of a left state after failover": {
-			found: "on a bookmark that is not the newest",
+			found: "on a persisted state that is not the newest",
 			seed: func(s *subject) {
 				s.Through = func(cached client.Client, _ client.Reader) (client.Client, client.Reader) { return cached, cached }
 			},
 		},
 		"an action before the commit of its state": {
-			found: "is stored, which acts on nothing",
+			found: "is stored, which has no action",
 			seed: func(s *subject) {
 				s.Kind = func(*explore.Site) (hello.Greeter, error) {
 					kind, err := hello.Kind()

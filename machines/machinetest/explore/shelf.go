@@ -15,19 +15,19 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// record is one object as it was stored once. It is never changed, so that states share it.
+// record is one stored version of an object. It is immutable, so that states share it.
 type record struct {
 	kind     schema.GroupVersionKind
 	key      types.NamespacedName
 	object   client.Object
 	revision uint64
-	// version counts how often the object was written, from 1.
+	// version counts the writes of the object, from 1.
 	version uint32
-	// content is a hash of what the object says, without times, revisions and the bookmarks of lifecycles.
+	// content is a hash of the object without times, revisions and the persisted states of lifecycles.
 	content uint64
 }
 
-// shelf holds records by kind and key. It is never changed in place.
+// shelf is an object store: records by kind and key. It is immutable.
 type shelf []*record
 
 func (s shelf) index(kind schema.GroupVersionKind, key types.NamespacedName) (int, bool) {
@@ -44,7 +44,7 @@ func (s shelf) find(kind schema.GroupVersionKind, key types.NamespacedName) *rec
 	return nil
 }
 
-// with is the shelf with the record in its place.
+// with returns the store with the record replaced or added.
 func (s shelf) with(r *record) shelf {
 	i, found := s.index(r.kind, r.key)
 	if found {
@@ -56,7 +56,7 @@ func (s shelf) with(r *record) shelf {
 	return append(append(append(out, s[:i]...), r), s[i:]...)
 }
 
-// without is the shelf without the record of the key.
+// without returns the store without the record of the key.
 func (s shelf) without(kind schema.GroupVersionKind, key types.NamespacedName) shelf {
 	i, found := s.index(kind, key)
 	if !found {
@@ -66,19 +66,19 @@ func (s shelf) without(kind schema.GroupVersionKind, key types.NamespacedName) s
 	return append(append(out, s[:i]...), s[i+1:]...)
 }
 
-// Canonical is what an object may bring along to be compared by: faster than its JSON, which is the default, and without what
-// does not matter.
+// Canonical may be implemented by an object to be compared faster than by its JSON, which is the default, and without
+// irrelevant fields.
 type Canonical interface {
 	AppendCanonical(dst []byte) []byte
 }
 
-// lifecycled is an object with a status of the runtime's.
+// lifecycled is an object with a status of the runtime.
 type lifecycled interface {
 	client.Object
 	LifecycleStatus() *lifecyclev1.Status
 }
 
-// keep makes a record of an object, which must not be changed any more.
+// keep returns a record of an object, which must not be modified any more.
 func keep(kind schema.GroupVersionKind, object client.Object, version uint32) *record {
 	return &record{
 		kind: kind, key: client.ObjectKeyFromObject(object), object: object, revision: revisionOf(object), version: version, content: contentOf(object),
@@ -90,7 +90,7 @@ func revisionOf(object client.Object) uint64 {
 	return revision
 }
 
-// misses says whether a cache that shows old, or nothing, and then r has missed something in between.
+// misses reports whether a cache that shows old, or nothing, and then r missed a version in between.
 func (r *record) misses(old *record) bool {
 	switch {
 	case old == nil:
@@ -117,7 +117,7 @@ func contentOf(object client.Object) uint64 {
 	return xxhash.Sum64(text)
 }
 
-// appendConditions appends what conditions say, without their words.
+// appendConditions appends the conditions without their messages.
 func appendConditions(text []byte, from lifecycled) []byte {
 	status := from.LifecycleStatus()
 	text = append(text, bit(status.ObservedGeneration == from.GetGeneration()))
@@ -129,7 +129,7 @@ func appendConditions(text []byte, from lifecycled) []byte {
 	return text
 }
 
-// textOf an object without what never matters: revisions, identities, times, bookmarks.
+// textOf returns the JSON of an object without irrelevant fields: revisions, identities, times, persisted states.
 func textOf(object client.Object) []byte {
 	plain, _ := object.DeepCopyObject().(client.Object)
 	plain.SetResourceVersion("")
@@ -142,7 +142,7 @@ func textOf(object client.Object) []byte {
 		*from.LifecycleStatus() = lifecyclev1.Status{}
 	}
 	text, err := json.Marshal(plain)
-	if err != nil { // what came from the API can be written again
+	if err != nil { // what was read from the API can be encoded
 		return []byte(err.Error())
 	}
 	return text

@@ -14,14 +14,14 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Site is one explored state as those who live in it see it: the kind's View and Perform, and the world. It must not be kept.
+// Site gives access to one explored state: for the kind's View and Perform, and for the world. It must not be kept.
 type Site struct {
 	scheme *k8sruntime.Scheme
 	ages   []time.Duration
 	// main is the kind of the object whose lifecycles are explored.
 	main  schema.GroupVersionKind
 	state *state
-	// term of the operator whose pass it is.
+	// term of the operator that reconciles.
 	term uint32
 }
 
@@ -30,13 +30,13 @@ func (at *Site) at(s *state) *Site {
 	return at
 }
 
-// Now is the time of the state.
+// Now returns the time of the state.
 func (at *Site) Now() time.Time { return at.state.now }
 
-// World of the state. What the kind's effects do to it, they do to it itself.
+// World returns the world of the state. The kind's effects modify it.
 func (at *Site) World() World { return at.state.world }
 
-// Age of something in steps that matter: how many of the Subject's Ages it has reached.
+// Age returns an age in relevant steps: how many of the Subject's Ages have been reached.
 func (at *Site) Age(since time.Time) byte {
 	for i, age := range at.ages {
 		if at.state.now.Sub(since) < age {
@@ -46,7 +46,7 @@ func (at *Site) Age(since time.Time) byte {
 	return byte(len(at.ages))
 }
 
-// Ticket that an effect of the lifecycle has now, to tell an answer to it from an older one.
+// Ticket returns the ticket that an effect of the lifecycle has now, to distinguish its answer from an older one.
 func (at *Site) Ticket(lifecycle string) machines.Ticket {
 	for _, r := range at.state.live {
 		from, ok := r.object.(lifecycled)
@@ -63,10 +63,10 @@ func (at *Site) Ticket(lifecycle string) machines.Ticket {
 	return machines.Ticket{}
 }
 
-// Wake lets the operator take a pass, as an answer does that it awaits, or whatever it looks at again and again.
+// Wake enqueues the object, as the answer to a request does.
 func (at *Site) Wake() { at.state.woken = true }
 
-// Objects calls yield with every object of a kind that the API server holds. They must not be changed.
+// Objects calls yield with every object of a kind that the API server stores. They must not be modified.
 func (at *Site) Objects(kind string, yield func(client.Object)) {
 	for _, r := range at.state.live {
 		if r.kind.Kind == kind {
@@ -75,7 +75,7 @@ func (at *Site) Objects(kind string, yield func(client.Object)) {
 	}
 }
 
-// Create stores an object, as a controller other than the operator does.
+// Create stores an object, as another controller does.
 func (at *Site) Create(object client.Object) {
 	kind, err := apiutil.GVKForObject(object, at.scheme)
 	if err != nil {
@@ -84,14 +84,14 @@ func (at *Site) Create(object client.Object) {
 	at.state.create(kind, object)
 }
 
-// Update stores a changed copy of an object, as a kubelet does. What is gone stays gone.
+// Update stores a changed copy of an object, as a kubelet does. A deleted object stays deleted.
 func (at *Site) Update(object client.Object) {
 	if r := at.record(object); r != nil {
 		at.state.put(r, object)
 	}
 }
 
-// Remove takes an object away at once.
+// Remove deletes an object at once.
 func (at *Site) Remove(object client.Object) {
 	if r := at.record(object); r != nil {
 		at.state.remove(r)
@@ -106,7 +106,7 @@ func (at *Site) record(object client.Object) *record {
 	return at.state.live.find(kind, client.ObjectKeyFromObject(object))
 }
 
-// create stores an object that is new.
+// create stores a new object.
 func (s *state) create(kind schema.GroupVersionKind, object client.Object) {
 	object.SetUID(s.bornUID())
 	object.SetGeneration(1)

@@ -17,25 +17,26 @@ import (
 // state is everything at one moment.
 type state struct {
 	now time.Time
-	// live is what the API server holds, seen what the operator's cache shows.
+	// live is what the API server stores, seen what the operator's cache shows.
 	live, seen shelf
-	// revision of the last write, and how many objects were created.
+	// revision of the last write, and the number of objects created.
 	revision, created uint64
 	// memory of the operator's process; nil after a start.
 	memory *lifecycle.Memory
 	world  World
-	// timer is when the operator looks again by itself, zero for never; woken says that an event waits for it.
+	// timer is the time of the requeue, zero for none. woken means that an event is in the work queue.
 	timer time.Time
 	woken bool
-	// refused is for how many passes more every status write is refused, flaps for how many the target changes before each.
+	// refused is the number of further reconciles in which every status write is refused. flaps is the number of further
+	// reconciles before which the target changes.
 	refused, flaps int
-	// lost are children that must be made again; tallies count the transitions of each lifecycle.
+	// lost are children that must be restored. tallies count the transitions of each lifecycle.
 	lost    []loss
 	tallies []tally
-	// own is the revision of the last status that an operator wrote, and ownTerm whose term it was.
+	// own is the revision of the last status that an operator wrote, and ownTerm the term of that operator.
 	own     uint64
 	ownTerm uint32
-	// term counts who leads, former is the leader before if it still runs.
+	// term identifies the leader. former is the previous leader if it still runs.
 	term   uint32
 	former *former
 }
@@ -48,7 +49,8 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// lagging are the records that the cache does not show as they are, and those that it shows though they are gone.
+// lagging returns the records that the cache does not show in their current version, and those that it shows although they are
+// deleted.
 func (s *state) lagging() (stale, gone []*record) {
 	for _, r := range s.live {
 		if s.seen.find(r.kind, r.key) != r {
@@ -65,7 +67,7 @@ func (s *state) lagging() (stale, gone []*record) {
 
 func (s *state) current() bool { return slices.Equal(s.live, s.seen) }
 
-// due says whether the operator takes a pass now.
+// due reports whether a reconcile is due.
 func (s *state) due() bool {
 	return s.woken || !s.timer.IsZero() && !s.timer.After(s.now)
 }
@@ -77,7 +79,7 @@ func (s *state) put(r *record, object client.Object) {
 	s.live = s.live.with(keep(r.kind, object, r.version+1))
 }
 
-// remove takes a record away, and what it controls.
+// remove deletes a record and what it controls.
 func (s *state) remove(r *record) {
 	s.revision++
 	s.live = s.live.without(r.kind, r.key)
@@ -93,13 +95,13 @@ func (s *state) bornUID() types.UID {
 	return UID(s.created)
 }
 
-// UID of the object that is created as the so many-th, counted from 1: the object of the Subject, its children in order, then
-// whatever is created. A World may name its pods by it.
+// UID returns the UID of the object that was created as the nth, counted from 1: the object of the Subject, its children in
+// order, then further objects. A World may name its pods by it.
 func UID(nth uint64) types.UID {
 	return types.UID("00000000-0000-4000-8000-" + strconv.FormatUint(1_000_000_000_000+nth, 10)[1:])
 }
 
-// hash is what equal states share.
+// hash returns the hash of a state. Equal states have the same hash.
 func (w *worker[O, V, E]) hash(s *state) uint64 {
 	dst := w.text[:0]
 	for _, r := range s.live {
@@ -121,7 +123,7 @@ func (w *worker[O, V, E]) hash(s *state) uint64 {
 	return xxhash.Sum64(dst)
 }
 
-// appendOperator appends what an operator's cache shows, as it differs from what is stored, and what its process remembers.
+// appendOperator appends how an operator's cache differs from the stored objects, and what its process has in memory.
 func (w *worker[O, V, E]) appendOperator(dst []byte, s *state, seen shelf, memory *lifecycle.Memory) []byte {
 	for _, r := range s.live {
 		switch old := seen.find(r.kind, r.key); old {
@@ -146,7 +148,7 @@ func (w *worker[O, V, E]) appendOperator(dst []byte, s *state, seen shelf, memor
 	})
 }
 
-// appendBookmarks appends where the lifecycles stand.
+// appendBookmarks appends the persisted states of the lifecycles.
 func (w *worker[O, V, E]) appendBookmarks(dst []byte, s *state, r *record) []byte {
 	from, ok := r.object.(lifecycled)
 	if !ok {
@@ -198,7 +200,7 @@ func appendNumber(dst []byte, n uint64) []byte {
 	return append(dst, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
 }
 
-// soon tells pauses before the next pass from polls, and both from the resync.
+// soon distinguishes delays of retries, of polls and of the resync.
 func soon(d time.Duration) byte {
 	switch {
 	case d <= 2*time.Second:

@@ -10,93 +10,95 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Subject is what is explored: a kind, an object of it, and what may happen to it besides what may happen to every object.
+// Subject is the input of an exploration: a kind, an object, and the events that are possible in addition to those of every
+// object.
 type Subject[O lifecycle.Object, V, E any] struct {
 	// Name of the subject, for reports.
 	Name string
-	// Kind makes the kind anew. What it needs of the world outside the API it finds at the Site. Demanded.
+	// Kind returns a new kind. It accesses the world outside the API through the Site. Required.
 	Kind func(at *Site) (lifecycle.Kind[O, V, E], error)
-	// AddToScheme registers the types of the object and of its children. Demanded.
+	// AddToScheme registers the types of the object and of its children. Required.
 	AddToScheme []func(*k8sruntime.Scheme) error
-	// Object whose lifecycles are explored. Demanded.
+	// Object whose lifecycles are explored. Required.
 	Object O
-	// Children that exist in the beginning.
+	// Children that exist at the start. Optional.
 	Children []client.Object
-	// Edits are what a person may do to the object; each may happen at any time, any number of times.
+	// Edits are the changes that users may make. Each may happen at any time and repeatedly. Optional.
 	Edits []Edit[O]
-	// World outside the API; nil for none. It is cloned, never changed.
+	// World outside the API. It is cloned, never modified. Optional; default: none.
 	World World
-	// Invariant says what is wrong with a state, or nothing. Optional.
+	// Invariant returns what is wrong with a state, or an empty string. Optional.
 	Invariant func(object O, world World) string
-	// Settled says what is wrong with the state in which the object came to be Ready. Optional.
+	// Settled returns what is wrong with a state in which the object became Ready, or an empty string. Optional.
 	Settled func(object O, world World) string
-	// Keep are kinds of children that nobody but the operator and the world removes.
+	// Keep are kinds of children that only the operator and the world delete. Optional.
 	Keep []string
-	// Restored are kinds of children that Repair or Apply makes again: one that is lost must exist again within RestoredWithin passes
-	// in which the API took writes of children, whatever happens to the lifecycles. Default: none, and 8 passes,
-	// since the cache is given a second, or five passes, to show what was written last.
+	// Restored are kinds of children that Repair or Apply creates again: a lost one must exist again within RestoredWithin
+	// reconciles in which the API accepted writes of children, in any state of the lifecycles. Optional; default: none, and 8
+	// reconciles, because the cache has a second, or five reconciles, to show the last write.
 	Restored       []string
 	RestoredWithin int
-	// Flapping is how many passes in a row find another target, if the fault Flaps happens. Default 12.
+	// Flapping is the number of consecutive reconciles with another target after the fault Flaps. Optional; default: 12.
 	Flapping int
-	// Transitions that a lifecycle may take without progress before it must be slowed down to one per minute. Default 128, which is
-	// the runtime's own bound for machines that declare no more than 64 MaxEdges.
+	// Transitions is the number of transitions without progress after which a lifecycle must be slowed to one per minute.
+	// Optional; default: 128, which is the runtime's limit for machines with at most 64 MaxEdges.
 	Transitions int
-	// Leaps are times that may pass at once while the operator has other things to do, so that whatever needs age comes of age.
+	// Leaps are durations that may pass at once while the operator is busy, so that every age is reached. Optional.
 	Leaps []time.Duration
-	// Ages are the ages, ascending, at which the machines or the world see something else: of states they are in, of processes.
-	// Deadlines are seen to without. Default: none.
+	// Ages are the ages, ascending, at which the machines or the world behave differently: of states, of processes. Deadlines
+	// need no entry. Optional; default: none.
 	Ages []time.Duration
-	// Without names the faults that are left out.
+	// Without names faults to exclude. Optional.
 	Without []Fault
-	// Faults of the World that must strike in a whole search. Default: none.
+	// Faults of the World that must occur in a complete search. Optional; default: none.
 	Faults []Fault
-	// Prompt caches show everything at once, which leaves few states of many: for subjects that are about something else.
+	// Prompt caches show every write at once, which reduces the number of states, for subjects that do not test staleness.
 	Prompt bool
-	// Part says that there are other subjects of the same machines, so that Together asks which edges fired, and Run does not.
+	// Part means that other subjects cover the same machines: Together checks which edges fired, and Run does not.
 	Part bool
-	// Unfired are the edges that cannot fire here, as "machine: event from State to State", each with the reason.
+	// Unfired are the edges that cannot be taken here, as "machine: event from State to State", each with the reason.
 	Unfired map[string]string
-	// Through is what the operator reaches the API through. A test that wants to know whether a search would notice puts something
-	// wrong in between. Default: nothing.
+	// Through wraps the operator's clients, so that a test can check whether a search detects a defect there. Optional;
+	// default: no wrapper.
 	Through func(cached client.Client, live client.Reader) (client.Client, client.Reader)
-	// Passes and Within bound how an object comes to rest once nothing goes wrong any more. Default 100 passes, 2 hours.
+	// Passes and Within limit how an object comes to rest once no further fault occurs. Optional; default: 100 reconciles, 2
+	// hours.
 	Passes int
 	Within time.Duration
 }
 
-// Edit is a change that a person may make.
+// Edit is a change that a user may make.
 type Edit[O any] struct {
-	// Name says what the person does: "asks for 4.1.2".
+	// Name says what the user does: "asks for 4.1.2".
 	Name string
 	Make func(object O)
 }
 
-// World is what lies outside the API server: processes, brokers, daemons. It is a plain value.
+// World is everything outside the API server: processes, brokers, daemons. It is a plain value.
 type World interface {
-	// Clone shares nothing that changes.
+	// Clone returns a copy that shares nothing mutable.
 	Clone() World
-	// AppendCanonical appends what decides how the world goes on: relations and ages, never times.
+	// AppendCanonical appends everything that the future of the world depends on: relations and ages, never times.
 	AppendCanonical(dst []byte, at *Site) []byte
-	// Next is what may happen next by itself, in an order that follows from the state. What happens when nothing goes wrong
-	// has no Fault, and comes about before time passes.
+	// Next returns the possible events of the world, in an order that depends only on the state. An event without a Fault
+	// happens before time passes.
 	Next(at *Site) []Happening
 }
 
-// Happening is one thing that may happen in the world.
+// Happening is one possible event of the world.
 type Happening struct {
-	// Name tells it in a story: "node 1 becomes ready".
+	// Name in a story: "node 1 becomes ready".
 	Name string
-	// Fault that it is, or nothing.
+	// Fault that the event is, or empty.
 	Fault Fault
-	// Do makes it happen at a Site of its own.
+	// Do applies the event to a Site.
 	Do func(at *Site)
 }
 
-// Fault is a kind of thing that may go wrong, or that a person may do at a bad moment.
+// Fault is a kind of failure, or a user's action at a critical moment.
 type Fault string
 
-// The faults that may happen to every subject. A world may have others.
+// The faults of every subject. A world may have others.
 const (
 	DiesBefore Fault = "dies before"
 	DiesAfter  Fault = "dies after"
@@ -109,16 +111,18 @@ const (
 	Edited     Fault = "edited"
 	PausedBy   Fault = "paused"
 	ChildLost  Fault = "child lost"
-	// StatusRefused is an API server that refuses every status write with 403 or 422 for several passes, and takes all other writes.
+	// StatusRefused: the API server refuses every status write with 403 or 422 for several reconciles, and accepts all other
+	// writes.
 	StatusRefused Fault = "status refused"
-	// Flaps is a target that differs in each of several passes, so that a transition may be due in every pass. It needs two Edits.
+	// Flaps: the target differs in each of several reconciles, so that a transition may be due in every one. It needs two
+	// Edits.
 	Flaps Fault = "flaps"
-	// Overlaps is another operator that leads while the one before it still runs, with a cache and a memory of its own.
+	// Overlaps: another operator leads while the previous leader still runs, with its own cache and memory.
 	Overlaps Fault = "overlaps"
-	// Coalesces is a cache that shows what an object has become and never what it was in between. It is no fault: it may happen
-	// at any time, and is counted.
+	// Coalesces: a cache shows the last version of an object and none in between. It is not a fault: it may happen at any time,
+	// and is counted.
 	Coalesces Fault = "coalesced"
-	// Conflict and the following are what the API server may answer to a write, by its code.
+	// Conflict and the following are answers of the API server to a write, by their code.
 	Conflict  Fault = "409"
 	Invalid   Fault = "422"
 	Throttled Fault = "429"
@@ -126,7 +130,7 @@ const (
 	TimedOut  Fault = "504"
 )
 
-// Faults are those that may happen to every subject.
+// Faults returns the faults of every subject.
 func Faults() []Fault {
 	return []Fault{
 		DiesBefore, DiesAfter, ReplyLost, Conflict, Invalid, Throttled, Refused, TimedOut, Unread, Restarts, Overlaps, Lags, Coalesces,
@@ -134,25 +138,27 @@ func Faults() []Fault {
 	}
 }
 
-// Options bound a search.
+// Options limit a search.
 type Options struct {
-	// States to search: to try all that may happen next in. Each leads to several others, which are judged as well. Default 20,000.
+	// States is the number of states to search. Each leads to several others, which are checked as well. Optional; default:
+	// 20,000.
 	States int
-	// Time after which the search ends. Default one minute.
+	// Time limit of the search. Optional; default: one minute.
 	Time time.Duration
-	// Workers that search side by side. Default: as many as there are processors.
+	// Workers that search in parallel. Optional; default: the number of processors.
 	Workers int
-	// Until ends the search as soon as something is wrong whose words contain it. Optional.
+	// Until ends the search at the first violation that contains this text. Optional.
 	Until string
-	// Draw is how many states are searched on of those that two faults lead to, then three, and so on: the fewer, the more
-	// faults within as many states. 0 searches all. What one fault leads to is searched as a whole.
+	// Draw is the size of the sample that is searched of the states that two faults lead to, of those of three, and so on. A
+	// smaller sample allows more faults within the same number of states. 0 searches all. All states after one fault are
+	// searched.
 	Draw int
-	// Seed draws them.
+	// Seed of the sample.
 	Seed uint64
-	// Straight searches one order only of what happens when nothing goes wrong, and every fault on the way: far less than all, and
-	// deeper within as many states.
+	// Straight searches one order of the steps without faults, and every fault on the way: much less than all, and deeper
+	// within the same number of states.
 	Straight bool
-	// Repeat, unless it is nil, takes these moves and no others, as a violation tells them; then nothing goes wrong any more.
+	// Repeat, unless nil, takes these moves and no others, as a violation lists them, and continues without faults.
 	Repeat []int
 }
 

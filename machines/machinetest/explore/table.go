@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// extent says how much of all there is was searched.
+// extent returns how much of the reachable states was searched.
 func (r *Report) extent() string {
 	switch {
 	case r.Complete:
@@ -30,18 +30,18 @@ func (r *Report) extent() string {
 	return fmt.Sprintf("%s, some of %d", within, r.Faulty)
 }
 
-// FiguresHeader heads the rows of figures, as markdown.
+// FiguresHeader is the header of the rows of figures, as markdown.
 const FiguresHeader = `| subject | searched | met and judged | steps | passes | extent | rest within | wrong | time |
 |---|---|---|---|---|---|---|---|---|
 `
 
-// Figures are the report as a row of markdown.
+// Figures returns the report as a row of markdown.
 func (r *Report) Figures() string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %d passes | %d | %s |\n", r.Subject, grouped(r.Expanded), grouped(r.States),
 		grouped(r.Steps), grouped(r.Passes), r.extent(), r.Longest, len(r.Violations), r.Took.Round(time.Second))
 }
 
-// grouped writes thousands apart.
+// grouped separates thousands.
 func grouped(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -50,7 +50,7 @@ func grouped(n int) string {
 	return text
 }
 
-// Table writes how many new states each fault led to, by where the lifecycles stood.
+// Table writes how many new states each fault led to, by the states of the lifecycles.
 func (r *Report) Table(to io.Writer) error {
 	faults := slices.SortedFunc(maps.Keys(r.Faults), func(a, b Fault) int { return strings.Compare(string(a), string(b)) })
 	standings := map[string]bool{}
@@ -77,7 +77,7 @@ func (r *Report) Table(to io.Writer) error {
 	return w.Flush()
 }
 
-// Overlaps writes which guards said yes at once, the first by declaration first, with how often that was met.
+// Overlaps writes which guards said yes together and how often. The guard that is declared first comes first.
 func (r *Report) Overlaps(to io.Writer) {
 	all := slices.SortedFunc(maps.Keys(r.Rivals), func(a, b Rivals) int {
 		return cmp.Or(cmp.Compare(a.Lifecycle, b.Lifecycle), cmp.Compare(a.State, b.State), cmp.Compare(a.Taken, b.Taken), cmp.Compare(a.Left, b.Left))

@@ -125,8 +125,8 @@ func TestSeededToys(t *testing.T) {
 		"checkpoint before act":                                  {found: "shows as ready, and was never said", of: speaking},
 		"kept offsets overwritten":                               {found: "the kept offsets are lost", of: moving},
 		"annotation removed blindly":                             {found: "was taken away and never answered", of: answering},
-		"no repair before a transition, and a refused status":    {found: "is not made again within 8 passes", of: keepingWhileRefused, strikes: explore.StatusRefused},
-		"no repair before a transition, and a target that flaps": {found: "is not made again within 8 passes", of: keepingWhileFlapping, strikes: explore.Flaps},
+		"no repair before a transition, and a refused status":    {found: "is not restored within 8 reconciles", of: keepingWhileRefused, strikes: explore.StatusRefused},
+		"no repair before a transition, and a target that flaps": {found: "is not restored within 8 reconciles", of: keepingWhileFlapping, strikes: explore.Flaps},
 		"transitions without a bound":                            {found: "takes more than 128 transitions without progress", of: unbounded, strikes: explore.Flaps},
 		"a slow pace that no condition shows":                    {found: "the status does not show that it is stalled", of: silent, strikes: explore.Flaps},
 	} {

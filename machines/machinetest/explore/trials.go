@@ -12,13 +12,13 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// refusedPasses is for how many passes status writes are refused: longer than a lost child may be missing.
+// refusedPasses is the number of reconciles in which status writes are refused: more than a lost child may be missing.
 const refusedPasses = 12
 
-// forbidden is another answer to a status write that is refused.
+// forbidden is another answer to a refused status write.
 const forbidden Fault = "403"
 
-// refusal is the answer to status writes, 403 and 422 by turns; empty if they are taken.
+// refusal returns the answer to status writes, alternating 403 and 422; empty if they are accepted.
 func (s *state) refusal() Fault {
 	switch {
 	case s.refused == 0:
@@ -29,25 +29,26 @@ func (s *state) refusal() Fault {
 	return Invalid
 }
 
-// loss is a child that was lost and must be made again.
+// loss is a lost child that must be restored.
 type loss struct {
 	kind schema.GroupVersionKind
 	key  types.NamespacedName
-	// passes that could have made it again and did not.
+	// passes is the number of reconciles that could have restored it and did not.
 	passes int
 }
 
-// tally counts the transitions of one lifecycle, as its bound does: one comes back per minute, and all with progress.
+// tally counts the transitions of one lifecycle as the runtime's limit does: one is refilled per minute, and all with progress.
 type tally struct {
 	lifecycle   string
 	transitions float64
 	at          time.Time
 	done        int32
-	// held is how many passes since the last transition did not take one that was due.
+	// held is the number of reconciles since the last transition in which a due transition was not taken.
 	held int
 }
 
-// appendTrials appends what is under way over several passes. Transitions are not compared: the first state of equal ones stands.
+// appendTrials appends the faults that last for several reconciles. Transitions are not compared: of equal states the first one
+// is kept.
 func (s *state) appendTrials(dst []byte) []byte {
 	dst = append(dst, byte(s.refused), byte(s.flaps), byte(s.flaps>>8)) //nolint:gosec // a few hundred at most
 	for i := range s.lost {
@@ -56,19 +57,19 @@ func (s *state) appendTrials(dst []byte) []byte {
 	return dst
 }
 
-// refuse lets the operator take a pass that writes its status, which is refused from then on.
+// refuse lets the operator reconcile with a status write, which is refused from then on.
 func (w *worker[O, V, E]) refuse(s *state) step {
 	refusing := s.clone()
 	refusing.refused = refusedPasses
 	one := w.took(refusing, StatusRefused, "", 0, false)
-	one.name = fmt.Sprintf("every status write is refused from now on, for %d passes; %s", refusedPasses, one.name)
+	one.name = fmt.Sprintf("every status write is refused from now on, for %d reconciles; %s", refusedPasses, one.name)
 	return one
 }
 
-// flapPause is how often the target changes.
+// flapPause is the interval at which the target changes.
 const flapPause = 200 * time.Millisecond
 
-// flap changes what is wanted before a pass that is to find another target. The cache shows it at once.
+// flap changes the target before a reconcile. The cache shows it at once.
 func (w *worker[O, V, E]) flap(s *state) {
 	main := w.main(s.live)
 	if s.flaps == 0 || main == nil {
@@ -91,16 +92,16 @@ func (w *worker[O, V, E]) flap(s *state) {
 	s.seen = s.seen.with(w.main(s.live))
 }
 
-// lose notes a child that must be made again.
+// lose records a child that must be restored.
 func (w *worker[O, V, E]) lose(s *state, r *record) {
 	if slices.Contains(w.subject.Restored, r.kind.Kind) {
 		s.lost = append(slices.Clip(s.lost), loss{kind: r.kind, key: r.key})
 	}
 }
 
-// judgePass asks what no single pass shows: whether what was lost comes back, and whether transitions are bounded and the bound is
-// visible. whole says that nothing went wrong in the pass but refused status writes, and that the cache showed everything; begun
-// that the process had just started.
+// judgePass checks what a single reconcile does not show: whether lost children are restored, and whether transitions are
+// limited and the limit is visible. whole means that no fault other than refused status writes occurred and that the cache was
+// current. begun means that the process had just started.
 func (w *worker[O, V, E]) judgePass(s *state, begun, whole bool) {
 	main := w.main(s.live)
 	if main == nil {
@@ -123,7 +124,7 @@ func (w *worker[O, V, E]) judgeLost(s *state, whole bool) {
 			l.passes = 0
 		}
 		if l.passes > w.subject.RestoredWithin {
-			w.passed.wrong("%s %s was lost and is not made again within %d passes although the API takes its writes", l.kind.Kind, l.key.Name, w.subject.RestoredWithin)
+			w.passed.wrong("%s %s was lost and is not restored within %d reconciles although the API accepts writes", l.kind.Kind, l.key.Name, w.subject.RestoredWithin)
 			continue
 		}
 		lost = append(lost, l)
@@ -131,7 +132,7 @@ func (w *worker[O, V, E]) judgeLost(s *state, whole bool) {
 	s.lost = lost
 }
 
-// mostHeld is how many passes may hold a transition back before the status has to show it, since one may be about something else.
+// mostHeld is the number of reconciles that may delay a transition before the status must show it: one may have another cause.
 const mostHeld = 2
 
 func (w *worker[O, V, E]) judgeTransitions(s *state, main *record, begun, whole bool) {
@@ -175,6 +176,6 @@ func (w *worker[O, V, E]) judgeTally(t *tally, main *record) {
 		return
 	}
 	if !meta.IsStatusConditionTrue(from.LifecycleStatus().Conditions, lifecycle.Stalled) {
-		w.passed.wrong("a transition of lifecycle %s is held back, and the status does not show that it is stalled", t.lifecycle)
+		w.passed.wrong("a transition of lifecycle %s is delayed, and the status does not show that it is stalled", t.lifecycle)
 	}
 }

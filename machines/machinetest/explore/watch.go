@@ -13,7 +13,7 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// watched is a lifecycle whose decisions are looked at.
+// watched is a lifecycle whose decisions are checked.
 type watched[O, V, E any] struct {
 	machines.Lifecycle[O, V, E]
 	passed func() *passed
@@ -56,8 +56,8 @@ func (p *passed) wrong(format string, args ...any) {
 	p.violations = append(p.violations, fmt.Sprintf(format, args...))
 }
 
-// permitted asks an effect whether it may be: its bookmark must be the newest that an operator has stored, and what takes
-// something away must rest on the newest object.
+// permitted checks an effect: the persisted state it is based on must be the newest that an operator stored, and a disruption
+// must be based on the newest object.
 func (w *worker[O, V, E]) permitted(task *lifecycle.Task[O, V, E]) {
 	if w.calls.dead {
 		return
@@ -70,10 +70,10 @@ func (w *worker[O, V, E]) permitted(task *lifecycle.Task[O, V, E]) {
 	name := described(task.Effect)
 	based := revisionOf(task.Object)
 	if based < s.own {
-		// Of what another operator writes meanwhile only those hear that ask the API server: actions that take something away, or
-		// cannot be taken back. What else is done twice is done by an effect that may be repeated.
+		// A write of another operator is only known to actions that read the API server: those that disrupt, or that cannot be
+		// undone. Any other effect may be repeated, because it is idempotent.
 		if s.ownTerm == w.site.term || w.asksLive(task.Ticket.Lifecycle, task.Ticket.State) {
-			w.passed.wrong("%s does %s on a bookmark that is not the newest", task.Ticket.Lifecycle, name)
+			w.passed.wrong("%s does %s on a persisted state that is not the newest", task.Ticket.Lifecycle, name)
 		}
 		return
 	}
@@ -83,18 +83,18 @@ func (w *worker[O, V, E]) permitted(task *lifecycle.Task[O, V, E]) {
 		case !known || st.Name != task.Ticket.State:
 			w.passed.wrong("%s does %s for state %s, which is not stored", task.Ticket.Lifecycle, name, task.Ticket.State)
 		case st.Kind != string(states.Work):
-			w.passed.wrong("%s does %s although %s is stored, which acts on nothing", task.Ticket.Lifecycle, name, st.Name)
+			w.passed.wrong("%s does %s although %s is stored, which has no action", task.Ticket.Lifecycle, name, st.Name)
 		}
 	}
 	if w.kind.Disrupts == nil {
 		return
 	}
 	if target, disrupts := w.kind.Disrupts(task.Effect); disrupts && based != live.revision {
-		w.passed.wrong("%s takes %s away on an object that is not the newest", task.Ticket.Lifecycle, target)
+		w.passed.wrong("%s disrupts %s on an object that is not the newest", task.Ticket.Lifecycle, target)
 	}
 }
 
-// asksLive says whether the action of the state looks at the API server itself before it does anything.
+// asksLive reports whether the action of the state reads the API server before it executes an effect.
 func (w *worker[O, V, E]) asksLive(lifecycle, state string) bool {
 	for _, lc := range w.lifecycles {
 		if lc.Name() == lifecycle {
@@ -108,7 +108,7 @@ func (w *worker[O, V, E]) asksLive(lifecycle, state string) bool {
 // Rivals are two edges whose guards said yes at once: the one that is declared first was taken.
 type Rivals struct{ Lifecycle, State, Taken, Left string }
 
-// rivals notes what else might have been taken.
+// rivals records the other transitions that could have been taken.
 func (p *passed) rivals(lifecycle string, move *machines.Move, open []string) {
 	for i, event := range open {
 		if i > 0 && open[0] == move.Event {
@@ -131,7 +131,7 @@ func entryOf(object client.Object, lifecycle string) *lifecyclev1.Lifecycle {
 	return nil
 }
 
-// stored looks at a status that the operator has written: which edges it tells of, and whether it promises too much.
+// stored checks a status that the operator wrote: which transitions it contains, and whether it claims too much.
 func (w *worker[O, V, E]) stored(before, after client.Object) {
 	next, ok := after.(lifecycled)
 	if !ok {
@@ -158,13 +158,13 @@ func (w *worker[O, V, E]) stored(before, after client.Object) {
 	}
 }
 
-// ready says what is wrong with an object that shows as ready.
+// ready checks an object that is Ready.
 func (w *worker[O, V, E]) ready(object client.Object) {
 	for _, lc := range w.lifecycles {
 		st, known := w.stands(object, lc.Name())
 		switch {
 		case !known:
-			w.passed.wrong("the object shows as ready although lifecycle %s stands nowhere", lc.Name())
+			w.passed.wrong("the object shows as ready although lifecycle %s has no known state", lc.Name())
 		case !atRest(st) && !atHold(st), atHold(st) && st.Stance == string(states.Refusal):
 			w.passed.wrong("the object shows as ready although lifecycle %s is in %s", lc.Name(), st.Name)
 		}

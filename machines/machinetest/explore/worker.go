@@ -32,31 +32,31 @@ type worker[O lifecycle.Object, V, E any] struct {
 	cached     *face
 	direct     *face
 	now        *moment
-	// calls of the pass under way, and what it came to.
+	// calls of the current reconcile, and its result.
 	calls  *calls
 	passed *passed
 	text   []byte
-	// tell says that what a pass does is put into words.
+	// tell means that a reconcile is described in words.
 	tell bool
 }
 
-// passed is what a pass came to.
+// passed is the result of a reconcile.
 type passed struct {
 	// edges that were committed, and what is wrong.
 	edges      []edge
 	violations []string
-	// wanted are the lifecycles of which a transition was due.
+	// wanted are the lifecycles with a due transition.
 	wanted []string
-	// met are guards that said yes at once.
+	// met are guards that said yes together.
 	met []Rivals
-	// said is what happened, in words, if anybody wants to know.
+	// said describes the events, if it is requested.
 	said []string
 }
 
-// edge of one lifecycle's machine that was taken.
+// edge that was taken, with its lifecycle.
 type edge struct{ lifecycle, event, from, to string }
 
-// moment is a clock that stands still.
+// moment is a clock that does not advance.
 type moment struct{ now time.Time }
 
 func (m *moment) Now() time.Time                  { return m.now }
@@ -100,10 +100,10 @@ func mainOf(kind schema.GroupVersionKind, key client.ObjectKey) func(shelf) *rec
 	return func(s shelf) *record { return s.find(kind, key) }
 }
 
-// Start is when every search begins: times of a Subject's objects and world are told from it.
+// Start is the time at which every search starts. The times of a Subject's objects and world are relative to it.
 var Start = time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 
-// begin is the first state: everything is stored and seen, and the operator has just started.
+// begin returns the first state: everything is stored and in the cache, and the operator has just started.
 func (w *worker[O, V, E]) begin() (*state, error) {
 	s := &state{now: Start, world: w.subject.World, woken: true}
 	w.site.at(s)
@@ -124,7 +124,7 @@ func (w *worker[O, V, E]) begin() (*state, error) {
 	return s, nil
 }
 
-// draw takes the states from the graphs.
+// draw reads the states from the graphs.
 func (w *worker[O, V, E]) draw() {
 	w.states = map[string]map[string]machines.GraphState{}
 	for _, lc := range w.lifecycles {
@@ -136,7 +136,7 @@ func (w *worker[O, V, E]) draw() {
 	}
 }
 
-// stands is the state of the lifecycle's entry; false if there is none that the graph knows.
+// stands returns the state of the lifecycle's entry, and false if the graph does not contain it.
 func (w *worker[O, V, E]) stands(object client.Object, lifecycle string) (machines.GraphState, bool) {
 	e := entryOf(object, lifecycle)
 	if e == nil {
@@ -150,7 +150,7 @@ func atRest(s machines.GraphState) bool { return s.Kind == string(states.Rest) }
 
 func atHold(s machines.GraphState) bool { return s.Kind == string(states.Hold) }
 
-// spy puts itself between the runtime and the kind, to ask every effect whether it may be.
+// spy wraps the kind to check every decision and effect.
 func (w *worker[O, V, E]) spy() {
 	w.kind.Lifecycles = make([]machines.Lifecycle[O, V, E], len(w.lifecycles))
 	for i, lc := range w.lifecycles {
@@ -171,7 +171,7 @@ func (w *worker[O, V, E]) spy() {
 	}
 }
 
-// pass runs one pass from the state, with what goes wrong in it.
+// pass reconciles once from the state, with the given fault.
 func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) *state {
 	s := from.clone()
 	s.woken, s.timer = false, time.Time{}
@@ -185,7 +185,7 @@ func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) 
 		s.memory, s.woken = nil, true
 		return s
 	case err != nil:
-		s.timer = s.now.Add(time.Second) // the work queue tries again
+		s.timer = s.now.Add(time.Second) // the work queue retries
 	case result.RequeueAfter > 0:
 		s.timer = s.now.Add(result.RequeueAfter)
 	}
@@ -194,7 +194,7 @@ func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) 
 	return s
 }
 
-// reconcile runs the operator of that term on the state, with what its process remembers.
+// reconcile runs the operator of that term on the state, with the memory of its process.
 func (w *worker[O, V, E]) reconcile(s *state, memory *lifecycle.Memory, term uint32, plan calls) (reconcile.Result, error) {
 	w.site.at(s).term = term
 	w.now.now = s.now
@@ -205,7 +205,7 @@ func (w *worker[O, V, E]) reconcile(s *state, memory *lifecycle.Memory, term uin
 	return w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
 }
 
-// described is an effect in words; pointers in it are followed one step.
+// described formats an effect.
 func described(effect any) string {
 	if s, ok := effect.(fmt.Stringer); ok {
 		return s.String()
