@@ -68,7 +68,7 @@ func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
 		v, err := r.Member(ctx, q.Broker)
 		return Answer{Member: &v}, err
 	default:
-		return Answer{}, fmt.Errorf("asking kafka about %q: there is no such subject", q.About)
+		return Answer{}, fmt.Errorf("asking kafka about %q: unknown subject", q.About)
 	}
 }
 
@@ -88,6 +88,6 @@ func Execute(ctx context.Context, w Writer, c Command) error {
 	case c.Unregister != nil && c.UpdateFeature == nil:
 		return w.UnregisterBroker(ctx, *c.Unregister)
 	default:
-		return fmt.Errorf("executing a kafka command: exactly one thing must be asked, not %+v", c)
+		return fmt.Errorf("executing a kafka command: exactly one field must be set, not %+v", c)
 	}
 }

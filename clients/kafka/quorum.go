@@ -61,7 +61,7 @@ func (q Quorum) Demanding(logEnd map[int32]int64) Quorum {
 func (q Quorum) Confirmed() error {
 	leader, ok := q.Voter(q.Leader)
 	if !ok || leader.LastFetchMillis == NotTold {
-		return errors.New("the quorum has no leader that says when it was asked")
+		return errors.New("the quorum has no leader that reports the time of its answer")
 	}
 	heard := 0
 	for _, v := range q.Voters {
@@ -70,7 +70,7 @@ func (q Quorum) Confirmed() error {
 		}
 	}
 	if heard <= len(q.Voters)/2 {
-		return errors.New("the leader of the quorum has not heard from a majority of the controllers")
+		return errors.New("the leader of the quorum has no fetch from a majority of the controllers within the fetch timeout")
 	}
 	return nil
 }

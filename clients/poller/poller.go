@@ -96,6 +96,6 @@ type Outcome struct {
 func lost(n Number, why string) Outcome { return Outcome{Number: n, Result: Unknown, Text: why} }
 
 const (
-	neverSeen  = "this process was not handed the request, or another one took its place"
-	superseded = "a later request of the same state was handed over before"
+	neverSeen  = "this process did not receive the request, or another one has replaced it"
+	superseded = "a later request of the same state was submitted before"
 )

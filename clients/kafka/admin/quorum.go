@@ -62,7 +62,7 @@ func quorumOf(resp *kmsg.DescribeQuorumResponse) (kafka.Quorum, error) {
 		return kafka.Quorum{}, err
 	}
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return kafka.Quorum{}, errors.New("the answer describes not one partition")
+		return kafka.Quorum{}, errors.New("the answer does not describe exactly one partition")
 	}
 	p := resp.Topics[0].Partitions[0]
 	if err := refused(p.ErrorCode, p.ErrorMessage); err != nil {

@@ -175,7 +175,7 @@ func (c *Client) BrokerConfigs(ctx context.Context, broker int32) (kafka.Configs
 			}
 			r, ok := resources[name]
 			if !ok {
-				return errors.New("the broker left itself out of its answer")
+				return errors.New("the broker is missing from its own answer")
 			}
 			for _, entry := range r.Configs {
 				configs[entry.Name] = entry.Value

@@ -134,7 +134,7 @@ func lowering() []Behaviour {
 			Want: refusedWith("Unsafe metadata downgrade is not supported in this version."), Then: []Step{Level(27)},
 		},
 		{
-			Name: "version 0 cannot lower, whatever it allows", Setup: three("4.1.2"),
+			Name: "version 0 cannot lower, also with AllowDowngrade", Setup: three("4.1.2"),
 			When: Request("downgrade to 26 in version 0", UpdateFeatures(0, 26, true, 0), wholeRequest),
 			Want: refusedWith("Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade"), Then: []Step{Level(27)},
 		},
@@ -173,7 +173,7 @@ func ghosts() []Behaviour {
 		{Name: "an older broker that is alive blocks raising", Setup: three("4.0.2"), Given: mixed(), When: Raise(27), Want: refusedWith("Broker 3 only supports versions 7-25"), Then: []Step{Level(25)}},
 		{Name: "fenced, it still does", Setup: three("4.0.2"), Given: mixed(Kill(3)), When: Raise(27), Want: refusedWith("Broker 3 only supports versions 7-25"), Then: []Step{Level(25)}},
 		{Name: "unregistered, its controller does", Setup: three("4.0.2"), Given: mixed(Kill(3), Unregister(3)), When: Raise(27), Want: refusedWith("Controller 3 only supports versions 7-25"), Then: []Step{Level(25)}},
-		{Name: "back on the newer release, nobody does", Setup: three("4.0.2"), Given: mixed(Kill(3), Unregister(3), Start("4.1.2", 3)), When: Raise(26), Want: accepted(), Then: []Step{Level(26)}},
+		{Name: "back on the newer release, no node does", Setup: three("4.0.2"), Given: mixed(Kill(3), Unregister(3), Start("4.1.2", 3)), When: Raise(26), Want: accepted(), Then: []Step{Level(26)}},
 	}
 }
 
@@ -183,7 +183,7 @@ func unregistering() []Behaviour {
 		{Name: "unregistering what never was", Setup: three("4.1.2"), When: Unregister(77), Want: notRegistered},
 		{Name: "on 4.3 too", Setup: three("4.3.1"), When: Unregister(77), Want: notRegistered},
 		{
-			Name: "a live broker with replicas is unregistered without a word", Setup: withFour(),
+			Name: "a live broker with replicas is unregistered without an error", Setup: withFour(),
 			Given: []Step{Topic("orders", 1, 1, 2, 4)}, When: Unregister(4), Want: accepted(),
 			Then: []Step{
 				InSync("orders", 1, 2), Lives(4),

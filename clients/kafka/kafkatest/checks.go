@@ -215,7 +215,7 @@ func QuorumOf(voters, observers []int32) Step {
 			for _, r := range replicas {
 				ids = append(ids, r.ID)
 				if r.LogEndOffset <= 0 || r.LastCaughtUpMillis <= 0 || r.LastFetchMillis <= 0 {
-					err = fmt.Errorf("replica %+v is not told of", r)
+					err = fmt.Errorf("replica %+v has no offset or time", r)
 				}
 			}
 			return ids

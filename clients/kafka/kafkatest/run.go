@@ -86,7 +86,7 @@ func Send(ctx context.Context, addr string, dial func(ctx context.Context, netwo
 		return nil, err
 	}
 	if resp.GetVersion() != version {
-		return nil, fmt.Errorf("the broker was spoken to in version %d, not %d", resp.GetVersion(), version)
+		return nil, fmt.Errorf("the response has version %d, not %d", resp.GetVersion(), version)
 	}
 	return resp, nil
 }

@@ -210,7 +210,7 @@ func refusal(code int16, text *string) error {
 	return r
 }
 
-var errElsewhere = errors.New("the error is not where it was seen")
+var errElsewhere = errors.New("the error is not in the expected part of the response")
 
 // wholeRequest requires an UpdateFeatures response to report an error for the whole request,
 // not per feature.

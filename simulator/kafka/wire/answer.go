@@ -43,7 +43,7 @@ func Answer(c *kafka.Cluster, via int32, request kmsg.Request) (kmsg.Response, e
 	case *kmsg.UnregisterBrokerRequest:
 		return unregisterBroker(c, via, r)
 	default:
-		return nil, fmt.Errorf("answering request %d: the model does not know it", request.Key())
+		return nil, fmt.Errorf("answering request %d: the model does not implement it", request.Key())
 	}
 }
 
@@ -75,7 +75,7 @@ func AnswerAtController(c *kafka.Cluster, at int32, request kmsg.Request) (kmsg.
 		q, err := c.DescribeQuorumAt(at)
 		return quorumResponse(r, q, err)
 	default:
-		return nil, fmt.Errorf("answering request %d: the model of a controller does not know it", request.Key())
+		return nil, fmt.Errorf("answering request %d: the model of a controller does not implement it", request.Key())
 	}
 }
 

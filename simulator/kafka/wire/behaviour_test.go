@@ -206,5 +206,5 @@ func (w *world) Pass(ctx context.Context, what string, condition func(ctx contex
 		}
 		w.with(func(c *kafka.Cluster) { c.Tick(c.Now + time.Second.Milliseconds()) })
 	}
-	return errors.New("waited in vain until " + what)
+	return errors.New("timed out waiting until " + what)
 }

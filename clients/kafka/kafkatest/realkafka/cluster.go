@@ -332,7 +332,7 @@ func (c *Cluster) Pass(ctx context.Context, what string, condition func(ctx cont
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(errors.New("waited in vain until "+what), ctx.Err())
+			return errors.Join(errors.New("timed out waiting until "+what), ctx.Err())
 		case <-tick.C:
 		}
 	}
