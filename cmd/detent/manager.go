@@ -35,6 +35,9 @@ type managerFlags struct {
 	qps        float32
 }
 
+// defaultMaxActive keeps a new pod template from reaching a whole fleet before an admin can look at the first clusters.
+const defaultMaxActive = 10
+
 func newManagerCommand() *cobra.Command {
 	f := &managerFlags{}
 	cmd := &cobra.Command{
@@ -59,6 +62,7 @@ func newManagerCommand() *cobra.Command {
 	flags.StringVar(&f.finalize, "finalize", string(kafka.FinalizeAutomatically), "who raises Kafka's metadata version after an upgrade: automatic or approval")
 	flags.StringVar(&f.versions, "kafka-versions", "", "file with the table of Kafka versions; default: the built-in one")
 	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "factor for every deadline, for slow clusters")
+	flags.IntVar(&o.MaxActive, "max-active", defaultMaxActive, "maximum number of clusters that roll their nodes at once, such as after an upgrade of the operator; the others wait in a queue")
 	flags.IntVar(&o.Workers, "workers", 4, "maximum number of resources of one kind that are reconciled at once")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "elect one leader among the replicas by a lease")
 	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
@@ -96,6 +100,9 @@ func openJournal(name string, out io.Writer, o *operator.Options) (closeIt func(
 
 func (f *managerFlags) complete() (operator.Options, error) {
 	o := f.options
+	if o.MaxActive < 1 {
+		return o, fmt.Errorf("--max-active %d: at least one cluster must be able to roll; for no limit give more than there are clusters", o.MaxActive)
+	}
 	log, err := logger(f.logFormat, f.verbosity)
 	if err != nil {
 		return o, err

@@ -31,6 +31,8 @@ func TestManagerCommandFailsWithExitCode1(t *testing.T) {
 		"a version table that is broken":    {[]string{"--kafka-versions", file("versions.yaml", "- version: four\n")}, []string{"versions.yaml", "four"}},
 		"an unknown way of finalizing":      {[]string{"--finalize", "never"}, []string{`--finalize "never"`, "automatic or approval"}},
 		"a selector that is none":           {[]string{"--selector", "team in a"}, []string{`--selector "team in a"`, "team=a,stage!=test"}},
+		"no cluster may roll":               {[]string{"--max-active", "0"}, []string{"--max-active 0", "at least one cluster"}},
+		"fewer than no clusters may roll":   {[]string{"--max-active", "-1"}, []string{"--max-active -1", "at least one cluster"}},
 		"an unknown format of the log":      {[]string{"--log-format", "xml"}, []string{`--log-format "xml"`, "text or json"}},
 		"an argument that nobody asked for": {[]string{"production"}, []string{"production"}},
 		"a flag that does not exist":        {[]string{"--yes"}, []string{"--yes"}},

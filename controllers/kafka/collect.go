@@ -19,6 +19,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -31,6 +32,8 @@ type Collector struct {
 	// Hosts reads Node objects live, to learn whether kubelets are alive. Required.
 	Hosts   client.Reader
 	Options Options
+	// Fleet limits how many clusters roll at once. Optional; default: any number.
+	Fleet *Fleet
 
 	entries  entryCache
 	rendered rendered
@@ -54,6 +57,9 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look
 		d.assign()
 	}
 	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
+	if look.Wants(noderoll.NeedSlot) {
+		v.Slot = c.Fleet.slotFact(ctx, kafka, look.Now)
+	}
 	return v, nil
 }
 

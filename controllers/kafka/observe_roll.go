@@ -12,7 +12,7 @@ import (
 // observeRoll takes the facts of node-roll from the view.
 func observeRoll(k *kafkav1beta2.Kafka, v *View, _ machines.Ask) noderoll.Facts {
 	digest := sha256.New()
-	f := noderoll.Facts{VersionChange: versionChange(k, v), Obstacle: obstacle(k, v)}
+	f := noderoll.Facts{VersionChange: versionChange(k, v), Obstacle: obstacle(k, v), Slot: v.Slot}
 	f.Roll = rollFacts(k, v, func(n *Node) bool {
 		digest.Write([]byte(n.PodName + "=" + v.wantedRevision(n) + "\n"))
 		return v.outdated(n)

@@ -19,6 +19,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -73,6 +74,8 @@ type View struct {
 	Brokers    transitions.Fact[kafkaclient.Brokers]
 	// Members is what nodes that are not ready answer when they are asked directly.
 	Members transitions.Fact[roll.Members]
+	// Slot is what the limit on clusters that roll at once says of this one.
+	Slot transitions.Fact[noderoll.Slot]
 	// Answers to the external writes of this visit of each lifecycle's state, by lifecycle; AnswerNone is left out.
 	Answers map[string]Answer
 

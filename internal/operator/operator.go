@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -29,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/admin"
@@ -53,6 +55,8 @@ type Options struct {
 	// Selector selects the Kafka resources that this manager reconciles, by their labels, with all that belongs to them.
 	// Optional; default: all. Each of several managers that divide a fleet needs its own lease.
 	Selector apilabels.Selector
+	// MaxActive is how many clusters may roll their nodes at once. Optional; default: any number.
+	MaxActive int
 	// DeadlineScale is a factor for every declared deadline.
 	DeadlineScale float64
 	// Workers is the maximum number of concurrent reconciles of each controller.
@@ -148,7 +152,7 @@ func register(mgr ctrl.Manager, o Options, lead *leadership) (*kafka.Polled, err
 	}
 	observer, err := AddControllers(mgr, Wiring{
 		Table: o.Table, Kafka: o.Kafka, Connect: connector(o), DeadlineScale: o.DeadlineScale, Workers: o.Workers,
-		Metrics: gauges, SkipNameValidation: o.SkipNameValidation, Selector: o.Selector, Journal: o.Journal,
+		Metrics: gauges, SkipNameValidation: o.SkipNameValidation, Selector: o.Selector, Journal: o.Journal, MaxActive: o.MaxActive,
 	})
 	if err != nil {
 		return nil, err
@@ -177,8 +181,9 @@ type Wiring struct {
 	Connect func(kafka.Endpoint) (kafkaclient.Client, func(), error)
 	// Alter changes the kind before it is registered, so that tests can intercept its calls. Optional; default: none.
 	Alter func(*kafka.Kind)
-	// DeadlineScale, Workers and SkipNameValidation as in Options.
+	// DeadlineScale, MaxActive, Workers and SkipNameValidation as in Options.
 	DeadlineScale      float64
+	MaxActive          int
 	Workers            int
 	SkipNameValidation bool
 	// Metrics of the reconciles. Optional; default: none.
@@ -193,6 +198,11 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	wakeups := make(chan event.GenericEvent, 1024)
 	observer := &kafka.Polled{Connect: w.Connect, Wake: wake(wakeups), Clock: clk, Settle: kafka.SettleScaled(w.DeadlineScale)}
 	collector := &kafka.Collector{Table: w.Table, Observer: observer, Hosts: mgr.GetAPIReader(), Options: w.Kafka}
+	watch := watchChildren
+	if w.MaxActive > 0 {
+		fleet := &kafka.Fleet{Max: w.MaxActive, Clusters: mgr.GetClient()}
+		collector.Fleet, watch = fleet, watchFleet(fleet)
+	}
 	effects := &kafka.Effects{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
 	kind, err := kafka.NewKind(collector, effects)
 	if err != nil {
@@ -211,7 +221,7 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Slots: slots, Clock: clk, Metrics: w.Metrics,
 		Events: recorder, DeadlineScale: w.DeadlineScale, Journal: w.Journal,
 	})
-	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: w.Workers, Wakeups: wakeups, Watch: watchChildren, SkipNameValidation: w.SkipNameValidation})
+	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: w.Workers, Wakeups: wakeups, Watch: watch, SkipNameValidation: w.SkipNameValidation})
 	if err != nil {
 		return nil, err
 	}
@@ -232,6 +242,32 @@ func watchChildren(b *builder.Builder) {
 		&corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
 	} {
 		b.Watches(kind, of)
+	}
+}
+
+// watchFleet also reconciles the clusters that a change of another cluster frees a slot for.
+func watchFleet(fleet *kafka.Fleet) func(*builder.Builder) {
+	return func(b *builder.Builder) {
+		watchChildren(b)
+		b.Watches(&kafkav1beta2.Kafka{}, fleetHandler(fleet))
+	}
+}
+
+func fleetHandler(fleet *kafka.Fleet) handler.Funcs {
+	type requests = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	changed := func(ctx context.Context, before, after client.Object, queue requests) {
+		was, _ := before.(*kafkav1beta2.Kafka)
+		is, _ := after.(*kafkav1beta2.Kafka)
+		for _, next := range fleet.Changed(ctx, was, is) {
+			queue.Add(next)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue requests) { changed(ctx, nil, e.Object, queue) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue requests) {
+			changed(ctx, e.ObjectOld, e.ObjectNew, queue)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue requests) { changed(ctx, e.Object, nil, queue) },
 	}
 }
 

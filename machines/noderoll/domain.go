@@ -1,10 +1,12 @@
 package noderoll
 
 import (
+	"errors"
 	"time"
 
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Domain is what the machine is verified over.
@@ -12,8 +14,14 @@ func Domain() verification.Domain[Facts, roll.Memo] {
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 	type value = verification.Value[Facts]
 	return verification.Domain[Facts, roll.Memo]{
-		Base: func() Facts { return Facts{Roll: roll.DomainFacts(now), Wanted: "wanted"} },
+		Base: func() Facts {
+			return Facts{Roll: roll.DomainFacts(now), Wanted: "wanted", Slot: transitions.Known(Slot{}, now)}
+		},
 		Dimensions: append(roll.DomainNodes(func(f *Facts) *roll.Facts { return &f.Roll }), verification.Of(value{},
+			value{Name: "all slots are taken", Set: func(f *Facts) {
+				f.Slot = transitions.Known(Slot{Position: 1, MaxActive: 1, Taken: 1, Holders: []Holder{{Cluster: "prod/orders"}}}, now)
+			}},
+			value{Name: "the queue cannot be read", Set: func(f *Facts) { f.Slot = transitions.Unreadable[Slot](errors.New("the cache is closed")) }},
 			value{Name: "a version change is under way", Set: func(f *Facts) { f.VersionChange = "3 nodes are to be moved" }},
 			value{Name: "the declaration is broken", Set: func(f *Facts) { f.Obstacle = "two pools claim node id 3" }})),
 		Memos: roll.DomainMemos,

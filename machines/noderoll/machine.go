@@ -4,6 +4,7 @@ package noderoll
 
 import (
 	"slices"
+	"time"
 
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/roll"
@@ -14,8 +15,18 @@ import (
 // Name of the machine.
 const Name = "node-roll"
 
-// Settled is the rest state; all others stand in package roll.
-const Settled = "Settled"
+// States of the machine's own; those of the roll are in package roll.
+const (
+	Settled      = "Settled"
+	AwaitingSlot = "AwaitingSlot"
+)
+
+const (
+	// slotDeadline is when a roll that waits for a slot shows as Stalled.
+	slotDeadline = 24 * time.Hour
+	// slotPoll is how often the position in the queue is refreshed. The end of another roll wakes the cluster that is next.
+	slotPoll = time.Minute
+)
 
 // Facts of a roll of nodes.
 type Facts struct {
@@ -28,6 +39,8 @@ type Facts struct {
 	// Obstacle is why the declaration cannot be acted upon at all, as for the version change, which shows it; empty if nothing
 	// is wrong.
 	Obstacle string
+	// Slot is what the limit on clusters that roll at once says of this one.
+	Slot transitions.Fact[Slot] `need:"slot"`
 	// Wanted is a digest of what is wanted of all nodes.
 	Wanted string
 }
@@ -73,13 +86,21 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 		Name: Name, Doc: "restarts nodes one at a time so that each runs what is wanted of it",
 		States: slices.Concat([]machines.State[Facts, roll.Memo, Effect]{
 			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every pod runs what is wanted of it, or the version change restarts it, or nothing may be restarted"}},
+			{
+				State:    states.State{Name: AwaitingSlot, Kind: states.Wait, Doc: "nodes are to be restarted, and the cluster waits for a slot of --max-active in the order of the queue", Deadline: slotDeadline, Poll: slotPoll},
+				While:    transitions.AlwaysBecause[Facts, roll.Memo]("roll-unneeded ends the wait when no pod is to be restarted any more"),
+				OnTarget: machines.CarryOn,
+			},
 		}, included.States()),
 		Transitions: slices.Concat([]row{
-			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: wanted, Doc: "a pod differs from what is wanted of it"},
+			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: transitions.All(wanted, slotGranted), Doc: "a pod differs from what is wanted of it"},
+			{Event: "slot-needed", From: Settled, To: AwaitingSlot, NewAttempt: true, When: transitions.All(wanted, transitions.Not(slotGranted, "a roll that needs a slot first")), Doc: "a pod differs from what is wanted of it, and the number of clusters that roll at once is limited"},
+			{Event: "roll-unneeded", From: AwaitingSlot, To: Settled, When: transitions.Not(wanted, "nothing that may be restarted"), Forget: true, Doc: "no pod differs any more, a version change has begun, or the declaration cannot be acted upon"},
+			{Event: "slot-granted", From: AwaitingSlot, To: roll.SelectingNode, When: transitions.All(wanted, slotGranted), Awaited: true, Doc: "a slot is free and this cluster is next, or the restart may be what mends a node"},
 			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Outranks: true, Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
 			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a declaration that cannot be acted upon"), Outranks: true, Forget: true, Doc: "the declaration cannot be acted upon any more"},
 		}, included.Transitions()),
-		Needs:  roll.Needs(),
+		Needs:  append(roll.Needs(), machines.Need{Name: NeedSlot, Doc: "the slot of --max-active, from the status of all clusters in the cache"}),
 		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},
 		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled}, Find: func(*Facts) (machines.Place[roll.Memo], transitions.Verdict) {
 			return machines.Place[roll.Memo]{State: Settled, Memo: roll.Nobody()}, transitions.Allow()

@@ -1,14 +1,17 @@
 package noderoll_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/machines/roll/rolltest"
+	"github.com/detent-dev/detent/transitions"
 )
 
 type (
@@ -22,7 +25,21 @@ const (
 )
 
 // of are the facts of a roll while no version change is under way.
-func of(nodes roll.Facts) noderoll.Facts { return noderoll.Facts{Roll: nodes, Wanted: wanted} }
+func of(nodes roll.Facts) noderoll.Facts {
+	return noderoll.Facts{Roll: nodes, Wanted: wanted, Slot: transitions.Known(noderoll.Slot{}, nodes.Now)}
+}
+
+// queued are the facts of a roll while other clusters hold all slots.
+func queued(f noderoll.Facts) noderoll.Facts {
+	f.Slot = transitions.Known(noderoll.Slot{Position: 2, MaxActive: 1, Taken: 1, Holders: []noderoll.Holder{{Cluster: "prod/orders"}}}, f.Roll.Now)
+	return f
+}
+
+// unlisted are the facts of a roll while the clusters that roll cannot be listed.
+func unlisted(f noderoll.Facts) noderoll.Facts {
+	f.Slot = transitions.Unreadable[noderoll.Slot](errors.New("the cache is closed"))
+	return f
+}
 
 // during are the facts of a roll while a version change is under way.
 func during(nodes roll.Facts) noderoll.Facts {
@@ -101,6 +118,64 @@ func rows() []row {
 		{
 			Name: "awaiting readiness: a node in hand is waited for although a version change has begun", State: roll.AwaitingReady,
 			Memo: rolltest.Hand(1), Facts: during(rolltest.Dual(3, rolltest.Down(1))), Want: want{WaitingFor: []string{"node-ready"}},
+		},
+		{
+			Name: "settled: a pod runs as before, and all slots are taken", State: noderoll.Settled, Facts: queued(of(outdated)),
+			Want: want{Event: "slot-needed", To: noderoll.AwaitingSlot, WaitingFor: []string{"slot-granted"}},
+		},
+		{
+			Name: "settled: a pod that cannot come up as it is needs no slot", State: noderoll.Settled,
+			Facts: queued(of(rolltest.Dual(3, rolltest.Outdated(1), rolltest.Looping(1)))),
+			Want:  want{Event: "revision-changed", To: roll.SelectingNode}, Reason: "no gate blocks recovery",
+		},
+		{
+			Name: "settled: a pod that was drained and starts elsewhere needs a slot", State: noderoll.Settled,
+			Facts: queued(of(rolltest.Dual(3, rolltest.Outdated(1), rolltest.Starting(1, time.Minute)))),
+			Want:  want{Event: "slot-needed", To: noderoll.AwaitingSlot, WaitingFor: []string{"slot-granted"}},
+		},
+		{
+			Name: "settled: the queue cannot be read", State: noderoll.Settled, Facts: unlisted(of(outdated)),
+			Want: want{WaitingFor: []string{"slot-granted"}},
+		},
+		{Name: "settled: all slots are taken and every pod is as it is wanted", State: noderoll.Settled, Facts: queued(of(rolltest.Dual(3)))},
+		{Name: "settled: a version change needs no slot of the roll", State: noderoll.Settled, Facts: queued(during(outdated))},
+		{Name: "settled: a broken declaration needs no slot", State: noderoll.Settled, Facts: queued(broken(outdated))},
+		{
+			Name: "awaiting a slot: all are taken", State: noderoll.AwaitingSlot, Facts: queued(of(outdated)),
+			Want: want{WaitingFor: []string{"slot-granted"}},
+		},
+		{
+			Name: "awaiting a slot: it is granted", State: noderoll.AwaitingSlot, Facts: of(outdated),
+			Want: want{Event: "slot-granted", To: roll.SelectingNode},
+		},
+		{
+			Name: "awaiting a slot: a pod that runs as before cannot come up", State: noderoll.AwaitingSlot,
+			Facts: queued(of(rolltest.Dual(3, rolltest.Outdated(1), rolltest.Looping(1)))), Want: want{Event: "slot-granted", To: roll.SelectingNode},
+		},
+		{
+			Name: "awaiting a slot: a pod that was drained starts elsewhere", State: noderoll.AwaitingSlot,
+			Facts: queued(of(rolltest.Dual(3, rolltest.Outdated(1), rolltest.Starting(1, time.Minute)))), Want: want{WaitingFor: []string{"slot-granted"}},
+		},
+		{
+			Name: "awaiting a slot: another pod cannot come up", State: noderoll.AwaitingSlot,
+			Facts: queued(of(rolltest.Dual(3, rolltest.Outdated(1), rolltest.Looping(2)))), Want: want{WaitingFor: []string{"slot-granted"}},
+			Reason: "the restart would not mend it",
+		},
+		{
+			Name: "awaiting a slot: the queue cannot be read", State: noderoll.AwaitingSlot, Facts: unlisted(of(outdated)),
+			Want: want{WaitingFor: []string{"slot-granted"}},
+		},
+		{
+			Name: "awaiting a slot: every pod is as it is wanted again", State: noderoll.AwaitingSlot, Facts: of(rolltest.Dual(3)),
+			Want: want{Event: "roll-unneeded", To: noderoll.Settled},
+		},
+		{
+			Name: "awaiting a slot: a version change has begun", State: noderoll.AwaitingSlot, Facts: during(outdated),
+			Want: want{Event: "roll-unneeded", To: noderoll.Settled},
+		},
+		{
+			Name: "awaiting a slot: the declaration broke", State: noderoll.AwaitingSlot, Facts: broken(outdated),
+			Want: want{Event: "roll-unneeded", To: noderoll.Settled},
 		},
 		{Name: "no bookmark", Facts: of(outdated), Want: want{Event: machines.EventLocated, To: noderoll.Settled}},
 		{Name: "no bookmark, and Kafka is silent", Facts: of(rolltest.Dual(3, rolltest.Outdated(), rolltest.Silent)), Want: want{Event: machines.EventLocated, To: noderoll.Settled}},

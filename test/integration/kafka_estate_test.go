@@ -26,6 +26,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/lab"
 	"github.com/detent-dev/detent/transitions"
@@ -33,9 +34,11 @@ import (
 
 // estate is the world of the Kafka clusters of a scene: the simulated one, and a user who hinders and helps.
 type estate struct {
-	mu       sync.Mutex
-	sites    map[client.ObjectKey]*site
-	approval bool // everything is raised by approval, whoever is released
+	mu    sync.Mutex
+	sites map[client.ObjectKey]*site
+	// maxActive is how many clusters may roll at once; 0 for any number.
+	maxActive int
+	approval  bool // everything is raised by approval, whoever is released
 }
 
 // site is one cluster. The zero value hinders nothing.
@@ -44,6 +47,8 @@ type site struct {
 	updates chan struct{}
 	// byApproval requires an approval to raise the metadata level; patient waits without limit after a refusal.
 	byApproval, patient bool
+	// queued keeps its roll from getting a slot.
+	queued bool
 	// blind makes the finalized levels unreadable.
 	blind bool
 	undo  []func()
@@ -70,7 +75,7 @@ func (e *estate) Cache() cache.Options { return operator.CacheOptions(nil, nil) 
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {
 	polled, err := operator.AddControllers(mgr, operator.Wiring{
 		Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: operatorVersion}, DeadlineScale: options.DeadlineScale, Workers: 8,
-		SkipNameValidation: true, Connect: e.connect(around), Alter: e.steer,
+		SkipNameValidation: true, Connect: e.connect(around), Alter: e.steer, MaxActive: e.maxActive,
 	})
 	if err != nil {
 		return err
@@ -87,6 +92,9 @@ func (e *estate) steer(kind *kafkacontroller.Kind) {
 			v.Options.RefusalPause = 200 * time.Millisecond
 			if s.blind && viewing.Wants(kafkaversion.NeedFeatures) {
 				v.Features = transitions.Unreadable[kafkaclient.Features](errors.New("nobody answers"))
+			}
+			if s.queued && viewing.Wants(noderoll.NeedSlot) {
+				v.Slot = transitions.Known(noderoll.Slot{Position: 1, MaxActive: 1, Taken: 1}, viewing.Now)
 			}
 			if s.patient {
 				v.Options.RefusalPause = time.Hour

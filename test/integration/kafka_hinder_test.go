@@ -24,6 +24,8 @@ func (e *estate) Hinder(v Visit, key client.ObjectKey) {
 	switch v.State {
 	case "Checking":
 		e.at(key, func(s *site) { s.blind = true })
+	case "AwaitingSlot":
+		e.at(key, func(s *site) { s.queued = true })
 	case "SelectingNode":
 		e.unreachable(key)
 	case "AwaitingSnapshot":

@@ -89,7 +89,7 @@ func (clusters) Visits() []Visit {
 		out = append(out, Visit{Lifecycle: kafkacontroller.LifecycleVersion, State: state})
 	}
 	for _, state := range []string{
-		noderoll.Settled, roll.SelectingNode, roll.AwaitingQuorum, roll.AwaitingISR, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync,
+		noderoll.Settled, noderoll.AwaitingSlot, roll.SelectingNode, roll.AwaitingQuorum, roll.AwaitingISR, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync,
 	} {
 		out = append(out, Visit{Lifecycle: kafkacontroller.LifecycleRoll, State: state})
 	}

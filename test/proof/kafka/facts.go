@@ -179,6 +179,9 @@ func observeVersion(c *Cluster, v *View, asked machines.Ask) kafkaversion.Facts 
 
 func observeRoll(c *Cluster, v *View, asked machines.Ask) noderoll.Facts {
 	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v), Obstacle: c.Broken}
+	if asked.For(noderoll.NeedSlot) {
+		f.Slot = transitions.Known(v.Slot, v.Facts.Roll.Now)
+	}
 	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return runningConfig(v, i) != c.Config })
 	blank(&f.Roll, asked)
 	return f

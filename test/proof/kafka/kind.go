@@ -52,6 +52,8 @@ type View struct {
 	Pods  [Nodes]*Pod
 	Set   *Set
 	Facts kafkaversion.Facts
+	// Slot is what the limit on clusters that roll at once says of this one.
+	Slot noderoll.Slot
 }
 
 // NewKind runs the two machines, as they are given, on a cluster.
@@ -181,5 +183,8 @@ func view(ctx context.Context, at *explore.Site, c *Cluster, look lifecycle.View
 		return nil, err
 	}
 	v.Facts = observe(of(at), c, v, &look)
+	if of(at).noSlot {
+		v.Slot = noderoll.Slot{Position: 1, MaxActive: 1, Taken: 1}
+	}
 	return v, nil
 }

@@ -84,6 +84,9 @@ func beginnings() []Scene {
 			s.Object.Config = 1
 		}},
 		{Name: "other build", version: Newer, edits: edits{asksNewer}, prepare: func(s *Subject, _ *World) { s.Object.Version = build }},
+		{Name: "queueing", version: Newer, edits: edits{another, breaks, mends}, does: slots, prepare: func(s *Subject, w *World) {
+			s.Object.Config, w.noSlot = 1, true
+		}},
 		{Name: "configuring", version: Old, edits: edits{asksNewer, another}, prepare: func(s *Subject, _ *World) { s.Object.Config = 1 }},
 	}
 }
@@ -236,4 +239,12 @@ func (d disturbing) Clone() explore.World { return disturbing{d.copied(), d.does
 // Next implements explore.World.
 func (d disturbing) Next(at *explore.Site) []explore.Happening {
 	return append(d.World.Next(at), d.does(at, d.World)...)
+}
+
+// slots are taken and freed by another cluster.
+func slots(_ *explore.Site, w *World) []explore.Happening {
+	if w.noSlot {
+		return []explore.Happening{{Name: "another cluster frees the slot", Do: func(at *explore.Site) { of(at).noSlot = false }}}
+	}
+	return []explore.Happening{{Name: "another cluster takes the slot", Fault: Meddled, Do: func(at *explore.Site) { of(at).noSlot = true }}}
 }

@@ -37,6 +37,8 @@ type World struct {
 	Silent bool
 	// ghost says that a broker that is gone is still registered.
 	ghost bool
+	// noSlot says that another cluster holds the only slot.
+	noSlot bool
 	// meddled says that somebody else has changed what pods are made from.
 	meddled bool
 	// Harm that was done, first of all: what no state may show.
@@ -102,7 +104,7 @@ func (w *World) copied() *World {
 
 // AppendCanonical implements explore.World.
 func (w *World) AppendCanonical(dst []byte, at *explore.Site) []byte {
-	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.ghost), bit(w.meddled), at.Age(w.lowered))
+	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.ghost), bit(w.meddled), bit(w.noSlot), at.Age(w.lowered))
 	dst = append(dst, w.Harm...)
 	pods := podsOf(at)
 	for i := range w.nodes {

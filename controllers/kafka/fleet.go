@@ -1,0 +1,247 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/noderoll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Fleet limits how many clusters roll their nodes at once. A nil Fleet limits nothing. It is safe for concurrent use.
+//
+// Which clusters hold a slot is read from the cached status of all clusters: those whose roll has left AwaitingSlot and has not
+// ended. The process remembers a slot that it granted until the cache shows the roll. A cache that lags otherwise grants no slot
+// too many: slots are granted in the order of the queue, and a cluster gets one only if all that are ahead of it fit in as well,
+// whether or not they roll already.
+type Fleet struct {
+	// Max is how many clusters may roll at once. Required, above 0.
+	Max int
+	// Clusters reads all clusters of this manager, from the cache. Required.
+	Clusters client.Reader
+
+	mu sync.Mutex
+	// granted are slots that the cache does not show yet, by the attempt that they were granted to.
+	granted map[types.UID]grant
+	// last is the queue as it was last read; nil after a change.
+	last *queue
+}
+
+// grant of a slot to one attempt.
+type grant struct {
+	attempt string
+	since   time.Time
+}
+
+// queue is which clusters hold a slot and which wait for one.
+type queue struct {
+	// holders are sorted: those that are impeded first, then by name.
+	holders []noderoll.Holder
+	// waiting clusters in the order in which they get a slot.
+	waiting []*kafkav1beta2.Kafka
+	// position in waiting by UID, from 1.
+	position map[types.UID]int
+}
+
+// Slot is what the limit says of one cluster. It grants a free slot to a cluster in AwaitingSlot that is next in the queue; any
+// other cluster at rest or in the queue gets the position that it has or would have. A cluster that rolls keeps its slot.
+func (f *Fleet) Slot(ctx context.Context, kafka *kafkav1beta2.Kafka) (noderoll.Slot, error) {
+	if f == nil {
+		return noderoll.Slot{}, nil
+	}
+	use := useOf(kafka)
+	if use == holds {
+		return noderoll.Slot{}, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	q, err := f.read(ctx)
+	if err != nil {
+		return noderoll.Slot{}, err
+	}
+	position := q.position[kafka.UID]
+	if use == waits && (position == 0 || position <= f.free(q)) {
+		f.last = nil // a grant rests on what the cache shows now
+		if q, err = f.read(ctx); err != nil {
+			return noderoll.Slot{}, err
+		}
+		position = q.position[kafka.UID]
+		if f.isGranted(kafka) {
+			return noderoll.Slot{}, nil
+		}
+		if position > 0 && position <= f.free(q) {
+			f.granted[kafka.UID], f.last = grantOf(kafka), nil
+			return noderoll.Slot{}, nil
+		}
+	}
+	if position == 0 {
+		position = len(q.waiting) + 1
+	}
+	const named = 3
+	return noderoll.Slot{
+		Position: position, MaxActive: f.Max, Taken: len(q.holders), Holders: q.holders[:min(len(q.holders), named)],
+	}, nil
+}
+
+func (f *Fleet) slotFact(ctx context.Context, kafka *kafkav1beta2.Kafka, now time.Time) transitions.Fact[noderoll.Slot] {
+	slot, err := f.Slot(ctx, kafka)
+	if err != nil {
+		return transitions.Unreadable[noderoll.Slot](err)
+	}
+	return transitions.Known(slot, now)
+}
+
+// Changed takes notice of a change of a cluster, nil for one that did not exist or is gone, and returns the clusters to reconcile
+// since they get a free slot: only if the change may have freed one or moved the queue up.
+func (f *Fleet) Changed(ctx context.Context, before, after *kafkav1beta2.Kafka) []reconcile.Request {
+	was, is := standingOf(before), standingOf(after)
+	if was == is {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = nil
+	if was.use == none || was.use == is.use && was.grant == is.grant {
+		return nil
+	}
+	q, err := f.read(ctx)
+	if err != nil {
+		return nil // each cluster in the queue looks again by itself
+	}
+	var out []reconcile.Request
+	for _, k := range q.waiting[:min(len(q.waiting), f.free(q))] {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(k)})
+	}
+	return out
+}
+
+// isGranted says whether the attempt that the cluster waits in has a slot already; f.mu is held.
+func (f *Fleet) isGranted(k *kafkav1beta2.Kafka) bool {
+	granted, ok := f.granted[k.UID]
+	return ok && granted == grantOf(k)
+}
+
+func (f *Fleet) free(q *queue) int { return max(0, f.Max-len(q.holders)) }
+
+// read lists holders and queue, unless nothing changed since. It drops grants that the cache shows, and those of clusters that
+// left the queue; f.mu is held.
+func (f *Fleet) read(ctx context.Context) (*queue, error) {
+	if f.last != nil {
+		return f.last, nil
+	}
+	var all kafkav1beta2.KafkaList
+	if err := f.Clusters.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the clusters that roll: %w", err)
+	}
+	pending := map[types.UID]grant{}
+	q := &queue{position: map[types.UID]int{}}
+	for i := range all.Items {
+		k := &all.Items[i]
+		s := standingOf(k)
+		if s.use == waits && f.isGranted(k) {
+			pending[k.UID] = grantOf(k)
+			s.use = holds
+		}
+		switch s.use {
+		case none:
+		case waits:
+			q.waiting = append(q.waiting, k)
+		case holds:
+			q.holders = append(q.holders, noderoll.Holder{Cluster: k.Namespace + "/" + k.Name, Impeded: s.impeded})
+		}
+	}
+	q.sort()
+	f.granted, f.last = pending, q
+	return q, nil
+}
+
+func (q *queue) sort() {
+	slices.SortFunc(q.holders, func(a, b noderoll.Holder) int {
+		if (a.Impeded == "") != (b.Impeded == "") {
+			return cmp.Compare(b.Impeded, a.Impeded)
+		}
+		return cmp.Compare(a.Cluster, b.Cluster)
+	})
+	slices.SortFunc(q.waiting, func(a, b *kafkav1beta2.Kafka) int {
+		return cmp.Or(grantOf(a).since.Compare(grantOf(b).since), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for i, k := range q.waiting {
+		q.position[k.UID] = i + 1
+	}
+}
+
+// use is what a cluster does with slots.
+type use uint8
+
+const (
+	none use = iota
+	waits
+	holds
+)
+
+// standing is all that the queue depends on in a cluster.
+type standing struct {
+	use     use
+	grant   grant
+	impeded noderoll.Impediment
+}
+
+// standingOf a cluster that exists; nil stands for none. A cluster that is deleted needs no slot, and one that is paused waits for
+// none. One that is paused or stalled in the middle of its roll keeps its slot: what stopped it may stop the next one too.
+func standingOf(k *kafkav1beta2.Kafka) standing {
+	if k == nil || k.DeletionTimestamp != nil {
+		return standing{}
+	}
+	s := standing{use: useOf(k), grant: grantOf(k)}
+	paused := k.Annotations[lifecycle.PauseAnnotation] == "true" || k.Annotations[lifecycle.StrimziPauseAnnotation] == "true"
+	switch {
+	case s.use == none, s.use == waits && paused:
+		return standing{}
+	case s.use == waits:
+	case paused:
+		s.impeded = noderoll.Paused
+	case meta.IsStatusConditionTrue(k.Status.Conditions, lifecycle.Stalled):
+		s.impeded = noderoll.Stalled
+	}
+	return s
+}
+
+func useOf(k *kafkav1beta2.Kafka) use {
+	e := entryOfRoll(k)
+	switch {
+	case e == nil, e.State == noderoll.Settled:
+		return none
+	case e.State == noderoll.AwaitingSlot:
+		return waits
+	}
+	return holds
+}
+
+// grantOf names the attempt that a cluster in the queue waits in.
+func grantOf(k *kafkav1beta2.Kafka) grant {
+	if e := entryOfRoll(k); e != nil && e.Attempt != nil {
+		return grant{attempt: e.Attempt.ID, since: e.Attempt.StartedAt.UTC()}
+	}
+	return grant{since: k.CreationTimestamp.UTC()}
+}
+
+func entryOfRoll(k *kafkav1beta2.Kafka) *lifecyclev1.Lifecycle {
+	for i := range k.Status.Lifecycles {
+		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleRoll {
+			return e
+		}
+	}
+	return nil
+}
