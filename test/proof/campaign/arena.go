@@ -25,24 +25,24 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// Arena is one control plane, and what all campaigns on it share.
+// Arena is the environment of campaigns: one control plane and what all campaigns on it share.
 type Arena struct {
-	// Admin may do anything, and reads from the API server.
+	// Admin has every permission and reads from the API server.
 	Admin client.Client
 	// Lab runs the operators.
 	Lab *lab.Lab
 
 	plane *controlplane.ControlPlane
 	tapes *tapes
-	// beside runs what records the history, and what the worlds add.
+	// beside is the manager of the watch recorder and of the controllers of the worlds.
 	beside manager.Manager
 	cancel context.CancelFunc
 	ended  chan error
 	spaces atomic.Int32
 }
 
-// NewArena starts a control plane that knows the kinds of the subjects. Beside, if it is given, adds controllers that play the world
-// outside, to a manager that sees every namespace. Close it.
+// NewArena starts a control plane with the kinds of the subjects. beside, if not nil, adds controllers that simulate external
+// systems, to a manager that watches every namespace. The caller must call Close.
 func NewArena(ctx context.Context, log io.Writer, beside func(context.Context, *Arena, ctrl.Manager) error, subjects ...*Subject) (*Arena, error) {
 	scheme := k8sruntime.NewScheme()
 	add := []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme}
@@ -56,7 +56,7 @@ func NewArena(ctx context.Context, log io.Writer, beside func(context.Context, *
 	}
 	plane, err := controlplane.Start(ctx, controlplane.Options{
 		Log: log,
-		// A thousand clusters have as many disruption budgets, all of which change whenever one of their pods does.
+		// A thousand clusters have as many disruption budgets. Each of them changes with every change of one of its pods.
 		ControllerManagerArgs: []string{"--kube-api-qps=1000", "--kube-api-burst=2000"},
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *Arena) start(ctx context.Context, scheme *k8sruntime.Scheme, beside fun
 	return nil
 }
 
-// install the definitions, and wait until discovery knows them.
+// install installs the definitions and waits until discovery serves them.
 func (a *Arena) install(ctx context.Context, config *rest.Config, scheme *k8sruntime.Scheme, subjects []*Subject) (meta.RESTMapper, error) {
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *Arena) install(ctx context.Context, config *rest.Config, scheme *k8srun
 		return nil, err
 	}
 	var mapper meta.RESTMapper
-	err = poll(ctx, func() bool { // a mapper keeps what discovery did not know yet
+	err = poll(ctx, func() bool { // a mapper also caches that a kind is missing
 		if mapper, err = apiutil.NewDynamicRESTMapper(config, web); err != nil {
 			return false
 		}
@@ -157,11 +157,11 @@ func poll(ctx context.Context, done func() bool) error {
 	return utilwait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
 }
 
-// Close stops everything that runs.
+// Close stops everything.
 func (a *Arena) Close() error {
 	if a.cancel != nil {
 		a.cancel()
-		<-a.ended //nolint:errcheck // it ends because it was told to
+		<-a.ended //nolint:errcheck // it ends because its context was cancelled
 	}
 	return a.plane.Stop()
 }

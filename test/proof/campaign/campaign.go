@@ -16,21 +16,21 @@ import (
 type Campaign struct {
 	Arena   *Arena
 	Subject *Subject
-	// AtOnce is how many runs share the machine. They mostly wait. Default 20.
+	// AtOnce is the number of concurrent runs. They mostly wait. Optional; default: 20.
 	AtOnce int
-	// Log tells how it goes. Optional.
+	// Log reports the progress. Optional; default: none.
 	Log func(format string, args ...any)
 
 	// references by change.
 	references []*reference
-	// effects and events that are met in every change.
+	// effects and events that occur in every change.
 	effects, events []lab.Point
 }
 
-// batch is how many namespaces one operator prepares.
+// batch is the number of namespaces that one operator prepares.
 const batch = 4
 
-// Refer makes the runs without a fault that all others are compared with: so many of each change.
+// Refer makes n runs of each change without a fault. All other runs are compared with them.
 func (c *Campaign) Refer(ctx context.Context, n int) error {
 	changes := len(c.Subject.Changes)
 	q, all := newQueue(make([]Plan, n*changes), func(int) int { return changes })
@@ -70,7 +70,7 @@ func (c *Campaign) say(format string, args ...any) {
 	}
 }
 
-// Singles are all plans of one fault on this subject.
+// Singles returns all plans with one fault on this subject.
 func (c *Campaign) Singles(depths func(at int) []Depth) []Plan {
 	var meddling []string
 	for name := range c.Subject.Meddling {
@@ -80,10 +80,10 @@ func (c *Campaign) Singles(depths func(at int) []Depth) []Plan {
 	return Single(c.effects, c.events, depths, meddling, c.Subject.Outages)
 }
 
-// Doubles are all ordered pairs of faults on this subject.
+// Doubles returns all ordered pairs of faults on this subject.
 func (c *Campaign) Doubles() []Plan { return Double(c.effects, c.events) }
 
-// Run the plans, those that did not fire again, and report.
+// Run makes the runs of the plans, repeats those whose fault was not injected, and returns the report.
 func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 	report := &Report{Subject: c.Subject.Name, begun: time.Now()}
 	spent, err := c.Arena.spent()
@@ -113,7 +113,7 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 	return report, errors.Join(err, failed)
 }
 
-// again is how many runs more a plan is given: none if it struck or went wrong.
+// again returns the number of further runs of a plan: none if its fault was injected or a run failed.
 func (c *Campaign) again(of *tried) int {
 	r, why := c.telling(of)
 	if len(why) > 0 || r.Fired || !r.mustStrike() && r.Took > 0 {
@@ -122,14 +122,14 @@ func (c *Campaign) again(of *tried) int {
 	return of.repeats()
 }
 
-// inARow is how many runs follow one another in a namespace while so many are left: fewer towards the end, so that all namespaces
-// are done at about the same time.
+// inARow returns the number of consecutive runs in a namespace for the number of runs that are left. It decreases towards the
+// end, so that all namespaces finish at about the same time.
 func (c *Campaign) inARow(left int) int {
 	return min(len(c.Subject.Changes), (left+c.atOnce()-1)/c.atOnce())
 }
 
-// telling is the run that says most of a plan, and what it says: one that went wrong, or else one that struck. If none was made, it
-// says nothing but the plan.
+// telling returns the most significant run of a plan and its failures: a run that failed, or else one whose fault was injected.
+// Without any run it returns the plan alone.
 func (c *Campaign) telling(t *tried) (best *Result, why []string) {
 	best = &Result{Plan: t.plan}
 	for _, r := range t.results {
@@ -146,7 +146,7 @@ func (c *Campaign) telling(t *tried) (best *Result, why []string) {
 	return best, nil
 }
 
-// wrong says what is known to be wrong with a run, before there is a reference as well.
+// wrong returns the failures of a run, also while there is no reference yet.
 func (c *Campaign) wrong(r *Result) []string {
 	switch {
 	case c.references != nil:
@@ -161,11 +161,11 @@ func (c *Campaign) differs(r *Result) []string { return c.references[r.hop].diff
 
 func (c *Campaign) atOnce() int { return cmp.Or(c.AtOnce, 20) }
 
-// makers is how many make runs side by side, each of a batch of namespaces.
+// makers returns the number of goroutines that make runs, each of a batch of namespaces.
 func (c *Campaign) makers() int { return max(1, c.atOnce()/batch) }
 
-// some runs share the operator that prepares their namespaces, each of which takes so many in a row. A run has no result if one
-// before it in its namespace went wrong.
+// some makes runs that share the operator which prepares their namespaces, with the given number of consecutive runs in each. A
+// run has no result if an earlier one in its namespace failed.
 func (c *Campaign) some(ctx context.Context, plans []Plan, inARow int) ([]*Result, error) {
 	stages, err := c.Arena.stages(ctx, c.Subject, (len(plans)+inARow-1)/inARow)
 	if err != nil {

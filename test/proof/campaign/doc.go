@@ -1,5 +1,5 @@
-// Package campaign lets every fault strike at every effect and event of an operator's way, on a real API server: a change of an
-// object that rests is run some times without a fault, which says where faults can strike; then once per fault and place. Each run has
-// a namespace, an operator and an outside world of its own, must end like the run without a fault, and is judged by all that the
-// API server ever showed of it.
+// Package campaign injects every fault at every effect and event of an operator, on a real API server. A change of an object at
+// rest is run several times without a fault, which shows the places where faults can be injected, and then once per fault and
+// place. Each run has its own namespace, operator and external systems. It must end like the runs without a fault, and is
+// judged by every version of every object that the API server showed.
 package campaign

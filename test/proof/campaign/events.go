@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// unheard answers every Event without sending it: nothing in a campaign reads them, and they are a third of all writes.
+// unheard answers every create of an Event without sending it: a campaign does not read Events, and they are a third of all
+// writes.
 func unheard(next http.RoundTripper) http.RoundTripper { return deaf{next} }
 
 type deaf struct{ next http.RoundTripper }

@@ -20,31 +20,31 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Kind is a kind that needs nothing but the API server, as a campaign takes it.
+// Kind is a kind without external systems, as the input of a campaign.
 type Kind[O lifecycle.Object, V, E any] struct {
 	Name string
-	// Make the kind anew for each operator.
+	// Make returns a new kind for each operator.
 	Make func() (lifecycle.Kind[O, V, E], error)
-	// Definitions is the directory with the generated definitions; AddToScheme adds the Go types.
+	// Definitions is the directory of the generated definitions. AddToScheme adds the Go types.
 	Definitions string
 	AddToScheme func(*k8sruntime.Scheme) error
-	// Object as it is before the first change; Changes are what a person does, one after the other, each much like the others.
+	// Object before the first change. Changes are made by a user, one after the other, and must be similar to each other.
 	Object  O
 	Changes []func(O)
 	// Owns are the kinds of its children: an empty object each.
 	Owns []client.Object
-	// Meddling is what somebody else does, beside wiping the status. Optional.
+	// Meddling are interventions of another writer, in addition to wiping the status. Optional.
 	Meddling map[string]Meddling
-	// Judge says what was wrong in a history. Optional.
+	// Judge returns the defects in a history. Optional.
 	Judge func(history []Event) []string
-	// Plans is how many of one fault there are at least. Optional.
+	// Plans is the minimum number of plans with one fault. Optional.
 	Plans int
 }
 
-// scale of declared times: nobody waits for a poll of seconds.
+// scale of declared times: polls of seconds would make each run longer.
 const scale = 0.1
 
-// Subject of a campaign that the kind is.
+// Subject returns the subject of a campaign for the kind.
 func (k Kind[O, V, E]) Subject() (*Subject, error) {
 	made, err := k.Make()
 	if err != nil {
@@ -76,7 +76,7 @@ func (k Kind[O, V, E]) Subject() (*Subject, error) {
 	return s, nil
 }
 
-// definitionsIn the files of a directory.
+// definitionsIn reads the definitions of a directory.
 func definitionsIn(directory string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	files, err := filepath.Glob(filepath.Join(directory, "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -97,7 +97,7 @@ func definitionsIn(directory string) ([]*apiextensionsv1.CustomResourceDefinitio
 	return out, nil
 }
 
-// wipe the status.
+// wipe clears the status.
 func (k Kind[O, V, E]) wipe(a *Arena, namespace string) error {
 	ctx := context.Background()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -110,7 +110,7 @@ func (k Kind[O, V, E]) wipe(a *Arena, namespace string) error {
 	})
 }
 
-// alone is a world without anything outside the API server.
+// alone is a world without external systems.
 type alone[O lifecycle.Object, V, E any] struct{ kind Kind[O, V, E] }
 
 // Register implements World.

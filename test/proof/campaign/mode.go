@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// Mode is how much of a campaign is run.
+// Mode selects the plans of a campaign.
 type Mode struct {
-	// Nightly lets two faults strike, and time travel from every depth.
+	// Nightly runs plans with two faults, and time travel to every depth.
 	Nightly bool
 
-	// whole lets every plan of one fault strike.
+	// whole runs every plan with one fault.
 	whole bool
-	// most plans of each subject, 0 for all; seed draws them.
+	// most is the maximum number of plans of each subject, 0 for all; seed draws them.
 	most, seed, atOnce int
-	// only the subjects whose names contain it, and of their plans those whose names contain plan.
+	// only selects the subjects whose names contain it, and plan the plans whose names contain it.
 	only, plan string
 }
 
-// ModeOf is what the environment asks for: a sample if nothing; every plan of one fault if DETENT_PROOF is all; a draw of two
-// faults and of every depth if it is nightly. DETENT_PROOF_PLANS bounds the plans of each subject, of which DETENT_PROOF_SEED
-// then draws; DETENT_PROOF_ONLY takes the subjects whose names contain it, and DETENT_PROOF_PLAN the plans: so one that went
-// wrong is repeated by its own words. DETENT_PROOF_AT_ONCE says how many share the machine.
+// ModeOf reads the mode from the environment. The default is a sample. DETENT_PROOF=all runs every plan with one fault,
+// DETENT_PROOF=nightly a sample of two faults and of every depth. DETENT_PROOF_PLANS limits the plans of each subject, which
+// DETENT_PROOF_SEED then draws. DETENT_PROOF_ONLY selects the subjects whose names contain it, and DETENT_PROOF_PLAN the plans,
+// so that a failed plan is repeated by its name. DETENT_PROOF_AT_ONCE is the number of concurrent runs.
 func ModeOf(env func(string) string) (Mode, error) {
 	m := Mode{only: env("DETENT_PROOF_ONLY"), plan: env("DETENT_PROOF_PLAN")}
 	switch value := env("DETENT_PROOF"); value {
@@ -45,10 +45,10 @@ func ModeOf(env func(string) string) (Mode, error) {
 	return m, nil
 }
 
-// Takes says whether a subject is to be run.
+// Takes reports whether a subject is selected.
 func (m Mode) Takes(subject string) bool { return strings.Contains(subject, m.only) }
 
-// references is how many runs of each change without a fault say where faults can strike: what not all of them meet is no place.
+// references returns the number of runs of each change without a fault. Only what all of them meet is a place for a fault.
 func (m Mode) references() int {
 	if m.whole || m.Nightly {
 		return 3
@@ -56,7 +56,8 @@ func (m Mode) references() int {
 	return 2
 }
 
-// abridge the way of each object in a sample, which ends sooner with more of them; all plans take less work with fewer.
+// abridge reduces the changes of each object in a sample: a sample finishes earlier with more objects, all plans need less work
+// with fewer.
 func (m Mode) abridge(s *Subject) *Subject {
 	if m.whole || m.Nightly {
 		return s
@@ -66,7 +67,7 @@ func (m Mode) abridge(s *Subject) *Subject {
 	return &short
 }
 
-// plans of the campaign in this mode, and how many there would be.
+// plans returns the selected plans of the campaign, and how many there are without the selection.
 func (m Mode) plans(c *Campaign) (plans []Plan, of int) {
 	switch {
 	case m.Nightly:
@@ -79,7 +80,7 @@ func (m Mode) plans(c *Campaign) (plans []Plan, of int) {
 	case m.plan != "":
 		plans = slices.DeleteFunc(plans, func(p Plan) bool { return !strings.Contains(p.String(), m.plan) })
 	case m.most > 0 && m.most < of:
-		draw := rand.New(rand.NewPCG(uint64(m.seed), 0)) //nolint:gosec // a draw that can be repeated
+		draw := rand.New(rand.NewPCG(uint64(m.seed), 0)) //nolint:gosec // a reproducible sample
 		draw.Shuffle(of, func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 		plans = plans[:m.most]
 	case !m.whole && !m.Nightly:
@@ -88,7 +89,7 @@ func (m Mode) plans(c *Campaign) (plans []Plan, of int) {
 	return plans, of
 }
 
-// everyDepth goes back event by event, as far as one has come.
+// everyDepth returns every depth in events, as far as the run has come.
 func everyDepth(at int) []Depth {
 	out := []Depth{{Share: 0}}
 	for events := 1; events <= 2*at; events++ {
@@ -97,8 +98,8 @@ func everyDepth(at int) []Depth {
 	return out
 }
 
-// sample is one plan of each class, by turns, each further on the way than that of the class before: all of it shall take three
-// minutes.
+// sample returns one plan of each class, rotated by turn, each further in the run than that of the class before. All of them
+// should take three minutes.
 func sample(plans []Plan, turn int) []Plan {
 	byClass := map[Class][]Plan{}
 	var classes []Class
@@ -116,7 +117,7 @@ func sample(plans []Plan, turn int) []Plan {
 	return out
 }
 
-// number in the environment, 0 if there is none.
+// number reads a number from the environment, 0 if it is not set.
 func number(env func(string) string, name string) (int, error) {
 	if env(name) == "" {
 		return 0, nil

@@ -17,12 +17,13 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// numbered parts of names tell siblings apart, whose turn differs between runs.
+// numbered matches the parts of names that distinguish siblings. Their order differs between runs.
 var numbered = regexp.MustCompile(`\d+`)
 
 func role(name string) string { return numbered.ReplaceAllString(name, "N") }
 
-// describeRequest says what a write is about: its verb, its kind, the role of its object, and where that takes the lifecycles.
+// describeRequest describes a write: its verb, its kind, the role of its object, and the states of the lifecycles that it
+// stores.
 func describeRequest(request *http.Request, seen lab.Request) string {
 	text := strings.ToLower(seen.Method) + " " + seen.Resource
 	if seen.Subresource != "" {
@@ -37,7 +38,7 @@ func describeRequest(request *http.Request, seen lab.Request) string {
 	return text
 }
 
-// standingIn the body of a request.
+// standingIn returns the states of the lifecycles in the body of a request.
 func standingIn(request *http.Request) string {
 	text := lab.Body(request)
 	if !bytes.Contains(text, []byte(`"lifecycles"`)) {
@@ -52,7 +53,7 @@ func standingIn(request *http.Request) string {
 	return standing(&object.Status)
 }
 
-// standing of the lifecycles, in words.
+// standing returns the states of the lifecycles as text.
 func standing(status *lifecyclev1.Status) string {
 	var out []string
 	for i := range status.Lifecycles {
@@ -61,10 +62,10 @@ func standing(status *lifecyclev1.Status) string {
 	return strings.Join(out, ", ")
 }
 
-// describeEvent says what an event is about: its type, its kind, the role of its object, and how far that has come.
+// describeEvent describes an event: its type, its kind, the role of its object, and the state of that.
 func describeEvent(e watch.Event) string {
 	o, ok := e.Object.(client.Object)
-	if !ok || o.GetNamespace() == "" { // a Node is of no run
+	if !ok || o.GetNamespace() == "" { // a Node belongs to no run
 		return ""
 	}
 	text := strings.ToLower(string(e.Type)) + " " + kindOf(o) + " " + role(o.GetName())
@@ -96,7 +97,7 @@ func isReady(pod *corev1.Pod) bool {
 	})
 }
 
-// points are the places in what was met, each with its number among its like.
+// points returns the places that were met, each with its number among those of the same description.
 func points(met []string) []lab.Point {
 	counts := map[string]int{}
 	out := make([]lab.Point, 0, len(met))
@@ -107,7 +108,7 @@ func points(met []string) []lab.Point {
 	return out
 }
 
-// inBoth are the points of the first that are in the second too, in order.
+// inBoth returns the points of the first list that the second contains as well, in order.
 func inBoth(a, b []lab.Point) []lab.Point {
 	return slices.DeleteFunc(slices.Clone(a), func(p lab.Point) bool { return !slices.Contains(b, p) })
 }

@@ -21,19 +21,19 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// incidental fields tell when and on which way something came about, not what it is.
+// incidental fields depend on when and how a state was reached.
 var incidental = regexp.MustCompile(`/metadata/(uid|resourceVersion|generation|creationTimestamp|managedFields.*|ownerReferences/\d+/uid)$` +
 	`|/status/lifecycles/\d+/(history.*|transitions|attempt.*|enteredAt|deadline|edges|memo.*|progress.*)$|(Time|At|Generation|/since)$` +
 	`|^Pod .*/(nodeName|hostIP|hostIPs/\d+/ip|podIP|podIPs/\d+/ip)$`)
 
-// digest of something that holds the namespace's name.
+// digest of a text that contains the namespace's name.
 var digest = regexp.MustCompile(`\b[0-9a-f]{8}\b`)
 
-// flatten all fields of the objects but the incidental ones, by object and path.
+// flatten returns all fields of the objects except the incidental ones, by object and path.
 func flatten(objects map[string]client.Object) map[string]string {
 	out := map[string]string{}
 	for name, o := range objects {
-		if name == "ServiceAccount default" { // made by Kubernetes at some time
+		if name == "ServiceAccount default" { // created by Kubernetes at any time
 			continue
 		}
 		text, err := json.Marshal(o)
@@ -43,7 +43,7 @@ func flatten(objects map[string]client.Object) map[string]string {
 			err = json.Unmarshal(digest.ReplaceAll(text, []byte("DIGEST")), &fields)
 		}
 		if err != nil {
-			out[name] = err.Error() // which equals nothing
+			out[name] = err.Error() // equal to no other value
 			continue
 		}
 		flattenInto(out, name, fields)
@@ -68,7 +68,7 @@ func flattenInto(out map[string]string, path string, value any) {
 	}
 }
 
-// counts how often each object was made and went.
+// counts returns how often each object was created and deleted.
 func counts(history []Event) map[string]string {
 	made, gone := map[string]map[types.UID]bool{}, map[string]map[types.UID]bool{}
 	note := func(in map[string]map[types.UID]bool, o client.Object) {
@@ -99,7 +99,7 @@ func union[V any](a, b map[string]V) map[string]V {
 	return out
 }
 
-// judge what holds for every kind, at every revision.
+// judge checks what holds for every kind, at every revision.
 func (s *stage) judge(history []Event) []string {
 	var out []string
 	last := map[types.UID]lifecycle.Object{}
@@ -121,7 +121,7 @@ func (s *stage) judge(history []Event) []string {
 	return append(out, unowned(s.tape.Latest())...)
 }
 
-// readyMidway says whether an object shows as ready in its generation although a lifecycle is under way.
+// readyMidway reports an object that is Ready in its generation although a lifecycle is under way.
 func readyMidway(o lifecycle.Object, graphs map[string]machines.Graph) string {
 	status := o.LifecycleStatus()
 	if status.ObservedGeneration != o.GetGeneration() || !meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
@@ -137,7 +137,7 @@ func readyMidway(o lifecycle.Object, graphs map[string]machines.Graph) string {
 	return ""
 }
 
-// undeclared are the steps between two versions of a status that no edge of the graphs permits.
+// undeclared returns the transitions between two versions of a status that the graphs do not contain.
 func undeclared(before, after *lifecyclev1.Status, graphs map[string]machines.Graph) []string {
 	var out []string
 	for name, graph := range graphs {
@@ -152,7 +152,7 @@ func undeclared(before, after *lifecyclev1.Status, graphs map[string]machines.Gr
 	return out
 }
 
-// unowned are objects whose owner is gone, or does not control them: nobody would be woken by what happens to them.
+// unowned returns objects whose owner was deleted, or does not control them: a change of them would enqueue no object.
 func unowned(objects map[string]client.Object) []string {
 	alive := map[types.UID]bool{}
 	for _, o := range objects {
@@ -179,19 +179,19 @@ func unowned(objects map[string]client.Object) []string {
 
 // reference is what runs without a fault have in common.
 type reference struct {
-	// end is every field in the end, and masked are those in which the runs differ.
+	// end are all fields at the end, and masked those in which the runs differ.
 	end    map[string]string
 	masked map[string]bool
 	counts map[string]string
-	// outside are the effects on other systems.
+	// outside are the effects on external systems.
 	outside []string
-	// passes of the one that took most.
+	// passes is the largest number of reconciles of a run.
 	passes int64
-	// effects and events that were met in each of them.
+	// effects and events that occurred in each of them.
 	effects, events []lab.Point
 }
 
-// referenceOf runs without a fault, all of which must have come to rest.
+// referenceOf compares runs without a fault, all of which must have come to rest.
 func referenceOf(runs []*Result) (*reference, error) {
 	first := runs[0]
 	r := &reference{
@@ -215,11 +215,11 @@ func referenceOf(runs []*Result) (*reference, error) {
 	return r, nil
 }
 
-// spare is how many passes a run may take besides three times those of the reference: a successor looks around first, what
-// waits looks again from time to time, and a machine that is busy makes everything wait longer.
+// spare is the number of reconciles that a run may take in addition to three times those of the reference: a new leader reads
+// everything first, waits are requeued from time to time, and a busy machine makes every wait longer.
 const spare = 150
 
-// differs says in which ways a run did not end as it should.
+// differs returns the differences between a run and the reference.
 func (r *reference) differs(got *Result) []string {
 	if got.Lost != "" {
 		return []string{"lost: " + got.Lost}
@@ -251,7 +251,7 @@ func orNever(text string) string {
 	return text
 }
 
-// shorten a list of complaints for people.
+// shorten joins a list of failures, at most six.
 func shorten(why []string) string {
 	const most = 6
 	if len(why) > most {

@@ -11,17 +11,18 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// Outage is a fault of the world outside the operator, such as a readiness probe that fails. It begins when an effect or event is
-// met, before that happens or is delivered.
+// Outage is a fault of an external system, such as a readiness probe that fails. It starts at an effect or event, before that
+// is executed or delivered.
 type Outage struct {
 	// Class is the row of the table. Required.
 	Class Class
-	// Variant tells outages of one class apart; they are tried by turns. Optional.
+	// Variant distinguishes outages of one class, which are alternated. Optional.
 	Variant string
-	// Lasts is how long it lasts on the wall clock; what it changed is then undone. 0 is for good.
+	// Lasts is the duration on the wall clock, after which the outage is undone. 0 is permanent.
 	Lasts time.Duration
-	// Begin it in a namespace. draw chooses what it befalls, and is the same whenever the plan is repeated. The function that is
-	// returned undoes it, and is nil where Lasts is 0. It is called while an effect or event waits, and must return soon. Required.
+	// Begin starts the outage in a namespace. draw selects what is affected, and is the same whenever the plan is repeated. The
+	// returned function ends the outage; it is nil if Lasts is 0. Begin is called while an effect or event is blocked, and must
+	// return soon. Required.
 	Begin func(a *Arena, namespace string, draw uint32) (end func() error, err error)
 }
 
@@ -32,7 +33,7 @@ func (o Outage) name() string {
 	return fmt.Sprintf("%s (%s)", o.Class, o.Variant)
 }
 
-// outagePlans are those of every class at every effect, and of one class at each event by turns: an event is met between two
+// outagePlans returns plans of every class at every effect, and of one class at each event in turn: an event lies between two
 // effects, and all classes at each would double the campaign.
 func outagePlans(effects, events []lab.Point, outages []Outage) []Plan {
 	byClass := map[Class][]string{}
@@ -56,7 +57,7 @@ func outagePlans(effects, events []lab.Point, outages []Outage) []Plan {
 	return out
 }
 
-// draw of the plan, the same for equal plans.
+// draw returns the random number of the plan, the same for equal plans.
 func (p Plan) draw() uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(p.String())) // never fails
@@ -72,7 +73,7 @@ type outageRun struct {
 	err     error
 }
 
-// begin the outage of the plan in the stage's namespace.
+// begin starts the outage of the plan in the stage's namespace.
 func (r *outageRun) begin(s *stage, plan Plan) {
 	i := slices.IndexFunc(s.subject.Outages, func(o Outage) bool { return o.name() == plan.Outage })
 	if i < 0 {
@@ -85,10 +86,10 @@ func (r *outageRun) begin(s *stage, plan Plan) {
 		return
 	}
 	r.lasting = true
-	r.timer = time.AfterFunc(o.Lasts, func() { _ = r.end() }) // an error is kept until the run ends
+	r.timer = time.AfterFunc(o.Lasts, func() { _ = r.end() }) // the error is kept until the run ends
 }
 
-// end the outage, if it has not ended, and say what failed.
+// end ends the outage if it lasts, and returns what failed.
 func (r *outageRun) end() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +104,7 @@ func (r *outageRun) end() error {
 	return fmt.Errorf("making an outage: %w", r.err)
 }
 
-// isLasting says whether it has begun and not ended.
+// isLasting reports whether the outage has started and not ended.
 func (r *outageRun) isLasting() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

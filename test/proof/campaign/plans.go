@@ -8,30 +8,31 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// Class of plans, as the table shows them.
+// Class of plans, as the table shows it.
 type Class string
 
-// The classes besides the faults of the laboratory, which are classes too.
+// Classes in addition to the faults of the laboratory, which are classes too.
 const (
-	// Lagging holds an event back, and all of its kind after it, for longer than a barrier waits; Late for a moment.
+	// Lagging delays an event and all further ones of its kind for longer than the runtime waits for its cache. Late delays it
+	// briefly.
 	Lagging Class = "event lags"
 	Late    Class = "event late"
-	// Coalesced tells an event only together with the next one about its object.
+	// Coalesced delivers an event only together with the next one of its object.
 	Coalesced Class = "event coalesced"
-	// Travelled is a crash after an effect whose successor's caches begin at an earlier revision.
+	// Travelled is a crash after an effect. The caches of the next operator start at an earlier revision.
 	Travelled Class = "time travel"
-	// Meddled is somebody who does after an effect what nobody should.
+	// Meddled is an intervention of another writer after an effect.
 	Meddled Class = "meddling"
 )
 
-// Depth is how far a successor's caches go back.
+// Depth is how far the caches of the next operator go back.
 type Depth struct {
-	// Events before the newest one; or Share of all, of 0 for the first event to 1 for the newest.
+	// Events before the newest one; or Share of all, from 0 for the first event to 1 for the newest.
 	Events int
 	Share  float64
 }
 
-// ThreeDepths are the three that an ordinary campaign tries: one event back, half of the way, and before everything.
+// ThreeDepths returns the depths of an ordinary campaign: one event back, half of the way, and before everything.
 func ThreeDepths() []Depth { return []Depth{{Events: 1}, {Share: 0.5}, {Share: 0}} }
 
 func (d Depth) String() string {
@@ -44,7 +45,7 @@ func (d Depth) String() string {
 	return fmt.Sprintf("back to %.2f of the way", d.Share)
 }
 
-// of the revisions of a run, oldest first, the one at that depth.
+// of returns the revision at that depth among the revisions of a run, oldest first.
 func (d Depth) of(revisions []uint64) uint64 {
 	last := len(revisions) - 1
 	if d.Events > 0 {
@@ -61,10 +62,10 @@ type Plan struct {
 	Depth Depth
 	// Meddling by name.
 	Meddling string
-	// Outage by name; it begins at an event if AtEvent is set, else at an effect.
+	// Outage by name. It starts at an event if AtEvent is set, and otherwise at an effect.
 	Outage  string
 	AtEvent bool
-	// Then is what strikes the successor, or whoever goes on. Optional.
+	// Then is the fault that is injected into the next operator, or into the same one if it survives. Optional.
 	Then *Plan
 }
 
@@ -89,12 +90,12 @@ func (p Plan) String() string {
 	return text
 }
 
-// atEvent says whether the plan strikes at an event, not at an effect.
+// atEvent reports whether the fault is injected at an event, not at an effect.
 func (p Plan) atEvent() bool {
 	return p.AtEvent || p.Class == Lagging || p.Class == Late || p.Class == Coalesced
 }
 
-// fault that the laboratory lets strike.
+// fault returns the fault that the laboratory injects.
 func (p Plan) fault() lab.Plan {
 	switch {
 	case p.Class == "", p.atEvent():
@@ -107,8 +108,7 @@ func (p Plan) fault() lab.Plan {
 	return lab.Plan{Point: p.Point, Fault: lab.Fault(p.Class)}
 }
 
-// Times that an event is late: a moment in which other events overtake it, or longer than the second after which a barrier asks
-// the server.
+// Delays of an event: a moment in which other events overtake it, or longer than the second after which the runtime reads live.
 const (
 	lateFor  = 250 * time.Millisecond
 	lagsFor  = 1300 * time.Millisecond
@@ -131,8 +131,8 @@ func (p Plan) mishap() lab.EventPlan {
 	}
 }
 
-// Single are all plans of one fault, in the order of classes: so many per effect and event as there are classes, outages at events
-// by turns.
+// Single returns all plans with one fault, in the order of classes: one per class and effect or event, and outages at events in
+// turn.
 func Single(effects, events []lab.Point, depths func(at int) []Depth, meddling []string, outages []Outage) []Plan {
 	var out []Plan
 	for _, fault := range slices.Concat(lab.Crashes(), lab.Troubles()) {
@@ -158,7 +158,7 @@ func Single(effects, events []lab.Point, depths func(at int) []Depth, meddling [
 	return append(out, outagePlans(effects, events, outages)...)
 }
 
-// Double are all ordered pairs of a crash and another one, and of a crash and an event that comes late, later on the way.
+// Double returns all ordered pairs of a crash and another one, and of a crash and an event that is late, at a later place.
 func Double(effects, events []lab.Point) []Plan {
 	var out []Plan
 	for i, first := range effects {

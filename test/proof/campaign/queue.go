@@ -6,33 +6,34 @@ import (
 	"sync"
 )
 
-// queue gives runs to those who make them, many at a time. Once every run of a plan was made, it may be given more of them.
+// queue distributes runs to goroutines. When all runs of a plan were made, more of them may be added.
 type queue struct {
-	// inARow is how many runs follow one another in a namespace while so many are left.
+	// inARow returns the number of consecutive runs in a namespace for the number that is left.
 	inARow func(left int) int
-	// again says how many more runs a plan is given after these, all that were made of it. Optional.
+	// again returns the number of further runs of a plan whose runs were all made. Optional.
 	again func(of *tried) int
 
 	mu sync.Mutex
-	// more is told whenever runs were added, or all that were taken were made.
+	// more is signalled when runs were added, or when all runs that were taken were made.
 	more    *sync.Cond
 	waiting []*tried
 	taken   int
 	failed  error
-	// given are all runs so far.
+	// given is the number of all runs so far.
 	given int
 }
 
-// tried is a plan, and what came of its runs: nil of one that was not made, since one before it in its namespace went wrong.
+// tried is a plan with the results of its runs. A nil result is a run that was not made, because an earlier one in its
+// namespace failed.
 type tried struct {
 	plan    Plan
 	results []*Result
-	// pending runs are those that were not made yet, rounds how often it was given some.
+	// pending is the number of runs that were not made yet, rounds how often runs were added.
 	pending, rounds int
 }
 
-// repeats is how many runs more a plan is given whose runs did not strike, the first time and then once more: what it strikes at does
-// not happen in every run.
+// repeats returns the number of further runs of a plan whose fault was not injected, after the first and the second round: its
+// place does not occur in every run.
 func (t *tried) repeats() int {
 	runs := [...]int{4, 8}
 	if t.rounds > len(runs) {
@@ -52,7 +53,7 @@ func newQueue(plans []Plan, inARow func(left int) int) (*queue, []*tried) {
 	return q, all
 }
 
-// give a plan so many runs. q.mu is held, or nobody else has the queue yet.
+// give adds runs of a plan. The caller holds q.mu, or has the only reference to the queue.
 func (q *queue) give(to *tried, runs int) {
 	to.pending += runs
 	to.rounds++
@@ -62,7 +63,7 @@ func (q *queue) give(to *tried, runs int) {
 	}
 }
 
-// take some runs, and how many of them follow one another; none if there are none any more.
+// take returns some runs, and how many of them are consecutive; none if there are no more.
 func (q *queue) take() (some []*tried, row int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +80,7 @@ func (q *queue) take() (some []*tried, row int) {
 	return some, row
 }
 
-// made takes down what came of runs that were taken.
+// made records the results of runs that were taken.
 func (q *queue) made(some []*tried, results []*Result, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,14 +99,14 @@ func (q *queue) made(some []*tried, results []*Result, err error) {
 	q.more.Broadcast()
 }
 
-// progress is how many runs were made, and of how many. Runs that are added make these more.
+// progress returns the number of runs that were made, and of all runs including added ones.
 func (q *queue) progress() (done, of int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.given - len(q.waiting) - q.taken, q.given
 }
 
-// drain lets so many make runs side by side until none are left.
+// drain makes the runs in the given number of goroutines until none are left.
 func (q *queue) drain(ctx context.Context, makers int, run func(ctx context.Context, plans []Plan, row int) ([]*Result, error)) error {
 	var group sync.WaitGroup
 	for range makers {

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// relay is one operator after the other, each of which succeeds one that has died.
+// relay is a failover run: several operators, each of which follows one that crashed.
 type relay struct {
 	*stage
 	plan Plan
@@ -19,7 +19,7 @@ type relay struct {
 	outage outageRun
 }
 
-// shift is one operator, and what it hears and meets.
+// shift is the run of one operator, with the events that are delivered to it.
 type shift struct {
 	*lab.Operator
 	script *lab.Script
@@ -28,13 +28,13 @@ type shift struct {
 
 func (r *relay) last() *shift { return r.shifts[len(r.shifts)-1] }
 
-// fired says whether every fault of the plan struck.
+// fired reports whether every fault of the plan was injected.
 func (r *relay) fired() bool {
 	struck := func(s *shift) bool { return s.Struck() || s.script.Struck() }
 	return struck(r.shifts[0]) && (r.plan.Then == nil || len(r.shifts) > 1 && struck(r.shifts[1]))
 }
 
-// begin with an operator to which nothing happens yet.
+// begin starts the first operator, without a fault yet.
 func (r *relay) begin(ctx context.Context) error {
 	next, err := r.start(ctx, "", nil, nil)
 	if err != nil {
@@ -45,8 +45,8 @@ func (r *relay) begin(ctx context.Context) error {
 	return nil
 }
 
-// fault of a plan at an effect. Who was struck must have looked at everything once more before it rests: it may only seem to,
-// while it waits to try again.
+// fault returns the fault of a plan at an effect. After it the operator must reconcile once more before the object counts as
+// resting: it may only seem to rest until the retry.
 func (r *relay) fault(plan Plan) lab.Plan {
 	out := plan.fault()
 	out.Strikes = func() {
@@ -56,14 +56,15 @@ func (r *relay) fault(plan Plan) lab.Plan {
 	return out
 }
 
-// mishap of a plan at an event.
+// mishap returns the fault of a plan at an event.
 func (r *relay) mishap(plan Plan) lab.EventPlan {
 	out := plan.mishap()
 	out.Strikes = func() { r.outage.begin(r.stage, plan) }
 	return out
 }
 
-// succeed the last operator, which has died: the first successor may begin in the past, and meet the second fault.
+// succeed starts the successor of an operator that crashed. The first successor may start at an earlier revision, and gets the
+// second fault.
 func (r *relay) succeed(ctx context.Context) error {
 	if err := r.last().Kill(); err != nil {
 		return err
@@ -90,8 +91,8 @@ func (r *relay) succeed(ctx context.Context) error {
 	return nil
 }
 
-// rest waits until the object rests in the generation or a later one, nothing is held back by a fault, nothing is left to be
-// learned, and nothing is written any more. What strikes after that would strike at another change.
+// rest waits until the object rests in the generation or a later one, no fault delays anything, every event was observed, and
+// no write follows. A fault that is injected later would affect another change.
 func (r *relay) rest(ctx context.Context, generation int64) error {
 	for {
 		err := r.await(ctx, func() string {
@@ -124,13 +125,13 @@ func (r *relay) rest(ctx context.Context, generation int64) error {
 	}
 }
 
-// doomed says whether the operator was struck by a crash: it dies a moment after what it wrote last was seen.
+// doomed reports whether a crash was injected into the operator: it stops shortly after its last write was observed.
 func (r *relay) doomed() bool {
 	by := r.last().fault
 	return r.last().Struck() && (by == lab.CrashBefore || by == lab.CrashAfter)
 }
 
-// pending says what is still held back, or to be looked at: who does not know it yet only seems to rest.
+// pending returns what is still delayed or not observed: without it the object only seems to rest.
 func (r *relay) pending() string {
 	switch {
 	case r.ended.Load() == 0:
@@ -145,8 +146,7 @@ func (r *relay) pending() string {
 	return ""
 }
 
-// start an operator of this stage alone, whose caches begin at a revision if one is given, with plans from the beginning if there
-// are any.
+// start starts an operator for this stage alone. Its caches start at the revision, if one is given, with the plans, if any.
 func (s *stage) start(ctx context.Context, revision string, effect *lab.Plan, event *lab.EventPlan) (*shift, error) {
 	gate, script := lab.NewGate(), &lab.Script{Describe: describeEvent}
 	gate.Follow(script)
@@ -161,10 +161,10 @@ func (s *stage) start(ctx context.Context, revision string, effect *lab.Plan, ev
 	return &shift{Operator: operator, script: script}, err
 }
 
-// travelsFor is how long a successor sees the past: longer than the second after which a barrier asks the server.
+// travelsFor is how long the next operator sees the past: longer than the second after which the runtime reads live.
 const travelsFor = 1300 * time.Millisecond
 
-// past is the revision at that depth of what has happened since the change.
+// past returns the revision at that depth since the change.
 func (s *stage) past(depth Depth, since uint64) string {
 	revisions := []uint64{since}
 	for _, e := range s.tape.Since(since) {
@@ -173,7 +173,7 @@ func (s *stage) past(depth Depth, since uint64) string {
 	return strconv.FormatUint(depth.of(revisions), 10)
 }
 
-// thaw the caches of an operator that began in the past, after a while.
+// thaw updates the caches of an operator that started in the past, after travelsFor.
 func (s *stage) thaw(ctx context.Context, o *lab.Operator, revision string) {
 	if revision == "" {
 		return

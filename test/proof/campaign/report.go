@@ -13,24 +13,24 @@ import (
 // Report of a campaign.
 type Report struct {
 	Subject string
-	// Plans that were run, that fired, and that went wrong.
+	// Plans that were run, whose fault was injected, and that failed.
 	Plans, Fired, Lost int
-	// Apart counts the pairs of which the place of the second did not come after the first any more.
+	// Apart counts the pairs in which the place of the second fault did not occur after the first one.
 	Apart int
-	// Repeated counts the runs that were made again since the plan had not fired.
+	// Repeated counts the plans that were run again because their fault was not injected.
 	Repeated int
 	Classes  []*Line
-	// Wrong says of each plan that went wrong why, and Silent which plans never fired.
+	// Wrong are the failed plans with their failures. Silent are the plans whose fault was never injected.
 	Wrong, Silent []string
 	Took          time.Duration
-	// Spent is the processor time of everything, API server and etcd included.
+	// Spent is the processor time of everything, including API server and etcd.
 	Spent time.Duration
 
 	begun time.Time
 	took  []time.Duration
 }
 
-// Line is what became of the plans of one class.
+// Line is the result of the plans of one class.
 type Line struct {
 	Class              Class
 	Plans, Fired, Lost int
@@ -69,7 +69,7 @@ func (r *Report) add(result *Result, why []string) {
 	}
 }
 
-// class of a plan in the table.
+// class returns the class of a plan in the table.
 func (p Plan) class() Class {
 	if p.Then != nil {
 		return p.Class + " + " + p.Then.Class
@@ -77,7 +77,7 @@ func (p Plan) class() Class {
 	return p.Class
 }
 
-// Table in Markdown.
+// Table returns the results as Markdown.
 func (r *Report) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | plans | fired | lost | median |\n|---|---|---|---|---|\n", r.Subject)
@@ -90,7 +90,7 @@ func (r *Report) Table() string {
 	return b.String()
 }
 
-// Err says what is wrong with the campaign.
+// Err returns the failures of the campaign.
 func (r *Report) Err() error {
 	if len(r.Wrong) == 0 && len(r.Silent) == 0 {
 		return nil
@@ -122,7 +122,7 @@ func load() string {
 	return strings.Fields(string(text))[0]
 }
 
-// spent is the processor time of this process and of the control plane so far.
+// spent returns the processor time of this process and of the control plane so far.
 func (a *Arena) spent() (total time.Duration, err error) {
 	shares, err := a.shares()
 	for _, share := range shares {
@@ -131,7 +131,7 @@ func (a *Arena) spent() (total time.Duration, err error) {
 	return total, err
 }
 
-// shares of the processor time, by program.
+// shares returns the processor time by program.
 func (a *Arena) shares() (map[string]time.Duration, error) {
 	var self syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
@@ -139,7 +139,8 @@ func (a *Arena) shares() (map[string]time.Duration, error) {
 	}
 	out := map[string]time.Duration{"operators and the world": time.Duration(self.Utime.Nano() + self.Stime.Nano())}
 	for name, pid := range a.plane.PIDs() {
-		// Source: proc_pid_stat(5); utime and stime are the 12th and 13th after the name in brackets, in hundredths of a second.
+		// Source: proc_pid_stat(5). utime and stime are the 12th and 13th field after the name in brackets, in hundredths of a
+		// second.
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
 			return nil, fmt.Errorf("asking for the processor time of %s: %w", name, err)
@@ -156,7 +157,7 @@ func (a *Arena) shares() (map[string]time.Duration, error) {
 	return out, nil
 }
 
-// Shares says who spent the processor time.
+// Shares returns the processor time by program as text.
 func (a *Arena) Shares() string {
 	shares, err := a.shares()
 	return fmt.Sprint(shares, err)

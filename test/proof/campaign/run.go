@@ -12,30 +12,30 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// Result is what came of a run.
+// Result of a run.
 type Result struct {
 	Plan Plan
-	// Fired says that every fault of the plan struck.
+	// Fired means that every fault of the plan was injected.
 	Fired bool
-	// Lost says why the object never came to rest, or what could not be done.
+	// Lost is why the object did not come to rest, or what could not be done.
 	Lost string
-	// End is every field in the end, by object and path; Counts how often each object was made and went.
+	// End are all fields at the end, by object and path. Counts is how often each object was created and deleted.
 	End    map[string]string
 	Counts map[string]string
-	// Effects on other systems in order, and what was wrong with them or with the history.
+	// Outside are the effects on external systems in order. Wrong are the defects in them and in the history.
 	Outside []string
 	Wrong   []string
 	Passes  int64
 	Took    time.Duration
-	// hop is which of the subject's changes was made, and these points were met.
+	// hop is the index of the subject's change; effects and events are the points that occurred.
 	hop             int
 	effects, events []lab.Point
 }
 
-// mustStrike says whether the plan is one that strikes in some run.
+// mustStrike reports whether the fault of the plan has to be injected in some run.
 func (r *Result) mustStrike() bool { return r.Plan.Class != "" && r.Plan.Then == nil }
 
-// run lets a plan strike while the object changes.
+// run injects the faults of a plan while the object changes.
 func (s *stage) run(ctx context.Context, plan Plan) *Result {
 	within := s.subject.Within
 	if within == 0 {
@@ -64,7 +64,7 @@ func (s *stage) run(ctx context.Context, plan Plan) *Result {
 	return r
 }
 
-// strike changes the object and stays until it rests for good, whoever dies on the way.
+// strike changes the object and waits until it rests, over all operators that follow a crash.
 func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) (err error) {
 	all := &relay{stage: s, plan: plan, since: since}
 	if err := all.begin(ctx); err != nil {
@@ -90,7 +90,7 @@ func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) 
 	return all.rest(ctx, generation)
 }
 
-// change the object as a person does, and say which generation that made.
+// change changes the object as a user does, and returns the generation.
 func (s *stage) change(ctx context.Context) (int64, error) {
 	generation := int64(0)
 	change := s.subject.Changes[s.changed]
@@ -108,7 +108,7 @@ func (s *stage) change(ctx context.Context) (int64, error) {
 	return generation, err
 }
 
-// meddle as soon as the point was met.
+// meddle intervenes as soon as the point was met.
 func (s *stage) meddle(ctx context.Context, plan Plan, operator *lab.Operator, generation int64) error {
 	err := s.await(ctx, func() string {
 		if operator.Struck() || s.restless(generation) == "" {
@@ -122,10 +122,10 @@ func (s *stage) meddle(ctx context.Context, plan Plan, operator *lab.Operator, g
 	return s.subject.Meddling[plan.Meddling](s.arena, s.namespace)
 }
 
-// afterthoughts are how many writes may follow once a run is over: what was learned last is still noted.
+// afterthoughts is the number of writes that may follow the end of a run, such as the last observation.
 const afterthoughts = 20
 
-// stays waits until nothing is written any more, and says what is written again and again.
+// stays waits until no write follows, and returns what is written repeatedly.
 func (s *stage) stays(ctx context.Context) error {
 	first := s.tape.newest()
 	for {

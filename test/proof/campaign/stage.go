@@ -22,23 +22,24 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// stage is a namespace in which one object rests, ready for one run.
+// stage is a namespace with one object at rest, ready for a run.
 type stage struct {
 	arena     *Arena
 	subject   *Subject
 	namespace string
 	world     World
 	tape      *Tape
-	// passes of all operators of a run, and ended those of the last one in which nothing was left to do.
+	// passes counts the reconciles of all operators of a run. ended counts those of the last operator after which nothing was
+	// left to do.
 	passes, ended atomic.Int64
-	// changed is how many of the changes were made.
+	// changed is the number of changes that were made.
 	changed int
 }
 
-// quietFor is how long nothing is written before a run counts as over; twice as long nothing is then written any more.
+// quietFor is the time without a write after which a run counts as over. No write may follow for twice as long.
 const quietFor = 300 * time.Millisecond
 
-// stages are namespaces whose objects one operator brings to rest.
+// stages returns namespaces with objects that one operator has brought to rest.
 func (a *Arena) stages(ctx context.Context, s *Subject, n int) ([]*stage, error) {
 	out := make([]*stage, n)
 	names := make([]string, n)
@@ -83,7 +84,7 @@ func (a *Arena) stage(ctx context.Context, s *Subject, namespace string) (*stage
 	return st, nil
 }
 
-// close forgets the namespace. What ran in it is removed; the rest stays, and costs nothing.
+// close stops recording the namespace and deletes its pods. The rest stays, and costs nothing.
 func (s *stage) close(ctx context.Context) error {
 	s.arena.tapes.end(s.namespace)
 	err := s.arena.Admin.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(s.namespace), client.GracePeriodSeconds(0))
@@ -91,7 +92,7 @@ func (s *stage) close(ctx context.Context) error {
 	return err
 }
 
-// operator starts one that looks after the stages, with a plan from the beginning if there is one.
+// operator starts an operator for the stages, with a plan if there is one.
 func (a *Arena) operator(ctx context.Context, s *Subject, stages []*stage, gate *lab.Gate, plan *lab.Plan) (*lab.Operator, error) {
 	setup := lab.Setup{DeadlineScale: s.Scale, Cache: s.Cache, Gate: gate, Plan: plan, Describe: describeRequest, Binary: true, Wrap: unheard}
 	for _, st := range stages {
@@ -120,7 +121,8 @@ func (a *Arena) operator(ctx context.Context, s *Subject, stages []*stage, gate 
 	return operator, nil
 }
 
-// await until the condition, asked again whenever something was shown, has no objection. The error is its last one.
+// await waits until the condition returns no objection. The condition is evaluated after each event. The error contains its
+// last objection.
 func (s *stage) await(ctx context.Context, objection func() string) error {
 	begun := time.Now()
 	for {
@@ -141,7 +143,7 @@ func (s *stage) await(ctx context.Context, objection func() string) error {
 	}
 }
 
-// settle waits until the object rests for the first time, nothing is left to be learned, and nothing is written.
+// settle waits until the object rests for the first time, every event was observed, and no write follows.
 func (s *stage) settle(ctx context.Context) error {
 	if err := s.await(ctx, func() string { return s.busy(0) }); err != nil {
 		return err
@@ -149,7 +151,7 @@ func (s *stage) settle(ctx context.Context) error {
 	return s.calm(ctx)
 }
 
-// busy says why the object does not rest in the generation or a later one, or what is still to be learned of it.
+// busy returns why the object does not rest in the generation or a later one, or what is not observed yet.
 func (s *stage) busy(generation int64) string {
 	if why := s.restless(generation); why != "" {
 		return why
@@ -157,7 +159,7 @@ func (s *stage) busy(generation int64) string {
 	return s.world.Lingers(s.tape)
 }
 
-// calm waits until nothing is written for a while.
+// calm waits until no write occurs for a while.
 func (s *stage) calm(ctx context.Context) error {
 	for {
 		next, quiet := s.tape.next()
@@ -173,7 +175,7 @@ func (s *stage) calm(ctx context.Context) error {
 	}
 }
 
-// main says whether an object is the one that is changed: its parts may have lifecycles, too.
+// main reports whether an object is the one that is changed. Its children may have lifecycles too.
 func (s *stage) main(o client.Object) (lifecycle.Object, bool) {
 	if kindOf(o) != kindOf(s.subject.Object(s.namespace)) {
 		return nil, false
@@ -182,7 +184,7 @@ func (s *stage) main(o client.Object) (lifecycle.Object, bool) {
 	return found, ok
 }
 
-// object as it was last shown.
+// object returns the last version of the object.
 func (s *stage) object() lifecycle.Object {
 	for _, o := range s.tape.Latest() {
 		if found, ok := s.main(o); ok {
@@ -192,7 +194,7 @@ func (s *stage) object() lifecycle.Object {
 	return nil
 }
 
-// restless says why the object does not rest, or nothing.
+// restless returns why the object does not rest, or an empty string.
 func (s *stage) restless(generation int64) string {
 	o := s.object()
 	if o == nil || o.GetGeneration() < generation {

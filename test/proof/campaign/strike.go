@@ -10,8 +10,8 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Run lets every fault strike at a kind, as ModeOf says, on a control plane of its own, and fails on everything that is wrong. It
-// is all that a machine of one's own takes.
+// Run injects every fault into a kind, as ModeOf selects them, on its own control plane, and fails on every defect. It is all
+// that a test of a user's machine needs.
 func Run[O lifecycle.Object, V, E any](t *testing.T, kind Kind[O, V, E]) {
 	t.Helper()
 	mode, err := ModeOf(os.Getenv)
@@ -38,8 +38,8 @@ func Run[O lifecycle.Object, V, E any](t *testing.T, kind Kind[O, V, E]) {
 	Strike(t, arena, s, mode)
 }
 
-// Strike lets the plans of a mode strike at a subject, prints the table, and fails on what is wrong, on plans that never fired, and
-// on places that went unnoticed.
+// Strike runs the plans of a mode on a subject and prints the table. It fails on defects, on faults that were never injected,
+// and on places that were not found.
 func Strike(t *testing.T, arena *Arena, s *Subject, mode Mode) {
 	t.Helper()
 	c := &Campaign{Arena: arena, Subject: mode.abridge(s), AtOnce: mode.atOnce, Log: t.Logf}
@@ -48,7 +48,7 @@ func Strike(t *testing.T, arena *Arena, s *Subject, mode Mode) {
 	}
 	plans, of := mode.plans(c)
 	t.Logf("%d of %d plans, seed %d", len(plans), of, mode.seed)
-	if mode.whole && of < s.Plans { // a sample knows its places from fewer runs
+	if mode.whole && of < s.Plans { // a sample finds its places with fewer runs
 		t.Errorf("there are %d plans, at least %d are known to be: places go unnoticed", of, s.Plans)
 	}
 	if len(plans) == 0 {

@@ -13,65 +13,65 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Subject is a kind, and a change of one of its objects at which every fault strikes.
+// Subject is a kind with changes of one of its objects, during which every fault is injected.
 type Subject struct {
-	// Name as the table shows it.
+	// Name in the table.
 	Name string
-	// Definitions of the kind and of what it needs; AddToScheme its Go types.
+	// Definitions of the kind and of the kinds that it needs. AddToScheme adds the Go types.
 	Definitions func() ([]*apiextensionsv1.CustomResourceDefinition, error)
 	AddToScheme []func(*k8sruntime.Scheme) error
-	// Object of the namespace that is changed, as it is before; Companions are made before it.
+	// Object returns the object of the namespace before the changes. Companions are created before it.
 	Object     func(namespace string) lifecycle.Object
 	Companions func(namespace string) []client.Object
-	// Changes are what a person does, one after the other, in a run each: the next begins where the one before has ended. They
-	// must be so much alike that a fault can strike in any of them.
+	// Changes are made by a user, one in each run: the next one starts where the previous one ended. They must be so similar
+	// that a fault can be injected into any of them.
 	Changes []func(lifecycle.Object)
 	// Graphs of the machines by the names of their lifecycles.
 	Graphs map[string]machines.Graph
-	// Kinds of objects that the operator hears of, the object's own among them: an empty object each.
+	// Kinds of objects that the operator watches, including the object's: an empty object each.
 	Kinds []client.Object
-	// Cache as the operator's manager configures it.
+	// Cache options of the operator's manager.
 	Cache cache.Options
 	// Scale of all declared times.
 	Scale float64
-	// World makes what lies outside the API server in a namespace.
+	// World returns the external systems of a namespace.
 	World func(a *Arena, namespace string) (World, error)
-	// Meddling is what somebody else does to the objects of a namespace, by name. Optional.
+	// Meddling are interventions of another writer in a namespace, by name. Optional.
 	Meddling map[string]Meddling
-	// Outages of the world outside. Optional.
+	// Outages of external systems. Optional.
 	Outages []Outage
-	// Within is how long a run may take, whatever happens. Default ten minutes, on a machine that does nothing but wait for itself.
+	// Within limits the duration of a run. Optional; default: ten minutes, for a machine with no other load.
 	Within time.Duration
-	// Plans is how many of one fault and three depths there are at least.
+	// Plans is the minimum number of plans with one fault and three depths.
 	Plans int
-	// Patience is how long a run may stand still before it counts as lost: no time of a whole run could tell what hangs from a
-	// machine that is busy. Default one minute.
+	// Patience is the time without an event after which a run counts as lost: the duration of a whole run cannot distinguish a
+	// run that hangs from a busy machine. Optional; default: one minute.
 	Patience time.Duration
 }
 
-// Meddling is what somebody does who should not.
+// Meddling is an intervention of another writer in a namespace.
 type Meddling func(a *Arena, namespace string) error
 
-// Passes are told of the passes over the object that is changed.
+// Passes counts the reconciles of the object that is changed.
 type Passes struct {
-	// Begun is called in each pass, and Ended in each in which nothing was left to do.
+	// Begun is called in each reconcile, and Ended in each after which nothing is left to do.
 	Begun, Ended func()
 }
 
-// World is what lies outside the API server in one namespace.
+// World contains the external systems of one namespace.
 type World interface {
-	// Register wires the operator. around wraps effects on other systems.
+	// Register wires the operator. around wraps effects on external systems.
 	Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passes Passes) error
-	// Begin is called before each change, of a world at rest.
+	// Begin is called before each change, with the world at rest.
 	Begin()
-	// Lingers says what is still to be learned of an object that rests already, or nothing.
+	// Lingers returns what is not observed yet of an object that already rests, or an empty string.
 	Lingers(*Tape) string
-	// Effects are those on other systems since it was last asked, in order.
+	// Effects returns the effects on external systems since the last call, in order.
 	Effects() []string
-	// Harm says what was wrong outside since it was last asked.
+	// Harm returns the defects outside the API since the last call.
 	Harm() []string
-	// Judge says what was wrong in the history.
+	// Judge returns the defects in the history.
 	Judge([]Event) []string
-	// Close ends it.
+	// Close stops the world.
 	Close()
 }

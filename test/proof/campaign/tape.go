@@ -15,16 +15,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Event is one version of one object, as a watch of its own showed it.
+// Event is one version of one object, as an independent watch delivered it.
 type Event struct {
 	// Revision orders the events of all kinds: there is one etcd.
 	Revision uint64
 	Type     watch.EventType
-	// Object is shared and must not be changed.
+	// Object is shared and must not be modified.
 	Object client.Object
 }
 
-// Tape holds everything that the API server showed of one namespace.
+// Tape records all watch events of one namespace.
 type Tape struct {
 	mu      sync.Mutex
 	events  []Event
@@ -37,7 +37,7 @@ func newTape() *Tape {
 	return &Tape{latest: map[string]client.Object{}, changed: make(chan struct{})}
 }
 
-// id of an object within its namespace.
+// id returns the kind and the name of an object, which are unique within its namespace.
 func id(o client.Object) string { return kindOf(o) + " " + o.GetName() }
 
 func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
@@ -56,7 +56,7 @@ func (t *Tape) add(e Event) {
 	t.changed = make(chan struct{})
 }
 
-// Latest versions of all objects that exist, by kind and name.
+// Latest returns the latest versions of all objects that exist, by kind and name.
 func (t *Tape) Latest() map[string]client.Object {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -65,7 +65,7 @@ func (t *Tape) Latest() map[string]client.Object {
 	return out
 }
 
-// Since are the events after the revision, in the order of their revisions.
+// Since returns the events after the revision, ordered by revision.
 func (t *Tape) Since(revision uint64) []Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +79,7 @@ func (t *Tape) Since(revision uint64) []Event {
 	return out
 }
 
-// newest revision so far.
+// newest returns the newest revision so far.
 func (t *Tape) newest() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +90,7 @@ func (t *Tape) newest() uint64 {
 	return newest
 }
 
-// next is closed when something comes, and quiet is how long nothing has come.
+// next returns a channel that is closed with the next event, and the time since the last one.
 func (t *Tape) next() (next <-chan struct{}, quiet time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
