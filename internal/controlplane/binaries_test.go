@@ -329,6 +329,51 @@ func assertNoBuild(t *testing.T, cache string) {
 	}
 }
 
+func TestCompilingAheadIsTheSameCompilation(t *testing.T) {
+	script, err := os.ReadFile("../../hack/compile-control-plane")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths Paths
+	for _, prog := range programs(&paths) {
+		if want := prog.name == Etcd || prog.name == APIServer; strings.Contains(string(script), " "+prog.pkg) != want {
+			t.Errorf("hack/compile-control-plane compiles %s: %t, want %t", prog.pkg, !want, want)
+		}
+	}
+	// Others would be cached beside what the build looks for.
+	for _, want := range append(buildEnv(nil, "$work")[1:5], " -trimpath ") {
+		if !strings.Contains(string(script), want) {
+			t.Errorf("hack/compile-control-plane has no %q", want)
+		}
+	}
+}
+
+func TestBuildsKeepTheGarbageCollectionOfTheUser(t *testing.T) {
+	t.Setenv(AssetsEnv, "")
+	for name, tc := range map[string]struct{ set, want string }{
+		"by default": {"", "400"}, "with GOGC set": {"50", "50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.set == "" {
+				t.Setenv("GOGC", "100") // restores it afterwards
+				if err := os.Unsetenv("GOGC"); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				t.Setenv("GOGC", tc.set)
+			}
+			said := filepath.Join(t.TempDir(), "gogc")
+			fakeGo(t, "echo $GOGC > "+said+"\n"+buildAll)
+			if _, err := Binaries(t.Context(), BinaryOptions{Cache: t.TempDir()}, Etcd); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{tc.want}, lines(t, said)); diff != "" {
+				t.Errorf("GOGC of the build (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestCacheIsWhereTheUserWantsIt(t *testing.T) {
 	t.Setenv("HOME", "/home/anna")
 	cases := map[string]struct{ xdg, want string }{
