@@ -74,7 +74,7 @@ func TestArrangeLanes(t *testing.T) {
 			graph:  Graph{Initial: "A", States: states("A", "B", "C", "H1"), Edges: edges("A", "B", "B", "C", "C", "H1")}, wantSpine: []string{"A", "B", "C"}, wantSide: map[string]int{"H1": 2},
 		},
 		"two holds of one state stand below each other": {
-			reason: "each has a row of its own",
+			reason: "each has its own row",
 			graph:  Graph{Initial: "A", States: states("A", "B", "C", "D", "H1", "H2"), Edges: edges("A", "B", "B", "C", "C", "D", "B", "H1", "B", "H2")}, wantSpine: []string{"A", "B", "C", "D"}, wantSide: map[string]int{"H1": 1, "H2": 2},
 		},
 		"holds of the last state move up rather than lengthen the picture": {
@@ -102,7 +102,7 @@ func TestArrangeLanes(t *testing.T) {
 			graph:  Graph{Initial: "A", States: hinted, Edges: edges("A", "B", "B", "H1")}, wantSpine: []string{"A", "H1"}, wantSide: map[string]int{"B": 1},
 		},
 		"an end that is not declared": {
-			reason: "a wrong graph is drawn as it is, for the person who mends it",
+			reason: "a wrong graph is drawn unchanged, for the user who corrects it",
 			graph:  Graph{Initial: "A", States: states("A"), Edges: edges("A", "Ghost")}, wantSpine: []string{"A"}, wantSide: map[string]int{"Ghost": 1},
 		},
 		"a live state of a newer operator": {

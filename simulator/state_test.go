@@ -161,7 +161,7 @@ func TestStateDiskHasLifetimeOfClaim(t *testing.T) {
 		t.Errorf("once it may be formatted: %d ready, want 6", r.ready())
 	}
 	if got := r.kafka().Level(client.MetadataVersion); got != 27 {
-		t.Errorf("the cluster was begun anew: level %d", got)
+		t.Errorf("a new cluster was created: level %d", got)
 	}
 }
 

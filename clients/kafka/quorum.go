@@ -63,13 +63,13 @@ func (q Quorum) Confirmed() error {
 	if !ok || leader.LastFetchMillis == NotTold {
 		return errors.New("the quorum has no leader that reports the time of its answer")
 	}
-	heard := 0
+	fetched := 0
 	for _, v := range q.Voters {
 		if v.LastFetchMillis != NotTold && leader.LastFetchMillis-v.LastFetchMillis <= DefaultQuorumFetchTimeout.Milliseconds() {
-			heard++
+			fetched++
 		}
 	}
-	if heard <= len(q.Voters)/2 {
+	if fetched <= len(q.Voters)/2 {
 		return errors.New("the leader of the quorum has no fetch from a majority of the controllers within the fetch timeout")
 	}
 	return nil

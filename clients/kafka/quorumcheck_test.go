@@ -70,7 +70,7 @@ func TestQuorumSafeWithout(t *testing.T) {
 			quorum: kafka.Quorum{Leader: 0, Voters: voters(10_000, 8_000, 9_900)}, node: 2, now: 10_000,
 			want: kafka.QuorumCheck{Leader: 0, Need: 2, CaughtUp: []int32{0}, Behind: []int32{1}},
 		},
-		"a leader that tells no time of its own is measured against now": {
+		"a leader that reports no time is measured against now": {
 			quorum: kafka.Quorum{Leader: 0, Voters: voters(kafka.NotTold, 5_000, 5_000)}, node: 0, now: 10_000,
 			want: kafka.QuorumCheck{Leader: 0, Need: 2, Behind: []int32{1, 2}},
 		},

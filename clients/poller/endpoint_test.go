@@ -133,7 +133,7 @@ func TestEndpointKeepsAnswerWhileAskingAgain(t *testing.T) {
 		e.Ask("quorum", 0)
 		second := e.Read("quorum")
 		if second.State() != poller.Known || !second.Asking || !second.AskedAt.Equal(first.AskedAt) {
-			t.Errorf("while asked anew: %+v", second)
+			t.Errorf("while asked again: %+v", second)
 		}
 		time.Sleep(2 * time.Second)
 		if third := e.Read("quorum"); !third.AskedAt.After(first.AskedAt) || third.Asking {
@@ -277,7 +277,7 @@ func TestEndpointForgetsUnreadAnswers(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		if got := e.Read("log dirs of 7").State(); got != poller.NotAsked {
-			t.Errorf("an answer nobody wanted for hours is %s", got)
+			t.Errorf("an answer that was unread for hours is %s", got)
 		}
 		if got := e.Read("quorum").State(); got != poller.Known {
 			t.Errorf("an answer that is wanted is %s", got)

@@ -174,7 +174,7 @@ func TestPartitionKeepsLastReplicaInISRWithoutLeader(t *testing.T) {
 		t.Error(diff)
 	}
 	if leader := c.Partitions[0].Leader; leader != kafka.None {
-		t.Errorf("leader = %d of a partition that nobody serves", leader)
+		t.Errorf("leader = %d of a partition without a serving replica", leader)
 	}
 	start(t, c, 2, "4.1.2")
 	run(c)
@@ -306,7 +306,7 @@ func TestClusterFencesNoBrokerWithoutQuorum(t *testing.T) {
 	c.KillNode(3, c.Now)
 	c.Tick(c.Now + 10*c.Settings.Session)
 	if r, _ := c.Registration(3); r.Fenced {
-		t.Error("fenced by nobody")
+		t.Error("fenced without a quorum")
 	}
 }
 

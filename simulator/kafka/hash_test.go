@@ -96,7 +96,7 @@ func TestClusterHashIncludesDueTimes(t *testing.T) {
 	later := c.Clone()
 	later.Tick(later.Now + 10)
 	if coarse(later) != coarse(c) {
-		t.Error("a coarse grain tells ten milliseconds apart")
+		t.Error("a coarse grain distinguishes ten milliseconds")
 	}
 }
 

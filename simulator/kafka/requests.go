@@ -86,8 +86,8 @@ func (c *Cluster) DescribeCluster(via int32, version int16, fenced bool, endpoin
 		if endpoints != EndpointBrokers {
 			return wrongEndpoint(version, endpoints)
 		}
-		told := fenced && version >= 2
-		answer = client.Brokers{ClusterID: c.ID, FencingTold: told, Brokers: c.asKnownBy(n).brokers(told)}
+		marked := fenced && version >= 2
+		answer = client.Brokers{ClusterID: c.ID, FencingTold: marked, Brokers: c.asKnownBy(n).brokers(marked)}
 		return nil
 	})
 	return answer, err

@@ -82,10 +82,10 @@ func TestLoseNodeStartsStopsAndBindsNoPod(t *testing.T) {
 		given func(*stage)
 		want  []string
 	}{
-		"a pod that is to go stays":           {func(s *stage) { s.until(10_000).delete(30).loseKubelet(true) }, []string{"init", "start u1"}},
-		"a pod that is being created waits":   {func(s *stage) { s.until(500).loseKubelet(true) }, nil},
-		"a pod without a node is not bound":   {func(s *stage) { s.loseKubelet(true) }, nil},
-		"a process that exits stays as it is": {func(s *stage) { s.host.exits = []int64{20_000}; s.until(10_000).loseKubelet(true) }, []string{"init", "start u1"}},
+		"a pod that is to go stays":             {func(s *stage) { s.until(10_000).delete(30).loseKubelet(true) }, []string{"init", "start u1"}},
+		"a pod that is being created waits":     {func(s *stage) { s.until(500).loseKubelet(true) }, nil},
+		"a pod without a node is not bound":     {func(s *stage) { s.loseKubelet(true) }, nil},
+		"a process that exits keeps its status": {func(s *stage) { s.host.exits = []int64{20_000}; s.until(10_000).loseKubelet(true) }, []string{"init", "start u1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t).loseKubelet(false)

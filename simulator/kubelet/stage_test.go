@@ -146,7 +146,7 @@ func (s *stage) until(end int64) *stage {
 			s.now = max(next, s.now)
 		}
 	}
-	s.t.Fatalf("time stands still at %d", s.now)
+	s.t.Fatalf("time does not advance at %d", s.now)
 	return s
 }
 

@@ -69,7 +69,7 @@ func TestClientMemberFailsWithoutAddress(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	var unreadable *kafka.Unreadable
 	if got, err := w.client().Member(t.Context(), 77); !errors.As(err, &unreadable) {
-		t.Errorf("a node that nobody knows: %+v, %v", got, err)
+		t.Errorf("a node without an address: %+v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -203,7 +203,7 @@ func unregistering() []Behaviour {
 func describing() []Behaviour {
 	return []Behaviour{
 		{
-			Name: "3.9 leaves fenced brokers out and tells no fencing", Setup: three("3.9.2"), Given: []Step{Kill(3)},
+			Name: "3.9 omits fenced brokers and reports no fencing", Setup: three("3.9.2"), Given: []Step{Kill(3)},
 			When: Read(kafka.Question{About: kafka.AboutBrokers}), Then: []Step{Listed(map[int32]kafka.Fencing{1: "", 2: ""})},
 		},
 		{

@@ -152,18 +152,18 @@ func TestMetadataCompare(t *testing.T) {
 		a, b string
 		want int
 	}{
-		"a sub-version counts":                        {"4.0-IV2", "4.0-IV3", -1},
-		"a short form is its last sub-version":        {"4.0", "4.0-IV3", 0},
-		"and above the ones before":                   {"4.0", "4.0-IV0", 1},
-		"numbers, not text":                           {"3.9", "3.10", -1},
-		"a release before KRaft":                      {"2.7-IV1", "2.8", -1},
-		"sub-versions before KRaft are not told":      {"2.8-IV1", "2.8", 0},
-		"a patch number is no part":                   {"3.0.0", "3.0", 0},
-		"newer than everything":                       {"5.11-IV2", "4.4-IV2", 1},
-		"sub-versions of the future are not told":     {"5.11-IV2", "5.11", 0},
-		"an unknown sub-version stands behind":        {"4.3-IV9", "4.3-IV0", 1},
-		"an unknown sub-version is before the next":   {"4.3-IV9", "4.4-IV0", -1},
-		"an unknown release stands between its peers": {"3.10", "4.0-IV0", -1},
+		"a sub-version counts":                         {"4.0-IV2", "4.0-IV3", -1},
+		"a short form is its last sub-version":         {"4.0", "4.0-IV3", 0},
+		"and above the ones before":                    {"4.0", "4.0-IV0", 1},
+		"numbers, not text":                            {"3.9", "3.10", -1},
+		"a release before KRaft":                       {"2.7-IV1", "2.8", -1},
+		"sub-versions before KRaft are equal":          {"2.8-IV1", "2.8", 0},
+		"a patch number is no part":                    {"3.0.0", "3.0", 0},
+		"newer than everything":                        {"5.11-IV2", "4.4-IV2", 1},
+		"sub-versions of the future are equal":         {"5.11-IV2", "5.11", 0},
+		"an unknown sub-version is above":              {"4.3-IV9", "4.3-IV0", 1},
+		"an unknown sub-version is before the next":    {"4.3-IV9", "4.4-IV0", -1},
+		"an unknown release is between its neighbours": {"3.10", "4.0-IV0", -1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -86,7 +86,7 @@ func TestTableLookup(t *testing.T) {
 		wantRange versions.Range
 	}{
 		"a release":                      {"4.1.1", true, "apache/kafka:4.1.1", versions.Range{Min: 7, Max: 27}},
-		"a build with a row of its own":  {"4.1.1-acme-2", true, "registry.example/acme/kafka:7", versions.Range{Min: 7, Max: 26}},
+		"a build with its own row":       {"4.1.1-acme-2", true, "registry.example/acme/kafka:7", versions.Range{Min: 7, Max: 26}},
 		"a build without one is unknown": {text: "4.1.1-acme-3"},
 		"a version of the future":        {text: "99.0.0"},
 		"a row without metadata":         {"4.2.0", true, "apache/kafka:4.2.0", versions.Range{}},
@@ -136,12 +136,12 @@ func TestRowRange(t *testing.T) {
 		want             versions.Range
 		wantMissing      bool
 	}{
-		"before 4.0 from level 1":          {version: "3.9.0", feature: "metadata.version", want: versions.Range{Min: 1, Max: 21}},
-		"levels that only old rows have":   {version: "3.2.0", feature: "metadata.version", want: versions.Range{Min: 1, Max: 3}},
-		"a minimum of its own, short form": {version: "4.1.0", feature: "metadata.version", want: versions.Range{Min: 25, Max: 27}},
-		"levels without names":             {version: "5.0.0", feature: "metadata.version", want: versions.Range{Min: 22, Max: 40}},
-		"another feature":                  {version: "5.0.0", feature: "share.version", want: versions.Range{Min: 1, Max: 2}},
-		"a feature that is not named":      {version: "4.1.0", feature: "share.version", wantMissing: true},
+		"before 4.0 from level 1":         {version: "3.9.0", feature: "metadata.version", want: versions.Range{Min: 1, Max: 21}},
+		"levels that only old rows have":  {version: "3.2.0", feature: "metadata.version", want: versions.Range{Min: 1, Max: 3}},
+		"an explicit minimum, short form": {version: "4.1.0", feature: "metadata.version", want: versions.Range{Min: 25, Max: 27}},
+		"levels without names":            {version: "5.0.0", feature: "metadata.version", want: versions.Range{Min: 22, Max: 40}},
+		"another feature":                 {version: "5.0.0", feature: "share.version", want: versions.Range{Min: 1, Max: 2}},
+		"a feature that is not named":     {version: "4.1.0", feature: "share.version", wantMissing: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func TestServerListensWhileBrokerAnswers(t *testing.T) {
 		}
 	}
 	if after := w.server.Addr(2); after != before {
-		t.Logf("broker 2 moved from %s to %s, which somebody else must have taken", before, after)
+		t.Logf("broker 2 moved from %s to %s, which another process must have taken", before, after)
 	}
 	if w.server.Addr(77) != "" {
 		t.Error("a node that does not exist has an address")
@@ -82,7 +82,7 @@ func TestServerAdvertisesSocketOfBrokerWithoutAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	plain, err := admin.New(admin.Options{Bootstrap: server.Bootstrap()}) // dials TCP as it is
+	plain, err := admin.New(admin.Options{Bootstrap: server.Bootstrap()}) // dials plain TCP
 	if err != nil {
 		t.Fatal(err)
 	}

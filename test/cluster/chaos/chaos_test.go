@@ -111,7 +111,7 @@ func killAfter(t *testing.T, box Box, writes int) {
 		}()
 	})
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "exit code 137") {
-		t.Errorf("it ended by itself: %v", err)
+		t.Errorf("it ended without a kill: %v", err)
 	}
 	succeed(t, killed)
 	var want []string

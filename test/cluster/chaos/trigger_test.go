@@ -30,13 +30,13 @@ func TestTriggerFreezesBeforeLastWrite(t *testing.T) {
 		want    answer
 	}{
 		{"the first write", admissionv1.AdmissionRequest{Name: "a", UserInfo: ours}, answer{true, 0}},
-		{"somebody else's", admissionv1.AdmissionRequest{Name: "b", UserInfo: others}, answer{true, 0}},
-		{"a person's", admissionv1.AdmissionRequest{Name: "b"}, answer{true, 0}},
+		{"of another user", admissionv1.AdmissionRequest{Name: "b", UserInfo: others}, answer{true, 0}},
+		{"of a user", admissionv1.AdmissionRequest{Name: "b"}, answer{true, 0}},
 		{"one that only asks", admissionv1.AdmissionRequest{Name: "b", UserInfo: ours, DryRun: new(true)}, answer{true, 0}},
 		{"the probe", admissionv1.AdmissionRequest{Name: "probe", UserInfo: ours}, answer{true, 0}},
 		{"the last write", admissionv1.AdmissionRequest{Name: "c", UserInfo: ours}, answer{true, 1}},
 		{"the one after it", admissionv1.AdmissionRequest{Name: "d", UserInfo: ours}, answer{false, 1}},
-		{"somebody else's meanwhile", admissionv1.AdmissionRequest{Name: "e", UserInfo: others}, answer{true, 1}},
+		{"of another user meanwhile", admissionv1.AdmissionRequest{Name: "e", UserInfo: others}, answer{true, 1}},
 		{"and one more", admissionv1.AdmissionRequest{Name: "f", UserInfo: ours}, answer{false, 1}},
 	} {
 		tt.request.UID = types.UID(rune('0' + i))

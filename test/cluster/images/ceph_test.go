@@ -52,7 +52,7 @@ func TestCephRecipesRejectOtherPackageVersions(t *testing.T) {
 
 func TestDebianRootKeysDiffer(t *testing.T) {
 	base := debianRoot{suite: "bookworm"}
-	keys := map[string]string{base.key(): "nothing of its own"}
+	keys := map[string]string{base.key(): "no option"}
 	for name, change := range map[string]func(*debianRoot){
 		"another suite":      func(d *debianRoot) { d.suite = "trixie" },
 		"another package":    func(d *debianRoot) { d.others = []string{"curl"} },

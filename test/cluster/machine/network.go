@@ -86,7 +86,7 @@ func RemoveNetwork(ctx context.Context, pods *net.IPNet) error {
 // removeTables removes the rules of kube-proxy and of CutAddress.
 func removeTables(ctx context.Context) error {
 	if _, err := exec.LookPath("nft"); err != nil {
-		return nil //nolint:nilerr // without the program nobody made any
+		return nil //nolint:nilerr // without the program there are none
 	}
 	return errors.Join(removeTable(ctx, "ip", "kube-proxy"), removeTable(ctx, "ip6", "kube-proxy"), MendAddresses(ctx))
 }

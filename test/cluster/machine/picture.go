@@ -87,7 +87,7 @@ func deviceLines(context.Context) ([]string, error) {
 // ruleLines lists the rules of nftables, which include those of current versions of iptables.
 func ruleLines(ctx context.Context) ([]string, error) {
 	if _, err := exec.LookPath("nft"); err != nil {
-		return nil, nil //nolint:nilerr // without the program nobody made any
+		return nil, nil //nolint:nilerr // without the program there are none
 	}
 	out, err := exec.CommandContext(ctx, "nft", "--stateless", "list", "ruleset").Output()
 	if err != nil {

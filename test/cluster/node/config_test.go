@@ -21,10 +21,10 @@ func TestConfigsParse(t *testing.T) {
 		t.Errorf("kubelet: %v", err)
 	}
 	if kubelet["clusterDNS"].([]any)[0] != dnsAddress || !strings.Contains(string(manifests), "clusterIP: "+dnsAddress+"\n") {
-		t.Error("the kubelet tells pods another address than DNS has")
+		t.Error("the kubelet gives pods another address than that of DNS")
 	}
 	if !strings.Contains(string(manifests), "provisioner: "+provisionedBy+"\n") {
-		t.Error("nobody serves the storage class")
+		t.Error("no provisioner serves the storage class")
 	}
 }
 

@@ -243,7 +243,7 @@ func crash(t *testing.T, program string, after time.Duration) {
 	cancel()
 	text := <-said
 	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() >= 0 {
-		t.Errorf("it ended by itself: %v\n%s", err, text)
+		t.Errorf("it ended without a kill: %v\n%s", err, text)
 	}
 	t.Logf("killed %s after the start began", after)
 }

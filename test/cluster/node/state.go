@@ -112,13 +112,13 @@ func lock(ctx context.Context, log io.Writer) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	tell := sync.OnceFunc(func() {
+	report := sync.OnceFunc(func() {
 		fmt.Fprintln(log, "cluster: another command is starting or stopping it; waiting for that")
 	})
 	err = machine.Await(ctx, "no other command is starting or stopping the cluster", func() (bool, error) {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			tell()
+			report()
 			return false, nil
 		}
 		return err == nil, err

@@ -32,7 +32,7 @@ func fileCommand() *cobra.Command {
 	group := &cobra.Command{Use: "file", Short: "Numbered records in a file"}
 	w := &journal{}
 	write := w.flags(&cobra.Command{
-		Use: "write", Short: "Append records up to a count, each on disk before the next is begun; goes on where it was killed", Args: cobra.NoArgs,
+		Use: "write", Short: "Append records up to a count, each on disk before the next is begun; continues where it was killed", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := w.write(cmd.Context()); err != nil {
 				return err
