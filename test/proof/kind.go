@@ -1,6 +1,6 @@
-// Package proof lets everything go wrong for a kind of one's own that can: its Kind is declared once, explored in memory, and struck
-// by faults on a real API server. What is proved of Detent's own machines, and how, stands in the packages below and in
-// docs/proof.md.
+// Package proof tests a user's kind against every order of events and every fault: its Kind is declared once, explored in
+// memory, and run with injected faults on a real API server. The packages below and docs/proof.md describe the proofs of
+// Detent's own machines.
 package proof
 
 import (
@@ -15,27 +15,27 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// Kind is a kind that needs nothing but the API server. One that acts upon something else as well is described to explore.Run and
-// campaign.Run themselves, with that world.
+// Kind is a kind without external systems. A kind with external systems is passed to explore.Run and campaign.Run directly,
+// with their world.
 type Kind[O lifecycle.Object, V, E any] struct {
-	// Name in what is printed.
+	// Name in the output.
 	Name string
-	// Make the kind, anew for each operator.
+	// Make returns a new kind for each operator.
 	Make func() (lifecycle.Kind[O, V, E], error)
-	// Definitions is the directory with the generated definitions; AddToScheme adds the Go types.
+	// Definitions is the directory of the generated definitions. AddToScheme adds the Go types.
 	Definitions string
 	AddToScheme func(*k8sruntime.Scheme) error
 	// Owns are the kinds of its children: an empty object each.
 	Owns []client.Object
-	// Object at the beginning. Changes are what a person does: at any time while it is explored, and one after the other on the
-	// API server, for which they should be much alike.
+	// Object at the start. Changes are made by users: at any time during the exploration, and one after the other on the API
+	// server, for which they should be similar to each other.
 	Object  O
 	Changes []explore.Edit[O]
-	// Plans is how many of one fault there are at least. Optional.
+	// Plans is the minimum number of plans with one fault. Optional.
 	Plans int
 }
 
-// Explore searches all that may happen, in memory: see explore.Run.
+// Explore searches every order of events and faults in memory; see explore.Run.
 func (k Kind[O, V, E]) Explore(t *testing.T) {
 	t.Helper()
 	explore.Run(t, explore.Subject[O, V, E]{
@@ -45,7 +45,7 @@ func (k Kind[O, V, E]) Explore(t *testing.T) {
 	}, explore.Options{})
 }
 
-// Strike lets every fault strike at every write and event of a change, on an API server of its own: see campaign.Run.
+// Strike injects every fault at every write and event of a change, on its own API server; see campaign.Run.
 func (k Kind[O, V, E]) Strike(t *testing.T) {
 	t.Helper()
 	struck := campaign.Kind[O, V, E]{

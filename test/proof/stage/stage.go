@@ -1,5 +1,5 @@
-// Package stage is a real API server with the manager as it runs in a cluster and a simulated world of kubelets and Kafka
-// behind it, all in this process: where proofs about the whole take place.
+// Package stage runs a real API server, the manager as it runs in a cluster, and simulated kubelets and Kafka brokers in one
+// process, for proofs about the whole.
 package stage
 
 import (
@@ -30,26 +30,26 @@ import (
 
 // Options of a stage.
 type Options struct {
-	// Definitions to install, each established before anything else starts.
+	// Definitions to install. Each is established before anything else starts.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
-	// AddToScheme adds the kinds of a test's own to those of the manager.
+	// AddToScheme adds the kinds of a test to the scheme of the manager. Optional.
 	AddToScheme []func(*k8sruntime.Scheme) error
-	// Log of the manager. Default: none.
+	// Log of the manager. Optional; default: none.
 	Log logr.Logger
-	// Journal that the manager keeps. Default: none.
+	// Journal of the manager. Optional; default: none.
 	Journal lifecycle.Journal
-	// Metrics is whether the manager serves them, on an address that Stage.Metrics says.
+	// Metrics makes the manager serve metrics, on the address in Stage.Metrics.
 	Metrics bool
-	// Register adds controllers of a test's own to a second manager. Optional.
+	// Register adds controllers of a test to a second manager. Optional.
 	Register func(ctrl.Manager) error
 }
 
-// Stage is what runs. Stop ends it.
+// Stage is a running stage. The caller must call Stop.
 type Stage struct {
 	Client client.Client
 	Config *rest.Config
 	World  *simulator.World
-	// Metrics is the address that the manager serves its metrics on.
+	// Metrics is the address on which the manager serves its metrics.
 	Metrics string
 
 	plane   *controlplane.ControlPlane
@@ -59,12 +59,12 @@ type Stage struct {
 }
 
 const (
-	// speed is how many simulated seconds pass in a second, and scale what becomes of declared times.
+	// speed is the number of simulated seconds per second, and scale the deadline scale.
 	speed = 20
 	scale = 0.05
 )
 
-// Start starts everything and returns once the kinds are served. It ends with Stop, whether or not ctx is done by then.
+// Start starts everything and returns once the kinds are served. It runs until Stop, also after ctx is done.
 func Start(ctx context.Context, o Options) (*Stage, error) {
 	plane, err := controlplane.Start(ctx, controlplane.Options{})
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Stage) start(ctx context.Context, o Options) error {
 	if err := definitions.Install(ctx, installer, o.Definitions); err != nil {
 		return err
 	}
-	// A mapper learns of the kinds when it is made.
+	// A mapper reads the kinds when it is created.
 	if s.Client, err = client.New(s.Config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Stage) start(ctx context.Context, o Options) error {
 	return s.manage(ctx, running, o, table)
 }
 
-// populate runs the world, and the kubelets that carry pods into it.
+// populate runs the simulated world, and the kubelets that start pods in it.
 func (s *Stage) populate(ctx, running context.Context, scheme *k8sruntime.Scheme, register func(ctrl.Manager) error) error {
 	mgr, err := ctrl.NewManager(rest.CopyConfig(s.Config), ctrl.Options{
 		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(time.Second),
@@ -135,7 +135,7 @@ func (s *Stage) populate(ctx, running context.Context, scheme *k8sruntime.Scheme
 	return nil
 }
 
-// manage runs the manager, which reaches brokers through a proxy into the world.
+// manage runs the manager, which connects to brokers through a proxy into the simulated world.
 func (s *Stage) manage(ctx, running context.Context, o Options, table *versions.Table) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Stage) run(part func() error) {
 	go func() { ended <- part() }()
 }
 
-// Stop ends everything. The error is of a part that ended otherwise than by being told to.
+// Stop stops everything. It returns the errors of parts that ended for another reason.
 func (s *Stage) Stop() error {
 	var failures []error
 	if s.cancel != nil {

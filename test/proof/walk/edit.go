@@ -1,5 +1,5 @@
-// Package walk changes every field of a custom resource as its schema allows and as it forbids, one edit after the other, and
-// asks after each whether the resource comes to rest or says why not.
+// Package walk changes every field of a custom resource, with values that its schema allows and values that it forbids. After
+// each edit it checks that the resource comes to rest or shows why it does not.
 package walk
 
 import (
@@ -12,7 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Class of an edit: what it does to its field.
+// Class of an edit: how it changes its field.
 type Class string
 
 // Classes of edits.
@@ -35,16 +35,16 @@ const (
 
 // Edit of one field.
 type Edit struct {
-	// Path from the resource's root; numbers are positions in lists.
+	// Path from the resource's root. Numbers are positions in lists.
 	Path  []any
 	Class Class
-	// Valid is what the schema says of the edit. Rules that look at several fields may refuse it all the same.
+	// Valid is whether the schema of the field allows the edit. Validation rules over several fields may still reject it.
 	Valid bool
-	// Value to set; nil takes the field away.
+	// Value to set; nil removes the field.
 	Value any
 }
 
-// String is the edit as a person repeats it.
+// String returns the edit as a user repeats it.
 func (e Edit) String() string {
 	value, err := json.Marshal(e.Value)
 	if err != nil {
@@ -59,7 +59,7 @@ func (e Edit) String() string {
 	return fmt.Sprintf("%s = %s (%s)", e.Where(), value, e.Class)
 }
 
-// Where is the path with dots.
+// Where returns the path with dots.
 func (e Edit) Where() string {
 	parts := make([]string, len(e.Path))
 	for i, p := range e.Path {
@@ -68,11 +68,11 @@ func (e Edit) Where() string {
 	return strings.Join(parts, ".")
 }
 
-// Samples are values by path that mean something to the controllers, beside those that follow from the schema. A path has a
-// star for each position in a list.
+// Samples are values by path that are significant for the controllers, in addition to those that follow from the schema. A path
+// has a star for each position in a list.
 type Samples map[string][]any
 
-// Edits are all edits of a resource's field and of what lies in it.
+// Edits returns all edits of a resource's field and of the fields in it.
 func Edits(schema *apiextensionsv1.JSONSchemaProps, object map[string]any, field string, samples Samples) []Edit {
 	w := walker{samples: samples}
 	child := schema.Properties[field]
@@ -134,7 +134,7 @@ func (w *walker) object(schema *apiextensionsv1.JSONSchemaProps, path []any, val
 	}
 }
 
-// entries of a map.
+// entries adds the edits of a map.
 func (w *walker) entries(schema *apiextensionsv1.JSONSchemaProps, path []any, have map[string]any) {
 	w.add(path, Empty, true, map[string]any{})
 	of := schema.AdditionalProperties.Schema
@@ -222,7 +222,7 @@ func (w *walker) text(schema *apiextensionsv1.JSONSchemaProps, path []any, value
 	w.add(path, WrongType, false, int64(7))
 }
 
-// example is a small value that the schema allows as far as types go.
+// example returns a small value that the schema allows as far as types are concerned.
 func (w *walker) example(schema *apiextensionsv1.JSONSchemaProps) any {
 	switch {
 	case schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields, schema.Type == "object":
@@ -250,7 +250,7 @@ func (w *walker) example(schema *apiextensionsv1.JSONSchemaProps) any {
 	return "example"
 }
 
-// star is the path as samples name it.
+// star returns the path in the form that Samples uses.
 func star(path []any) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
@@ -262,7 +262,7 @@ func star(path []any) string {
 	return strings.Join(parts, ".")
 }
 
-// Apply the edit to a copy of the object. What the path leads through is made where it is missing.
+// Apply applies the edit to a copy of the object. Missing parents of the field are created.
 func (e Edit) Apply(object map[string]any) map[string]any {
 	out, _ := set(clone(object), e.Path, e.Value, e.Class == Drop).(map[string]any)
 	return out
