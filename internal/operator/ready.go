@@ -35,7 +35,7 @@ func cachesFilled(c filling) healthz.Checker {
 	}
 }
 
-// leadership tracks the lease without requests of its own: it records when the lease was last renewed.
+// leadership tracks the lease without additional requests: it records when the lease was last renewed.
 type leadership struct {
 	clock clock.PassiveClock
 	// term is how long a lease lasts without renewal.
