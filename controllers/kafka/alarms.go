@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// alarms wake clusters once each after a while. The zero value is ready.
+// alarms enqueue clusters once after a delay. The zero value is ready to use.
 type alarms struct {
 	mu     sync.Mutex
 	timers map[types.UID]*alarm
@@ -20,7 +20,7 @@ type alarm struct {
 	timer clock.Timer
 }
 
-// set an alarm for the cluster, unless it has one that rings no later. A later one gives way.
+// set sets an alarm for the cluster. If the cluster has a later alarm, the new one replaces it; an earlier one is kept.
 func (a *alarms) set(clk clock.WithDelayedExecution, cluster types.UID, after time.Duration, ring func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -43,7 +43,7 @@ func (a *alarms) set(clk clock.WithDelayedExecution, cluster types.UID, after ti
 	a.timers[cluster] = next
 }
 
-// took the alarm that rings away; false if it was dropped, or has given way to another one.
+// took removes the firing alarm. It returns false if the alarm was dropped or replaced.
 func (a *alarms) took(cluster types.UID, ringing *alarm) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -54,7 +54,7 @@ func (a *alarms) took(cluster types.UID, ringing *alarm) bool {
 	return true
 }
 
-// drop the alarm of the cluster.
+// drop removes the alarm of the cluster.
 func (a *alarms) drop(cluster types.UID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,7 +64,7 @@ func (a *alarms) drop(cluster types.UID) {
 	}
 }
 
-// close drops every alarm and lets none be set any more.
+// close removes every alarm and makes set do nothing.
 func (a *alarms) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

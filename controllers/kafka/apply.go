@@ -17,13 +17,13 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Apply brings about what is wanted of a cluster, except what takes something away: entries of nodes that exist are switched by
-// Restart alone, and nothing is removed but what nobody mounts or wants any more.
+// Apply creates and updates the objects of a cluster without disruption: only Restart replaces the entries of existing nodes, and
+// Apply removes only objects that are neither mounted nor desired.
 //
-// Whatever is remembered comes before what it speaks of: node ids and records before claims, claims and configurations before
-// entries, entries before pods, which the controller of StrimziPodSets makes. While the ids or the identity of the cluster are
-// in doubt no node is made. A new node gets an entry at the version that is given for it; none for an empty one. Nothing of a
-// cluster is changed whose nodes another operator has made.
+// Everything that is remembered is written before what it refers to: node ids and records before claims, claims and
+// configurations before entries, entries before pods, which the StrimziPodSet controller creates. No node is created while the
+// ids or the identity of the cluster are uncertain. version returns the Kafka version of a new node's entry; empty means no entry
+// yet. Apply changes nothing of a cluster whose nodes were created by another operator.
 func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, version func(*Node) string) error {
 	if foreign(view) != "" {
 		return nil
@@ -45,7 +45,7 @@ func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, view *Vi
 	return errors.Join(failures...)
 }
 
-// nodes brings about what each node is made of, in the order in which one rests on the other.
+// nodes creates and updates the objects of each node, in the order of their dependencies.
 func (t *tending) nodes(ctx context.Context, version func(*Node) string) error {
 	if t.undecided() {
 		return nil
@@ -76,12 +76,13 @@ func (t *tending) nodes(ctx context.Context, version func(*Node) string) error {
 	return nil
 }
 
-// undecided says that no node may be made now: who the nodes are, or what the cluster is, is in doubt or not committed yet.
+// undecided reports whether no node may be created now, because the node ids or the identity of the cluster are uncertain or not
+// committed yet.
 func (t *tending) undecided() bool {
 	return t.view.Identity.Mismatch != "" || t.view.IDs.Refusal != "" || t.view.IDs.Changes()
 }
 
-// claims creates the claims of a node that are missing, and lets them grow.
+// claims creates the missing claims of a node, and expands claims.
 func (t *tending) claims(ctx context.Context, n *Node) error {
 	wanted, err := t.view.rendered.Claims(n.ID)
 	if err != nil {
@@ -124,7 +125,7 @@ func requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// ownedAsWanted says whether the claim goes with the cluster exactly if it is to.
+// ownedAsWanted reports whether the claim has an owner reference to the cluster exactly if it should have one.
 func (t *tending) ownedAsWanted(have, want *corev1.PersistentVolumeClaim) bool {
 	if render.DeletedWithNode(want) {
 		return t.isOwned(have)
@@ -132,8 +133,8 @@ func (t *tending) ownedAsWanted(have, want *corev1.PersistentVolumeClaim) bool {
 	return !slices.ContainsFunc(have.OwnerReferences, t.isCluster)
 }
 
-// ownClaim lets the claim go with the cluster only if a person has asked for that. A claim holds data, so that it belongs to
-// nothing of the cluster otherwise. Owners that others have given it are theirs.
+// ownClaim sets the owner reference of the cluster only if the user has requested that the claim be deleted with the cluster. A
+// claim holds data, so that it has no owner in the cluster otherwise. Owner references of other owners are kept.
 func (t *tending) ownClaim(claim, want *corev1.PersistentVolumeClaim) error {
 	if render.DeletedWithNode(want) {
 		return t.owned(claim)
@@ -142,7 +143,7 @@ func (t *tending) ownClaim(claim, want *corev1.PersistentVolumeClaim) error {
 	return nil
 }
 
-// isCluster says whether an owner is the cluster, an earlier resource of its name, or one of its sets.
+// isCluster reports whether the owner is the cluster, an earlier resource of its name, or one of its sets.
 func (t *tending) isCluster(owner metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
 	switch {
@@ -154,7 +155,8 @@ func (t *tending) isCluster(owner metav1.OwnerReference) bool {
 	return false
 }
 
-// config keeps a node's ConfigMap at what its entry and its pod mount. A node without an entry gets what is wanted of it.
+// config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
+// content.
 func (t *tending) config(ctx context.Context, n *Node) error {
 	have := named(t.view.Objects.ConfigMaps, n.PodName)
 	if !n.Entry.Exists && !n.Pod.Exists {
@@ -164,7 +166,7 @@ func (t *tending) config(ctx context.Context, n *Node) error {
 		return t.addConfig(ctx, n)
 	}
 	if have == nil {
-		return nil // Repair brings it back
+		return nil // Repair restores it
 	}
 	want, err := t.view.rendered.ConfigMap(n.ID)
 	if err != nil {
@@ -195,7 +197,7 @@ func (t *tending) config(ctx context.Context, n *Node) error {
 	return t.write.Update(ctx, have)
 }
 
-// entries adds the new nodes of a pool to its StrimziPodSet.
+// entries adds the entries of a pool's new nodes to its StrimziPodSet.
 func (t *tending) entries(ctx context.Context, pool string, version func(*Node) string) error {
 	set := named(t.view.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
@@ -238,8 +240,9 @@ func (t *tending) entries(ctx context.Context, pool string, version func(*Node) 
 	return t.write.Update(ctx, set)
 }
 
-// components deploys what runs beside the nodes, once every wanted node has been ready together; what was deployed is kept up to
-// date from then on, and removed when it is not wanted any more. An exporter stays as it is while its declaration cannot be acted upon.
+// components deploys the topic operator, the user operator and the exporter once every desired node is ready. Later it keeps
+// existing Deployments up to date, and deletes them when they are no longer desired. An exporter is unchanged while its spec is
+// invalid.
 func (t *tending) components(ctx context.Context) error {
 	wanted := t.view.rendered.Components()
 	var failures []error
@@ -267,7 +270,7 @@ func (t *tending) components(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// allReady says whether every wanted node has a ready pod.
+// allReady reports whether every desired node has a ready pod.
 func (t *tending) allReady() bool {
 	return len(t.view.Nodes) > 0 && !slices.ContainsFunc(t.view.Nodes, func(n Node) bool { return n.Wanted && !n.Pod.Ready })
 }

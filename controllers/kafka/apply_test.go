@@ -35,7 +35,7 @@ func last(writes []string, holds string) int {
 	return at
 }
 
-func TestUpstreamExamplesComeToRest(t *testing.T) {
+func TestApplyUpstreamExamplesComeToRest(t *testing.T) {
 	files, err := filepath.Glob(upstream + "*/*.yaml")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("found %d example files (%v), want at least 10", len(files), err)
@@ -75,7 +75,7 @@ func TestUpstreamExamplesComeToRest(t *testing.T) {
 }
 
 // What is remembered is written before what it speaks of.
-func TestOrderOfTheFirstWrites(t *testing.T) {
+func TestApplyOrderOfTheFirstWrites(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	writes := r.written()
@@ -102,7 +102,7 @@ func TestOrderOfTheFirstWrites(t *testing.T) {
 }
 
 // Ids are given over all pools on one number line, and committed before anything is made.
-func TestNodeIDsAreCommittedFirst(t *testing.T) {
+func TestApplyCommitsNodeIDsFirst(t *testing.T) {
 	r := separate(t)
 	r.must(r.pass())
 	if diff := cmp.Diff([]string{"update-status KafkaNodePool broker", "update-status KafkaNodePool controller"}, r.written()); diff != "" {
@@ -117,8 +117,8 @@ func TestNodeIDsAreCommittedFirst(t *testing.T) {
 	}
 }
 
-// Nobody is made before everybody has an id: a cluster must not start with half of its voters.
-func TestNoNodeIsMadeBeforeAllIDsAreCommitted(t *testing.T) {
+// No node is created before the ids of all are committed: a cluster must not start with half of its voters.
+func TestApplyCreatesNoNodeBeforeAllIDsAreCommitted(t *testing.T) {
 	r := separate(t)
 	r.fail = func(write string) bool { return write == "update-status KafkaNodePool controller" }
 	for range 3 {
@@ -139,7 +139,7 @@ func TestNoNodeIsMadeBeforeAllIDsAreCommitted(t *testing.T) {
 }
 
 // Ids are given on the newest pools there are: an older view of one would give its ids to another.
-func TestNoIDIsGivenOnAStaleView(t *testing.T) {
+func TestApplyAssignsNoIDFromAStaleCache(t *testing.T) {
 	r := separate(t)
 	k, v := r.cluster(), r.view(false)
 	pool := &kafkav1beta2.KafkaNodePool{}
@@ -156,7 +156,7 @@ func TestNoIDIsGivenOnAStaleView(t *testing.T) {
 	}
 }
 
-func TestNoNodeIsMadeInDoubt(t *testing.T) {
+func TestApplyCreatesNoNodeOfAnUncertainCluster(t *testing.T) {
 	for name, doubt := range map[string]struct {
 		change  func(*rig)
 		version string
@@ -200,8 +200,8 @@ func TestNoNodeIsMadeInDoubt(t *testing.T) {
 	}
 }
 
-// Entries of nodes that exist are switched by nobody but a restart, whatever changes.
-func TestApplySwitchesNoEntry(t *testing.T) {
+// Only a restart replaces the entries of existing nodes.
+func TestApplyReplacesNoEntry(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	before := r.entry("my-cluster-broker", "my-cluster-broker-0")
@@ -222,7 +222,7 @@ func TestApplySwitchesNoEntry(t *testing.T) {
 	}
 }
 
-func TestScaleUpAddsNodesAndScaleDownRemovesNothing(t *testing.T) {
+func TestApplyAddsNodesAndRemovesNone(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	pool := &kafkav1beta2.KafkaNodePool{}
@@ -254,7 +254,7 @@ func TestScaleUpAddsNodesAndScaleDownRemovesNothing(t *testing.T) {
 }
 
 // The controllers of a cluster that was started stay as they are.
-func TestControllersCannotBeScaled(t *testing.T) {
+func TestApplyDoesNotScaleControllers(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	pool := &kafkav1beta2.KafkaNodePool{}
@@ -272,13 +272,13 @@ func TestControllersCannotBeScaled(t *testing.T) {
 }
 
 // Permission to format is withdrawn when the node was seen registered, and not before.
-func TestFormatIsWithdrawnOnceRegistered(t *testing.T) {
+func TestRecordFormatIsDoneOnceRegistered(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
 		t.Fatalf("format %s before Kafka was asked", got.Format)
 	}
-	// Nobody wants to know: the records do, until they have seen every node.
+	// No lifecycle requests these facts; the records do, until they have seen every node.
 	r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(0))
 	r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(3, 10), voterOf(4, 0))
 	r.settle()
@@ -301,7 +301,7 @@ func TestFormatIsWithdrawnOnceRegistered(t *testing.T) {
 }
 
 // Storage that is lost with its pod is formatted each time.
-func TestEphemeralStorageMayAlwaysBeFormatted(t *testing.T) {
+func TestRecordFormatOfEphemeralStorage(t *testing.T) {
 	r := newRig(t, manifests(t, upstream+"v1beta2/kafka-ephemeral.yaml")...)
 	r.needs = append(r.needs, "brokers")
 	r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(0))
@@ -314,7 +314,7 @@ func TestEphemeralStorageMayAlwaysBeFormatted(t *testing.T) {
 	}
 }
 
-func TestClaimsGrowAndNeverShrink(t *testing.T) {
+func TestApplyExpandsClaimsAndNeverShrinksThem(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	for _, size := range []string{"200Gi", "100Gi"} {
@@ -331,8 +331,8 @@ func TestClaimsGrowAndNeverShrink(t *testing.T) {
 	}
 }
 
-// Claims belong to nobody unless a person has asked for their deletion; everything that holds no data goes with the cluster.
-func TestOwners(t *testing.T) {
+// A claim has no owner unless the user has requested its deletion. Every object without data is owned by the cluster.
+func TestApplyOwners(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	claim, rec, config := &corev1.PersistentVolumeClaim{}, &corev1.ConfigMap{}, &corev1.ConfigMap{}
@@ -357,8 +357,8 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// Somebody else's object of the same name is not taken: a person has to decide.
-func TestObjectsOfOthersAreNotTaken(t *testing.T) {
+// An object of the same name with another owner is not adopted: the user must resolve the conflict.
+func TestApplyTakesNoObjectOfAnotherOwner(t *testing.T) {
 	r := separate(t)
 	foreign := &corev1.Service{}
 	foreign.Name, foreign.Namespace = "my-cluster-kafka-bootstrap", "default"
@@ -374,8 +374,8 @@ func TestObjectsOfOthersAreNotTaken(t *testing.T) {
 	}
 }
 
-// Drift of what all nodes share is mended; what others have added stays.
-func TestDriftIsMended(t *testing.T) {
+// Drift of the shared objects is corrected; what others have added stays.
+func TestApplyCorrectsDrift(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	s := &corev1.Service{}

@@ -12,8 +12,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// assign decides which ids the pools have, and which nodes the view has by them. On a cluster that may have registered nodes that
-// nothing else lists, nodes are created only on ids of which Kafka says that it does not know them.
+// assign computes the ids of the pools, and the nodes of the view. In a cluster that may have registrations that no other source
+// lists, it creates nodes only on ids that Kafka reports as unknown.
 func (d *deriver) assign() {
 	pools, kafka := d.pools(), d.view.registry()
 	d.view.IDs = nodeids.Assign(pools, nodeids.Reserved{Remembered: d.remembered(), Known: slices.Concat(d.kept(), kafka.ids)})
@@ -25,7 +25,7 @@ func (d *deriver) assign() {
 	d.view.Nodes = slices.DeleteFunc(slices.Clone(d.nodes), func(n Node) bool { return !n.Wanted && !n.exists() })
 }
 
-// pools for the assignment of ids.
+// pools returns the input of the id assignment.
 func (d *deriver) pools() []nodeids.Pool {
 	started := slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
 	out := make([]nodeids.Pool, 0, len(d.view.Objects.Pools))
@@ -59,7 +59,7 @@ func (d *deriver) pools() []nodeids.Pool {
 	return out
 }
 
-// remembered ids are not given to a new node: nodes of pools that are gone, and what the statuses of the cluster list.
+// remembered returns ids that no new node gets: those of nodes of deleted pools, and those in the statuses of the cluster.
 func (d *deriver) remembered() []int32 {
 	out := slices.Concat(d.kafka.Status.NodeIDs, d.kafka.Status.RegisteredNodeIDs)
 	for i := range d.nodes {
@@ -68,7 +68,7 @@ func (d *deriver) remembered() []int32 {
 	return out
 }
 
-// kept are the ids of all claims, those included that were kept after their node, or are being deleted.
+// kept returns the ids of all claims, including claims that outlived their node or are being deleted.
 func (d *deriver) kept() []int32 {
 	var out []int32
 	for _, claim := range d.view.Objects.Claims {
@@ -79,8 +79,8 @@ func (d *deriver) kept() []int32 {
 	return out
 }
 
-// registers says whether Kafka may know ids that nothing else lists: a broker of the cluster may have run. Before that there is
-// no process that could be asked.
+// registers reports whether Kafka may know ids that no other source lists, because a broker of the cluster may have run. Before
+// that no process could answer.
 func (d *deriver) registers() bool {
 	return slices.ContainsFunc(d.nodes, func(n Node) bool {
 		if !d.brokers(&n) {
@@ -93,7 +93,7 @@ func (d *deriver) registers() bool {
 	})
 }
 
-// brokers says whether the node was, or may have been, a broker.
+// brokers reports whether the node was, or may have been, a broker.
 func (d *deriver) brokers(n *Node) bool {
 	if n.RolesRunning.Broker || n.Recorded && n.Record.Has(kafkav1beta2.RoleBroker) {
 		return true
@@ -102,8 +102,8 @@ func (d *deriver) brokers(n *Node) bool {
 	return !n.Recorded && !n.Pod.Exists && pool != nil && pool.Spec.HasRole(kafkav1beta2.RoleBroker)
 }
 
-// registry lists the ids that Kafka knows, as far as it was read: its registered brokers, the voters and observers of its quorum,
-// and the replicas of partitions, which name fenced brokers also where Kafka is older than 4.0 and lists only the others.
+// registry returns the ids that Kafka knows, as far as they were read: the registered brokers, the voters and observers of the
+// quorum, and the replicas of partitions. The latter include fenced brokers, which Kafka before 4.0 does not list.
 func (v *View) registry() registry {
 	var r registry
 	if brokers, readable := read(&r, v.seenBrokers, "its registered brokers"); readable {
@@ -122,16 +122,16 @@ func (v *View) registry() registry {
 	return r
 }
 
-// registry is what Kafka knows of its nodes.
+// registry is the set of node ids that Kafka knows.
 type registry struct {
 	ids []int32
-	// missing says that at least one list was not read.
+	// missing is true if at least one list was not read.
 	missing bool
-	// unreadable names the lists that Kafka did not give; those that it was asked for and has not answered yet are left out.
+	// unreadable names the lists that could not be read. Lists whose first answer is pending are not among them.
 	unreadable []string
 }
 
-// read is the value of a fact, if it is known; else the registry notes that the list is missing.
+// read returns the value of a fact if it is known. Otherwise it marks the registry as incomplete.
 func read[T any](r *registry, fact transitions.Fact[T], name string) (T, bool) {
 	value, readable := known(fact)
 	r.missing = r.missing || !readable
@@ -141,7 +141,7 @@ func read[T any](r *registry, fact transitions.Fact[T], name string) (T, bool) {
 	return value, readable
 }
 
-// reason says what an assignment waits for. It is empty while an answer is awaited, which is no news.
+// reason describes what an assignment waits for. It is empty while an answer is pending, which needs no message.
 func (r *registry) reason() string {
 	if len(r.unreadable) == 0 {
 		return ""

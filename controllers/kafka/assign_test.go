@@ -86,7 +86,7 @@ var six = []string{"broker-0", "broker-1", "broker-2", "controller-3", "controll
 
 // A pool that grows gets the node that it lacks, on an id that nothing has: no node, no disk, and no registration with Kafka, of
 // which a broker that no status lists may be the last trace.
-func TestScaleUpCreatesTheNode(t *testing.T) {
+func TestApplyScaleUpCreatesTheNode(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*rig)
 		want   string
@@ -155,8 +155,8 @@ func TestScaleUpCreatesTheNode(t *testing.T) {
 	}
 }
 
-// While Kafka cannot be asked, an assignment waits and says so; everything else goes on, and nothing is written for the wait.
-func TestScaleUpWaitsForKafka(t *testing.T) {
+// While Kafka does not answer, an assignment waits and reports it. Everything else continues, and the wait writes nothing.
+func TestApplyScaleUpWaitsForKafka(t *testing.T) {
 	r := running(t)
 	r.kafka.err = errors.New("connection refused")
 	r.scale("broker", 4)
@@ -195,7 +195,7 @@ func TestScaleUpWaitsForKafka(t *testing.T) {
 }
 
 // An assigned id that Kafka came to know before its node was created is not used, and while Kafka is silent its node is not created.
-func TestAnAssignedIDIsConfirmedBeforeItsNodeIsCreated(t *testing.T) {
+func TestApplyConfirmsAnAssignedIDBeforeItCreatesTheNode(t *testing.T) {
 	r := running(t)
 	r.scale("broker", 4)
 	r.run(1)
@@ -216,7 +216,7 @@ func TestAnAssignedIDIsConfirmedBeforeItsNodeIsCreated(t *testing.T) {
 }
 
 // An id that was edited into the status of a pool is no node: it displaces none, and no node is created on it.
-func TestAnEditedStatusMakesNoNode(t *testing.T) {
+func TestApplyCreatesNoNodeFromAnEditedStatus(t *testing.T) {
 	for name, edit := range map[string]func(*rig){
 		"above those of brokers":     func(r *rig) { r.list("broker", 0, 1, 2, 99) },
 		"below those of controllers": func(r *rig) { r.list("controller", 3, 4, 5, 99) },
@@ -245,8 +245,8 @@ func TestAnEditedStatusMakesNoNode(t *testing.T) {
 	}
 }
 
-// There is nobody to ask before the first broker has run, and nothing to ask at rest.
-func TestKafkaIsAskedOnlyForAnAssignment(t *testing.T) {
+// Before the first broker has run no process could answer, and at rest there is nothing to ask.
+func TestCollectReadsRegistrationsOnlyForAnAssignment(t *testing.T) {
 	r := separate(t)
 	r.kafka.err = errors.New("connection refused")
 	r.must(r.pass())
@@ -278,7 +278,7 @@ func TestKafkaIsAskedOnlyForAnAssignment(t *testing.T) {
 }
 
 // A cluster of which only disks are left starts on them without an answer; what it declares beyond them waits until it runs.
-func TestDisksStartBeforeTheirClusterCanAnswer(t *testing.T) {
+func TestApplyStartsDisksBeforeTheClusterAnswers(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	for _, name := range r.podNames() {
@@ -305,7 +305,7 @@ func TestDisksStartBeforeTheirClusterCanAnswer(t *testing.T) {
 }
 
 // A record or a disk that the cache does not show yet ends an assignment: its id may be the one that is about to be given.
-func TestIDsAreNotAssignedFromAStaleView(t *testing.T) {
+func TestApplyAssignsNoIDWithAMissingClaim(t *testing.T) {
 	for name, unseen := range map[string]client.Object{
 		"a record": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "my-cluster-broker-6-record"}},
 		"a disk":   &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-0-my-cluster-broker-6"}},

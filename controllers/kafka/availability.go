@@ -13,7 +13,7 @@ import (
 
 var errNotAsked = errors.New("it was not asked for in this pass")
 
-// availability says which nodes are available, from a live view. A node that Kafka was not asked about counts as serving.
+// availability returns which nodes are available, from a live observation. A node without an answer from Kafka counts as serving.
 func availability(k *kafkav1beta2.Kafka, v *View) lifecycle.Availability {
 	f := servingFacts(k, v)
 	a := lifecycle.Availability{NothingServing: roll.NothingServing(&f).Answer == transitions.Yes}
@@ -28,10 +28,10 @@ func availability(k *kafkav1beta2.Kafka, v *View) lifecycle.Availability {
 	return a
 }
 
-// disruptionTarget names a node to the disruption lock.
+// disruptionTarget is the name of a node in the disruption lock.
 func disruptionTarget(id int32) string { return fmt.Sprint(id) }
 
-// servingFacts are the facts of a roll with what was not asked for as unreadable.
+// servingFacts returns the facts of a roll. Facts that were not observed are unreadable.
 func servingFacts(k *kafkav1beta2.Kafka, v *View) roll.Facts {
 	f := rollFacts(k, v, func(*Node) bool { return false })
 	f.Quorum, f.Partitions = orUnreadable(f.Quorum), orUnreadable(f.Partitions)
@@ -46,8 +46,8 @@ func orUnreadable[T any](fact transitions.Fact[T]) transitions.Fact[T] {
 	return fact
 }
 
-// serving says whether Kafka counts on the node. That a node which is not ready serves is said only by evidence that is newer
-// than the loss of its readiness.
+// serving reports whether the node takes part in the Kafka cluster. For a node that is not ready, Yes requires evidence that is
+// newer than the loss of its readiness.
 func serving(f *roll.Facts, n *roll.Node) transitions.Answer {
 	answer := roll.Serving(f, n).Answer
 	if answer == transitions.Yes && !n.Ready && !roll.Available(f, n) {
@@ -56,7 +56,7 @@ func serving(f *roll.Facts, n *roll.Node) transitions.Answer {
 	return answer
 }
 
-// inSync says whether the node is in the ISR of everything it holds, by evidence that is newer than its process.
+// inSync reports whether the node is in the ISR of everything it holds, by evidence that is newer than its process.
 func inSync(f *roll.Facts, n *roll.Node) bool {
 	if !n.Broker {
 		return true

@@ -118,7 +118,7 @@ func (r *rig) evictions(reconciler reconcile.Reconciler, passes int, kafkaCounts
 	return out
 }
 
-func TestUnreadyVoterThatServesIsNotRestartedWhileAnotherNodeIsDown(t *testing.T) {
+func TestAvailabilityOfAnUnreadyVoterThatServes(t *testing.T) {
 	r, reconciler := dualRole(t)
 	r.change()
 	loop := status(waiting("CrashLoopBackOff", ""), terminated(64, "Error", "ERROR storage lost"))
@@ -136,7 +136,7 @@ func TestUnreadyVoterThatServesIsNotRestartedWhileAnotherNodeIsDown(t *testing.T
 	}
 }
 
-func TestNodesThatServeWithoutBeingReadyAreRestartedOneByOne(t *testing.T) {
+func TestAvailabilityOfUnreadyNodesThatServe(t *testing.T) {
 	r, reconciler := dualRole(t)
 	r.change()
 	for _, id := range []string{"0", "1", "2"} {
@@ -151,7 +151,7 @@ func TestNodesThatServeWithoutBeingReadyAreRestartedOneByOne(t *testing.T) {
 	}
 }
 
-func TestUnreadyNodeIsLeftAloneWhileKafkaIsSilent(t *testing.T) {
+func TestAvailabilityOfAnUnreadyNodeWhileKafkaIsSilent(t *testing.T) {
 	r, reconciler := dualRole(t)
 	r.change()
 	r.podShows("1", corev1.ConditionFalse, runningSince(r.clock.Now().Add(-time.Hour)))

@@ -155,7 +155,7 @@ func pass(b testing.TB, reconciler reconcile.Reconciler, key client.ObjectKey) e
 	return err
 }
 
-// polling makes passes read what a poller last heard, as in a manager, and returns when it has heard everything.
+// polling makes reconciles read the last answers of a poller, as in a manager. It returns when all answers have arrived.
 func (r *rig) polling(b testing.TB, look func() *View) {
 	b.Helper()
 	heard := make(chan struct{}, 1)
@@ -179,9 +179,9 @@ func (r *rig) polling(b testing.TB, look func() *View) {
 	}
 }
 
-// BenchmarkPassAtRest is a whole pass over a cluster of six nodes while nothing happens. The aim is at most 150 µs while no
-// resourceVersion is another, so that what was read and rendered is kept, and at most 1 ms where another declaration lets all be
-// rendered anew. The first pass of a process keeps nothing.
+// BenchmarkPassAtRest is a whole reconcile of a cluster of six nodes at rest. The target is at most 150 µs while no
+// resourceVersion changes, so that everything is cached, and at most 1 ms if a changed spec requires everything to be rendered
+// again. The first reconcile of a process has empty caches.
 func BenchmarkPassAtRest(b *testing.B) {
 	r := separate(b)
 	r.rest(b)
@@ -210,7 +210,7 @@ func BenchmarkPassAtRest(b *testing.B) {
 	}
 }
 
-// BenchmarkRender is what a change of the declaration costs: everything is rendered anew.
+// BenchmarkRender is the cost of a changed spec: everything is rendered again.
 func BenchmarkRender(b *testing.B) {
 	r := separate(b)
 	r.settle()

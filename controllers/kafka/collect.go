@@ -23,13 +23,13 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Collector takes views of Kafka clusters. One serves all clusters of a process; it is safe for concurrent use.
+// Collector observes Kafka clusters. One instance serves all clusters of a process. It is safe for concurrent use.
 type Collector struct {
-	// Table of the versions of Kafka. Demanded.
+	// Table of the versions of Kafka. Required.
 	Table *versions.Table
-	// Observer is the Kafka side. Demanded.
+	// Observer reads from Kafka. Required.
 	Observer Observer
-	// Hosts reads Node objects live, to learn whether kubelets are alive. Required.
+	// Hosts reads Node objects live, to determine whether kubelets are alive. Required.
 	Hosts   client.Reader
 	Options Options
 	// Fleet limits how many clusters roll at once. Optional; default: any number.
@@ -39,9 +39,9 @@ type Collector struct {
 	rendered rendered
 }
 
-// Collect takes the view of a cluster: objects from the cache or, for a live look, from the API server, without those that no
-// decision rests on; facts about Kafka as far as they are wanted. ErrBehind of a cached read is returned as it comes. What Kafka
-// does not answer is an unreadable or pending fact and no error.
+// Collect observes a cluster. It reads objects from the cache, or from the API server for a live observation, which omits objects
+// that no decision depends on. It reads the facts about Kafka that look requests. It returns ErrBehind of a cached read unchanged.
+// A fact that Kafka does not answer is unreadable or pending and is not an error.
 func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) (View, error) {
 	v := View{Now: look.Now, Options: c.Options, Table: c.Table}
 	if err := v.Objects.read(ctx, kafka, look); err != nil {
@@ -63,7 +63,8 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look
 	return v, nil
 }
 
-// findMoved looks up the pools whose nodes are here and that carry the cluster's label no more: they are gone, or moved.
+// findMoved reads the pools of observed nodes that no longer have the cluster's label: they were deleted or belong to another
+// cluster.
 func (v *View) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) error {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -87,19 +88,19 @@ func (v *View) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, look li
 	return nil
 }
 
-// Forget drops what is remembered of a cluster that is gone, connections to it included.
+// Forget drops the state of a deleted cluster and closes the connections to it.
 func (c *Collector) Forget(cluster types.UID) {
 	c.rendered.drop(cluster)
 	c.Observer.Drop(cluster)
 }
 
-// listing is a list to be filled with what carries labels.
+// listing is a list to fill with the objects that match a selector.
 type listing struct {
 	list client.ObjectList
 	of   client.ListOption
 }
 
-// read lists everything that carries the cluster's labels. Nothing is applied or repaired from a live look.
+// read lists the objects with the cluster's labels. A live observation omits the objects that only Apply and Repair need.
 func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) error {
 	var (
 		pools       kafkav1beta2.KafkaNodePoolList
@@ -140,10 +141,10 @@ func selector(of map[string]string) client.ListOption {
 	return client.MatchingLabelsSelector{Selector: apilabels.SelectorFromValidatedSet(of)}
 }
 
-// liveTimeout bounds all live questions of one view together: well below the time in which a lease must be renewed.
+// liveTimeout limits all live requests of one observation together. It is far below the renew deadline of the lease.
 const liveTimeout = 5 * time.Second
 
-// endpoint of the cluster: its internal listener, which every node serves.
+// endpoint returns the address of the cluster: its internal listener, which every node serves.
 func endpoint(kafka *kafkav1beta2.Kafka) Endpoint {
 	return Endpoint{
 		Name: client.ObjectKeyFromObject(kafka), UID: kafka.UID,
@@ -151,7 +152,7 @@ func endpoint(kafka *kafkav1beta2.Kafka) Endpoint {
 	}
 }
 
-// endpointWith is the endpoint with the addresses of every node that has a pod, in the roles that its pod runs.
+// endpointWith returns the endpoint with the addresses of every node that has a pod, for the roles of its pod.
 func endpointWith(kafka *kafkav1beta2.Kafka, nodes []Node) Endpoint {
 	e := endpoint(kafka)
 	e.Nodes = make(map[int32]kafkaclient.NodeAddress, len(nodes))

@@ -21,7 +21,7 @@ import (
 )
 
 // Kafka is asked exactly for what is wanted.
-func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
+func TestCollectReadsOnlyRequestedFacts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		needs []transitions.Need
 		want  []string
@@ -56,7 +56,7 @@ func TestOnlyWhatIsWantedIsAsked(t *testing.T) {
 }
 
 // A live look costs the API server a list of each kind: it takes those that decisions rest on.
-func TestWhatALiveLookLeavesOut(t *testing.T) {
+func TestCollectLiveOmitsObjects(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.settle()
@@ -78,7 +78,7 @@ func TestWhatALiveLookLeavesOut(t *testing.T) {
 	}
 }
 
-func TestWhatKafkaDoesNotAnswer(t *testing.T) {
+func TestCollectWithoutAnswers(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
@@ -93,7 +93,7 @@ func TestWhatKafkaDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// slowSide answers nothing until it is told to stop.
+// slowSide does not answer until its context ends.
 type slowSide struct{ kafkaSide }
 
 func (s *slowSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
@@ -102,11 +102,11 @@ func (s *slowSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
 }
 
 // Live questions end long before a lease must be renewed, however slow Kafka is.
-func TestLiveQuestionsEnd(t *testing.T) {
+func TestCollectLiveQuestionsEnd(t *testing.T) {
 	r := separate(t)
 	r.collector.Observer = &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return &slowSide{}, nil }}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // stands for the deadline, which TestLiveQuestionsHaveADeadline looks at
+	cancel() // stands for the deadline, which TestCollectLiveQuestionsHaveADeadline looks at
 	k := r.cluster()
 	v, err := r.collector.Collect(ctx, k, lifecycle.Viewing{Needs: []transitions.Need{roll.NeedQuorum}, Live: true, Now: noon, Read: r.client})
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *deadlineSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
 	return kafkaclient.Quorum{}, nil
 }
 
-func TestLiveQuestionsHaveADeadline(t *testing.T) {
+func TestCollectLiveQuestionsHaveADeadline(t *testing.T) {
 	r := separate(t)
 	side := &deadlineSide{}
 	r.collector.Observer = &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return side, nil }}
@@ -148,7 +148,7 @@ func (behindReader) List(context.Context, client.ObjectList, ...client.ListOptio
 	return lifecycle.ErrBehind
 }
 
-func TestACacheThatIsBehindEndsThePass(t *testing.T) {
+func TestCollectFailsWithAStaleCache(t *testing.T) {
 	r := separate(t)
 	_, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Read: behindReader{r.client}, Now: noon})
 	if !errors.Is(err, lifecycle.ErrBehind) {
@@ -157,7 +157,7 @@ func TestACacheThatIsBehindEndsThePass(t *testing.T) {
 }
 
 // Answers belong to the ticket they were given for.
-func TestAnswers(t *testing.T) {
+func TestCollectAnswers(t *testing.T) {
 	ticket := machines.Ticket{UID: "u", Lifecycle: "version", Attempt: "a", State: "SettingMetadata", Sequence: 1}
 	refusal := &kafkaclient.Refused{Code: 95, Name: "INVALID_UPDATE_VERSION", Message: "Broker 3 only supports versions 7-25"}
 	for name, tc := range map[string]struct {
@@ -214,7 +214,7 @@ func (w *writerSide) UpdateFeature(context.Context, kafkaclient.FeatureUpdate) e
 }
 
 // Nothing that anybody changes in a clone is seen in the original.
-func TestCloneSharesNothing(t *testing.T) {
+func TestViewCloneSharesNothing(t *testing.T) {
 	r := separate(t)
 	r.kafka.features = kafkaclient.Features{Finalized: map[string]int16{"metadata.version": 27}}
 	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
@@ -240,7 +240,7 @@ func TestCloneSharesNothing(t *testing.T) {
 }
 
 // Two views of the same world are the same.
-func TestViewsAreDeterministic(t *testing.T) {
+func TestCollectIsDeterministic(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	a, b := r.view(false), r.view(false)
@@ -263,7 +263,7 @@ func TestViewsAreDeterministic(t *testing.T) {
 }
 
 // The id of a cluster follows from its UID, never begins with a dash, and has Kafka's form.
-func TestNewClusterIDs(t *testing.T) {
+func TestNewClusterID(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range 500 {
 		k := &kafkav1beta2.Kafka{}
@@ -276,7 +276,7 @@ func TestNewClusterIDs(t *testing.T) {
 	}
 }
 
-func TestRolesAreKeptUntilALifecycleTakesThem(t *testing.T) {
+func TestCollectKeepsRolesOfStartedNodes(t *testing.T) {
 	controller, broker, both := Roles{Controller: true}, Roles{Broker: true}, Roles{Controller: true, Broker: true}
 	for name, tc := range map[string]struct{ recorded, wanted, want Roles }{
 		"as before":                  {recorded: both, wanted: both, want: both},

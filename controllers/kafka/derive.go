@@ -12,12 +12,12 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// deriver finds the nodes in the objects of a view: a pure function of them.
+// deriver derives the nodes from the observed objects. It is a pure function of them.
 type deriver struct {
 	kafka   *kafkav1beta2.Kafka
 	view    *View
 	entries *entryCache
-	// nodes by id; twice are ids that several pools claim, by the pool that came later.
+	// nodes by id. twice are ids that several pools claim, by the later pool.
 	nodes []Node
 	twice map[string][]int32
 }
@@ -35,7 +35,8 @@ func (d *deriver) derive() {
 	d.assign()
 }
 
-// node of the pool and id, made if it is new. An id that another pool has already is noted and stays with that one.
+// node returns the node of the pool and id, and adds it if it is new. If another pool has the id already, node records that and
+// returns nil.
 func (d *deriver) node(pool string, id int32) *Node {
 	for i := range d.nodes {
 		if n := &d.nodes[i]; n.ID == id {
@@ -53,7 +54,7 @@ func (d *deriver) node(pool string, id int32) *Node {
 	return &d.nodes[len(d.nodes)-1]
 }
 
-// owner finds the node that an object belongs to, by its labels and its name.
+// owner returns the node that an object belongs to, by its labels and its name.
 func (d *deriver) owner(o client.Object, name string) *Node {
 	pool := o.GetLabels()[labels.Pool]
 	if pool == "" {
@@ -145,8 +146,8 @@ func (d *deriver) fromPools() {
 	}
 }
 
-// decideWanted marks the nodes that are to exist, with the roles they are to have. An id that was assigned and not yet
-// committed to its pool's status is no node yet.
+// decideWanted marks the desired nodes and sets their roles. An assigned id that is not yet committed to its pool's status is not
+// a node yet.
 func (d *deriver) decideWanted() {
 	for i := range d.nodes {
 		n := &d.nodes[i]
@@ -165,7 +166,7 @@ func (d *deriver) decideWanted() {
 	}
 }
 
-// settledRoles are the roles that a node is to run with now.
+// settledRoles returns the roles with which a node is to run now.
 func settledRoles(n *Node) Roles {
 	was := rolesOf(n.Record.Roles)
 	if !n.Recorded {
@@ -180,7 +181,7 @@ func settledRoles(n *Node) Roles {
 	return Roles{Controller: was.Controller, Broker: was.Broker || n.RolesWanted.Broker}
 }
 
-// metadataStorage is what becomes of the metadata log of a pool's nodes with their pods.
+// metadataStorage returns whether the metadata log of a pool's nodes outlives their pods.
 func metadataStorage(s *kafkav1beta2.Storage) Storage {
 	kind := kafkav1beta2.VolumeType(s.Type)
 	if id, ok := s.MetadataVolume(); ok {

@@ -11,17 +11,17 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// rendered keeps what was rendered, since rendering costs more than all the rest of a pass at rest. What it gives follows from
-// the input alone, never from what was asked before.
+// rendered caches rendered clusters, because rendering costs more than the rest of a reconcile at rest. The result depends only on
+// the input.
 type rendered struct {
 	mu       sync.Mutex
 	clusters map[types.UID][]*render.Cluster
 }
 
-// mostVariants is how many inputs are kept of one cluster: a change and its revert are both at hand.
+// mostVariants is the number of cached inputs of one cluster, so that a change and its revert are both cached.
 const mostVariants = 3
 
-// mostClusters bounds the cache; it is emptied when full.
+// mostClusters is the maximum size of the cache. It is emptied when full.
 const mostClusters = 20000
 
 func (r *rendered) cluster(uid types.UID, in *render.Input) *render.Cluster {
@@ -44,14 +44,14 @@ func (r *rendered) cluster(uid types.UID, in *render.Input) *render.Cluster {
 	return c
 }
 
-// drop forgets a cluster that is gone.
+// drop removes a deleted cluster.
 func (r *rendered) drop(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.clusters, uid)
 }
 
-// input of the renderer, as the view says.
+// input returns the input of the renderer.
 func (v *View) input(kafka *kafkav1beta2.Kafka) *render.Input {
 	in := &render.Input{
 		Namespace: kafka.Namespace, Name: kafka.Name, Spec: kafka.Spec, ClusterID: v.Identity.ID, Table: v.Table,
@@ -74,8 +74,8 @@ func (v *View) input(kafka *kafkav1beta2.Kafka) *render.Input {
 	return in
 }
 
-// Desired revision of the node at a version of Kafka, known to the table or not: what Revision is compared with. It fails for
-// a node whose pool is gone.
+// Desired returns the desired revision of the node at a version of Kafka, whether or not the table contains it. Compare it with
+// Revision. It returns an error for a node whose pool was deleted.
 func (v *View) Desired(node *Node, version string) (string, error) {
 	entry, err := v.entry(node, version)
 	if err != nil {
@@ -91,7 +91,7 @@ func (v *View) entry(node *Node, version string) (*render.Entry, error) {
 	return v.rendered.Entry(node.ID, version)
 }
 
-// listed says whether the table has a row for the version.
+// listed reports whether the table has a row for the version.
 func listed(version versions.Version) bool {
 	_, ok := version.Row()
 	return ok

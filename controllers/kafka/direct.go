@@ -12,10 +12,10 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Direct is an Observer that asks and commands in the same pass, so that whatever runs on it is deterministic: plans and
-// tests. It has no place in a manager, whose passes never wait.
+// Direct is an Observer that sends every request during the call, so that its users (plans and tests) are deterministic. It must
+// not be used in a manager, whose reconciles must not block.
 type Direct struct {
-	// Connect finds the client of a cluster. Demanded.
+	// Connect returns the client of a cluster. Required.
 	Connect func(Endpoint) (kafkaclient.Client, error)
 
 	mu      sync.Mutex
@@ -24,7 +24,7 @@ type Direct struct {
 
 var _ Observer = &Direct{}
 
-// Read asks every query now.
+// Read sends every query now.
 func (d *Direct) Read(ctx context.Context, cluster Endpoint, queries []Query, _ bool, now time.Time) []Reading {
 	out := make([]Reading, len(queries))
 	c, err := d.Connect(cluster)
@@ -39,7 +39,7 @@ func (d *Direct) Read(ctx context.Context, cluster Endpoint, queries []Query, _ 
 	return out
 }
 
-// Write commands now.
+// Write executes the command now. Another command with the same ticket is ignored.
 func (d *Direct) Write(ctx context.Context, cluster Endpoint, ticket machines.Ticket, command kafkaclient.Command) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,21 +53,21 @@ func (d *Direct) Write(ctx context.Context, cluster Endpoint, ticket machines.Ti
 	if d.answers == nil {
 		d.answers = map[machines.Ticket]Answer{}
 	}
-	// An object has one write of a lifecycle under way; what it asked before is of no use to anybody.
+	// A lifecycle of an object has at most one write in flight; its earlier answers are not needed any more.
 	maps.DeleteFunc(d.answers, func(t machines.Ticket, _ Answer) bool {
 		return t.UID == ticket.UID && t.Lifecycle == ticket.Lifecycle
 	})
 	d.answers[ticket] = AnswerOf(ticket, err)
 }
 
-// Drop forgets the answers of a cluster that is gone.
+// Drop removes the answers of a deleted cluster.
 func (d *Direct) Drop(cluster types.UID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	maps.DeleteFunc(d.answers, func(t machines.Ticket, _ Answer) bool { return t.UID == string(cluster) })
 }
 
-// Answer of the last command of the ticket's lifecycle, if it was this one.
+// Answer returns the answer of the last command of the ticket's lifecycle, if the ticket is that of the command.
 func (d *Direct) Answer(_ Endpoint, ticket machines.Ticket) Answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()

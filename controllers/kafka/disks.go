@@ -8,9 +8,8 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/render"
 )
 
-// misplaced says which disks of the node its pool does not declare as they are any more; empty if every one is. A pod made from
-// such a pool would start on other storage and leave the node's data behind. A record that allows formatting says that there
-// is nothing to be kept.
+// misplaced describes the disks of the node that its pool no longer declares; empty if it declares all. A pod created from such a
+// pool would start on other storage, without the node's data. If the record permits formatting, there is no data to keep.
 func (v *View) misplaced(n *Node) string {
 	pool := v.Pool(n.Pool)
 	if pool == nil || !n.Recorded || n.Record.Format != record.FormatDone {
@@ -32,8 +31,8 @@ func (v *View) misplaced(n *Node) string {
 	return fmt.Sprintf("the data of %s lies on persistent %s, which KafkaNodePool %s does not declare", n.PodName, strings.Join(lost, " and "), n.Pool)
 }
 
-// claimOf is the claim that the node's volume lies on: the one that its pod mounts, else the declared one if it exists, else
-// one left from another declaration; the declared one where there is none.
+// claimOf returns the claim of the node's volume: the one that its pod mounts, else the declared one if it exists, else an
+// existing one of another declaration, else the declared one.
 func (v *View) claimOf(n *Node, id int32, declared string) string {
 	if pod := named(v.Objects.Pods, n.PodName); pod != nil {
 		for i := range pod.Spec.Volumes {
@@ -55,7 +54,8 @@ func (v *View) claimOf(n *Node, id int32, declared string) string {
 	return declared
 }
 
-// misplacedDisks is the obstacle that disks are which their pools do not declare any more: the first node's in full.
+// misplacedDisks describes disks that their pools no longer declare: the first node in full, and the number of the others. It is
+// empty if there are none.
 func misplacedDisks(v *View) string {
 	var found []string
 	for i := range v.Nodes {

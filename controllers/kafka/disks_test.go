@@ -13,7 +13,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// replacePool deletes a pool and makes it again with other storage, as a person does whom the schema does not let change it.
+// replacePool deletes a pool and creates it again with other storage, as a user does whose change the schema rejects.
 func (r *rig) replacePool(name string, storage kafkav1beta2.Storage) {
 	r.t.Helper()
 	pool := &kafkav1beta2.KafkaNodePool{}
@@ -36,7 +36,7 @@ func volumes(kinds ...kafkav1beta2.VolumeType) kafkav1beta2.Storage {
 }
 
 // A pool that comes back with other storage under the same ids does not take the nodes away from their data.
-func TestNodesAreNotTakenAwayFromTheirDisks(t *testing.T) {
+func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 	single := kafkav1beta2.Storage{Type: kafkav1beta2.StoragePersistentClaim}
 	single.Size = "100Gi"
 	for name, tc := range map[string]struct {
@@ -83,7 +83,7 @@ func TestNodesAreNotTakenAwayFromTheirDisks(t *testing.T) {
 			if n := len(r.view(false).Objects.Claims); n != claims {
 				t.Errorf("%d claims, want the %d there were", n, claims)
 			}
-			// Where nobody knows how it last ran, it is not made without its data.
+			// If no source has the last version, the node is not created without its data.
 			r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
 			r.losePod(podBroker)
 			r.settle()
@@ -101,7 +101,7 @@ func TestNodesAreNotTakenAwayFromTheirDisks(t *testing.T) {
 }
 
 // Several volumes of a node: each has to stay.
-func TestAVolumeCannotBeTakenOutOfAPool(t *testing.T) {
+func TestPoolVolumeCannotBeRemoved(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.replacePool("broker", volumes(kafkav1beta2.VolumePersistentClaim, kafkav1beta2.VolumePersistentClaim))
@@ -123,7 +123,7 @@ func TestAVolumeCannotBeTakenOutOfAPool(t *testing.T) {
 }
 
 // Owners that others have given a claim are theirs; those of an earlier resource of the cluster would take the data along.
-func TestOwnersOfClaims(t *testing.T) {
+func TestApplyOwnersOfClaims(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	theirs := metav1.OwnerReference{APIVersion: "backups.example.com/v1", Kind: "Schedule", Name: "nightly", UID: "theirs"}

@@ -16,11 +16,12 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Disruptor lets other controllers take pods of Kafka clusters away, one at a time with the restarts of the clusters' lifecycles.
+// Disruptor lets other controllers remove pods of Kafka clusters, one at a time together with the restarts of the clusters'
+// lifecycles.
 type Disruptor struct {
 	// Collector of the clusters. Required.
 	Collector *Collector
-	// Slots that the clusters' lifecycles use. Required.
+	// Slots are the disruption locks that the clusters' lifecycles use. Required.
 	Slots *lifecycle.Slots
 	// Live reads from the API server. Required.
 	Live client.Reader
@@ -28,8 +29,8 @@ type Disruptor struct {
 	Clock clock.PassiveClock
 }
 
-// Disrupt calls take, which takes the pod of a node away, if all else of its cluster is available in a live view. It returns
-// ErrWait while something is, while Kafka cannot be asked, and for a pod whose cluster does not exist.
+// Disrupt calls take, which removes the pod of a node, if all other nodes of its cluster are available in a live observation. It
+// returns ErrWait if one is not, if Kafka does not answer, or if the cluster of the pod does not exist.
 func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() error) error {
 	name := client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[labels.Cluster]}
 	id, ok := idFrom(pod.Name, name.Name, pod.Labels[labels.Pool])
@@ -47,7 +48,7 @@ func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() er
 	return d.Slots.Disrupt(ctx, d.Clock, cluster.UID, disruptionTarget(id), look, take)
 }
 
-// look says what is available of the cluster, from a live view.
+// look returns which nodes of the cluster are available, from a live observation.
 func (d *Disruptor) look(ctx context.Context, cluster *kafkav1beta2.Kafka, pod *corev1.Pod) (lifecycle.Availability, error) {
 	v, err := d.Collector.Collect(ctx, cluster, lifecycle.Viewing{
 		Needs: roll.ServingNeeds(),

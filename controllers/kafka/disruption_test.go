@@ -13,7 +13,7 @@ import (
 
 // A pod is taken away by another controller only while every other node serves, for as long as Kafka may still speak of the
 // process before; and only one at a time.
-func TestAnotherControllerDisruptsUnderTheLock(t *testing.T) {
+func TestDisruptUnderTheLock(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*rig)
 		want   bool
@@ -50,7 +50,7 @@ func (r *rig) restarted(pod string, ago time.Duration) {
 	r.must(r.client.Status().Update(r.t.Context(), p))
 }
 
-func TestNoDisruptionWhileAnotherIsUnderWay(t *testing.T) {
+func TestDisruptWaitsForAnotherDisruption(t *testing.T) {
 	r := running(t)
 	first, second := &corev1.Pod{}, &corev1.Pod{}
 	r.must(r.get(first, podBroker))

@@ -9,33 +9,34 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Doubt is about commands that may take effect, or show it, whatever is read now: one that is under way or was carried out a
-// moment ago, one whose answer was lost, one of a process that ended. No bookmark is needed to know of them.
+// Doubt describes commands with an uncertain outcome: they may still take effect, or their effect may not be visible yet,
+// independently of what is read now. Such a command is in flight, was just carried out, lost its answer, or was sent by a process
+// that ended. The persisted state is not needed to know of them.
 type Doubt struct {
-	// Until is when none of them can take effect any more, and every broker shows what has. Zero if there is none.
+	// Until is when no such command can take effect any more and every broker shows the effects. Zero if there is none.
 	Until time.Time
-	// Sent says that this process sent one. Else only a process before it may have.
+	// Sent is true if this process sent one. Otherwise a previous process may have sent one.
 	Sent bool
 }
 
 const (
-	// inDoubt is how old an answer may be while a command may take effect. Each answer is followed by a look, which must not put
-	// the question again at once.
+	// inDoubt is the maximum age of an answer while a command may take effect. Each answer triggers a reconcile, which must not
+	// repeat the question at once.
 	inDoubt = time.Second
-	// afterDoubt is how long after the last one could take effect the levels are asked for once more: an answer that is on its way
-	// for less is not asked for twice.
+	// afterDoubt is the delay of one more read of the levels after the last command could take effect. A question that is in
+	// flight for less is not repeated.
 	afterDoubt = 10 * time.Second
 )
 
-// hasten has the levels asked for anew while a command may change them, and once more when none can any more: a status that lost
-// its bookmark, or another wish, may have let the cluster come to rest on a level that is about to change. What was heard last counts
-// until then, so that nothing shows of it.
+// hasten makes the levels be read more often while a command may change them, and once more when none can any more. Otherwise a
+// cluster whose persisted state was lost, or whose spec changed, could come to rest on a level that is about to change. The last
+// answer remains valid until then, so that the status does not change.
 func (d Doubt) hasten(q *Query, now time.Time) {
 	left := d.Until.Add(afterDoubt).Sub(now)
 	switch {
 	case d.Until.IsZero():
 	case left <= 0:
-		q.Renew = now.Sub(d.Until) // what was asked before that
+		q.Renew = now.Sub(d.Until) // only older answers are read again
 	case d.Sent:
 		q.Renew, q.Again = inDoubt, states.DefaultPoll
 	default:
@@ -43,12 +44,12 @@ func (d Doubt) hasten(q *Query, now time.Time) {
 	}
 }
 
-// defaultSettle is how long a command may take effect after its sender is gone, and its effect take to show. The sender tells
-// the controller to give up within seconds (three quarters of the client's time-out), and forwarding adds no more; a broker shows
-// a new level once it has fetched the metadata log so far.
+// defaultSettle is how long a command may take effect after its sender has ended, and its effect may take to be visible. The
+// sender limits the controller to seconds (three quarters of the client's timeout), and forwarding adds no more. A broker shows a
+// new level once it has fetched the metadata log up to it.
 const defaultSettle = time.Minute
 
-// SettleScaled is the time that Polled takes for that by default, where declared times are stretched.
+// SettleScaled returns the default of Polled.Settle, scaled for clusters whose deadlines are scaled.
 func SettleScaled(scale float64) time.Duration {
 	if scale <= 0 {
 		return defaultSettle
@@ -56,8 +57,8 @@ func SettleScaled(scale float64) time.Duration {
 	return time.Duration(float64(defaultSettle) * scale)
 }
 
-// Doubt of the commands that this process knows of, or else of those that one before it may have sent: it ended before this one
-// looked at the cluster for the first time.
+// Doubt returns the uncertain commands that this process sent, else those that a previous process may have sent: that process
+// ended before this one observed the cluster for the first time.
 func (p *Polled) Doubt(cluster Endpoint, lifecycle string) Doubt {
 	settle := p.Settle
 	if settle <= 0 {
@@ -66,7 +67,7 @@ func (p *Polled) Doubt(cluster Endpoint, lifecycle string) Doubt {
 	d := Doubt{Until: p.looks.of(cluster.UID, p.Clock.Now()).Add(settle)}
 	member, err := p.member(cluster, lifecycle)
 	if err != nil {
-		return d // a cluster that nobody can connect to is asked nothing
+		return d // without a connection no command was sent
 	}
 	switch underWay, endedAt := member.Unsettled(); {
 	case underWay:
@@ -77,13 +78,13 @@ func (p *Polled) Doubt(cluster Endpoint, lifecycle string) Doubt {
 	return d
 }
 
-// firstLooks are when a process looked at each cluster for the first time. The zero value is ready.
+// firstLooks are the times at which the process observed each cluster for the first time. The zero value is ready to use.
 type firstLooks struct {
 	mu sync.Mutex
 	at map[types.UID]time.Time
 }
 
-// of the cluster; now, if this is the first.
+// of returns the time of the cluster's first observation, which is now if this is the first.
 func (f *firstLooks) of(cluster types.UID, now time.Time) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,5 +104,5 @@ func (f *firstLooks) drop(cluster types.UID) {
 	delete(f.at, cluster)
 }
 
-// Doubt is none: what was commanded is done, or was not, by the end of the pass.
+// Doubt returns none: every command has an outcome when Write returns.
 func (d *Direct) Doubt(Endpoint, string) Doubt { return Doubt{} }

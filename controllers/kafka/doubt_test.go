@@ -79,8 +79,8 @@ func TestDoubtAboutEarlierCommands(t *testing.T) {
 	}
 }
 
-// A command that is under way can take effect for longer than anybody can tell yet.
-func TestDoubtAboutACommandUnderWay(t *testing.T) {
+// The end of a command that is in flight is unknown.
+func TestDoubtAboutACommandInFlight(t *testing.T) {
 	r := newPolled(t)
 	hold := make(chan struct{})
 	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return heldSide{hold: hold}, func() {}, nil }
@@ -107,7 +107,7 @@ type heldSide struct {
 
 func (h heldSide) UnregisterBroker(context.Context, int32) error { <-h.hold; return nil }
 
-func TestLevelsAreAskedForAgainInDoubt(t *testing.T) {
+func TestDoubtHastensLevels(t *testing.T) {
 	const rest = 10 * time.Minute
 	for name, tc := range map[string]struct {
 		doubt Doubt
@@ -132,7 +132,7 @@ func TestLevelsAreAskedForAgainInDoubt(t *testing.T) {
 
 // Of all questions only the one about levels is asked for sooner: the exploration found a cluster whose status was wiped while a
 // request was under way at rest on a level that changed unseen.
-func TestOnlyLevelsAreAskedForAgainInDoubt(t *testing.T) {
+func TestDoubtHastensOnlyLevels(t *testing.T) {
 	v := View{Doubt: Doubt{Until: noon.Add(time.Minute), Sent: true}}
 	got := v.queries(lifecycle.Viewing{
 		Needs: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum}, Now: noon,

@@ -15,11 +15,11 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Effects bring the objects of Kafka clusters about. One serves all clusters of a process.
+// Effects creates and updates the objects of Kafka clusters. One instance serves all clusters of a process.
 type Effects struct {
-	// Client writes the statuses of pools. Demanded.
+	// Client writes the statuses of pools. Required.
 	Client client.Client
-	// Live reads what a cache may not show, from the API server. Demanded.
+	// Live reads from the API server what a cache may not show yet. Required.
 	Live client.Reader
 
 	answered answered
@@ -33,8 +33,8 @@ type tending struct {
 	write lifecycle.Writer
 }
 
-// owned makes the cluster the owner of the object. An earlier resource of the same name is gone, and what it owned is taken
-// over; what anybody else controls is an error.
+// owned sets the cluster as the controlling owner of the object. It replaces the owner reference of an earlier resource of the
+// same name. It returns an error for an object that another owner controls.
 func (t *tending) owned(o client.Object) error {
 	o.SetOwnerReferences(slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 		return r.Controller != nil && *r.Controller && r.Kind == kafkav1beta2.KindKafka && r.Name == t.kafka.Name && r.UID != t.kafka.UID
@@ -42,15 +42,15 @@ func (t *tending) owned(o client.Object) error {
 	return t.write.Own(o)
 }
 
-// isOwned says whether the cluster controls the object.
+// isOwned reports whether the cluster controls the object.
 func (t *tending) isOwned(o client.Object) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
 		return r.UID == t.kafka.UID && r.Controller != nil && *r.Controller
 	})
 }
 
-// create creates an object under its name. One that exists already is either ours and not in the cache yet, or somebody
-// else's, which a person has to know.
+// create creates an object. If an object of that name exists, it either belongs to the cluster and is missing in the cache, which
+// is ErrBehind, or it belongs to another owner, which is an error that the user must resolve.
 func (t *tending) create(ctx context.Context, o client.Object) error {
 	err := t.write.Create(ctx, o)
 	if !apierrors.IsAlreadyExists(err) {
@@ -75,7 +75,7 @@ func (t *tending) create(ctx context.Context, o client.Object) error {
 	return lifecycle.ErrBehind
 }
 
-// createOwned creates a copy of a rendered object that the cluster owns.
+// createOwned creates a copy of a rendered object with the cluster as its owner.
 func (t *tending) createOwned(ctx context.Context, want client.Object) error {
 	o, ok := want.DeepCopyObject().(client.Object)
 	if !ok {
@@ -87,12 +87,12 @@ func (t *tending) createOwned(ctx context.Context, want client.Object) error {
 	return t.create(ctx, o)
 }
 
-// outdated says whether an error ends the whole pass at once: what was read is not current.
+// outdated reports whether an error means that the cache is stale, which ends the whole reconcile at once.
 func outdated(err error) bool {
 	return errors.Is(err, lifecycle.ErrBehind) || apierrors.IsConflict(err)
 }
 
-// metaBehind says whether labels or annotations that are wanted are missing. Others are left alone.
+// metaBehind reports whether desired labels or annotations are missing or differ. Other labels and annotations are ignored.
 func metaBehind(have, want client.Object) bool {
 	return behind(have.GetLabels(), want.GetLabels()) || behind(have.GetAnnotations(), want.GetAnnotations())
 }
@@ -106,7 +106,7 @@ func behind(have, want map[string]string) bool {
 	return false
 }
 
-// catchUp sets the labels and annotations that are wanted.
+// catchUp sets the desired labels and annotations.
 func catchUp(have, want client.Object) {
 	have.SetLabels(over(have.GetLabels(), want.GetLabels()))
 	have.SetAnnotations(over(have.GetAnnotations(), want.GetAnnotations()))

@@ -10,7 +10,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-func TestNodesAreReachedInTheRolesTheirPodsRun(t *testing.T) {
+func TestEndpointUsesTheRolesOfPods(t *testing.T) {
 	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}}
 	got := endpointWith(k, []Node{
 		{ID: 0, PodName: "c-dual-0", RolesRunning: Roles{Broker: true, Controller: true}},

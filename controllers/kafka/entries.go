@@ -15,11 +15,11 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
 
-// entrySummary is what a pass wants to know of an entry of a StrimziPodSet.
+// entrySummary is the part of a StrimziPodSet entry that a reconcile uses.
 type entrySummary struct {
 	name              string
 	version, revision string
-	// image of the container of Kafka.
+	// image of the Kafka container.
 	image            string
 	snapshotInterval time.Duration
 	// configKeys are the keys of the node's ConfigMap that the pod mounts.
@@ -28,14 +28,14 @@ type entrySummary struct {
 	err        error
 }
 
-// entryCache summarises entries once: reading one costs more than everything else a pass at rest does. It is keyed by a
-// hash of the whole content, so that what it says never depends on what it was asked before, and that it holds no content.
+// entryCache caches summaries, because decoding an entry costs more than the rest of a reconcile at rest. The key is a hash of the
+// whole content, so that a summary depends only on the content and the cache holds no content.
 type entryCache struct {
 	mu   sync.Mutex
 	seen map[[sha256.Size]byte]*entrySummary
 }
 
-// mostEntries bounds the cache; it is emptied when full, since no order of use is worth keeping.
+// mostEntries is the maximum size of the cache. It is emptied when full, because an order of use would not be worth its cost.
 const mostEntries = 20000
 
 func (c *entryCache) summary(entry corev1beta2.PodEntry) *entrySummary {
@@ -64,7 +64,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 	return s
 }
 
-// entry of the node that the summary is of.
+// entry returns the entry of the node.
 func (s *entrySummary) entry() Entry {
 	return Entry{
 		Exists: true, Version: s.version, Revision: s.revision,
@@ -72,10 +72,10 @@ func (s *entrySummary) entry() Entry {
 	}
 }
 
-// everyKey stands among configKeys for a ConfigMap that is mounted as a whole.
+// everyKey represents all keys of a ConfigMap that is mounted as a whole.
 const everyKey = "*"
 
-// configKeys are the keys of the node's ConfigMap that a pod mounts.
+// configKeys returns the keys of the node's ConfigMap that a pod mounts.
 func configKeys(spec *corev1.PodSpec, name string) []string {
 	var keys []string
 	for i := range spec.Volumes {
@@ -93,12 +93,12 @@ func configKeys(spec *corev1.PodSpec, name string) []string {
 	return keys
 }
 
-// podName is the name of the pod of a node.
+// podName returns the name of a node's pod.
 func podName(cluster, pool string, id int32) string {
 	return cluster + "-" + pool + "-" + strconv.Itoa(int(id))
 }
 
-// idFrom reads the node id out of the name of a pod, or of an object whose name ends like one.
+// idFrom parses the node id from the name of a pod, or of an object whose name ends like one. It returns false for other names.
 func idFrom(name, cluster, pool string) (int32, bool) {
 	dash := strings.LastIndexByte(name, '-')
 	if dash < 0 {

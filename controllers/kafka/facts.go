@@ -15,7 +15,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// observe asks Kafka what is wanted of it, and what came of the external writes.
+// observe reads the requested facts and the answers to external writes from Kafka.
 func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *View, look lifecycle.Viewing) {
 	cluster := endpointWith(kafka, v.Nodes)
 	v.Answers = map[string]Answer{}
@@ -68,7 +68,7 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 	}
 }
 
-// queries are what the wanted facts take.
+// queries returns the queries that the requested facts need.
 func (v *View) queries(look lifecycle.Viewing) []Query {
 	var out []Query
 	add := func(need transitions.Need, about kafkaclient.Subject) {
@@ -86,7 +86,7 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
 	}
 	brokers, controllers := v.unconfirmed(look)
-	ids := v.asksForIDs && !look.Live // a live look creates no node
+	ids := v.asksForIDs && !look.Live // a live observation creates no node
 	switch {
 	case controllers || ids:
 		confirm(kafkaclient.AboutQuorum)
@@ -115,12 +115,12 @@ func (v *View) queries(look lifecycle.Viewing) []Query {
 	return out
 }
 
-// confirmAge is how old an answer may be that is to confirm a node which has just started: at rest an answer from before its
-// start would do for long. As old may one be that shows which node ids are free.
+// confirmAge is the maximum age of an answer that confirms a node which has just started: at rest an answer from before its start
+// would be valid for long. It also applies to answers that show which node ids are free.
 const confirmAge = 10 * time.Second
 
-// unconfirmed says which registrations the records still wait for: those of nodes that are ready and whose storage may be
-// formatted until they were seen. They are asked for whether or not a lifecycle wants to know, until they were.
+// unconfirmed reports which registrations the records wait for: those of ready nodes whose storage may be formatted until Kafka
+// has listed them. They are read whether or not a lifecycle requests them.
 func (v *View) unconfirmed(look lifecycle.Viewing) (brokers, controllers bool) {
 	if look.Live {
 		return false, false
@@ -140,7 +140,7 @@ func (v *View) unconfirmed(look lifecycle.Viewing) (brokers, controllers bool) {
 
 var errNoAnswer = errors.New("the answer holds nothing")
 
-// fact of a reading. An answer that holds nothing is a defect of the observer, and unreadable.
+// fact converts a reading. An answer without a value is a defect of the observer, and unreadable.
 func fact[T any](r *Reading, value *T) transitions.Fact[T] {
 	switch {
 	case r.Err != nil:

@@ -7,11 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// strimziStart is what the containers of Strimzi's Kafka nodes run. Annotations do not tell its pods from ours: both carry
-// strimzi.io/revision.
+// strimziStart is the start script of Strimzi's Kafka containers. Annotations do not distinguish Strimzi's pods from Detent's:
+// both have strimzi.io/revision.
 const strimziStart = "kafka_run.sh"
 
-// madeByStrimzi says whether Strimzi's own start script runs in the pod.
+// madeByStrimzi reports whether the pod runs Strimzi's start script.
 func madeByStrimzi(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
@@ -22,8 +22,8 @@ func madeByStrimzi(pod *corev1.Pod) bool {
 	return false
 }
 
-// foreign is the obstacle that nodes are which another operator has made. Its nodes speak TLS among themselves and are reached
-// by Services of other ports: one that came back as ours could not join the others, and clients could not reach it.
+// foreign describes nodes that another operator created; empty if there are none. Such nodes use TLS among themselves and other
+// Service ports: a recreated node could not join the others, and clients could not connect to it.
 func foreign(v *View) string {
 	first, more := "", 0
 	for i := range v.Nodes {

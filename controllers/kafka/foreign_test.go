@@ -8,7 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// strimziTook turns the pods of a rig into ones of Strimzi's. Only their specs tell: labels and annotations are the same.
+// strimziTook turns the pods of a rig into Strimzi's. Only their specs differ: labels and annotations are the same.
 func (r *rig) strimziTook() {
 	r.t.Helper()
 	for _, pod := range r.pods() {
@@ -17,8 +17,8 @@ func (r *rig) strimziTook() {
 	}
 }
 
-// A cluster of Strimzi's is left as it is, down to the ports of its Services, and says why.
-func TestClustersOfStrimziAreLeftAlone(t *testing.T) {
+// A cluster of Strimzi is unchanged, including the ports of its Services, and its status has the reason.
+func TestForeignClustersAreUnchanged(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.settle()

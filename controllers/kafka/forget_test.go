@@ -13,7 +13,7 @@ import (
 )
 
 // A manager that keeps asking clusters which are gone runs out of connections.
-func TestConnectionsEndWithTheirCluster(t *testing.T) {
+func TestForgetClosesConnections(t *testing.T) {
 	r := single(t)
 	r.settle()
 	var opened, closed atomic.Int32

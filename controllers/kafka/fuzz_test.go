@@ -24,7 +24,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Pods are written by kubelets, webhooks and people. What is read of them is short, is text, and reads the same twice.
+// Kubelets, webhooks and users write pods. The derived texts are short, valid and deterministic.
 func FuzzPod(f *testing.F) {
 	for _, status := range []corev1.PodStatus{
 		{Phase: corev1.PodFailed, Reason: "Evicted", Message: "no room"},
@@ -60,7 +60,7 @@ func FuzzPod(f *testing.F) {
 	})
 }
 
-// What a person approves or delays by an annotation is what it says, or a problem in words: never no delay at all.
+// An annotation that approves or delays has its exact meaning, or is a reported problem. It never means no delay.
 func FuzzAnnotations(f *testing.F) {
 	for _, soak := range []string{"90m", "7d", "-1h", "", " 1d ", "106752d", "9999999999d", "1e9h", "2540400h10m10.000000000s", "\x00"} {
 		f.Add(soak, "raise-metadata=abc123/4.1-IV1")
@@ -82,8 +82,8 @@ func FuzzAnnotations(f *testing.F) {
 	})
 }
 
-// A cluster that is what is wanted stays as it is, whatever its status and those of its pools say: nothing is taken away,
-// restarted or asked of Kafka on the word of a status, no machine is defective, and what stands still says why.
+// A cluster in its desired state is unchanged by arbitrary statuses of the cluster and its pools: no node is removed or restarted
+// and no request is sent to Kafka because of a status, no machine is defective, and a lifecycle that waits has a reason.
 func FuzzStatus(f *testing.F) {
 	world := restingWorld(f)
 	for _, status := range []string{

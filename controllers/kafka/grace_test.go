@@ -13,7 +13,7 @@ import (
 )
 
 // A Kafka is often created a moment before its pools: they are waited for, and missed only after a while.
-func TestPoolsThatAreAppliedAfterTheirKafka(t *testing.T) {
+func TestObstacleOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 	const (
 		none = "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
 		lone = "no KafkaNodePool with replicas has the role controller: add it to a pool, or create one"
@@ -51,7 +51,7 @@ func TestPoolsThatAreAppliedAfterTheirKafka(t *testing.T) {
 }
 
 // A pool whose label was moved is found where it is, and what the status waits for names its nodes.
-func TestAPoolWhoseLabelMoved(t *testing.T) {
+func TestObstacleOfAPoolWhoseLabelMoved(t *testing.T) {
 	r := single(t)
 	r.settle()
 	var pools kafkav1beta2.KafkaNodePoolList
@@ -65,7 +65,7 @@ func TestAPoolWhoseLabelMoved(t *testing.T) {
 	}
 }
 
-func TestNodesThatAreNotOnTheVersionAreNamed(t *testing.T) {
+func TestVersionSettledNamesNodes(t *testing.T) {
 	v := &View{Nodes: []Node{
 		{PodName: "c-b-0", Wanted: true, Pod: Pod{Exists: true, Ready: true, Version: "4.1.1"}},
 		{PodName: "c-b-1", Wanted: true, Pod: Pod{Exists: true, Ready: true, Version: "4.0.0"}},

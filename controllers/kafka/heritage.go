@@ -16,19 +16,19 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// heritage is what becomes of the records that an earlier resource of the same name has left.
+// heritage is how to treat the records that an earlier resource of the same name has left.
 type heritage int
 
 const (
-	// inherited records stand, and are this resource's from now on. It is also what there is where no record is an earlier one's.
+	// inherited: the records are valid and belong to this resource from now on. Also used if no record is of an earlier resource.
 	inherited heritage = iota
-	// leaving: what the earlier resource ran on is still on its way out, so that nothing is decided and no node is made yet.
+	// leaving: objects of the earlier resource are still being deleted, so that nothing is decided and no node is created yet.
 	leaving
-	// gone: the storage went with the earlier resource, and the records begin anew.
+	// gone: the storage was deleted with the earlier resource, and the records start over.
 	gone
 )
 
-// heritage as far as the view shows it: absent from it, a pod or a claim may have lost its labels.
+// heritage judges by the observed objects only: an unobserved pod or claim may have lost its labels.
 func (v *View) heritage(kafka *kafkav1beta2.Kafka) heritage {
 	switch {
 	case !slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Recorded && n.Record.Resource != kafka.UID }):
@@ -41,7 +41,7 @@ func (v *View) heritage(kafka *kafkav1beta2.Kafka) heritage {
 	return inherited
 }
 
-// anotherIsLeaving says whether a pod or a claim terminates or belongs to another resource, which is to go with it.
+// anotherIsLeaving reports whether a pod or a claim terminates, or belongs to another resource and will be deleted with it.
 func (v *View) anotherIsLeaving(kafka *kafkav1beta2.Kafka) bool {
 	kept := map[types.UID]bool{kafka.UID: true}
 	for _, set := range v.Objects.PodSets {
@@ -57,8 +57,8 @@ func (v *View) anotherIsLeaving(kafka *kafkav1beta2.Kafka) bool {
 		slices.ContainsFunc(v.Objects.Claims, func(claim *corev1.PersistentVolumeClaim) bool { return goes(claim) })
 }
 
-// heritage, with positive evidence from the API server that nothing is left before records begin anew: pods and claims are
-// asked for by name, whatever their labels.
+// heritage requires evidence from the API server that nothing is left before records start over: it reads pods and claims by name,
+// independently of their labels.
 func (t *tending) heritage(ctx context.Context) (heritage, error) {
 	seen := t.view.heritage(t.kafka)
 	if seen != gone {
@@ -81,7 +81,7 @@ func (t *tending) heritage(ctx context.Context) (heritage, error) {
 	return gone, nil
 }
 
-// left says what the object's existence on the API server means. On an error nothing is decided.
+// left returns what the object's existence on the API server means. On an error nothing is decided.
 func (t *tending) left(ctx context.Context, o client.Object, name string) (heritage, error) {
 	err := t.Live.Get(ctx, client.ObjectKey{Namespace: t.kafka.Namespace, Name: name}, o)
 	switch {
@@ -95,8 +95,8 @@ func (t *tending) left(ctx context.Context, o client.Object, name string) (herit
 	return inherited, nil
 }
 
-// claimNames are the claims that a node may have had: those of the volumes that its record lists, in either form, and those that
-// its pool declares.
+// claimNames returns the claims that a node may have had: those of the volumes in its record, in either form, and those that its
+// pool declares.
 func (t *tending) claimNames(n *Node) []string {
 	names := []string{render.SingleClaim(n.PodName)}
 	for _, id := range n.Record.Volumes {
@@ -109,7 +109,7 @@ func (t *tending) claimNames(n *Node) []string {
 	return slices.Compact(names)
 }
 
-// anew is the record of a node whose storage went with an earlier resource.
+// anew returns the record of a node whose storage was deleted with an earlier resource.
 func anew(n *Node) record.Record {
 	return record.Record{
 		ID: n.ID, Pool: n.Pool, ClusterID: n.Record.ClusterID, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval,

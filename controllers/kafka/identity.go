@@ -13,11 +13,11 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// keyClusterID is where Strimzi keeps the id in the ConfigMap of a node's configuration.
+// keyClusterID is the key of the cluster id in the ConfigMaps that Strimzi creates for nodes.
 const keyClusterID = "cluster.id"
 
-// identify finds out what the data of a cluster belongs to. Everything that remembers the id must agree; where nothing does,
-// the id follows from the resource's UID, so that a pass that is cut short and the next one choose the same.
+// identify determines the cluster id. All sources of the id must agree. Without any source the id is derived from the resource's
+// UID, so that a repeated reconcile chooses the same id.
 func identify(kafka *kafkav1beta2.Kafka, o *Objects, nodes []Node) Identity {
 	said := map[string]string{}
 	say := func(id, where string) {
@@ -57,8 +57,8 @@ func identify(kafka *kafkav1beta2.Kafka, o *Objects, nodes []Node) Identity {
 	return Identity{Mismatch: "the cluster id is " + strings.Join(sources, ", ")}
 }
 
-// newClusterID makes an id in the form that Kafka gives its own: 16 bytes in URL-safe base 64. One that begins with a dash
-// would read as an option on a command line.
+// newClusterID creates an id in Kafka's own form: 16 bytes in URL-safe base 64. It does not begin with a dash, which a command
+// line would read as an option.
 func newClusterID(kafka *kafkav1beta2.Kafka) string {
 	seed := cmp.Or(string(kafka.UID), kafka.Namespace+"/"+kafka.Name)
 	for n := 0; ; n++ {

@@ -15,7 +15,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Effect is what a lifecycle of a Kafka resource wants done: exactly one of its fields is set.
+// Effect is a request of a lifecycle of a Kafka resource. Exactly one of its fields is set.
 type Effect struct {
 	// Restart replaces the pod of a node.
 	Restart *Restart
@@ -28,7 +28,7 @@ type Effect struct {
 // Format permits formatting the storage of a node whose volume was lost.
 type Format struct{ Node int32 }
 
-// Restart of a node on a version; an empty one means the version that it runs.
+// Restart restarts a node on a version. An empty version means the version that it runs.
 type Restart struct {
 	Node    int32
 	Version string
@@ -41,7 +41,7 @@ type (
 	Kind = lifecycle.Kind[*kafkav1beta2.Kafka, *View, Effect]
 )
 
-// lifecycles are the machines that run on a Kafka resource, in the order in which they speak for it.
+// lifecycles returns the machines of a Kafka resource, in the order of their precedence in the status.
 func lifecycles() ([]bound, error) {
 	version, err := machines.Compile(kafkaversion.Definition())
 	if err != nil {
@@ -76,7 +76,7 @@ func lifecycles() ([]bound, error) {
 	}, nil
 }
 
-// Machines are the graphs of the machines that run on a Kafka resource.
+// Machines returns the graphs of the machines of a Kafka resource.
 func Machines() ([]machines.Graph, error) {
 	bound, err := lifecycles()
 	if err != nil {
@@ -89,7 +89,7 @@ func Machines() ([]machines.Graph, error) {
 	return out, nil
 }
 
-// NewKind assembles what the runtime runs on a Kafka resource: its lifecycles, how it is looked at, and what is done about it.
+// NewKind assembles what the runtime needs to reconcile Kafka resources: lifecycles, observation and effects.
 func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 	all, err := lifecycles()
 	if err != nil {
@@ -142,9 +142,9 @@ func perform(ctx context.Context, observer Observer, effects *Effects, t task) e
 	}
 }
 
-// versionOfNewNodes is the version that a node starts on that has never run: the oldest that runs, from where the version change
-// takes it along; in a new cluster, or one of which nothing but the status is left, the wanted one, once the version change has
-// allowed it. Empty means: not yet, or not while something is wrong with the declaration.
+// versionOfNewNodes returns the version on which a new node starts: the oldest running version, from which the version change
+// upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
+// permits it. It is empty if it is not known yet, and while the spec is invalid.
 func versionOfNewNodes(k *kafkav1beta2.Kafka, v *View) string {
 	if obstacle(k, v) != "" || incomplete(k, v) != "" {
 		return ""

@@ -16,8 +16,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// membersToAsk are the nodes that are to be asked directly: those that are not ready, and all of them while no broker or no
-// majority of controllers is ready. While every node is ready it costs no call.
+// membersToAsk returns the nodes to query directly: those that are not ready, and all nodes while no broker or no majority of
+// controllers is ready. While every node is ready, no request is sent.
 func (v *View) membersToAsk(look lifecycle.Viewing) []int32 {
 	if !look.Wants(roll.NeedMembers) {
 		return nil
@@ -32,14 +32,14 @@ func (v *View) membersToAsk(look lifecycle.Viewing) []int32 {
 	return out
 }
 
-// memberReadings collects the answers of nodes that were asked directly.
+// memberReadings collects the answers of nodes that were queried directly.
 type memberReadings struct {
 	members roll.Members
 	at      time.Time
 	pending bool
 }
 
-// add takes in one answer. A node whose answer could not be read counts as not asked, so that nothing follows from its silence.
+// add adds one answer. A node whose answer could not be read counts as not queried, so that its silence is no evidence.
 func (m *memberReadings) add(id int32, r *Reading) {
 	switch {
 	case r.Pending():
@@ -53,8 +53,9 @@ func (m *memberReadings) add(id int32, r *Reading) {
 	}
 }
 
-// fact of all answers, with whether the kubelets of the pods are alive. It is as old as its oldest answer. A kubelet matters, and
-// is asked for, only where the node does not serve in all its roles and has not been ready for one session time-out: not in an ordinary restart.
+// fact returns all answers, with whether the kubelets of the pods are alive. Its age is that of the oldest answer. Kubelets are
+// checked only for nodes that do not serve in all roles and have not been ready for one session timeout, so not in an ordinary
+// restart.
 func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, kafka *kafkav1beta2.Kafka, v *View) transitions.Fact[roll.Members] {
 	if m.pending {
 		return transitions.Pending[roll.Members]()
@@ -80,14 +81,14 @@ func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, kafka *k
 	return transitions.Known(m.members, m.at)
 }
 
-// kubelets says whether kubelets are alive, and asks once per host.
+// kubelets reports whether kubelets are alive, with one request per Kubernetes node.
 type kubelets struct {
 	reader client.Reader
 	byHost map[string]bool
 }
 
-// lost says whether the readiness of the pod is not what a kubelet that is alive reports. The node lifecycle controller marks the
-// pods of a host whose kubelet is silent as not ready, and leaves their containers as they were reported last.
+// lost reports whether no live kubelet reports the pod's readiness. The node lifecycle controller marks the pods of a node with a
+// silent kubelet as not ready, and keeps the last reported status of their containers.
 func (k *kubelets) lost(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if pod == nil || pod.Spec.NodeName == "" {
 		return false, nil
@@ -129,7 +130,7 @@ func (k *kubelets) hostLost(ctx context.Context, host string) (bool, error) {
 	return true, nil
 }
 
-// memberQueries ask nodes directly.
+// memberQueries returns queries to single nodes.
 func memberQueries(ids []int32, maxAge time.Duration) []Query {
 	out := make([]Query, len(ids))
 	for i, id := range ids {

@@ -96,7 +96,7 @@ func TestKubeletLost(t *testing.T) {
 	})
 }
 
-func TestMembersAreAskedOnlyOfNodesThatAreNotReady(t *testing.T) {
+func TestMembersToAskAreNodesThatAreNotReady(t *testing.T) {
 	for name, tc := range map[string]struct {
 		needs   []transitions.Need
 		unready []string
@@ -127,7 +127,7 @@ func TestMembersAreAskedOnlyOfNodesThatAreNotReady(t *testing.T) {
 	}
 }
 
-func TestKubeletsAreAskedForOnlyWhereTheyMatter(t *testing.T) {
+func TestKubeletsAreReadOnlyWhenNeeded(t *testing.T) {
 	both := Roles{Controller: true, Broker: true}
 	for name, tc := range map[string]struct {
 		member roll.Membership
@@ -156,7 +156,7 @@ func TestKubeletsAreAskedForOnlyWhereTheyMatter(t *testing.T) {
 	}
 }
 
-func TestWhatAPodShowsOfItsProcess(t *testing.T) {
+func TestPodFactsOfTheProcess(t *testing.T) {
 	made := metav1.NewTime(noon.Add(-time.Hour))
 	lapsed := metav1.NewTime(noon.Add(-time.Minute))
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: made}}
@@ -192,7 +192,7 @@ func TestWhatAPodShowsOfItsProcess(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsNotReadyIsReplacedAlthoughItsBudgetWouldRefuse(t *testing.T) {
+func TestRestartDeletesAnUnreadyPodBelowTheBudget(t *testing.T) {
 	r, _ := dualRole(t)
 	for _, id := range []string{"0", "1", "2"} {
 		r.podShows(id, corev1.ConditionFalse, runningSince(r.clock.Now().Add(-time.Hour)))

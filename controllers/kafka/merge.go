@@ -11,16 +11,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// shared is an object that all nodes share: as it is wanted, and as it is or nil.
+// shared is an object that all nodes share, as desired and as observed. have is nil if it does not exist.
 type shared struct {
 	want, have client.Object
-	// merge sets in have what is wanted, and says whether something differed. What Kubernetes or others have added stays.
+	// merge reports whether have differs from want, and updates have if change is true. It keeps what Kubernetes or others have
+	// added.
 	merge func(have, want client.Object, change bool) (differs bool)
-	// written is told what the API server made of an update. Optional.
+	// written is called with the API server's answer to an update. Optional.
 	written func(client.Object)
 }
 
-// share creates the object, or brings it up to date.
+// share creates the object, or updates it if update is true.
 func (t *tending) share(ctx context.Context, s shared, update bool) error {
 	if s.have == nil {
 		return t.createOwned(ctx, s.want)

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answered remembers by Deployment what the API server made of the template that was written last: webhooks may have changed it,
-// and would change it again. What is forgotten with the process costs one write. The zero value is ready.
+// answered remembers for each Deployment the template that the API server returned for the last written one: webhooks may have
+// changed it, and would change it again. A restart of the process costs one write. The zero value is ready to use.
 type answered struct {
 	mu        sync.Mutex
 	templates map[types.UID]exchange
@@ -21,10 +21,10 @@ type answered struct {
 
 type exchange struct{ sent, answer corev1.PodTemplateSpec }
 
-// mostAnswers bounds the memory; it is emptied when full.
+// mostAnswers is the maximum size of the cache. It is emptied when full.
 const mostAnswers = 20000
 
-// note what the server answered to a template that was sent.
+// note stores the template that the server returned for a sent one.
 func (a *answered) note(sent corev1.PodTemplateSpec, d *appsv1.Deployment) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -34,7 +34,7 @@ func (a *answered) note(sent corev1.PodTemplateSpec, d *appsv1.Deployment) {
 	a.templates[d.UID] = exchange{sent: *sent.DeepCopy(), answer: *d.Spec.Template.DeepCopy()}
 }
 
-// settled says whether the Deployment is what the server answered to the wanted template.
+// settled reports whether the Deployment is what the server returned for the desired template.
 func (a *answered) settled(d, want *appsv1.Deployment) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -42,7 +42,7 @@ func (a *answered) settled(d, want *appsv1.Deployment) bool {
 	return known && equality.Semantic.DeepEqual(last.sent, want.Spec.Template) && equality.Semantic.DeepEqual(last.answer, d.Spec.Template)
 }
 
-// deployment brings one Deployment about.
+// deployment creates or updates one Deployment.
 func (t *tending) deployment(ctx context.Context, want, have *appsv1.Deployment) error {
 	merge := func(have, want client.Object, change bool) bool {
 		h, okHave := have.(*appsv1.Deployment)
@@ -59,8 +59,8 @@ func (t *tending) deployment(ctx context.Context, want, have *appsv1.Deployment)
 	}}, true)
 }
 
-// mergeDeployment looks at what is rendered: the number of pods, and image, arguments, environment and resources of each container. The rest
-// is Kubernetes' defaults, or set when the Deployment is created.
+// mergeDeployment compares what is rendered: the number of pods, and image, arguments, environment and resources of each
+// container. The rest are Kubernetes' defaults, or is set only at creation.
 func mergeDeployment(have, want client.Object, change bool) bool {
 	h, okHave := have.(*appsv1.Deployment)
 	w, okWant := want.(*appsv1.Deployment)
@@ -70,7 +70,7 @@ func mergeDeployment(have, want client.Object, change bool) bool {
 	differs := h.Spec.Replicas == nil || *h.Spec.Replicas != *w.Spec.Replicas ||
 		!slices.EqualFunc(h.Spec.Template.Spec.Containers, w.Spec.Template.Spec.Containers, sameContainer) ||
 		!slices.Equal(h.Spec.Template.Spec.ImagePullSecrets, w.Spec.Template.Spec.ImagePullSecrets)
-	if change { // also where only the annotation differs: it says which template was given
+	if change { // also if only the annotation differs, which identifies the desired template
 		h.Spec.Replicas, h.Spec.Template = w.Spec.Replicas, *w.Spec.Template.DeepCopy()
 	}
 	return differs

@@ -11,9 +11,9 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// A webhook that lets images be pulled from a mirror is not quarrelled with. What is declared anew is brought about, and what
-// somebody changes by hand is brought back.
-func TestDeploymentsThatAWebhookRewrites(t *testing.T) {
+// A webhook that replaces images by a mirror is not overwritten repeatedly. A changed spec is applied, and a manual change is
+// reverted.
+func TestDeploymentThatAWebhookRewrites(t *testing.T) {
 	const name = "my-cluster-kafka-exporter"
 	r := single(t)
 	r.webhook = func(o client.Object) {

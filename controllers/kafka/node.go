@@ -22,7 +22,7 @@ func rolesOf(list []kafkav1beta2.NodeRole) Roles {
 	return r
 }
 
-// list is the roles in the order in which Kafka's own tools write them.
+// list returns the roles in the order in which Kafka's own tools write them.
 func (r Roles) list() []kafkav1beta2.NodeRole {
 	var out []kafkav1beta2.NodeRole
 	if r.Controller {
@@ -34,81 +34,82 @@ func (r Roles) list() []kafkav1beta2.NodeRole {
 	return out
 }
 
-// Storage is what becomes of a node's data with its pod.
+// Storage is whether a node's data outlives its pod.
 type Storage string
 
 const (
-	// StoragePersistent outlives the pod. It is also what is taken when nothing is known.
+	// StoragePersistent outlives the pod. It is also assumed if the type is unknown.
 	StoragePersistent Storage = "persistent"
 	// StorageEphemeral is lost with the pod.
 	StorageEphemeral Storage = "ephemeral"
 )
 
-// Node is one node of a cluster: wanted, recorded or running.
+// Node is one node of a cluster: desired, recorded or running.
 type Node struct {
 	ID   int32
 	Pool string
-	// PodName is the name of its pod, whether or not it exists.
+	// PodName is the name of its pod, whether or not the pod exists.
 	PodName string
-	// Wanted says that the node is to exist and its id is committed.
+	// Wanted is true if the node is desired and its id is committed.
 	Wanted bool
-	// RolesWanted are those of its pool; none if it is not wanted.
+	// RolesWanted are the roles of its pool; none if the node is not desired.
 	RolesWanted Roles
-	// Roles that it is to run with now: a role is taken from a node that was started, or a controller added to it, only by the
-	// lifecycle that makes that safe.
+	// Roles with which it is to run now. Only a lifecycle that makes it safe may remove a role of a started node or add the
+	// controller role to it.
 	Roles Roles
-	// RolesRunning are those of the process in its pod, by what the pod was made with and not by its labels; none without a pod.
+	// RolesRunning are the roles of the process in its pod, by the pod's specification and not by its labels; none without a pod.
 	RolesRunning Roles
-	// Recorded says whether Record exists.
+	// Recorded is true if Record exists.
 	Recorded bool
 	Record   record.Record
 	Pod      Pod
 	Entry    Entry
-	// MetadataStorage is what becomes of the metadata log with the pod.
+	// MetadataStorage is whether the metadata log outlives the pod.
 	MetadataStorage Storage
-	// HasClaims says that at least one of its volumes has a claim.
+	// HasClaims is true if at least one of its volumes has a claim.
 	HasClaims bool
 
-	// recordBroken says that not all of the record can be read: it is written anew from what can.
+	// recordBroken is true if a part of the record is unreadable. The record is rewritten from the readable parts.
 	recordBroken bool
 }
 
-// exists says whether anything shows that the node was created: its record, its pod, its entry or a disk. An id in the status
-// of a pool shows nothing, since anybody may edit it.
+// exists reports whether there is evidence that the node was created: its record, its pod, its entry or a disk. An id in the
+// status of a pool is no evidence, because users can edit it.
 func (n *Node) exists() bool { return n.Recorded || n.Pod.Exists || n.Entry.Exists || n.HasClaims }
 
 // Pod of a node.
 type Pod struct {
 	Exists bool
 	UID    types.UID
-	// Terminating says that it is on its way out.
+	// Terminating is true if the pod has a deletion timestamp.
 	Terminating bool
-	// Ready says that it is ready and not on its way out; ReadySince is when it last became so.
+	// Ready is true if the pod is ready and not terminating. ReadySince is its last transition to ready.
 	Ready      bool
 	ReadySince time.Time
-	// UnreadySince is when it last stopped being ready, or was made; zero while it is ready.
+	// UnreadySince is when it last stopped being ready, or was created; zero while it is ready.
 	UnreadySince time.Time
-	// NeverStarted says that the container of Kafka has not been started in it yet.
+	// NeverStarted is true if its Kafka container has not been started yet.
 	NeverStarted bool
-	// Running says that the container of Kafka runs; StartedAt is since when.
+	// Running is true if the Kafka container runs. StartedAt is when it started.
 	Running   bool
 	StartedAt time.Time
-	// Version that it runs, by what the operator wrote and the image confirms; empty where it cannot be told. It is never an
-	// annotation alone, and always a parsed version.
+	// Version that it runs, by what the operator recorded and the image confirms; empty if unknown. It is never taken from an
+	// annotation alone, and is always a valid version.
 	Version string
-	// Contradiction says how the pod contradicts the version that was written for it; empty if it does not.
+	// Contradiction describes how the pod contradicts its recorded version; empty if it does not.
 	Contradiction string
-	// Annotated is its annotation of the version, as it is; empty where it has none.
+	// Annotated is the unverified value of its version annotation; empty if it has none.
 	Annotated string
-	// Revision is its annotation, or its entry's where it was edited; empty where it has none.
+	// Revision is its annotation, or that of its entry if the annotation was edited; empty if it has none.
 	Revision string
-	// Image of the container of Kafka.
+	// Image of the Kafka container.
 	Image string
-	// Foreign says that another operator has made it.
+	// Foreign is true if another operator created it.
 	Foreign bool
-	// Trouble is why it cannot start or stay up, with the process's last words. Empty for a pod that merely is not ready yet.
+	// Trouble is why it cannot start or keeps failing, with the last log lines of the process. Empty for a pod that is merely not
+	// ready yet.
 	Trouble string
-	// SnapshotInterval that its process was made with; zero takes no snapshots by time.
+	// SnapshotInterval of its process; zero means no snapshots by time.
 	SnapshotInterval time.Duration
 	// Volumes is what its init container said of the persistent volumes at last.
 	Volumes Volumes
@@ -122,21 +123,21 @@ type Volumes struct {
 	Lost string
 }
 
-// Entry of a node in its pool's StrimziPodSet: what its pod is made from.
+// Entry of a node in its pool's StrimziPodSet: the template of its pod.
 type Entry struct {
 	Exists            bool
 	Version, Revision string
 
 	// configKeys are the keys of the node's ConfigMap that it mounts.
 	configKeys []string
-	// roles that its labels name.
+	// roles in its labels.
 	roles Roles
-	// image of the container of Kafka.
+	// image of the Kafka container.
 	image            string
 	snapshotInterval time.Duration
 }
 
-// Revision that the node runs as, or would come back as: its pod's, else its entry's. Empty where neither says.
+// Revision of the node's pod, else that of its entry, from which the pod would be recreated. Empty if neither has one.
 func (n *Node) Revision() string {
 	if n.Pod.Exists {
 		return n.Pod.Revision
@@ -144,7 +145,7 @@ func (n *Node) Revision() string {
 	return n.Entry.Revision
 }
 
-// Version that the node runs as, or would come back as: its pod's, its entry's, else its record's. Empty where none says.
+// Version of the node's pod, else that of its entry or its record, on which the pod would be recreated. Empty if none has one.
 func (n *Node) Version() string {
 	if n.Pod.Exists {
 		return n.Pod.Version

@@ -7,14 +7,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pointer to an API type.
+// pointer is a pointer to an API type.
 type pointer[T any] interface {
 	*T
 	client.Object
 	DeepCopy() *T
 }
 
-// sorted are pointers to the items, by name.
+// sorted returns pointers to the items, sorted by name.
 func sorted[T any, P pointer[T]](items []T) []*T {
 	out := make([]*T, len(items))
 	inOrder := true
@@ -28,7 +28,7 @@ func sorted[T any, P pointer[T]](items []T) []*T {
 	return out
 }
 
-// named finds an object by name in a sorted list, or nil.
+// named returns the object with the name from a sorted list, or nil.
 func named[T any, P pointer[T]](list []P, name string) P {
 	i, found := slices.BinarySearchFunc(list, name, func(o P, name string) int { return strings.Compare(o.GetName(), name) })
 	if !found {

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// defaultSessionTimeout of a broker: broker.session.timeout.ms.
+	// defaultSessionTimeout is Kafka's default of broker.session.timeout.ms.
 	defaultSessionTimeout = 9 * time.Second
 )
 
-// rollFacts are the nodes that take part in a roll: those that are wanted, and those that still have a pod.
+// rollFacts returns the facts of a roll for the nodes that are desired or still have a pod.
 func rollFacts(k *kafkav1beta2.Kafka, v *View, outdated func(*Node) bool) roll.Facts {
 	f := roll.Facts{
 		Now: v.Now, SessionTimeout: sessionTimeout(k),
@@ -41,12 +41,12 @@ func rollFacts(k *kafkav1beta2.Kafka, v *View, outdated func(*Node) bool) roll.F
 	return f
 }
 
-// sessionTimeout is how long Kafka takes a silent broker for alive.
+// sessionTimeout is how long Kafka treats a silent broker as alive.
 func sessionTimeout(k *kafkav1beta2.Kafka) time.Duration {
 	return setting(k, "broker.session.timeout.ms", defaultSessionTimeout)
 }
 
-// setting reads a configured time in milliseconds.
+// setting returns a configured duration in milliseconds, or otherwise if it is unset or invalid.
 func setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.Duration {
 	text, _ := k.Spec.Kafka.Property(name)
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
@@ -55,7 +55,7 @@ func setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.D
 	return otherwise
 }
 
-// readiness counts the brokers and controllers with a ready pod, and the controllers that there are.
+// readiness counts the brokers and controllers with a ready pod, and all controllers.
 type readiness struct{ brokers, controllers, voters int }
 
 func countReady(v *View) readiness {
@@ -78,5 +78,5 @@ func countReady(v *View) readiness {
 	return r
 }
 
-// serves says whether a broker is ready and so is a majority of the controllers.
+// serves reports whether a broker and a majority of the controllers are ready.
 func (r readiness) serves() bool { return r.brokers > 0 && 2*r.controllers > r.voters }

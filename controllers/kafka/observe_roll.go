@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/machines/noderoll"
 )
 
-// observeRoll takes the facts of node-roll from the view.
+// observeRoll returns the facts of node-roll.
 func observeRoll(k *kafkav1beta2.Kafka, v *View, _ machines.Ask) noderoll.Facts {
 	digest := sha256.New()
 	f := noderoll.Facts{VersionChange: versionChange(k, v), Obstacle: obstacle(k, v), Slot: v.Slot}
@@ -21,7 +21,7 @@ func observeRoll(k *kafkav1beta2.Kafka, v *View, _ machines.Ask) noderoll.Facts 
 	return f
 }
 
-// wantedRevision of the node on the version that it runs; empty where it cannot be said.
+// wantedRevision returns the desired revision of the node on the version that it runs; empty if it is unknown.
 func (v *View) wantedRevision(n *Node) string {
 	version := n.Version()
 	if version == "" || !n.Wanted {
@@ -34,14 +34,14 @@ func (v *View) wantedRevision(n *Node) string {
 	return wanted
 }
 
-// outdated says whether the node runs other than is wanted of it on its version. A pod that nobody stamped is adopted as it is.
+// outdated reports whether the node differs from its desired state on its version. A pod without a revision is adopted unchanged.
 func (v *View) outdated(n *Node) bool {
 	wanted := v.wantedRevision(n)
 	return wanted != "" && n.Revision() != "" && n.Revision() != wanted
 }
 
-// versionChange says why the restarts are the version change's for now. A refused one leaves them to the roll: it refuses
-// only itself.
+// versionChange returns why the version change, and not the roll, restarts nodes; empty if the roll may. A refused version change
+// does not block the roll.
 func versionChange(k *kafkav1beta2.Kafka, v *View) string {
 	wanted := wantedVersion(k, v)
 	for i := range v.Nodes {

@@ -9,7 +9,7 @@ import (
 )
 
 // A pod says how often its process snapshots, 0 included; only without a pod the record does.
-func TestSnapshotIntervalOfADisk(t *testing.T) {
+func TestObserveVersionSnapshotInterval(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Node)
 		want   time.Duration
@@ -31,7 +31,7 @@ func TestSnapshotIntervalOfADisk(t *testing.T) {
 	}
 }
 
-func TestARollKnowsWhoseLogGoesWithItsPod(t *testing.T) {
+func TestRollFactsEphemeral(t *testing.T) {
 	kept, lost := started(record.Level{}), started(record.Level{})
 	lost.ID, lost.PodName, lost.MetadataStorage = 2, "c-p-2", StorageEphemeral
 	v := &View{Now: noon, Table: embedded(t), Nodes: []Node{kept, lost}}

@@ -20,9 +20,10 @@ const (
 	LifecycleStorage = "storage"
 )
 
-// Annotations that a person steers the version change with.
+// Annotations by which a user controls the version change.
 const (
-	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as 7d.
+	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as
+	// 7d.
 	AnnotationSoak = "detent.dev/soak"
 	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>/<level> or format-storage=<attempt id>/<pod>,
 	// as the wait for it says.
@@ -32,10 +33,10 @@ const (
 	approveFormat = "format-storage="
 )
 
-// refusalPause is how long a refused change of the metadata level rests before Kafka is asked again.
+// refusalPause is the delay before a refused change of the metadata level is requested again.
 const refusalPause = time.Minute
 
-// observeVersion takes the facts of the version change from the view.
+// observeVersion returns the facts of the version change.
 func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversion.Facts {
 	f := kafkaversion.Facts{
 		Situation: situation(k, v), Obstacle: obstacle(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
@@ -69,8 +70,8 @@ func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversi
 	return f
 }
 
-// lastRefusal is Kafka's, as the status has shown them since it refused: the answer itself belonged to the state before.
-// Nothing is decided by them.
+// lastRefusal returns Kafka's refusal as the status shows it: the answer itself belonged to the previous state. It is only
+// displayed; no decision uses it.
 func lastRefusal(k *kafkav1beta2.Kafka) string {
 	for i := range k.Status.Lifecycles {
 		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion {
@@ -96,7 +97,7 @@ func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 		}
 		started, known := n.Record.Version, n.Recorded
 		if !n.Recorded && !n.Pod.Exists {
-			started, known = adopted(k, v, n).Version, true // storage whose record is about to be made
+			started, known = adopted(k, v, n).Version, true // storage whose record is about to be created
 		}
 		s.Nodes = append(s.Nodes, kafkaversion.NodeVersions{
 			ID: n.ID, Name: n.PodName, HasPod: n.Pod.Exists, Runs: runs(n), LastStarted: started, NeverStarted: known && started == "",
@@ -106,8 +107,8 @@ func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
 	return s
 }
 
-// runs is the version that the node's pod runs. A pod that is to be adopted by an annotation which is none is shown with it, so
-// that the refusal quotes it.
+// runs returns the version of the node's pod. For a pod to adopt with an invalid annotation it returns the annotation, so that the
+// refusal quotes it.
 func runs(n *Node) string {
 	if n.Pod.Version == "" && n.Pod.Contradiction == "" {
 		return n.Pod.Annotated
@@ -115,11 +116,11 @@ func runs(n *Node) string {
 	return n.Pod.Version
 }
 
-// poolsGrace is how long a Kafka may be without the pools that it needs after it was created: whatever applies a directory or a
-// release creates a Kafka before its KafkaNodePools.
+// poolsGrace is how long after its creation a Kafka may lack the pools that it needs: tools that apply a directory or a release
+// create a Kafka before its KafkaNodePools.
 const poolsGrace = 30 * time.Second
 
-// obstacle is what is wrong with the declaration as a whole; nothing is touched while there is one.
+// obstacle describes why the spec as a whole cannot be applied; empty if it can. Nothing is changed while there is an obstacle.
 func obstacle(k *kafkav1beta2.Kafka, v *View) string {
 	if wrong := contradiction(k, v); wrong != "" {
 		return wrong
@@ -131,7 +132,7 @@ func obstacle(k *kafkav1beta2.Kafka, v *View) string {
 	return lack
 }
 
-// incomplete is what the declaration of a young cluster lacks and may be on its way, and until when it is waited for.
+// incomplete describes what the spec of a young cluster lacks and may be created soon, and the end of the wait for it.
 func incomplete(k *kafkav1beta2.Kafka, v *View) string {
 	lack, end := lacking(v), graceEnd(k, v)
 	if lack == "" || !v.Now.Before(end) || contradiction(k, v) != "" {
@@ -140,7 +141,7 @@ func incomplete(k *kafkav1beta2.Kafka, v *View) string {
 	return lack + ". This is waited for until " + end.UTC().Format(time.RFC3339)
 }
 
-// graceEnd is when a missing pool is an error: at once for a cluster that has run.
+// graceEnd is when a missing pool becomes an error: immediately for a cluster that has run.
 func graceEnd(k *kafkav1beta2.Kafka, v *View) time.Time {
 	ran := k.Status.KafkaVersion != "" || slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Pod.Exists })
 	if ran {
@@ -149,7 +150,7 @@ func graceEnd(k *kafkav1beta2.Kafka, v *View) time.Time {
 	return k.CreationTimestamp.Add(poolsGrace)
 }
 
-// contradiction is what no object that is still to come can mend.
+// contradiction describes errors that the creation of further objects cannot resolve.
 func contradiction(k *kafkav1beta2.Kafka, v *View) string {
 	unguarded, disks, orphans, foreign := unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v), foreign(v)
 	switch {
@@ -169,7 +170,7 @@ func contradiction(k *kafkav1beta2.Kafka, v *View) string {
 	return ""
 }
 
-// lacking are the pools, or the roles of pools, that every cluster needs and that are not there.
+// lacking describes the required pools or roles of pools that do not exist.
 func lacking(v *View) string {
 	if len(v.Objects.Pools) == 0 {
 		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
@@ -177,7 +178,7 @@ func lacking(v *View) string {
 	return missingRole(v)
 }
 
-// unguarded is what the declaration asks for to keep clients out, and nobody does. Listeners that are not served let nobody in.
+// unguarded lists the requested access controls, which are not implemented. Listeners that are not served admit no clients.
 func unguarded(spec *kafkav1beta2.KafkaClusterSpec) string {
 	var asked []string
 	if spec.Authorization != nil {
@@ -230,11 +231,11 @@ func disk(n *Node) (kafkaversion.Disk, bool) {
 		Highest: make(map[string]int16, len(n.Record.Levels)), LoweredAt: map[string]time.Time{},
 	}
 	if n.Pod.Exists {
-		d.Interval = n.Pod.SnapshotInterval // 0 is what it says: never by time
+		d.Interval = n.Pod.SnapshotInterval // 0 means that it takes no snapshots by time
 	}
 	for feature, level := range n.Record.Levels {
 		if level.Highest <= level.Finalized {
-			continue // the finalized levels are the decision's concern
+			continue // finalized levels are compared by the decision
 		}
 		d.Highest[feature] = level.Highest
 		d.LoweredAt[feature] = level.LoweredAt

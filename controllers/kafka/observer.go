@@ -10,59 +10,60 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Endpoint names a Kafka cluster, and where it is reached.
+// Endpoint identifies a Kafka cluster and its addresses.
 type Endpoint struct {
 	// Name and UID of the Kafka resource.
 	Name types.NamespacedName
 	UID  types.UID
-	// Bootstrap addresses, host:port, as they are reached inside the Kubernetes cluster.
+	// Bootstrap addresses, host:port, as reachable inside the Kubernetes cluster.
 	Bootstrap []string
-	// Nodes are the addresses of the single nodes that have a pod, by id.
+	// Nodes are the addresses of the nodes that have a pod, by id.
 	Nodes map[int32]kafkaclient.NodeAddress
-	// NewestNodes returns the Nodes of the newest reading. Polled sets it for Connect, so that a cluster that grows keeps its
+	// NewestNodes returns the Nodes of the newest read. Polled sets it for Connect, so that a growing cluster keeps its
 	// connections.
 	NewestNodes func() map[int32]kafkaclient.NodeAddress
 }
 
-// Query is one question to a cluster, and how old its answer may be.
+// Query is one question to a cluster, with the maximum age of its answer.
 type Query struct {
 	kafkaclient.Question
 	MaxAge time.Duration
-	// Renew is how old the last answer may be before the question is put anew; it counts until it is answered. Zero is a part of
-	// MaxAge.
+	// Renew is the maximum age of the last answer before the question is sent again. It applies until the question is answered.
+	// Zero means a fraction of MaxAge.
 	Renew time.Duration
-	// Again is when the cluster is to be looked at again, for who waits for the answer to change and has no state that polls.
-	// Zero is never.
+	// Again is the delay before the next reconcile of the cluster, for callers that wait for a changed answer in a state without
+	// polling. Zero means none.
 	Again time.Duration
 }
 
-// Reading is what came of a Query: an answer and when it was given, an error, or neither while the first answer is awaited.
+// Reading is the result of a Query: an answer and its time, an error, or neither while the first answer is pending.
 type Reading struct {
 	Answer kafkaclient.Answer
 	At     time.Time
 	Err    error
 }
 
-// Pending says that the question was asked and not answered yet.
+// Pending reports whether the question was sent and has no answer yet.
 func (r *Reading) Pending() bool { return r.Err == nil && r.At.IsZero() }
 
-// Observer is the Kafka side of a pass: what it last heard, and what it asks to be done. It keeps no memory that matters:
-// after a restart readings are pending and answers are none.
+// Observer reads from Kafka and sends commands to it. It holds no state that must survive: after a restart, readings are pending
+// and there are no answers.
 type Observer interface {
-	// Read answers every query, in order. It returns what was last heard and asks anew what is older than a query permits; a
-	// reading that old is an error. With live it asks now, and returns no later than the context ends.
+	// Read returns one reading for every query, in order. It returns the last answers and sends the questions whose answers are
+	// older than the query permits; an answer older than MaxAge is an error. If live is true it sends all questions now and
+	// returns when the context ends at the latest.
 	Read(ctx context.Context, cluster Endpoint, queries []Query, live bool, now time.Time) []Reading
-	// Write hands over one command, once: another command under the same ticket is not sent.
+	// Write sends a command at most once: another command with the same ticket is ignored.
 	Write(ctx context.Context, cluster Endpoint, ticket machines.Ticket, command kafkaclient.Command)
-	// Answer says what came of the command under the ticket.
+	// Answer returns the outcome of the command with the ticket.
 	Answer(cluster Endpoint, ticket machines.Ticket) Answer
-	// Doubt says whether a command of the lifecycle may still take effect of which no ticket that is asked for tells.
+	// Doubt returns whether a command of the lifecycle may still take effect although no current ticket refers to it.
 	Doubt(cluster Endpoint, lifecycle string) Doubt
-	// Drop ends every call and connection to a cluster that is gone, and forgets it.
+	// Drop ends every call and connection to a deleted cluster, and removes its state.
 	Drop(cluster types.UID)
 }
 
-// AnswerOf words the outcome of a command.
+// AnswerOf converts the result of a command.
 func AnswerOf(ticket machines.Ticket, err error) Answer {
 	if err == nil {
 		return Answer{Ticket: ticket, State: AnswerDone}

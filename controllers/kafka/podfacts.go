@@ -15,10 +15,10 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// containerKafka is the name of the container that runs Kafka.
+// containerKafka is the name of the Kafka container.
 const containerKafka = "kafka"
 
-// podFacts are what a pass rests on of a pod.
+// podFacts returns the facts about a pod that a reconcile uses.
 func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	p := Pod{
 		Exists: true, UID: pod.UID, Terminating: pod.DeletionTimestamp != nil,
@@ -43,7 +43,7 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	return p
 }
 
-// kafkaImage is the image of the container of Kafka.
+// kafkaImage returns the image of the Kafka container.
 func kafkaImage(spec *corev1.PodSpec) string {
 	for i := range spec.Containers {
 		if spec.Containers[i].Name == containerKafka {
@@ -53,7 +53,7 @@ func kafkaImage(spec *corev1.PodSpec) string {
 	return ""
 }
 
-// neverStarted says that the pod's status shows a container of Kafka that has not been started yet.
+// neverStarted reports whether the pod's status shows a Kafka container that has not been started yet.
 func neverStarted(pod *corev1.Pod, kafka *corev1.ContainerStatus) bool {
 	if kafka == nil {
 		return pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
@@ -61,7 +61,7 @@ func neverStarted(pod *corev1.Pod, kafka *corev1.ContainerStatus) bool {
 	return kafka.State.Waiting != nil && kafka.RestartCount == 0 && kafka.LastTerminationState.Terminated == nil
 }
 
-// interval in milliseconds; Kafka's own default for a pod that does not say.
+// interval parses milliseconds. It returns Kafka's default for an invalid or missing value.
 func interval(text string) time.Duration {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(time.Millisecond) {
@@ -88,8 +88,8 @@ func container(list []corev1.ContainerStatus, name string) *corev1.ContainerStat
 	return nil
 }
 
-// trouble is why the pod cannot start or stay up. It reads the same in every phase of a crash loop or a failing pull, and
-// holds no counter or time, so that it changes only with its cause.
+// trouble returns why the pod cannot start or keeps failing. The text is the same in every phase of a crash loop or a failing pull
+// and contains no counter or time, so that it changes only with its cause.
 func trouble(pod *corev1.Pod, now time.Time) string {
 	if pod.Status.Phase == corev1.PodFailed {
 		return shortened(strings.TrimSpace("the pod has failed: " + pod.Status.Reason + " " + pod.Status.Message))
@@ -110,14 +110,14 @@ func trouble(pod *corev1.Pod, now time.Time) string {
 	return ""
 }
 
-// A process that died and runs again has died of nothing that lasts, until it dies once more: it may be recovering its logs.
+// A process that runs again after one crash counts as healthy until it crashes again: it may be recovering its logs.
 const (
 	loopsFrom = 2
 	loopLasts = time.Minute
 )
 
-// looping says whether the container's last death still counts: it does not run again, or runs again so briefly, after so many
-// deaths, that it has shown nothing.
+// looping reports whether the container's last crash still counts: it does not run, or it has crashed repeatedly and runs again
+// for less than a minute.
 func looping(c *corev1.ContainerStatus, now time.Time) bool {
 	r := c.State.Running
 	return r == nil || c.RestartCount >= loopsFrom && now.Before(r.StartedAt.Add(loopLasts))
@@ -147,8 +147,8 @@ func containerTrouble(c *corev1.ContainerStatus, now time.Time) string {
 	return ""
 }
 
-// tellingLine finds the line that says most in the end of a log: the last one that names an exception or an error, else the
-// last one that is no part of a stack trace.
+// tellingLine returns the most informative line at the end of a log: the last one that names an exception or an error, else the
+// last one that is not part of a stack trace.
 func tellingLine(log string) string {
 	last, telling := "", ""
 	for line := range strings.SplitSeq(log, "\n") {
@@ -167,7 +167,7 @@ func tellingLine(log string) string {
 	return withoutTime(last)
 }
 
-// withoutTime drops a leading [2026-11-20 08:31:02,123], which changes with each death.
+// withoutTime drops a leading [2026-11-20 08:31:02,123], which changes with each crash.
 func withoutTime(line string) string {
 	if rest, stamped := strings.CutPrefix(line, "["); stamped && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 		if _, after, found := strings.Cut(rest, "] "); found {
@@ -177,6 +177,6 @@ func withoutTime(line string) string {
 	return line
 }
 
-// shortened so far that what a person is told to do, at the end of a text, is still there, and without what looks like a secret:
-// half of one, which nothing would recognise any more, is not left either.
+// shortened removes secrets from a text and truncates it such that the remedy at its end is kept. Secrets are removed first,
+// because a truncated secret would not be recognized.
 func shortened(text string) string { return machines.Cut(kafkaclient.Redact(text), 500) }

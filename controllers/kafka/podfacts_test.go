@@ -83,7 +83,7 @@ func TestTrouble(t *testing.T) {
 }
 
 // Trouble is of those that are not ready and are to stay.
-func TestNoTroubleOfAReadyOrLeavingPod(t *testing.T) {
+func TestTroubleOfAReadyOrTerminatingPod(t *testing.T) {
 	now := metav1.Now()
 	for name, pod := range map[string]*corev1.Pod{
 		"ready":   {Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}},
@@ -106,7 +106,7 @@ func TestTroubleIsShort(t *testing.T) {
 	}
 }
 
-func TestIDsAreReadFromNames(t *testing.T) {
+func TestIDFrom(t *testing.T) {
 	for _, tc := range []struct {
 		name, cluster, pool string
 		want                int32

@@ -16,16 +16,16 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Polled is an Observer whose passes never wait, for a manager: questions and commands run in goroutines of the clusters they go
-// to, one call at a time. It must be closed.
+// Polled is an Observer for a manager, whose methods do not block: questions and commands run in goroutines for each cluster, one
+// call at a time. The caller must close it.
 type Polled struct {
-	// Connect makes the client of a cluster, and what closes it. It calls nobody. Demanded.
+	// Connect creates the client of a cluster and the function that closes it. It must not connect yet. Required.
 	Connect func(Endpoint) (kafkaclient.Client, func(), error)
-	// Wake is called when an answer is there. Demanded.
+	// Wake is called when an answer has arrived. Required.
 	Wake func(kafka types.NamespacedName)
-	// Clock of the answers and of wake-ups. Demanded.
+	// Clock of the answers and alarms. Required.
 	Clock clock.WithDelayedExecution
-	// Settle is how long a command whose sender is gone may still take effect. Default a minute.
+	// Settle is how long a command may take effect after its sender has ended. Default: one minute.
 	Settle time.Duration
 
 	members poller.Set[pollKey, *polledCluster]
@@ -35,8 +35,8 @@ type Polled struct {
 
 var _ Observer = &Polled{}
 
-// pollKey is what has an endpoint of its own: the questions to a cluster, and the commands of each lifecycle, which take each
-// other's place.
+// pollKey identifies one poller endpoint: that for the questions to a cluster, or that for the commands of one lifecycle, of which
+// a newer one replaces an older one.
 type pollKey struct {
 	cluster   types.UID
 	lifecycle string
@@ -48,7 +48,7 @@ type polledCluster struct {
 	nodes  *addressBook
 }
 
-// addressBook holds the addresses of the nodes of one cluster as they are now.
+// addressBook holds the current addresses of the nodes of one cluster.
 type addressBook struct {
 	newest atomic.Pointer[map[int32]kafkaclient.NodeAddress]
 }
@@ -60,14 +60,14 @@ func (b *addressBook) nodes() map[int32]kafkaclient.NodeAddress {
 	return nil
 }
 
-// renewals is how many times within its greatest age an answer is asked for anew.
+// renewals is how often an answer is requested again within its maximum age.
 const renewals = 10
 
-// retryFailed is how long a question that failed is not asked again. Then it is, whatever state waits for it: at rest nothing
-// else would, until the next resync.
+// retryFailed is the delay before a failed question is sent again, independently of the state that waits for it: at rest only the
+// next resync would repeat it.
 const retryFailed = 10 * time.Second
 
-// Read returns what was last heard. An answer that is too old while a new one is under way is pending.
+// Read returns the last answers. An answer that is too old is pending while a new one is in flight.
 func (p *Polled) Read(ctx context.Context, cluster Endpoint, queries []Query, live bool, now time.Time) []Reading {
 	out := make([]Reading, len(queries))
 	wake := func() { p.Wake(cluster.Name) }
@@ -104,7 +104,7 @@ func (p *Polled) Read(ctx context.Context, cluster Endpoint, queries []Query, li
 
 var errTooOld = errors.New("the last answer is too old, and no new one is under way")
 
-// heard is what is known of a question: an answer that is not too old, an error, or nothing yet.
+// heard converts the state of a question: an answer that is not too old, an error, or pending.
 func heard(r poller.Reading[kafkaclient.Answer], maxAge time.Duration, now time.Time) Reading {
 	switch r.State() {
 	case poller.Unreadable:
@@ -122,10 +122,10 @@ func heard(r poller.Reading[kafkaclient.Answer], maxAge time.Duration, now time.
 	}
 }
 
-// callsAtOnce bounds how many live questions are under way together.
+// callsAtOnce limits the number of concurrent live questions.
 const callsAtOnce = 8
 
-// askAll asks every query now. An answer was true at the time it was asked for, or later.
+// askAll sends every query now. An answer reflects the state at the time of the request or later.
 func askAll(ctx context.Context, c kafkaclient.Reader, queries []Query, clk clock.PassiveClock) []Reading {
 	out := make([]Reading, len(queries))
 	slots := make(chan struct{}, callsAtOnce)
@@ -143,14 +143,14 @@ func askAll(ctx context.Context, c kafkaclient.Reader, queries []Query, clk cloc
 	return out
 }
 
-// Write hands the command over.
+// Write sends the command.
 func (p *Polled) Write(_ context.Context, cluster Endpoint, ticket machines.Ticket, command kafkaclient.Command) {
 	if member, err := p.member(cluster, ticket.Lifecycle); err == nil {
 		member.Submit(poller.Request[kafkaclient.Command]{Number: number(ticket), Command: command})
 	}
 }
 
-// Answer says what came of the command. A cluster that nobody can connect to was never asked anything.
+// Answer returns the outcome of the command. Without a client for the cluster no command was sent.
 func (p *Polled) Answer(cluster Endpoint, ticket machines.Ticket) Answer {
 	member, err := p.member(cluster, ticket.Lifecycle)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Polled) Answer(cluster Endpoint, ticket machines.Ticket) Answer {
 	case o.Result == poller.Waiting:
 		a.State = AnswerPending
 	case o.At.IsZero():
-		return Answer{} // not handed over by this process
+		return Answer{} // not sent by this process
 	case o.Result == poller.Done:
 		a.State = AnswerDone
 	case o.Result == poller.Refused && o.Code == 0:
@@ -175,7 +175,7 @@ func (p *Polled) Answer(cluster Endpoint, ticket machines.Ticket) Answer {
 	return a
 }
 
-// Drop ends every call and connection to a cluster that is gone, and forgets it.
+// Drop ends every call and connection to a deleted cluster, and removes its state.
 func (p *Polled) Drop(cluster types.UID) {
 	p.alarms.drop(cluster)
 	p.looks.drop(cluster)
@@ -208,12 +208,13 @@ func (p *Polled) member(cluster Endpoint, lifecycle string) (*polledCluster, err
 	})
 }
 
-// number of a request that belongs to the ticket.
+// number returns the request number of the ticket.
 func number(t machines.Ticket) poller.Number {
 	return poller.Number{Attempt: t.Attempt, State: t.State, Sequence: int(t.Sequence)}
 }
 
-// outcome of a command. One that never left is refused without a code: it was not done, and the text says why.
+// outcome converts the result of a command. A command that was never sent is refused without a code: it was not carried out, and
+// the text has the reason.
 func outcome(err error) poller.Outcome {
 	a := AnswerOf(machines.Ticket{}, err)
 	switch a.State {

@@ -98,8 +98,8 @@ func TestPolledReadings(t *testing.T) {
 	}
 }
 
-// A question that failed is asked again before long, whoever waits for it: at rest nothing else would look.
-func TestPolledAsksAgainWhatFailed(t *testing.T) {
+// A failed question is repeated soon, even if no state polls: at rest nothing else would repeat it.
+func TestPolledRepeatsFailedQuestions(t *testing.T) {
 	r := newPolled(t)
 	r.side.set(0, errors.New("no route to host"))
 	r.quorum(t, false)
@@ -119,7 +119,7 @@ func TestPolledAsksAgainWhatFailed(t *testing.T) {
 	}
 }
 
-// What was heard last counts while it is asked for anew before its time: a status would show the gap, and take it back.
+// The last answer remains valid while it is renewed early: otherwise a status would show the gap and revert it.
 func TestPolledRenewsWithoutAGap(t *testing.T) {
 	r := newPolled(t)
 	read := func() Reading {
@@ -143,7 +143,7 @@ func TestPolledRenewsWithoutAGap(t *testing.T) {
 }
 
 // A cluster that cannot even be connected to is tried again too.
-func TestPolledConnectsAgain(t *testing.T) {
+func TestPolledReconnects(t *testing.T) {
 	r := newPolled(t)
 	connect := r.Connect
 	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
@@ -160,7 +160,7 @@ func TestPolledConnectsAgain(t *testing.T) {
 	<-r.woken
 }
 
-// Live readings are asked for in the pass, whatever was heard before, and end with its context.
+// Live questions are sent in the reconcile, independently of earlier answers, and end with its context.
 func TestPolledLiveReadings(t *testing.T) {
 	r := newPolled(t)
 	r.side.set(7, nil)
@@ -225,7 +225,7 @@ func TestPolledWithoutAClient(t *testing.T) {
 }
 
 // An alarm never keeps another one from ringing earlier.
-func TestTheEarliestAlarmRings(t *testing.T) {
+func TestAlarmsFireTheEarliest(t *testing.T) {
 	clk, rung := clocktesting.NewFakeClock(noon), make(chan time.Duration, 10)
 	a := &alarms{}
 	for _, after := range []time.Duration{time.Minute, 5 * time.Second, 10 * time.Second} {
@@ -241,7 +241,7 @@ func TestTheEarliestAlarmRings(t *testing.T) {
 }
 
 // Who waits for an answer to change is woken for another look, once for each.
-func TestPolledLooksAgain(t *testing.T) {
+func TestPolledWakesForQueriesWithAgain(t *testing.T) {
 	alarm := func() chan types.NamespacedName { return make(chan types.NamespacedName, 10) }
 	for name, tc := range map[string]struct {
 		after func(*alarms)
@@ -280,7 +280,7 @@ func TestPolledLooksAgain(t *testing.T) {
 }
 
 // A cluster that grows keeps its client, which finds the new node.
-func TestClientFindsTheNodesAsTheyAreNow(t *testing.T) {
+func TestPolledClientUsesTheNewestNodes(t *testing.T) {
 	var connected []Endpoint
 	p := &Polled{
 		Connect: func(e Endpoint) (kafkaclient.Client, func(), error) {

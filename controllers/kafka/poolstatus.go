@@ -17,9 +17,9 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// poolStatuses commits the ids of the pools' nodes, and what else their statuses say. A pool's ids are first what exists of them
-// anywhere; only once that is committed in every pool are new ones added, on pools, records and claims read live, since two pools
-// share one number line. An id leaves a status only when its node is released.
+// poolStatuses commits the ids of the pools' nodes and the rest of the pools' statuses. It first commits the existing ids of all
+// pools. Only then does it add new ids, based on pools, records and claims that were read live, because all pools share one range
+// of ids. An id is removed from a status only when its node is released.
 func (t *tending) poolStatuses(ctx context.Context) error {
 	adding := t.view.IDs.Changes() && t.committed() && t.view.Identity.Mismatch == ""
 	if adding {
@@ -43,7 +43,7 @@ func (t *tending) poolStatuses(ctx context.Context) error {
 	return nil
 }
 
-// committed says whether the statuses of all pools hold every id of which something exists.
+// committed reports whether the statuses of all pools contain every existing id.
 func (t *tending) committed() bool {
 	for _, pool := range t.view.Objects.Pools {
 		if len(missing(pool.Status.NodeIDs, t.existing(pool.Name))) > 0 {
@@ -53,7 +53,7 @@ func (t *tending) committed() bool {
 	return true
 }
 
-// existing are the ids of a pool's nodes.
+// existing returns the ids of a pool's nodes.
 func (t *tending) existing(pool string) []int32 {
 	var ids []int32
 	for i := range t.view.Nodes {
@@ -74,7 +74,7 @@ func missing(have, want []int32) []int32 {
 	return out
 }
 
-// poolsAreCurrent fails with ErrBehind unless the pools of the view are the newest there are.
+// poolsAreCurrent returns ErrBehind unless the observed pools are the newest.
 func (t *tending) poolsAreCurrent(ctx context.Context) error {
 	var live kafkav1beta2.KafkaNodePoolList
 	if err := t.Live.List(ctx, &live, client.InNamespace(t.kafka.Namespace), client.MatchingLabels{labels.Cluster: t.kafka.Name}); err != nil {
@@ -92,8 +92,8 @@ func (t *tending) poolsAreCurrent(ctx context.Context) error {
 	return nil
 }
 
-// nodesAreCurrent fails with ErrBehind unless the view shows every record and every claim that there is: they are what remembers
-// an id when all else of its node is gone.
+// nodesAreCurrent returns ErrBehind unless every record and every claim has been observed: they are the only sources of an id when
+// all else of its node is deleted.
 func (t *tending) nodesAreCurrent(ctx context.Context) error {
 	var (
 		configMaps corev1.ConfigMapList
@@ -118,7 +118,7 @@ func (t *tending) nodesAreCurrent(ctx context.Context) error {
 	return nil
 }
 
-// poolStatus is what the status of a pool is to be.
+// poolStatus returns the desired status of a pool.
 func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
 	s := pool.Status.DeepCopy()
 	s.NodeIDs = append(s.NodeIDs, missing(s.NodeIDs, t.existing(pool.Name))...)
@@ -139,7 +139,7 @@ func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kaf
 	return s
 }
 
-// roles that the pool's nodes run with; those it declares, before it has any.
+// roles returns the roles of the pool's nodes; before it has nodes, those in its spec.
 func (t *tending) roles(pool *kafkav1beta2.KafkaNodePool) []kafkav1beta2.NodeRole {
 	var all Roles
 	for i := range t.view.Nodes {
@@ -153,7 +153,7 @@ func (t *tending) roles(pool *kafkav1beta2.KafkaNodePool) []kafkav1beta2.NodeRol
 	return all.list()
 }
 
-// poolConditions of a pool: whether it has just its wanted nodes and they are ready, and what a person should know.
+// poolConditions returns the conditions of a pool: whether its nodes are exactly the desired ones and ready, and warnings.
 func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
 	var down []string
 	for i := range t.view.Nodes {
@@ -186,7 +186,7 @@ func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Cond
 	return out
 }
 
-// samePoolStatus compares what poolStatus sets.
+// samePoolStatus compares the fields that poolStatus sets.
 func samePoolStatus(a, b *kafkav1beta2.KafkaNodePoolStatus) bool {
 	return slices.Equal(a.NodeIDs, b.NodeIDs) && slices.Equal(a.Roles, b.Roles) && a.Replicas == b.Replicas && a.ClusterID == b.ClusterID &&
 		a.LabelSelector == b.LabelSelector && a.ObservedGeneration == b.ObservedGeneration &&

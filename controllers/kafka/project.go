@@ -22,16 +22,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Conditions of a Kafka resource beyond those of every lifecycle.
+// Conditions of a Kafka resource in addition to those of every lifecycle.
 const (
-	// Available says whether clients may use the cluster.
+	// Available reports whether clients can use the cluster.
 	Available = "Available"
-	// VersionSettled says that binaries, features and registrations are all where the spec wants them.
+	// VersionSettled reports whether binaries, features and registrations all match the spec.
 	VersionSettled = "VersionSettled"
 )
 
-// project sets the status fields of a Kafka resource and returns its own conditions. What this view cannot tell stays as it
-// was, so that a failure never wipes what is known.
+// project sets the status fields of a Kafka resource and returns its own conditions. A field whose value is unknown keeps its old
+// value, so that a failure does not erase known values.
 func project(k *kafkav1beta2.Kafka, v *View, _ time.Time) []metav1.Condition {
 	s := &k.Status
 	if version, ok := versionOfAll(v); ok {
@@ -66,7 +66,8 @@ func same(a, b *kafkav1beta2.Kafka) bool {
 		})
 }
 
-// versionOfAll is the version that every wanted node, controllers included, has a ready pod on. A roll that is half done has none.
+// versionOfAll returns the version on which every desired node, controllers included, has a ready pod. It returns false during a
+// roll.
 func versionOfAll(v *View) (string, bool) {
 	version := ""
 	for i := range v.Nodes {
@@ -82,7 +83,7 @@ func versionOfAll(v *View) (string, bool) {
 	return version, version != ""
 }
 
-// finalizedLevel is the metadata version that Kafka reports.
+// finalizedLevel returns the metadata version that Kafka reports.
 func finalizedLevel(v *View) (string, bool) {
 	if !v.Features.Asked() {
 		return "", false
@@ -98,7 +99,7 @@ func finalizedLevel(v *View) (string, bool) {
 	return fmt.Sprintf("level %d", level), level > 0
 }
 
-// nodeIDs only grow here: an id leaves the list when it is released, and that is a lifecycle of its own.
+// nodeIDs adds ids: an id is removed only when it is released, by a separate lifecycle.
 func nodeIDs(old []int32, v *View) []int32 {
 	ids := slices.Clone(old)
 	for i := range v.Nodes {
@@ -138,7 +139,7 @@ func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
 	return out
 }
 
-// available says whether clients may use the cluster: a broker is ready and so is a majority of the controllers.
+// available reports whether clients can use the cluster: a broker and a majority of the controllers are ready.
 func available(v *View) metav1.Condition {
 	ready := countReady(v)
 	if ready.serves() {
@@ -150,7 +151,7 @@ func available(v *View) metav1.Condition {
 	}
 }
 
-// podsReady lowers Ready while a wanted node has no ready pod, whatever the lifecycles say.
+// podsReady sets Ready to false while a desired node has no ready pod, independently of the lifecycles.
 func podsReady(v *View) metav1.Condition {
 	var down []string
 	wanted := 0
@@ -176,7 +177,7 @@ func podsReady(v *View) metav1.Condition {
 	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "PodsNotReady", Message: message}
 }
 
-// atRest says whether every lifecycle of the resource has come to rest.
+// atRest reports whether every lifecycle of the resource is at rest.
 func atRest(s *lifecyclev1.Status) bool {
 	rests := map[string]string{LifecycleVersion: kafkaversion.Settled, LifecycleRoll: noderoll.Settled, LifecycleStorage: nodestorage.Intact}
 	for i := range s.Lifecycles {
@@ -187,7 +188,7 @@ func atRest(s *lifecyclev1.Status) bool {
 	return len(rests) == 0
 }
 
-// versionSettled is what a person waits for after changing a version.
+// versionSettled is the condition that a user waits for after a version change.
 func versionSettled(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
 	c := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}
 	wanted := wantedVersion(k, v)
@@ -204,7 +205,7 @@ func versionSettled(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
 	return levelsSettled(k, v, c)
 }
 
-// notOnVersion names the nodes without a ready pod on the version.
+// notOnVersion returns the nodes without a ready pod on the version.
 func notOnVersion(v *View, version string) string {
 	var pods []string
 	for i := range v.Nodes {
@@ -250,7 +251,7 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *View, c metav1.Condition) metav1.Co
 	return c
 }
 
-// known is the fact's value if it was asked for and answered.
+// known returns the value of a fact that was observed.
 func known[T any](fact transitions.Fact[T]) (T, bool) {
 	if !fact.Asked() {
 		var none T

@@ -14,8 +14,8 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// componentsReady lowers Ready while a component beside the nodes that is declared and can run is not deployed and available as
-// it is wanted. Components without an image are a Warning alone: nothing waits for them.
+// componentsReady sets Ready to false while a component that the spec declares and that can run is not deployed and available in
+// its desired state. A component without an image only gives a Warning.
 func componentsReady(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
 	var missing []string
 	if problem := render.ExporterProblem(k.Spec.KafkaExporter); problem != "" {
@@ -34,7 +34,7 @@ func componentsReady(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
 	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "ComponentsNotReady", Message: strings.Join(missing, "; ")}
 }
 
-// rollout is what is left until a Deployment runs as it is wanted; empty if it does.
+// rollout describes what is left until a Deployment has its desired state; empty if it has.
 func rollout(want, have *appsv1.Deployment) string {
 	switch {
 	case have == nil:

@@ -11,7 +11,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// A component that is declared and can run keeps Ready back until it is available as it is wanted.
+// A component that is declared and can run keeps Ready false until it is available in its desired state.
 func TestComponentsReady(t *testing.T) {
 	const exporter = "my-cluster-kafka-exporter"
 	r := single(t)

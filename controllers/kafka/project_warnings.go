@@ -13,7 +13,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// warnings are what a person should know and what stops nothing: once per reason.
+// warnings returns the warnings for users, one condition per reason. They do not stop the reconcile.
 func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
 	found := map[string][]string{}
 	add := func(reason, message string) {
@@ -58,14 +58,15 @@ func decisionWarnings(k *kafkav1beta2.Kafka, v *View) []kafkaversion.Warning {
 	}
 	d := kafkaversion.Decide(s)
 	return slices.DeleteFunc(d.Warnings, func(w kafkaversion.Warning) bool {
-		// Until Kafka was asked, its silence is no news.
+		// Before the first answer of Kafka, unknown levels need no warning.
 		return !s.Finalized.Known && (w.Reason == kafkaversion.ReasonLevelsUnreadable || w.Reason == kafkaversion.ReasonLevelsFromStatus)
 	})
 }
 
 const reasonUnprotected = "UnprotectedPartitions"
 
-// unprotected names the partitions that no restart can keep available. While nobody asks for partitions, what was last said stays.
+// unprotected returns a warning about partitions that no restart can keep available. If partitions were not observed, it keeps the
+// previous message.
 func unprotected(k *kafkav1beta2.Kafka, v *View) string {
 	partitions, ok := known(v.Partitions)
 	if !ok {

@@ -17,9 +17,9 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// remembered is what the record of a node is to hold after this pass: a pure function of the record there is and of what is
-// seen. Where there is none, what is left of the node is adopted. A record that an earlier resource left stays that one's until it
-// is known what became of its storage.
+// remembered returns the content of a node's record after this reconcile. It is a pure function of the existing record and the
+// observation. Without a record, it adopts what is left of the node. A record of an earlier resource remains that resource's until
+// it is known what happened to its storage.
 func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node, from heritage) record.Record {
 	r := n.Record.Clone()
 	earlier := n.Recorded && r.Resource != kafka.UID
@@ -48,8 +48,8 @@ func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node, from heritage) reco
 	return r
 }
 
-// adopted is the first record of a node of which something is left, or of a new one. Storage that exists may hold data, so
-// that nothing of it is ever formatted.
+// adopted returns the first record of a new node, or of an existing node without a record. Existing storage may hold data and is
+// therefore never formatted.
 func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
 	r := record.Record{
 		ID: n.ID, Pool: n.Pool, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval, Levels: sharedLevels(v),
@@ -70,7 +70,7 @@ func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
 	return r
 }
 
-// statusVersion is the version in the status; empty where it is none.
+// statusVersion returns the version in the status; empty if it is no valid version.
 func statusVersion(kafka *kafkav1beta2.Kafka, v *View) string {
 	if _, err := v.Table.Find(kafka.Status.KafkaVersion); err != nil {
 		return ""
@@ -78,7 +78,7 @@ func statusVersion(kafka *kafkav1beta2.Kafka, v *View) string {
 	return kafka.Status.KafkaVersion
 }
 
-// sharedLevels is what the log of a node that joins may hold: what the others' may.
+// sharedLevels returns the levels that the log of a new node may hold: those of the other nodes.
 func sharedLevels(v *View) map[string]record.Level {
 	out := map[string]record.Level{}
 	for i := range v.Nodes {
@@ -92,8 +92,8 @@ func sharedLevels(v *View) map[string]record.Level {
 	return out
 }
 
-// observeStorage withdraws the permission to format once the node was seen registered with its storage, and notes the volumes
-// that it uses.
+// observeStorage withdraws the permission to format once Kafka reports the node as registered, and records the volumes that the
+// node uses.
 func observeStorage(v *View, n *Node, r *record.Record) {
 	pod := named(v.Objects.Pods, n.PodName)
 	if pod == nil || !n.Pod.Running {
@@ -118,7 +118,7 @@ func reformatted(r *record.Record) bool {
 	return r.Format == record.FormatAllowed && len(r.Volumes) > 0
 }
 
-// persistentVolumes are the ids of the volumes with a claim that the pod has, in order.
+// persistentVolumes returns the ids of the pod's volumes with a claim, sorted.
 func persistentVolumes(pod *corev1.Pod) []int32 {
 	var ids []int32
 	for i := range pod.Spec.Volumes {
@@ -132,7 +132,7 @@ func persistentVolumes(pod *corev1.Pod) []int32 {
 	return ids
 }
 
-// registered says whether Kafka knows the node: as a broker, or as a voter whose log holds something.
+// registered reports whether Kafka knows the node: as a broker, or as a voter with a non-empty log.
 func registered(v *View, n *Node) bool {
 	if brokers, readable := known(v.seenBrokers); readable && n.RolesRunning.Broker {
 		if _, found := brokers.Find(n.ID); found {
@@ -147,8 +147,8 @@ func registered(v *View, n *Node) bool {
 	return votes && voter.LogEndOffset > 0
 }
 
-// formatMetadata is the metadata version that new storage is formatted with: the one that is asked for, if the version that
-// is asked for has it. Empty leaves it to the binary.
+// formatMetadata returns the metadata version with which new storage is formatted: the desired one, if the desired version
+// supports it. Empty means the default of the binary.
 func formatMetadata(kafka *kafkav1beta2.Kafka, v *View) string {
 	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
 	if err != nil {
@@ -167,8 +167,8 @@ func formatMetadata(kafka *kafkav1beta2.Kafka, v *View) string {
 	return m.String()
 }
 
-// settleLevels forgets levels that were lowered, once the node's process has run in service for so long since that it has surely
-// taken a snapshot without them: when the version change would not wait for it any more.
+// settleLevels removes lowered levels once the node's process has certainly taken a snapshot without them: when the version change
+// would not wait for it any more.
 func settleLevels(v *View, n *Node, r *record.Record) {
 	if !n.Pod.Ready || !n.Pod.Running || r.SnapshotInterval <= 0 {
 		return

@@ -101,7 +101,7 @@ func TestRecordOfARunningNode(t *testing.T) {
 }
 
 // A node that joins takes over the others' log, and with it what that may hold.
-func TestANewNodeInheritsLevels(t *testing.T) {
+func TestRecordOfANewNodeInheritsLevels(t *testing.T) {
 	lowered := record.Level{Highest: 27, Finalized: 25, LoweredAt: noon}
 	fresh := Node{ID: 2, Pool: "p", PodName: "c-p-2", Wanted: true, Roles: Roles{Broker: true}}
 	v := &View{Now: noon.Add(time.Minute), Table: embedded(t), Nodes: []Node{started(lowered), fresh}, Features: finalized(25, noon)}
@@ -111,7 +111,7 @@ func TestANewNodeInheritsLevels(t *testing.T) {
 	}
 }
 
-func TestMetadataVersionToFormatWith(t *testing.T) {
+func TestFormatMetadata(t *testing.T) {
 	for name, tc := range map[string]struct{ version, metadata, want string }{
 		"none is asked for":               {version: "4.1.1", want: ""},
 		"a short name":                    {version: "4.1.1", metadata: "4.0", want: "4.0-IV3"},

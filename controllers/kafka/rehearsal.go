@@ -11,9 +11,8 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/render"
 )
 
-// rehearse asks the API server whether it would take the pod that is to follow a running one: schema, LimitRange, quota, Pod
-// Security and webhooks have their say while there is still something to keep. The trial has a name of its own, since the pod's is
-// taken.
+// rehearse sends the new pod to the API server as a dry run: schema, LimitRange, quota, Pod Security and webhooks can reject it
+// while the running pod still exists. The dry run has a generated name, because the pod's name is taken.
 func (t *tending) rehearse(ctx context.Context, running *corev1.Pod, entry *render.Entry) error {
 	pod, err := entry.Pod()
 	if err != nil {
@@ -32,8 +31,8 @@ func (t *tending) rehearse(ctx context.Context, running *corev1.Pod, entry *rend
 	}
 }
 
-// steadied is a refusal in the name of the pod that it is about, and not in the one that the API server made up for the trial:
-// words that differ each time would be written to the status each time.
+// steadied is a rejection with the name of the real pod instead of the generated one: a text that differs each time would be
+// written to the status each time.
 type steadied struct {
 	error
 	pod string
@@ -41,7 +40,7 @@ type steadied struct {
 
 var trialName = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
 
-// Error is the refusal in words that stay the same while its cause does.
+// Error returns a text that changes only with its cause.
 func (s steadied) Error() string {
 	text := s.error.Error()
 	for _, found := range trialName.FindAllString(text, -1) {
@@ -50,20 +49,21 @@ func (s steadied) Error() string {
 	return text
 }
 
-// Unwrap gives the refusal itself.
+// Unwrap returns the original error.
 func (s steadied) Unwrap() error { return s.error }
 
-// unrehearsable says that a webhook takes no part in trials: what it would say of the pod is not known, and no reason to stay.
+// unrehearsable reports whether a webhook does not support dry runs. Its decision on the pod is unknown, which must not block a
+// restart.
 func unrehearsable(err error) bool {
 	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
 }
 
-// overQuota says that only a quota stands against the pod. It still counts the one that runs.
+// overQuota reports whether only a quota rejects the pod. The quota still counts the running pod.
 func overQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
-// needsMore says whether a pod asks for more of anything than another, whose share of a quota it is to take over.
+// needsMore reports whether a pod requests more of any resource than another pod, whose share of a quota it takes over.
 func needsMore(pod, than *corev1.Pod) bool {
 	for _, of := range []func(*corev1.Container) corev1.ResourceList{
 		func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests },

@@ -15,7 +15,7 @@ import (
 )
 
 // A pod that runs is not given up for one that the API server would not take.
-func TestNewPodIsTriedBeforeTheOldOneGoes(t *testing.T) {
+func TestRestartSendsADryRunFirst(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	full := apierrors.NewForbidden(pods, "", errors.New("exceeded quota: small, requested: pods=1, used: pods=6, limited: pods=6"))
 	for name, tc := range map[string]struct {
@@ -64,7 +64,7 @@ func TestNewPodIsTriedBeforeTheOldOneGoes(t *testing.T) {
 }
 
 // A trial has a name that the API server makes up. It must not make the status another one each time.
-func TestARefusedTrialReadsTheSameEachTime(t *testing.T) {
+func TestRestartDryRunErrorIsStable(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	r.hand("RestartingNode", 0)

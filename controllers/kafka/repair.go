@@ -19,9 +19,9 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Repair brings back what was lost of a cluster, exactly as it last ran: records, configurations, StrimziPodSets and their
-// entries, Services. It takes what was seen running into the records. It makes no new node, switches no entry and changes
-// nothing of what exists that a person might notice, so that it runs while a change is refused or the cluster is paused.
+// Repair restores lost objects of a cluster as they last were: records, configurations, StrimziPodSets and their entries,
+// Services. It updates the records with what is observed running. It creates no new node, replaces no entry and makes no change of
+// existing objects that users would notice, so that it also runs while a change is refused or the cluster is paused.
 func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer) error {
 	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
 	if err := t.records(ctx, func(n *Node) bool { return n.Recorded || t.adoptable(n) }); err != nil {
@@ -35,14 +35,14 @@ func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, view *V
 		}
 		failures = append(failures, err)
 	}
-	if paused(kafka) { // else Apply brings the shared objects about, and what keeps it from that holds back nothing else
+	if paused(kafka) { // else Apply updates the shared objects, and a failure there does not affect Repair
 		failures = append(failures, t.network(ctx, false))
 	}
 	return errors.Join(failures...)
 }
 
-// leftovers says whether something of a node exists from which its record can be made. A pod whose version cannot be told, or
-// that contradicts it, makes none: a user has to say what it runs.
+// leftovers reports whether something of a node exists from which its record can be created. A pod with an unknown or contradicted
+// version is not sufficient: a user has to set its version.
 func leftovers(n *Node) bool {
 	if n.Pod.Exists {
 		return n.Pod.Version != "" && n.Pod.Contradiction == ""
@@ -50,15 +50,16 @@ func leftovers(n *Node) bool {
 	return n.Entry.Exists || n.HasClaims
 }
 
-// adoptable says whether the record of a node can be made from what is left of it. Storage alone takes the version of the status:
-// while that is none, the version change refuses and names it, and no record is made that says that the storage was never used.
+// adoptable reports whether the record of a node can be created from what is left of it. For storage alone the version comes from
+// the status. While that version is invalid, the version change refuses and names it, and no record is created that would mark the
+// storage as unused.
 func (t *tending) adoptable(n *Node) bool {
 	storageAlone := !n.Pod.Exists && n.Entry.Version == ""
 	return leftovers(n) && !(storageAlone && t.kafka.Status.KafkaVersion != "" && statusVersion(t.kafka, t.view) == "")
 }
 
-// records writes the records that changed, of the nodes that are meant. Nothing is remembered while sources contradict each
-// other about what the cluster is.
+// records writes the changed records of the selected nodes. It writes nothing while the sources of the cluster's identity
+// contradict each other.
 func (t *tending) records(ctx context.Context, of func(*Node) bool) error {
 	if t.view.Identity.Mismatch != "" {
 		return nil
@@ -98,7 +99,7 @@ func (t *tending) writeRecord(ctx context.Context, n *Node, r *record.Record) er
 	return nil
 }
 
-// pools are the names of all pools of which a node is left, in order.
+// pools returns the sorted names of all pools of which a node is left.
 func (t *tending) pools() []string {
 	var names []string
 	for i := range t.view.Nodes {
@@ -108,14 +109,14 @@ func (t *tending) pools() []string {
 	return slices.Compact(names)
 }
 
-// repairPool brings back the StrimziPodSet of a pool, its entries, and the configurations that they mount.
+// repairPool restores the StrimziPodSet of a pool, its entries, and the configurations that they mount.
 func (t *tending) repairPool(ctx context.Context, pool string) error {
 	set := named(t.view.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
-		return nil // it is made anew once it is gone
+		return nil // it is recreated after its deletion
 	}
 	var entries []corev1beta2.PodEntry
-	var failures []error // of annotations, which nothing else rests on
+	var failures []error // failures to restore annotations, on which nothing else depends
 	for i := range t.view.Nodes {
 		n := &t.view.Nodes[i]
 		if n.Pool != pool {
@@ -140,9 +141,9 @@ func (t *tending) repairPool(ctx context.Context, pool string) error {
 	return errors.Join(append(failures, t.repairPodSet(ctx, pool, set, entries))...)
 }
 
-// lostEntry is the entry of a node that ran and has none: its pod's, else what its record says. A node that was stopped on
-// purpose has lost nothing, and one whose pool does not declare its disks is not made without them. While an
-// earlier resource leaves, it is not known yet whether there is anything to come back.
+// lostEntry returns the entry of a node that ran and has none: from its pod, else from its record. A node that was stopped on
+// purpose has lost nothing, and the entry of a node whose pool does not declare its disks is not created without them. While an
+// earlier resource is being deleted, it is unknown whether anything must be restored.
 func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err error) {
 	if n.Entry.Exists || n.Recorded && n.Record.Stop || t.view.heritage(t.kafka) != inherited {
 		return entry, false, nil
@@ -161,8 +162,8 @@ func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err
 	return entry, false, nil
 }
 
-// entryOf is the entry that a running pod was made from: as it is rendered if that is the same, else as it runs. A pod without a
-// revision is adopted as it runs and counts as what its version is rendered to now.
+// entryOf returns the entry from which a running pod was created: the rendered one if its revision matches, else the pod as it
+// runs. A pod without a revision is adopted unchanged and gets the revision that is rendered for its version now.
 func (t *tending) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error) {
 	rendered, err := t.view.entry(n, n.Pod.Version)
 	if err == nil && rendered.Revision == n.Pod.Revision {
@@ -177,7 +178,7 @@ func (t *tending) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error
 	return corev1beta2.NewPodEntry(again)
 }
 
-// restorable is a running pod without what Kubernetes has added to it.
+// restorable returns a running pod without the fields that Kubernetes has added.
 func restorable(pod *corev1.Pod) *corev1.Pod {
 	p := &corev1.Pod{}
 	p.Name, p.Namespace, p.Labels, p.Annotations = pod.Name, pod.Namespace, pod.Labels, pod.Annotations
@@ -194,8 +195,8 @@ func restorable(pod *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// repairPodSet writes the set if it or an entry was lost, if nobody owns it, or if its mark is of a restart that nobody
-// carries on: then its pod comes back as it last ran.
+// repairPodSet writes the set if it or an entry was lost, if it has no owner, or if it has the mark of an abandoned restart.
+// Without the mark the pod is recreated as it last ran.
 func (t *tending) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
 	if set == nil {
 		if len(entries) == 0 {
@@ -220,7 +221,7 @@ func (t *tending) repairPodSet(ctx context.Context, pool string, set *corev1beta
 	return t.write.Update(ctx, set)
 }
 
-// abandoned says whether the set is marked for a restart that no lifecycle has in hand.
+// abandoned reports whether the set has a mark although no lifecycle is restarting that pod.
 func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
 	mark, readable := restarting.Of(set)
 	if !readable {
@@ -234,9 +235,9 @@ func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
 	return true
 }
 
-// stamp puts the annotations and labels of a pod back that say what it runs: its version, its revision and its roles. All come from
-// what the operator wrote, and only those of an adopted pod from the pod itself. The labels decide to which pods the bootstrap
-// Service sends clients. The pod goes on running.
+// stamp restores the annotations and labels of a pod that record what it runs: its version, its revision and its roles. The values
+// come from what the operator wrote, and from the pod itself only if it is being adopted. The labels determine to which pods the
+// bootstrap Service sends clients. The pod keeps running.
 func (t *tending) stamp(ctx context.Context, n *Node) error {
 	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Foreign || n.Pod.Version == "" || n.Pod.Contradiction != "" {
 		return nil
@@ -254,8 +255,8 @@ func (t *tending) stamp(ctx context.Context, n *Node) error {
 	return t.write.Update(ctx, pod)
 }
 
-// revision that the node's pod is to be annotated with: its own; where it has none, its entry's, or for a pod that is adopted what
-// its version is rendered to now. Empty where its entry is of another version, or its pool is gone.
+// revision returns the revision for the annotation of the node's pod: its own, else that of its entry, else for an adopted pod the
+// one rendered for its version now. It is empty if its entry has another version or its pool was deleted.
 func (t *tending) revision(n *Node) string {
 	switch {
 	case n.Pod.Revision != "":
@@ -272,8 +273,8 @@ func (t *tending) revision(n *Node) string {
 	return entry.Revision
 }
 
-// repairConfig brings back what the node's entry and its pod mount of its ConfigMap. Content that nobody remembers is replaced by
-// what is wanted now: a node with the newer configuration is worth more than none.
+// repairConfig restores the content of the node's ConfigMap that its entry and its pod mount. Content that is stored nowhere else
+// is replaced by the desired content: a node with a newer configuration is better than no node.
 func (t *tending) repairConfig(ctx context.Context, n *Node) error {
 	keys := t.mounted(n)
 	have := named(t.view.Objects.ConfigMaps, n.PodName)
@@ -289,7 +290,7 @@ func (t *tending) repairConfig(ctx context.Context, n *Node) error {
 	}
 	want, err := t.view.rendered.ConfigMap(n.ID)
 	if err != nil {
-		return nil //nolint:nilerr // the pool is gone: there is nothing that it could be rendered from
+		return nil //nolint:nilerr // the pool was deleted: there is no spec to render
 	}
 	want = want.DeepCopy()
 	for _, key := range lost {
@@ -305,7 +306,7 @@ func (t *tending) repairConfig(ctx context.Context, n *Node) error {
 	return t.write.Update(ctx, have)
 }
 
-// mounted are the keys of the node's ConfigMap that its entry and its pod mount.
+// mounted returns the keys of the node's ConfigMap that its entry and its pod mount.
 func (t *tending) mounted(n *Node) []string {
 	pod := named(t.view.Objects.Pods, n.PodName)
 	if pod == nil {
@@ -314,7 +315,7 @@ func (t *tending) mounted(n *Node) []string {
 	return append(configKeys(&pod.Spec, n.PodName), n.Entry.configKeys...)
 }
 
-// network brings about the objects that all nodes share. What exists is left alone unless it is to be brought up to date.
+// network creates the objects that all nodes share, and updates existing ones if update is true.
 func (t *tending) network(ctx context.Context, update bool) error {
 	if len(t.view.Nodes) == 0 {
 		return nil
@@ -335,7 +336,7 @@ func (t *tending) network(ctx context.Context, update bool) error {
 	return nil
 }
 
-// object is a nil interface for a nil pointer.
+// object converts a nil pointer to a nil interface.
 func object[T any, P pointer[T]](o P) client.Object {
 	if o == nil {
 		return nil

@@ -34,7 +34,7 @@ func (r *rig) changed() {
 
 // What is lost comes back exactly as it last ran, although something else is wanted by now, and although the version that runs is
 // one that no table knows.
-func TestLostObjectsComeBackAsTheyWere(t *testing.T) {
+func TestRepairRestoresLostObjects(t *testing.T) {
 	lost := map[string]func(*rig){
 		"a pod":                  func(r *rig) { r.losePod(podBroker) },
 		"its set":                func(r *rig) { r.remove(&corev1beta2.StrimziPodSet{}, setBroker) },
@@ -98,8 +98,8 @@ func TestLostObjectsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// While nobody runs, a set without its pods is made from the records: at the version that was last started.
-func TestLostSetAndPodsComeBackFromRecords(t *testing.T) {
+// While no pod runs, a set without its pods is created from the records, at the version that was last started.
+func TestRepairRestoresSetAndPodsFromRecords(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	r.changed()
@@ -183,7 +183,7 @@ func TestRepairWhilePaused(t *testing.T) {
 }
 
 // A ConfigMap that is lost comes back with every key that is mounted.
-func TestLostConfigurationIsReplaced(t *testing.T) {
+func TestRepairReplacesLostConfiguration(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	want := &corev1.ConfigMap{}
@@ -201,7 +201,7 @@ func TestLostConfigurationIsReplaced(t *testing.T) {
 }
 
 // Everything but claims and records is deleted and applied again: the nodes come back with their ids, on their disks.
-func TestDeletedAndAppliedAgain(t *testing.T) {
+func TestRepairAfterDeleteAndApply(t *testing.T) {
 	for name, keepRecords := range map[string]bool{"with records": true, "claims alone": false} {
 		t.Run(name, func(t *testing.T) {
 			r := separate(t)
@@ -235,7 +235,7 @@ func TestDeletedAndAppliedAgain(t *testing.T) {
 }
 
 // Records of a cluster whose disks went with it do not keep the next one of its name from being formatted.
-func TestDeletedWithItsClaimsAndAppliedAgain(t *testing.T) {
+func TestRepairAfterDeleteWithClaimsAndApply(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.settle()
@@ -255,7 +255,7 @@ func TestDeletedWithItsClaimsAndAppliedAgain(t *testing.T) {
 	r.must(r.get(&corev1.PersistentVolumeClaim{}, "data-0-my-cluster-broker-0"))
 }
 
-// deleteAllBut deletes the cluster as a person does, and all it owns as the garbage collector does.
+// deleteAllBut deletes the cluster as a user does, and all that it owns as the garbage collector does.
 func (r *rig) deleteAllBut(records bool) {
 	r.t.Helper()
 	for _, o := range []client.Object{
@@ -273,8 +273,8 @@ func (r *rig) deleteAllBut(records bool) {
 	}
 }
 
-// Pods that somebody else has started are taken over: judged by their version, stamped, not restarted.
-func TestPodsAreAdopted(t *testing.T) {
+// Pods of another operator's set are adopted: judged by their version, annotated, not restarted.
+func TestRepairAdoptsPods(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	var maps corev1.ConfigMapList
@@ -317,8 +317,8 @@ func TestPodsAreAdopted(t *testing.T) {
 	}
 }
 
-// A pod of which nobody knows the version is left alone: what it was started with is for a person to say.
-func TestPodsWithoutAVersionAreLeftAlone(t *testing.T) {
+// A pod with an unknown version is unchanged: the user has to set the version with which it was started.
+func TestRepairLeavesPodsWithoutAVersion(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	r.remove(&corev1.ConfigMap{}, podBroker+"-record")
@@ -333,8 +333,8 @@ func TestPodsWithoutAVersionAreLeftAlone(t *testing.T) {
 	}
 }
 
-// What a person broke in a record is written anew from what can be read.
-func TestBrokenRecordIsMended(t *testing.T) {
+// A record with parts that a user broke is rewritten from its readable parts.
+func TestRepairRewritesABrokenRecord(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	m := &corev1.ConfigMap{}
@@ -351,7 +351,7 @@ func TestBrokenRecordIsMended(t *testing.T) {
 }
 
 // A set that the resource before has left behind is taken over with its pods.
-func TestSetsOfTheResourceBeforeAreTakenOver(t *testing.T) {
+func TestRepairAdoptsSetsOfAnEarlierResource(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	k := r.cluster()
@@ -369,7 +369,7 @@ func TestSetsOfTheResourceBeforeAreTakenOver(t *testing.T) {
 	}
 }
 
-// applyAgain makes the cluster and its pools anew, as another resource of the same name.
+// applyAgain creates the cluster and its pools again, as another resource of the same name.
 func (r *rig) applyAgain() {
 	r.t.Helper()
 	for _, o := range manifests(r.t, upstream+"v1beta2/kafka-persistent.yaml") {
@@ -379,8 +379,8 @@ func (r *rig) applyAgain() {
 	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
 }
 
-// A claim that the cache does not show, since somebody has taken its labels away, is no claim that is gone.
-func TestClaimsWithoutLabelsAreNotGone(t *testing.T) {
+// A claim that is missing in the cache because a user has removed its labels still exists.
+func TestHeritageOfClaimsWithoutLabels(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.settle()
@@ -410,7 +410,7 @@ func TestClaimsWithoutLabelsAreNotGone(t *testing.T) {
 }
 
 // While the pods of the resource before are on their way out, the next one waits: their claims may go with them.
-func TestAppliedAgainWhilePodsTerminate(t *testing.T) {
+func TestHeritageWhilePodsTerminate(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.settle()

@@ -18,17 +18,18 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Restart replaces the pod of a node by one made for the version, from what is wanted now. The view must be live.
+// Restart replaces the pod of a node by one for the given version, with the desired state as of now. The view must be live.
 //
-// The order makes every crash harmless. First the new configuration is laid beside the old one. Then the StrimziPodSet is
-// marked: nothing is created in place of this pod for now. Then the pod is evicted, and only after that its entry is
-// switched and the mark removed, in one write. So a pod that is lost before it was evicted comes back exactly as it last
-// ran; one that was evicted stays away until its entry was switched, by this Restart or by the next one; and when there is
-// no next one, because the change was taken back, the mark goes and the pod comes back as it last ran.
+// The order makes a crash at any point harmless. First the new configuration is added next to the old one. Then the StrimziPodSet
+// is marked, which prevents the creation of a replacement for this pod. Then the pod is evicted. Only after that its entry is
+// replaced and the mark removed, in one write. Therefore a pod that is lost before the eviction is recreated as it last ran. An
+// evicted pod is not recreated until its entry is replaced, by this Restart or by the next one. If there is no next one, because
+// the change was reverted, the mark expires and the pod is recreated as it last ran.
 //
-// Before the mark the API server is asked whether it would take the new pod at all. If it would not, the pod that runs stays.
+// Before it sets the mark, Restart sends the new pod to the API server as a dry run. If that is rejected, the running pod stays.
 //
-// Restart of a pod that is already as wanted only removes the mark. A refusal by a disruption budget is ErrWait.
+// If the pod already has its desired state, Restart only removes the mark. If the disruption budget refuses the eviction, it
+// returns ErrWait.
 func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, id int32, version string) error {
 	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
 	n := view.Node(id)
@@ -61,7 +62,7 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *
 	return t.switchEntry(ctx, n, set, entry)
 }
 
-// evict marks the set and asks for the pod to go. It returns the set as written.
+// evict marks the set and evicts the pod. It returns the set as written.
 func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet, entry *render.Entry) (*corev1beta2.StrimziPodSet, error) {
 	if n.Pod.Ready && t.exhausted() {
 		return set, fmt.Errorf("restarting %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
@@ -82,15 +83,14 @@ func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *core
 	return set, t.write.Evict(ctx, pod)
 }
 
-// exhausted says that the disruption budget has counted its pods and allows no disruption: asking would change nothing.
+// exhausted reports whether the disruption budget is current and permits no disruption, so that an eviction would be refused.
 func (t *tending) exhausted() bool {
 	b := named(t.view.Objects.Budgets, labels.KafkaName(t.kafka.Name))
 	return b != nil && b.Generation > 0 && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed < 1
 }
 
-// belowBudget says that fewer pods are ready than the disruption budget demands. The eviction of a pod that is not ready would then be
-// refused for as long as that lasts, although Kafka itself has been asked whether the node may go, and this restart may be what
-// makes the pods ready.
+// belowBudget reports whether fewer pods are ready than the disruption budget requires. The eviction of an unready pod would be
+// refused while that lasts, although Kafka's state permits the restart, and this restart may be what makes the pods ready.
 func (t *tending) belowBudget() bool {
 	b := named(t.view.Objects.Budgets, labels.KafkaName(t.kafka.Name))
 	return b != nil && b.Status.CurrentHealthy < b.Status.DesiredHealthy
@@ -115,7 +115,7 @@ func (t *tending) switchEntry(ctx context.Context, n *Node, set *corev1beta2.Str
 	return t.write.Update(ctx, set)
 }
 
-// addConfig lays the wanted configuration of the node beside what its ConfigMap holds.
+// addConfig adds the desired configuration of the node to its ConfigMap, next to the existing content.
 func (t *tending) addConfig(ctx context.Context, n *Node) error {
 	want, err := t.view.rendered.ConfigMap(n.ID)
 	if err != nil {
@@ -133,14 +133,14 @@ func (t *tending) addConfig(ctx context.Context, n *Node) error {
 	return t.write.Update(ctx, have)
 }
 
-// inHand says whether some lifecycle is restarting the node right now. While the cluster is paused nobody is.
+// inHand reports whether a lifecycle is restarting the node now. In a paused cluster none is.
 func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
 	return !paused(kafka) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
 		return e.State == roll.RestartingNode && maps.Equal(e.Memo, roll.Encode(roll.Memo{Node: id}))
 	})
 }
 
-// paused says whether a person has paused the cluster.
+// paused reports whether a user has paused the cluster.
 func paused(kafka *kafkav1beta2.Kafka) bool {
 	a := kafka.Annotations
 	return a[lifecycle.PauseAnnotation] == "true" || a[lifecycle.StrimziPauseAnnotation] == "true"

@@ -89,8 +89,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Configuration changes with the pod: the running one keeps its own beside the new one, which is pruned when nobody mounts it.
-func TestRestartBringsTheConfiguration(t *testing.T) {
+// Configuration changes with the pod: the running pod keeps its own next to the new one, which is pruned when no pod mounts it.
+func TestRestartAddsTheConfiguration(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	k := r.cluster()
@@ -124,8 +124,8 @@ func TestRestartBringsTheConfiguration(t *testing.T) {
 	}
 }
 
-// The process dies before, or just after, each of the writes of a restart. Whatever then happens ends well.
-func TestRestartIsCutShort(t *testing.T) {
+// The process dies before, or just after, each of the writes of a restart. Every continuation ends correctly.
+func TestRestartInterrupted(t *testing.T) {
 	const writes = 4 // configuration, mark, eviction, switch
 	after := map[string]struct {
 		run  func(*rig)
@@ -207,7 +207,7 @@ func TestRestartIsCutShort(t *testing.T) {
 					if switched != (want == "4.2.0") {
 						t.Errorf("the entry was switched: %v, want version %s", switched, want)
 					}
-					// From here on nobody has anything in hand.
+					// From here on no lifecycle restarts a node.
 					r.hand("AwaitingReady", 0)
 					r.settle()
 					if got := r.versionOf(podSingle); got != want {
@@ -231,8 +231,8 @@ func TestRestartIsCutShort(t *testing.T) {
 	}
 }
 
-// While a restart has a pod in hand nothing takes its place, so that it is replaced once and not twice.
-func TestNothingTakesThePlaceOfAPodInHand(t *testing.T) {
+// While a pod is being restarted no other pod is created in its place, so that it is replaced once and not twice.
+func TestRestartMarkPreventsReplacement(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	r.hand("RestartingNode", 0)

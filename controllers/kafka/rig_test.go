@@ -315,7 +315,7 @@ func (r *rig) entry(set, pod string) string {
 	return ""
 }
 
-// manifests reads a file as people apply it.
+// manifests reads a file as users apply it.
 func manifests(t testing.TB, path string) []client.Object {
 	t.Helper()
 	data, err := os.ReadFile(path)

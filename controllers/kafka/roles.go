@@ -9,12 +9,12 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 )
 
-// labelledRoles are the roles that the labels of a pod, or of an entry of a StrimziPodSet, name.
+// labelledRoles returns the roles in the labels of a pod or of a StrimziPodSet entry.
 func labelledRoles(l map[string]string) Roles {
 	return Roles{Controller: l[labels.ControllerRole] == "true", Broker: l[labels.BrokerRole] == "true"}
 }
 
-// labels that name the roles; none for no role.
+// labels returns the labels of the roles; none for no role.
 func (r Roles) labels() map[string]string {
 	if r == (Roles{}) {
 		return nil
@@ -22,7 +22,7 @@ func (r Roles) labels() map[string]string {
 	return map[string]string{labels.BrokerRole: fmt.Sprint(r.Broker), labels.ControllerRole: fmt.Sprint(r.Controller)}
 }
 
-// specifiedRoles are the roles whose ports the container of Kafka declares. A pod's ports cannot be edited.
+// specifiedRoles returns the roles whose ports the Kafka container declares. The ports of a pod cannot be edited.
 func specifiedRoles(spec *corev1.PodSpec) Roles {
 	var r Roles
 	for i := range spec.Containers {
@@ -37,14 +37,14 @@ func specifiedRoles(spec *corev1.PodSpec) Roles {
 	return r
 }
 
-// judgeRoles decides which roles the process in the node's pod has. The pod's labels are input only for a pod that declares no port
-// and of which the operator has written nothing: every user who may label pods can write them. The sources are read in this order:
+// judgeRoles determines the roles of the process in the node's pod. The pod's labels are used only for a pod that declares no port
+// and for which the operator has recorded nothing: every user who may label pods can write them. The sources are, in this order:
 //
 //  1. the ports of the pod's own container;
 //  2. the StrimziPodSet entry, if the pod has its revision;
 //  3. the node's record.
 //
-// It must be called after the pod's revision was judged.
+// It must be called after judgeRevision.
 func (d *deriver) judgeRoles(n *Node) {
 	pod := named(d.view.Objects.Pods, n.PodName)
 	if pod == nil {

@@ -13,7 +13,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-func TestTheRolesOfAPod(t *testing.T) {
+func TestJudgeRoles(t *testing.T) {
 	broker, controller, both := Roles{Broker: true}, Roles{Controller: true}, Roles{Broker: true, Controller: true}
 	for name, tc := range map[string]struct {
 		ports    []int32
@@ -67,9 +67,9 @@ func (r *rig) relabel(pod string, l map[string]string) {
 	r.must(r.client.Update(r.t.Context(), p))
 }
 
-// Whatever roles a user labels a pod with, the node keeps those that its process was started with, and one write puts the labels
-// back: clients would be sent to a pod that is no broker.
-func TestRoleLabelsOfAPodArePutBack(t *testing.T) {
+// If a user changes the role labels of a pod, the node keeps the roles with which its process was started, and one write restores
+// the labels: otherwise clients would be sent to a pod that is not a broker.
+func TestRepairRestoresRoleLabels(t *testing.T) {
 	for name, l := range map[string]map[string]string{
 		"a controller is labelled a broker":  Roles{Broker: true}.labels(),
 		"a controller is labelled both":      Roles{Broker: true, Controller: true}.labels(),
@@ -104,7 +104,7 @@ func TestRoleLabelsOfAPodArePutBack(t *testing.T) {
 }
 
 // An entry that is made again from its pod has the roles of the process, not those of labels that a user has edited.
-func TestALostEntryComesBackWithTheRolesThatRan(t *testing.T) {
+func TestRepairRestoresEntryWithRunningRoles(t *testing.T) {
 	r := separate(t)
 	k := r.cluster()
 	k.Spec.Kafka.Image = "example.com/kafka:old"

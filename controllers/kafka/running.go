@@ -13,8 +13,8 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// judge decides for every pod which version of Kafka, which revision and which roles it runs. Its annotations and labels are input only where nothing of
-// ours says anything: everybody who may annotate pods can write them.
+// judge determines which version of Kafka, which revision and which roles every pod runs. The pod's annotations and labels are
+// used only if the operator has recorded nothing: every user who may annotate pods can write them.
 func (d *deriver) judge() {
 	e := evidence{table: d.view.Table, spec: &d.kafka.Spec.Kafka}
 	for i := range d.nodes {
@@ -32,16 +32,16 @@ func (d *deriver) judge() {
 	}
 }
 
-// evidence is what the version of a pod is read from, beside the node itself.
+// evidence are the sources of a pod's version in addition to the node itself.
 type evidence struct {
 	table *versions.Table
 	spec  *kafkav1beta2.KafkaClusterSpec
 }
 
-// running is the version that the node's pod runs: of those that the operator wrote, in its StrimziPodSet entry and in the node's
-// record, the one that fits the container image. Where the operator wrote neither, the pod is adopted by its annotation, which
-// the image must not contradict. The version is a parsed one, or empty where it cannot be told. The contradiction says why the
-// image does not fit; empty if it does.
+// running returns the version of the node's pod. The operator records versions in the StrimziPodSet entry and in the node's
+// record; the one that fits the container image is the result. If there is neither, the pod is adopted with the version in its
+// annotation, which the image must not contradict. The version is valid, or empty if it is unknown. The contradiction describes
+// why the image does not fit; empty if it does.
 func (e evidence) running(n *Node) (version, contradiction string) {
 	entry, recorded := e.parsed(n.Entry.Version), ""
 	if n.Recorded {
@@ -63,7 +63,7 @@ func (e evidence) running(n *Node) (version, contradiction string) {
 	return version, contradiction
 }
 
-// adopted is the version of a pod that the operator has written nothing of.
+// adopted returns the version of a pod without a recorded version.
 func (e evidence) adopted(n *Node) (version, contradiction string) {
 	version = e.parsed(n.Pod.Annotated)
 	if version == "" || e.fits(n.Pod.Image, version) {
@@ -72,9 +72,8 @@ func (e evidence) adopted(n *Node) (version, contradiction string) {
 	return "", fmt.Sprintf("%s is annotated %s: %s and runs image %s", n.PodName, labels.KafkaVersion, version, n.Pod.Image)
 }
 
-// oneOf decides between the version of the entry and that of the record, which differ from the moment in which a restart switches
-// the entry until the new process was seen running. An annotation decides only between these two, and only where the image
-// names neither.
+// oneOf decides between the versions of the entry and of the record. They differ between the replacement of the entry in a restart
+// and the first observation of the new process. An annotation decides only between these two, and only if the image names neither.
 func (e evidence) oneOf(n *Node, entry, recorded string) string {
 	named := e.named(n.Pod.Image)
 	asEntry := n.Pod.Image == n.Entry.image || named != "" && sameNumber(named, entry)
@@ -92,19 +91,19 @@ func (e evidence) oneOf(n *Node, entry, recorded string) string {
 	return entry
 }
 
-// madeWith says whether the pod has the very image of its entry, which is of the version.
+// madeWith reports whether the pod has the image of its entry and the entry has the version.
 func (e evidence) madeWith(n *Node, version string) bool {
 	return n.Entry.Exists && n.Entry.Version == version && n.Entry.image == n.Pod.Image
 }
 
-// fits says whether the image can be of the version. An image that names no version that is known fits every one: users call
-// their own images as they like, and webhooks replace them by mirrors and digests.
+// fits reports whether the image can contain the version. An image that names no known version fits every version: users name
+// their own images freely, and webhooks replace images by mirrors and digests.
 func (e evidence) fits(image, version string) bool {
 	named := e.named(image)
 	return image == e.image(version) || named == "" || sameNumber(named, version)
 }
 
-// image that a pod of the version is made with.
+// image returns the image with which a pod of the version is created.
 func (e evidence) image(version string) string {
 	if image := e.spec.ImageFor(version); image != "" {
 		return image
@@ -117,10 +116,10 @@ func (e evidence) image(version string) string {
 	return "apache/kafka:" + version
 }
 
-// versionInTag finds the version of Kafka in a tag: 4.1.1, v4.1.1, 4.1.1-acme-2, 0.48.0-kafka-4.1.1.
+// versionInTag matches the version of Kafka in a tag: 4.1.1, v4.1.1, 4.1.1-acme-2, 0.48.0-kafka-4.1.1.
 var versionInTag = regexp.MustCompile(`^(?:.*kafka-)?v?(\d+\.\d+\.\d+)(?:[-+._].*)?$`)
 
-// named is the version that the tag of an image names: empty unless it is one of the table, or the image is the public one.
+// named returns the version in the tag of an image. It is empty unless the table contains it or the image is the public one.
 func (e evidence) named(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	repository, tag, tagged := cutTag(image)
@@ -139,7 +138,7 @@ func (e evidence) named(image string) string {
 	return ""
 }
 
-// cutTag divides an image at its tag. A colon before a slash belongs to a port.
+// cutTag splits an image at its tag. A colon before a slash belongs to a port.
 func cutTag(image string) (repository, tag string, tagged bool) {
 	colon := strings.LastIndexByte(image, ':')
 	if colon < 0 || strings.Contains(image[colon:], "/") {
@@ -148,14 +147,14 @@ func cutTag(image string) (repository, tag string, tagged bool) {
 	return image[:colon], image[colon+1:], true
 }
 
-// sameNumber compares major.minor.patch: builds of one version share its number.
+// sameNumber compares major.minor.patch, which builds of one version share.
 func sameNumber(a, b string) bool {
 	x, errX := versions.ParseNumber(a)
 	y, errY := versions.ParseNumber(b)
 	return errX == nil && errY == nil && x.Compare(y) == 0
 }
 
-// parsed is the version as written, or empty if it is none.
+// parsed returns the version as written, or empty if it is invalid.
 func (e evidence) parsed(text string) string {
 	if text == "" {
 		return ""
@@ -166,8 +165,8 @@ func (e evidence) parsed(text string) string {
 	return text
 }
 
-// judgeRevision replaces a revision that was edited by that of the entry, if the pod is what the entry says. What the entry says
-// of the pod's process outranks the pod's own annotations then.
+// judgeRevision replaces an edited revision by that of the entry, if the pod matches the entry. The entry's facts about the
+// process then take precedence over the pod's own annotations.
 func (d *deriver) judgeRevision(n *Node) {
 	if !n.Entry.Exists || n.Entry.Version != n.Pod.Version || n.Pod.Contradiction != "" {
 		return
@@ -180,7 +179,7 @@ func (d *deriver) judgeRevision(n *Node) {
 	}
 }
 
-// madeFromEntry says whether the pod has everything that its entry specifies. It is asked only where their revisions differ.
+// madeFromEntry reports whether the pod has everything that its entry specifies. It is called only if their revisions differ.
 func (d *deriver) madeFromEntry(n *Node) bool {
 	pod := named(d.view.Objects.Pods, n.PodName)
 	for _, set := range d.view.Objects.PodSets {
@@ -193,12 +192,12 @@ func (d *deriver) madeFromEntry(n *Node) bool {
 	return false
 }
 
-// covers says whether the pod has everything that the entry specifies. What the API server and webhooks added is left aside.
+// covers reports whether the pod has everything that the entry specifies. It ignores what the API server and webhooks added.
 func covers(pod, entry *corev1.Pod) bool {
 	return equality.Semantic.DeepDerivative(entry.Spec, pod.Spec)
 }
 
-// unproven says why it is not proven that the node runs the version which it is said to run; empty if it is: the record and the
+// unproven returns why it is not proven that the node runs its assumed version; empty if it is proven: the record and the
 // StrimziPodSet entry, both written by the operator, agree with each other and with the pod.
 func (n *Node) unproven() string {
 	switch {

@@ -25,7 +25,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-func TestTheVersionOfAPod(t *testing.T) {
+func TestEvidenceRunning(t *testing.T) {
 	const public, own = "apache/kafka:", "registry.example:5000/team/broker:stable"
 	type written struct{ entry, entryImage, record string }
 	both := func(version string) written { return written{version, public + version, version} }
@@ -101,9 +101,9 @@ func (r *rig) annotate(pod, name, value string) {
 
 const podController = "my-cluster-controller-3"
 
-// Whatever is annotated, the record, the status and the entry keep what was written, the pod runs on, and one write puts the
-// annotation back.
-func TestAnnotationsOfAPodArePutBack(t *testing.T) {
+// If the annotation is edited, the record, the status and the entry are unchanged, the pod keeps running, and one write restores
+// the annotation.
+func TestRepairRestoresAnnotations(t *testing.T) {
 	for name, edit := range map[string]struct{ annotation, value string }{
 		"another version":                    {labels.KafkaVersion, "4.2.0"},
 		"no version":                         {labels.KafkaVersion, "latest"},
@@ -149,7 +149,7 @@ func TestAnnotationsOfAPodArePutBack(t *testing.T) {
 }
 
 // A pod that the operator has written nothing of is adopted only where its annotation and its image agree.
-func TestAdoptionNeedsAnnotationAndImageToAgree(t *testing.T) {
+func TestEvidenceAdopted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		annotated, image string
 		says             []string
@@ -187,8 +187,8 @@ func TestAdoptionNeedsAnnotationAndImageToAgree(t *testing.T) {
 	}
 }
 
-// Storage whose version nobody knows makes no record that it was never used: the version change names the status that is to say it.
-func TestNothingIsRecordedFromAStatusThatIsNoVersion(t *testing.T) {
+// Storage with an unknown version gets no record that marks it as unused: the version change names the status field to correct.
+func TestRecordIsNotAdoptedFromAnInvalidStatus(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	r.deleteAllBut(false)
@@ -274,9 +274,9 @@ func (r *rig) replaced() []string {
 	})
 }
 
-// While a change is refused a node-roll restarts nodes on the version that they run: the one that was written, whatever a user has
-// annotated meanwhile. A downgrade below the finalized level kills the node.
-func TestAnAnnotationEditedWhileRefusedRestartsNothing(t *testing.T) {
+// While a change is refused, node-roll restarts nodes on the recorded version that they run, even if a user has edited the
+// annotation meanwhile. A downgrade below the finalized level would kill the node.
+func TestRestartIsNotCausedByAnEditedAnnotation(t *testing.T) {
 	for _, annotated := range []string{"4.1.1", "latest", ""} {
 		t.Run(fmt.Sprintf("%q", annotated), func(t *testing.T) {
 			r, reconciler := onVersion(t, "4.2.0", 29)
@@ -309,7 +309,7 @@ func TestAnAnnotationEditedWhileRefusedRestartsNothing(t *testing.T) {
 
 // A pod whose annotation was removed takes part in an upgrade like every other, and the level is raised only after it: also if the
 // annotation can never be put back.
-func TestAPodWithoutAnnotationIsUpgradedBeforeTheLevelIsRaised(t *testing.T) {
+func TestApplyUpgradesAPodWithoutAnnotation(t *testing.T) {
 	r, reconciler := onVersion(t, "4.1.1", 27)
 	r.annotate(podController, labels.KafkaVersion, "")
 	r.webhook = func(o client.Object) {

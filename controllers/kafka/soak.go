@@ -10,11 +10,11 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// ReasonInvalidAnnotation: an annotation whose value cannot be read. What it asks for is not guessed.
+// ReasonInvalidAnnotation: the value of an annotation is invalid. No value is assumed instead.
 const ReasonInvalidAnnotation = "InvalidAnnotation"
 
-// soakTime reads detent.dev/soak: a duration as Go writes it, or whole days. What cannot be read is a problem in words and never
-// no time at all: the step that the time delays cannot be taken back.
+// soakTime parses detent.dev/soak: a Go duration, or whole days. An invalid value is a problem and never zero, because the step
+// that it delays cannot be undone.
 func soakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem string) {
 	text, set := k.Annotations[AnnotationSoak]
 	if !set {
@@ -30,7 +30,7 @@ func soakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem string) {
 	return 0, fmt.Sprintf("the annotation %s is %q: want a duration such as 90m or 36h, or whole days such as 7d", AnnotationSoak, shortened(text))
 }
 
-// days reads whole days, 7d, as far as a duration holds them.
+// days parses whole days, such as 7d, up to the maximum of a duration.
 func days(text string) (time.Duration, bool) {
 	const day = 24 * time.Hour
 	number, inDays := strings.CutSuffix(text, "d")
@@ -38,5 +38,5 @@ func days(text string) (time.Duration, bool) {
 	if !inDays || err != nil || n > uint64(math.MaxInt64/day) {
 		return 0, false
 	}
-	return time.Duration(n) * day, true //nolint:gosec // compared above
+	return time.Duration(n) * day, true //nolint:gosec // the limit is checked above
 }

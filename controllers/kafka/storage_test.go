@@ -117,7 +117,7 @@ func (r *rig) lifecycle(name string) lifecyclev1.Lifecycle {
 	return lifecyclev1.Lifecycle{}
 }
 
-// approve annotates the cluster as the user is told to.
+// approve annotates the cluster with an approval.
 func (r *rig) approve(value string) {
 	r.t.Helper()
 	k := r.cluster()
@@ -165,7 +165,7 @@ func lostBroker(t *testing.T) (*rig, reconcile.Reconciler) {
 	return r, reconciler
 }
 
-func TestALostVolumeHoldsUntilItsFormattingIsApprovedAndSafe(t *testing.T) {
+func TestNodeStorageHoldsUntilFormattingIsApprovedAndSafe(t *testing.T) {
 	r, reconciler := lostBroker(t)
 	attempt := r.lifecycle(LifecycleStorage).Attempt.ID
 	command := "kubectl annotate kafka my-cluster -n default --overwrite detent.dev/approve=format-storage=" + attempt + "/" + podBroker
@@ -223,7 +223,7 @@ func TestALostVolumeHoldsUntilItsFormattingIsApprovedAndSafe(t *testing.T) {
 	}
 }
 
-func TestAVolumeThatComesBackEndsTheHold(t *testing.T) {
+func TestNodeStorageHoldEndsWithTheVolume(t *testing.T) {
 	r, reconciler := lostBroker(t)
 	attempt := r.lifecycle(LifecycleStorage).Attempt.ID
 	r.remove(&corev1.Pod{}, podBroker) // a pod that is being replaced says nothing of its volume
@@ -243,7 +243,7 @@ func TestAVolumeThatComesBackEndsTheHold(t *testing.T) {
 }
 
 // A majority of three controllers is two: with one lost, both others must be caught up.
-func TestALostControllerWaitsForTheOtherVoters(t *testing.T) {
+func TestNodeStorageOfAControllerWaitsForTheOtherVoters(t *testing.T) {
 	r, reconciler := onVersion(t, "4.1.1", 27)
 	r.loses(podController, controllerDir)
 	behind := func() {
@@ -264,7 +264,7 @@ func TestALostControllerWaitsForTheOtherVoters(t *testing.T) {
 }
 
 // What Kafka says just before the record is written counts.
-func TestFormattingIsPermittedOnLiveFactsOnly(t *testing.T) {
+func TestNodeStorageFormatsOnlyOnLiveFacts(t *testing.T) {
 	r, reconciler := lostBroker(t)
 	r.approve("format-storage=" + r.lifecycle(LifecycleStorage).Attempt.ID + "/" + podBroker)
 	for range 10 {
@@ -280,7 +280,7 @@ func TestFormattingIsPermittedOnLiveFactsOnly(t *testing.T) {
 	}
 }
 
-func TestSeveralLostVolumesAreApprovedOneByOne(t *testing.T) {
+func TestNodeStorageApprovesOneVolumeAtATime(t *testing.T) {
 	r, reconciler := onVersion(t, "4.1.1", 27)
 	r.loses(otherBroker, "/var/lib/kafka/data-0/kafka-log1")
 	r.loses(podBroker, brokerDir)
@@ -304,7 +304,7 @@ func TestSeveralLostVolumesAreApprovedOneByOne(t *testing.T) {
 }
 
 // A wiped status finds the hold, and a formatting under way, from the pods and the records.
-func TestStorageIsFoundAgainAfterTheStatusWasWiped(t *testing.T) {
+func TestNodeStorageIsInferredWithoutStatus(t *testing.T) {
 	r, reconciler := lostBroker(t)
 	wipe := func() {
 		k := r.cluster()
@@ -324,7 +324,7 @@ func TestStorageIsFoundAgainAfterTheStatusWasWiped(t *testing.T) {
 }
 
 // Neither a node with ephemeral storage nor one that never registered has lost anything.
-func TestNodesWithoutDataLoseNothing(t *testing.T) {
+func TestNodeStorageOfNodesWithoutData(t *testing.T) {
 	lost := Pod{Exists: true, Volumes: Volumes{Lost: brokerDir}}
 	for name, tc := range map[string]struct {
 		node Node
@@ -347,7 +347,7 @@ func TestNodesWithoutDataLoseNothing(t *testing.T) {
 }
 
 // The other lifecycles carry on with the other nodes.
-func TestALostVolumeRefusesNothingElse(t *testing.T) {
+func TestNodeStorageBlocksNothingElse(t *testing.T) {
 	r, _ := lostBroker(t)
 	if got := r.state(LifecycleVersion); got != kafkaversion.Settled {
 		t.Errorf("the version change is in %s", got)

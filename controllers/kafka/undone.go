@@ -10,15 +10,15 @@ import (
 	"github.com/detent-dev/detent/machines/roll"
 )
 
-// Reasons of warnings about nodes that are not as their pools declare them, and stay so.
+// Reasons of warnings about nodes that differ from the specs of their pools and are not changed.
 const (
-	// ReasonScaleDownPending: nodes that are not wanted any more and go on running.
+	// ReasonScaleDownPending: nodes that are no longer desired keep running.
 	ReasonScaleDownPending = "ScaleDownPending"
-	// ReasonRolesNotChanged: nodes that keep roles that their pool has not, or lack one that it has.
+	// ReasonRolesNotChanged: nodes have a role that is not in their pool's spec, or lack one that is.
 	ReasonRolesNotChanged = "RolesNotChanged"
 )
 
-// undone are warnings about what the pools declare and nobody does, since it could lose data or the quorum.
+// undone returns warnings about parts of the pools' specs that are not applied because that could lose data or the quorum.
 func undone(v *View) []nodeids.Warning {
 	var out []nodeids.Warning
 	for _, pool := range v.Objects.Pools {
@@ -27,7 +27,7 @@ func undone(v *View) []nodeids.Warning {
 	return out
 }
 
-// undoneIn is undone of one pool.
+// undoneIn returns the warnings of one pool.
 func undoneIn(v *View, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
 	var unwanted, otherRoles []string
 	for i := range v.Nodes {
@@ -54,7 +54,8 @@ func undoneIn(v *View, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
 	return out
 }
 
-// orphans are the nodes that run although no pool of the cluster declares them: their pool is gone, or its label points elsewhere.
+// orphans describes running nodes that belong to no pool of the cluster: their pool was deleted, or its label names another
+// cluster.
 func orphans(v *View) string {
 	pods := map[string][]string{}
 	for i := range v.Nodes {

@@ -10,7 +10,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-func TestWhatPoolsDeclareAndNobodyDoesIsTold(t *testing.T) {
+func TestUndoneWarnings(t *testing.T) {
 	controller, broker, both := Roles{Controller: true}, Roles{Broker: true}, Roles{Controller: true, Broker: true}
 	node := func(pool string, id int32, wanted bool, runs, declared Roles) Node {
 		return Node{ID: id, Pool: pool, PodName: podName("c", pool, id), Wanted: wanted, Roles: runs, RolesWanted: declared, Pod: Pod{Exists: true, Ready: true}}

@@ -14,7 +14,7 @@ import (
 )
 
 // A spec edit while Kafka cannot be reached shows why nothing is decided, since when and until when.
-func TestASpecEditWhileKafkaIsUnreachableIsShown(t *testing.T) {
+func TestProjectShowsASpecEditWhileKafkaIsUnreachable(t *testing.T) {
 	r := newRig(t, manifests(t, upstream+"v1beta2/kafka-with-dual-role-nodes.yaml")...)
 	const level = 25
 	r.kafka.features = kafkaclient.Features{Finalized: map[string]int16{"metadata.version": level}, Supported: map[int32]map[string]kafkaclient.Range{}}

@@ -1,6 +1,6 @@
-// Package kafka is the controller of Kafka clusters: what one pass knows of a cluster (View), what its nodes are remembered
-// by (records), what it is made of on Kubernetes (Repair, Apply) and how one of its nodes is restarted (Restart).
-// Which lifecycles run on it is said where they are bound to the kind.
+// Package kafka is the controller of Kafka clusters: the observation of a cluster (View), the persistent memory of its nodes
+// (records), its Kubernetes objects (Repair, Apply) and the restart of a node (Restart). The lifecycles are declared where they
+// are bound to the kind.
 package kafka
 
 import (
@@ -24,47 +24,48 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Finalizing says who ends a version change by raising the metadata version.
+// Finalizing is who completes a version change by raising the metadata version.
 type Finalizing string
 
 const (
-	// FinalizeAutomatically raises it as soon as nothing stands in the way.
+	// FinalizeAutomatically raises it as soon as its preconditions are satisfied.
 	FinalizeAutomatically Finalizing = "automatic"
-	// FinalizeByApproval waits for a person.
+	// FinalizeByApproval waits for the approval of a user.
 	FinalizeByApproval Finalizing = "approval"
 )
 
-// Options of the manager that a pass rests on.
+// Options of the manager that a reconcile depends on.
 type Options struct {
 	// OperatorVersion is shown in status.operatorLastSuccessfulVersion.
 	OperatorVersion string
 	// Finalizing is who raises the metadata version.
 	Finalizing Finalizing
-	// RefusalPause is how long a refused change of the metadata version rests before Kafka is asked again. Default a minute.
+	// RefusalPause is the delay before a refused change of the metadata version is requested again. Default: one minute.
 	RefusalPause time.Duration
 }
 
-// View is everything that one pass knows of a Kafka cluster, as plain values. Its objects may belong to a cache: nobody
-// changes them. Lists are sorted by name, nodes by id.
+// View is the observation of a Kafka cluster in one reconcile, as plain values. Its objects may belong to a cache and must not be
+// modified. Lists are sorted by name, nodes by id.
 type View struct {
-	// Now is the time of the pass.
+	// Now is the time of the reconcile.
 	Now     time.Time
 	Options Options
-	// Table is the versions of Kafka that are known.
+	// Table of the known versions of Kafka.
 	Table *versions.Table
 
 	// Objects that exist.
 	Objects Objects
 
-	// moved are the clusters that pools with nodes here belong to now by their label, by pool; "" for a pool without the label.
+	// moved are the clusters in the labels of pools that have nodes here but belong to another cluster, by pool; empty for a pool
+	// without the label.
 	moved map[string]string
-	// IDs says which node ids the pools have. Wanted ids that are in no pool's status yet are not among the Nodes.
+	// IDs are the node ids of the pools. Desired ids that are in no pool's status yet are not among the Nodes.
 	IDs nodeids.Plan
-	// Identity is what the cluster's data belongs to.
+	// Identity is the cluster to which the data belongs.
 	Identity Identity
-	// Nodes are those wanted, recorded or running, by id.
+	// Nodes are the desired, recorded and running nodes, sorted by id.
 	Nodes []Node
-	// Defects are records, entries and names that cannot be read, in words. What can be read of them is used.
+	// Defects describe unreadable records, entries and names. Their readable parts are used.
 	Defects []string
 
 	// Features are the finalized levels, and the ranges that the binaries of the running brokers support.
@@ -72,28 +73,28 @@ type View struct {
 	Quorum     transitions.Fact[kafkaclient.Quorum]
 	Partitions transitions.Fact[kafkaclient.Partitions]
 	Brokers    transitions.Fact[kafkaclient.Brokers]
-	// Members is what nodes that are not ready answer when they are asked directly.
+	// Members are the answers of nodes that are not ready to direct queries.
 	Members transitions.Fact[roll.Members]
 	// Slot is what the limit on clusters that roll at once says of this one.
 	Slot transitions.Fact[noderoll.Slot]
-	// Answers to the external writes of this visit of each lifecycle's state, by lifecycle; AnswerNone is left out.
+	// Answers to the external writes of the current visit of each lifecycle's state, by lifecycle. AnswerNone is left out.
 	Answers map[string]Answer
 
-	// Doubt about earlier commands to change a level.
+	// Doubt is the uncertain outcome of earlier commands to change a level.
 	Doubt Doubt
 
-	// seenBrokers, seenQuorum and seenPartitions are what records and node ids rest on: Brokers, Quorum and Partitions, also where
-	// no lifecycle wants to know them.
+	// seenBrokers, seenQuorum and seenPartitions are the facts for records and node ids: Brokers, Quorum and Partitions, also if
+	// no lifecycle requests them.
 	seenBrokers    transitions.Fact[kafkaclient.Brokers]
 	seenQuorum     transitions.Fact[kafkaclient.Quorum]
 	seenPartitions transitions.Fact[kafkaclient.Partitions]
-	// asksForIDs says that nodes are to be created on ids that Kafka may know.
+	// asksForIDs is true if nodes are to be created on ids that Kafka may know.
 	asksForIDs bool
-	// rendered is a function of the values above: what the cluster is to be made of.
+	// rendered are the desired objects. They depend only on the values above.
 	rendered *render.Cluster
 }
 
-// Objects of a cluster that exist, each list sorted by name.
+// Objects are the existing objects of a cluster. Each list is sorted by name.
 type Objects struct {
 	// Pools are the KafkaNodePools with the cluster's label.
 	Pools      []*kafkav1beta2.KafkaNodePool
@@ -102,27 +103,27 @@ type Objects struct {
 	ConfigMaps []*corev1.ConfigMap
 	Claims     []*corev1.PersistentVolumeClaim
 	Budgets    []*policyv1.PodDisruptionBudget
-	// No decision rests on these, and a live look leaves them out.
+	// No decision depends on these. A live observation omits them.
 	Services    []*corev1.Service
 	Accounts    []*corev1.ServiceAccount
 	Deployments []*appsv1.Deployment
 }
 
-// AnswerState is how far an external write has come.
+// AnswerState is the progress of an external write.
 type AnswerState string
 
 const (
-	// AnswerNone: nothing was asked with this ticket, as far as this process knows.
+	// AnswerNone: this process knows of no request with this ticket.
 	AnswerNone AnswerState = ""
-	// AnswerPending: it was handed over and is not answered yet.
+	// AnswerPending: the request was sent or queued and has no answer yet.
 	AnswerPending AnswerState = "pending"
-	// AnswerDone: it was done.
+	// AnswerDone: the request succeeded.
 	AnswerDone AnswerState = "done"
-	// AnswerRefused: it was not done, and Kafka said why.
+	// AnswerRefused: Kafka rejected the request and returned the reason.
 	AnswerRefused AnswerState = "refused"
-	// AnswerFailed: it never left, and was not done.
+	// AnswerFailed: the request was never sent.
 	AnswerFailed AnswerState = "failed"
-	// AnswerUnknown: it may have been done. Only reading settles it.
+	// AnswerUnknown: the request may have been carried out. Only a read can tell.
 	AnswerUnknown AnswerState = "unknown"
 )
 
@@ -130,25 +131,25 @@ const (
 type Answer struct {
 	Ticket machines.Ticket
 	State  AnswerState
-	// Code and Name of a refusal in Kafka's protocol.
+	// Code and Name of the error in Kafka's protocol.
 	Code int16
 	Name string
-	// Text is Kafka's own, or why there is no answer.
+	// Text is Kafka's message, or why there is no answer.
 	Text string
 }
 
-// Answer of the lifecycle's external write, AnswerNone if there is none.
+// Answer returns the answer to the lifecycle's external write, or AnswerNone if there is none.
 func (v *View) Answer(lifecycle string) Answer { return v.Answers[lifecycle] }
 
-// Identity is the id that Kafka knows a cluster by.
+// Identity is Kafka's id of a cluster.
 type Identity struct {
-	// ID is what the cluster is, or is to be.
+	// ID is the id that the cluster has or will get.
 	ID string
-	// Mismatch names the sources that contradict each other; empty if none do. Nothing is created then.
+	// Mismatch lists the sources that contradict each other; empty if there are none. With a mismatch nothing is created.
 	Mismatch string
 }
 
-// Node by id, or nil.
+// Node returns the node with the id, or nil.
 func (v *View) Node(id int32) *Node {
 	i, found := slices.BinarySearchFunc(v.Nodes, id, func(n Node, id int32) int { return int(n.ID) - int(id) })
 	if !found {
@@ -157,15 +158,15 @@ func (v *View) Node(id int32) *Node {
 	return &v.Nodes[i]
 }
 
-// Pool by name, or nil.
+// Pool returns the pool with the name, or nil.
 func (v *View) Pool(name string) *kafkav1beta2.KafkaNodePool { return named(v.Objects.Pools, name) }
 
-// Started says whether any process of the cluster was ever started, as far as anything remembers.
+// Started reports whether any process of the cluster was ever started, by pods and records.
 func (v *View) Started() bool {
 	return slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
 }
 
-// Clone shares nothing that anybody changes with v.
+// Clone returns a copy that shares no mutable values with v.
 func (v *View) Clone() View {
 	c := *v
 	c.Objects = v.Objects.clone()
@@ -188,7 +189,7 @@ func (v *View) Clone() View {
 	return c
 }
 
-// cloned is a known fact with a value of its own; any other fact is a plain value.
+// cloned returns a known fact with a copy of its value, and any other fact unchanged.
 func cloned[T any](fact transitions.Fact[T], clone func(T) T) transitions.Fact[T] {
 	if !fact.Asked() {
 		return fact

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 )
 
-// ClusterOf is the Kafka resource that an object belongs to by its label, whether or not it is owned by it.
+// ClusterOf returns a request for the Kafka resource in the object's label, whether or not that resource owns the object.
 func ClusterOf(_ context.Context, o client.Object) []reconcile.Request {
 	cluster := o.GetLabels()[labels.Cluster]
 	if cluster == "" {

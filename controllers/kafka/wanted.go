@@ -6,11 +6,11 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// ReasonNewerDefault: the spec names no version, and the default is newer than what the cluster keeps.
+// ReasonNewerDefault: the spec has no version, and the default is newer than the version that the cluster keeps.
 const ReasonNewerDefault = "NewerDefault"
 
-// wantedVersion is the version that the spec wants, as written. Where it names none a cluster keeps what it runs, which is the
-// oldest while its nodes differ, so that the default of another table moves nobody; a new cluster takes the default.
+// wantedVersion returns the desired version, as written. If the spec has none, a cluster keeps the version that it runs (the
+// oldest if its nodes differ), so that a table with another default changes no cluster. A new cluster gets the default.
 func wantedVersion(k *kafkav1beta2.Kafka, v *View) string {
 	if k.Spec.Kafka.Version != "" {
 		return k.Spec.Kafka.Version
@@ -26,7 +26,7 @@ func wantedVersion(k *kafkav1beta2.Kafka, v *View) string {
 	return v.Table.Default().String()
 }
 
-// newerDefault says how to take the default where a cluster keeps an older version, or is empty.
+// newerDefault describes how to change to the default if a cluster keeps an older version; empty otherwise.
 func newerDefault(k *kafkav1beta2.Kafka, v *View) string {
 	if k.Spec.Kafka.Version != "" {
 		return ""
@@ -40,8 +40,8 @@ func newerDefault(k *kafkav1beta2.Kafka, v *View) string {
 		keeps, offered, offered.String(), keeps)
 }
 
-// oldestVersion that a node runs or last ran. A node that is neither wanted nor has a pod will never run again, and counts only
-// where no other says anything.
+// oldestVersion returns the oldest version that a node runs or last ran. A node that is not desired and has no pod never runs
+// again. It counts only if there is no other node with a version.
 func oldestVersion(v *View) string {
 	if oldest := oldestOf(v, func(n *Node) bool { return n.Wanted || n.Pod.Exists }); oldest != "" {
 		return oldest

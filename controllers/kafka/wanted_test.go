@@ -14,7 +14,7 @@ const tableOfWishes = `
 - {version: 4.2.0, supported: true, default: true, metadata: 4.2-IV1}
 `
 
-// A manager that knows a newer Kafka moves no cluster by itself: the default is for new ones.
+// A manager with a newer table changes the version of no cluster: the default is for new clusters.
 func TestWantedVersion(t *testing.T) {
 	table, err := versions.Parse([]byte(tableOfWishes), "the versions of the test")
 	if err != nil {

@@ -14,27 +14,28 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Reasons of warnings about what is declared and not acted upon.
+// Reasons of warnings about parts of the spec that are not acted on.
 const (
-	// ReasonUnusedField: fields that nothing is done with.
+	// ReasonUnusedField: fields that have no effect.
 	ReasonUnusedField = "UnusedField"
-	// ReasonNotServedYet: listeners with TLS, and components that need an image of the user's own.
+	// ReasonNotServedYet: listeners with TLS, and components that have no default image.
 	ReasonNotServedYet = "NotServedYet"
 	// ReasonUnsupportedListener: listeners that are not internal.
 	ReasonUnsupportedListener = "UnsupportedListener"
-	// ReasonReservedConfig: properties that the cluster manages itself.
+	// ReasonReservedConfig: properties that Detent manages.
 	ReasonReservedConfig = "ReservedConfig"
-	// ReasonSecretInConfig: properties that hold a secret by themselves.
+	// ReasonSecretInConfig: properties that contain a secret.
 	ReasonSecretInConfig = "SecretInConfig"
-	// ReasonInvalidConfig: properties that are no string, number or boolean.
+	// ReasonInvalidConfig: properties that are not a string, a number or a boolean.
 	ReasonInvalidConfig = "InvalidConfig"
-	// ReasonInvalidComponent: components that cannot run as they are declared.
+	// ReasonInvalidComponent: components that cannot run with their spec.
 	ReasonInvalidComponent = "InvalidComponent"
-	// ReasonNameTooLong: pods that Kubernetes does not take.
+	// ReasonNameTooLong: pods whose names Kubernetes rejects.
 	ReasonNameTooLong = "NameTooLong"
 )
 
-// Warnings are what is declared and not acted upon: a pure function of the declaration, one condition per reason, sorted.
+// Warnings returns the parts of the spec that are not acted on. It is a pure function of the spec. It returns one condition per
+// reason, sorted.
 func Warnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []metav1.Condition {
 	w := warned{}
 	if fields := kafka.Spec.UnusedFields(); len(fields) > 0 {
@@ -60,7 +61,7 @@ type warned map[string][]string
 
 func (w warned) add(reason, message string) { w[reason] = append(w[reason], message) }
 
-// longestHost is the most characters of a host's name, and of a label's value: a pod is named so and labelled so.
+// longestHost is the maximum length of a host name and of a label's value. The name of a pod is used as both.
 const longestHost = 63
 
 func (w warned) names(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) {
@@ -130,7 +131,7 @@ func (w warned) components(spec *kafkav1beta2.KafkaSpec) {
 	}
 }
 
-// longestMessage bounds a message: the schema takes 32 KiB, a person far less.
+// longestMessage limits a message. The schema permits 32 KiB, which is far too long for a user.
 const longestMessage = 1024
 
 func (w warned) conditions() []metav1.Condition {
@@ -145,7 +146,8 @@ func (w warned) conditions() []metav1.Condition {
 	return out
 }
 
-// poolWarnings are the warnings that are about one pool, for its own status: those of its ids, what is left undone, and fields.
+// poolWarnings returns the warnings about one pool for its own status: about its ids, about parts that are not applied, and about
+// unused fields.
 func poolWarnings(v *View, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
 	w := warned{}
 	for _, warning := range slices.Concat(v.IDs.Warnings, left) {

@@ -109,8 +109,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// What people wrote for Strimzi is answered with what is not done with it.
-func TestWarningsOfAnUpstreamExample(t *testing.T) {
+// A resource for Strimzi gets warnings about its parts that are not acted on.
+func TestWarningsOfUpstreamExample(t *testing.T) {
 	for _, o := range manifests(t, upstream+"v1/kafka-persistent.yaml") {
 		k, ok := o.(*kafkav1beta2.Kafka)
 		if !ok {

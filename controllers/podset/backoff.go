@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// backoffMin and backoffMax bound the pause after a pass that failed. A pod that is missing costs its cluster a node, so
-	// that a quota that has room again, or an API server that is back, is noticed within backoffMax. The work queue's own
-	// default doubles its pause up to 1,000 seconds.
+	// backoffMin and backoffMax bound the back-off after a failed reconcile. A missing pod leaves its cluster without a node, so
+	// an increased quota or a recovered API server must be noticed within backoffMax. The work queue's default back-off doubles
+	// up to 1,000 seconds.
 	backoffMin, backoffMax = 200 * time.Millisecond, 15 * time.Second
 )
 
-// backoff is the rate limiter of a controller of StrimziPodSets.
+// backoff returns the rate limiter of the StrimziPodSet controller.
 func backoff() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffMin, backoffMax)
 }
 
-// limited gives the options the rate limiter of this package, unless they name one.
+// limited sets the rate limiter of this package unless the options have one.
 func limited(options controller.Options) controller.Options {
 	if options.RateLimiter == nil {
 		options.RateLimiter = backoff()

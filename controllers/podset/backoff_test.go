@@ -9,7 +9,7 @@ import (
 )
 
 // A pod that could not be made for hours, since a quota was full, is made within seconds of there being room.
-func TestAPodIsTriedAgainWithinSeconds(t *testing.T) {
+func TestBackoffIsSeconds(t *testing.T) {
 	limiter := limited(controller.Options{}).RateLimiter
 	if limiter == nil {
 		t.Fatal("no rate limiter: the work queue's own waits for up to 1,000 seconds")
@@ -23,7 +23,7 @@ func TestAPodIsTriedAgainWithinSeconds(t *testing.T) {
 	}
 }
 
-func TestARateLimiterOfTheOptionsIsKept(t *testing.T) {
+func TestLimitedKeepsTheRateLimiterOfTheOptions(t *testing.T) {
 	own := backoff()
 	if got := limited(controller.Options{RateLimiter: own}).RateLimiter; got != own {
 		t.Errorf("rate limiter %v, want the one of the options", got)

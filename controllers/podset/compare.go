@@ -15,28 +15,28 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// entry of a set.
+// entry is one pod entry of a set.
 type entry struct {
 	index    int
 	name     string
 	revision string
 }
 
-// findings are how the pods of a set differ from its entries.
+// findings are the differences between the pods of a set and its entries.
 type findings struct {
 	// missing entries have no pod.
 	missing []entry
-	// ended pods have an entry and run no more: their containers are never started again.
+	// ended pods have an entry and have terminated: their containers are never restarted.
 	ended []*corev1.Pod
 	// extra pods have no entry.
 	extra []*corev1.Pod
-	// orphans have no owner.
+	// orphans have no controller.
 	orphans []*corev1.Pod
 
 	pods, ready, current int32
 }
 
-// compare is a pure function of a set and its pods.
+// compare computes the differences between a set and its pods. It is a pure function.
 func compare(set *corev1beta2.StrimziPodSet, pods []*corev1.Pod) findings {
 	var f findings
 	all := entriesOf(set)
@@ -75,7 +75,7 @@ func compare(set *corev1beta2.StrimziPodSet, pods []*corev1.Pod) findings {
 	return f
 }
 
-// head is what is read of an entry here.
+// head is the part of an entry that compare reads.
 type head struct {
 	Metadata struct {
 		Name        string            `json:"name"`
@@ -86,12 +86,13 @@ type head struct {
 func headOf(e corev1beta2.PodEntry) head {
 	var h head
 	if err := json.Unmarshal(e.Raw, &h); err != nil {
-		return head{} // an entry that cannot be read makes no pod; the cluster's own controller names it
+		return head{} // no pod can be created from an unreadable entry; the Kafka controller reports it
 	}
 	return h
 }
 
-// entriesOf a set in their order; the first of two with one name counts. Each is decoded once: they hold whole pods.
+// entriesOf returns the entries of a set in order. Of two entries with one name the first counts. Each is decoded only once
+// because entries contain whole pods.
 func entriesOf(set *corev1beta2.StrimziPodSet) []entry {
 	out := make([]entry, 0, len(set.Spec.Pods))
 	names := make(map[string]bool, len(set.Spec.Pods))
@@ -105,7 +106,7 @@ func entriesOf(set *corev1beta2.StrimziPodSet) []entry {
 	return out
 }
 
-// held is how long nothing is to be created in place of the pod, since a restart has it in hand.
+// held returns how much longer no pod may be created in place of the given one, because a restart of it is in progress.
 func held(set *corev1beta2.StrimziPodSet, pod string, now time.Time) time.Duration {
 	if mark, ok := restarting.Of(set); ok && mark.Pod == pod {
 		return mark.Left(now)
@@ -140,7 +141,7 @@ func ownedByOther(pod *corev1.Pod, set *corev1beta2.StrimziPodSet) bool {
 	return false
 }
 
-// stopped says whether the record of the pod's node, read live, permits its pod to go.
+// stopped reports whether the record of the pod's node, read live, permits the removal of the pod.
 func (r *Reconciler) stopped(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	m := &corev1.ConfigMap{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: record.Name(pod.Name)}, m)

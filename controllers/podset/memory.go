@@ -6,14 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// uids remembers which object each name stood for, since a request for an object that is gone carries its name alone. The
-// zero value is ready.
+// uids remembers the UID of each name, because a request for a deleted object contains only its name. The zero value is ready to
+// use.
 type uids struct {
 	mu     sync.Mutex
 	byName map[types.NamespacedName]types.UID
 }
 
-// saw notes the object of the name, and returns the UID of an earlier object of that name; empty if there was none.
+// saw stores the UID of the name, and returns the UID of an earlier object of that name; empty if there was none.
 func (u *uids) saw(name types.NamespacedName, uid types.UID) (earlier types.UID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -28,7 +28,7 @@ func (u *uids) saw(name types.NamespacedName, uid types.UID) (earlier types.UID)
 	return earlier
 }
 
-// gone forgets the name, and returns the UID that it stood for; empty if it is unknown.
+// gone removes the name, and returns its UID; empty if it is unknown.
 func (u *uids) gone(name types.NamespacedName) types.UID {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -40,7 +40,7 @@ func (l lagging) List(_ context.Context, list client.ObjectList, _ ...client.Lis
 }
 
 // Nothing is remembered of a set that is gone, however it went: without a finalizer no pass sees its deletion.
-func TestASetThatIsGoneIsForgotten(t *testing.T) {
+func TestReconcileForgetsADeletedSet(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *rig){
 		"removed": func(t *testing.T, r *rig) {
 			remove(t, r)

@@ -13,7 +13,7 @@ import (
 )
 
 // Two managers that divide a fleet must not both make the pods of a set.
-func TestASetOfAnotherManagerIsLeftAlone(t *testing.T) {
+func TestReconcileLeavesASetOfAnotherManager(t *testing.T) {
 	r := newRig(t, setOf(t, "1", "c-p-0"))
 	ours := false
 	r.Ours = func(_ context.Context, set *corev1beta2.StrimziPodSet) (bool, error) { return ours, nil }
@@ -33,7 +33,7 @@ func TestASetOfAnotherManagerIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAKafkaThatComesIntoSightWakesItsSets(t *testing.T) {
+func TestReconcilerEnqueuesTheSetsOfANewKafka(t *testing.T) {
 	mine, other := setOf(t, "1"), setOf(t, "1")
 	mine.Labels = map[string]string{"strimzi.io/cluster": "c"}
 	other.Name, other.Labels = "d-p", map[string]string{"strimzi.io/cluster": "d"}

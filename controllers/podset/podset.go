@@ -1,6 +1,5 @@
-// Package podset is the controller of StrimziPodSets. It creates each pod that is missing from its entry and gives it back to its
-// set if it has lost its owner. It restarts nothing and changes no pod: which content a pod has is decided before, by what
-// stands in its entry when the pod is made.
+// Package podset is the controller of StrimziPodSets. It creates each missing pod from its entry and adopts pods of the set
+// without an owner. It does not restart or change pods: the content of a pod is the content of its entry when the pod is created.
 package podset
 
 import (
@@ -30,20 +29,20 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Reconciler makes the pods of StrimziPodSets. It is safe for concurrent use on different sets.
+// Reconciler reconciles the pods of StrimziPodSets. It is safe for concurrent use on different sets.
 type Reconciler struct {
-	// Client reads from the cache and writes. Demanded.
+	// Client reads from the cache and writes. Required.
 	Client client.Client
-	// Live reads from the API server. Demanded.
+	// Live reads from the API server. Required.
 	Live client.Reader
-	// Children is shared by the controllers of the process. Demanded.
+	// Children is shared by the controllers of the process. Required.
 	Children *lifecycle.Children
-	// Clock tells how long a pod is held back. Demanded.
+	// Clock of the process. Required.
 	Clock clock.PassiveClock
-	// Disrupt calls take, which takes the pod away, if the disruption lock of the pod's cluster is granted; ErrWait if it is
-	// not. Demanded.
+	// Disrupt calls take, which removes the pod, if it acquires the disruption lock of the pod's cluster. Otherwise it returns
+	// ErrWait. Required.
 	Disrupt func(ctx context.Context, pod *corev1.Pod, take func() error) error
-	// Ours says whether this process looks after the set. Optional: all are, if nil.
+	// Ours reports whether this manager reconciles the set. Optional; default: it reconciles all sets.
 	Ours func(context.Context, *corev1beta2.StrimziPodSet) (bool, error)
 
 	relapses relapses
@@ -52,11 +51,11 @@ type Reconciler struct {
 
 var _ reconcile.Reconciler = &Reconciler{}
 
-// pause is when a set is looked at again whose pods the cache does not show yet.
+// pause is the requeue delay while the cache is stale.
 const pause = 200 * time.Millisecond
 
-// Reconcile brings the pods of one set about. What is missing is made from the set as it is on the API server at that moment, never
-// from an older one. Nothing is deleted but a pod that has ended, and one whose node was stopped on purpose.
+// Reconcile creates the missing pods of one set. It creates a pod only from the set as just read from the API server, never from a
+// stale copy. It deletes only pods that have terminated, and evicts only pods whose node was stopped on purpose.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := &corev1beta2.StrimziPodSet{}
 	err := r.Client.Get(ctx, request.NamespacedName, set)
@@ -87,7 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// forget drops what is remembered of a set that is gone. The empty UID is no set.
+// forget drops the state of a deleted set. The empty UID is ignored.
 func (r *Reconciler) forget(set types.UID) {
 	if set == "" {
 		return
@@ -103,7 +102,7 @@ func (r *Reconciler) ours(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 	return r.Ours(ctx, set)
 }
 
-// tend is one look at one set. It returns when to look again, zero for when something changes.
+// tend reconciles one set. It returns the delay until the next reconcile; zero if only an event requires one.
 func (r *Reconciler) tend(ctx context.Context, set *corev1beta2.StrimziPodSet) (time.Duration, error) {
 	pods, err := r.pods(ctx, set)
 	if err != nil {
@@ -127,7 +126,7 @@ func (r *Reconciler) tend(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 	return max(again, shown), errors.Join(err, showing)
 }
 
-// pods that the set's selector finds and that no other controller owns, sorted as the cache gives them.
+// pods returns the pods that match the set's selector and that no other controller owns, in the order of the cache.
 func (r *Reconciler) pods(ctx context.Context, set *corev1beta2.StrimziPodSet) ([]*corev1.Pod, error) {
 	var list corev1.PodList
 	err := r.Children.Reader(set.UID, false).List(ctx, &list, client.InNamespace(set.Namespace),
@@ -144,8 +143,8 @@ func (r *Reconciler) pods(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 	return out, nil
 }
 
-// change creates and deletes, on a set read live: an entry that was switched or removed in the meantime counts, and so does the
-// mark of a restart.
+// change creates and deletes pods according to the set as read live, so that it respects an entry that was replaced or removed in
+// the meantime, and the mark of a restart.
 func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet, pods []*corev1.Pod, write lifecycle.Writer) (time.Duration, error) {
 	live := &corev1beta2.StrimziPodSet{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(set), live); err != nil {
@@ -184,13 +183,13 @@ func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet,
 	return again, errors.Join(failures...)
 }
 
-// refusal is why a pod could not be made.
+// refusal wraps the error of a pod that could not be created.
 type refusal struct{ error }
 
-// Unwrap is the reason itself.
+// Unwrap returns the cause.
 func (r refusal) Unwrap() error { return r.error }
 
-// sooner of two waits, where zero is none.
+// sooner returns the shorter of two delays, where zero means none.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 {
 		return b
@@ -198,7 +197,7 @@ func sooner(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// create makes the pod of an entry.
+// create creates the pod of an entry.
 func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet, e entry, write lifecycle.Writer) error {
 	pod, err := set.Spec.Pods[e.index].Pod()
 	if err != nil {
@@ -228,9 +227,9 @@ func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet,
 	return lifecycle.ErrBehind
 }
 
-// remove evicts a pod that has no entry, if its node's record says on the API server that it was stopped on purpose. An entry that
-// is missing for any other reason was lost. The eviction is a disruption like any other: it needs the lock of its cluster, and the
-// record is read again once the lock is granted.
+// remove evicts a pod that has no entry, if its node's record on the API server says that the node was stopped on purpose. An
+// entry that is missing for any other reason was lost. The eviction is a disruption and needs the disruption lock of the cluster.
+// The record is read again once the lock is acquired.
 func (r *Reconciler) remove(ctx context.Context, pod *corev1.Pod, write lifecycle.Writer) error {
 	stopped, err := r.stopped(ctx, pod)
 	if err != nil || !stopped {
@@ -254,8 +253,8 @@ func adopt(ctx context.Context, write lifecycle.Writer, pod *corev1.Pod) error {
 	return write.Update(ctx, pod)
 }
 
-// SetupWithManager registers the controller. A pod wakes the set that its labels name, whether or not it has an owner. Where not
-// every set is ours, so does a Kafka resource that comes into sight: its sets may have been somebody else's before.
+// SetupWithManager registers the controller. A pod event enqueues the set that its labels name, whether or not the pod has an
+// owner. If Ours is set, a new Kafka resource in the cache enqueues its sets too: another manager may have reconciled them before.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	b := ctrl.NewControllerManagedBy(mgr).For(&corev1beta2.StrimziPodSet{}).WithOptions(limited(options)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
@@ -275,7 +274,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 	return nil
 }
 
-// setsOf a Kafka resource.
+// setsOf returns requests for the sets of a Kafka resource.
 func (r *Reconciler) setsOf(ctx context.Context, kafka client.Object) []reconcile.Request {
 	var sets corev1beta2.StrimziPodSetList
 	err := r.Client.List(ctx, &sets, client.InNamespace(kafka.GetNamespace()), client.MatchingLabels{labels.Cluster: kafka.GetName()})

@@ -216,7 +216,7 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-func TestCreatedPod(t *testing.T) {
+func TestReconcileCreatesThePodOfTheEntry(t *testing.T) {
 	r := newRig(t, setOf(t, "r7", "c-p-0"))
 	r.run(t)
 	pod := &corev1.Pod{}
@@ -231,7 +231,7 @@ func TestCreatedPod(t *testing.T) {
 	}
 }
 
-func TestStatusIsWrittenOnChangeAlone(t *testing.T) {
+func TestReconcileWritesStatusOnlyOnChange(t *testing.T) {
 	unready := podOf("c-p-1", func(p *corev1.Pod) { p.Status.Conditions = nil; p.Annotations[labels.Revision] = "r0" })
 	r := newRig(t, setOf(t, "r1", "c-p-0", "c-p-1"), podOf("c-p-0"), unready)
 	r.run(t)
@@ -251,7 +251,7 @@ func TestStatusIsWrittenOnChangeAlone(t *testing.T) {
 }
 
 // A pod of a node that was stopped is taken away under the disruption lock of its cluster alone.
-func TestAStoppedNodeGoesUnderTheLock(t *testing.T) {
+func TestReconcileEvictsAStoppedNodeUnderTheLock(t *testing.T) {
 	for name, tc := range map[string]struct {
 		disrupt func(r *rig, take func() error) error
 		want    []string
@@ -315,8 +315,8 @@ func (s stale) List(ctx context.Context, list client.ObjectList, opts ...client.
 	return s.Client.List(ctx, list, opts...)
 }
 
-// Pods are made from the set as it is now: not from entries that were switched, removed or marked since the cache saw them.
-func TestAStaleCacheCreatesNothing(t *testing.T) {
+// Pods are created from the current set: not from entries that were replaced, removed or marked since the cache was updated.
+func TestReconcileCreatesNothingFromAStaleCache(t *testing.T) {
 	for name, tc := range map[string]struct {
 		live *corev1beta2.StrimziPodSet
 		want string
@@ -353,8 +353,8 @@ func TestAStaleCacheCreatesNothing(t *testing.T) {
 	}
 }
 
-// A pod that the cache does not show is neither made twice nor taken from somebody else.
-func TestAPodThatExistsAlready(t *testing.T) {
+// A pod that is missing in the cache is neither created twice nor taken from another owner.
+func TestReconcileOfAPodThatAlreadyExists(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pod  *corev1.Pod
 		says string
@@ -381,7 +381,7 @@ func TestAPodThatExistsAlready(t *testing.T) {
 	}
 }
 
-func TestFailuresAreNamed(t *testing.T) {
+func TestReconcileNamesFailures(t *testing.T) {
 	for name, broken := range map[string]error{
 		"the API server fails":          errors.New("etcd is on fire"),
 		"pod sets are no longer served": apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "strimzipodsets"}, "c-p", "the server could not find the requested resource", 0, true),

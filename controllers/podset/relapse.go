@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// firstPause is how long a pod rests that ended at once after one that ended at once; it doubles up to longestPause.
+	// firstPause is the delay before the second of two pods that terminated soon is deleted; it doubles up to longestPause.
 	firstPause, longestPause = 5 * time.Second, 5 * time.Minute
-	// lived is how long a pod must have existed for its end to be news, and not what became of the one before.
+	// lived is the age from which the end of a pod counts as independent of the end of the previous pod.
 	lived = 10 * time.Minute
 )
 
-// relapses remember pods that end again and again soon after they were made, such as those that a node does not admit: each is
-// made anew later than the one before. The zero value is ready. What is forgotten with the process costs one more attempt.
+// relapses track pods that repeatedly terminate soon after their creation, such as pods that a node does not admit. Each is
+// recreated later than the previous one. The zero value is ready to use. A restart of the process costs one more attempt.
 type relapses struct {
 	mu   sync.Mutex
 	pods map[types.UID]map[string]relapse
@@ -28,7 +28,7 @@ type relapse struct {
 	at   time.Time
 }
 
-// rest is how long the ended pod of a set is still left where it is.
+// rest returns how much longer the terminated pod of a set is kept before it is recreated.
 func (r *relapses) rest(set types.UID, pod *corev1.Pod, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,13 +50,13 @@ func (r *relapses) rest(set types.UID, pod *corev1.Pod, now time.Time) time.Dura
 		return 0
 	}
 	pause := longestPause
-	if doublings := last.ends - 2; doublings < 6 { // 5 s doubled six times is more than the longest
+	if doublings := last.ends - 2; doublings < 6 { // 5 s doubled six times exceeds longestPause
 		pause = firstPause << doublings
 	}
 	return last.at.Add(pause).Sub(now)
 }
 
-// forget a set that is gone.
+// forget drops the state of a deleted set.
 func (r *relapses) forget(set types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
 
-// PodsMade is the condition that says why a pod could not be made; while every pod could there is none.
+// PodsMade is the condition that reports why a pod could not be created. It is absent while every pod could be.
 const PodsMade = "PodsMade"
 
-// show writes the status if it changed, with what keeps pods from being made. While a restart is in the middle of switching an
-// entry the status waits, so that it does not come in between. It returns when to look again for that.
+// show writes the status if it changed, with the error that prevents the creation of pods. It postpones the write while a restart
+// is replacing an entry, to avoid a conflict with that write. It returns the delay until it can write.
 func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f *findings, trouble error) (time.Duration, error) {
 	next := set.Status
 	next.ObservedGeneration, next.Pods, next.ReadyPods, next.CurrentPods = set.Generation, f.pods, f.ready, f.current
@@ -37,10 +37,10 @@ func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f
 	return 0, nil
 }
 
-// longestMessage bounds a condition's message.
+// longestMessage is the maximum length of a condition's message.
 const longestMessage = 1024
 
-// conditions of the set: one while something keeps pods from being made.
+// conditions returns the conditions of the set: one while pods cannot be created.
 func (r *Reconciler) conditions(set *corev1beta2.StrimziPodSet, trouble error) []metav1.Condition {
 	if trouble == nil {
 		return nil

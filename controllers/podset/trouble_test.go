@@ -35,8 +35,8 @@ func (c *forbidding) Create(ctx context.Context, o client.Object, opts ...client
 	return c.Client.Create(ctx, o, opts...)
 }
 
-// Why a pod cannot be made stands in the status of its set, for as long as it cannot.
-func TestAPodThatIsRefusedIsShown(t *testing.T) {
+// The status of the set shows why a pod cannot be created, for as long as it cannot.
+func TestReconcileShowsARejectedPod(t *testing.T) {
 	r := newRig(t, setOf(t, "r1", "c-p-0", "c-p-1"), podOf("c-p-0"))
 	c := &forbidding{Client: r.Client, full: true}
 	r.Client, r.Children = c, lifecycle.NewChildren(c, c, r.clock)
@@ -71,8 +71,8 @@ func TestAPodThatIsRefusedIsShown(t *testing.T) {
 	}
 }
 
-// A pod that no node admits is not made anew for ever at full speed.
-func TestPodsThatEndAtOnceRestLongerAndLonger(t *testing.T) {
+// A pod that no node admits is recreated with increasing delays.
+func TestRelapsesRestDoubles(t *testing.T) {
 	r := newRig(t, setOf(t, "r1", "c-p-0"))
 	made := 0
 	// fail makes the pod that there is end, as a node that does not admit it.
@@ -91,7 +91,7 @@ func TestPodsThatEndAtOnceRestLongerAndLonger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// next runs until the pod was made anew, and says how long that took.
+	// next runs until the pod was recreated, and returns how long that took.
 	next := func() time.Duration {
 		from := r.clock.Now()
 		for range 20 {

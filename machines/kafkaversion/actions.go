@@ -7,21 +7,21 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Effect is what a version change wants done: exactly one of its fields is set.
+// Effect is one request of a version change. Exactly one of its fields is set.
 type Effect struct {
-	// Restart switches a node to the version and evicts its pod.
+	// Restart changes a node to the version and evicts its pod.
 	Restart *Restart
 	// Update changes a feature level.
 	Update *kafka.FeatureUpdate
 }
 
-// Restart of one node on one version.
+// Restart is the restart of one node on one version.
 type Restart struct {
 	Node    int32
 	Version string
 }
 
-// included is the roll as this machine includes it.
+// included is the roll as part of this machine.
 var included = roll.Inclusion[Facts, Effect]{
 	Facts: func(f *Facts) *roll.Facts { return &f.Roll },
 	Restart: func(f *Facts, n *roll.Node) Effect {
@@ -31,8 +31,8 @@ var included = roll.Inclusion[Facts, Effect]{
 	OnTarget: Checking, TurnBack: Checking, Done: Verifying, FirstStart: true,
 }
 
-// setMetadata moves metadata.version by one request. Raising it is a one-way door: what is asked just before is everything
-// that was asked on the way.
+// setMetadata changes metadata.version by one request. A raise cannot be undone, so its precondition repeats everything that was
+// required on the way to it.
 var setMetadata = &machines.Action[Facts, roll.Memo, Effect]{
 	Name: "set-metadata", Doc: "asks Kafka to finalize the wanted level of metadata.version, by a safe kind of update only",
 	Needs: features(),
@@ -44,7 +44,7 @@ var setMetadata = &machines.Action[Facts, roll.Memo, Effect]{
 		update := kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: d.Metadata.Target}
 		switch {
 		case f.Answer.Status != NoAnswer:
-			return nil // asked in this visit of the state: the answer, or the level itself, moves on
+			return nil // already requested in this visit of the state: the answer or the level itself triggers the next transition
 		case d.Metadata.Step == MetadataRaise:
 			update.Kind = kafka.Upgrade
 		case d.Metadata.Step == MetadataLower:

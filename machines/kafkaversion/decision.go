@@ -1,35 +1,35 @@
-// Package kafkaversion is the lifecycle of a Kafka cluster's version: which
-// version its nodes go from and to, whether they may, and at which level of
-// metadata.version the cluster ends.
+// Package kafkaversion is the lifecycle of a Kafka cluster's version: from which
+// version to which its nodes change, whether they may, and which level of
+// metadata.version the cluster ends at.
 package kafkaversion
 
 import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// Direction is where a version change leads.
+// Direction of a version change.
 type Direction uint8
 
 // The directions.
 const (
-	// DirectionUnknown: what the nodes run, or what is wanted, is no version.
+	// DirectionUnknown: the version of a node, or the desired one, cannot be parsed.
 	DirectionUnknown Direction = iota
-	// DirectionInstall: no node ever ran, and nothing records that one did.
+	// DirectionInstall: no node has ever run, by all records.
 	DirectionInstall
-	// DirectionStay: every node runs the wanted version.
+	// DirectionStay: every node runs the desired version.
 	DirectionStay
-	// DirectionUp: no node runs a newer version than the wanted one, and some run
+	// DirectionUp: no node runs a newer version than the desired one, and some run
 	// an older one. From is the oldest.
 	DirectionUp
-	// DirectionDown: some node runs a newer version than the wanted one. From is
+	// DirectionDown: some node runs a newer version than the desired one. From is
 	// the newest.
 	DirectionDown
-	// DirectionBuild: the wanted major.minor.patch, in another build on some nodes.
-	// It is a roll, not a version change: metadata is not touched.
+	// DirectionBuild: some nodes run another build of the desired major.minor.patch.
+	// It is a roll, not a version change: the metadata level does not change.
 	DirectionBuild
 )
 
-// String gives the word for messages and logs.
+// String returns the name of the direction for messages and logs.
 func (d Direction) String() string {
 	switch d {
 	case DirectionInstall:
@@ -47,20 +47,20 @@ func (d Direction) String() string {
 	}
 }
 
-// Outcome is whether the change may go on. The zero value stops it.
+// Outcome is whether the change is permitted. The zero value stops it.
 type Outcome uint8
 
 // The outcomes.
 const (
-	// OutcomeCannotTell: something that the answer hangs on is unreadable. Wait.
+	// OutcomeCannotTell: a fact that the answer depends on is unreadable. The change waits.
 	OutcomeCannotTell Outcome = iota
-	// OutcomeAllowed: every node may be restarted on the wanted version.
+	// OutcomeAllowed: every node may be restarted on the desired version.
 	OutcomeAllowed
-	// OutcomeRefused: not unless a person changes something.
+	// OutcomeRefused: the change is not permitted until a user changes something.
 	OutcomeRefused
 )
 
-// String gives the word for messages and logs.
+// String returns the name of the outcome for messages and logs.
 func (o Outcome) String() string {
 	switch o {
 	case OutcomeAllowed:
@@ -72,12 +72,12 @@ func (o Outcome) String() string {
 	}
 }
 
-// Reason is a stable token for a refusal, a wait or a warning: what conditions,
-// metrics and people's alerts are keyed by.
+// Reason is a stable token for a refusal, a wait or a warning. Conditions, metrics
+// and users' alerts are keyed by it.
 type Reason string
 
-// Why a decision is refused, or cannot be made yet (ReasonLevelsUnreadable, which
-// is a warning where the answer does not hang on it).
+// The reasons for a refusal or a wait. ReasonLevelsUnreadable is a wait, or a
+// warning if the answer does not depend on the levels.
 const (
 	ReasonVersionMalformed       Reason = "VersionMalformed"
 	ReasonVersionNotSupported    Reason = "VersionNotSupported"
@@ -92,64 +92,64 @@ const (
 	ReasonLevelsUnreadable       Reason = "LevelsUnreadable"
 )
 
-// What a decision warns about without being stopped by it.
+// The reasons of warnings, which do not stop a change.
 const (
-	// ReasonMetadataVersionTooNew: the wanted metadata version is ignored.
+	// ReasonMetadataVersionTooNew: the desired metadata version is ignored.
 	ReasonMetadataVersionTooNew Reason = "MetadataVersionTooNew"
 	// ReasonLoweringLikelyRefused: Kafka is asked to lower metadata.version across
 	// a level that changed its records.
 	ReasonLoweringLikelyRefused Reason = "LoweringLikelyRefused"
-	// ReasonLevelsFromStatus: Kafka could not be asked, and the level that the
-	// status recorded was taken in its place.
+	// ReasonLevelsFromStatus: Kafka's levels could not be read, and the level in the
+	// status was used instead.
 	ReasonLevelsFromStatus Reason = "LevelsFromStatus"
-	// ReasonPodContradicted: pods run another image than the version that the
-	// operator started them on.
+	// ReasonPodContradicted: pods run another image than that of the version on which
+	// the operator started them.
 	ReasonPodContradicted Reason = "PodContradicted"
-	// ReasonPodVersionUnknown: pods without a version stand among others with one.
+	// ReasonPodVersionUnknown: some pods have no version although others have one.
 	ReasonPodVersionUnknown Reason = "PodVersionUnknown"
 )
 
-// Warning is something a person should know that stops nothing.
+// Warning is information for users that does not stop the change.
 type Warning struct {
 	Reason  Reason
 	Message string
 }
 
-// Decision is what is to be done about a cluster's version. It is a function of a
-// Situation alone.
+// Decision is what to do about a cluster's version. It depends only on a
+// Situation.
 type Decision struct {
 	Outcome   Outcome
 	Direction Direction
 	// From is the version that decides the direction: the newest for down, the
-	// oldest for up. It may be unknown to the table, and is zero for an install.
+	// oldest for up. The table may not contain it. It is zero for an install.
 	From versions.Version
-	// To is the wanted version, zero when the wanted text is no version. When the
-	// outcome is allowed it is known and supported.
+	// To is the desired version; zero if the text in the spec is no version. If the
+	// outcome is allowed, the table contains and supports it.
 	To versions.Version
-	// Reason and Message say why the outcome is not allowed: what is wrong, where,
-	// and what to do. Both are empty for an allowed one.
+	// Reason and Message explain an outcome that is not allowed: the problem, the
+	// place and the remedy. Both are empty for an allowed outcome.
 	Reason  Reason
 	Message string
-	// Unreadable names the features whose level is missing when it cannot be told.
+	// Unreadable lists the features whose unknown level causes OutcomeCannotTell.
 	Unreadable []string
 	Metadata   MetadataPlan
 	Warnings   []Warning
 }
 
-// Settled tells whether nothing is left to do: every node runs the wanted version
-// and the cluster is at the wanted level of metadata.version.
+// Settled reports whether nothing is left to do: every node runs the desired
+// version and metadata.version is at the desired level.
 func (d *Decision) Settled() bool {
 	return d.Outcome == OutcomeAllowed && d.Direction == DirectionStay && d.Metadata.Step == MetadataKeep
 }
 
-// Decide says what is to be done. It reads no clock and calls nobody; the order of
-// the nodes does not matter. At rest it does not allocate.
+// Decide computes the decision. It reads no clock and contacts no system, and the
+// order of the nodes does not matter. At rest it does not allocate.
 //
-// A cluster may go to a version that runs every finalized level. The direction
-// does not change that rule, only what has to be known for it: a level that
-// cannot be read stops a change where a version that was started may have
-// finalized one that To does not run, and always stops a downgrade when nothing
-// says at which level of metadata.version the cluster is.
+// A cluster may change to a version that supports every finalized level. The
+// direction does not change that rule, only what must be known for it. An
+// unreadable level stops a change if a version that was started may have
+// finalized a level that To does not support. It always stops a downgrade if
+// neither Kafka nor the status has the level of metadata.version.
 func Decide(s Situation) Decision {
 	d := Decision{}
 	if !d.readWanted(&s) {
@@ -179,7 +179,7 @@ func Decide(s Situation) Decision {
 	}
 	metadata := s.metadataLevel()
 	if d.Direction == DirectionStay && metadata.source == levelFromStatus && !own.Contains(metadata.level) {
-		metadata = metadataLevel{} // the nodes that run say otherwise
+		metadata = metadataLevel{} // the running nodes contradict the status
 	}
 	d.Metadata.Current, d.Metadata.FromStatus = metadata.shown(), metadata.source == levelFromStatus
 	if !d.judgeLevels(&s, row, seen, metadata) {
@@ -199,7 +199,7 @@ func (d *Decision) warn(reason Reason, message string) {
 	d.Warnings = append(d.Warnings, Warning{Reason: reason, Message: message})
 }
 
-// readWanted sets To, or refuses what was written.
+// readWanted sets To, or refuses an invalid version.
 func (d *Decision) readWanted(s *Situation) bool {
 	if s.WantedVersion == "" {
 		d.To = s.Table.Default()

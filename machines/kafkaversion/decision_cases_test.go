@@ -151,8 +151,8 @@ func text(p *string) string {
 	return *p
 }
 
-// A case says what the status records. It is told once with Kafka agreeing, and once
-// with Kafka silent; the outcome must be the one of the case both times.
+// A case has the content of the status. It runs once with Kafka agreeing, and once
+// with Kafka silent; the outcome must be that of the case both times.
 func bothWorlds(t *testing.T, s kafkaversion.Situation) map[string]kafkaversion.Decision {
 	t.Helper()
 	s.Finalized = silent()
@@ -210,7 +210,7 @@ func (want *decided) difference(t *testing.T, d kafkaversion.Decision) string {
 	return ""
 }
 
-func TestCasesOfTheMetadataRule(t *testing.T) {
+func TestDecideCasesOfTheMetadataRule(t *testing.T) {
 	const page = "0101-levels-not-text.md"
 	tooNew := elsewhere{"a wanted metadata version that is ignored is told in the status, not in the log alone", page}
 	on := differencesOnPurpose(map[string]elsewhere{
@@ -259,7 +259,7 @@ func inWorld(world, difference string) string {
 	return world + ":\n" + difference
 }
 
-func TestCasesOfTheVersionChange(t *testing.T) {
+func TestDecideCasesOfTheVersionChange(t *testing.T) {
 	on := differencesOnPurpose(nil)
 	type changeCase struct {
 		Name  string

@@ -4,29 +4,29 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// sighting is what the nodes, or the records of them, say about versions.
+// sighting is the evidence about versions in the nodes or in their records.
 type sighting struct {
-	// newest and oldest are the extremes of what pods carry and disks were last
-	// started with, zero when there is neither.
+	// newest and oldest are the extremes of the versions of pods and of the versions
+	// that disks were last started with; zero without any.
 	newest, oldest versions.Version
-	// other is a build of the wanted version that is not the wanted one.
+	// other is a different build of the desired version.
 	other versions.Version
-	// newestStarted is the newest version that a disk was last started with, zero
-	// when none ever was.
+	// newestStarted is the newest version that a disk was last started with; zero if
+	// none was started.
 	newestStarted versions.Version
-	// blind is how many pods nothing is known of.
+	// blind is the number of pods without any known version.
 	blind int
 }
 
-// unreadable is a version somewhere that is none. It is worded only when needed.
+// unreadable is an invalid version. Its message is built only when it is needed.
 type unreadable struct {
 	reason Reason
-	// node is the pod's name, "" for the status.
+	// node is the pod's name; empty for the status.
 	node string
 	err  error
 }
 
-// look gathers the evidence, or says what stands in its way.
+// look collects the evidence, or returns what makes it invalid.
 func (s *Situation) look(to versions.Number) (sighting, *unreadable) {
 	var seen sighting
 	var bad *unreadable
@@ -56,7 +56,7 @@ func (s *Situation) look(to versions.Number) (sighting, *unreadable) {
 	return seen, nil
 }
 
-// addNode adds what one node says.
+// addNode adds the evidence of one node.
 func (seen *sighting) addNode(s *Situation, to versions.Number, n *NodeVersions) *unreadable {
 	var carried, started versions.Version
 	var err error
@@ -86,7 +86,7 @@ func (seen *sighting) addNode(s *Situation, to versions.Number, n *NodeVersions)
 	return nil
 }
 
-// carried widens the extremes.
+// carried updates the extremes.
 func (seen *sighting) carried(v versions.Version, to versions.Number) {
 	if seen.newest.IsZero() || before(seen.newest, v) {
 		seen.newest = v
@@ -105,7 +105,7 @@ func (seen *sighting) started(v versions.Version) {
 	}
 }
 
-// before orders versions, builds of one major.minor.patch by text, so that the
+// before orders versions, and builds of one major.minor.patch by text, so that the
 // decision does not depend on the order of the nodes.
 func before(a, b versions.Version) bool {
 	if c := a.Number().Compare(b.Number()); c != 0 {
@@ -114,7 +114,7 @@ func before(a, b versions.Version) bool {
 	return a.String() < b.String()
 }
 
-// from gives the version that decides the direction, and the direction.
+// from returns the version that decides the direction, and the direction.
 func (seen *sighting) from(to versions.Number) (versions.Version, Direction) {
 	switch {
 	case seen.newest.IsZero():
@@ -130,15 +130,15 @@ func (seen *sighting) from(to versions.Number) (versions.Version, Direction) {
 	}
 }
 
-// startedAbove tells whether a disk was last started with a newer version than the
-// wanted one. If none was, no level can have been finalized that only a newer
-// version runs.
+// startedAbove reports whether a disk was last started with a newer version than the
+// desired one. If none was, no level can be finalized that only a newer version
+// supports.
 func (seen *sighting) startedAbove(to versions.Number) bool {
 	return !seen.newestStarted.IsZero() && seen.newestStarted.Number().Compare(to) > 0
 }
 
 // eachStarted calls yield with every version that a disk was last started with,
-// until it answers false. It tells whether yield never did.
+// until yield returns false. It reports whether yield always returned true.
 func (s *Situation) eachStarted(yield func(versions.Version) bool) bool {
 	found := false
 	for i := range s.Nodes {

@@ -4,18 +4,18 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// outOfRange is a finalized level that the wanted version does not run.
+// outOfRange is a finalized level that the desired version does not support.
 type outOfRange struct {
 	feature string
 	level   int16
 	runs    versions.Range
-	// shown is the level for people, recorded tells that it is the status's word.
+	// shown is the level for users. recorded is true if it comes from the status.
 	shown    string
 	recorded bool
 }
 
-// judgeLevels holds every finalized level against what the wanted version runs. A
-// feature that the row does not name is not judged.
+// judgeLevels compares every finalized level with the range of the desired version.
+// Features that the table's row does not name are not compared.
 func (d *Decision) judgeLevels(s *Situation, row *versions.Row, seen sighting, metadata metadataLevel) bool {
 	var outside []outOfRange
 	for feature, runs := range row.Features() {
@@ -49,22 +49,22 @@ func (d *Decision) judgeLevels(s *Situation, row *versions.Row, seen sighting, m
 	return true
 }
 
-// hangsOn tells whether the decision hangs on a level that is not known.
+// hangsOn reports whether the decision depends on an unknown level.
 func (d *Decision) hangsOn(s *Situation, feature string, runs versions.Range, seen sighting) bool {
 	if feature == versions.FeatureMetadata {
 		down := d.Direction == DirectionDown && seen.startedAbove(d.To.Number())
 		return down || !s.bounded(feature, runs, d.To.Number())
 	}
 	if s.Finalized.Known {
-		return false // Kafka leaves a feature at level 0 out
+		return false // Kafka does not list features at level 0
 	}
 	return !s.bounded(feature, runs, d.To.Number())
 }
 
-// bounded tells whether a level that is not known must nevertheless lie in the
-// range: no node was last started with a version that could have run it at a level
-// outside. Had it been finalized outside of what those versions run, they would
-// not have started.
+// bounded reports whether an unknown level is nevertheless within the range, because
+// no node was last started with a version that supports a level outside of it. With
+// a finalized level outside of what those versions support, they would not have
+// started.
 func (s *Situation) bounded(feature string, runs versions.Range, to versions.Number) bool {
 	return s.eachStarted(func(v versions.Version) bool {
 		if row, ok := v.Row(); ok {
@@ -76,14 +76,14 @@ func (s *Situation) bounded(feature string, runs versions.Range, to versions.Num
 		case order == 0:
 			return true // another build of the same sources
 		case order < 0:
-			return runs.Min == 0 // nothing older runs a level that is too high
+			return runs.Min == 0 // no older version supports a level above the range
 		default:
 			return false
 		}
 	})
 }
 
-// warnAboutLevels says on what an allowed change rests, where it is not Kafka's word.
+// warnAboutLevels warns if an allowed change does not rest on levels reported by Kafka.
 func (d *Decision) warnAboutLevels(s *Situation, metadata metadataLevel) {
 	if d.Direction == DirectionInstall || d.Direction == DirectionStay {
 		return
@@ -93,6 +93,6 @@ func (d *Decision) warnAboutLevels(s *Situation, metadata metadataLevel) {
 		d.warn(ReasonLevelsFromStatus, levelsFromStatus(s, d, metadata))
 	case levelUnknown:
 		d.warn(ReasonLevelsUnreadable, levelsNotNeeded(s, d))
-	case levelFromKafka: // Kafka's word
+	case levelFromKafka: // no warning is needed
 	}
 }

@@ -61,7 +61,7 @@ func (c *cluster) reconcile(t *testing.T) {
 // The suite's runs against a mocked cluster, as far as the decision carries them.
 // What it does not carry is the machine's to test: the roll itself, node pools, and
 // the conditions of a refused request.
-func TestCasesOfTheLifecycle(t *testing.T) {
+func TestDecideCasesOfTheLifecycle(t *testing.T) {
 	beyond := map[string]string{
 		"add and remove a pool sharing an id range": "node ids are assigned elsewhere; no version is decided",
 	}
@@ -137,7 +137,7 @@ func (c *cluster) edit(step map[string]any) {
 // The suite about the request to Kafka, as far as the decision carries it: which
 // level is asked for, and that nothing is asked without knowing where Kafka is. The
 // number of calls and the condition after a refusal are the machine's to test.
-func TestCasesOfTheMetadataManager(t *testing.T) {
+func TestDecideCasesOfTheMetadataManager(t *testing.T) {
 	on := differencesOnPurpose(map[string]elsewhere{
 		"failure to read the current level fails the reconcile": {
 			"only the metadata step waits: nodes that run the wanted version are no failure", "0103-unreadable-levels.md"},

@@ -8,10 +8,10 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// The messages are written only when something is refused, waited for or warned
-// about. Each says what is wrong, where, and what to do.
+// The messages are built only for a refusal, a wait or a warning. Each names the
+// problem, the place and the remedy.
 
-// mostNamed is how many names a message lists before it counts the rest.
+// mostNamed is the maximum number of names in a message.
 const mostNamed = 3
 
 func versionMalformed(s *Situation, err error) string {
@@ -27,7 +27,7 @@ func notSupported(s *Situation, d *Decision, listed bool) string {
 		d.To, why, s.Table.Source(), strings.Join(s.Table.Supported(), ", "), keepsRunning(d))
 }
 
-// keepsRunning ends a refusal: what goes on in the meantime.
+// keepsRunning is the end of a refusal: what runs in the meantime.
 func keepsRunning(d *Decision) string {
 	if d.From.IsZero() {
 		return ""
@@ -35,7 +35,7 @@ func keepsRunning(d *Decision) string {
 	return fmt.Sprintf(". Until then the nodes stay as they are, with Kafka %s", d.From)
 }
 
-// message words a version that is none.
+// message describes an invalid version.
 func (u *unreadable) message(s *Situation) string {
 	switch u.reason {
 	case ReasonAnnotationMalformed:
@@ -58,7 +58,7 @@ func (u *unreadable) message(s *Situation) string {
 	}
 }
 
-// blindPods lists the pods that nothing is known of, by name.
+// blindPods returns the sorted names of the pods without any known version.
 func (s *Situation) blindPods() []string {
 	var names []string
 	for _, n := range s.Nodes {
@@ -70,7 +70,7 @@ func (s *Situation) blindPods() []string {
 	return names
 }
 
-// pods names pods, the first few and how many more.
+// pods lists the first pods and the number of the others.
 func pods(names []string) string {
 	switch {
 	case len(names) == 1:
@@ -152,13 +152,13 @@ func levelsNotNeeded(s *Situation, d *Decision) string {
 		"started so far can have finalized, %s runs too", d.From, d.To, s.Finalized.problem(), d.To)
 }
 
-// unwritten says whether the operator has written no version for the pod, so that it would be adopted.
+// unwritten reports whether the operator has not recorded a version for the pod, so that it would adopt the pod.
 func unwritten(n *NodeVersions) bool { return n.Runs == "" }
 
-// written says whether the operator has written the pod's version.
+// written reports whether the operator has recorded the pod's version.
 func written(n *NodeVersions) bool { return n.Runs != "" }
 
-// contradictions of the pods that are meant with their versions, the first few and how many more.
+// contradictions describes the selected pods whose image contradicts their version: the first ones, and the number of the others.
 func (s *Situation) contradictions(of func(*NodeVersions) bool) []string {
 	var out []string
 	for i := range s.Nodes {
@@ -173,7 +173,7 @@ func (s *Situation) contradictions(of func(*NodeVersions) bool) []string {
 	return out
 }
 
-// warnAboutPods names pods that contradict what was written for them, and pods without a version that stand among others with one.
+// warnAboutPods warns about pods that contradict their recorded version, and about pods without a version among others with one.
 func (d *Decision) warnAboutPods(s *Situation, seen sighting) {
 	if found := s.contradictions(written); len(found) > 0 {
 		d.warn(ReasonPodContradicted, strings.Join(found, "; ")+". The version that the operator wrote counts, and the metadata version "+
@@ -193,7 +193,7 @@ func metadataName(level int16) string {
 	return levelName(level)
 }
 
-// levelWord is a level as people write it: by its name, else as a number.
+// levelWord formats a level in the form that users write: by name, else as a number.
 func levelWord(level int16) string {
 	if name, named := versions.MetadataName(level); named {
 		return name

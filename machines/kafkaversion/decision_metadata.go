@@ -4,24 +4,24 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// MetadataStep is what is to be done about metadata.version. The zero value is
-// nothing.
+// MetadataStep is the change of metadata.version to make. The zero value is no
+// change.
 type MetadataStep uint8
 
 // The steps.
 const (
-	// MetadataKeep: the level stays as it is, for good or until the nodes are done.
+	// MetadataKeep: the level does not change, at all or until every node runs the desired version.
 	MetadataKeep MetadataStep = iota
 	// MetadataRaise: Target is above the finalized level.
 	MetadataRaise
-	// MetadataLower: Target is below it; a safe downgrade, never another kind.
+	// MetadataLower: Target is below it. Only a safe downgrade is requested.
 	MetadataLower
-	// MetadataUnreadable: it is the time for a step, and Kafka does not say at
-	// which level it is.
+	// MetadataUnreadable: a step may be due, but Kafka does not report the current
+	// level.
 	MetadataUnreadable
 )
 
-// String gives the word for messages and logs.
+// String returns the name of the step for messages and logs.
 func (m MetadataStep) String() string {
 	switch m {
 	case MetadataRaise:
@@ -35,24 +35,24 @@ func (m MetadataStep) String() string {
 	}
 }
 
-// MetadataPlan is what becomes of metadata.version. A level of 0 is not known.
+// MetadataPlan is what to do about metadata.version. A level of 0 is unknown.
 type MetadataPlan struct {
-	// Step is what to do now. It is MetadataKeep until every node runs the wanted
-	// version: binaries first, with the old levels, then the metadata.
+	// Step is what to do now. It is MetadataKeep until every node runs the desired
+	// version: the binaries change first, at the old levels, then the metadata.
 	Step MetadataStep
-	// Current is the finalized level. FromStatus tells that it is the one that the
-	// status recorded, not Kafka's word.
+	// Current is the finalized level. FromStatus is true if it is the level in the
+	// status and not one reported by Kafka.
 	Current    int16
 	FromStatus bool
-	// Target is the level to be at now: what Step moves to, and what storage that
-	// is formatted now starts with.
+	// Target is the level to have now: the result of Step, and the level with which
+	// storage is formatted now.
 	Target int16
-	// Wanted is the level that the spec asks for once every node runs the wanted
-	// version: the pinned one, else the highest that the wanted version runs.
+	// Wanted is the level to have once every node runs the desired version: the
+	// pinned level, else the highest that the desired version supports.
 	Wanted int16
 }
 
-// wantedLevel is the pinned metadata version.
+// wantedLevel is the metadata version in the spec.
 type wantedLevel struct {
 	pinned bool
 	// level is 0 for a name newer than every known one.
@@ -60,9 +60,9 @@ type wantedLevel struct {
 	name  string
 }
 
-// readPin reads the pinned metadata version, or refuses it. It is read although a
-// version change does not use it yet, so that a mistake shows before the first
-// restart and not after the last one.
+// readPin reads the metadata version in the spec, or refuses it. It reads it
+// before the version change needs it, so that a mistake is reported before the
+// first restart and not after the last one.
 func (d *Decision) readPin(s *Situation, runs versions.Range) (wantedLevel, bool) {
 	if s.WantedMetadata == "" {
 		return wantedLevel{}, true
@@ -80,7 +80,7 @@ func (d *Decision) readPin(s *Situation, runs versions.Range) (wantedLevel, bool
 	return wantedLevel{pinned: true, level: level, name: m.String()}, true
 }
 
-// planMetadata says what becomes of metadata.version when the change is allowed.
+// planMetadata plans metadata.version for an allowed change.
 func (d *Decision) planMetadata(s *Situation, runs versions.Range, pin wantedLevel, current metadataLevel) {
 	p := &d.Metadata
 	p.Wanted = runs.Max
@@ -106,7 +106,7 @@ func (d *Decision) planMetadata(s *Situation, runs versions.Range, pin wantedLev
 	}
 }
 
-// planStep compares, once every node runs the wanted version.
+// planStep compares current and desired level, once every node runs the desired version.
 func (d *Decision) planStep(current metadataLevel) {
 	p := &d.Metadata
 	switch {
@@ -122,10 +122,10 @@ func (d *Decision) planStep(current metadataLevel) {
 	}
 }
 
-// commonLevel is the highest level that every version which was started, and the
-// wanted one, runs: what the cluster may be taken to be at while nobody says. It
-// is the wanted level when nothing was ever started, and 0 when a version that
-// was has no known levels.
+// commonLevel returns the highest level that the desired version and all started
+// versions support: the assumed level of the cluster while no source reports it.
+// It is the desired level if nothing was ever started, and 0 if the levels of a
+// started version are unknown.
 func (s *Situation) commonLevel(wanted, highest int16) int16 {
 	level, found := highest, false
 	known := s.eachStarted(func(v versions.Version) bool {

@@ -73,7 +73,7 @@ func always(t *testing.T, property func(t *rapid.T, s kafkaversion.Situation)) {
 
 // The rule that everything serves: no node is sent to a version that does not run
 // what the cluster has finalized.
-func TestNeverAllowedBeyondAFinalizedLevel(t *testing.T) {
+func TestDecideNeverAllowsBeyondAFinalizedLevel(t *testing.T) {
 	counts := map[kafkaversion.Outcome]int{}
 	always(t, func(t *rapid.T, s kafkaversion.Situation) {
 		d := kafkaversion.Decide(s)
@@ -101,7 +101,7 @@ func TestNeverAllowedBeyondAFinalizedLevel(t *testing.T) {
 }
 
 // A version change never moves the level, and a level is moved only by Kafka's word.
-func TestMetadataMovesOnlyAtRest(t *testing.T) {
+func TestDecideChangesMetadataOnlyAtRest(t *testing.T) {
 	always(t, func(t *rapid.T, s kafkaversion.Situation) {
 		d := kafkaversion.Decide(s)
 		p := d.Metadata
@@ -121,7 +121,7 @@ func TestMetadataMovesOnlyAtRest(t *testing.T) {
 }
 
 // A downgrade is never decided in the dark, unless no newer version ever started.
-func TestNeverDownInTheDark(t *testing.T) {
+func TestDecideAllowsNoDowngradeWithUnknownLevels(t *testing.T) {
 	always(t, func(t *rapid.T, s kafkaversion.Situation) {
 		s.Finalized, s.RecordedMetadata = kafkaversion.FinalizedLevels{}, ""
 		d := kafkaversion.Decide(s)
@@ -156,7 +156,7 @@ func TestDecideDoesNotDependOnTheOrderOfNodes(t *testing.T) {
 }
 
 // Every stop says why and what to do; nothing else does.
-func TestEveryStopHasAReason(t *testing.T) {
+func TestDecideGivesAReasonForEveryStop(t *testing.T) {
 	always(t, func(t *rapid.T, s kafkaversion.Situation) {
 		d := kafkaversion.Decide(s)
 		stopped := d.Outcome != kafkaversion.OutcomeAllowed
@@ -179,7 +179,7 @@ func TestEveryStopHasAReason(t *testing.T) {
 
 // Carrying out what was decided ends at rest: from every allowed situation in which
 // Kafka answers, rolling the nodes and then moving the level settles the cluster.
-func TestCarryingOutSettles(t *testing.T) {
+func TestDecideSettlesAfterEverySequence(t *testing.T) {
 	always(t, func(t *rapid.T, s kafkaversion.Situation) {
 		d := kafkaversion.Decide(s)
 		if d.Outcome != kafkaversion.OutcomeAllowed || !s.Finalized.Known || s.Finalized.Levels[versions.FeatureMetadata] == 0 || len(s.Nodes) == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// featureOutOfRange words the refusal that people meet most: what is finalized,
-// what the wanted version runs, and the way out, if there still is one.
+// featureOutOfRange describes the most frequent refusal: the finalized levels,
+// what the desired version supports, and the remedy, if there is one.
 func featureOutOfRange(s *Situation, d *Decision, outside []outOfRange) string {
 	facts := make([]string, len(outside))
 	ways := make([]string, len(outside))
@@ -23,11 +23,11 @@ func featureOutOfRange(s *Situation, d *Decision, outside []outOfRange) string {
 	return fmt.Sprintf("Kafka %s cannot run this cluster: %s. %s", d.To, strings.Join(facts, "; "), strings.Join(ways, ". "))
 }
 
-// move is a direction to bring a level in: the words for it, and the verb of Kafka's
-// own tool.
+// move is a direction in which a level has to change: its words in messages, and the
+// verb of Kafka's own tool.
 type move struct{ verb, tool, or string }
 
-// towards gives the end of the range that the level has to be brought to.
+// towards returns the direction and the end of the range to which the level has to change.
 func (o *outOfRange) towards() (move, int16) {
 	if o.level > o.runs.Max {
 		return move{verb: "Lower", tool: "downgrade", or: "earlier"}, o.runs.Max
@@ -35,8 +35,8 @@ func (o *outOfRange) towards() (move, int16) {
 	return move{verb: "Raise", tool: "upgrade", or: "later"}, o.runs.Min
 }
 
-// wayOut says what to do about one feature. The version decision never moves a
-// level by itself.
+// wayOut describes the remedy for one feature. The version decision itself never
+// changes a level.
 func (o *outOfRange) wayOut(s *Situation, d *Decision) string {
 	if d.Direction == DirectionStay {
 		return fmt.Sprintf("The nodes do run it at this level: correct the levels of %s in row %s of the version table (%s)",
@@ -60,8 +60,8 @@ func (o *outOfRange) wayOut(s *Situation, d *Decision) string {
 	return way
 }
 
-// moveMetadata says how to bring metadata.version to a level that fits: by the
-// resource where it can ask for the version that runs now, else by Kafka's tool.
+// moveMetadata describes how to change metadata.version to a supported level: in the
+// resource if it can name the running version, else with Kafka's tool.
 func (o *outOfRange) moveMetadata(d *Decision, m move, end int16) string {
 	name, named := versions.MetadataName(end)
 	if !named || !supported(d.From) || d.Direction == DirectionBuild {
@@ -72,12 +72,12 @@ func (o *outOfRange) moveMetadata(d *Decision, m move, end int16) string {
 		m.verb, o.feature, d.From.String(), name, m.or, d.To)
 }
 
-// command is Kafka's own tool, for what no field of the resource does.
+// command is the command of Kafka's own tool, for changes that no field of the resource makes.
 func (o *outOfRange) command(m move, level int16) string {
 	return fmt.Sprintf("kafka-features.sh --bootstrap-server <address> %s --feature %s=%d", m.tool, o.feature, level)
 }
 
-// others names the supported versions that run the level.
+// others lists the supported versions that support the level.
 func (o *outOfRange) others(s *Situation) string {
 	var able []string
 	for row := range s.Table.Rows() {

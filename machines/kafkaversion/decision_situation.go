@@ -6,67 +6,67 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
-// annotationVersion is the annotation that carries a pod's Kafka version.
+// annotationVersion is the annotation with a pod's Kafka version.
 const annotationVersion = "strimzi.io/kafka-version"
 
-// Situation is everything that the decision rests on, as plain values.
+// Situation is the input of the decision, as plain values.
 type Situation struct {
-	// WantedVersion is spec.kafka.version, or what stands in for it; "" for the
-	// default of the table.
+	// WantedVersion is spec.kafka.version, or the version that replaces an unset one;
+	// empty for the default of the table.
 	WantedVersion string
-	// WantedMetadata is spec.kafka.metadataVersion, "" for the highest level of the
-	// wanted version.
+	// WantedMetadata is spec.kafka.metadataVersion; empty for the highest level of the
+	// desired version.
 	WantedMetadata string
-	// Table is the versions that the operator knows. It belongs to the operator and is in no journal.
+	// Table of the versions that the operator knows. It belongs to the operator and is not part of a journal.
 	Table *versions.Table `json:"-"`
-	// Nodes is every node that has a pod, a record or storage, of every pool,
-	// controllers included, leaving ones too.
+	// Nodes are all nodes with a pod, a record or storage, of every pool, including
+	// controllers and nodes that are being removed.
 	Nodes []NodeVersions
-	// RecordedVersion is status.kafkaVersion, which counts where no disk is known to
-	// have been started; RecordedMetadata is status.kafkaMetadataVersion, which
-	// stands in for Kafka's word. Both are "" when the status has none.
+	// RecordedVersion is status.kafkaVersion, which is used if no disk is known to
+	// have been started. RecordedMetadata is status.kafkaMetadataVersion, which is
+	// used if Kafka does not report the level. Both are empty if the status has none.
 	RecordedVersion, RecordedMetadata string
-	// Finalized is what Kafka reports.
+	// Finalized are the levels that Kafka reports.
 	Finalized FinalizedLevels
 }
 
-// NodeVersions is what is known of the version of one node.
+// NodeVersions is the evidence about the version of one node.
 type NodeVersions struct {
 	// ID is the node id.
 	ID int32
 	// Name is the name of the node's pod, whether or not it exists.
 	Name string
-	// HasPod tells whether the pod exists.
+	// HasPod is true if the pod exists.
 	HasPod bool
-	// Runs is the version that the pod runs, by what the operator wrote and the
-	// container image. It is the pod's annotation only where the operator wrote
-	// nothing; "" where nothing says.
+	// Runs is the version of the pod, by what the operator recorded and by the
+	// container image. It is the pod's annotation only if the operator recorded
+	// nothing. It is empty if no source has it.
 	Runs string
-	// LastStarted is the version that the node's record says its disk was last
-	// started with, "" without a record and before the first start.
+	// LastStarted is the version with which the node's disk was last started, by the
+	// node's record; empty without a record and before the first start.
 	LastStarted string
-	// NeverStarted is set only where the node's record says that no process was
-	// ever started. A node without a record counts as started with the version
-	// that its pod carries.
+	// NeverStarted is true only if the node's record says that no process was ever
+	// started. A node without a record is assumed to have started with its pod's
+	// version.
 	NeverStarted bool
-	// Contradiction says how the pod contradicts its version; "" if it does not.
+	// Contradiction describes how the pod contradicts its version; empty if it does not.
 	Contradiction string
-	// Unproven is why Runs is not proven to be what the process runs; "" if it is.
+	// Unproven is why Runs is not proven to be the version of the process; empty if it is.
 	Unproven string
 }
 
-// FinalizedLevels is the finalized level of every feature as Kafka reports it. The
+// FinalizedLevels are the finalized levels of the features as Kafka reports them. The
 // zero value is unreadable.
 type FinalizedLevels struct {
-	// Known tells whether Kafka answered.
+	// Known is true if Kafka answered.
 	Known bool
-	// Levels is by feature. Kafka leaves out features at level 0.
+	// Levels by feature. Kafka does not list features at level 0.
 	Levels map[string]int16
-	// Problem says why Kafka did not answer.
+	// Problem is why Kafka did not answer.
 	Problem string
 }
 
-// level gives the finalized level of a feature, false when Kafka did not report it.
+// level returns the finalized level of a feature, and false if Kafka did not report it.
 func (f *FinalizedLevels) level(feature string) (int16, bool) {
 	if !f.Known {
 		return 0, false
@@ -75,7 +75,7 @@ func (f *FinalizedLevels) level(feature string) (int16, bool) {
 	return level, ok
 }
 
-// levelSource is where a level of metadata.version comes from.
+// levelSource is the source of a level of metadata.version.
 type levelSource uint8
 
 const (
@@ -84,21 +84,21 @@ const (
 	levelFromStatus
 )
 
-// aboveNames stands for the level of a metadata version that is newer than every
-// one that has a name.
+// aboveNames represents the level of a metadata version that is newer than every
+// named one.
 const aboveNames int16 = math.MaxInt16
 
-// metadataLevel is the cluster's level of metadata.version as far as it is known.
+// metadataLevel is the known level of metadata.version.
 type metadataLevel struct {
 	level  int16
 	source levelSource
-	// name is what the status recorded, for a level without a name.
+	// name is the text in the status, for a level without a name.
 	name string
 }
 
 func (l metadataLevel) known() bool { return l.source != levelUnknown }
 
-// shown gives the level for the outside, 0 where none can be given.
+// shown returns the level for the outside, or 0 if it has no number.
 func (l metadataLevel) shown() int16 {
 	if l.level == aboveNames {
 		return 0
@@ -106,7 +106,7 @@ func (l metadataLevel) shown() int16 {
 	return l.level
 }
 
-// String names the level for messages.
+// String returns the name of the level for messages.
 func (l metadataLevel) String() string {
 	if l.level == aboveNames && l.name != "" {
 		return l.name
@@ -114,8 +114,8 @@ func (l metadataLevel) String() string {
 	return versions.FeatureLevelName(versions.FeatureMetadata, l.level)
 }
 
-// metadataLevel gives Kafka's word, else what the status recorded. A recorded text
-// that names no level is as good as none.
+// metadataLevel returns the level that Kafka reports, else the one in the status. A
+// text in the status that names no known level counts as unknown.
 func (s *Situation) metadataLevel() metadataLevel {
 	if level, ok := s.Finalized.level(versions.FeatureMetadata); ok && level > 0 {
 		return metadataLevel{level: level, source: levelFromKafka}

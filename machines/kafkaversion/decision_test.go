@@ -382,7 +382,7 @@ func TestDecideLevels(t *testing.T) {
 }
 
 // The words go into messages, logs and metrics.
-func TestWords(t *testing.T) {
+func TestDecisionStrings(t *testing.T) {
 	want := []string{"unknown", "install", "none", "up", "down", "build", "cannot tell", "allowed", "refused", "none", "raise", "lower", "unreadable"}
 	got := []string{kafkaversion.DirectionUnknown.String(), install.String(), stay.String(), up.String(), down.String(), build.String(),
 		cannotTell.String(), allowed.String(), refused.String(), kafkaversion.MetadataKeep.String(), kafkaversion.MetadataRaise.String(),

@@ -204,7 +204,7 @@ func TestDecideWarnsAboutPodsThatContradictWhatWasWritten(t *testing.T) {
 	}.run(t)
 }
 
-func TestSettled(t *testing.T) {
+func TestDecisionSettled(t *testing.T) {
 	cases := map[string]struct {
 		situation kafkaversion.Situation
 		want      bool

@@ -14,15 +14,15 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// The domains of a version change are what the machine is verified over. Their table of versions is their own, so that they say
-// the same whatever the operator supports.
+// The domains over which a version change is verified. They have their own table of versions, so that the verification does not
+// depend on the versions that the operator supports.
 const domainTable = `
 - {version: 4.0.2, supported: true, metadata: 4.0-IV3}
 - {version: 4.1.2, supported: true, default: true, metadata: 4.1-IV1}
 - {version: 4.1.2-acme-1, supported: true, metadata: 4.1-IV1}
 `
 
-// What a cluster of the domains runs, and the levels that the versions bring.
+// Versions of the clusters in the domains, and their levels.
 const (
 	domainOld, domainNew, domainBuild = "4.0.2", "4.1.2", "4.1.2-acme-1"
 
@@ -39,8 +39,8 @@ type (
 
 var errDomainSilent = errors.New("connection refused")
 
-// Domains are what the machine is verified over: how nodes are moved, what is done to the metadata level, how clusters begin, and
-// how a step down waits for snapshots.
+// Domains returns the domains over which the machine is verified: the restarts of nodes, the changes of the metadata level, the
+// starts of clusters, and the wait for snapshots before a downgrade.
 func Domains() ([]verification.Domain[Facts, roll.Memo], error) {
 	table, err := versions.Parse([]byte(domainTable), "the domains of "+Name)
 	if err != nil {
@@ -60,7 +60,7 @@ func Domains() ([]verification.Domain[Facts, roll.Memo], error) {
 
 func rollOf(f *Facts) *roll.Facts { return &f.Roll }
 
-// domainFacts are three nodes that serve on the version that is wanted, at its level.
+// domainFacts returns three nodes that serve on the desired version, at its level.
 func domainFacts(table *versions.Table, now time.Time) Facts {
 	return Facts{
 		Roll:      roll.DomainFacts(now),
@@ -72,8 +72,8 @@ func domainFacts(table *versions.Table, now time.Time) Facts {
 	}
 }
 
-// deriveVersions gives the nodes their versions: those that are outdated run another one than is wanted. Of an install there are
-// no nodes that ran.
+// deriveVersions sets the versions of the nodes: outdated nodes run another version than the desired one. An install has no nodes
+// that ran.
 func deriveVersions(f *Facts) {
 	other := map[string]string{domainNew: domainOld, domainOld: domainNew, domainBuild: domainNew}[f.Situation.WantedVersion]
 	if f.Situation.Nodes != nil {
@@ -92,7 +92,7 @@ func deriveVersions(f *Facts) {
 	}
 }
 
-// enterDomain begins a visit of a state: nothing was asked in it, and nothing is due.
+// enterDomain sets the facts of a new visit of a state: nothing was requested in it yet.
 func enterDomain(f *Facts, entry *lifecyclev1.Lifecycle) {
 	f.Answer, f.Attempt, f.EnteredAt = Answer{}, entry.Attempt, f.Roll.Now
 }
@@ -101,12 +101,12 @@ func levelOf(level int16, at time.Time) transitions.Fact[kafka.Features] {
 	return transitions.Known(kafka.Features{Finalized: map[string]int16{versions.FeatureMetadata: level}}, at)
 }
 
-// wanting a version and a level.
+// wanting sets the desired version and level.
 func wanting(name, version, level string) value {
 	return value{Name: name, Set: func(f *Facts) { f.Situation.WantedVersion, f.Situation.WantedMetadata = version, level }}
 }
 
-// domainWishes are the versions and levels that may be asked for, and a declaration that cannot be.
+// domainWishes are desired versions and levels, and an invalid spec.
 func domainWishes() dimension {
 	return verification.Of(value{},
 		wanting("a lower level wanted", domainNew, "4.0"), wanting("an older version wanted", domainOld, ""), wanting("another build wanted", domainBuild, ""),
@@ -114,7 +114,7 @@ func domainWishes() dimension {
 		value{Name: "a broken declaration", Set: func(f *Facts) { f.Obstacle, f.Incomplete = "two pools claim node id 3", "" }})
 }
 
-// domainLevels are what Kafka says of its levels.
+// domainLevels are Kafka's answers about its levels.
 func domainLevels(now time.Time) dimension {
 	return verification.Of(value{},
 		value{Name: "the old level", Set: func(f *Facts) { f.Features = levelOf(domainOldLevel, now) }},
@@ -133,7 +133,7 @@ func domainReady() dimension {
 	return verification.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true))
 }
 
-// domainGhosts are registrations of brokers that are gone.
+// domainGhosts are registrations without a node.
 func domainGhosts(now time.Time) dimension {
 	return verification.Of(value{}, value{Name: "broker 9 still registered", Set: func(f *Facts) {
 		if brokers, known := f.Roll.Brokers.Get(); known {
@@ -148,7 +148,7 @@ func domainGhosts(now time.Time) dimension {
 	}}, value{Name: "registrations unreadable", Set: func(f *Facts) { f.Roll.Brokers = transitions.Unreadable[kafka.Brokers](errDomainSilent) }})
 }
 
-// domainFinalizing are who lets the level be raised, and what the attempt is about.
+// domainFinalizing are the conditions for raising the level, and the target of the attempt.
 func domainFinalizing() dimension {
 	set := func(name string, change func(*Facts)) value { return value{Name: name, Set: change} }
 	return verification.Of(value{},
@@ -159,7 +159,7 @@ func domainFinalizing() dimension {
 		set("an attempt between builds", func(f *Facts) { f.Attempt.From, f.Attempt.To = domainBuild, domainNew }))
 }
 
-// domainAnswers are what came of a request to change the level, and what of earlier ones may be under way.
+// domainAnswers are the outcomes of a request to change the level, and of earlier requests.
 func domainAnswers(now time.Time) dimension {
 	answer := func(name string, status Status) value {
 		return value{Name: name, Set: func(f *Facts) { f.Answer = Answer{Status: status} }}
@@ -189,7 +189,7 @@ func domainBeginnings() dimension {
 		begin("only disks are left", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, LastStarted: domainNew} }))
 }
 
-// domainDisks are logs that may still hold a level that was lowered since.
+// domainDisks are logs that may still hold a level that was lowered.
 func domainDisks(now time.Time) dimension {
 	held := func(name string, interval time.Duration) value {
 		return value{Name: name, Set: func(f *Facts) {

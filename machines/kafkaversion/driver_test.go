@@ -51,7 +51,8 @@ const calm = 40
 // busy is how many passes it took to come to rest.
 func (d *driver) busy() int { return d.passes - calm + 1 }
 
-// play runs until the lifecycle rests or holds for a person and the world has nothing left to do, and fails if it never does.
+// play runs until the lifecycle is at rest or waits for a user and the world has nothing left to do. It fails if that never
+// happens.
 func (d *driver) play() *driver {
 	d.t.Helper()
 	const patience = 2000
@@ -154,7 +155,7 @@ func (d *driver) explained() {
 	}
 }
 
-// story is the trail, for a person.
+// story is the trail for a failure message.
 func (d *driver) story() string { return strings.Join(d.trail, "\n") }
 
 // states that were entered, in order.

@@ -13,101 +13,102 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// NeedFeatures are the finalized feature levels. Which a binary supports is the version table's word: it must be known before a
-// binary runs.
+// NeedFeatures are the finalized feature levels. The levels that a binary supports come from the version table: they must be known
+// before the binary runs.
 const NeedFeatures transitions.Need = "features"
 
 // Facts of a version change.
 type Facts struct {
-	// Roll are the nodes. A node is outdated if it runs another version than the wanted one.
+	// Roll are the nodes. A node is outdated if it runs another version than the desired one.
 	Roll roll.Facts
-	// Situation is what the decision rests on, without the levels: those come from Features.
+	// Situation is the input of the decision without the levels, which come from Features.
 	Situation Situation
-	// Obstacle is why the cluster's declaration cannot be acted upon at all (two pools with one node id, another cluster's
-	// disks); empty if nothing is wrong.
+	// Obstacle is why the cluster's spec cannot be applied at all (two pools with one node id, the disks of another cluster);
+	// empty if the spec is valid.
 	Obstacle string
-	// Incomplete is what a young cluster's declaration still lacks and may be on its way (its pools were applied after it), and
-	// until when that is waited for; empty if nothing is lacking, or if Obstacle says so already.
+	// Incomplete is what the spec of a young cluster still lacks and may be created soon (such as pools that are applied after
+	// it), and the end of that wait. It is empty if nothing is missing, or if Obstacle reports it already.
 	Incomplete string
-	// Features are the finalized levels, and what the running binaries support.
+	// Features are the finalized levels, and the ranges that the running binaries support.
 	Features transitions.Fact[kafka.Features] `need:"features"`
-	// Disks is what is known of each node's log of metadata.
+	// Disks is what is known of each node's metadata log.
 	Disks []Disk
-	// Wanted are the ids that are wanted as brokers; Leaving have a pod or are still being removed.
+	// Wanted are the ids of the desired brokers. Leaving are nodes with a pod or whose removal is in progress.
 	Wanted, Leaving []int32
-	// Finalize says who lets the metadata level be raised.
+	// Finalize are the conditions for raising the metadata level.
 	Finalize Finalize
 	// Answer to the last request to change a level.
 	Answer Answer
-	// Doubt about earlier requests to change a level.
+	// Doubt is the uncertain outcome of earlier requests to change a level.
 	Doubt Doubt
-	// Attempt under way.
+	// Attempt in progress.
 	Attempt *lifecyclev1.Attempt
 	// EnteredAt is when the state was entered.
 	EnteredAt time.Time
-	// Pause is how long MetadataRefused lets pass before it asks again.
+	// Pause is the delay before MetadataRefused repeats the request.
 	Pause time.Duration
 }
 
-// Finalize is what must have happened before the level is raised, beyond the roll itself.
+// Finalize are the conditions for raising the level in addition to the roll.
 type Finalize struct {
 	// Soak is how long the new binaries must have run: detent.dev/soak.
 	Soak time.Duration
-	// SoakProblem is why detent.dev/soak cannot be read; then nobody knows how long.
+	// SoakProblem is why detent.dev/soak cannot be parsed; the soaking time is then unknown.
 	SoakProblem string
-	// ByApproval demands detent.dev/approve.
+	// ByApproval requires the annotation detent.dev/approve.
 	ByApproval bool
-	// Approved is what was approved: <attempt id>/<level>, the level by its name, such as 4.1-IV1.
+	// Approved is the value of the approval: <attempt id>/<level>, with the name of the level, such as 4.1-IV1.
 	Approved string
 }
 
 // Status of a request to an external system.
 type Status uint8
 
-// The states of an answer.
+// The states of a request.
 const (
-	// NoAnswer: nothing was asked in this visit of the state.
+	// NoAnswer: nothing was requested in this visit of the state.
 	NoAnswer Status = iota
-	// Asked and not answered yet.
+	// Asked: the request was sent and has no answer yet.
 	Asked
-	// Done as asked.
+	// Done: the request succeeded.
 	Done
-	// Refused by the other side, with its words.
+	// Refused: the other system rejected the request, with a message.
 	Refused
-	// Unknown whether it was done.
+	// Unknown: it is uncertain whether the request was carried out.
 	Unknown
 )
 
 // Answer to the last request to change a level.
 type Answer struct {
 	Status Status
-	// Text is the refusal in Kafka's own words, with its code's name.
+	// Text is Kafka's message of a refusal, with the name of its error code.
 	Text string
 }
 
-// Doubt is about requests to change a level that may take effect, or show it, whatever is read now and whoever remembers them:
-// one that is under way or was carried out a moment ago, one whose answer was lost, one of a process that ended.
+// Doubt describes requests to change a level that may still take effect, or may not be visible yet, independently of what is read
+// now and of which process sent them: a request in flight or just carried out, one whose answer was lost, or one of a process
+// that ended.
 type Doubt struct {
-	// Until is when none of them can take effect any more, and Kafka shows what has. Zero if there is none.
+	// Until is when no such request can take effect any more and Kafka shows the effect of each. Zero if there is none.
 	Until time.Time
-	// Sent says that one was sent for sure. Else one may have been.
+	// Sent is true if a request was certainly sent. Otherwise one may have been sent.
 	Sent bool
 }
 
-// Disk is what is known of one node's log of metadata: an older controller that replays a record of a level it does not know
-// dies at start, although the level was lowered since. Its record remembers what no request tells.
+// Disk is what is known of one node's metadata log. An older controller that replays a record of a level that it does not support
+// dies at start, although the level was lowered since. The node's record stores this because no request to Kafka returns it.
 type Disk struct {
 	Node int32
-	// Highest level per feature that was seen finalized since the log was last known to be free of higher ones.
+	// Highest finalized level per feature since the log was last known to be free of higher ones.
 	Highest map[string]int16
-	// LoweredAt is when a lower level was first seen, per feature.
+	// LoweredAt is when a lower level was first observed, per feature.
 	LoweredAt map[string]time.Time
-	// Interval after which a running process takes a snapshot; 0 means never by time.
+	// Interval between snapshots of a running process; 0 means that it takes none by time.
 	Interval time.Duration
 }
 
-// situation is what the decision rests on. A node that is neither wanted nor has a pod will never start again: what its disk
-// last ran says nothing any more, unless nothing else says anything.
+// situation returns the input of the decision. A node that is not desired and has no pod never starts again: the version on its
+// disk is ignored, unless there is no other evidence.
 func (f *Facts) situation() Situation {
 	s := f.Situation
 	gone := func(n NodeVersions) bool {
@@ -123,7 +124,7 @@ func (f *Facts) situation() Situation {
 	return s
 }
 
-// decide is the decision on this pass's levels. It demands NeedFeatures.
+// decide computes the decision with the levels of this reconcile. It requires NeedFeatures.
 func (f *Facts) decide() Decision {
 	s := f.situation()
 	if features, known := f.Features.Get(); known {
@@ -134,8 +135,8 @@ func (f *Facts) decide() Decision {
 	return Decide(s)
 }
 
-// Refused says whether a person has to change something before any node may be restarted on the wanted version. It reads the
-// levels if they were asked for, and says no while they are not known.
+// Refused reports whether a user must change something before any node may be restarted on the desired version. It uses the levels
+// if they were observed, and returns false while they are unknown.
 func (f *Facts) Refused() bool {
 	d := f.direction()
 	if f.Features.Asked() {
@@ -144,19 +145,19 @@ func (f *Facts) Refused() bool {
 	return d.Outcome == OutcomeRefused || slices.ContainsFunc(f.pendingSnapshots(), func(p pendingSnapshot) bool { return p.never })
 }
 
-// direction is the decision as far as it needs no levels: where from, where to.
+// direction computes the decision without levels: it provides From, To and Direction.
 func (f *Facts) direction() Decision { return Decide(f.situation()) }
 
-// onVersion says whether every node runs the wanted version.
+// onVersion reports whether every node runs the desired version.
 func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
 
-// started says whether any node that is left ever ran, or may have. A status that remembers a version says where the cluster
-// comes from, and starts no node.
+// started reports whether any remaining node ever ran, or may have run. A version in the status does not count: it shows from
+// which version the cluster comes, not that a node started.
 func (f *Facts) started() bool {
 	return slices.ContainsFunc(f.situation().Nodes, func(n NodeVersions) bool { return n.HasPod || !n.NeverStarted })
 }
 
-// notStarted names the pods whose disks were last started with another version than the wanted one: on their way.
+// notStarted returns the pods whose disks were last started with another version than the desired one.
 func (f *Facts) notStarted(to string) []string {
 	var out []string
 	s := f.situation()
@@ -168,7 +169,7 @@ func (f *Facts) notStarted(to string) []string {
 	return out
 }
 
-// ghosts are registered brokers that are neither wanted nor about to leave in order: their binary binds the level.
+// ghosts returns registered brokers that are neither desired nor being removed. Their binaries limit the level.
 func (f *Facts) ghosts(brokers kafka.Brokers) []int32 {
 	var out []int32
 	for _, id := range brokers.IDs() {
@@ -179,8 +180,8 @@ func (f *Facts) ghosts(brokers kafka.Brokers) []int32 {
 	return out
 }
 
-// unproven says of which registered brokers, voters and pods it is not proven that they run the wanted version, and why. What
-// Kafka itself reports of a broker's binary outranks what was written for it.
+// unproven returns the registered brokers, voters and pods that are not proven to run the desired version, with the reasons. What
+// Kafka reports about a broker's binary takes precedence over what the operator recorded.
 func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	d := f.decide()
 	features, _ := f.Features.Get()
@@ -213,7 +214,7 @@ func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	return out
 }
 
-// doubt is why it is not proven that the node runs the version; empty if it is.
+// doubt returns why it is not proven that the node runs the version; empty if it is proven.
 func (f *Facts) doubt(id int32, version string) string {
 	for i := range f.Situation.Nodes {
 		n := &f.Situation.Nodes[i]
@@ -232,7 +233,7 @@ func (f *Facts) doubt(id int32, version string) string {
 	return "is no node of this cluster"
 }
 
-// soakedAt is when the newest process has run for the soaking time; zero if nobody can tell.
+// soakedAt returns when the newest process will have run for the soaking time; zero if that is unknown.
 func (f *Facts) soakedAt() time.Time {
 	if f.Finalize.SoakProblem != "" {
 		return time.Time{}

@@ -23,7 +23,7 @@ var sound = guard{
 	},
 }
 
-// firstStart says whether the nodes of a new cluster are starting for the first time: no node is in hand.
+// firstStart reports whether the nodes of a new cluster are starting for the first time: there is no current node.
 var firstStart = guard{
 	Name: "first-start", Doc: "no node is in hand and not every node of the new cluster is ready", Want: "the first start of all nodes under way",
 	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
@@ -55,13 +55,13 @@ var onVersion = guard{
 	},
 }
 
-// pathAllowed is the decision: may the nodes run the wanted version, given the finalized levels.
+// pathAllowed reports whether the nodes may run the desired version with the finalized levels.
 var pathAllowed = guard{
 	Name: "path-allowed", Doc: "the version change is allowed: every finalized feature is in the range of the wanted version", Needs: features(),
 	Want: "a wanted version that is supported and can read every finalized feature level",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
 		if gap, asked := f.asked(); asked {
-			return gap // what the status remembers stands in for Kafka's word only once Kafka has failed to give it
+			return gap // the status replaces Kafka's answer only after a read from Kafka has failed
 		}
 		d := f.decide()
 		switch d.Outcome {
@@ -75,8 +75,8 @@ var pathAllowed = guard{
 	},
 }
 
-// undoubted says whether the level that a step down rests on can be what Kafka is about to have. A request to raise it that was
-// sent and never heard of again may still be carried out: an older binary that was started meanwhile would die of it.
+// undoubted reports whether the observed level is final for a downgrade. A request to raise it whose answer was lost may still be
+// carried out: an older binary that was started meanwhile would die of the new level.
 func (f *Facts) undoubted(d *Decision) transitions.Verdict {
 	if d.Direction != DirectionDown || f.Doubt.Until.IsZero() {
 		return transitions.Allow()
@@ -86,13 +86,13 @@ func (f *Facts) undoubted(d *Decision) transitions.Verdict {
 	case known && !f.Features.At().Before(f.Doubt.Until):
 		return transitions.Allow()
 	case !known && !f.Doubt.Sent && !f.Roll.Now.Before(f.Doubt.Until):
-		return transitions.Allow() // Kafka does not answer, and nothing says that anything was sent
+		return transitions.Allow() // Kafka does not answer, and there is no evidence of a request
 	}
 	return transitions.Verdict{Saw: "a request to raise metadata.version that nobody hears of any more may take effect until " +
 		f.Doubt.Until.UTC().Format(time.RFC3339) + ", and Kafka has not told its levels since"}
 }
 
-// asked says that Kafka was asked for its levels and neither answered nor failed to.
+// asked reports whether the read of Kafka's levels is still pending: neither answered nor failed.
 func (f *Facts) asked() (gap transitions.Verdict, asked bool) {
 	if _, known := f.Features.Get(); known {
 		return gap, false
@@ -101,8 +101,8 @@ func (f *Facts) asked() (gap transitions.Verdict, asked bool) {
 	return gap, gap.Pending
 }
 
-// onLevel says whether metadata.version is where the spec wants it. Where it is wanted is known only once every node has started
-// on the wanted version.
+// onLevel is satisfied if metadata.version is at the desired level. That level is known only once every node has started on the
+// desired version.
 var onLevel = guard{
 	Name: "on-level", Doc: "metadata.version is at the wanted level", Needs: features(), Want: "metadata.version at the wanted level",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
@@ -140,7 +140,7 @@ var (
 	lowerDue = step("lower-due", MetadataLower, "the level is above the wanted one")
 )
 
-// otherBuild says whether this attempt only exchanges builds of one version: it leaves the metadata alone.
+// otherBuild is satisfied if this attempt only exchanges builds of one version: the metadata level does not change.
 var otherBuild = guard{
 	Name: "build-only", Doc: "this attempt exchanged builds of one version on every node and touches no metadata", Want: "an attempt between builds of one version",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
@@ -193,7 +193,7 @@ var noGhosts = guard{
 	},
 }
 
-// binariesProven rests on every node that may vote on the level or has to read it: positive evidence, never the absence of a doubt.
+// binariesProven considers every node that may vote on the level or must read it. It requires positive evidence for each.
 var binariesProven = guard{
 	Name: "binaries-proven", Doc: "no level is to be raised, or every registered broker, every voter and every pod is proven to run the wanted version",
 	Needs: []transitions.Need{NeedFeatures, roll.NeedBrokers, roll.NeedQuorum},
@@ -240,7 +240,7 @@ var soakReadable = guard{
 	},
 }
 
-// approved is about one level: what was approved of a pinned level says nothing about a higher one.
+// approved is satisfied by the approval of exactly one level: the approval of a pinned level does not cover a higher one.
 var approved = guard{
 	Name: "approved", Doc: "raising the metadata level needs no approval, or was approved for this attempt and level", Needs: features(),
 	Want: "the annotation detent.dev/approve: raise-metadata=<attempt id>/<level>",
@@ -278,7 +278,7 @@ var snapshotsTaken = guard{
 	},
 }
 
-// snapshotsPossible says no where waiting would never end.
+// snapshotsPossible is not satisfied if the wait for a snapshot would never end.
 var snapshotsPossible = guard{
 	Name: "snapshots-possible", Doc: "every process whose snapshot is waited for takes snapshots by time",
 	Want: "metadata.log.max.snapshot.interval.ms above 0 on every controller",
@@ -292,7 +292,8 @@ var snapshotsPossible = guard{
 	},
 }
 
-// inHandStuck says whether the node in hand serves no client anyway: restarting it on an older binary is the test.
+// inHandStuck is satisfied if the current node serves no client anyway: its restart is then the test whether the older binary
+// starts.
 var inHandStuck = guard{
 	Name: "in-hand-stuck", Doc: "the node in hand dies or cannot start as it is", Want: "the node in hand to die or not to start as it is",
 	Needs: roll.ServingNeeds(),
@@ -312,8 +313,8 @@ var answerRefused = guard{
 	},
 }
 
-// overtaken says whether the level in hand is not to be set, or was set and is not the wanted one. While Kafka has not answered
-// nothing else may be begun: a level that is raised after all would kill the nodes of a version that was gone back to meanwhile.
+// overtaken is satisfied if the level is not to be set any more, or was set and is not the desired one. It is not satisfied before
+// Kafka has answered: a level that is raised after all would kill the nodes of a version to which the cluster was changed back.
 var overtaken = guard{
 	Name: "update-overtaken", Doc: "no request is under way and what is wanted changed meanwhile", Needs: features(), Want: "another wish while the level was being changed",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
@@ -335,11 +336,11 @@ var overtaken = guard{
 	},
 }
 
-// levelShows is how long after a level was set every broker shows it.
+// levelShows is how long it takes after a change of the level until every broker reports it.
 const levelShows = 30 * time.Second
 
-// answered says that no request is under way: a level that is the wanted one again, because the wish went back to it, is left by
-// a request that Kafka has yet to settle.
+// answered is satisfied if no request is in flight: the level may equal the desired one again because the spec was reverted, while
+// Kafka has yet to complete a request.
 var answered = guard{
 	Name: "update-answered", Doc: "no request to change the level is under way", Want: "Kafka's answer to the change of the level that was asked for",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {

@@ -31,8 +31,8 @@ func lookedAt(lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts) lo
 	return out
 }
 
-// TestFactsComeBackFromAJournal: what is decided upon facts that were written down is what was decided upon them, in the same words.
-func TestFactsComeBackFromAJournal(t *testing.T) {
+// TestFactsSurviveAJournal: what is decided upon facts that were written down is what was decided upon them, in the same words.
+func TestFactsSurviveAJournal(t *testing.T) {
 	k, lc := newScenes(t), onFacts(t)
 	byText := cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) || a != nil && b != nil && a.Error() == b.Error() })
 	rapid.Check(t, func(t *rapid.T) {

@@ -43,7 +43,7 @@ func unharmed(t *testing.T, d *driver) {
 	check(t, d, "harms", nil, d.world.harms)
 }
 
-func TestUpgrade(t *testing.T) {
+func TestLifecycleUpgrade(t *testing.T) {
 	d := newScenes(t).upgrade(t).play()
 	w := d.world
 	check(t, d, "restarts: controllers first, the leader last of them, every node once", []int32{1, 2, 0, 3, 4, 5}, w.restarts)
@@ -58,7 +58,7 @@ func TestUpgrade(t *testing.T) {
 	check(t, d, "the way", append(want, roll.SelectingNode), d.visited()[:len(d.trail)-3])
 }
 
-func TestNewClusterStarts(t *testing.T) {
+func TestLifecycleOfANewCluster(t *testing.T) {
 	k := newScenes(t)
 	w := k.six(newer, newerLevel)
 	for _, n := range w.nodes {
@@ -73,7 +73,7 @@ func TestNewClusterStarts(t *testing.T) {
 	check(t, d, "restarts", nil, w.restarts)
 }
 
-func TestDowngradeWaitsForSnapshots(t *testing.T) {
+func TestLifecycleDowngradeWaitsForSnapshots(t *testing.T) {
 	d := newDriver(t, newScenes(t).six(newer, newerLevel)).play()
 	w := d.world
 	w.pin = "4.0"
@@ -88,7 +88,7 @@ func TestDowngradeWaitsForSnapshots(t *testing.T) {
 	check(t, d, "state", kafkaversion.Settled, d.state())
 }
 
-func TestDowngradeOfNodesThatNeverSnapshot(t *testing.T) {
+func TestLifecycleDowngradeOfNodesThatNeverSnapshot(t *testing.T) {
 	d := newDriver(t, newScenes(t).six(newer, newerLevel)).play()
 	w := d.world
 	w.pin, w.interval = "4.0", 0
@@ -99,8 +99,8 @@ func TestDowngradeOfNodesThatNeverSnapshot(t *testing.T) {
 	check(t, d, "restarts", nil, w.restarts)
 }
 
-// TestChangeOfMind goes back to the old version before each pass of an upgrade.
-func TestChangeOfMind(t *testing.T) {
+// TestLifecycleTargetChange goes back to the old version before each pass of an upgrade.
+func TestLifecycleTargetChange(t *testing.T) {
 	k := newScenes(t)
 	ends := map[string]int{}
 	slow := func(t testing.TB) *driver {
@@ -141,8 +141,8 @@ func TestChangeOfMind(t *testing.T) {
 	t.Logf("changed its mind at %d passes: %v", ends[kafkaversion.Refusing]+ends[kafkaversion.Settled], ends)
 }
 
-// TestLostBookmark removes the entry before each pass of an upgrade.
-func TestLostBookmark(t *testing.T) {
+// TestLifecycleWithoutPersistedState removes the entry before each pass of an upgrade.
+func TestLifecycleWithoutPersistedState(t *testing.T) {
 	k := newScenes(t)
 	passes := k.upgrade(t).play().busy()
 	for at := range passes {
@@ -164,9 +164,9 @@ func TestLostBookmark(t *testing.T) {
 	t.Logf("lost the bookmark at each of %d passes", passes)
 }
 
-// TestAChangeOfMindWhileNobodyKnowsOfTheRequest: Kafka was asked to raise the level and takes its time; whoever asked is
-// forgotten, and the version before is wanted again. An older binary that is started meanwhile would die of the raise.
-func TestAChangeOfMindWhileNobodyKnowsOfTheRequest(t *testing.T) {
+// TestLifecycleTargetChangeDuringAnUncertainRequest: a request to raise the level is slow, its sender ends, and the previous
+// version is desired again. An older binary that is started meanwhile would die of the raise.
+func TestLifecycleTargetChangeDuringAnUncertainRequest(t *testing.T) {
 	for name, forget := range map[string]func(*driver){
 		"the bookmark is lost":                      func(d *driver) { d.entry = nil },
 		"the process ends":                          func(d *driver) { d.world.restartOperator() },
@@ -193,8 +193,8 @@ func TestAChangeOfMindWhileNobodyKnowsOfTheRequest(t *testing.T) {
 	}
 }
 
-// TestCorrectionReachesTheNodeInHand: the new version does not come up with today's settings, until they are corrected.
-func TestCorrectionReachesTheNodeInHand(t *testing.T) {
+// TestLifecycleCorrectionReachesTheCurrentNode: the new version does not come up with today's settings, until they are corrected.
+func TestLifecycleCorrectionReachesTheCurrentNode(t *testing.T) {
 	d := newScenes(t).upgrade(t)
 	w := d.world
 	w.dropped = newer
@@ -212,8 +212,8 @@ func TestCorrectionReachesTheNodeInHand(t *testing.T) {
 	check(t, d, "restarts: once more for the node that was tried", []int32{1, 1, 2, 0, 3, 4, 5}, w.restarts)
 }
 
-// TestNothingServes: every node with both roles is down for good on its version; the wanted one would mend them.
-func TestNothingServes(t *testing.T) {
+// TestLifecycleWhileNothingServes: no node with both roles can start on its version; the desired version would start.
+func TestLifecycleWhileNothingServes(t *testing.T) {
 	k := newScenes(t)
 	w := newWorld(k.table, rolltest.Dual(3), old, oldLevel)
 	for _, n := range w.nodes {
@@ -226,8 +226,8 @@ func TestNothingServes(t *testing.T) {
 	check(t, d, "levels", []int16{newerLevel}, w.updates)
 }
 
-// TestSoakingAndApproval: both are asked for, and the approval is given to the attempt and the level by name.
-func TestSoakingAndApproval(t *testing.T) {
+// TestLifecycleSoakingAndApproval: both are asked for, and the approval is given to the attempt and the level by name.
+func TestLifecycleSoakingAndApproval(t *testing.T) {
 	d := newScenes(t).upgrade(t)
 	w := d.world
 	w.finalize = kafkaversion.Finalize{Soak: 5 * time.Minute, ByApproval: true, Approved: "000000/4.1-IV1"}
@@ -245,9 +245,9 @@ func TestSoakingAndApproval(t *testing.T) {
 	check(t, d, "levels", []int16{newerLevel}, w.updates)
 }
 
-// TestRandomLives changes its mind, loses the bookmark and kills pods at random; once that ends every life comes to rest where
-// the last wish is, or is refused for a level that was raised, and nothing died or was taken too far on the way.
-func TestRandomLives(t *testing.T) {
+// TestLifecycleOfRandomClusters changes the target, loses the persisted state and kills pods at random. After that every lifecycle
+// comes to rest at its last target, or is refused because a level was raised, and no process died of a level or changed too far.
+func TestLifecycleOfRandomClusters(t *testing.T) {
 	k := newScenes(t)
 	ends := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -284,7 +284,7 @@ func TestRandomLives(t *testing.T) {
 	t.Logf("ends: %v", ends)
 }
 
-// happens is something that a person or the world does.
+// happens is an event caused by a user or by the world.
 func (k scenes) happens(t *rapid.T, d *driver) {
 	w := d.world
 	switch rapid.SampledFrom([]string{"new wish", "new wish", "lost bookmark", "lost process", "lost pod", "new pin"}).Draw(t, "happens") {

@@ -13,7 +13,7 @@ import (
 // Name of the machine.
 const Name = "kafka-version-change"
 
-// States of the machine's own; those of the roll stand in package roll.
+// States of the machine itself. Package roll declares those of the roll.
 const (
 	Settled                = "Settled"
 	Checking               = "Checking"
@@ -34,9 +34,9 @@ type (
 
 var always = transitions.AlwaysBecause[Facts, roll.Memo]("its transitions judge the cluster as it is observed, and one of them is due in any cluster that changed")
 
-// Definition is the whole machine: Settled -> Checking -> the roll -> Verifying -> SettingMetadata -> Settled.
+// Definition returns the machine: Settled -> Checking -> the roll -> Verifying -> SettingMetadata -> Settled.
 //
-//nolint:funlen // the whole graph on one screen is the point
+//nolint:funlen // the complete graph is readable in one place
 func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	not := transitions.Not[Facts, roll.Memo]
 	all := transitions.All[Facts, roll.Memo]
@@ -124,8 +124,9 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			d := f.direction()
 			return machines.Aim{From: d.From.String(), To: f.wantedText(&d)}
 		}},
-		// What else is under way is found again from Settled by its own edges: deciding anew costs a pass, never a restart. Only
-		// a roll must not look settled for that pass, since a bookmark may be lost in the middle of a generation.
+		// Every other situation is reached from Settled by its transitions: a repeated decision costs a reconcile, never a
+		// restart. Only a roll must not look settled in between, because the persisted state may be lost while its generation is
+		// being applied.
 		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled, Checking}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
 			place := machines.Place[roll.Memo]{State: Settled, Memo: roll.Nobody()}
 			if !f.onVersion() || f.Obstacle != "" || f.Incomplete != "" {
@@ -145,7 +146,7 @@ var stuckGuard = guard{
 	Name: "node-stuck", Doc: "a node on another version dies or cannot start as it is", Want: "a node that dies or cannot start", Needs: roll.ServingNeeds(),
 }
 
-// pickStuck chooses the first node that is shown to be stuck; one of which that is not known keeps the answer unknown.
+// pickStuck chooses the first node that is demonstrably stuck. If that is unknown of a node, the answer is unknown.
 func pickStuck(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
 	verdict := transitions.Deny("every node on another version serves, starts or is away for a moment")
 	for i := range f.Roll.Nodes {
@@ -164,7 +165,7 @@ func pickStuck(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
 	return verdict, roll.Nobody()
 }
 
-// wantedText is the wanted version as written, also where it is not one.
+// wantedText returns the desired version, as written if it is invalid.
 func (f *Facts) wantedText(d *Decision) string {
 	if d.To.IsZero() {
 		return f.Situation.WantedVersion

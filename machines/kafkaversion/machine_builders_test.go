@@ -28,7 +28,7 @@ const (
 	olderLevel, oldLevel, newerLevel = 21, 25, 27
 
 	attemptID = "5f2c91"
-	// approvedRaise is what a person approves of the rows' attempt.
+	// approvedRaise is the approval for the rows' attempt.
 	approvedRaise = attemptID + "/4.1-IV1"
 )
 
@@ -107,7 +107,7 @@ func (s *scene) unstartedOn(ids ...int32) *scene {
 	return s.moved(ids...)
 }
 
-// back is the wish taken back: the version that was wanted is the one that some nodes carry now.
+// back reverts the target: the desired version is the one that some nodes run now.
 func (s *scene) back() *scene {
 	s.returning = true
 	return s
@@ -134,7 +134,7 @@ func (s *scene) but(changes ...rolltest.Change) *scene {
 	return s
 }
 
-// mute is a Kafka that does not tell its levels.
+// mute is a Kafka that does not report its levels.
 func (s *scene) mute() *scene {
 	s.features = func(kafka.Features) transitions.Fact[kafka.Features] {
 		return transitions.Unreadable[kafka.Features](rolltest.ErrSilent)
@@ -148,7 +148,7 @@ func (s *scene) unanswered() *scene {
 	return s
 }
 
-// silent is a Kafka that tells nothing.
+// silent is a Kafka that does not answer.
 func (s *scene) silent() *scene { return s.mute().but(rolltest.Silent) }
 
 // fresh is a cluster of which no node ever ran: there are neither pods nor records.
@@ -217,7 +217,7 @@ func (s *scene) lowered(id int32, ago, interval time.Duration) *scene {
 	return s
 }
 
-// doubted is a request to change a level of which nobody knows the outcome, and which may take effect for so long.
+// doubted is a request to change a level with an unknown outcome, which may take effect for the given time.
 func (s *scene) doubted(left time.Duration, sent bool) *scene {
 	s.doubt = kafkaversion.Doubt{Until: rolltest.Now.Add(left), Sent: sent}
 	return s
@@ -255,7 +255,7 @@ func (s *scene) refusedWith(text string) *scene {
 // after is how long ago the state was entered.
 func (s *scene) after(d time.Duration) *scene { s.entered = d; return s }
 
-// readAgo is how long ago Kafka told its levels.
+// readAgo is how long ago Kafka's levels were observed.
 func (s *scene) readAgo(d time.Duration) *scene { s.asked = d; return s }
 
 // facts are what the machine sees of it.

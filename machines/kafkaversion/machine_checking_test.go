@@ -14,7 +14,7 @@ func moves(event, state string) machineWant { return machineWant{Event: event, T
 
 func waits(guards ...string) machineWant { return machineWant{WaitingFor: guards} }
 
-// located rows say where a lifecycle without a bookmark, or with a wrong one, finds itself.
+// located rows are the states that a lifecycle without persisted state, or with a contradicted one, infers.
 func (k scenes) located() []machineRow {
 	at := func(name, reason string, s *scene, to string) machineRow {
 		return machineRow{Name: "no bookmark: " + name, Reason: reason, Facts: s.facts(), Want: moves(machines.EventLocated, to)}

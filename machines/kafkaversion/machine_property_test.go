@@ -89,7 +89,7 @@ func (k scenes) anyNodes(t *rapid.T, s *scene, ids []int32) *scene {
 	return s
 }
 
-// anyEntry draws a bookmark: any state, any node in hand, the target of the facts or another.
+// anyEntry draws a persisted state: any state, any current node, the target of the facts or another.
 func anyEntry(t *rapid.T, f *kafkaversion.Facts) *lifecyclev1.Lifecycle {
 	var names []string
 	def := kafkaversion.Definition()
@@ -107,8 +107,8 @@ func anyEntry(t *rapid.T, f *kafkaversion.Facts) *lifecyclev1.Lifecycle {
 	return e.Attempt(machinetest.Attempt("uid", "version", target, rolltest.Now.Add(-time.Hour))).Obj()
 }
 
-// still follows the machine while the world stands still, until it stays. Two visits of one place without the world having moved
-// are a loop that would spin for ever.
+// still follows the machine while the facts do not change, until it stays. Two visits of one state with the same data are a loop
+// that would run forever.
 func still(t *rapid.T, lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts) {
 	seen := map[string]bool{}
 	var trail []string
@@ -171,7 +171,7 @@ func stays(t *rapid.T, lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.
 	return nil
 }
 
-func TestNoPlaceIsADeadEndOrALoop(t *testing.T) {
+func TestDefinitionHasNoDeadEndAndNoLoop(t *testing.T) {
 	k, lc := newScenes(t), onFacts(t)
 	rapid.Check(t, func(t *rapid.T) {
 		f := k.anyScene(t).facts()
@@ -179,14 +179,14 @@ func TestNoPlaceIsADeadEndOrALoop(t *testing.T) {
 	})
 }
 
-func TestNoBookmarkIsADeadEndOrALoop(t *testing.T) {
+func TestDefinitionHasNoDeadEndFromAnyPersistedState(t *testing.T) {
 	k, lc := newScenes(t), onFacts(t)
 	rapid.Check(t, func(t *rapid.T) { still(t, lc, nil, k.anyScene(t).facts()) })
 }
 
-// TestLocatedStatesAreTrue: a state that the facts name is one that they do not deny, and one that is true is not denied by an
+// TestDefinitionInfersTrueStates: a state that the facts name is one that they do not deny, and one that is true is not denied by an
 // exit that would be taken.
-func TestLocatedStatesAreTrue(t *testing.T) {
+func TestDefinitionInfersTrueStates(t *testing.T) {
 	k := newScenes(t)
 	def := kafkaversion.Definition()
 	while := map[string]transitions.Guard[kafkaversion.Facts, roll.Memo]{}

@@ -8,8 +8,8 @@ import (
 	"github.com/detent-dev/detent/machines/roll/rolltest"
 )
 
-// TestTransitions is the specification of the version change: every state, in the order a person meets them.
-func TestTransitions(t *testing.T) {
+// TestDefinitionTransitions is the specification of the version change: every state, in the order in which users meet them.
+func TestDefinitionTransitions(t *testing.T) {
 	k := newScenes(t)
 	machinetest.Run(t, compiled(t), slices.Concat(
 		k.located(), k.settled(), k.checking(), k.refused(), k.awaitingSnapshot(), k.firstStart(),

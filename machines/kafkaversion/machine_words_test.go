@@ -20,7 +20,7 @@ import (
 
 type looking = machines.Lifecycle[struct{}, kafkaversion.Facts, kafkaversion.Effect]
 
-// onFacts binds the machine to facts, whatever was asked for.
+// onFacts binds the machine to given facts.
 func onFacts(t testing.TB) looking {
 	t.Helper()
 	return machines.Bind(compiled(t), machines.Binding[struct{}, kafkaversion.Facts, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
@@ -35,8 +35,8 @@ func look(lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts, needs 
 	})
 }
 
-// TestWordsOfWaits is what a person reads in waitingFor, by state.
-func TestWordsOfWaits(t *testing.T) {
+// TestDefinitionMessagesOfWaits lists the texts of waitingFor, by state.
+func TestDefinitionMessagesOfWaits(t *testing.T) {
 	k := newScenes(t)
 	const (
 		dark = "cannot be read: connection refused"
@@ -199,7 +199,7 @@ func TestWordsOfWaits(t *testing.T) {
 	}
 }
 
-func TestDeadlinesThatDependOnTheWorld(t *testing.T) {
+func TestDefinitionDeadlinesFromFacts(t *testing.T) {
 	k := newScenes(t)
 	at := func(d time.Duration) string { return rolltest.Now.Add(d).Format(time.RFC3339) }
 	lc := onFacts(t)
@@ -239,7 +239,7 @@ func TestDeadlinesThatDependOnTheWorld(t *testing.T) {
 }
 
 // A node that restarts during the wait has its snapshot later: the wait is not stalled when the first one would have been due.
-func TestTheWaitForASnapshotBeginsAnewWithItsProcess(t *testing.T) {
+func TestSnapshotDueRestartsWithTheProcess(t *testing.T) {
 	k, lc := newScenes(t), onFacts(t)
 	entry, err := look(lc, machinetest.Entry("version", kafkaversion.Checking).Obj(), k.lingering().facts(), lc.NeedsIn(kafkaversion.AwaitingSnapshot)).
 		Enter(machines.Move{Event: "snapshots-needed", From: kafkaversion.Checking, To: kafkaversion.AwaitingSnapshot})
@@ -269,7 +269,7 @@ func TestTheWaitForASnapshotBeginsAnewWithItsProcess(t *testing.T) {
 }
 
 // A node of a new cluster counts once it is ready: before, nothing was reached.
-func TestProgressOfAFirstStart(t *testing.T) {
+func TestDefinitionProgressOfAFirstStart(t *testing.T) {
 	k, lc := newScenes(t), onFacts(t)
 	for name, c := range map[string]struct {
 		scene *scene

@@ -10,10 +10,10 @@ import (
 	"github.com/detent-dev/detent/machines/roll"
 )
 
-// Remedy begins the part of a refusal that is not Kafka's: what a person can do about it.
+// Remedy separates Kafka's message of a refusal from what the user can do about it.
 const Remedy = ". Way out: "
 
-// unregister is the command that takes the registration of a node away for good, run in the pod of a broker that serves.
+// unregister returns the command that permanently removes the registration of a node, to be run in the pod of a serving broker.
 func (f *Facts) unregister(id int32) string {
 	pod := "<pod of a broker>"
 	for i := range f.Roll.Nodes {
@@ -25,10 +25,10 @@ func (f *Facts) unregister(id int32) string {
 	return fmt.Sprintf("kubectl exec %s -- /opt/kafka/bin/kafka-cluster.sh unregister --bootstrap-server localhost:9091 --id %d", pod, id)
 }
 
-// named finds the node that Kafka's refusal is about.
+// named matches the node in Kafka's refusal.
 var named = regexp.MustCompile(`(?i)\b(broker|controller) (\d+)\b`)
 
-// refusal is Kafka's, with the node it names and a way out.
+// refusal returns Kafka's message, with the node that it names and a remedy.
 func (f *Facts) refusal() string {
 	text := strings.TrimSuffix(f.Answer.Text, ".")
 	if text == "" {
@@ -53,8 +53,8 @@ func (f *Facts) refusal() string {
 	return text + Remedy + who + " is no node of this cluster: if its process is gone for good, " + f.unregister(int32(id)) + "; or " + keep
 }
 
-// progress counts the nodes that run as they are wanted. While none is in hand and none is left to restart, as in a first start,
-// a node counts once it is ready.
+// progress counts the nodes that match their desired state. Without a current node and without a node left to restart, as in a
+// first start, a node counts once it is ready.
 func progress() machines.Measure[Facts, roll.Memo] {
 	counted := included.Progress()
 	return machines.Measure[Facts, roll.Memo]{Unit: counted.Unit, Of: func(f *Facts, m roll.Memo) machines.Count {

@@ -14,20 +14,20 @@ import (
 // snapshotGrace is added to the computed end of a wait for snapshots.
 const snapshotGrace = 10 * time.Minute
 
-// pendingSnapshot is a node whose log may still hold a level that the wanted version does not know.
+// pendingSnapshot is a node whose log may still hold a level that the desired version does not support.
 type pendingSnapshot struct {
 	node    *roll.Node
 	feature string
 	level   int16
-	// due is when its process will have taken a snapshot without that level; zero while it is not running, and for one that
-	// never snapshots.
+	// due is when its process will have taken a snapshot without that level; zero while it does not run, and for a process
+	// that takes no snapshots.
 	due time.Time
-	// never says that the process runs and takes no snapshots by time.
+	// never is true if the process runs and takes no snapshots by time.
 	never bool
 }
 
-// pendingSnapshots lists the nodes that an older binary might not survive on, in order of id: only controllers die of what
-// their log holds (tried on real ones, among the behaviours in clients/kafka/kafkatest).
+// pendingSnapshots returns the nodes on which an older binary might not start, sorted by id. Only controllers die of what their
+// log holds (verified on real controllers, see the behaviours in clients/kafka/kafkatest).
 func (f *Facts) pendingSnapshots() []pendingSnapshot {
 	if len(f.Disks) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 		disk := &f.Disks[i]
 		n := f.Roll.Node(disk.Node)
 		if n == nil || !n.Outdated || !n.Controller {
-			continue // a broker alone logs a level that it does not know, and reads on
+			continue // a broker without the controller role logs an unknown level and continues
 		}
 		if p, holds := disk.pending(n, row); holds && (p.due.IsZero() || !p.due.Before(f.Roll.Now)) {
 			out = append(out, p)
@@ -51,7 +51,7 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 	return out
 }
 
-// pending finds the feature whose highest level the row does not know and that takes longest to be gone.
+// pending returns the feature with a level above the row's range that takes longest to leave the log.
 func (d *Disk) pending(n *roll.Node, row *versions.Row) (pendingSnapshot, bool) {
 	out := pendingSnapshot{node: n}
 	var last time.Time // when the last of them was lowered
@@ -77,9 +77,9 @@ func (d *Disk) pending(n *roll.Node, row *versions.Row) (pendingSnapshot, bool) 
 	return out, true
 }
 
-// SnapshotDue is when a process that has run since will surely have taken a snapshot of its metadata log that is younger than a
-// lowering. A process counts the interval from when it has loaded the log, not from when its container started, and takes the
-// snapshot with the next record after that.
+// SnapshotDue returns when a process that started at the given time will certainly have taken a snapshot of its metadata log after
+// the level was lowered. A process counts the interval from when it has loaded the log, not from the start of its container, and
+// takes the snapshot with the next record after that.
 func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 	const loads = 30 * time.Second
 	since := started.Add(loads)
@@ -89,9 +89,9 @@ func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 	return since.Add(interval).Add(loads)
 }
 
-// stuck says whether a node serves no client and cannot come up as it is: its process dies, or its pod cannot start. Only that
-// makes it the test of an older binary, which its log may kill: a pod that is merely away comes back in a moment, one that starts
-// for long may be recovering its logs, and one that is merely not ready may serve.
+// stuck reports whether a node serves no client and cannot start without a change: its process crashes, or its pod cannot start.
+// Only such a node may test an older binary, which its log may kill: a missing pod returns soon, a node that takes long to start
+// may be recovering its logs, and a node that is merely not ready may serve.
 func (f *Facts) stuck(n *roll.Node) transitions.Verdict {
 	if !n.Running || n.Trouble == "" || n.Ready {
 		return transitions.Deny(n.Name() + " is ready, starting or away for a moment")
@@ -99,7 +99,7 @@ func (f *Facts) stuck(n *roll.Node) transitions.Verdict {
 	return roll.Lost(&f.Roll, n)
 }
 
-// snapshotsDone is when the last node in sync will have taken its snapshot.
+// snapshotsDone returns when the last pending node will have taken its snapshot.
 func (f *Facts) snapshotsDone() time.Time {
 	var last time.Time
 	for _, p := range f.pendingSnapshots() {
@@ -110,7 +110,7 @@ func (f *Facts) snapshotsDone() time.Time {
 	return last
 }
 
-// mayHold words what logs may still hold.
+// mayHold describes what the logs may still hold.
 func mayHold(pending []pendingSnapshot) string {
 	names := make([]string, len(pending))
 	for i, p := range pending {
@@ -120,7 +120,7 @@ func mayHold(pending []pendingSnapshot) string {
 	return fmt.Sprintf("the log of %s may still hold %s %s", roll.Names(names), p.feature, versions.FeatureLevelName(p.feature, p.level))
 }
 
-// neverText says what to do about a process that never snapshots: both ways out.
+// neverText describes both remedies for a process that takes no snapshots.
 func (p pendingSnapshot) neverText(from string) string {
 	return fmt.Sprintf("%s, and its process runs with metadata.log.max.snapshot.interval.ms=0, which never snapshots by time. Set it above 0 "+
 		"in spec.kafka.config: the nodes restart with it on %s, and the change goes on. Or stay on %s: set spec.kafka.version to %q",

@@ -7,7 +7,7 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest"
 )
 
-func TestMachineIsSound(t *testing.T) {
+func TestDefinitionVerifies(t *testing.T) {
 	domains, err := kafkaversion.Domains()
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ type request struct {
 	update kafka.FeatureUpdate
 	status kafkaversion.Status
 	ticks  int
-	// orphan is one whose process ended: it may be carried out, and nobody hears of it.
+	// orphan is one whose process ended: it may be carried out, and its answer is lost.
 	orphan bool
 }
 
@@ -201,7 +201,7 @@ func (w *world) kill(n *process) {
 	n.version, n.Running, n.Ready, n.StartedAt, n.UnreadySince, n.Trouble = "", false, false, time.Time{}, time.Time{}, ""
 }
 
-// truly says whether the node takes part, whatever Kafka still believes.
+// truly reports whether the node takes part, independently of Kafka's view.
 func (w *world) truly(n *process) bool {
 	since := untilSync
 	if !n.Broker {
@@ -244,7 +244,7 @@ func (w *world) restartOperator() {
 	}
 }
 
-// doubt is what the operator knows of requests that it cannot tell the outcome of.
+// doubt is what the operator knows of requests with an uncertain outcome.
 func (w *world) doubt() kafkaversion.Doubt {
 	if r := w.request; r != nil && r.status == kafkaversion.Asked && !r.orphan {
 		return kafkaversion.Doubt{Until: w.now.Add(settle), Sent: true}

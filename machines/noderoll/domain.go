@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Domain is what the machine is verified over.
+// Domain returns the domain over which the machine is verified.
 func Domain() verification.Domain[Facts, roll.Memo] {
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 	type value = verification.Value[Facts]

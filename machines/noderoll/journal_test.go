@@ -11,9 +11,9 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// TestFactsComeBackFromAJournal: over the whole domain, every guard says the same, in the same words, of facts that were written
+// TestFactsSurviveAJournal: over the whole domain, every guard says the same, in the same words, of facts that were written
 // down and read again.
-func TestFactsComeBackFromAJournal(t *testing.T) {
+func TestFactsSurviveAJournal(t *testing.T) {
 	def, domain, seen := noderoll.Definition(), noderoll.Domain(), 0
 	answers := func(f *noderoll.Facts, m roll.Memo) (out []transitions.Verdict) {
 		for i := range def.Transitions {

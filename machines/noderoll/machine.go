@@ -1,5 +1,5 @@
-// Package noderoll is the lifecycle of a cluster's pods: whatever else changes in what is wanted of a node than its version
-// (configuration, resources, the operator's own template) is applied by restarting it, one node at a time.
+// Package noderoll is the lifecycle of the pods of a cluster. It applies every change of a node's desired state other than its
+// version (configuration, resources, the operator's template) by restarting the node, one node at a time.
 package noderoll
 
 import (
@@ -30,27 +30,27 @@ const (
 
 // Facts of a roll of nodes.
 type Facts struct {
-	// Roll are the nodes. A node is outdated if its pod has another revision than what is wanted of it.
+	// Roll are the nodes. A node is outdated if the revision of its pod differs from the desired one.
 	Roll roll.Facts
-	// VersionChange says why the restarts are the version change's for now: some node is still to be moved to the wanted
-	// version. Empty if none is, although the metadata level may still be open (a soaking time takes days), or if the change
-	// is refused.
+	// VersionChange is why the version change, and not this machine, restarts nodes: some node does not run the desired version
+	// yet. It is empty if all nodes do, although the metadata level may still be open (a soaking time takes days), or if the
+	// change is refused.
 	VersionChange string
-	// Obstacle is why the declaration cannot be acted upon at all, as for the version change, which shows it; empty if nothing
-	// is wrong.
+	// Obstacle is why the spec cannot be applied at all, as for the version change, which reports it in the status. It is empty
+	// if the spec is valid.
 	Obstacle string
 	// Slot is what the limit on clusters that roll at once says of this one.
 	Slot transitions.Fact[Slot] `need:"slot"`
-	// Wanted is a digest of what is wanted of all nodes.
+	// Wanted is a digest of the desired state of all nodes.
 	Wanted string
 }
 
-// Effect restarts one node as it is wanted, on the version it runs.
+// Effect restarts one node with its desired state, on the version that it runs.
 type Effect struct{ Node int32 }
 
 type guard = transitions.Guard[Facts, roll.Memo]
 
-// versionIdle keeps the roll out of the way of a version change, whose restarts bring the new content along.
+// versionIdle blocks the roll during a version change, whose restarts apply the new content too.
 var versionIdle = guard{
 	Name: "no-version-change", Doc: "no version change is under way", Want: "the version change to end: its restarts bring the new content along",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
@@ -58,7 +58,7 @@ var versionIdle = guard{
 	},
 }
 
-// sound keeps the roll from restarting nodes as nobody can want them.
+// sound blocks restarts while the spec is invalid.
 var sound = guard{
 	Name: "declaration-sound", Doc: "the declaration can be acted upon", Want: "a declaration that can be acted upon; the version change says what is wrong",
 	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict { return transitions.If(f.Obstacle == "", f.Obstacle) },
@@ -78,7 +78,7 @@ var included = roll.Inclusion[Facts, Effect]{
 	OnTarget: roll.SelectingNode, TurnBack: roll.SelectingNode, Done: Settled,
 }
 
-// Definition is the whole machine: Settled -> the roll -> Settled.
+// Definition returns the machine: Settled -> the roll -> Settled.
 func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	type row = machines.Transition[Facts, roll.Memo]
 	wanted := transitions.All(transitions.Not(current, "a pod that runs as before"), versionIdle, sound)

@@ -184,7 +184,7 @@ func rows() []row {
 	return slices.Concat(own, rolltest.Rows(rollOfNodes()))
 }
 
-func TestTransitions(t *testing.T) {
+func TestDefinitionTransitions(t *testing.T) {
 	machine, err := machines.Compile(noderoll.Definition())
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/detent-dev/detent/machines/noderoll"
 )
 
-func TestMachineIsSound(t *testing.T) {
+func TestDefinitionVerifies(t *testing.T) {
 	machine, err := machines.Compile(noderoll.Definition())
 	if err != nil {
 		t.Fatal(err)

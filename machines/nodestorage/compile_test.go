@@ -28,10 +28,10 @@ func TestDefinitionCompiles(t *testing.T) {
 	}
 }
 
-func TestMachineIsSound(t *testing.T) { machinetest.Verify(t, compiled(t), nodestorage.Domain()) }
+func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), nodestorage.Domain()) }
 
-// Over the whole domain, every guard gives the same verdict on facts that were written to a journal and read again.
-func TestFactsComeBackFromAJournal(t *testing.T) {
+// For every fact of the domain, every guard gives the same verdict after the facts were written to a journal and read again.
+func TestFactsSurviveAJournal(t *testing.T) {
 	def, domain, seen := nodestorage.Definition(), nodestorage.Domain(), 0
 	answers := func(f *nodestorage.Facts, m roll.Memo) (out []transitions.Verdict) {
 		for i := range def.Transitions {

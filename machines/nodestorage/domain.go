@@ -16,7 +16,8 @@ const domainAttempt = "5f2c91a0b1c2d3e4"
 
 var errDomainSilent = errors.New("connection refused")
 
-// Domain is what the machine is verified over: three nodes with both roles, of which the first two may lose their storage.
+// Domain returns the domain over which the machine is verified: three nodes with both roles, of which the first two may lose their
+// storage.
 func Domain() verification.Domain[Facts, roll.Memo] {
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 	type value = verification.Value[Facts]
@@ -56,7 +57,8 @@ func Domain() verification.Domain[Facts, roll.Memo] {
 	}
 }
 
-// domainFacts are three nodes with their storage; node 2 leads the quorum, and the partition of nodes 0 and 1 is in sync on node 2.
+// domainFacts returns three nodes with their storage. Node 2 leads the quorum, and the partition of nodes 0 and 1 is in sync on
+// node 2.
 func domainFacts(now time.Time) Facts {
 	f := Facts{Now: now, Namespace: "kafka", Cluster: "my-cluster", FetchTimeout: kafka.DefaultQuorumFetchTimeout, Attempt: &lifecyclev1.Attempt{ID: domainAttempt}}
 	quorum := kafka.Quorum{Leader: 2, HighWatermark: 1}
@@ -74,7 +76,7 @@ func partitions(isr []int32) kafka.Partitions {
 	return p
 }
 
-// change lets a voter fall behind, and changes the ISR of the partition.
+// change makes a voter fall behind, and changes the ISR of the partition.
 func change(f *Facts, behind int32, isr string) {
 	quorum, known := f.Quorum.Get()
 	if known && behind >= 0 {

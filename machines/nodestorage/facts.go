@@ -9,15 +9,15 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Storage says what is known of the persistent volumes of a node.
+// Storage is the known state of the persistent volumes of a node.
 type Storage string
 
 const (
-	// Unknown: the pod is missing, or its init container has not ended yet. It says neither that a volume was lost nor that it is back.
+	// Unknown: the pod is missing, or its init container has not ended yet. This is no evidence that a volume was lost or is back.
 	Unknown Storage = ""
 	// Kept: the init container has accepted the volumes.
 	Kept Storage = "kept"
-	// Lost: the init container ended since a volume that held data is empty, and the record of the node forbids formatting.
+	// Lost: the init container failed because a volume that held data is empty, and the record of the node forbids formatting.
 	Lost Storage = "lost"
 	// Allowed: the record of a node that held data permits formatting, until the node has registered.
 	Allowed Storage = "allowed"
@@ -26,15 +26,15 @@ const (
 // Node is one node with persistent volumes that were in use.
 type Node struct {
 	ID int32
-	// Pod is the name of its pod.
+	// Pod is the name of the node's pod.
 	Pod string
 	// Controller and Broker are the roles of the node.
 	Controller, Broker bool
 	Storage            Storage
 	// Directories that are empty, as its init container reported them.
 	Directories []string
-	// DownSince is when its pod was last not ready; zero for a ready pod. What Kafka reported before says nothing of a node that
-	// has lost its storage since.
+	// DownSince is when its pod was last not ready; zero for a ready pod. Facts that Kafka reported before that are no evidence
+	// about a node that has lost its storage since.
 	DownSince time.Time
 	// Trouble is why its pod does not start, if it is known.
 	Trouble string
@@ -45,19 +45,19 @@ type Facts struct {
 	Now time.Time
 	// Namespace and Cluster name the Kafka resource.
 	Namespace, Cluster string
-	// Nodes by id.
+	// Nodes sorted by id.
 	Nodes []Node
-	// FetchTimeout is how far behind the leader a voter may be.
+	// FetchTimeout is how far a voter may be behind the leader.
 	FetchTimeout time.Duration
 	Quorum       transitions.Fact[kafka.Quorum]     `need:"quorum"`
 	Partitions   transitions.Fact[kafka.Partitions] `need:"partitions"`
-	// Approved is what was approved: <attempt id>/<pod>.
+	// Approved is the value of the approval: <attempt id>/<pod>.
 	Approved string
-	// Attempt that is held or formats now; nil at rest, where the attempt is one that has ended.
+	// Attempt that is on hold or formatting. It is nil at rest, because an attempt at rest has ended.
 	Attempt *lifecyclev1.Attempt
 }
 
-// Node of the id, or nil.
+// Node returns the node with the id, or nil.
 func (f *Facts) Node(id int32) *Node {
 	i, found := slices.BinarySearchFunc(f.Nodes, id, func(n Node, id int32) int { return int(n.ID) - int(id) })
 	if !found {
@@ -66,7 +66,7 @@ func (f *Facts) Node(id int32) *Node {
 	return &f.Nodes[i]
 }
 
-// first node by id with such a storage, or nil.
+// first returns the first node, by id, with the given storage, or nil.
 func (f *Facts) first(s Storage) *Node {
 	for i := range f.Nodes {
 		if f.Nodes[i].Storage == s {

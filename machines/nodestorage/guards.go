@@ -12,7 +12,7 @@ import (
 
 type guard = transitions.Guard[Facts, roll.Memo]
 
-// anyLost begins an attempt for the first node that has lost a volume. Choose answers it.
+// anyLost starts an attempt for the first node that has lost a volume. pickLost evaluates it.
 var anyLost = guard{
 	Name: "any-storage-lost", Doc: "the init container of a pod reports that a persistent volume which held data is empty",
 	Want: "a persistent volume that held data and is empty",
@@ -26,7 +26,7 @@ func pickLost(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
 	return transitions.Allow(), roll.Memo{Node: n.ID}
 }
 
-// storageLost demands the report of the init container now: a pod that is just being replaced may find its volume.
+// storageLost requires a current report of the init container: a pod that is being replaced may find its volume.
 var storageLost = guard{
 	Name: "storage-lost", Doc: "the init container of the node in hand reports an empty volume, and its record forbids formatting",
 	Want: "the report of the init container on the volumes of the node",
@@ -39,7 +39,7 @@ var storageLost = guard{
 	},
 }
 
-// storageKept also says yes of a node that does not exist any more: there is nothing to hold for.
+// storageKept is also satisfied for a node that does not exist any more: there is nothing to hold for.
 var storageKept = guard{
 	Name: "storage-kept", Doc: "the node in hand runs on its volumes and its record forbids formatting again, or it does not exist any more",
 	Want: "the node to run on its volumes and to register",
@@ -64,8 +64,8 @@ var recordAllows = guard{
 	},
 }
 
-// metadataElsewhere protects the metadata log. An empty voter and the other voters that lack a committed record must never be a
-// majority together: that holds as long as a majority of the others has it.
+// metadataElsewhere protects the metadata log. An empty voter and the other voters that lack a committed record must never form a
+// majority. This is guaranteed as long as a majority of the other voters has the record.
 var metadataElsewhere = guard{
 	Name: "metadata-elsewhere", Doc: "the node is no voter, or a majority of the other voters holds all committed metadata",
 	Want: "a majority of the other controllers to be caught up", Needs: []transitions.Need{roll.NeedQuorum},
@@ -117,7 +117,7 @@ func controllers(ids []int32) string {
 	return roll.Names(names)
 }
 
-// replicasElsewhere protects the partitions. A broker in an ISR would be believed to hold what it has lost. A partition without any
+// replicasElsewhere protects the partitions. A broker in an ISR would be assumed to hold what it has lost. A partition without a
 // replica in sync may have lost its last one with this volume.
 var replicasElsewhere = guard{
 	Name: "replicas-elsewhere", Doc: "the node is no broker, or it is in the ISR of no partition and each of its partitions is in sync on another broker",
@@ -142,7 +142,7 @@ var replicasElsewhere = guard{
 }
 
 func outOfEveryISR(partitions kafka.Partitions, broker int32) transitions.Verdict {
-	healthy := partitions.Replicas[broker] // each of those has all its replicas in the ISR
+	healthy := partitions.Replicas[broker] // all partitions counted here have all their replicas in the ISR
 	var in, alone []string
 	for _, p := range partitions.Suspect {
 		if !slices.Contains(p.Replicas, broker) {
@@ -167,7 +167,8 @@ func outOfEveryISR(partitions kafka.Partitions, broker int32) transitions.Verdic
 	return transitions.Allow()
 }
 
-// approved is about one node: an approval names the attempt and the pod, so that it never covers another node that is lost later.
+// approved is satisfied for one node: an approval names the attempt and the pod, so that it never covers a node that is lost
+// later.
 var approved = guard{
 	Name: "approved", Doc: "the formatting of this node was approved for this attempt",
 	Want: "the annotation detent.dev/approve: format-storage=<attempt id>/<pod>",
@@ -191,7 +192,7 @@ var approved = guard{
 	},
 }
 
-// remedy says which node has lost what, which others wait their turn, and both ways out.
+// remedy describes which node has lost what, which other nodes wait for their turn, and both remedies.
 func (f *Facts) remedy(n *Node, approve string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (node %d) has lost its storage", n.Pod, n.ID)

@@ -1,6 +1,7 @@
-// Package nodestorage is the lifecycle of the persistent volumes of a cluster's nodes. A volume that held data and is empty was lost:
-// the node may not be formatted by itself, since it would join as if it had never held what the others may lack. The machine holds
-// until the volume is back, or until a user approves the formatting and the other nodes are known to hold everything.
+// Package nodestorage is the lifecycle of the persistent volumes of a cluster's nodes. A volume that held data and is empty was
+// lost. The operator must not format it without approval: the node would join as if it had never held data that the other nodes
+// may lack. The machine holds until the volume is back, or until a user approves the formatting and the other nodes are known to
+// hold everything.
 package nodestorage
 
 import (
@@ -25,14 +26,14 @@ const (
 // Effect permits formatting the storage of one node: its record gets format: allowed.
 type Effect struct{ Node int32 }
 
-// formattingDeadline covers the pauses of the kubelet between two starts of a failing init container (at most five minutes), the
-// delay until it shows the changed record to the pod (about a minute), and the start of Kafka.
+// formattingDeadline covers the delays of the kubelet between two starts of a failing init container (at most five minutes), the
+// delay until the pod sees the changed record (about a minute), and the start of Kafka.
 const formattingDeadline = 30 * time.Minute
 
-// safe is every permission to format.
+// safe are all preconditions of formatting.
 var safe = transitions.All(storageLost, approved, metadataElsewhere, replicasElsewhere)
 
-// Definition is the whole machine: Intact -> StorageLost -> Formatting -> Intact.
+// Definition returns the machine: Intact -> StorageLost -> Formatting -> Intact.
 func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	type (
 		state = machines.State[Facts, roll.Memo, Effect]
@@ -60,7 +61,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Name: roll.NeedQuorum, Doc: "voters of the metadata quorum, and how far each has come (DescribeQuorum)"},
 			{Name: roll.NeedPartitions, Doc: "partitions that are not healthy, with their ISR (Metadata)"},
 		},
-		// One target: losing another node begins a new attempt, since each is approved by itself.
+		// The target is constant: the loss of another node starts a new attempt, since each needs its own approval.
 		Target: machines.Target[Facts]{Of: func(*Facts) machines.Aim { return machines.Aim{} }},
 		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Intact, StorageLost, Formatting}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
 			if n := f.first(Allowed); n != nil {
@@ -78,8 +79,8 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 	}
 }
 
-// allowFormat writes the permission once. The init container reads it at its next start; the permission is withdrawn with the
-// registration of the node.
+// allowFormat writes the permission once. The init container reads it at its next start. The permission is withdrawn when the node
+// has registered.
 var allowFormat = &machines.Action[Facts, roll.Memo, Effect]{
 	Name: "allow-format", Doc: "permits formatting in the record of the node in hand, and of no other",
 	Before: safe, TurnBack: StorageLost,

@@ -28,7 +28,8 @@ var (
 
 func hand(id int32) *roll.Memo { return &roll.Memo{Node: id} }
 
-// of are three nodes with both roles, their storage in order. Node 2 leads the quorum; the only partition is in sync on node 2 alone.
+// of returns three nodes with both roles and the given storages. Node 2 leads the quorum; the only partition is in sync only on
+// node 2.
 func of(storages ...nodestorage.Storage) nodestorage.Facts {
 	f := nodestorage.Facts{Now: now, Namespace: "kafka", Cluster: "my-cluster", FetchTimeout: kafka.DefaultQuorumFetchTimeout, Attempt: &lifecyclev1.Attempt{ID: attempt}}
 	q := kafka.Quorum{Leader: 2, HighWatermark: 10}
@@ -60,7 +61,7 @@ func one() nodestorage.Facts {
 	return of(nodestorage.Lost, nodestorage.Kept, nodestorage.Kept)
 }
 
-// with the approval of node 0 in this attempt.
+// approvedOf adds the approval of node 0 in this attempt.
 func approvedOf(f nodestorage.Facts) nodestorage.Facts { return saying(f, attempt+"/"+pod(0)) }
 
 func saying(f nodestorage.Facts, approval string) nodestorage.Facts {
@@ -189,4 +190,4 @@ func rows() []row {
 	}
 }
 
-func TestTransitions(t *testing.T) { machinetest.Run(t, compiled(t), rows()) }
+func TestDefinitionTransitions(t *testing.T) { machinetest.Run(t, compiled(t), rows()) }

@@ -9,10 +9,10 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// candidates are the nodes that want a restart and may have their turn, in the order in which they may go: those that serve no
-// client, since a restart may be what mends them and takes nothing away; those that are not ready; those out of an ISR, since no
-// other node goes before they are back; then controllers before brokers, the active controller only when it is the last of its
-// class.
+// candidates returns the nodes that want a restart, in the order in which they may be restarted. Nodes that serve no client come
+// first: a restart may repair them and interrupts nothing. Next are nodes that are not ready, then nodes that are out of an ISR,
+// since no other node may be restarted before they are back in sync. Then controllers precede brokers, and the active controller
+// is the last controller.
 func candidates(f *Facts) []*Node {
 	var dead, unready, behind, controllers, brokers []*Node
 	for i := range f.Nodes {
@@ -51,8 +51,8 @@ func controllersFirst(a, b *Node) int {
 	return 1
 }
 
-// behindISR says whether the node is known to be out of the ISR of a partition that it holds. What cannot be read puts nobody
-// first, and Safe keeps everybody back.
+// behindISR reports whether the node is known to be out of the ISR of a partition that it holds. If the partitions cannot be read,
+// it returns false, which changes only the order: Safe then permits no restart.
 func behindISR(f *Facts, n *Node) bool {
 	if !n.Broker || !f.Partitions.Asked() {
 		return false
@@ -61,8 +61,8 @@ func behindISR(f *Facts, n *Node) bool {
 	return known && len(kafka.OutOfSync(partitions.Suspect, n.ID)) > 0
 }
 
-// leaderLast leaves the active controller out while another of its class is still to go. Who leads matters only for the
-// order: what cannot be read keeps nobody back here, but Safe will.
+// leaderLast removes the active controller while another node of its class is left. Unreadable quorum state only affects the order
+// here; Safe then permits no restart.
 func leaderLast(f *Facts, class []*Node) []*Node {
 	if len(class) < 2 || !f.Quorum.Asked() {
 		return class
@@ -74,7 +74,7 @@ func leaderLast(f *Facts, class []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(class), func(n *Node) bool { return n.ID == quorum.Leader })
 }
 
-// risk is why a node may not be restarted now.
+// risk is the kind of reason why a node may not be restarted now.
 type risk uint8
 
 const (
@@ -84,11 +84,11 @@ const (
 	isrAtRisk
 )
 
-// Safe says whether taking the node away now hurts no client: every other node is available, the quorum keeps its majority, no
-// partition falls under its minimum. Taking away a node that is shown to serve no client takes nothing away, and when nothing
-// serves there is nothing to protect, once no other is on its way to serve again: gates never block recovery. A node that is
-// merely not ready counts as serving. A node that is still starting up, which may be recovering its logs, is left alone for a
-// while.
+// Safe reports whether a restart of the node now interrupts no client: every other node is available, the quorum keeps its
+// majority, and no partition falls below min.insync.replicas. A restart of a node that demonstrably serves no client interrupts
+// nothing. If no node serves, a restart is safe once no other node is about to serve again, so that these checks never block
+// recovery. A node that is merely not ready counts as serving. A node that is still starting, and may be recovering its logs, is
+// not restarted for some time.
 func Safe(f *Facts, n *Node) transitions.Verdict {
 	verdict, _ := judge(f, n)
 	return verdict
@@ -119,7 +119,7 @@ func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
 	return transitions.Allow(), safe
 }
 
-// unprotected judges a node while nothing serves: only what may serve in a moment, or may be lost for good, is protected.
+// unprotected judges a node while no node serves: it protects only nodes that may serve soon or whose loss may be permanent.
 func unprotected(f *Facts, n *Node) (transitions.Verdict, risk) {
 	coming := others(f, n.ID, func(o *Node) bool { return o.coming(f.Now) })
 	if len(coming) > 0 && !silentThroughout(f, n) {
@@ -141,7 +141,7 @@ func others(f *Facts, except int32, which func(*Node) bool) []string {
 	return names
 }
 
-// Troubles names every node that is not ready, with its trouble if it is known.
+// Troubles returns the names of the nodes that are not ready, with the reason if it is known.
 func Troubles(f *Facts) []string {
 	var out []string
 	for i := range f.Nodes {
@@ -157,8 +157,9 @@ func Troubles(f *Facts) []string {
 	return out
 }
 
-// justStarted is the first node other than n of which Kafka's answer may still mean the process before: it may show in sync what has
-// just started. The wait for the node in hand sees to that; this holds also where nobody remembers that one was in hand.
+// justStarted returns the first node other than n for which Kafka's answer may still refer to the previous process: it may show a
+// node in sync that has just started. The wait for the current node ensures this too; this check also holds if the status was lost
+// and no current node is known.
 func justStarted(f *Facts, n *Node, young func(*Node) bool) *Node {
 	for i := range f.Nodes {
 		if o := &f.Nodes[i]; o.ID != n.ID && !o.StartedAt.IsZero() && young(o) {
@@ -205,7 +206,7 @@ func isrSafe(f *Facts, n *Node) transitions.Verdict {
 	return transitions.Allow()
 }
 
-// next picks the first candidate that may go, or says what holds the first one back and by which risk.
+// next selects the first candidate that may be restarted, or returns why the first one may not and the kind of risk.
 func next(f *Facts) (transitions.Verdict, Memo, risk) {
 	list := candidates(f)
 	if len(list) == 0 {
@@ -224,7 +225,7 @@ func next(f *Facts) (transitions.Verdict, Memo, risk) {
 	return first, Nobody(), firstRisk
 }
 
-// Names lists names, sorted, at most three and a total.
+// Names joins names, sorted: at most three, and the number of the others.
 func Names(names []string) string {
 	const shown = 3
 	names = slices.Clone(names)

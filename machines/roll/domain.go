@@ -11,12 +11,12 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// The domain of a roll is what machines that include it are verified over: three nodes with both roles, of which the first is the
-// one in hand where one is. It leaves numbers out: what a larger cluster adds is more of the same.
+// The domain of a roll is the domain over which machines that include it are verified: three nodes with both roles, of which the
+// first is the current one if there is one. Larger numbers of nodes are left out because they add no other situations.
 
 var errSilent = errors.New("connection refused")
 
-// DomainFacts are three nodes that serve, as they are wanted.
+// DomainFacts returns three nodes that serve and match their desired state.
 func DomainFacts(now time.Time) Facts {
 	f := Facts{Now: now, SessionTimeout: 9 * time.Second, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
 	quorum, brokers, members := kafka.Quorum{Leader: 2}, kafka.Brokers{FencingTold: true}, Members{}
@@ -34,7 +34,7 @@ func DomainFacts(now time.Time) Facts {
 	return f
 }
 
-// DomainMemos are the nodes that may be in hand in a state of the roll; elsewhere there is none.
+// DomainMemos returns the possible current nodes in a state of the roll. Other states have none.
 func DomainMemos(state string) []Memo {
 	switch state {
 	case RestartingNode, AwaitingReady, AwaitingInSync:
@@ -44,7 +44,7 @@ func DomainMemos(state string) []Memo {
 	}
 }
 
-// DomainNodes are the conditions of nodes and of Kafka, to be set on the roll's facts within the machine's.
+// DomainNodes returns the conditions of nodes and of Kafka. at returns the roll's facts within the machine's facts.
 func DomainNodes[F any](at func(*F) *Facts) []verification.Dimension[F] {
 	node := func(id int32, name string, change func(*Node)) verification.Value[F] {
 		return verification.Value[F]{Name: fmt.Sprintf("node %d %s", id, name), Set: func(f *F) { change(at(f).Node(id)) }}
@@ -62,7 +62,7 @@ func DomainNodes[F any](at func(*F) *Facts) []verification.Dimension[F] {
 	}
 }
 
-// domainAnswers are what Kafka says of quorum, partitions and brokers, and that nothing serves.
+// domainAnswers are Kafka's answers about quorum, partitions and brokers, and the situation in which no node serves.
 func domainAnswers[F any](at func(*F) *Facts) verification.Dimension[F] {
 	value := func(name string, change func(*Facts)) verification.Value[F] {
 		return verification.Value[F]{Name: name, Set: func(f *F) { change(at(f)) }}

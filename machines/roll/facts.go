@@ -1,8 +1,8 @@
-// Package roll is the restart of nodes one at a time, as a fragment that machines include: the version change, node-roll
-// and the rotation of certificates share it. What differs is only why a node wants a restart.
+// Package roll restarts nodes one at a time. It is a fragment that machines include: the version change, node-roll and the
+// rotation of certificates share it. They differ only in the reason why a node wants a restart.
 //
-// A restart is safe when every other node serves, the metadata quorum keeps a majority without the node, and no partition
-// falls under its minimum of in-sync replicas. A restarted node is ready and back in sync before the next one goes.
+// A restart is safe if every other node serves, the metadata quorum keeps a majority without the node, and no partition
+// falls below its minimum of in-sync replicas. A restarted node is ready and back in sync before the next restart.
 package roll
 
 import (
@@ -27,49 +27,51 @@ const (
 	NeedMembers transitions.Need = "members"
 )
 
-// Node is one Kafka node as a roll sees it.
+// Node is the observed state of one Kafka node.
 type Node struct {
 	ID int32
-	// Pod is the name of its pod.
+	// Pod is the name of the node's pod.
 	Pod string
 	// Controller and Broker are the roles of the running process.
 	Controller, Broker bool
-	// Ephemeral says that its metadata log goes with its pod.
+	// Ephemeral is true if the node's metadata log is lost with its pod.
 	Ephemeral bool
-	// Running says that the pod exists and is not on its way out.
+	// Running is true if the pod exists and is not terminating.
 	Running bool
-	// Ready is what the kubelet reports; ReadySince is when the pod last became so. It says nothing about whether Kafka counts
-	// on the node.
+	// Ready is the pod's condition as the kubelet reports it. ReadySince is its last transition to true. It is no evidence that
+	// the node takes part in the Kafka cluster.
 	Ready      bool
 	ReadySince time.Time
-	// UnreadySince is when the pod last stopped being ready, or was made; zero for a ready pod.
+	// UnreadySince is when the pod last stopped being ready, or was created; zero for a ready pod.
 	UnreadySince time.Time
-	// NeverStarted says that no process of Kafka has run in the pod.
+	// NeverStarted is true if no process of Kafka has run in the pod.
 	NeverStarted bool
-	// StartedAt is when the pod's process started, zero if it has not.
+	// StartedAt is when the pod's process started; zero if it has not.
 	StartedAt time.Time
-	// Trouble is why the pod cannot start or stay up (unschedulable, image pull, crash loop), with the process's last words.
+	// Trouble is why the pod cannot start or keeps failing (unschedulable, image pull, crash loop), with the process's last log
+	// lines.
 	Trouble string
-	// Outdated says that the node wants a restart.
+	// Outdated is true if the node wants a restart.
 	Outdated bool
-	// Stale says that the pod differs from what is wanted of it in another way than the roll is about. It comes to that when it
-	// restarts anyway; alone it is a reason only while the node is in hand and down, since it may be what mends it.
+	// Stale is true if the pod differs from its desired state for another reason than the one that this roll handles. Its next
+	// restart applies that change. The change alone is a reason to restart the node only while it is the current node and down,
+	// since it may repair the node.
 	Stale bool
 }
 
-// Name of the node for people: its pod.
+// Name of the node for users: the name of its pod.
 func (n *Node) Name() string { return n.Pod }
 
-// due says whether a restart of the node in hand does any good.
+// due reports whether a restart of the current node changes anything.
 func (n *Node) due() bool { return n.Outdated || n.Stale && !n.Ready }
 
-// starting says whether the node's process was started so recently that it may just need time.
+// starting reports whether the node's process started so recently that it may still become ready.
 func (n *Node) starting(now time.Time) bool {
 	return n.Running && !n.Ready && n.Trouble == "" && !n.StartedAt.IsZero() && now.Before(n.StartedAt.Add(readyDeadline))
 }
 
-// coming says whether the node may be up in a moment: its pod is away or terminating and comes back, or nothing is known to be
-// wrong with it, and it has not had its time.
+// coming reports whether the node may become ready soon: its pod is missing or terminating and will be recreated, or it has no
+// known problem and its start has not timed out.
 func (n *Node) coming(now time.Time) bool {
 	return !n.Ready && n.Trouble == "" && (!n.Running || n.StartedAt.IsZero() || now.Before(n.StartedAt.Add(readyDeadline)))
 }
@@ -81,11 +83,11 @@ func (n *Node) Failed(now time.Time) bool { return !n.Ready && !n.coming(now) }
 // Facts of a roll.
 type Facts struct {
 	Now time.Time
-	// Nodes that are wanted or run, by id.
+	// Nodes that are desired or still run, sorted by id.
 	Nodes []Node
-	// SessionTimeout after which a silent broker is fenced: evidence that is not newer may speak of the process before.
+	// SessionTimeout is the time after which Kafka fences a silent broker. Older evidence may refer to the previous process.
 	SessionTimeout time.Duration
-	// FetchTimeout is how far behind the leader a voter may be.
+	// FetchTimeout is how far a voter may be behind the leader.
 	FetchTimeout time.Duration
 
 	Quorum     transitions.Fact[kafka.Quorum]     `need:"quorum"`
@@ -94,19 +96,19 @@ type Facts struct {
 	Members    transitions.Fact[Members]          `need:"members"`
 }
 
-// Members are the answers of the nodes that were asked directly, by id. Nodes that were not asked are left out.
+// Members are the answers of the nodes that were queried directly, by id. Nodes that were not queried are missing.
 type Members map[int32]Membership
 
-// Membership is how a node takes part, as it answers itself. A node that cannot be reached does not take part.
+// Membership is how a node takes part, by its own answer. An unreachable node does not take part.
 type Membership struct {
 	Controller, Broker bool
-	// Answered says that the node answered at all, also where it answers that it takes no part.
+	// Answered is true if the node answered at all, even if it answered that it does not take part.
 	Answered bool
-	// KubeletLost says that no kubelet that is alive reports the node as it is shown: its readiness is no report.
+	// KubeletLost is true if no live kubelet reports the node's readiness, so that the pod's condition is no evidence.
 	KubeletLost bool
 }
 
-// Node of the id, or nil.
+// Node returns the node with the id, or nil.
 func (f *Facts) Node(id int32) *Node {
 	i, found := slices.BinarySearchFunc(f.Nodes, id, func(n Node, id int32) int { return int(n.ID) - int(id) })
 	if !found {
@@ -115,7 +117,7 @@ func (f *Facts) Node(id int32) *Node {
 	return &f.Nodes[i]
 }
 
-// Done counts the nodes that want no restart.
+// Done returns the number of nodes that want no restart.
 func (f *Facts) Done() int {
 	done := 0
 	for i := range f.Nodes {
@@ -126,21 +128,21 @@ func (f *Facts) Done() int {
 	return done
 }
 
-// None is the memo's node while none is in hand.
+// None is the value of Memo.Node without a current node.
 const None int32 = -1
 
-// Memo is the node in hand.
+// Memo is the persisted data of a roll: the current node.
 type Memo struct {
-	// Node in hand, or None.
+	// Node is the id of the current node, or None.
 	Node int32
 }
 
-// Nobody is the memo without a node in hand.
+// Nobody returns the data without a current node.
 func Nobody() Memo { return Memo{Node: None} }
 
 const memoKey = "node"
 
-// Encode writes the memo into status.
+// Encode encodes the data for the status.
 func Encode(m Memo) map[string]string {
 	if m.Node == None {
 		return nil
@@ -150,7 +152,7 @@ func Encode(m Memo) map[string]string {
 
 var errForeignMemo = errors.New("not a memo of a roll")
 
-// Decode reads what Encode wrote.
+// Decode decodes what Encode encoded. It returns an error for any other content.
 func Decode(entries map[string]string) (Memo, error) {
 	if len(entries) == 0 {
 		return Nobody(), nil

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// States of the fragment, by the names that every machine shows them under.
+// States of the fragment. They have the same names in every machine.
 const (
 	SelectingNode  = "SelectingNode"
 	AwaitingQuorum = "AwaitingQuorum"
@@ -21,37 +21,37 @@ const (
 	part = "roll"
 )
 
-// Deadlines of the waits.
+// Deadlines of the states.
 const (
 	quorumDeadline = 15 * time.Minute
 	syncDeadline   = 30 * time.Minute
 	readyDeadline  = 10 * time.Minute
 	selectDeadline = 10 * time.Minute
 
-	// patience with a node that was started while nothing serves, before another that is down has its turn. A broker that finds
-	// no quorum gives up after a minute (initial.broker.registration.timeout.ms).
+	// patience is how long a started node may take to serve while no node serves, before another node that is down is restarted. A
+	// broker without a quorum gives up after a minute (initial.broker.registration.timeout.ms).
 	patience = 30 * time.Second
 )
 
-// Inclusion says how a machine includes the roll. F are the machine's facts, E its effects.
+// Inclusion declares how a machine includes the roll. F are the machine's facts, E its effects.
 type Inclusion[F, E any] struct {
-	// Facts finds the roll's facts in the machine's.
+	// Facts returns the roll's facts within the machine's. Required.
 	Facts func(*F) *Facts
-	// Restart makes the effect that restarts a node.
+	// Restart returns the effect that restarts a node. Required.
 	Restart func(facts *F, node *Node) E
-	// Permit holds the permissions that the machine gave on the way to the roll; it is asked again, live, before each restart.
+	// Permit is the machine's precondition of restarts. It is evaluated again, on live facts, before each restart.
 	Permit transitions.Guard[F, Memo]
-	// OnTarget is where a changed target leads, from every state of the roll.
+	// OnTarget is the state to enter from every state of the roll when the target changes.
 	OnTarget string
-	// TurnBack is where a withdrawn permission leads, just before a restart.
+	// TurnBack is the state to enter if the precondition fails just before a restart.
 	TurnBack string
-	// Done is where the roll leads when no node wants a restart.
+	// Done is the state to enter when no node wants a restart.
 	Done string
-	// FirstStart says that the machine enters AwaitingReady without a node in hand, for the first start of all nodes.
+	// FirstStart is true if the machine enters AwaitingReady without a current node, for the first start of all nodes.
 	FirstStart bool
 }
 
-// States of the fragment.
+// States returns the states of the fragment.
 func (in Inclusion[F, E]) States() []machines.State[F, Memo, E] {
 	wait := func(name, doc string, deadline time.Duration, while transitions.Guard[F, Memo]) machines.State[F, Memo, E] {
 		return machines.State[F, Memo, E]{
@@ -82,12 +82,12 @@ func (in Inclusion[F, E]) awaitingReady(
 	return wait(AwaitingReady, "the node in hand starts up", readyDeadline, in.inHand())
 }
 
-// Transitions of the fragment.
+// Transitions returns the transitions of the fragment.
 func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Memo] {
 	return slices.Concat(in.choosing(), in.inHandTransitions())
 }
 
-// choosing who goes next, and what keeps everybody.
+// choosing returns the transitions that select the next node, and those for what blocks every node.
 func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
 	may := &machines.Choice[F, Memo]{Guard: mayRestart[F](), Pick: in.pick}
 	quorum := in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum holds the next node back")
@@ -106,7 +106,7 @@ func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
 	}
 }
 
-// inHandTransitions follow one node from its restart until it takes part again.
+// inHandTransitions follow the current node from its restart until it takes part again.
 func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Memo] {
 	out := []machines.Transition[F, Memo]{
 		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
@@ -144,7 +144,7 @@ func (in Inclusion[F, E]) pick(f *F, _ Memo) (transitions.Verdict, Memo) {
 	return verdict, memo
 }
 
-// Needs declares what a roll asks of Kafka; a machine that includes it appends them to its own.
+// Needs declares the facts that a roll observes in Kafka. A machine that includes the roll appends them to its own.
 func Needs() []machines.Need {
 	return []machines.Need{
 		{Name: NeedQuorum, Doc: "the leader, voters and lag of the metadata quorum (DescribeQuorum)"},
@@ -154,12 +154,12 @@ func Needs() []machines.Need {
 	}
 }
 
-// Codec of the memo.
+// Codec returns the codec of the persisted data.
 func Codec() machines.MemoCodec[Memo] {
 	return machines.MemoCodec[Memo]{Encode: Encode, Decode: Decode}
 }
 
-// Progress counts the nodes that want no restart any more and are not in hand.
+// Progress counts the nodes that want no restart, except for the current node.
 func (in Inclusion[F, E]) Progress() machines.Measure[F, Memo] {
 	return machines.Measure[F, Memo]{Unit: "node", Of: func(f *F, m Memo) machines.Count {
 		facts := in.Facts(f)
@@ -167,7 +167,7 @@ func (in Inclusion[F, E]) Progress() machines.Measure[F, Memo] {
 		if n := facts.Node(m.Node); n != nil {
 			count.Current = n.Name()
 			if !n.Outdated {
-				count.Done-- // until it is back in sync
+				count.Done-- // not done until it is back in sync
 			}
 		}
 		return count

@@ -5,7 +5,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// ServingNeeds are what Serving and Safe rest on.
+// ServingNeeds are the facts on which Serving and Safe depend.
 func ServingNeeds() []transitions.Need {
 	return []transitions.Need{NeedQuorum, NeedPartitions, NeedBrokers, NeedMembers}
 }
@@ -17,7 +17,7 @@ func mayRestart[F any]() transitions.Guard[F, Memo] {
 	}
 }
 
-// outdated says yes while a node wants a restart.
+// outdated is satisfied while a node wants a restart.
 func (in Inclusion[F, E]) outdated() transitions.Guard[F, Memo] {
 	return transitions.Guard[F, Memo]{
 		Name: "node-outdated", Doc: "a node wants a restart", Want: "a node that wants a restart",
@@ -28,7 +28,7 @@ func (in Inclusion[F, E]) outdated() transitions.Guard[F, Memo] {
 	}
 }
 
-// held says yes when the first node in order is held back by that risk.
+// held is satisfied if the first node in order is blocked by the given risk.
 func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, Memo] {
 	return transitions.Guard[F, Memo]{
 		Name: name, Doc: doc, Want: doc, Needs: ServingNeeds(),
@@ -45,7 +45,7 @@ func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, M
 	}
 }
 
-// again chooses the node in hand, if it is down and runs other than it is wanted: what changed may be what mends it.
+// again chooses the current node if it is down and differs from its desired state: the new state may repair it.
 func (in Inclusion[F, E]) again() *machines.Choice[F, Memo] {
 	return &machines.Choice[F, Memo]{
 		Guard: transitions.Guard[F, Memo]{
@@ -65,7 +65,7 @@ func (in Inclusion[F, E]) again() *machines.Choice[F, Memo] {
 	}
 }
 
-// othersFirst says yes when another node that wants a restart serves no client, and may be what the node in hand waits for.
+// othersFirst is satisfied if another node that wants a restart serves no client, since the current node may be waiting for it.
 func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Memo] {
 	return in.hand("another-down", "another node that wants a restart serves no client and may go", "another node that wants a restart to serve no client", ServingNeeds(),
 		func(f *Facts, hand *Node) transitions.Verdict {
@@ -87,7 +87,7 @@ func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Memo] {
 		})
 }
 
-// inVain says yes when the node in hand had its time and nothing serves: it may be waiting for those that are still to go.
+// inVain is satisfied if the current node had time to start and no node serves: it may be waiting for the remaining nodes.
 func (in Inclusion[F, E]) inVain() transitions.Guard[F, Memo] {
 	return in.hand("nothing-serves", "nothing serves although the node in hand had time to start", "nothing to serve", []transitions.Need{NeedMembers},
 		func(f *Facts, n *Node) transitions.Verdict {
@@ -99,7 +99,7 @@ func (in Inclusion[F, E]) inVain() transitions.Guard[F, Memo] {
 		})
 }
 
-// other chooses a node that is not available although it wants no restart: no other goes before it is back.
+// other chooses a node that is unavailable although it wants no restart: no other node is restarted before it is back.
 func (in Inclusion[F, E]) other() *machines.Choice[F, Memo] {
 	return &machines.Choice[F, Memo]{
 		Guard: transitions.Guard[F, Memo]{
@@ -124,7 +124,7 @@ func (in Inclusion[F, E]) other() *machines.Choice[F, Memo] {
 	}
 }
 
-// hand makes a guard about the node in hand. A node that is gone from the facts answers no.
+// hand returns a guard about the current node. It is not satisfied if the node is missing in the facts.
 func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need, ask func(*Facts, *Node) transitions.Verdict) transitions.Guard[F, Memo] {
 	return transitions.Guard[F, Memo]{
 		Name: name, Doc: doc, Want: want, Needs: needs,
@@ -144,7 +144,7 @@ func (in Inclusion[F, E]) inHand() transitions.Guard[F, Memo] {
 		func(*Facts, *Node) transitions.Verdict { return transitions.Allow() })
 }
 
-// inHandOrAll is inHand, or that no node is in hand: then all are waited for.
+// inHandOrAll is inHand, and also satisfied without a current node: then the state waits for all nodes.
 func (in Inclusion[F, E]) inHandOrAll() transitions.Guard[F, Memo] {
 	return transitions.Any(in.inHand(), transitions.Guard[F, Memo]{
 		Name: "nobody-in-hand", Doc: "no node is in hand: all are waited for", Want: "no node in hand",
@@ -152,7 +152,7 @@ func (in Inclusion[F, E]) inHandOrAll() transitions.Guard[F, Memo] {
 	})
 }
 
-// allReady says yes when no node is in hand and every node is ready: a cluster that starts for the first time.
+// allReady is satisfied if there is no current node and every node is ready: the end of a cluster's first start.
 func (in Inclusion[F, E]) allReady() transitions.Guard[F, Memo] {
 	return transitions.Guard[F, Memo]{
 		Name: "all-ready", Doc: "no node is in hand and every node is ready", Want: "every node ready",
@@ -184,7 +184,7 @@ func (in Inclusion[F, E]) restarted() transitions.Guard[F, Memo] {
 		})
 }
 
-// notReady tells of a first start that is not over.
+// notReady describes which nodes of a first start are not ready.
 func notReady(f *Facts) string {
 	if len(f.Nodes) == 0 {
 		return "no node exists yet"
@@ -192,8 +192,8 @@ func notReady(f *Facts) string {
 	return "not ready: " + Names(Troubles(f))
 }
 
-// ready says yes when the node in hand is ready. While none is in hand it says whom the first start waits for, so that a
-// person reads one reason and not two.
+// ready is satisfied if the current node is ready. Without a current node its reason names the nodes that the first start waits
+// for, so that the status shows one reason and not two.
 func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
 	return transitions.Guard[F, Memo]{
 		Name: "node-ready", Doc: "the pod of the node in hand is ready", Want: "the pod of the node in hand ready",

@@ -4,10 +4,10 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// NothingServing says whether there is nothing to protect: no broker serves, or no majority of controllers. It demands two
-// independent reports that agree for longer than one session time-out: every such node was asked directly and none answers as a
-// member, and kubelets that are alive report the same nodes as not ready. One report alone, such as a lapsed probe, a lost
-// kubelet or a listener that cannot be reached, is not evidence of absence.
+// NothingServing reports whether there is nothing to protect: no broker serves, or no majority of controllers. It requires two
+// independent reports that agree for longer than one session timeout: every such node was queried directly and none answers as a
+// member, and live kubelets report the same nodes as not ready. One report alone, such as a failed probe, a lost kubelet or an
+// unreachable listener, is no evidence of absence.
 func NothingServing(f *Facts) transitions.Verdict {
 	if _, known := f.Members.Get(); !known {
 		return f.Members.Gap()
@@ -20,7 +20,7 @@ func NothingServing(f *Facts) transitions.Verdict {
 	return transitions.If(noBroker || noMajority, "a node serves, or may serve")
 }
 
-// servingControllers counts the controllers that may serve: all that are not shown to be silent.
+// servingControllers counts the controllers that may serve: all except those that are demonstrably silent.
 func servingControllers(f *Facts) int {
 	return count(f, func(n *Node) bool { return n.Controller && !silentController(f, n) })
 }
@@ -35,17 +35,17 @@ func count(f *Facts, which func(*Node) bool) int {
 	return n
 }
 
-// silentBroker says that the node is shown not to serve as a broker, by its kubelet and by itself.
+// silentBroker reports whether kubelet and node agree that the node does not serve as a broker.
 func silentBroker(f *Facts, n *Node) bool {
 	return silent(f, n, func(m Membership) bool { return m.Broker })
 }
 
-// silentController says that the node is shown not to serve as a controller, by its kubelet and by itself.
+// silentController reports whether kubelet and node agree that the node does not serve as a controller.
 func silentController(f *Facts, n *Node) bool {
 	return silent(f, n, func(m Membership) bool { return m.Controller })
 }
 
-// Lost says whether the node serves no client: it is shown to be idle, or is one of those by which nothing serves.
+// Lost reports whether the node serves no client: it is demonstrably idle, or is one of the silent nodes while no node serves.
 func Lost(f *Facts, n *Node) transitions.Verdict {
 	serving := Serving(f, n)
 	switch {
@@ -59,7 +59,7 @@ func Lost(f *Facts, n *Node) transitions.Verdict {
 	return transitions.Deny(n.Name() + " serves")
 }
 
-// silentThroughout says that the node is shown not to serve in any of its roles, by its kubelet and by itself.
+// silentThroughout reports whether kubelet and node agree that the node serves in none of its roles.
 func silentThroughout(f *Facts, n *Node) bool {
 	return silent(f, n, func(m Membership) bool { return m.Broker || m.Controller })
 }
@@ -77,9 +77,9 @@ func silent(f *Facts, n *Node, takesPart func(Membership) bool) bool {
 	return asked && !m.KubeletLost && (n.NeverStarted || !takesPart(m))
 }
 
-// keepsQuorum protects the quorum where nothing serves for want of brokers: while a majority of the controllers may serve there
-// is something to protect among them, and what brought the brokers down is not carried on to one controller after the other.
-// Without a broker there may be none to ask for the quorum; then what the other controllers answer stands in for it.
+// keepsQuorum protects the quorum while no broker serves: if a majority of the controllers may serve, restarts must not stop them
+// one after the other for the reason that stopped the brokers. If no broker can answer for the quorum, the answers of the other
+// controllers replace it.
 func keepsQuorum(f *Facts, n *Node) transitions.Verdict {
 	controllers, serving := count(f, func(o *Node) bool { return o.Controller }), servingControllers(f)
 	if !n.Controller || 2*serving <= controllers {
@@ -90,12 +90,12 @@ func keepsQuorum(f *Facts, n *Node) transitions.Verdict {
 	}
 	need := controllers/2 + 1
 	if controllers <= 2 {
-		need = controllers - 1 // the majority cannot be kept without one of them
+		need = controllers - 1 // without one of them there is no majority
 	}
 	return transitions.If(answering(f) > need, "too few other controllers answer, and the quorum "+f.Quorum.Gap().Saw)
 }
 
-// answering counts the controllers that are ready or answer as members of a quorum: positive evidence only.
+// answering counts the controllers that are ready or answer as members of a quorum. Only positive evidence counts.
 func answering(f *Facts) int {
 	members, _ := f.Members.Get()
 	return count(f, func(n *Node) bool { return n.Controller && n.Running && (n.Ready || members[n.ID].Controller) })

@@ -63,7 +63,7 @@ var differs = map[string]struct {
 	"stuck pods with an old revision are restarted at once (CrashLoopBackOff)": {[]int32{0, 1, 2, 3, 4}, "same: nothing serves, so there is nothing to protect"},
 }
 
-func TestOrderOfRestarts(t *testing.T) {
+func TestRollOrderOfRestarts(t *testing.T) {
 	raw, err := os.ReadFile("../../test/testdata/cases/roller.yaml")
 	if err != nil {
 		t.Fatal(err)

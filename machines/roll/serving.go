@@ -7,13 +7,13 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Serving says whether Kafka counts on the node. Readiness is no evidence of it: a process whose probe fails, or whose kubelet
-// is lost, serves all the same.
+// Serving reports whether the node takes part in the Kafka cluster. The pod's readiness is no evidence of it: a process whose
+// probe fails, or whose kubelet is lost, still serves.
 //
 // No requires positive evidence: the node has no process, or its pod is terminating anyway; or Kafka reports the broker as
 // fenced or not registered, and the controller as a voter that has stopped fetching and is not needed for a majority; or Kafka
-// is silent and two independent reports agree, that of its kubelet and that of the node itself, while another node answers.
-// Unknown must be treated as serving.
+// does not answer and two independent reports agree, that of the node's kubelet and that of the node itself, while another node
+// answers. Unknown must be treated as serving.
 func Serving(f *Facts, n *Node) transitions.Verdict {
 	if !n.Running || n.NeverStarted {
 		return transitions.Deny(n.Name() + " has no process, or its pod is terminating")
@@ -48,7 +48,7 @@ func brokerServing(f *Facts, n *Node) transitions.Verdict {
 	return transitions.If(registered && b.Fencing != kafka.Fenced, "fenced or not registered")
 }
 
-// controllerServing counts a voter that fetches as serving although it lags, since a majority may need it.
+// controllerServing treats a voter that fetches as serving even if it is behind, since a majority may need it.
 func controllerServing(f *Facts, n *Node) transitions.Verdict {
 	quorum, known := f.Quorum.Get()
 	switch {
@@ -72,7 +72,7 @@ func controllerServing(f *Facts, n *Node) transitions.Verdict {
 	return transitions.Deny("has stopped fetching")
 }
 
-// fetching says whether the voter fetched from the leader within the fetch time-out. A new leader has heard from none yet.
+// fetching reports whether the voter fetched from the leader within the fetch timeout. A new leader has had no fetches yet.
 func fetching(f *Facts, quorum kafka.Quorum, voter kafka.QuorumReplica) bool {
 	reference := f.Now.UnixMilli()
 	if leader, led := quorum.Voter(quorum.Leader); led && leader.LastCaughtUpMillis > 0 {
@@ -81,8 +81,8 @@ func fetching(f *Facts, quorum kafka.Quorum, voter kafka.QuorumReplica) bool {
 	return voter.LastFetchMillis > 0 && reference-voter.LastFetchMillis < f.FetchTimeout.Milliseconds()
 }
 
-// Available says whether the node takes its full part: it is ready, or is shown to be in sync by evidence that is newer than
-// the loss of its readiness by one session time-out, so that a process which died with its readiness has been fenced by then.
+// Available reports whether the node takes part in full: it is ready, or it is in sync by evidence that is newer than the loss of
+// its readiness by one session timeout. A process that died when it became unready has been fenced by then.
 func Available(f *Facts, n *Node) bool {
 	switch {
 	case !n.Running:
@@ -96,7 +96,7 @@ func Available(f *Facts, n *Node) bool {
 	return (!n.Broker || !f.Brokers.At().Before(proof) && !f.Partitions.At().Before(proof)) && (!n.Controller || !f.Quorum.At().Before(proof))
 }
 
-// reachable says that some node answered when it was asked directly: that another one is silent is then not the network's fault.
+// reachable reports whether some node answered a direct query: the silence of another node is then not caused by the network.
 func reachable(f *Facts) bool {
 	members, _ := f.Members.Get()
 	for _, m := range members {
@@ -107,5 +107,5 @@ func reachable(f *Facts) bool {
 	return false
 }
 
-// idle says that the node is shown to serve no client, so that taking it away takes nothing away.
+// idle reports whether the node demonstrably serves no client, so that a restart interrupts nothing.
 func idle(f *Facts, n *Node) bool { return Serving(f, n).Answer == transitions.No }

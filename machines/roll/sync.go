@@ -7,9 +7,9 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// InSync says whether the node takes part again: a broker is registered, unfenced and in every ISR it belongs to, a controller
-// has caught up with the leader. Evidence counts only if it is newer than the process: before the old session has timed out,
-// Kafka may still speak of the process before.
+// InSync reports whether the node takes part again: a broker is registered, unfenced and in every ISR it belongs to, and a
+// controller has caught up with the leader. Evidence must be newer than the process by one session timeout: until the old session
+// has timed out, Kafka's answer may refer to the previous process.
 func InSync(f *Facts, n *Node) transitions.Verdict {
 	if n.Broker {
 		if v := brokerInSync(f, n); v.Answer != transitions.Yes {
@@ -44,11 +44,11 @@ func brokerInSync(f *Facts, n *Node) transitions.Verdict {
 	return transitions.Allow()
 }
 
-// refilled is the quorum in which a controller that came back without its log counts only once it holds all that is committed
-// again: until then it would vouch for records that it has not got, and the next restart might lose them. That the leader saw it
-// caught up is judged by clocks, three of them; this is not. What it must hold is the high watermark at its restart; that of the
-// answer is no lower and needs no memory. A follower may always be a record behind, so that it is demanded for no longer than a
-// node has to come up.
+// refilled returns the quorum in which a controller that lost its log counts as caught up only once it holds all committed records
+// again: until then it would vote for records that it does not have, and the next restart might lose them. The leader's view that
+// a voter is caught up depends on three clocks; this check does not. The required offset is the high watermark at the controller's
+// restart. The high watermark of the answer is not lower and needs no stored value. A follower may always be one record behind,
+// so the check applies only for the time that a node may take to become ready.
 func refilled(f *Facts, quorum kafka.Quorum) kafka.Quorum {
 	var floors map[int32]int64
 	for i := range f.Nodes {
@@ -80,7 +80,7 @@ func controllerInSync(f *Facts, n *Node) transitions.Verdict {
 	self, votes := quorum.Voter(n.ID)
 	switch {
 	case !votes:
-		// A node with the role that is no voter of a static quorum cannot be missed by it.
+		// A node with the controller role that is not a voter of a static quorum is not needed for the majority.
 		return transitions.Allow()
 	case !led:
 		return transitions.Deny("the quorum has no leader")

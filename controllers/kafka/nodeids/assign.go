@@ -1,6 +1,6 @@
-// Package nodeids decides which node ids the pools of a Kafka cluster have: a pure function of what exists and what is
-// wanted. An id is part of the names of a node's disks and of its registration with Kafka, so it stays with its node, and
-// no id is ever given to a second node while anything of the first is left.
+// Package nodeids assigns node ids to the pools of a Kafka cluster. It is a pure function of the existing and the desired nodes.
+// An id is part of the names of a node's disks and of its registration with Kafka, so it stays with its node. No id is given to a
+// second node while anything of the first is left.
 package nodeids
 
 import (
@@ -12,70 +12,70 @@ import (
 // Pool is one pool of a cluster.
 type Pool struct {
 	Name string
-	// Replicas wanted.
+	// Replicas is the desired number of nodes.
 	Replicas int
-	// IDs that exist, whatever of them is left: the union of every place that remembers one.
+	// IDs that exist: the union of all sources of ids.
 	IDs []int32
-	// Leaving are those of IDs that were already chosen to go. They are taken back before a new id is made.
+	// Leaving are the ids of IDs that were already chosen for removal. A scale-up reuses them before it assigns new ids.
 	Leaving []int32
-	// Unproven are those of IDs that the pool's status lists and of which nothing exists. Each was assigned and its node is
-	// not created yet, or it was edited into the status. They never displace a node that exists.
+	// Unproven are the ids of IDs that the pool's status lists and of which nothing exists. Either the node of an assigned id is
+	// not created yet, or a user edited the status. They never displace a node that exists.
 	Unproven []int32
-	// Next and Remove are the annotations that say which ids come and go first.
+	// Next and Remove are the annotations with the ids to add and to remove first.
 	Next, Remove string
-	// Frozen says that the pool may neither grow nor shrink, and why: it holds controllers of a static quorum.
+	// Frozen is why the pool may neither grow nor shrink: it holds controllers of a static quorum. Empty if it may.
 	Frozen string
-	// Controllers says that the pool's nodes are controllers. Kafka cannot answer before they run, so that their ids are not
-	// withheld until it does.
+	// Controllers is true if the pool's nodes are controllers. Kafka cannot answer before they run, so their ids are not withheld
+	// until it does.
 	Controllers bool
 }
 
-// Assignment is the ids of one pool. All lists are in ascending order.
+// Assignment is the result for one pool. All lists are sorted in ascending order.
 type Assignment struct {
 	Pool string
-	// Wanted ids: those that stay, those Pending and those Added.
+	// Wanted ids: existing ids that stay, Pending ids and Added ids.
 	Wanted []int32
-	// Pending ids are the Unproven ones of which nodes are to be created.
+	// Pending ids are Unproven ids whose nodes are to be created.
 	Pending []int32
 	// Added ids are new.
 	Added []int32
-	// Removed ids exist and are wanted no longer, those chosen before included.
+	// Removed ids exist and are no longer desired, including those chosen earlier.
 	Removed []int32
-	// Withheld is how many nodes are not created yet, since it is not known which ids are free.
+	// Withheld is the number of nodes that are not created yet because the free ids are not known.
 	Withheld int
 }
 
-// Warning is something a person should know that stops nothing.
+// Warning is information for users that does not stop the reconcile.
 type Warning struct {
 	Pool, Reason, Message string
 }
 
 // Reasons of warnings.
 const (
-	// ReasonInvalidRange: an annotation is no list of ids and is ignored.
+	// ReasonInvalidRange: an annotation is not a list of ids and is ignored.
 	ReasonInvalidRange = "InvalidNodeIDs"
 	// ReasonFrozen: a change of replicas is refused.
 	ReasonFrozen = "ReplicasCannotChange"
-	// ReasonTooMany: more replicas are declared than a pool may have.
+	// ReasonTooMany: the spec has more replicas than a pool may have.
 	ReasonTooMany = "TooManyReplicas"
-	// ReasonWithheld: ids are assigned once it is known which ones Kafka knows.
+	// ReasonWithheld: ids are not assigned before it is known which ones Kafka uses.
 	ReasonWithheld = "NodeIDsNotAssigned"
 )
 
-// MaxReplicas of a pool, as its schema says. It bounds what one assignment costs: an object that was stored under another
-// schema may declare any number.
+// MaxReplicas is the maximum of the schema. It limits the cost of an assignment: an object that was stored under another schema
+// may have any number.
 const MaxReplicas = 1000
 
-// Plan is the ids of all pools of a cluster.
+// Plan is the assignment for all pools of a cluster.
 type Plan struct {
 	// Pools in the order given.
 	Pools []Assignment
-	// Refusal says, naming both pools, that one id is in two of them. Nothing is added or removed then.
+	// Refusal names two pools with the same id; empty if there are none. With a refusal nothing is added or removed.
 	Refusal  string
 	Warnings []Warning
 }
 
-// Of is the assignment of the pool; empty for a pool that was not given.
+// Of returns the assignment of the pool; empty for an unknown pool.
 func (p *Plan) Of(pool string) Assignment {
 	for i := range p.Pools {
 		if p.Pools[i].Pool == pool {
@@ -85,20 +85,20 @@ func (p *Plan) Of(pool string) Assignment {
 	return Assignment{Pool: pool}
 }
 
-// Changes says whether an id is added.
+// Changes reports whether an id is added.
 func (p *Plan) Changes() bool {
 	return slices.ContainsFunc(p.Pools, func(a Assignment) bool { return len(a.Added) > 0 })
 }
 
-// Creates says whether nodes are to be created, on ids that are new or of which nothing exists.
+// Creates reports whether nodes are to be created, on new ids or on Pending ones.
 func (p *Plan) Creates() bool {
 	return slices.ContainsFunc(p.Pools, Assignment.creates)
 }
 
 func (a Assignment) creates() bool { return len(a.Added)+len(a.Pending) > 0 }
 
-// Withhold returns the plan without the nodes that it would create. Pools with controllers are left as planned. The reason says
-// what the assignment waits for, in a warning for each pool; an empty one makes none.
+// Withhold returns the plan without the nodes that it would create. Pools with controllers are unchanged. The reason is what the
+// assignment waits for and is part of a warning for each pool; an empty reason gives no warning.
 func (p *Plan) Withhold(pools []Pool, reason string) Plan {
 	out := Plan{Pools: slices.Clone(p.Pools), Refusal: p.Refusal, Warnings: slices.Clone(p.Warnings)}
 	for i := range out.Pools {
@@ -118,20 +118,20 @@ func (p *Plan) Withhold(pools []Pool, reason string) Plan {
 	return out
 }
 
-// Reserved are ids that a new node does not get.
+// Reserved are ids that a new node must not get.
 type Reserved struct {
-	// Remembered ids are not added: records, disks or a status of the cluster hold them.
+	// Remembered ids are in records, on disks or in a status of the cluster. They are not added.
 	Remembered []int32
-	// Known ids are not added either, and no node is created on one that a pool's status lists: Kafka knows them, or a disk was
-	// kept under them.
+	// Known ids are known to Kafka, or a disk was kept under them. They are not added, and no node is created on one that a pool's
+	// status lists.
 	Known []int32
 }
 
-// Assign decides. Reserved ids are not assigned.
+// Assign computes the assignment. Reserved ids are not assigned.
 //
-// Pools share one number line. New ids come from the pool's own list in order, then from the lowest free one; ids go in the
-// order of the pool's list, then from the highest. The lists count only while the pool grows or shrinks. The rules are the
-// ones that Strimzi's users know.
+// All pools share one range of ids. New ids are taken from the pool's own list in order, then from the lowest free id. Ids are
+// removed in the order of the pool's list, then from the highest. The lists are used only while the pool grows or shrinks. The
+// rules are those of Strimzi.
 func Assign(pools []Pool, reserved Reserved) Plan {
 	plan := Plan{Pools: make([]Assignment, 0, len(pools))}
 	used := map[int32]bool{}
@@ -160,7 +160,7 @@ func twice(id int32, a, b string) string {
 		id, strings.Join(names, " and "))
 }
 
-// assign decides for one pool and marks the ids it takes as used.
+// assign computes the assignment of one pool and marks its ids as used.
 func (p *Plan) assign(pool *Pool, used map[int32]bool, known []int32) Assignment {
 	next := p.list(pool, pool.Next, "strimzi.io/next-node-ids")
 	remove := p.list(pool, pool.Remove, "strimzi.io/remove-node-ids")
@@ -190,7 +190,7 @@ func (p *Plan) assign(pool *Pool, used map[int32]bool, known []int32) Assignment
 	return a
 }
 
-// replicas of the pool, as far as a pool may have them. A pool that has more keeps them.
+// replicas returns the pool's replicas, limited to the maximum. A pool that has more keeps them.
 func (p *Plan) replicas(pool *Pool, have int) int {
 	most := max(MaxReplicas, have)
 	if pool.Replicas <= most {
@@ -201,7 +201,7 @@ func (p *Plan) replicas(pool *Pool, have int) int {
 	return most
 }
 
-// list reads an annotation; one that is no list is ignored with a warning.
+// list parses an annotation. An invalid one is ignored with a warning.
 func (p *Plan) list(pool *Pool, text, name string) ranges {
 	r, err := parse(text)
 	if err != nil {
@@ -211,7 +211,7 @@ func (p *Plan) list(pool *Pool, text, name string) ranges {
 	return r
 }
 
-// split parts the ids of a pool, all in ascending order and none twice.
+// split divides the ids of a pool. The results are sorted and have no duplicates.
 func split(pool *Pool) (staying, leaving, unproven []int32) {
 	ids := slices.Clone(pool.IDs)
 	slices.Sort(ids)
@@ -228,7 +228,7 @@ func split(pool *Pool) (staying, leaving, unproven []int32) {
 	return staying, leaving, unproven
 }
 
-// take gives n ids that nobody uses, in ascending order.
+// take returns n unused ids, sorted in ascending order.
 func take(from ranges, n int, used map[int32]bool) []int32 {
 	var taken []int32
 	use := func(id int32) bool {
@@ -248,7 +248,7 @@ func take(from ranges, n int, used map[int32]bool) []int32 {
 	return taken
 }
 
-// choose gives n of the ids, which are in ascending order: by the list, then from the highest.
+// choose returns n of the ids, which are sorted in ascending order: by the list, then from the highest.
 func choose(from ranges, ids []int32, n int) []int32 {
 	var chosen []int32
 	use := func(id int32) {

@@ -81,8 +81,8 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// A person may write any range; none may cost more than the nodes there are.
-func TestHugeRangesAreNotWalked(t *testing.T) {
+// A user may write any range; its cost is limited by the number of nodes.
+func TestAssignOfHugeRanges(t *testing.T) {
 	start := time.Now()
 	pools := []Pool{{Name: "a", Replicas: 1, IDs: []int32{5, 6, 7}, Remove: "[0-4, 2147483647-100, 8-2147483647]", Next: "[0-2147483647]"}}
 	got := Assign(pools, Reserved{})
@@ -118,7 +118,7 @@ func TestAssignIsStable(t *testing.T) {
 }
 
 // An object that was stored under another schema may declare any number of replicas. None may cost more than a pool may have.
-func TestHugeReplicasAreBounded(t *testing.T) {
+func TestAssignLimitsReplicas(t *testing.T) {
 	got := Assign([]Pool{{Name: "a", Replicas: 20_000_000, IDs: []int32{0}}}, Reserved{})
 	if n := len(got.Pools[0].Wanted); n != MaxReplicas {
 		t.Errorf("%d nodes, want %d", n, MaxReplicas)

@@ -10,7 +10,7 @@ import (
 
 // Pools grow and shrink for years, and what an assignment says is what the next one finds. No node ever gets the id of another
 // one of which something is left, and one that is on its way out comes back before a new one is made.
-func TestIDsThroughGrowingAndShrinking(t *testing.T) {
+func TestAssignThroughScaling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pools := []Pool{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 		var kept []int32 // disks and registrations that outlived their nodes

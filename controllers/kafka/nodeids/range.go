@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// span is a run of ids, downwards if last is below first.
+// span is a range of ids, descending if last is below first.
 type span struct{ first, last int32 }
 
-// ranges are ids in the order in which they are to be used. They are never expanded, since a person may write [0-2000000000].
+// ranges are ids in the order of their use. They are never expanded, because a user may write [0-2000000000].
 type ranges []span
 
-// parse reads a list such as [0, 5-9, 12-10]. Blanks are allowed anywhere between numbers and signs. Nothing, and nothing
-// in brackets, is no id.
+// parse parses a list such as [0, 5-9, 12-10]. Blanks are allowed between numbers and signs. An empty text and empty brackets give
+// no ids.
 func parse(text string) (ranges, error) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
@@ -58,7 +58,7 @@ func parseID(text string) (int32, error) {
 	return int32(id), nil
 }
 
-// each calls yield with every id in order until it answers false.
+// each calls yield with every id in order until yield returns false.
 func (r ranges) each(yield func(int32) bool) {
 	for _, s := range r {
 		step := int32(1)
@@ -76,7 +76,8 @@ func (r ranges) each(yield func(int32) bool) {
 	}
 }
 
-// of calls use with those of the ids that lie in the span, in its direction. The ids are in ascending order.
+// of calls use with those of the ids that are in the span, in the direction of the span. The ids must be sorted in ascending
+// order.
 func (s span) of(ids []int32, use func(int32)) {
 	if s.first <= s.last {
 		for _, id := range ids {

@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for _, text := range []string{
 		"[-5]", "[-5-10]", "[5-]", "[5,]", "[-10]", " 5 - 10 ]", "[0, 1, 2", "[0,,2]", "[0, a, 2]", "[5,7---9]", "foo, bar", "[foo-bar]",
 		"[999999999999999999999999999999999]", "[0-999999999999999999999999999999999]", "[+5]", "5", "[1-2-3]",

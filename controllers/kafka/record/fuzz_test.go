@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// A record is the memory that everything else rests on, and people edit ConfigMaps: whatever stands there is read without a
-// panic, is written back so that it reads the same, and permits formatting only where it says so in as many words.
+// Users edit ConfigMaps, and a record is the only source of its content: any content is decoded without a panic, survives
+// encoding, and permits formatting only if it says so exactly.
 func FuzzDecode(f *testing.F) {
 	whole := full()
 	data := whole.Encode()

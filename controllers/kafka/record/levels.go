@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ObserveLevels takes in which levels are finalized: per feature the highest one seen, and when a level was lowered. A feature
-// that is not reported stands at level 0. It says whether that is news.
+// ObserveLevels records the finalized levels: per feature the highest level seen, and when a level was lowered. A feature that is
+// not reported has level 0. It reports whether the record changed.
 func (r *Record) ObserveLevels(finalized map[string]int16, now time.Time) bool {
 	levels := maps.Clone(r.Levels)
 	if levels == nil {
@@ -23,7 +23,7 @@ func (r *Record) ObserveLevels(finalized map[string]int16, now time.Time) bool {
 	return r.setLevels(levels)
 }
 
-// then is the level after another one, or the same, was seen finalized.
+// then returns the record of a feature after the given level was observed.
 func (l Level) then(finalized int16, now time.Time) Level {
 	switch {
 	case finalized >= l.Highest:
@@ -35,8 +35,8 @@ func (l Level) then(finalized int16, now time.Time) Level {
 	return l
 }
 
-// SettleLevels forgets the levels that were lowered: the node is known to hold a snapshot taken after the last lowering. It
-// says whether there was something to forget.
+// SettleLevels removes lowered levels: the node is known to have a snapshot taken after the last lowering. It reports whether the
+// record changed.
 func (r *Record) SettleLevels() bool {
 	levels := maps.Clone(r.Levels)
 	for feature, was := range levels {
@@ -45,7 +45,7 @@ func (r *Record) SettleLevels() bool {
 	return r.setLevels(levels)
 }
 
-// setLevels says whether they differ from those before. A feature at level 0 that was never higher is not remembered.
+// setLevels reports whether the levels differ from the previous ones. A feature that was never above level 0 is not stored.
 func (r *Record) setLevels(levels map[string]Level) bool {
 	maps.DeleteFunc(levels, func(_ string, l Level) bool { return l == Level{} })
 	if maps.Equal(r.Levels, levels) {

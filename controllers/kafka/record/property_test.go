@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a node's log may still hold is known through its record alone: it is never less than what was finalized since the last
-// snapshot, whatever order levels, snapshots and restarts of the manager come in.
-func TestLevelsThroughRaisingLoweringAndSnapshots(t *testing.T) {
+// Only a node's record knows the levels in its log: it is never below what was finalized since the last snapshot, in any order of
+// levels, snapshots and restarts of the manager.
+func TestRecordLevelsThroughRaisingLoweringAndSnapshots(t *testing.T) {
 	const feature = "metadata.version"
 	rapid.Check(t, func(t *rapid.T) {
 		var r Record

@@ -1,6 +1,6 @@
-// Package record is the memory that a node of a Kafka cluster has outside of every status: what observation cannot give back
-// once a pod, a StrimziPodSet or the resource itself is gone. Its home is one ConfigMap per node, without an owner, so that
-// it outlives the resource and is adopted by the next one of that name.
+// Package record is the persistent memory of one Kafka node outside of every status: what observation cannot restore once a pod,
+// a StrimziPodSet or the resource itself has been deleted. It is stored in one ConfigMap per node, without an owner, so that it
+// outlives the resource and the next resource of that name adopts it.
 package record
 
 import (
@@ -19,63 +19,65 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// Format says whether the storage of a node may be formatted.
+// Format is whether the storage of a node may be formatted.
 type Format string
 
 const (
-	// FormatAllowed permits formatting: the node has not been seen registered with this storage.
+	// FormatAllowed permits formatting: Kafka has not yet reported the node as registered with this storage.
 	FormatAllowed Format = "allowed"
-	// FormatDone forbids it: an empty disk is a lost one.
+	// FormatDone forbids formatting: an empty disk means lost data.
 	FormatDone Format = "done"
 )
 
-// Level is what is remembered of one feature of the cluster, as a node's own metadata log may still hold it.
+// Level is the record of one feature: the levels that a node's own metadata log may still hold.
 type Level struct {
-	// Highest level seen finalized since the node's last snapshot that is known of.
+	// Highest finalized level that was observed since the node's last known snapshot.
 	Highest int16 `json:"highest"`
-	// Finalized is the level that was last seen finalized.
+	// Finalized is the last observed finalized level.
 	Finalized int16 `json:"finalized"`
-	// LoweredAt is when that level was first seen, if one before it was higher; zero while the highest one is finalized.
-	// Only a snapshot taken later holds nothing higher than Finalized. Whole seconds.
+	// LoweredAt is when that level was first observed, if a previous one was higher; zero while the highest level is finalized.
+	// Only a snapshot taken later holds no level above Finalized. Whole seconds.
 	LoweredAt time.Time `json:"loweredAt,omitzero"`
 }
 
 // Record of one node.
 type Record struct {
-	// ID and Pool say which node it is.
+	// ID and Pool identify the node.
 	ID   int32
 	Pool string
-	// Roles that the node's storage and registration were made for.
+	// Roles for which the node's storage and registration were created.
 	Roles []kafkav1beta2.NodeRole
-	// ClusterID that the storage belongs to.
+	// ClusterID is the id of the cluster to which the storage belongs.
 	ClusterID string
-	// Version of Kafka that was last started on the storage: its container was seen running. Empty before the first start.
+	// Version of Kafka that was last started on the storage: its container was observed running. Empty before the first start.
 	Version string
-	// Format says whether the storage may be formatted.
+	// Format is whether the storage may be formatted.
 	Format Format
-	// Volumes are the ids of the persistent volumes that were seen in use; another one that is empty is new, not lost.
+	// Volumes are the ids of the persistent volumes that were observed in use. Any other empty volume is new, not lost.
 	Volumes []int32
-	// Metadata version to format with; empty leaves it to the binary.
+	// Metadata is the metadata version to format with; empty means the default of the binary.
 	Metadata string
-	// Leaving says that the node was chosen to go.
+	// Leaving is true if the node was chosen for removal.
 	Leaving bool
-	// Stop says that its pod may go: it was found empty, or a person took the risk. Only then may its entry be missing.
+	// Stop permits the removal of the node's pod: the node was found empty, or a user accepted the risk. Only then may its entry
+	// be missing.
 	Stop bool
 	// Levels by feature.
 	Levels map[string]Level
-	// SnapshotInterval that the process last seen running was started with; zero takes no snapshots by time.
+	// SnapshotInterval of the process that was last observed running; zero means no snapshots by time.
 	SnapshotInterval time.Duration
-	// Resource is the UID of the Kafka resource that the record was last kept for.
+	// Resource is the UID of the Kafka resource for which the record was last written.
 	Resource types.UID
 }
 
-// DefaultSnapshotInterval is Kafka's own metadata.log.max.snapshot.interval.ms, and what is taken where nothing is known.
+// DefaultSnapshotInterval is Kafka's default of metadata.log.max.snapshot.interval.ms. It is also assumed if the interval is
+// unknown.
 const DefaultSnapshotInterval = time.Hour
 
-// Name of the ConfigMap that holds the record of a pod's node.
+// Name returns the name of the ConfigMap with the record of a pod's node.
 func Name(pod string) string { return pod + "-record" }
 
-// Keys of the ConfigMap. The init container of a node reads those that say whether and how to format.
+// Keys of the ConfigMap. The init container of a node reads those that determine whether and how to format.
 const (
 	KeyID               = "id"
 	KeyPool             = "pool"
@@ -92,20 +94,20 @@ const (
 	KeySnapshotInterval = "snapshot-interval-ms"
 )
 
-// Started says whether a process was ever seen running on the storage.
+// Started reports whether a process was ever observed running on the storage.
 func (r *Record) Started() bool { return r.Version != "" }
 
-// Has says whether the node was made for the role.
+// Has reports whether the node was created with the role.
 func (r *Record) Has(role kafkav1beta2.NodeRole) bool { return slices.Contains(r.Roles, role) }
 
-// Clone shares nothing with r.
+// Clone returns a deep copy.
 func (r *Record) Clone() Record {
 	c := *r
 	c.Roles, c.Volumes, c.Levels = slices.Clone(r.Roles), slices.Clone(r.Volumes), maps.Clone(r.Levels)
 	return c
 }
 
-// Equal says whether both remember the same.
+// Equal reports whether two records are equal.
 func (r *Record) Equal(other *Record) bool {
 	return r.ID == other.ID && r.Pool == other.Pool && slices.Equal(r.Roles, other.Roles) && r.ClusterID == other.ClusterID &&
 		r.Version == other.Version && r.Format == other.Format && slices.Equal(r.Volumes, other.Volumes) && r.Metadata == other.Metadata &&
@@ -115,7 +117,7 @@ func (r *Record) Equal(other *Record) bool {
 		})
 }
 
-// Encode writes the record as the data of a ConfigMap. Equal records give equal data.
+// Encode encodes the record as the data of a ConfigMap. Equal records give equal data.
 func (r *Record) Encode() map[string]string {
 	roles := make([]string, len(r.Roles))
 	for i, role := range r.Roles {
@@ -132,14 +134,14 @@ func (r *Record) Encode() map[string]string {
 		KeyLevels: "{}", KeySnapshotInterval: strconv.FormatInt(r.SnapshotInterval.Milliseconds(), 10),
 	}
 	if len(r.Levels) > 0 {
-		levels, _ := json.Marshal(r.Levels) //nolint:errchkjson // a map of numbers and times in years of four digits always encodes
+		levels, _ := json.Marshal(r.Levels) //nolint:errchkjson // a map of numbers and times with four-digit years always encodes
 		data[KeyLevels] = string(levels)
 	}
 	return data
 }
 
-// Decode reads what Encode wrote. It reads all it can and names every key that it cannot read, since a record that a person
-// has edited is still the best memory there is. A format that cannot be read forbids formatting.
+// Decode decodes what Encode encoded. It decodes as much as possible and returns an error that names every unreadable key, because
+// a record that a user has edited is still the best source. An unreadable format forbids formatting.
 func Decode(data map[string]string) (Record, error) {
 	var r Record
 	d := decoder{data: data}
@@ -181,8 +183,8 @@ func (d *decoder) fail(key string, err error) {
 	}
 }
 
-// number of the key, from 0 to most, or otherwise where it is missing or no such number. A missing one fails only if there is
-// no good otherwise.
+// number returns the number of the key, from 0 to most. It returns otherwise if the value is missing or invalid. A missing value
+// is an error only if otherwise is negative.
 func (d *decoder) number(key string, otherwise, most int64) int64 {
 	text := d.data[key]
 	if text == "" && otherwise >= 0 {
@@ -196,7 +198,7 @@ func (d *decoder) number(key string, otherwise, most int64) int64 {
 	return n
 }
 
-// parse reads a number from 0 to most: one that is cut to fewer bits would name another node, volume or time.
+// parse parses a number from 0 to most. It does not truncate: a truncated number would identify another node, volume or time.
 func parse(text string, most int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil && (n < 0 || n > most) {

@@ -21,7 +21,7 @@ func full() Record {
 	}
 }
 
-func TestRecordsComeBackAsTheyWereWritten(t *testing.T) {
+func TestRecordEncodeAndDecode(t *testing.T) {
 	for name, want := range map[string]Record{
 		"everything set":    full(),
 		"as little as ever": {ID: 0, Pool: "p", Format: FormatAllowed},
@@ -41,7 +41,7 @@ func TestRecordsComeBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestEqualSeesEveryField(t *testing.T) {
+func TestRecordEqualSeesEveryField(t *testing.T) {
 	base := full()
 	for name, change := range map[string]func(*Record){
 		"id": func(r *Record) { r.ID++ }, "pool": func(r *Record) { r.Pool = "x" }, "roles": func(r *Record) { r.Roles = r.Roles[:1] },
@@ -71,8 +71,8 @@ func TestEqualSeesEveryField(t *testing.T) {
 	}
 }
 
-// What a person broke by hand is named, and never permits formatting.
-func TestDecodeOfWhatSomebodyEdited(t *testing.T) {
+// Decode names what a user broke, and the result never permits formatting.
+func TestDecodeOfEditedData(t *testing.T) {
 	data := full()
 	broken := data.Encode()
 	broken[KeyFormat], broken[KeyLevels], broken[KeyVolumes], broken[KeyID] = "yes please", "{", "0 x 2", "three"
@@ -93,7 +93,7 @@ func TestDecodeOfWhatSomebodyEdited(t *testing.T) {
 	}
 }
 
-func TestLevels(t *testing.T) {
+func TestRecordObserveLevels(t *testing.T) {
 	type step struct {
 		finalized map[string]int16
 		settle    bool
@@ -172,7 +172,7 @@ func TestLevels(t *testing.T) {
 }
 
 // A record of another hand may lack what was added later.
-func TestDecodeOfLittle(t *testing.T) {
+func TestDecodeOfIncompleteData(t *testing.T) {
 	got, err := Decode(map[string]string{KeyID: "1", KeyPool: "p", KeyFormat: "done"})
 	if err != nil {
 		t.Fatal(err)

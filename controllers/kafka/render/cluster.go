@@ -1,6 +1,6 @@
-// Package render makes the Kubernetes objects of a Kafka cluster: a pure function of what is wanted and of who the nodes are.
-// It calls nobody and reads no clock, so that equal input gives equal bytes, and a difference between what is rendered and
-// what exists is a difference between what is wanted and what is.
+// Package render creates the Kubernetes objects of a Kafka cluster. It is a pure function of the desired state and of the nodes.
+// It sends no requests and reads no clock, so that equal input gives equal bytes, and any difference between rendered and existing
+// objects is a difference between desired and actual state.
 package render
 
 import (
@@ -15,13 +15,13 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// Input is everything that the objects of a cluster follow from.
+// Input is everything that the objects of a cluster depend on.
 type Input struct {
 	Namespace, Name string
 	Spec            kafkav1beta2.KafkaSpec
-	// Pools by name.
+	// Pools sorted by name.
 	Pools []Pool
-	// Nodes by id: those that exist and those that are wanted.
+	// Nodes sorted by id: existing and desired ones.
 	Nodes     []Node
 	ClusterID string
 	Table     *versions.Table
@@ -40,14 +40,13 @@ type Node struct {
 	// Pod is the name of its pod.
 	Pod                string
 	Controller, Broker bool
-	// Runs says that it has a pod, or is to have one.
+	// Runs is true if it has a pod or is to have one.
 	Runs bool
-	// Image and Version of the pod that runs, empty without one: what else is known of a version that nobody lists.
+	// Image and Version of the running pod, empty without one. They are used for a version that the table does not list.
 	Image, Version string
 }
 
-// Cluster renders the objects of one cluster. What it renders is kept; callers do not change it. It is safe for concurrent
-// use.
+// Cluster renders the objects of one cluster and caches them. Callers must not modify them. It is safe for concurrent use.
 type Cluster struct {
 	in     Input
 	config config
@@ -62,12 +61,12 @@ type entryKey struct {
 	version string
 }
 
-// New makes a Cluster. It keeps in, which nobody changes any more.
+// New returns a Cluster. It keeps in, which the caller must not modify afterwards.
 func New(in Input) *Cluster {
 	return &Cluster{in: in, config: newConfig(&in), entries: map[entryKey]*Entry{}, made: map[string]any{}}
 }
 
-// once makes something under a name, and gives the same thing from then on.
+// once builds a value once for each name and caches it. Errors are not cached.
 func once[T any](c *Cluster, name string, build func() (T, error)) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,16 +80,16 @@ func once[T any](c *Cluster, name string, build func() (T, error)) (T, error) {
 	return value, err
 }
 
-// always is once for what cannot fail.
+// always is once for builders that cannot fail.
 func always[T any](c *Cluster, name string, build func() T) T {
-	value, _ := once(c, name, func() (T, error) { return build(), nil }) // it never fails
+	value, _ := once(c, name, func() (T, error) { return build(), nil }) // the builder never fails
 	return value
 }
 
-// Renders says whether the cluster renders that input.
+// Renders reports whether the cluster was created for an equal input.
 func (c *Cluster) Renders(in *Input) bool { return reflect.DeepEqual(&c.in, in) }
 
-// node of the id with its pool.
+// node returns the node with the id, and its pool.
 func (c *Cluster) node(id int32) (*Node, *kafkav1beta2.KafkaNodePoolSpec, error) {
 	i, found := slices.BinarySearchFunc(c.in.Nodes, id, func(n Node, id int32) int { return int(n.ID) - int(id) })
 	if !found {
@@ -104,7 +103,7 @@ func (c *Cluster) node(id int32) (*Node, *kafkav1beta2.KafkaNodePoolSpec, error)
 	return n, &c.in.Pools[p].Spec, nil
 }
 
-// labels of an object of the cluster's component; more are added by the caller.
+// labels returns the labels of an object of a component. Callers add more.
 func (c *Cluster) labels(component string) map[string]string {
 	return map[string]string{
 		labels.Cluster: c.in.Name, labels.Kind: labels.KindKafka, labels.Name: component,
@@ -112,7 +111,7 @@ func (c *Cluster) labels(component string) map[string]string {
 	}
 }
 
-// nodeLabels are the labels of everything that belongs to one node.
+// nodeLabels returns the labels of all objects of one node.
 func (c *Cluster) nodeLabels(n *Node) map[string]string {
 	l := c.labels(labels.KafkaName(c.in.Name))
 	l[labels.Pool] = n.Pool
@@ -120,7 +119,7 @@ func (c *Cluster) nodeLabels(n *Node) map[string]string {
 	return l
 }
 
-// selector of every pod of the cluster's nodes.
+// selector selects the pods of all nodes of the cluster.
 func (c *Cluster) selector() map[string]string {
 	return map[string]string{labels.Cluster: c.in.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(c.in.Name)}
 }

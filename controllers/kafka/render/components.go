@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// DefaultExporterImage of a kafkaExporter without an image of its own.
+	// DefaultExporterImage is used if kafkaExporter has no image.
 	DefaultExporterImage = "danielqsj/kafka-exporter:v1.9.0"
-	// PortExporter serves /metrics.
+	// PortExporter is the port of /metrics.
 	PortExporter = 9308
-	// exporterUser is the numeric id of the user that the exporter's image names: a kubelet that demands a user other than root
-	// cannot judge a name.
+	// exporterUser is the numeric id of the user in the exporter's image: with runAsNonRoot, a kubelet cannot verify a user
+	// name.
 	exporterUser = 65534
 )
 
-// ExporterProblem is why the exporter cannot run as it is declared; empty if it can, or if none is declared. The exporter ends
-// at once when an expression of its flags cannot be read.
+// ExporterProblem returns why the exporter cannot run with its spec; empty if it can, or if there is none. The exporter exits at
+// once if a regular expression in its flags is invalid.
 func ExporterProblem(e *kafkav1beta2.KafkaExporterSpec) string {
 	if e == nil {
 		return ""
@@ -41,7 +41,7 @@ func ExporterProblem(e *kafkav1beta2.KafkaExporterSpec) string {
 	return ""
 }
 
-// filter is a flag of the exporter that takes a regular expression.
+// filter is a flag of the exporter whose value is a regular expression.
 type filter struct{ field, flag, expression, fallback string }
 
 func exporterFilters(e *kafkav1beta2.KafkaExporterSpec) []filter {
@@ -61,7 +61,7 @@ func (c *Cluster) exporter(e *kafkav1beta2.KafkaExporterSpec) corev1.Container {
 		}
 	}
 	container.Ports = []corev1.ContainerPort{{Name: "tcp-prometheus", ContainerPort: PortExporter, Protocol: corev1.ProtocolTCP}}
-	// The exporter listens once it has connected to a broker; a request of its metrics would cost Kafka requests.
+	// The exporter listens once it has connected to a broker. A request of its metrics would send requests to Kafka.
 	container.ReadinessProbe = &corev1.Probe{
 		ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(PortExporter)}},
 		PeriodSeconds: 10, TimeoutSeconds: 5, SuccessThreshold: 1, FailureThreshold: 3,
@@ -69,8 +69,8 @@ func (c *Cluster) exporter(e *kafkav1beta2.KafkaExporterSpec) corev1.Container {
 	return container
 }
 
-// Components renders the Deployments beside the nodes: the exporter, and the operators of topics and users that name an image.
-// A component that cannot run as it is declared is left out; ExporterProblem says why.
+// Components renders the Deployments of the cluster: the exporter, and the topic and user operators that have an image. It omits a
+// component that cannot run with its spec; ExporterProblem returns the reason.
 func (c *Cluster) Components() []*appsv1.Deployment { return always(c, "components", c.components) }
 
 func (c *Cluster) components() []*appsv1.Deployment {
@@ -144,11 +144,11 @@ func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, 
 	return append(list, d)
 }
 
-// templateHash is a short hash of a pod template as it is rendered: webhooks may change what is stored.
+// templateHash returns a short hash of a rendered pod template. The stored template is not used, because webhooks may change it.
 func templateHash(t *corev1.PodTemplateSpec) string {
 	text, err := json.Marshal(t)
 	if err != nil {
-		return "" // a template holds nothing that cannot be encoded
+		return "" // a template always encodes
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:4])

@@ -11,13 +11,13 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// snapshotInterval is how often a node takes a snapshot of the metadata log unless the user says otherwise, in milliseconds:
-// well below Kafka's own hour, since a downgrade below a level that was lowered waits for one.
+// snapshotInterval is the default interval between a node's snapshots of the metadata log, in milliseconds. It is far below
+// Kafka's default of one hour, because a downgrade after a level was lowered waits for a snapshot.
 const snapshotInterval = "600000"
 
-// config is what the configurations of all nodes have in common.
+// config is the part of the configuration that all nodes share.
 type config struct {
-	// user holds the user's properties that are not reserved.
+	// user are the user's properties that are neither reserved nor secret.
 	user map[string]string
 	// listeners that are served to clients.
 	listeners []kafkav1beta2.Listener
@@ -28,7 +28,7 @@ type config struct {
 
 func newConfig(in *Input) config {
 	c := config{user: map[string]string{}, interval: snapshotInterval}
-	properties, _ := in.Spec.Kafka.Properties() // values that Kafka cannot read are left out, and a warning names them
+	properties, _ := in.Spec.Kafka.Properties() // unreadable values are left out, and a warning names them
 	for name, value := range properties {
 		if !Reserved(name) && !Secret(name, value) {
 			c.user[name] = value
@@ -53,17 +53,17 @@ func newConfig(in *Input) config {
 	return c
 }
 
-// Served says whether clients can connect to the listener: an internal one without TLS.
+// Served reports whether clients can connect to the listener: an internal one without TLS.
 func Served(l *kafkav1beta2.Listener) bool {
 	return l.Type == kafkav1beta2.ListenerInternal && !l.TLS
 }
 
-// listenerName is what Kafka calls a user's listener.
+// listenerName returns Kafka's name of a user's listener.
 func listenerName(l *kafkav1beta2.Listener) string {
 	return strings.ToUpper(l.Name) + "-" + strconv.Itoa(int(l.Port))
 }
 
-// properties of one node.
+// properties returns the properties of one node.
 func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[string]string {
 	p := make(map[string]string, len(c.config.user)+16)
 	maps.Copy(p, c.config.user)
@@ -110,8 +110,8 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 	return p
 }
 
-// Files of a node's configuration by name, as the pod sees them, with the key that each has in the node's ConfigMap. The key
-// holds a hash of the content: a pod names exactly the content it was made for, and old and new content lie side by side.
+// Files are the files of a node's configuration. Each has a key in the node's ConfigMap that contains a hash of the content: a pod
+// mounts exactly the content for which it was created, and old and new content exist side by side.
 type Files struct {
 	// Keys of the ConfigMap by the name of the file.
 	Keys map[string]string

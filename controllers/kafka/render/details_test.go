@@ -33,7 +33,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-func TestPropertiesAreEscaped(t *testing.T) {
+func TestWritePropertiesEscapes(t *testing.T) {
 	got := writeProperties(map[string]string{
 		"plain": "a b", "with space": "x", "a=b:c": "y", "#note": "!z", "lines": "one\ntwo\tthree\\", "umlaut": "ä€😀", "blank": " x", "empty": "",
 	})
@@ -51,7 +51,7 @@ with\ space=x
 	}
 }
 
-func TestImages(t *testing.T) {
+func TestEntryImages(t *testing.T) {
 	for name, tc := range map[string]struct {
 		image   string
 		images  map[string]kafkav1beta2.ImageReference
@@ -76,7 +76,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-func TestHeap(t *testing.T) {
+func TestHeapOptions(t *testing.T) {
 	memory := func(text string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(text)}
 	}
@@ -102,7 +102,7 @@ func TestHeap(t *testing.T) {
 }
 
 // The revision changes with everything that the pod is made from, and with nothing else.
-func TestRevision(t *testing.T) {
+func TestEntryRevision(t *testing.T) {
 	base := func(t *testing.T) Input { return example(t, persistent) }
 	revision := func(t *testing.T, in Input, version string) string {
 		t.Helper()
@@ -179,7 +179,7 @@ func TestComponents(t *testing.T) {
 
 // The exporter runs without an image of the user's own, with the flags that its program takes. One that would end at once is not
 // rendered.
-func TestExporter(t *testing.T) {
+func TestComponentsExporter(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec  kafkav1beta2.KafkaExporterSpec
 		image string
@@ -217,7 +217,7 @@ func TestExporter(t *testing.T) {
 }
 
 // Pods are made for the restricted level of Kubernetes' pod security standards.
-func TestPodsAreHardened(t *testing.T) {
+func TestEntryPodsAreHardened(t *testing.T) {
 	e, err := New(example(t, persistent)).Entry(0, "4.1.1")
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestPodsAreHardened(t *testing.T) {
 	}
 }
 
-func TestNodesThatCannotBeRendered(t *testing.T) {
+func TestEntryErrors(t *testing.T) {
 	in := example(t, persistent)
 	in.Pools = in.Pools[1:]
 	c := New(in)

@@ -26,10 +26,10 @@ const (
 	StorageLostMarker = "ERROR storage lost: nothing is left in"
 )
 
-// formatScript makes storage ready for Kafka, or says why it may not. What it may do stands in the node's record, which is read
-// when the pod starts and not when the pod was rendered. A disk that is new is formatted; one that was in use and is empty
-// now was lost, and a node that joined with it as if nothing had happened could vote away what the others do not hold yet.
-// The same goes for a volume that was in use and that the pod does not have: its data would be left behind.
+// formatScript prepares storage for Kafka, or reports why it must not. The permission to format is in the node's record, which the
+// script reads when the pod starts and not when the pod was rendered. It formats a new disk. A disk that was in use and is empty
+// has lost its data: a node that joined with it could cast votes that lose records which the other nodes do not have yet. The same
+// applies to a volume that was in use and that the pod does not have: its data would be left behind.
 const formatScript = `set -eu
 lost=
 new=
@@ -84,7 +84,7 @@ fi
 exec "$KAFKA_HOME/bin/kafka-storage.sh" format "$@"
 `
 
-// formatContainer runs the script before Kafka starts.
+// formatContainer returns the init container that runs formatScript before Kafka starts.
 func formatContainer(cluster, image string, n *Node, volumes []volume) corev1.Container {
 	var dirs []string
 	metadata := ""

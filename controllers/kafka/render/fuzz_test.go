@@ -14,7 +14,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// Whatever a property holds, the process reads it back as it was meant: a line break in a value must not become a property.
+// The process reads every property value back unchanged: a line break in a value must not become a property.
 func FuzzProperties(f *testing.F) {
 	f.Add("log.retention.hours", "24", "num.partitions", "3")
 	f.Add("a=b:c", "one\ntwo\r\f\t\\", "#note", "!z")

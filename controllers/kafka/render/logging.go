@@ -1,7 +1,7 @@
 package render
 
-// The log goes to the console alone: there the last words of a process that dies are found, and no disk fills up.
-// Kafka 3.9 reads the first form, Kafka from 4.0 on the second.
+// Kafka logs only to the console: the last lines of a crashed process are available there, and no disk fills up.
+// Kafka 3.9 reads the first format, Kafka from 4.0 on the second.
 const (
 	logging1 = `log4j.rootLogger=INFO, console
 log4j.appender.console=org.apache.log4j.ConsoleAppender

@@ -17,31 +17,31 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// Entry is one node as an entry of its pool's StrimziPodSet.
+// Entry is the entry of one node in its pool's StrimziPodSet.
 type Entry struct {
 	corev1beta2.PodEntry
-	// Revision is the hash of all the rest.
+	// Revision is the hash of the rest of the entry.
 	Revision string
 }
 
 const (
-	// user and group of the public image.
+	// userKafka is the id of user and group in the public image.
 	userKafka int64 = 1000
-	// stopSeconds is how long a broker may take to hand its partitions over.
+	// stopSeconds is how long a broker may take to hand over its partitions.
 	stopSeconds int64 = 60
-	// Readiness: a listener answers within this time after a start at best, and is asked this often.
+	// Times of the readiness probe in seconds: initial delay, period and timeout.
 	readyDelay, readyPeriod, readyTimeout int32 = 3, 5, 5
 
 	loggingOptions = "-Dlog4j.configuration=file:" + configPath + "/" + fileLog4j + " -Dlog4j2.configurationFile=" + configPath + "/" + fileLog4j2
 )
 
-// short is the hash that people see: the first 8 hex digits of sha256.
+// short returns the hash that users see: the first 8 hex digits of sha256.
 func short(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:4])
 }
 
-// Entry renders a node at a version of Kafka, known to the table or not.
+// Entry renders a node at a version of Kafka, whether or not the table contains it.
 func (c *Cluster) Entry(id int32, version string) (*Entry, error) {
 	files, err := c.Config(id)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Cluster) Entry(id int32, version string) (*Entry, error) {
 	return e, err
 }
 
-// stamped makes the pod an entry that carries its own revision.
+// stamped converts the pod to an entry with its own revision.
 func stamped(pod *corev1.Pod) (*Entry, error) {
 	delete(pod.Annotations, labels.Revision)
 	revision := ""
@@ -82,7 +82,7 @@ func stamped(pod *corev1.Pod) (*Entry, error) {
 	return &Entry{PodEntry: entry, Revision: revision}, nil
 }
 
-// image of a node at a version: the spec's, the table's, that of the pod that runs it, else the public one.
+// image returns the image of a node at a version: from the spec, the table, the running pod of that version, else the public one.
 func (c *Cluster) image(n *Node, version string) string {
 	if image := c.in.Spec.Kafka.ImageFor(version); image != "" {
 		return image
@@ -164,8 +164,8 @@ func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, 
 	if n.Broker {
 		port = PortReplication
 	}
-	// There is no liveness probe: a process that is gone ends the container by itself, and one that takes long to recover its
-	// log would only start over.
+	// There is no liveness probe: the end of the process ends the container, and a restart would only interrupt a process that
+	// takes long to recover its log.
 	container.ReadinessProbe = &corev1.Probe{
 		ProbeHandler:        corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
 		InitialDelaySeconds: readyDelay, PeriodSeconds: readyPeriod, TimeoutSeconds: readyTimeout, FailureThreshold: 3, SuccessThreshold: 1,
@@ -189,8 +189,8 @@ func (c *Cluster) ports(n *Node) []corev1.ContainerPort {
 	return out
 }
 
-// heapOptions are the options of the Java heap: the user's, else half of the memory that the container may use, else what
-// Kafka's own script takes.
+// heapOptions returns the options of the Java heap: the user's, else half of the container's memory; empty for the default of
+// Kafka's script.
 func heapOptions(jvm *kafkav1beta2.JvmOptions, resources corev1.ResourceRequirements) string {
 	start, most := "", ""
 	if jvm != nil {

@@ -12,7 +12,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
 
-// PodSet renders the StrimziPodSet of a pool without entries: what is in it is decided node by node.
+// PodSet renders the StrimziPodSet of a pool without entries, which the callers add node by node.
 func (c *Cluster) PodSet(pool string) *corev1beta2.StrimziPodSet {
 	return always(c, "set of "+pool, func() *corev1beta2.StrimziPodSet {
 		l := c.labels(labels.KafkaName(c.in.Name))
@@ -44,7 +44,7 @@ func (c *Cluster) ConfigMap(id int32) (*corev1.ConfigMap, error) {
 	})
 }
 
-// Record renders the ConfigMap that holds a node's record, for a node of any pool, gone or not.
+// Record renders the ConfigMap of a node's record. The node's pool need not exist.
 func (c *Cluster) Record(r *record.Record) *corev1.ConfigMap {
 	n := &Node{ID: r.ID, Pool: r.Pool, Pod: fmt.Sprintf("%s-%s-%d", c.in.Name, r.Pool, r.ID)}
 	l := c.nodeLabels(n)
@@ -55,8 +55,8 @@ func (c *Cluster) Record(r *record.Record) *corev1.ConfigMap {
 	}
 }
 
-// StandIn is the key whose content takes the place of lost content: the same file as it is wanted now. It is the lost key
-// itself where there is no such file.
+// StandIn returns the key whose content replaces lost content: the same file in its desired state. It returns the lost key if
+// there is no such file.
 func StandIn(lost string, wanted map[string]string) string {
 	dash := strings.LastIndexByte(lost, '-')
 	if dash < 0 {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// reserved are the properties that the cluster manages itself: exact names, and what names begin with if they end in a dot.
-// Who sets one would take away what the lifecycles rest on: identity, roles, addresses, storage, and levels of features.
+// reserved are the properties that Detent manages: exact names, or prefixes if they end in a dot. A user who set one would change
+// what the lifecycles depend on: identity, roles, addresses, storage, and feature levels.
 var reserved = []string{
 	"node.id", "broker.id", "broker.id.generation.enable", "broker.rack", "process.roles",
 	"listeners", "advertised.", "listener.", "inter.broker.listener.name", "control.plane.listener.name", "early.start.listeners",
@@ -18,14 +18,14 @@ var reserved = []string{
 	"log.dir", "log.dirs", "metadata.log.dir", "cordoned.log.dirs", "unstable.", "zookeeper.",
 }
 
-// allowed are properties within reserved groups that are safe.
+// allowed are safe properties within reserved groups.
 var allowed = []string{
 	"sasl.server.max.receive.size", "ssl.cipher.suites", "ssl.enabled.protocols", "ssl.protocol", "ssl.secure.random.implementation",
 	"security.providers",
 }
 
-// Reserved says whether a property is managed by the cluster itself, so that what a user sets is left out. Per-listener
-// settings (listener.name.*) are reserved as a whole.
+// Reserved reports whether Detent manages a property, so that the user's value is ignored. Per-listener settings (listener.name.*)
+// are all reserved.
 func Reserved(property string) bool {
 	if slices.Contains(allowed, property) {
 		return false
@@ -35,15 +35,15 @@ func Reserved(property string) bool {
 	})
 }
 
-// secret is how the names end of properties that Kafka, or what is plugged into it, takes for secrets: those of Kafka's type
-// password, and what plugins call theirs.
+// secret are the suffixes of names of properties that are secrets for Kafka or its plugins: those of Kafka's type password, and
+// names that plugins use.
 var secret = []string{
 	"password", "passphrase", "secret", "secret.key", "master.key", "access.key", "api.key", "private.key", "keystore.key", "encryption.key",
 	"jaas.config", "credential", "credentials", "token", "sas.token",
 }
 
-// Secret says whether a property holds a secret by itself, so that it has no place in a ConfigMap. A reference that a config
-// provider of Kafka resolves in the broker, such as ${env:NAME} or ${file:/path:key}, is none.
+// Secret reports whether a property contains a secret, which must not be in a ConfigMap. A reference that a config provider of
+// Kafka resolves in the broker, such as ${env:NAME} or ${file:/path:key}, is no secret.
 func Secret(property, value string) bool {
 	if value == "" || strings.HasPrefix(value, "${") && strings.HasSuffix(value, "}") {
 		return false
@@ -52,7 +52,7 @@ func Secret(property, value string) bool {
 	return slices.ContainsFunc(secret, func(end string) bool { return name == end || strings.HasSuffix(name, "."+end) })
 }
 
-// writeProperties writes a file that java.util.Properties reads back as the same map, in the order of names.
+// writeProperties writes a file that java.util.Properties reads as the same map, sorted by name.
 func writeProperties(properties map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -64,7 +64,7 @@ func writeProperties(properties map[string]string) string {
 	return b.String()
 }
 
-// escape writes text in the syntax of java.util.Properties, whose files are Latin-1.
+// escape writes text in the syntax of java.util.Properties files, which are Latin-1.
 func escape(b *strings.Builder, text string, key bool) {
 	for i, r := range text {
 		switch {

@@ -12,9 +12,9 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// A node restarts when its revision changes. It must not for the order in which somebody wrote the declaration down, and it must
-// for a property that a process reads.
-func TestOnlyWhatMattersChangesARevision(t *testing.T) {
+// A node restarts when its revision changes. The revision must not depend on the order in the spec, and must depend on each
+// property that the process reads.
+func TestRevisionDependsOnlyOnTheNode(t *testing.T) {
 	in := example(t, persistent)
 	rapid.Check(t, func(rt *rapid.T) {
 		config := rapid.MapOfN(rapid.SampledFrom([]string{"log.retention.hours", "num.partitions", "node.id", "ssl.cipher.suites", "a", "sasl.x"}),

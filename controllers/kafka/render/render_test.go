@@ -30,7 +30,7 @@ func table(t testing.TB) *versions.Table {
 	return table
 }
 
-// example reads an example file as people apply it, with node ids counted up over its pools.
+// example reads an example file as users apply it, with node ids counted up over its pools.
 func example(t testing.TB, path string) Input {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -124,7 +124,7 @@ func everything(t testing.TB, c *Cluster, version string) string {
 	return out.String()
 }
 
-func TestUpstreamExamples(t *testing.T) {
+func TestRenderUpstreamExamples(t *testing.T) {
 	files, err := filepath.Glob("../../../test/testdata/upstream/strimzi/*/*.yaml")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("found %d example files (%v), want at least 10", len(files), err)

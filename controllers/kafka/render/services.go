@@ -40,16 +40,16 @@ func servicePort(name string, port int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: name, Port: port, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(port)}
 }
 
-// Account renders the ServiceAccount of the nodes. It has no rights and no token.
+// Account renders the ServiceAccount of the nodes. It has no permissions and no token.
 func (c *Cluster) Account() *corev1.ServiceAccount {
 	return always(c, "account", func() *corev1.ServiceAccount {
 		return &corev1.ServiceAccount{ObjectMeta: c.meta(labels.KafkaName(c.in.Name)), AutomountServiceAccountToken: new(false)}
 	})
 }
 
-// Budget renders the PodDisruptionBudget: one node at a time may be taken away, by whomever. A pod that is not ready may go
-// while all others are ready, so that a crash loop alone blocks no drain; it may serve although it is not ready, so that it may not
-// go while another is not ready either. minAvailable counts pods, since maxUnavailable would need a scale subresource of the pods'
+// Budget renders the PodDisruptionBudget, which permits the eviction of one node at a time. It permits the eviction of an unready
+// pod while all others are ready, so that a crash loop does not block a drain. It does not permit it while another pod is unready,
+// because an unready pod may still serve. It uses minAvailable, because maxUnavailable requires a scale subresource of the pods'
 // owners.
 func (c *Cluster) Budget() *policyv1.PodDisruptionBudget { return always(c, "budget", c.budget) }
 

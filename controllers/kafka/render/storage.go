@@ -14,7 +14,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// volume is one volume of a node's data.
+// volume is one data volume of a node.
 type volume struct {
 	id         int32
 	name       string
@@ -26,7 +26,7 @@ type volume struct {
 	disk       *kafkav1beta2.Disk
 }
 
-// volumesOf a node, by id. Storage that is a single volume counts as the volume 0.
+// volumesOf returns the volumes of a node, sorted by id. Storage of a single volume is volume 0.
 func volumesOf(n *Node, s *kafkav1beta2.Storage) []volume {
 	if s.Type != kafkav1beta2.StorageJBOD {
 		v := volume{name: "data", mount: dataRoot, claim: SingleClaim(n.Pod), metadata: true, disk: &s.Disk}
@@ -53,8 +53,8 @@ const dataRoot = "/var/lib/kafka/data"
 
 func logDir(mount string, id int32) string { return fmt.Sprintf("%s/kafka-log%d", mount, id) }
 
-// ClaimName is the name of the claim that a pool declares for a volume of the pod's node; false if it declares no persistent
-// volume of that id. Storage that is a single volume is volume 0.
+// ClaimName returns the name of the claim that a pool declares for a volume of the pod's node. It returns false if the pool
+// declares no persistent volume with that id. Storage of a single volume is volume 0.
 func ClaimName(s *kafkav1beta2.Storage, pod string, id int32) (string, bool) {
 	if s.Type != kafkav1beta2.StorageJBOD {
 		if s.Type != kafkav1beta2.StoragePersistentClaim || id != 0 {
@@ -70,13 +70,13 @@ func ClaimName(s *kafkav1beta2.Storage, pod string, id int32) (string, bool) {
 	return "", false
 }
 
-// SingleClaim is the name of the claim of a node whose storage is a single volume.
+// SingleClaim returns the name of the claim of a node with a single volume.
 func SingleClaim(pod string) string { return "data-" + pod }
 
-// ListedClaim is the name of the claim of one of a node's several volumes.
+// ListedClaim returns the name of the claim of one of several volumes of a node.
 func ListedClaim(pod string, id int32) string { return "data-" + strconv.Itoa(int(id)) + "-" + pod }
 
-// ClaimNames are the names of the claims that a pool declares for a node.
+// ClaimNames returns the names of the claims that a pool declares for a node.
 func ClaimNames(s *kafkav1beta2.Storage, pod string) []string {
 	var names []string
 	for _, v := range volumesOf(&Node{Pod: pod}, s) {
@@ -87,7 +87,7 @@ func ClaimNames(s *kafkav1beta2.Storage, pod string) []string {
 	return names
 }
 
-// ClaimVolume is the id of the volume that a claim of the pod is for; false for a name that is none.
+// ClaimVolume returns the id of the volume to which a claim of the pod belongs; false for other names.
 func ClaimVolume(claim, pod string) (int32, bool) {
 	rest, isData := strings.CutPrefix(claim, "data-")
 	if rest == pod {
@@ -101,7 +101,7 @@ func ClaimVolume(claim, pod string) (int32, bool) {
 	return int32(id), true
 }
 
-// Claims renders the claims of a node. A size that is no quantity is an error: the schema refuses it beforehand.
+// Claims renders the claims of a node. It returns an error for an invalid size, which the schema rejects on admission.
 func (c *Cluster) Claims(id int32) ([]*corev1.PersistentVolumeClaim, error) {
 	n, pool, err := c.node(id)
 	if err != nil {
@@ -138,14 +138,14 @@ func (c *Cluster) claims(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) ([]*core
 	return out, nil
 }
 
-// DeletedWithNode says whether a claim goes with its node, as it was rendered.
+// DeletedWithNode reports whether a rendered claim is to be deleted with its node.
 func DeletedWithNode(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[labels.DeleteClaim] == "true"
 }
 
 func deletes(d *kafkav1beta2.Disk) bool { return d.DeleteClaim != nil && *d.DeleteClaim }
 
-// source of a data volume in the pod.
+// source returns the source of a data volume in the pod.
 func (v *volume) source() (corev1.VolumeSource, error) {
 	if v.persistent {
 		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.claim}}, nil

@@ -1,6 +1,6 @@
-// Package restarting is the mark that a StrimziPodSet carries while one of its pods is being replaced: between the eviction of the
-// pod and the switch of its entry nothing is created in its place. Whoever restarts pods sets it, and the controller of
-// StrimziPodSets heeds it.
+// Package restarting is the mark of a StrimziPodSet while one of its pods is being replaced: between the eviction of the pod and
+// the replacement of its entry no pod may be created in its place. Restart sets the mark, and the controller of StrimziPodSets
+// respects it.
 package restarting
 
 import (
@@ -13,19 +13,19 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
 
-// Limit is how long a mark holds. It bounds how long a node stays away when the process that marked it is gone and nobody
-// takes the restart up: then it comes back exactly as it last ran.
+// Limit is how long a mark is valid. It limits how long a node is missing if the process that set the mark ends and no other
+// process continues the restart: after that the pod is recreated as it last ran.
 const Limit = 30 * time.Second
 
-// Mark says which pod is being replaced.
+// Mark identifies the pod that is being replaced.
 type Mark struct {
 	Pod string
 	UID types.UID
-	// Since is when it was set, in whole seconds.
+	// Since is when the mark was set, in whole seconds.
 	Since time.Time
 }
 
-// Of is the mark of the set; false if it has none that can be read.
+// Of returns the mark of the set; false if it has no readable mark.
 func Of(set *corev1beta2.StrimziPodSet) (Mark, bool) {
 	text, marked := set.Annotations[labels.Restarting]
 	if !marked {
@@ -39,13 +39,13 @@ func Of(set *corev1beta2.StrimziPodSet) (Mark, bool) {
 	return Mark{Pod: parts[0], UID: types.UID(parts[1]), Since: since}, err == nil
 }
 
-// On says whether the set carries a mark, one that cannot be read included.
+// On reports whether the set has a mark, readable or not.
 func On(set *corev1beta2.StrimziPodSet) bool {
 	_, marked := set.Annotations[labels.Restarting]
 	return marked
 }
 
-// Set puts the mark on the set.
+// Set adds the mark to the set.
 func (m Mark) Set(set *corev1beta2.StrimziPodSet) {
 	if set.Annotations == nil {
 		set.Annotations = map[string]string{}
@@ -53,8 +53,8 @@ func (m Mark) Set(set *corev1beta2.StrimziPodSet) {
 	set.Annotations[labels.Restarting] = strings.Join([]string{m.Pod, string(m.UID), m.Since.UTC().Format(time.RFC3339)}, "/")
 }
 
-// Remove takes the mark off the set.
+// Remove removes the mark from the set.
 func Remove(set *corev1beta2.StrimziPodSet) { delete(set.Annotations, labels.Restarting) }
 
-// Left is how long the mark still holds; zero or less when it does no more. A mark from the future holds no longer than a new one.
+// Left returns how much longer the mark is valid; zero or less if it has expired. A mark with a future time is limited to Limit.
 func (m Mark) Left(now time.Time) time.Duration { return min(m.Since.Add(Limit).Sub(now), Limit) }

@@ -1,5 +1,5 @@
-// Package rolltest tells what a roll does as one table of transitions, for every machine that includes the roll, and builds
-// the nodes that such tables are about.
+// Package rolltest provides the transitions of a roll as one table, for every machine that includes the roll, and builders of
+// the nodes in such tables.
 package rolltest
 
 import (
@@ -18,20 +18,20 @@ import (
 // Now is the time of every row.
 var Now = machinetest.Start
 
-// ErrSilent is why Kafka cannot be read in rows in which it is silent.
+// ErrSilent is the error of facts that cannot be read from Kafka.
 var ErrSilent = errors.New("connection refused")
 
 const sessionTimeout = 9 * time.Second
 
-// Change changes the nodes of a row.
+// Change modifies the nodes of a row.
 type Change func(*roll.Facts)
 
-// Dual are nodes with both roles, counted from 0: all serve, all are as they are wanted, node 0 leads the quorum.
+// Dual returns n nodes with both roles, numbered from 0. All serve and match their desired state, and node 0 leads the quorum.
 func Dual(n int, changes ...Change) roll.Facts {
 	return facts(n, func(node *roll.Node) { node.Controller, node.Broker = true, true }, changes)
 }
 
-// Split are so many controllers, counted from 0, and brokers, counted on.
+// Split returns controllers, numbered from 0, and brokers with the following numbers.
 func Split(controllers, brokers int, changes ...Change) roll.Facts {
 	return facts(controllers+brokers, func(node *roll.Node) {
 		node.Controller = int(node.ID) < controllers
@@ -43,7 +43,7 @@ func facts(n int, role func(*roll.Node), changes []Change) roll.Facts {
 	f := roll.Facts{Now: Now, SessionTimeout: sessionTimeout, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
 	quorum, brokers := kafka.Quorum{}, kafka.Brokers{FencingTold: true}
 	members := roll.Members{}
-	for id := range int32(n) { //nolint:gosec // a handful
+	for id := range int32(n) { //nolint:gosec // nolint:gosec // a small number
 		node := roll.Node{
 			ID: id, Pod: Pod(id), Running: true, Ready: true,
 			StartedAt: Now.Add(-time.Hour), ReadySince: Now.Add(-time.Hour),
@@ -66,10 +66,10 @@ func facts(n int, role func(*roll.Node), changes []Change) roll.Facts {
 	return f
 }
 
-// Pod is the name of a node's pod.
+// Pod returns the name of a node's pod.
 func Pod(id int32) string { return fmt.Sprintf("my-cluster-pool-%d", id) }
 
-// All joins changes to one.
+// All combines changes.
 func All(changes ...Change) Change {
 	return func(f *roll.Facts) {
 		for _, change := range changes {
@@ -86,7 +86,7 @@ func each(ids []int32, change func(*roll.Node)) Change {
 	}
 }
 
-// Outdated nodes want a restart; none given means all.
+// Outdated makes nodes want a restart; no ids means all nodes.
 func Outdated(ids ...int32) Change {
 	return func(f *roll.Facts) {
 		for i := range f.Nodes {
@@ -96,10 +96,10 @@ func Outdated(ids ...int32) Change {
 	}
 }
 
-// Stale nodes differ from what is wanted in another way than the roll is about.
+// Stale makes nodes differ from their desired state for another reason than the one that the roll handles.
 func Stale(ids ...int32) Change { return each(ids, func(n *roll.Node) { n.Stale = true }) }
 
-// Down is a node whose pod cannot start: no process has ever run in it.
+// Down is a node whose pod cannot start: no process has run in it.
 func Down(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) {
 		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "cannot pull image apache/kafka:none"
@@ -107,7 +107,7 @@ func Down(id int32) Change {
 	})
 }
 
-// Looping is a node whose process keeps dying: a pod that is not ready and had a process. What Kafka says of it is unchanged.
+// Looping is a node whose process keeps crashing: its pod is not ready and had a process. Kafka's answers do not change.
 func Looping(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) {
 		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "container kafka died with exit code 1"
@@ -115,15 +115,15 @@ func Looping(id int32) Change {
 	})
 }
 
-// Dead is a node whose process keeps dying, which Kafka has noticed.
+// Dead is a node whose process keeps crashing, as Kafka's answers show.
 func Dead(id int32) Change { return All(Looping(id), Fenced(id), Silenced(id), Unfetching(id)) }
 
-// Lapsed is a node that has run for an hour and whose readiness lapsed so long ago. Kafka counts on it.
+// Lapsed is a node that has run for an hour and is not ready since the given time. It still takes part in the Kafka cluster.
 func Lapsed(id int32, ago time.Duration) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Ready, n.UnreadySince = false, Now.Add(-ago) })
 }
 
-// Silenced is a node that does not answer when it is asked directly.
+// Silenced are nodes that do not answer when they are queried directly.
 func Silenced(ids ...int32) Change {
 	return func(f *roll.Facts) {
 		if members, known := f.Members.Get(); known {
@@ -136,7 +136,7 @@ func Silenced(ids ...int32) Change {
 	}
 }
 
-// Answering is a node that answers as a controller when it is asked directly, and as nothing else.
+// Answering is a node that answers only as a controller when it is queried directly.
 func Answering(id int32) Change {
 	return func(f *roll.Facts) {
 		members, _ := f.Members.Get()
@@ -157,34 +157,34 @@ func Unfetching(id int32) Change {
 	})
 }
 
-// Gone is a node whose pod is on its way out, or not there yet.
+// Gone is a node whose pod is terminating or does not exist yet.
 func Gone(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} })
 }
 
-// Terminating is a node whose process has run for an hour and whose pod is on its way out.
+// Terminating is a node whose process has run for an hour and whose pod is terminating.
 func Terminating(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready = false, false })
 }
 
-// Starting is a node whose process was started so long ago, is not ready yet and takes no part yet.
+// Starting is a node whose process started the given time ago, is not ready yet and does not take part yet.
 func Starting(id int32, ago time.Duration) Change {
 	return All(each([]int32{id}, func(n *roll.Node) {
 		n.Ready, n.StartedAt, n.UnreadySince = false, Now.Add(-ago), Now.Add(-ago)
 	}), Fenced(id), Silenced(id), Unfetching(id))
 }
 
-// Restarted is a node that is ready, and whose process was started so long ago.
+// Restarted is a node that is ready and whose process started the given time ago.
 func Restarted(id int32, ago time.Duration) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.StartedAt, n.ReadySince = Now.Add(-ago), Now.Add(-ago) })
 }
 
-// BrokerAlone is a node without the role of a controller.
+// BrokerAlone is a node without the controller role.
 func BrokerAlone(id int32) Change {
 	return All(each([]int32{id}, func(n *roll.Node) { n.Controller = false }), NoVoter(id))
 }
 
-// NothingServes says that no node answers as a member when it is asked directly but controllers that are ready.
+// NothingServes makes no node answer as a member when queried directly, except for ready controllers.
 func NothingServes(f *roll.Facts) {
 	members := roll.Members{}
 	for i := range f.Nodes {
@@ -194,14 +194,14 @@ func NothingServes(f *roll.Facts) {
 	f.Members = transitions.Known(members, Now)
 }
 
-// Unready are nodes that have run for an hour and have not been ready since.
+// Unready makes all nodes not ready since their start an hour ago.
 func Unready(f *roll.Facts) {
 	for i := range f.Nodes {
 		f.Nodes[i].Ready, f.Nodes[i].UnreadySince = false, f.Nodes[i].StartedAt
 	}
 }
 
-// Led by another controller.
+// Led makes another controller the leader of the quorum.
 func Led(by int32) Change { return quorum(func(q *kafka.Quorum) { q.Leader = by }) }
 
 // Leaderless is a quorum without a leader.
@@ -218,8 +218,8 @@ func Behind(id int32) Change {
 	})
 }
 
-// Refilling is a controller without its log of before, which holds so many records again of the hundred that are committed. The
-// leader believes it to have caught up.
+// Refilling is a controller that lost its log and has read the given number of the hundred committed records again. The leader's
+// answer shows it as caught up.
 func Refilling(id int32, holds int64) Change {
 	return All(each([]int32{id}, func(n *roll.Node) { n.Ephemeral = true }), quorum(func(q *kafka.Quorum) {
 		q.HighWatermark = 100
@@ -232,7 +232,7 @@ func Refilling(id int32, holds int64) Change {
 	}))
 }
 
-// Kept is a controller whose metadata log stays when its pod goes.
+// Kept is a controller whose metadata log persists when its pod is deleted.
 func Kept(id int32) Change { return each([]int32{id}, func(n *roll.Node) { n.Ephemeral = false }) }
 
 // NoVoter is a controller that the static quorum does not count.
@@ -252,12 +252,12 @@ func quorum(change func(*kafka.Quorum)) Change {
 	}
 }
 
-// Partition of three replicas and a minimum of two, in sync on some of them.
+// Partition is a partition with a minimum of two in-sync replicas.
 func Partition(topic string, replicas, isr []int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, MinISR: 2})
 }
 
-// Unjudged is a partition whose minimum cannot be read.
+// Unjudged is a partition whose min.insync.replicas cannot be read.
 func Unjudged(topic string, replicas []int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: replicas, MinISR: kafka.MinISRUnreadable})
 }
@@ -272,7 +272,7 @@ func partition(p kafka.Partition) Change {
 	}
 }
 
-// Fenced is a broker that Kafka has shut out.
+// Fenced is a fenced broker.
 func Fenced(id int32) Change {
 	return func(f *roll.Facts) {
 		b, known := f.Brokers.Get()
@@ -289,7 +289,7 @@ func Fenced(id int32) Change {
 	}
 }
 
-// Registered is a broker that is registered besides those there are.
+// Registered adds the registration of a broker that is not a node of the cluster.
 func Registered(id int32) Change {
 	return func(f *roll.Facts) {
 		b, _ := f.Brokers.Get()
@@ -299,7 +299,7 @@ func Registered(id int32) Change {
 	}
 }
 
-// Voting is a voter besides those there are.
+// Voting adds a voter that is not a node of the cluster.
 func Voting(id int32) Change {
 	return quorum(func(q *kafka.Quorum) {
 		q.Voters = append(q.Voters, kafka.QuorumReplica{ID: id, LastCaughtUpMillis: Now.UnixMilli()})
@@ -309,7 +309,7 @@ func Voting(id int32) Change {
 // Voterless is a quorum of which Kafka lists no voters.
 func Voterless(f *roll.Facts) { quorum(func(q *kafka.Quorum) { q.Voters = nil })(f) }
 
-// Observed is how long ago Kafka gave its answers.
+// Observed sets how long ago Kafka's answers were observed.
 func Observed(ago time.Duration) Change {
 	return func(f *roll.Facts) {
 		if q, known := f.Quorum.Get(); known {
@@ -327,7 +327,7 @@ func Observed(ago time.Duration) Change {
 	}
 }
 
-// Without answers to these needs, Kafka is silent about them.
+// Without makes the facts of these needs unreadable.
 func Without(needs ...transitions.Need) Change {
 	return func(f *roll.Facts) {
 		for _, need := range needs {
@@ -345,10 +345,10 @@ func Without(needs ...transitions.Need) Change {
 	}
 }
 
-// Silent is a Kafka that answers no question about the cluster.
+// Silent makes all facts about the cluster unreadable.
 func Silent(f *roll.Facts) { Without(roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers)(f) }
 
-// KubeletLost is a node whose readiness is not what a kubelet that is alive reports.
+// KubeletLost is a node whose readiness no live kubelet reports.
 func KubeletLost(id int32) Change {
 	return func(f *roll.Facts) {
 		members, _ := f.Members.Get()

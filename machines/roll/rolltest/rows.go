@@ -9,19 +9,19 @@ import (
 	"github.com/detent-dev/detent/machines/roll"
 )
 
-// Machine is one that includes the roll, as far as the roll's table has to know it.
+// Machine is a machine that includes the roll, as far as the roll's table depends on it.
 type Machine[F, E any] struct {
-	// Facts of the machine in which the nodes are these and the roll is permitted.
+	// Facts returns facts of the machine with these nodes, in which the roll is permitted.
 	Facts func(roll.Facts) F
-	// Restart is the effect on a node.
+	// Restart returns the effect of a restart.
 	Restart func(id int32) E
-	// OnTarget, TurnBack and Done as the machine includes the roll.
+	// OnTarget, TurnBack and Done as in the machine's Inclusion.
 	OnTarget, TurnBack, Done string
-	// Located is where the machine finds itself while a node wants a restart.
+	// Located is the state that the machine infers while a node wants a restart.
 	Located string
-	// Another target than that of any row.
+	// Another is a target that differs from that of every row.
 	Another string
-	// FirstStart as the machine includes the roll.
+	// FirstStart as in the machine's Inclusion.
 	FirstStart bool
 }
 
@@ -30,15 +30,15 @@ type (
 	want[F, E any] = machinetest.Want[roll.Memo, E]
 )
 
-// Hand is the memo with the node in hand.
+// Hand returns the data with the given current node.
 func Hand(id int32) *roll.Memo { return &roll.Memo{Node: id} }
 
-// Rows are the roll's transitions in the machine.
+// Rows returns the roll's transitions in the machine.
 func Rows[F, E any](m Machine[F, E]) []machinetest.Row[F, roll.Memo, E] {
 	return slices.Concat(m.selecting(), m.awaitingQuorum(), m.awaitingISR(), m.restarting(), m.awaitingReady(), m.awaitingInSync())
 }
 
-// to is the edge that a row takes.
+// to is the transition that a row expects.
 func (m Machine[F, E]) to(event, state string, hand ...int32) want[F, E] {
 	w := want[F, E]{Event: event, To: state}
 	if len(hand) > 0 {
@@ -49,7 +49,7 @@ func (m Machine[F, E]) to(event, state string, hand ...int32) want[F, E] {
 
 func (m Machine[F, E]) stays(guards ...string) want[F, E] { return want[F, E]{WaitingFor: guards} }
 
-// full is a partition on the first three nodes that can spare one of them; tight is one that can spare none.
+// full is a partition on the first three nodes that can lose one replica; tight can lose none.
 var (
 	full  = Partition("orders-7", []int32{0, 1, 2}, []int32{0, 1, 2})
 	tight = Partition("orders-7", []int32{0, 1, 2}, []int32{1, 2})
