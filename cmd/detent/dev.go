@@ -20,6 +20,7 @@ const devLong = `Run a real etcd and kube-apiserver on loopback, the operator, s
 No root, no Docker, no cluster. Not for production.
 
 The programs of the control plane come from $KUBEBUILDER_ASSETS, or are built once from source, which takes some minutes.
+kube-controller-manager, and kubectl unless PATH has one, are built while the rest runs; a line says when they are ready.
 The operator runs as a separate process and is restarted when it ends. Ctrl-C stops everything and removes all files.`
 
 func newDevCommand() *cobra.Command {
