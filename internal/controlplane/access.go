@@ -15,36 +15,36 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// The people of a local control plane. Each has a kubeconfig; see Kubeconfigs.
+// Users of a local control plane. Each has a kubeconfig; see Kubeconfigs.
 const (
-	// AdminUser may do anything; admission still applies.
+	// AdminUser has all permissions. Admission still applies.
 	AdminUser = "admin"
-	// DeveloperUser is somebody who works in a cluster without owning it: the
-	// built-in role edit in every namespace, and a look at what is shared.
+	// DeveloperUser is a user who works in a cluster without administering it: the
+	// built-in role edit in every namespace, and read access to shared objects.
 	DeveloperUser = "developer"
-	// DeveloperGroup is the group that has those rights.
+	// DeveloperGroup is the group with these permissions.
 	DeveloperGroup = "detent:developers"
-	// BreakGlassUser is the one who may override the operator in an emergency.
+	// BreakGlassUser may override the operator in an emergency.
 	BreakGlassUser = "break-glass"
-	// BreakGlassGroup is the group by which policies know such a person. It is
-	// bound to cluster-admin.
+	// BreakGlassGroup is the group by which admission policies recognize that user.
+	// It is bound to cluster-admin.
 	BreakGlassGroup = "detent:break-glass"
 
-	// mastersGroup passes the authorizer unasked.
+	// mastersGroup bypasses the authorizer.
 	mastersGroup = "system:masters"
-	// managerUser is the name under which kube-controller-manager is known.
+	// managerUser is the user name of kube-controller-manager.
 	managerUser = "system:kube-controller-manager"
 )
 
-// managerKubeconfig is its file's name in the run directory.
+// managerKubeconfig is the name of its kubeconfig in the run directory.
 const managerKubeconfig = "controller-manager.kubeconfig"
 
-// Kubeconfigs are files in the run directory; Stop removes them.
+// Kubeconfigs are files in the run directory. Stop removes them.
 type Kubeconfigs struct{ Admin, Developer, BreakGlass string }
 
-// Config returns the credentials of a user with any name and groups, who need
-// not exist before. Client-side rate limits are off, as they would hide what a
-// test wants to see; set QPS and Burst to have them.
+// Config returns credentials of a user with the given name and groups. The user
+// need not exist. Client-side rate limits are off, because they would distort
+// tests; callers may set QPS and Burst.
 func (c *ControlPlane) Config(user string, groups ...string) (*rest.Config, error) {
 	pair, err := c.authority.Client(user, groups...)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *ControlPlane) Config(user string, groups ...string) (*rest.Config, erro
 	return cfg, nil
 }
 
-// anonymous is how the API server is reached by nobody in particular.
+// anonymous returns a configuration without credentials.
 func (c *ControlPlane) anonymous() *rest.Config {
 	return &rest.Config{
 		Host:            c.URL(),
@@ -65,8 +65,8 @@ func (c *ControlPlane) anonymous() *rest.Config {
 }
 
 // ServiceAccountConfig returns credentials of an existing service account: a
-// token from the TokenRequest API, as a pod would have it. It ends after
-// lifetime, but not before ten minutes, the least that the API allows.
+// token from the TokenRequest API, as in a pod. The token expires after
+// lifetime, but not before ten minutes, the minimum of the API.
 func (c *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, name string, lifetime time.Duration) (*rest.Config, error) {
 	core, err := coreclient.NewForConfig(c.admin)
 	if err != nil {
@@ -84,8 +84,8 @@ func (c *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, name
 	return cfg, nil
 }
 
-// WriteKubeconfig writes credentials to a file that only this user can read,
-// with one context called detent.
+// WriteKubeconfig writes credentials to a file that only the current user can
+// read, with one context named detent.
 func WriteKubeconfig(path string, cfg *rest.Config) error {
 	const name = "detent"
 	file := clientcmdapi.NewConfig()
@@ -103,7 +103,7 @@ func WriteKubeconfig(path string, cfg *rest.Config) error {
 	return nil
 }
 
-// writeUser makes a user and writes the kubeconfig.
+// writeUser creates credentials of a user and writes the kubeconfig.
 func (c *ControlPlane) writeUser(path, user string, groups ...string) error {
 	cfg, err := c.Config(user, groups...)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *ControlPlane) writeUser(path, user string, groups ...string) error {
 	return WriteKubeconfig(path, cfg)
 }
 
-// grant gives the developers and the break-glass group their rights.
+// grant creates the roles and bindings of the developers and the break-glass group.
 func (c *ControlPlane) grant(ctx context.Context) error {
 	rbac, err := rbacclient.NewForConfig(c.admin)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// AssetsEnv names the directory with ready-made programs, as the setup-envtest
-// tool of controller-runtime prints it.
+// AssetsEnv is the variable with the directory of existing programs, as the
+// setup-envtest tool of controller-runtime prints it.
 const AssetsEnv = "KUBEBUILDER_ASSETS"
 
-// Program is the file name of one of the programs of a control plane.
+// Program is the file name of a program of a control plane.
 type Program string
 
 // The programs of a control plane.
@@ -27,8 +27,8 @@ const (
 	Kubectl           Program = "kubectl"
 )
 
-// Paths says where the programs of a control plane lie. Binaries leaves empty
-// what it did not find and was not asked to build.
+// Paths are the paths of the programs of a control plane. Binaries leaves a path
+// empty if it did not find the program and was not asked to build it.
 type Paths struct {
 	Etcd              string
 	APIServer         string
@@ -36,24 +36,24 @@ type Paths struct {
 	Kubectl           string
 }
 
-// BinaryOptions says where to look and where to build. The zero value is the
-// usual one.
+// BinaryOptions configure where to look for programs and how to build them. The
+// zero value is valid.
 type BinaryOptions struct {
-	// Assets is a directory with ready-made programs. etcd and kube-apiserver
-	// must be in it; kube-controller-manager, which setup-envtest does not
-	// download, and kubectl are built if they are not, and then fit an API server
-	// of their own minor version best.
-	// Default: $KUBEBUILDER_ASSETS; when that is empty too, all four are built.
+	// Assets is a directory with existing programs. It must contain etcd and
+	// kube-apiserver. kube-controller-manager, which setup-envtest does not
+	// download, and kubectl are built if they are missing, and then work best with
+	// an API server of their own minor version.
+	// Default: $KUBEBUILDER_ASSETS; if that is empty too, all four are built.
 	Assets string
-	// Cache is the directory under which built programs are kept. Default:
+	// Cache is the directory in which built programs are kept. Default:
 	// $XDG_CACHE_HOME/detent, or ~/.cache/detent.
 	Cache string
-	// Log takes one line at the start of a build and one now and then while it
-	// goes on. Default: nothing is printed.
+	// Log receives a line at the start of a build and lines about its progress.
+	// Optional; default: none.
 	Log io.Writer
-	// LowPriority lets every other process have the processors first.
+	// LowPriority runs builds at a lower CPU priority than other processes.
 	LowPriority bool
-	// Clock measures how long a build takes. Default: the system's.
+	// Clock measures the duration of a build. Optional; default: the system's clock.
 	Clock clock.WithTicker
 }
 
@@ -82,15 +82,15 @@ func (o BinaryOptions) withDefaults() (BinaryOptions, error) {
 	return o, nil
 }
 
-// program is one of them, the package it is built from, and where its path is
-// wanted.
+// program is a program with the package it is built from and the variable for
+// its path.
 type program struct {
 	name Program
 	pkg  string
 	path *string
 }
 
-// programs are those of a control plane, with their places in p.
+// programs returns the programs of a control plane, with their paths in p.
 func programs(p *Paths) []program {
 	return []program{
 		{Etcd, etcdModule, &p.Etcd},
@@ -100,14 +100,14 @@ func programs(p *Paths) []program {
 	}
 }
 
-// Binaries finds the programs of a control plane, and builds those of required
-// that are missing; with no required every program is. A program that is not
-// required is found only where it lies ready.
+// Binaries finds the programs of a control plane, and builds the missing ones of
+// required; without required, it builds all missing ones. A program that is not
+// required is only looked for.
 //
-// What is built is built once: a second process that asks at the same time waits
-// for the first. A build needs the go command (Go 1.24 or newer), its module
-// proxy or a filled module cache, about 4 GB of disk and some minutes; it ends
-// early, with an error, when ctx does.
+// Each program is built only once: a concurrent process waits for the first
+// build. A build needs the go command (Go 1.24 or newer), its module proxy or a
+// filled module cache, about 4 GB of disk and some minutes. When ctx ends, it
+// stops and returns an error.
 func Binaries(ctx context.Context, o BinaryOptions, required ...Program) (Paths, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -140,7 +140,7 @@ func Binaries(ctx context.Context, o BinaryOptions, required ...Program) (Paths,
 	return found, err
 }
 
-// checkAssets reports that a directory with ready-made programs cannot be used.
+// checkAssets returns an error if a directory with existing programs is not usable.
 func checkAssets(dir string) error {
 	var absent, closed []string
 	for _, name := range []Program{Etcd, APIServer} {

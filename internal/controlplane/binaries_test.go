@@ -143,7 +143,7 @@ func TestBinariesBuildsOnlyWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestBinariesTakesWhatWasBuiltBefore(t *testing.T) {
+func TestBinariesUsesPreviousBuilds(t *testing.T) {
 	t.Setenv(AssetsEnv, "")
 	runs := fakeGo(t, buildAll)
 	o := BinaryOptions{Cache: t.TempDir()}
@@ -165,7 +165,7 @@ func TestBinariesTakesWhatWasBuiltBefore(t *testing.T) {
 	}
 }
 
-func TestAssetsThatCannotBeUsedSayWhatToDo(t *testing.T) {
+func TestBinariesErrorsOfUnusableAssets(t *testing.T) {
 	noServer := assets(t, Etcd, Kubectl)
 	empty := t.TempDir()
 	closed := assets(t, Etcd, APIServer, Kubectl)
@@ -201,12 +201,12 @@ func TestAssetsThatCannotBeUsedSayWhatToDo(t *testing.T) {
 	}
 }
 
-func TestBinariesOfTwoAtOnceAreBuiltOnce(t *testing.T) {
+func TestBinariesBuildsOnceForConcurrentCalls(t *testing.T) {
 	t.Setenv(AssetsEnv, "")
 	gate := filepath.Join(t.TempDir(), "gate")
 	runs := fakeGo(t, "while [ ! -e '"+gate+"' ]; do sleep 0.01; done\n"+buildAll)
 	cache := t.TempDir()
-	// The build goes on only when somebody else is known to wait for it.
+	// The build continues only when another process is known to wait for it.
 	log := writerFunc(func(line string) {
 		if strings.Contains(line, "waiting for it") {
 			if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -236,7 +236,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestBuildThatFailsSaysWhatToDo(t *testing.T) {
+func TestBuildErrorsNameTheRemedy(t *testing.T) {
 	t.Setenv(AssetsEnv, "")
 	cases := map[string]struct {
 		prints string
@@ -268,7 +268,7 @@ func TestBuildThatFailsSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestBuildWithoutGoSaysWhatToDo(t *testing.T) {
+func TestBuildWithoutGo(t *testing.T) {
 	t.Setenv(AssetsEnv, "")
 	t.Setenv("PATH", t.TempDir())
 	_, err := Binaries(t.Context(), BinaryOptions{Cache: t.TempDir()})
@@ -293,7 +293,7 @@ func TestBuildIsInterruptedWithItsContext(t *testing.T) {
 	assertNoBuild(t, cache)
 }
 
-func TestBuildInTheBackgroundHasALowPriority(t *testing.T) {
+func TestBuildWithLowPriority(t *testing.T) {
 	t.Setenv(AssetsEnv, "")
 	fakeGo(t, "until [ \"$(nice)\" -ge 10 ]; do sleep 0.01; done\n"+buildAll)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("its priority stayed as it was"))
@@ -303,7 +303,7 @@ func TestBuildInTheBackgroundHasALowPriority(t *testing.T) {
 	}
 }
 
-func TestBuildClearsWhatAKilledOneLeft(t *testing.T) {
+func TestBuildRemovesFilesOfAKilledBuild(t *testing.T) {
 	t.Setenv(AssetsEnv, "")
 	fakeGo(t, buildAll)
 	cache := t.TempDir()
@@ -374,7 +374,7 @@ func TestBuildsKeepTheGarbageCollectionOfTheUser(t *testing.T) {
 	}
 }
 
-func TestCacheIsWhereTheUserWantsIt(t *testing.T) {
+func TestBinaryOptionsCache(t *testing.T) {
 	t.Setenv("HOME", "/home/anna")
 	cases := map[string]struct{ xdg, want string }{
 		"by default":             {"", "/home/anna/.cache/detent"},

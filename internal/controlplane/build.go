@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// progressEvery is how often a build says that it still goes on.
+	// progressEvery is the interval of the progress messages of a build.
 	progressEvery = 20 * time.Second
 	// stopGrace is how long an interrupted go command may take to clean up.
 	stopGrace = 10 * time.Second
 	// compilerGC is the GOGC of a build for users who set none.
 	compilerGC = "400"
-	// lowPriority is the nice value of a build in the background.
+	// lowPriority is the nice value of a background build.
 	lowPriority = 10
-	// workPrefix begins the name of a build's own directory.
+	// workPrefix is the prefix of a build's temporary directory.
 	workPrefix = "build-"
 )
 
-// builder makes the programs in dir.
+// builder builds programs into dir.
 type builder struct {
 	BinaryOptions
 	pins pins
@@ -46,10 +46,10 @@ func newBuilder(o BinaryOptions) (*builder, error) {
 	return &builder{BinaryOptions: o, pins: p, dir: dir}, nil
 }
 
-// place is where a program lies once it is built.
+// place returns the path of a program after its build.
 func (b *builder) place(prog program) string { return filepath.Join(b.dir, string(prog.name)) }
 
-// absent returns those of progs that are not built yet.
+// absent returns the programs that are not built yet.
 func (b *builder) absent(progs []program) []program {
 	var missing []program
 	for _, prog := range progs {
@@ -60,7 +60,7 @@ func (b *builder) absent(progs []program) []program {
 	return missing
 }
 
-// ensure builds those of progs that are not in the builder's directory yet, and
+// ensure builds the programs that are not in the builder's directory yet, and
 // sets the path of each.
 func (b *builder) ensure(ctx context.Context, progs []program) error {
 	if len(b.absent(progs)) > 0 {
@@ -74,7 +74,7 @@ func (b *builder) ensure(ctx context.Context, progs []program) error {
 	return nil
 }
 
-// buildLocked builds what is still absent of progs when no other process builds.
+// buildLocked builds the programs that are still absent, holding the lock against other processes.
 func (b *builder) buildLocked(ctx context.Context, progs []program) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return fmt.Errorf("making the cache directory: %w; XDG_CACHE_HOME can name another place", err)
@@ -86,7 +86,7 @@ func (b *builder) buildLocked(ctx context.Context, progs []program) error {
 		return fmt.Errorf("locking the cache directory: %w", err)
 	}
 	defer held.Close()
-	missing := b.absent(progs) // again: the other process may have built them
+	missing := b.absent(progs) // the other process may have built them meanwhile
 	if len(missing) == 0 {
 		return nil
 	}
@@ -100,9 +100,9 @@ func (b *builder) say(format string, args ...any) {
 	fmt.Fprintf(b.Log, "control plane: "+format+"\n", args...)
 }
 
-// build runs one go build for all of progs, since they share most packages, and
-// puts each finished program in its place by a rename, so that nobody ever runs
-// half of one.
+// build runs one go build for all programs, since they share most packages. It
+// moves each finished program to its place by a rename, so that no process can
+// run a partial file.
 func (b *builder) build(ctx context.Context, progs []program) error {
 	if err := b.clear(); err != nil {
 		return err
@@ -134,8 +134,8 @@ func (b *builder) build(ctx context.Context, progs []program) error {
 	return nil
 }
 
-// clear removes what builds that were killed have left. The caller holds the
-// lock, so none is under way.
+// clear removes the directories of builds that were killed. The caller holds the
+// lock, so no build is running.
 func (b *builder) clear() error {
 	left, err := filepath.Glob(filepath.Join(b.dir, workPrefix+"*"))
 	if err != nil {
@@ -149,8 +149,8 @@ func (b *builder) clear() error {
 	return nil
 }
 
-// executableName is the name that go build gives a package's program: the last
-// element of its path that is not a major version.
+// executableName returns the name that go build gives the program of a package:
+// the last element of its path that is not a major version.
 func executableName(pkg string) string {
 	if dir, base := filepath.Split(pkg); base == "v3" {
 		return filepath.Base(dir)
@@ -173,7 +173,7 @@ func (b *builder) goBuild(ctx context.Context, work, out string, progs []program
 		return err
 	}
 	if b.LowPriority {
-		// Only a courtesy to what runs beside it: a build at full priority is as good.
+		// A failure is ignored: a build at normal priority is correct too.
 		_ = unix.Setpriority(unix.PRIO_PGRP, p.PID(), lowPriority)
 	}
 	if err := b.follow(ctx, p, log); err != nil {
@@ -186,8 +186,8 @@ func (b *builder) goBuild(ctx context.Context, work, out string, progs []program
 	return nil
 }
 
-// follow reports on a build until it ends. When ctx ends first, the go command
-// is interrupted and given a moment to remove its temporary files.
+// follow reports the progress of a build until it ends. When ctx ends, it
+// interrupts the go command and waits for it to remove its temporary files.
 func (b *builder) follow(ctx context.Context, p *child.Process, log string) error {
 	begun := b.Clock.Now()
 	tick := b.Clock.NewTicker(progressEvery)
@@ -206,14 +206,14 @@ func (b *builder) follow(ctx context.Context, p *child.Process, log string) erro
 	}
 }
 
-// interrupt lets the go command remove its temporary files.
+// interrupt ends the go command so that it removes its temporary files.
 func interrupt(ctx context.Context, p *child.Process) {
 	ctx, cancel := context.WithTimeout(ctx, stopGrace)
 	defer cancel()
 	p.Stop(ctx, os.Interrupt)
 }
 
-// compiled counts the package names that go build -v has printed so far.
+// compiled returns the number of packages that go build -v has printed.
 func compiled(log string) int {
 	data, err := os.ReadFile(log)
 	if err != nil {
@@ -228,17 +228,18 @@ func compiled(log string) int {
 	return lines
 }
 
-// buildEnv is env without what would change how or for which machine the
-// programs are built. GOFLAGS has to be set rather than left out: an empty one
-// falls back to the user's go env file. Compilers that collect their garbage less
-// often take a fifth less time for large packages.
+// buildEnv returns env without the settings that would change how or for which
+// machine the programs are built. It sets GOFLAGS rather than removing it,
+// because without it the user's go env file applies. It sets GOGC because less
+// frequent garbage collections save the compiler a fifth of its time on large
+// packages; a GOGC in env takes precedence.
 func buildEnv(env []string, dir string) []string {
 	return append(append([]string{"GOGC=" + compilerGC}, env...),
 		"GOFLAGS=-mod=readonly", "GOWORK=off", "GO111MODULE=on", "CGO_ENABLED=0",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir, "PWD="+dir)
 }
 
-// explain adds what to do to the failures that a person can mend.
+// explain adds the remedy to failures that the user can resolve.
 func explain(exit *child.ExitError) error {
 	for _, hint := range []struct{ sign, do string }{
 		{"no space left on device", "the disk is full: a build needs about 4 GB for the caches of go (go env GOCACHE GOMODCACHE TMPDIR) and 300 MB for its result"},

@@ -15,17 +15,18 @@ const (
 	tokenKeyFile   = "service-accounts.key"
 )
 
-// serviceAccountIssuer is what clusters made by kubeadm call themselves.
+// serviceAccountIssuer is the issuer of clusters created by kubeadm.
 const serviceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
 
-// controllers are the ones that run, by their names in Kubernetes 1.34
-// (cmd/kube-controller-manager/names). Every other one stays off: it would
-// write to objects that simulated nodes own, or wait for what is not there.
+// controllers are the enabled controllers, by their names in Kubernetes 1.34
+// (cmd/kube-controller-manager/names). All others are disabled: they would write
+// to objects that the simulated nodes own, or wait for components that do not
+// exist.
 func controllers() []string {
 	return []string{
-		"clusterrole-aggregation-controller", // fills the built-in roles view, edit and admin
+		"clusterrole-aggregation-controller", // aggregates the built-in roles view, edit and admin
 		"deployment-controller",
-		"disruption-controller", // else every eviction under a budget answers 429
+		"disruption-controller", // without it every eviction under a budget returns 429
 		"garbage-collector-controller",
 		"namespace-controller",
 		"replicaset-controller",
@@ -36,14 +37,14 @@ func controllers() []string {
 }
 
 // etcdArgs listens on sockets in a directory that only this user can enter, and
-// so needs neither ports nor certificates. Nothing is synced to disk: the data
-// never outlives the process.
+// therefore needs neither ports nor certificates. fsync is off: the data never
+// outlives the process.
 func etcdArgs(d *runDir) []string {
 	return []string{
 		"--data-dir=" + d.file("etcd"),
 		"--listen-client-urls=" + socketURL(etcdSocket),
-		// Required beside the former, and must be a host and a port. Nobody asks
-		// for it, and nothing listens there.
+		// Required with the former flag; must be a host and a port. It is not used, and
+		// nothing listens on it.
 		"--advertise-client-urls=http://localhost:2379",
 		"--listen-peer-urls=" + socketURL(etcdPeerSocket),
 		"--unsafe-no-fsync",
@@ -72,9 +73,8 @@ func apiServerArgs(d *runDir, port int) []string {
 	}
 }
 
-// managerArgs gives each controller its own service account, as real clusters
-// do, so that admission policies and audit logs see the names they would see
-// there.
+// managerArgs gives each controller its own service account, as in real
+// clusters, so that admission policies and audit logs see the same names.
 func managerArgs(d *runDir, port int) []string {
 	return []string{
 		"--kubeconfig=" + d.file(managerKubeconfig),
@@ -86,7 +86,7 @@ func managerArgs(d *runDir, port int) []string {
 		"--tls-cert-file=" + d.file(managerPair+".crt"),
 		"--tls-private-key-file=" + d.file(managerPair+".key"),
 		"--controllers=" + strings.Join(controllers(), ","),
-		"--leader-elect=false", // it has no rival
+		"--leader-elect=false", // there is only one replica
 		"--use-service-account-credentials=true",
 		"--service-account-private-key-file=" + d.file(tokenKeyFile),
 		"--root-ca-file=" + d.file(authorityFile),
@@ -94,7 +94,7 @@ func managerArgs(d *runDir, port int) []string {
 	}
 }
 
-// socketURL names a socket in the working directory of the program that gets
-// it, which is the run directory. An absolute path could be too long: the
-// address of a unix socket holds about a hundred bytes.
+// socketURL returns the URL of a socket in the working directory of the program,
+// which is the run directory. An absolute path could exceed the maximum length
+// of a unix socket's address of about a hundred bytes.
 func socketURL(name string) string { return "unix://" + name }

@@ -19,25 +19,24 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane/child"
 )
 
-// Options says how to run a control plane. The zero value is the usual one.
+// Options configure a control plane. The zero value is valid.
 type Options struct {
 	// Paths are the programs to run. Without a ControllerManager no controller runs
-	// until StartControllerManager. Default: what Binaries finds or builds.
+	// until StartControllerManager. Optional; default: what Binaries finds or builds.
 	Paths Paths
-	// Dir is the directory under which the run's own directory is made.
-	// Default: the system's directory for temporary files.
+	// Dir is the parent of the run's directory. Optional; default: the system's
+	// directory for temporary files.
 	Dir string
-	// Port is the API server's port on 127.0.0.1. Default: a free one.
+	// Port is the API server's port on 127.0.0.1. Optional; default: a free port.
 	Port int
-	// APIServerArgs and ControllerManagerArgs come after the built-in arguments
-	// and win over them.
+	// APIServerArgs and ControllerManagerArgs follow the built-in arguments and
+	// take precedence over them.
 	APIServerArgs, ControllerManagerArgs []string
-	// StartTimeout bounds the start, builds not included. Default: two minutes.
+	// StartTimeout limits the start, without builds. Default: two minutes.
 	StartTimeout time.Duration
-	// Log takes a line for each thing that takes time. Default: nothing is
-	// printed.
+	// Log receives a line for each step that takes time. Optional; default: none.
 	Log io.Writer
-	// Clock is used for certificates and for polling. Default: the system's.
+	// Clock for certificates and polling. Optional; default: the system's clock.
 	Clock clock.WithTicker
 }
 
@@ -58,7 +57,7 @@ func (o Options) withDefaults() Options {
 }
 
 // ControlPlane is a running etcd, kube-apiserver and kube-controller-manager.
-// Its methods may be called from any goroutine.
+// Its methods are safe for concurrent use.
 type ControlPlane struct {
 	options   Options
 	dir       *runDir
@@ -70,16 +69,17 @@ type ControlPlane struct {
 	children []*child.Process
 	stopping bool
 	failure  error
-	// failed is closed when a child has ended although nobody stopped it.
+	// failed is closed when a child has ended unexpectedly.
 	failed chan struct{}
 }
 
 // Start runs a control plane and returns when it is ready: the API server's
-// /readyz answers, a pod can be created in namespace default, and every controller
-// has started, unless Options.Paths names no controller manager. When it fails nothing is left running and nothing on disk,
-// and the error holds the last lines of the program that failed.
+// /readyz succeeds, a pod can be created in namespace default, and every
+// controller has started, unless Options.Paths has no controller manager. If it
+// fails, all programs are stopped, the directory is removed, and the error
+// contains the last lines of the failed program.
 //
-// ctx bounds the start alone; Stop ends what was started.
+// ctx limits only the start; Stop stops the control plane.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	o = o.withDefaults()
 	if o.Paths == (Paths{}) {
@@ -123,8 +123,8 @@ func (c *ControlPlane) start(ctx context.Context) error {
 
 // StartControllerManager starts the program at path on a control plane that was
 // started without one, and returns when every controller has started. It must
-// not be called when a controller manager runs already. An error says why it does
-// not run; the API server goes on. After Stop the error is ErrStopped.
+// not be called if a controller manager is already running. If it fails, the API
+// server keeps running. After Stop it returns ErrStopped.
 func (c *ControlPlane) StartControllerManager(ctx context.Context, path string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.StartTimeout, fmt.Errorf("not ready after %s", c.options.StartTimeout))
 	defer cancel()
@@ -134,7 +134,7 @@ func (c *ControlPlane) StartControllerManager(ctx context.Context, path string) 
 	return nil
 }
 
-// writeCredentials makes what the servers need before any of them runs.
+// writeCredentials creates the files that the servers need before they start.
 func (c *ControlPlane) writeCredentials(context.Context) error {
 	var err error
 	if c.authority, err = authority.New(c.options.Clock.Now()); err != nil {
@@ -159,7 +159,7 @@ func (c *ControlPlane) writeCredentials(context.Context) error {
 	return c.dir.write(tokenKeyFile, key)
 }
 
-// writeKubeconfigs needs the port, and so comes after the API server.
+// writeKubeconfigs requires the port, and is therefore called after the API server's start.
 func (c *ControlPlane) writeKubeconfigs() error {
 	files := c.Kubeconfigs()
 	return errors.Join(
@@ -170,10 +170,10 @@ func (c *ControlPlane) writeKubeconfigs() error {
 	)
 }
 
-// ErrStopped says that Stop was called before.
+// ErrStopped is returned after Stop was called.
 var ErrStopped = errors.New("the control plane was stopped")
 
-// run starts one program, which Stop ends. After Stop it starts none.
+// run starts one program, which Stop stops. After Stop it returns ErrStopped.
 func (c *ControlPlane) run(name, path string, args []string) (*child.Process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +188,7 @@ func (c *ControlPlane) run(name, path string, args []string) (*child.Process, er
 	return p, nil
 }
 
-// watch reports the first child that ends although nobody stopped it.
+// watch records the first child that ends unexpectedly.
 func (c *ControlPlane) watch(p *child.Process) {
 	go func() {
 		<-p.Done()
@@ -201,20 +201,20 @@ func (c *ControlPlane) watch(p *child.Process) {
 	}()
 }
 
-// Failed is closed when one of the programs has ended by itself; Err then says
-// which and why. The others still run until Stop.
+// Failed is closed when one of the programs has ended unexpectedly; Err then
+// returns the reason. The other programs keep running until Stop.
 func (c *ControlPlane) Failed() <-chan struct{} { return c.failed }
 
-// Err is nil as long as every program runs, and after Stop.
+// Err is nil while every program runs, and after Stop.
 func (c *ControlPlane) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failure
 }
 
-// Stop ends the control plane and removes its directory, kubeconfigs included.
-// It may be called more than once. The programs are killed: what they could
-// still write is thrown away, and an orderly end would wait for every client.
+// Stop stops the control plane and removes its directory with the kubeconfigs.
+// It is safe to call more than once. It kills the programs: their data is
+// deleted anyway, and a graceful shutdown would wait for every client.
 func (c *ControlPlane) Stop() error {
 	c.mu.Lock()
 	c.stopping = true
@@ -230,15 +230,15 @@ func (c *ControlPlane) Stop() error {
 	return c.dir.remove()
 }
 
-// URL is where the API server is reached.
+// URL returns the address of the API server.
 func (c *ControlPlane) URL() string {
 	return "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
 }
 
-// AdminConfig returns credentials that may do anything.
+// AdminConfig returns credentials with all permissions.
 func (c *ControlPlane) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 
-// Kubeconfigs returns the files for kubectl.
+// Kubeconfigs returns the paths of the kubeconfig files.
 func (c *ControlPlane) Kubeconfigs() Kubeconfigs {
 	return Kubeconfigs{
 		Admin:      c.dir.file("admin.kubeconfig"),
@@ -247,11 +247,11 @@ func (c *ControlPlane) Kubeconfigs() Kubeconfigs {
 	}
 }
 
-// Kubectl is the path of a kubectl of the API server's version, or the empty
-// string when Options.Paths named none.
+// Kubectl returns the path of a kubectl of the API server's version, or an empty
+// string if Options.Paths has none.
 func (c *ControlPlane) Kubectl() string { return c.options.Paths.Kubectl }
 
-// PIDs are the process ids of the programs that were started, by name.
+// PIDs returns the process ids of the started programs, by name.
 func (c *ControlPlane) PIDs() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

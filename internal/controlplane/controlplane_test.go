@@ -73,7 +73,7 @@ func clientFor(t *testing.T, cfg *rest.Config) *kubernetes.Clientset {
 	return client
 }
 
-func TestControlPlaneDoesWhatAnOperatorRestsOn(t *testing.T) {
+func TestControlPlane(t *testing.T) {
 	parent := t.TempDir()
 	c, err := Start(t.Context(), Options{Paths: realPaths(t), Dir: parent, Log: t.Output()})
 	if err != nil {
@@ -91,7 +91,7 @@ func TestControlPlaneDoesWhatAnOperatorRestsOn(t *testing.T) {
 	t.Run("says which program died", func(t *testing.T) { saysWhoDied(t, c) })
 
 	pids := c.PIDs()
-	for range 2 { // a second Stop has nothing to do, and says so by no error
+	for range 2 { // a second Stop does nothing and returns no error
 		if err := c.Stop(); err != nil {
 			t.Fatalf("Stop: %v", err)
 		}
@@ -168,8 +168,8 @@ func evictsUnderBudget(t *testing.T, c *ControlPlane, admin *kubernetes.Clientse
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Before that, an eviction is answered 429 with Retry-After: 10, and client-go
-	// obeys that by itself, within the call.
+	// Before that, an eviction returns 429 with Retry-After: 10, and client-go
+	// waits accordingly within the call.
 	eventually(t, "the budget is counted", func(ctx context.Context) error {
 		got, err := budgets.Get(ctx, "brokers", metav1.GetOptions{})
 		if err == nil && (got.Status.ObservedGeneration != got.Generation || got.Status.DisruptionsAllowed != 1) {

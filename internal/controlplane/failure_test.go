@@ -39,7 +39,7 @@ func playParent(dir string) {
 	select {}
 }
 
-func TestKilledParentLeavesNoProcessAndTheNextOneSweepsUp(t *testing.T) {
+func TestStartSweepsAfterAKilledParent(t *testing.T) {
 	realPaths(t)
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -109,7 +109,7 @@ func runs(pid int) bool {
 	return err != nil || !strings.HasPrefix(state, "Z")
 }
 
-func TestStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
+func TestStartFailureLeavesNothing(t *testing.T) {
 	paths := realPaths(t)
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
 	if err != nil {

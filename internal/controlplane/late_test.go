@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-func TestControllerManagerThatIsStartedLater(t *testing.T) {
+func TestStartControllerManager(t *testing.T) {
 	paths := realPaths(t)
 	manager := paths.ControllerManager
 	paths.ControllerManager = ""

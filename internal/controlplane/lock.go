@@ -11,16 +11,16 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// errBusy says that another process holds a lock.
+// errBusy means that another process holds the lock.
 var errBusy = errors.New("another process holds the lock")
 
-// tryLock takes the advisory lock of the file at path. The file is made when it
-// is not there. It returns errBusy when another open file holds the lock. The
-// kernel gives the lock back when the file is closed or its process ends, in
-// whatever way.
+// tryLock acquires the advisory lock of the file at path. It creates the file if
+// it does not exist. It returns errBusy if another open file holds the lock. The
+// kernel releases the lock when the file is closed or its process ends for any
+// reason.
 func tryLock(path string) (*os.File, error) { return tryLockWith(path, os.O_RDWR|os.O_CREATE) }
 
-// tryLockOld is tryLock for a file that somebody else made: without it, it fails.
+// tryLockOld is tryLock for an existing file. It does not create the file.
 func tryLockOld(path string) (*os.File, error) { return tryLockWith(path, os.O_RDWR) }
 
 func tryLockWith(path string, flags int) (*os.File, error) {
@@ -39,8 +39,8 @@ func tryLockWith(path string, flags int) (*os.File, error) {
 	return nil, fmt.Errorf("locking %s: %w", path, err)
 }
 
-// lock waits for the lock of the file at path. It calls busy once when it has
-// to wait.
+// lock waits for the lock of the file at path. It calls busy once if it has to
+// wait.
 func lock(ctx context.Context, path string, clk clock.WithTicker, busy func()) (*os.File, error) {
 	f, err := tryLock(path)
 	if !errors.Is(err, errBusy) {

@@ -10,7 +10,7 @@ import (
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// CreateNamespace creates a namespace in which pods can be created at once.
+// CreateNamespace creates a namespace in which pods can be created immediately.
 func (c *ControlPlane) CreateNamespace(ctx context.Context, name string) error {
 	core, err := coreclient.NewForConfig(c.admin)
 	if err != nil {
@@ -23,9 +23,9 @@ func (c *ControlPlane) CreateNamespace(ctx context.Context, name string) error {
 	return c.createAccount(ctx, name)
 }
 
-// createAccount creates the service account without which admission refuses
-// every pod of a namespace. A controller would create the same one, a moment
-// later or, while no controller manager runs, not at all.
+// createAccount creates the service account without which admission rejects
+// every pod of a namespace. A controller would create it slightly later, or never
+// while no controller manager runs.
 func (c *ControlPlane) createAccount(ctx context.Context, namespace string) error {
 	core, err := coreclient.NewForConfig(c.admin)
 	if err != nil {

@@ -2,17 +2,17 @@ package controlplane
 
 import "context"
 
-// NodePaths says where the programs lie that turn a control plane and a machine
-// into a cluster that runs pods.
+// NodePaths are the paths of the programs that a machine needs, in addition to a
+// control plane, to run pods.
 type NodePaths struct {
 	Scheduler string
 	Kubelet   string
 	Proxy     string
 }
 
-// NodeBinaries builds the programs of a node from the pins of the control
-// plane, on the terms of Binaries, except that ready-made ones are not looked
-// for: nobody publishes them together with an API server. They run on Linux.
+// NodeBinaries builds the programs of a node from the pins of the control plane,
+// like Binaries. It does not look for existing programs, because none are
+// published together with an API server. They run on Linux.
 func NodeBinaries(ctx context.Context, o BinaryOptions) (NodePaths, error) {
 	o, err := o.withDefaults()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestNodeBinariesLieBesideTheControlPlane(t *testing.T) {
+func TestNodeBinariesShareTheDirectoryOfTheControlPlane(t *testing.T) {
 	// Assets are for the control plane: they hold no node.
 	t.Setenv(AssetsEnv, assets(t, "etcd", "kube-apiserver"))
 	runs := fakeGo(t, buildAll)

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// The pins are a complete go.mod and go.sum under other names: a file called
-// go.mod would make their folder a module of its own, which go:embed refuses.
+// The pins are a complete go.mod and go.sum under other names: a file named
+// go.mod would make their folder a separate module, which go:embed rejects.
 // hack/pin-control-plane writes them.
 //
 //go:embed modules/kubernetes.mod
@@ -28,7 +28,7 @@ const (
 	etcdModule       = "go.etcd.io/etcd/server/v3"
 )
 
-// pins says which versions are built.
+// pins are the versions to build.
 type pins struct {
 	mod, sum   []byte
 	kubernetes string // for example v1.34.4
@@ -47,7 +47,7 @@ func readPins(mod, sum []byte) (pins, error) {
 	return pins{}, fmt.Errorf("reading the pinned versions: kubernetes.mod does not require %s", kubernetesModule)
 }
 
-// key names what is built: it changes when any version, checksum or stamp does.
+// key identifies the result of a build: it changes with every version, checksum and linker flag.
 func (p pins) key() string {
 	h := sha256.New()
 	for _, part := range [][]byte{p.mod, p.sum, []byte(p.linkerFlags())} {
@@ -57,8 +57,8 @@ func (p pins) key() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// linkerFlags stamps the version that the release scripts would stamp. Without
-// it the server calls itself v0.0.0-master and clients refuse to parse that.
+// linkerFlags sets the version that the release scripts would set. Without it
+// the server reports v0.0.0-master, which clients cannot parse.
 func (p pins) linkerFlags() string {
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(p.kubernetes), "v"), ".")
 	flags := []string{"-s", "-w"}
@@ -71,7 +71,7 @@ func (p pins) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// write lays the pins out as a module in dir.
+// write writes the pins to dir as a module.
 func (p pins) write(dir string) error {
 	for name, data := range map[string][]byte{"go.mod": p.mod, "go.sum": p.sum} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {

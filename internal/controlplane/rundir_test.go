@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestSweepRemovesOnlyWhatNobodyUses(t *testing.T) {
+func TestSweepRemovesOnlyAbandonedDirectories(t *testing.T) {
 	parent := t.TempDir()
 	used, err := newRunDir(parent)
 	if err != nil {
@@ -37,7 +37,7 @@ func TestSweepRemovesOnlyWhatNobodyUses(t *testing.T) {
 
 // The owner may be half-way through removing the directory: a lock file that
 // comes back would keep it from finishing.
-func TestLockOfAnotherIsNeverMadeAnew(t *testing.T) {
+func TestTryLockOldNeverCreatesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), aliveName)
 	if _, err := tryLockOld(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("tryLockOld() = %v, want os.ErrNotExist", err)

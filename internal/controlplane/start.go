@@ -20,12 +20,12 @@ import (
 
 const (
 	pollEvery = 50 * time.Millisecond
-	// portTries is how often a start is tried with another port when somebody
-	// took the one that was free a moment ago.
+	// portTries is the number of start attempts with different ports if another
+	// process takes the free port in the meantime.
 	portTries = 3
 )
 
-// launch starts a server on a port and says how to ask whether it is ready.
+// launch starts a server on a port and returns its readiness check.
 type launch func(port int) (p *child.Process, ready func(context.Context) error, err error)
 
 func (c *ControlPlane) startEtcd(ctx context.Context) error {
@@ -33,7 +33,7 @@ func (c *ControlPlane) startEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The API server's own readiness asks etcd more than could be asked here.
+	// The API server's readiness includes further checks of etcd.
 	err = c.await(ctx, p, func(context.Context) error {
 		_, err := os.Stat(c.dir.file(etcdSocket))
 		return err
@@ -84,8 +84,8 @@ func (c *ControlPlane) startManager(ctx context.Context, path string) error {
 	return c.startOnPort(ctx, 0, run)
 }
 
-// started asks the controller manager whether every controller has started: it
-// lists each in its health report from then on.
+// started returns an error unless every controller has started. The controller
+// manager lists a controller in its health report once it has started.
 func started(ctx context.Context, client *http.Client, url string) error {
 	report, err := get(ctx, client, url)
 	if err != nil {
@@ -99,8 +99,8 @@ func started(ctx context.Context, client *http.Client, url string) error {
 	return nil
 }
 
-// startOnPort runs a server on the port that was asked for, or with 0 on a free
-// one. The server opens the port itself, so another process can be faster; then
+// startOnPort runs a server on the requested port, or on a free one for 0. The
+// server opens the port itself, so that another process can take it first; then
 // the next free port is tried.
 func (c *ControlPlane) startOnPort(ctx context.Context, asked int, run launch) error {
 	for try := 1; ; try++ {
@@ -130,7 +130,7 @@ func (c *ControlPlane) startOnPort(ctx context.Context, asked int, run launch) e
 	}
 }
 
-// freePort returns a port that nobody uses right now.
+// freePort returns a port that is currently free.
 func freePort(ctx context.Context) (int, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -144,13 +144,13 @@ func freePort(ctx context.Context) (int, error) {
 	return addr.Port, nil
 }
 
-// await asks ready again and again until it has no objection, p ends or ctx is
-// done. The error of the last two says what was missing, with p's last lines.
+// await calls ready repeatedly until it returns nil, p ends or ctx ends. The
+// error in the last two cases contains the last error of ready and p's last lines.
 func (c *ControlPlane) await(ctx context.Context, p *child.Process, ready func(context.Context) error) error {
 	tick := c.options.Clock.NewTicker(pollEvery)
 	defer tick.Stop()
 	missing := errors.New("nothing was asked yet")
-	// Whoever holds the port of a server that has failed may never answer.
+	// The process that holds the port of a failed server may never answer.
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -179,7 +179,7 @@ func (c *ControlPlane) await(ctx context.Context, p *child.Process, ready func(c
 	}
 }
 
-// get returns the body of a 200 answer; anything else is an error.
+// get returns the body of a response with status 200, and an error for any other status.
 func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -75,7 +75,7 @@ func (o Options) withDefaults() (Options, error) {
 type world struct {
 	options Options
 	plane   *controlplane.ControlPlane
-	// late are the programs that were not ready when the control plane was started.
+	// late are the programs that were not available when the control plane was started.
 	late []controlplane.Program
 	// dir is removed with the control plane.
 	dir    string

@@ -21,7 +21,7 @@ type greeting struct {
 	upgrade, downgrade string
 	examples           bool
 	ascii              bool
-	// late are the programs that are still to be built.
+	// late are the programs that are not built yet.
 	late []controlplane.Program
 }
 
@@ -110,7 +110,7 @@ func (g greeting) text() string {
 	return strings.Join(append(lines, "", "Ctrl-C stops everything and leaves nothing behind.", "", ""), "\n")
 }
 
-// waits says what does not work before the programs that are late have been built.
+// waits describes what does not work until the late programs are built.
 func (g greeting) waits() []string {
 	var lines []string
 	if slices.Contains(g.late, controlplane.ControllerManager) {

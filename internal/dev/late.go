@@ -17,8 +17,8 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane"
 )
 
-// startPlane starts etcd and kube-apiserver, which are built first. The controller manager is started with them if it lies
-// ready. Otherwise complete builds it while the rest runs already.
+// startPlane starts etcd and kube-apiserver, which are built first if necessary. It starts the controller manager too if that is
+// already built. Otherwise complete builds it while everything else runs.
 func (w *world) startPlane(ctx context.Context) error {
 	paths, err := controlplane.Binaries(ctx, controlplane.BinaryOptions{Log: w.options.Log}, controlplane.Etcd, controlplane.APIServer)
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *world) startPlane(ctx context.Context) error {
 	return w.linkKubectl(paths.Kubectl)
 }
 
-// linkKubectl puts kubectl into the directory that the greeting adds to PATH. An empty path does nothing.
+// linkKubectl adds kubectl to the directory that the greeting adds to PATH. An empty path does nothing.
 func (w *world) linkKubectl(path string) error {
 	if path == "" {
 		return nil
@@ -58,14 +58,14 @@ func (w *world) linkKubectl(path string) error {
 	return nil
 }
 
-// complete builds and starts what was not ready when the control plane was started, in the background. A failure ends the
-// world. The function that it returns waits until nothing of it is under way, which is soon after ctx ends.
+// complete builds and starts, in the background, the programs that were not available when the control plane was started. A
+// failure ends Run. The returned function waits until the background work has ended, which is soon after ctx ends.
 func (w *world) complete(ctx context.Context, cancel context.CancelCauseFunc) (wait func()) {
 	var background sync.WaitGroup
 	background.Go(func() {
 		for _, program := range w.late {
 			if err := w.add(ctx, program); err != nil {
-				cancel(err) // without effect when ctx has ended, which is the usual reason then
+				cancel(err) // without effect after ctx has ended, which is the usual reason
 				return
 			}
 		}
@@ -92,8 +92,8 @@ func (w *world) add(ctx context.Context, program controlplane.Program) error {
 	return nil
 }
 
-// grantEarly gives developers the parts of the built-in role edit one by one. The controller that adds them up in that role
-// may start minutes later.
+// grantEarly binds developers to the parts of the built-in role edit one by one. The controller that aggregates them into that
+// role may start minutes later.
 func (w *world) grantEarly(ctx context.Context) error {
 	if !slices.Contains(w.late, controlplane.ControllerManager) {
 		return nil

@@ -1,4 +1,4 @@
-// Package authority issues the certificates of one throw-away cluster.
+// Package authority issues the certificates of one temporary cluster.
 package authority
 
 import (
@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// backdate tolerates a clock that is set back a little after the start.
+	// backdate tolerates a clock that is set back slightly after the start.
 	backdate = time.Hour
-	// lifetime is longer than anybody leaves a throw-away control plane running.
+	// lifetime exceeds the lifetime of any temporary control plane.
 	lifetime = 365 * 24 * time.Hour
 )
 
-// Authority signs every certificate of one control plane. Its key is never
-// written to disk: who can read the directory can use what was issued, and
-// issue nothing new.
+// Authority signs the certificates of one control plane. Its key is never
+// written to disk: a process that can read the directory can use the issued
+// certificates but cannot issue new ones.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -32,10 +32,10 @@ type Authority struct {
 	now  time.Time
 }
 
-// Pair is a certificate with its key, both in PEM.
+// Pair is a certificate and its key, both in PEM.
 type Pair struct{ Cert, Key []byte }
 
-// New makes an authority whose certificates are valid from a little before now.
+// New creates an authority whose certificates are valid from slightly before now.
 func New(now time.Time) (*Authority, error) {
 	key, err := newKey()
 	if err != nil {
@@ -59,8 +59,8 @@ func New(now time.Time) (*Authority, error) {
 	return a, nil
 }
 
-// Client issues a certificate that the API server takes for user, a member of
-// groups: the common name is the user and the organizations are the groups
+// Client issues a client certificate for a user with groups: the common name is
+// the user and the organizations are the groups
 // (kubernetes.io/docs/reference/access-authn-authz/authentication, X.509).
 func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	return a.issue(&x509.Certificate{
@@ -69,8 +69,8 @@ func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	})
 }
 
-// Server issues a certificate for a server on loopback that is also reached by
-// hosts: names and IP addresses.
+// Server issues a certificate for a server on loopback. hosts are additional
+// names and IP addresses.
 func (a *Authority) Server(name string, hosts ...string) (Pair, error) {
 	cert := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
@@ -88,11 +88,11 @@ func (a *Authority) Server(name string, hosts ...string) (Pair, error) {
 	return a.issue(cert)
 }
 
-// PEM is the authority's own certificate.
+// PEM returns the authority's own certificate.
 func (a *Authority) PEM() []byte { return a.pem }
 
-// NewKey makes a private key in PEM, such as service account tokens are signed
-// with.
+// NewKey creates a private key in PEM, for example to sign service account
+// tokens.
 func NewKey() ([]byte, error) {
 	key, err := newKey()
 	if err != nil {

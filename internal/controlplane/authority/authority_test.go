@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestServerIsTrustedUnderItsNamesAlone(t *testing.T) {
+func TestServerIsTrustedOnlyUnderItsNames(t *testing.T) {
 	now := time.Now()
 	a, err := New(now)
 	if err != nil {

@@ -50,7 +50,7 @@ func startOrphanToBe(how string) (int, error) {
 	return p.PID(), nil
 }
 
-func TestChildDiesWithAParentThatIsKilled(t *testing.T) {
+func TestStartTiesTheChildToItsParent(t *testing.T) {
 	for _, how := range []string{"tied", "watched"} {
 		t.Run(how, func(t *testing.T) {
 			parent, pid := startParent(t, how)

@@ -11,41 +11,40 @@ import (
 	"syscall"
 )
 
-// Spec says which program to run and how.
+// Spec describes the program to run.
 type Spec struct {
-	// Name is what errors call the child. Required.
+	// Name of the child in errors. Required.
 	Name string
-	// Path is the program's file, absolute or relative to Dir. Required.
+	// Path of the program's file, absolute or relative to Dir. Required.
 	Path string
-	// Args are its arguments, without the program's own name.
+	// Args are its arguments, without the program's name.
 	Args []string
-	// Env is its whole environment; nil means the parent's.
+	// Env is its complete environment. Optional; default: the parent's.
 	Env []string
-	// Dir is its working directory; empty means the parent's.
+	// Dir is its working directory. Optional; default: the parent's.
 	Dir string
-	// Log is the file that takes its standard output and standard error. It is
-	// created, or cut to nothing when it exists. Required.
+	// Log is the file for its standard output and standard error. It is created,
+	// or truncated if it exists. Required.
 	Log string
 }
 
-// Process is a child that was started. Its methods may be called from any
-// goroutine.
+// Process is a started child. Its methods are safe for concurrent use.
 type Process struct {
 	spec Spec
 	cmd  *exec.Cmd
-	// gone is closed after the child was reaped; err is set before that.
+	// gone is closed after the child was reaped. err is set before that.
 	gone chan struct{}
 	err  error
-	// asked tells an end that we brought about from one that we did not.
+	// asked is true if Stop or Kill was called, which makes the end expected.
 	asked atomic.Bool
 }
 
-// Start runs the program. The child is in a process group of its own, so that
-// Ctrl-C in a terminal reaches the parent alone, which then ends its children
-// in the order it wants.
+// Start runs the program. The child has its own process group, so that Ctrl-C
+// in a terminal signals only the parent, which then stops its children in the
+// required order.
 //
-// An error says that the child did not start; one that ends right afterwards is
-// seen through Done.
+// An error means that the child was not started. The end of a started child is
+// reported by Done.
 func Start(spec Spec) (*Process, error) {
 	log, err := os.Create(spec.Log)
 	if err != nil {
@@ -66,10 +65,10 @@ func Start(spec Spec) (*Process, error) {
 }
 
 // run starts the child, waits for it and reaps it, all on one operating system
-// thread that nothing else uses. That is not for tidiness: on Linux the parent
-// death signal is bound to the thread that forked, and a thread that the Go
-// runtime retires would take a healthy child with it (prctl(2),
-// PR_SET_PDEATHSIG). The goroutine never unlocks, so the thread ends with it.
+// thread that runs nothing else. This is required: on Linux the parent death
+// signal is bound to the thread that forked, and would kill a healthy child when
+// the Go runtime ends that thread (prctl(2), PR_SET_PDEATHSIG). The goroutine
+// never unlocks the thread, so the thread ends with it.
 func (p *Process) run(log *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer log.Close()
@@ -87,7 +86,7 @@ func (p *Process) run(log *os.File, started chan<- error) {
 	close(p.gone)
 }
 
-// ended describes an end that nobody here asked for.
+// ended describes an unexpected end.
 func (p *Process) ended(err error) error {
 	how := "exit status 0"
 	if err != nil {
@@ -96,17 +95,17 @@ func (p *Process) ended(err error) error {
 	return &ExitError{Name: p.spec.Name, Code: p.cmd.ProcessState.ExitCode(), How: how, Log: p.spec.Log, Tail: Tail(p.spec.Log)}
 }
 
-// Name is what the child is called.
+// Name returns the name of the child.
 func (p *Process) Name() string { return p.spec.Name }
 
-// PID is the child's process id, also after its end.
+// PID returns the child's process id, even after its end.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed once the child has ended and was reaped, for whatever reason.
+// Done is closed once the child has ended for any reason and was reaped.
 func (p *Process) Done() <-chan struct{} { return p.gone }
 
-// Err is nil while the child runs, and after Stop or Kill ended it. When it
-// ended by itself, whatever its exit code, Err is an *ExitError.
+// Err is nil while the child runs, and after Stop or Kill ended it. If it ended
+// unexpectedly, with any exit code, Err is an *ExitError.
 func (p *Process) Err() error {
 	select {
 	case <-p.gone:
@@ -116,9 +115,9 @@ func (p *Process) Err() error {
 	}
 }
 
-// Stop sends sig and waits for the child's end. When ctx is done first the
-// child is killed, so that Stop never returns before the child is gone. It is
-// safe to call more than once.
+// Stop sends sig and waits for the end of the child. If ctx ends first, it kills
+// the child, so that the child has always ended when Stop returns. It is safe to
+// call more than once.
 func (p *Process) Stop(ctx context.Context, sig os.Signal) {
 	p.asked.Store(true)
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -132,11 +131,11 @@ func (p *Process) Stop(ctx context.Context, sig os.Signal) {
 	}
 }
 
-// Kill ends the child at once and waits until it was reaped. For children whose
-// data is thrown away together with them this is the right way to stop.
+// Kill kills the child and waits until it was reaped. It is the right way to stop
+// a child whose data is deleted with it.
 func (p *Process) Kill() {
 	p.asked.Store(true)
-	// The only failure is "already finished", which is what is wanted.
+	// The only possible error is "already finished".
 	_ = p.cmd.Process.Kill()
 	<-p.gone
 }

@@ -43,7 +43,7 @@ func await(t *testing.T, p *Process) {
 	}
 }
 
-func TestChildThatEndsByItselfIsAnErrorWithItsLastLines(t *testing.T) {
+func TestProcessErrOfAnUnexpectedEnd(t *testing.T) {
 	cases := map[string]struct {
 		script   string
 		wantCode int
@@ -86,7 +86,7 @@ func TestChildThatEndsByItselfIsAnErrorWithItsLastLines(t *testing.T) {
 	}
 }
 
-func TestChildThatWasStoppedIsNoError(t *testing.T) {
+func TestProcessErrAfterStop(t *testing.T) {
 	expired, cancel := context.WithCancel(t.Context())
 	cancel()
 	cases := map[string]struct {
@@ -117,7 +117,7 @@ func TestChildThatWasStoppedIsNoError(t *testing.T) {
 	}
 }
 
-func TestChildOutlivesTheThreadThatAskedForIt(t *testing.T) {
+func TestStartSurvivesTheCallingThread(t *testing.T) {
 	// Several, since the one that happens to run on the process's first thread
 	// proves nothing: that thread never ends.
 	const askers = 4
@@ -150,7 +150,7 @@ func TestChildOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	}
 }
 
-func TestStartSaysWhatCouldNotBeStarted(t *testing.T) {
+func TestStartErrors(t *testing.T) {
 	missing := shell(t, "")
 	missing.Path = "/nonexistent/etcd"
 	noLog := shell(t, "")

@@ -14,28 +14,28 @@ const (
 	lineWidth = 400
 )
 
-// ExitError says that a child ended although nobody asked it to.
+// ExitError is the unexpected end of a child.
 type ExitError struct {
-	// Name is the child's name.
+	// Name of the child.
 	Name string
-	// Code is its exit code, -1 when a signal ended it.
+	// Code is its exit code, or -1 if a signal ended it.
 	Code int
-	// How is its exit status or that signal in words.
+	// How describes its exit status or the signal.
 	How string
-	// Log is the file with all of its output, which may be gone by now.
+	// Log is the file with its complete output. It may have been removed.
 	Log string
 	// Tail is the end of that output.
 	Tail string
 }
 
-// Error gives the name, the status and the last lines of output.
+// Error returns the name, the status and the last lines of the output.
 func (e *ExitError) Error() string {
 	return fmt.Sprintf("%s ended by itself (%s); its last lines:\n%s", e.Name, e.How, e.Tail)
 }
 
-// Tail returns the last lines of a log, indented and cut to a size that fits an
-// error message. A log that cannot be read gives a sentence that says so, since
-// the caller is already reporting another failure.
+// Tail returns the last lines of a log, indented and truncated to fit an error
+// message. If the log cannot be read, it returns a text that says so, since the
+// caller is already reporting another error.
 func Tail(path string) string {
 	data, err := readEnd(path)
 	if err != nil {

@@ -10,17 +10,18 @@ import (
 	"syscall"
 )
 
-// watch waits until its standard input closes and kills the process named by
-// its first argument, unless a byte came first.
+// watch waits until its standard input is closed and then kills the process in
+// its first argument, unless it has read a byte before.
 const watch = `if [ -z "$(head -c 1)" ]; then kill -9 "$1"; fi`
 
-// startWatched starts cmd, and beside it a shell that holds the reading end of
-// a pipe whose writing end only this process has. The kernel closes that end
-// when this process goes, kill -9 included, and the shell then kills the child.
+// startWatched starts cmd, and a shell that holds the reading end of a pipe.
+// Only this process has the writing end. The kernel closes that end when this
+// process ends for any reason, kill -9 included, and the shell then kills the
+// child.
 //
-// It is for systems without a parent death signal. Between the two starts there
-// is a moment in which the child is not watched; untie must be called when the
-// child was reaped, before its process id can be used again for long.
+// It is used on systems without a parent death signal. The child is not watched
+// until the shell has started. untie must be called soon after the child was
+// reaped, before its process id can be reused.
 func startWatched(cmd *exec.Cmd) (untie func(), err error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
