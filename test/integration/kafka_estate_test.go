@@ -38,7 +38,7 @@ type estate struct {
 	sites map[client.ObjectKey]*site
 	// maxActive is how many clusters may roll at once; 0 for any number.
 	maxActive int
-	approval  bool // everything is raised by approval, whoever is released
+	approval  bool // every cluster raises by approval, also a released one
 }
 
 // site is one cluster. The zero value hinders nothing.
@@ -91,7 +91,7 @@ func (e *estate) steer(kind *kafkacontroller.Kind) {
 		e.at(client.ObjectKeyFromObject(k), func(s *site) {
 			v.Options.RefusalPause = 200 * time.Millisecond
 			if s.blind && viewing.Wants(kafkaversion.NeedFeatures) {
-				v.Features = transitions.Unreadable[kafkaclient.Features](errors.New("nobody answers"))
+				v.Features = transitions.Unreadable[kafkaclient.Features](errors.New("no broker answers"))
 			}
 			if s.queued && viewing.Wants(noderoll.NeedSlot) {
 				v.Slot = transitions.Known(noderoll.Slot{Position: 1, MaxActive: 1, Taken: 1}, viewing.Now)

@@ -41,7 +41,7 @@ func (e *estate) Hinder(v Visit, key client.ObjectKey) {
 			}
 		})
 	case "AwaitingISR":
-		e.lagging(key, func(c *kafka.Cluster, lagging bool) { // whoever goes, some partition is left with a single replica
+		e.lagging(key, func(c *kafka.Cluster, lagging bool) { // without any one node, some partition has a single replica
 			c.SetLagging("orders", 0, 0, lagging)
 			c.SetLagging("orders", 1, 1, lagging)
 		})

@@ -12,8 +12,8 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-var _ = Describe("what people declare", func() {
-	It("is refused by the API server itself where the schema can tell", func(ctx SpecContext) {
+var _ = Describe("an invalid spec", func() {
+	It("is refused by the API server where the schema covers it", func(ctx SpecContext) {
 		sc := newScene(ctx, clusters{}, nil)
 		for name, spoil := range map[string]func(spec map[string]any){
 			"an unknown field":          func(spec map[string]any) { spec["release"] = "4.1.1" },
@@ -32,7 +32,7 @@ var _ = Describe("what people declare", func() {
 		}
 	})
 
-	It("is refused with a reason where only the operator can tell, and mended by taking it back", func(ctx SpecContext) {
+	It("is refused with a reason by the operator otherwise, and accepted once it is reverted", func(ctx SpecContext) {
 		sc, jump := restingCluster(ctx, "jump", 1)
 		made := outside.born.of(jump)
 

@@ -184,7 +184,7 @@ var _ = Describe("the manager as it is installed", func() {
 			Expect(<-ended).To(Succeed())
 		})
 
-		By("making a cluster, beside one of another team")
+		By("creating a cluster and one of another team")
 		ours, others := client.ObjectKey{Namespace: sc.namespace, Name: "ours"}, client.ObjectKey{Namespace: sc.namespace, Name: "others"}
 		kafka := kafkaOf(ours.Namespace, ours.Name, old, "", 1)
 		kafka.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{Image: "exporter:1"}
@@ -279,7 +279,7 @@ var _ = Describe("the manager as it is installed", func() {
 		made := outside.born.counts(ours)["ours-p-0"]
 		Eventually(func() int { return outside.born.counts(ours)["ours-p-0"] }).Should(Equal(made + 1))
 		Eventually(settled(ours)).Should(Succeed())
-		Eventually(uidOf(exporter, "ours-kafka-exporter")).Should(BeEmpty(), "nobody wants it any more")
+		Eventually(uidOf(exporter, "ours-kafka-exporter")).Should(BeEmpty(), "the spec does not contain it any more")
 
 		By("judging the rights")
 		used, refused := seen.of()

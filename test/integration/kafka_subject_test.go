@@ -69,7 +69,7 @@ func (clusters) Children() []client.Object {
 // Reservations are the laws that are not tested on whole clusters yet, each with the reason.
 func (clusters) Reservations() map[string]string {
 	return map[string]string{
-		lawMany:  "what a whole version change writes is counted by specs of its own",
+		lawMany:  "separate specs count the writes of a whole version change",
 		lawCrash: byCampaign,
 	}
 }

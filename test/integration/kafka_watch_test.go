@@ -127,7 +127,7 @@ func writesPerTransition(pictures []picture, least time.Duration) []string {
 	for i := 1; i < len(pictures); i++ {
 		before, now := pictures[i-1], pictures[i]
 		if before.Generation != now.Generation || !sameAnnotations(before.Annotations, now.Annotations) {
-			continue // a person's write
+			continue // a user's write
 		}
 		moved := 0
 		for _, l := range now.Status.Lifecycles {

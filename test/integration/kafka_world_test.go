@@ -78,7 +78,7 @@ func startWorld(ctx context.Context, config *rest.Config, scheme *k8sruntime.Sch
 
 func (w *simulated) stop() {
 	w.cancel()
-	<-w.ended //nolint:errcheck // it ends because it was told to
+	<-w.ended //nolint:errcheck // it ends because its context was cancelled
 	w.Close()
 }
 

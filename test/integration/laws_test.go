@@ -73,7 +73,7 @@ func keepsTheLaws(s Subject) {
 		references[s.Name()] = sc.outcomes()
 		sc.each(lawRest, func(v Visit) string { return sc.restless(sc.all()[sc.name(v)]) })
 	})
-	show(lawMany, "writes once per transition, and never waits for a wake-up that nobody sends", func(ctx SpecContext) { manyComeToRest(ctx, s) })
+	show(lawMany, "writes once per transition, and is always requeued", func(ctx SpecContext) { manyComeToRest(ctx, s) })
 	show(lawSilence, "writes nothing while nothing changes", func(ctx SpecContext) {
 		stage(ctx)
 		Eventually(sc.expiring).Should(BeEmpty())
@@ -112,7 +112,7 @@ func keepsTheLaws(s Subject) {
 		sc.settle()
 		sc.same(lawWipe)
 	})
-	show(lawUnknown, "locates and reports a state that nobody knows", func(ctx SpecContext) {
+	show(lawUnknown, "locates and reports an unknown state", func(ctx SpecContext) {
 		stage(ctx)
 		reportsUnknownStates(sc)
 	})
@@ -207,7 +207,7 @@ func actsUponAnotherTarget(sc *scene) {
 			return ""
 		case targets[v] != "" && entry.Attempt != nil && entry.Attempt.To == targets[v]:
 			return ""
-		case targets[v] == "" && aimOf(entry) != aimOf(entryOf(before[sc.name(v)], v.Lifecycle)): // it aims at what nobody can foretell
+		case targets[v] == "" && aimOf(entry) != aimOf(entryOf(before[sc.name(v)], v.Lifecycle)): // its target cannot be predicted
 			return ""
 		case o.LifecycleStatus().ObservedGeneration == o.GetGeneration(): // it stays, knowingly
 			return ""
@@ -317,7 +317,7 @@ func reportsUnknownStates(sc *scene) {
 	sc.release()
 	sc.settle()
 	var events eventsv1.EventList
-	told := func(name string) bool {
+	reported := func(name string) bool {
 		return slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool {
 			return e.Regarding.Name == name && strings.Contains(e.Note, "from "+nowhere)
 		})
@@ -326,7 +326,7 @@ func reportsUnknownStates(sc *scene) {
 		var silent []string
 		Expect(admin.List(sc, &events, client.InNamespace(sc.namespace))).To(Succeed())
 		for _, v := range sc.visits {
-			if !told(sc.name(v)) {
+			if !reported(sc.name(v)) {
 				silent = append(silent, v.String())
 			}
 		}
@@ -337,7 +337,7 @@ func reportsUnknownStates(sc *scene) {
 		entry := entryOf(sc.all()[sc.name(v)], v.Lifecycle)
 		recorded := slices.ContainsFunc(entry.History, func(h lifecyclev1.Transition) bool { return h.From == nowhere })
 		if !recorded {
-			return "its history does not tell of it"
+			return "its history does not contain it"
 		}
 		if kind := sc.kindOf(v.Lifecycle, entry.State); kind != string(states.Rest) {
 			return "rests in " + entry.State

@@ -209,7 +209,7 @@ func (s *scene) restless(o lifecycle.Object) string {
 	for _, name := range sortedKeys(s.graphs) {
 		entry := entryOf(o, name)
 		if kind := s.kindOf(name, entry.State); kind != string(states.Rest) {
-			return fmt.Sprintf("stands in %s of %s, waiting for %v", entry.State, name, entry.WaitingFor)
+			return fmt.Sprintf("in %s of %s, waiting for %v", entry.State, name, entry.WaitingFor)
 		}
 	}
 	if status.ObservedGeneration != o.GetGeneration() || !meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
@@ -253,7 +253,7 @@ func (s *scene) strayed() []string {
 	all := s.all()
 	for _, v := range s.visits {
 		if got := entryOf(all[s.name(v)], v.Lifecycle); got.State != v.State {
-			out = append(out, fmt.Sprintf("%s stands in %s, waiting for %v", v, got.State, got.WaitingFor))
+			out = append(out, fmt.Sprintf("%s is in %s, waiting for %v", v, got.State, got.WaitingFor))
 		}
 	}
 	return out

@@ -11,14 +11,14 @@ import (
 
 // The laws, in the order of their columns.
 const (
-	lawRest     = "ends"     // it comes to rest once nothing hinders it: nobody waits for a wake-up that nobody sends
+	lawRest     = "ends"     // it comes to rest once nothing hinders it, so it is always requeued
 	lawSilence  = "silent"   // nothing is written while nothing changes
 	lawTarget   = "target"   // another target is acted upon in the next pass
 	lawPause    = "pause"    // a pause changes one condition and nothing else
 	lawKill     = "kill"     // a kill and a restart lead to the same end
 	lawWipe     = "wipe"     // a wiped status leads to the same end with no effect more
 	lawLoss     = "loss"     // so do a wiped status and lost pods together, with no pod made more often than that takes
-	lawUnknown  = "unknown"  // a state that nobody knows is located and reported
+	lawUnknown  = "unknown"  // an unknown state is located and reported
 	lawMemo     = "memo"     // so is a memo that cannot be read
 	lawStale    = "stale"    // a cache behind our own writes repeats nothing
 	lawChildren = "children" // nor does one behind our writes to children
