@@ -281,16 +281,22 @@ func (s *scene) settle() {
 // settle waits until no write was answered for some time.
 func settle(namespaces ...string) {
 	GinkgoHelper()
+	settleFor(quietFor, namespaces...)
+}
+
+// settleFor waits until no write was answered for the given time.
+func settleFor(quiet time.Duration, namespaces ...string) {
+	GinkgoHelper()
 	last := -1
 	Eventually(func() bool {
 		now := 0
 		for _, n := range namespaces {
 			now += len(bench.Traffic.Of(n, lab.Request.Writes))
 		}
-		quiet := now == last
+		same := now == last
 		last = now
-		return quiet
-	}).WithPolling(quietFor).Should(BeTrue())
+		return same
+	}).WithPolling(quiet).Should(BeTrue())
 }
 
 // release releases all objects and waits until they are at rest.
