@@ -22,32 +22,32 @@ import (
 
 // Fleet limits how many clusters roll their nodes at once. A nil Fleet limits nothing. It is safe for concurrent use.
 //
-// Which clusters hold a slot is read from the cached status of all clusters: those whose roll has left AwaitingSlot and has not
-// ended. The process remembers a slot that it granted until the cache shows the roll. A cache that lags otherwise grants no slot
-// too many: slots are granted in the order of the queue, and a cluster gets one only if all that are ahead of it fit in as well,
-// whether or not they roll already.
+// The holders of slots are derived from the cached statuses of all clusters: those whose roll has left AwaitingSlot and has not
+// ended. The process remembers a granted slot until the cache shows the roll. A stale cache does not cause more rolls than Max in
+// any other way either: slots are granted in the order of the queue, and a cluster gets one only if all clusters ahead of it fit
+// in as well, whether or not they roll already.
 type Fleet struct {
-	// Max is how many clusters may roll at once. Required, above 0.
+	// Max is the maximum number of clusters that roll at once. Required, above 0.
 	Max int
 	// Clusters reads all clusters of this manager, from the cache. Required.
 	Clusters client.Reader
 
 	mu sync.Mutex
-	// granted are slots that the cache does not show yet, by the attempt that they were granted to.
+	// granted are slots that the cache does not show yet, by the attempt to which they were granted.
 	granted map[types.UID]grant
 	// last is the queue as it was last read; nil after a change.
 	last *queue
 }
 
-// grant of a slot to one attempt.
+// grant identifies the attempt that has got a slot.
 type grant struct {
 	attempt string
 	since   time.Time
 }
 
-// queue is which clusters hold a slot and which wait for one.
+// queue are the clusters that hold a slot and those that wait for one.
 type queue struct {
-	// holders are sorted: those that are impeded first, then by name.
+	// holders are sorted: impeded ones first, then by name.
 	holders []noderoll.Holder
 	// waiting clusters in the order in which they get a slot.
 	waiting []*kafkav1beta2.Kafka
@@ -55,7 +55,7 @@ type queue struct {
 	position map[types.UID]int
 }
 
-// Slot is what the limit says of one cluster. It grants a free slot to a cluster in AwaitingSlot that is next in the queue; any
+// Slot returns the position of one cluster. It grants a free slot to a cluster in AwaitingSlot that is next in the queue. Any
 // other cluster at rest or in the queue gets the position that it has or would have. A cluster that rolls keeps its slot.
 func (f *Fleet) Slot(ctx context.Context, kafka *kafkav1beta2.Kafka) (noderoll.Slot, error) {
 	if f == nil {
@@ -73,7 +73,7 @@ func (f *Fleet) Slot(ctx context.Context, kafka *kafkav1beta2.Kafka) (noderoll.S
 	}
 	position := q.position[kafka.UID]
 	if use == waits && (position == 0 || position <= f.free(q)) {
-		f.last = nil // a grant rests on what the cache shows now
+		f.last = nil // a grant requires the newest state of the cache
 		if q, err = f.read(ctx); err != nil {
 			return noderoll.Slot{}, err
 		}
@@ -103,8 +103,8 @@ func (f *Fleet) slotFact(ctx context.Context, kafka *kafkav1beta2.Kafka, now tim
 	return transitions.Known(slot, now)
 }
 
-// Changed takes notice of a change of a cluster, nil for one that did not exist or is gone, and returns the clusters to reconcile
-// since they get a free slot: only if the change may have freed one or moved the queue up.
+// Changed processes a change of a cluster; before is nil for a new one and after for a deleted one. It returns the clusters to
+// reconcile because they may get a free slot. There are none unless the change may have freed a slot or moved the queue.
 func (f *Fleet) Changed(ctx context.Context, before, after *kafkav1beta2.Kafka) []reconcile.Request {
 	was, is := standingOf(before), standingOf(after)
 	if was == is {
@@ -118,7 +118,7 @@ func (f *Fleet) Changed(ctx context.Context, before, after *kafkav1beta2.Kafka) 
 	}
 	q, err := f.read(ctx)
 	if err != nil {
-		return nil // each cluster in the queue looks again by itself
+		return nil // each cluster in the queue polls
 	}
 	var out []reconcile.Request
 	for _, k := range q.waiting[:min(len(q.waiting), f.free(q))] {
@@ -127,7 +127,7 @@ func (f *Fleet) Changed(ctx context.Context, before, after *kafkav1beta2.Kafka) 
 	return out
 }
 
-// isGranted says whether the attempt that the cluster waits in has a slot already; f.mu is held.
+// isGranted reports whether the attempt in which the cluster waits already has a slot. The caller holds f.mu.
 func (f *Fleet) isGranted(k *kafkav1beta2.Kafka) bool {
 	granted, ok := f.granted[k.UID]
 	return ok && granted == grantOf(k)
@@ -135,8 +135,8 @@ func (f *Fleet) isGranted(k *kafkav1beta2.Kafka) bool {
 
 func (f *Fleet) free(q *queue) int { return max(0, f.Max-len(q.holders)) }
 
-// read lists holders and queue, unless nothing changed since. It drops grants that the cache shows, and those of clusters that
-// left the queue; f.mu is held.
+// read lists holders and queue, unless nothing changed since the last read. It drops grants that the cache shows, and those of
+// clusters that left the queue. The caller holds f.mu.
 func (f *Fleet) read(ctx context.Context) (*queue, error) {
 	if f.last != nil {
 		return f.last, nil
@@ -182,7 +182,7 @@ func (q *queue) sort() {
 	}
 }
 
-// use is what a cluster does with slots.
+// use is how a cluster uses slots.
 type use uint8
 
 const (
@@ -229,7 +229,7 @@ func useOf(k *kafkav1beta2.Kafka) use {
 	return holds
 }
 
-// grantOf names the attempt that a cluster in the queue waits in.
+// grantOf identifies the attempt in which a cluster in the queue waits.
 func grantOf(k *kafkav1beta2.Kafka) grant {
 	if e := entryOfRoll(k); e != nil && e.Attempt != nil {
 		return grant{attempt: e.Attempt.ID, since: e.Attempt.StartedAt.UTC()}

@@ -111,15 +111,15 @@ type Pod struct {
 	Trouble string
 	// SnapshotInterval of its process; zero means no snapshots by time.
 	SnapshotInterval time.Duration
-	// Volumes is what its init container said of the persistent volumes at last.
+	// Volumes is the last report of its init container about the persistent volumes.
 	Volumes Volumes
 }
 
 // Volumes is the result of the init container of a pod.
 type Volumes struct {
-	// Accepted: it has ended with success, or Kafka was started after it.
+	// Accepted is true if it has succeeded, or Kafka was started after it.
 	Accepted bool
-	// Lost are the directories that held data and are empty, separated by spaces; it ended because of them.
+	// Lost are the directories that held data and are empty, separated by spaces. They are the reason why it failed.
 	Lost string
 }
 

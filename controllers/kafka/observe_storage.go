@@ -35,12 +35,12 @@ func observeNodeStorage(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) nodest
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if n.Recorded && len(n.Record.Volumes) == 0 || !n.Recorded && !n.HasClaims {
-			continue // it never ran on persistent storage
+			continue // it has never run on persistent storage
 		}
 		roles := rolesOf(n.Record.Roles)
 		f.Nodes = append(f.Nodes, nodestorage.Node{
 			ID: n.ID, Pod: n.PodName, Storage: storageOf(n), Directories: strings.Fields(n.Pod.Volumes.Lost), DownSince: n.Pod.UnreadySince, Trouble: n.Pod.Trouble,
-			// A role that it had, or has in its pod, counts: it may vote or hold replicas in it.
+			// The roles of its record and of its pod count too: it may vote or hold replicas in them.
 			Controller: roles.Controller || n.Roles.Controller || n.RolesRunning.Controller, Broker: roles.Broker || n.Roles.Broker || n.RolesRunning.Broker,
 		})
 	}
@@ -61,8 +61,8 @@ func storageOf(n *Node) nodestorage.Storage {
 	return nodestorage.Unknown
 }
 
-// volumeReport is what the init container that formats said at last: its newest end counts, also while it runs again or waits to.
-// A Kafka that runs was started after it, whatever the status of the init container says.
+// volumeReport returns the last result of the init container that formats: its newest end counts, even while it runs again or
+// waits to run. A running Kafka container was started after it, so the status of the init container does not matter then.
 func volumeReport(pod *corev1.Pod, kafka *corev1.ContainerStatus) Volumes {
 	if kafka != nil && kafka.State.Running != nil {
 		return Volumes{Accepted: true}
@@ -83,7 +83,7 @@ func volumeReport(pod *corev1.Pod, kafka *corev1.ContainerStatus) Volumes {
 	return Volumes{Lost: lostDirectories(end.Message)}
 }
 
-// endOf is the newest end of a container, or nil.
+// endOf returns the newest end of a container, or nil.
 func endOf(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if c.State.Terminated != nil {
 		return c.State.Terminated
@@ -91,8 +91,8 @@ func endOf(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return c.LastTerminationState.Terminated
 }
 
-// lostDirectories are those that the init container names after the marker, in the message that it ended with. A message without the
-// marker names none: it ended for another reason.
+// lostDirectories returns the directories that the init container names after the marker in its termination message. A message
+// without the marker names none: the container ended for another reason.
 func lostDirectories(message string) string {
 	for line := range strings.SplitSeq(message, "\n") {
 		if rest, found := strings.CutPrefix(strings.TrimSpace(line), render.StorageLostMarker); found {

@@ -25,8 +25,8 @@ const (
 	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as
 	// 7d.
 	AnnotationSoak = "detent.dev/soak"
-	// AnnotationApprove permits one edge of one attempt: raise-metadata=<attempt id>/<level> or format-storage=<attempt id>/<pod>,
-	// as the wait for it says.
+	// AnnotationApprove permits one transition of one attempt: raise-metadata=<attempt id>/<level> or
+	// format-storage=<attempt id>/<pod>. The status of the wait shows the value.
 	AnnotationApprove = "detent.dev/approve"
 
 	approveRaise  = "raise-metadata="

@@ -103,7 +103,7 @@ func observeStorage(v *View, n *Node, r *record.Record) {
 	if len(mounted) == 0 {
 		return
 	}
-	// The registration from before its storage was lost is still there: only a ready process shows that the node is back.
+	// The registration from before the loss of the storage still exists: only a ready process shows that the node is back.
 	again := reformatted(r)
 	if r.Format == record.FormatAllowed && registered(v, n) && (!again || n.Pod.Ready) {
 		r.Format = record.FormatDone
@@ -113,7 +113,7 @@ func observeStorage(v *View, n *Node, r *record.Record) {
 	}
 }
 
-// reformatted says whether the record permits formatting storage that was in use before: it was lost, and that was approved.
+// reformatted reports whether the record permits formatting storage that was in use: it was lost, and its formatting was approved.
 func reformatted(r *record.Record) bool {
 	return r.Format == record.FormatAllowed && len(r.Volumes) > 0
 }

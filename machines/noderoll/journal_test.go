@@ -11,8 +11,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// TestFactsSurviveAJournal: over the whole domain, every guard says the same, in the same words, of facts that were written
-// down and read again.
+// TestFactsSurviveAJournal: for every fact of the domain, every guard gives the same verdict after the facts were written to a
+// journal and read again.
 func TestFactsSurviveAJournal(t *testing.T) {
 	def, domain, seen := noderoll.Definition(), noderoll.Domain(), 0
 	answers := func(f *noderoll.Facts, m roll.Memo) (out []transitions.Verdict) {

@@ -15,16 +15,16 @@ import (
 // Name of the machine.
 const Name = "node-roll"
 
-// States of the machine's own; those of the roll are in package roll.
+// States of the machine itself. Package roll declares those of the roll.
 const (
 	Settled      = "Settled"
 	AwaitingSlot = "AwaitingSlot"
 )
 
 const (
-	// slotDeadline is when a roll that waits for a slot shows as Stalled.
+	// slotDeadline is when a roll that waits for a slot becomes Stalled.
 	slotDeadline = 24 * time.Hour
-	// slotPoll is how often the position in the queue is refreshed. The end of another roll wakes the cluster that is next.
+	// slotPoll is how often the position in the queue is refreshed. The end of another roll enqueues the next cluster.
 	slotPoll = time.Minute
 )
 

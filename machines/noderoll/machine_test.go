@@ -24,38 +24,38 @@ const (
 	another = "77d1e0b2"
 )
 
-// of are the facts of a roll while no version change is under way.
+// of returns the facts of a roll without a version change.
 func of(nodes roll.Facts) noderoll.Facts {
 	return noderoll.Facts{Roll: nodes, Wanted: wanted, Slot: transitions.Known(noderoll.Slot{}, nodes.Now)}
 }
 
-// queued are the facts of a roll while other clusters hold all slots.
+// queued returns the facts of a roll while other clusters hold all slots.
 func queued(f noderoll.Facts) noderoll.Facts {
 	f.Slot = transitions.Known(noderoll.Slot{Position: 2, MaxActive: 1, Taken: 1, Holders: []noderoll.Holder{{Cluster: "prod/orders"}}}, f.Roll.Now)
 	return f
 }
 
-// unlisted are the facts of a roll while the clusters that roll cannot be listed.
+// unlisted returns the facts of a roll while the clusters that roll cannot be listed.
 func unlisted(f noderoll.Facts) noderoll.Facts {
 	f.Slot = transitions.Unreadable[noderoll.Slot](errors.New("the cache is closed"))
 	return f
 }
 
-// during are the facts of a roll while a version change is under way.
+// during returns the facts of a roll during a version change.
 func during(nodes roll.Facts) noderoll.Facts {
 	f := of(nodes)
 	f.VersionChange = rolltest.Pod(2) + " is on its way to version 4.1.1"
 	return f
 }
 
-// broken are the facts of a roll while the declaration cannot be acted upon.
+// broken returns the facts of a roll with an invalid spec.
 func broken(nodes roll.Facts) noderoll.Facts {
 	f := of(nodes)
 	f.Obstacle = "pools a and b both claim node id 3"
 	return f
 }
 
-// both is a broken declaration during a version change.
+// both returns the facts of an invalid spec during a version change.
 func both(nodes roll.Facts) noderoll.Facts {
 	f := during(nodes)
 	f.Obstacle = broken(nodes).Obstacle

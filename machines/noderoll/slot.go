@@ -9,16 +9,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// NeedSlot is the slot of --max-active.
+// NeedSlot is the slot under --max-active.
 const NeedSlot transitions.Need = "slot"
 
-// Slot is what the limit on clusters that roll at once says of one cluster. The zero value permits its roll.
+// Slot is the position of one cluster under the limit on clusters that roll at once. The zero value permits its roll.
 type Slot struct {
 	// Position in the queue, from 1; 0 if the roll may begin.
 	Position int
-	// MaxActive is how many clusters may roll at once, Taken how many do.
+	// MaxActive is the maximum number of clusters that roll at once. Taken is the number that roll now.
 	MaxActive, Taken int
-	// Holders are some of the clusters that roll: first those whose roll is impeded, then by name.
+	// Holders are some of the clusters that roll: those whose roll is impeded first, then by name.
 	Holders []Holder
 }
 
@@ -26,11 +26,11 @@ type Slot struct {
 type Holder struct {
 	// Cluster as namespace/name.
 	Cluster string
-	// Impeded says why its roll makes no progress.
+	// Impeded is why its roll makes no progress.
 	Impeded Impediment
 }
 
-// Impediment is why the roll of a cluster makes no progress; empty if it does.
+// Impediment is why the roll of a cluster makes no progress; empty if it makes progress.
 type Impediment string
 
 // Impediments.
@@ -39,11 +39,12 @@ const (
 	Paused  Impediment = "paused"
 )
 
-// exactPositions is up to which position the position is shown, with the holders. Further back the message changes only when the
-// number of clusters ahead falls below the next step, so that the end of each roll does not rewrite the status of the whole queue.
+// exactPositions is the last position that is shown exactly, with the holders. For later positions the message changes only when
+// the number of clusters ahead falls below the next step, so that the end of one roll does not rewrite the statuses of the whole
+// queue.
 const exactPositions = 10
 
-// String is what a person reads of it.
+// String describes the wait for users.
 func (s *Slot) String() string {
 	holders := s.Holders
 	place := fmt.Sprintf("position %d in the queue", s.Position)
@@ -69,7 +70,7 @@ func (s *Slot) String() string {
 	return text
 }
 
-// step is the largest of 10, 20, 50, 100, 200, 500 and so on that is not above n, which is at least 10.
+// step returns the largest of 10, 20, 50, 100, 200, 500 and so on that is not above n. n must be at least 10.
 func step(n int) int {
 	best := exactPositions
 	for power := 1; power <= n; power *= 10 {
@@ -82,7 +83,7 @@ func step(n int) int {
 	return best
 }
 
-// slotGranted limits how many clusters roll at once. A roll that may be what mends a node needs no slot: no gate blocks recovery.
+// slotGranted limits how many clusters roll at once. A roll that may repair a node needs no slot: no gate blocks recovery.
 var slotGranted = guard{
 	Name: "slot-granted", Doc: "the cluster holds a slot of --max-active, or a node that is to be restarted cannot come up as it is", Want: "a slot of --max-active",
 	Needs: []transitions.Need{NeedSlot},

@@ -42,7 +42,7 @@ func TestWordsOfASlot(t *testing.T) {
 	}
 }
 
-// What is written into the status of a cluster far behind changes with the length of the queue a few times, not with each roll.
+// The message in the status of a cluster far back in the queue changes a few times as the queue shrinks, not with each roll.
 func TestWordsOfASlotChangeSeldomFarBehind(t *testing.T) {
 	texts := map[string]bool{}
 	for position := 5000; position > 10; position-- {

@@ -76,8 +76,8 @@ func (n *Node) coming(now time.Time) bool {
 	return !n.Ready && n.Trouble == "" && (!n.Running || n.StartedAt.IsZero() || now.Before(n.StartedAt.Add(readyDeadline)))
 }
 
-// Failed says whether the node cannot be expected to become ready as it is: something is known to be wrong with it, or it has had
-// its time to start.
+// Failed reports whether the node is not expected to become ready without a change: it has a known problem, or its start has
+// timed out.
 func (n *Node) Failed(now time.Time) bool { return !n.Ready && !n.coming(now) }
 
 // Facts of a roll.

@@ -15,14 +15,14 @@ const (
 	kafkaHome  = "/opt/kafka"
 )
 
-// How the init container tells that a volume was lost: it ends with the code, and its message holds a line that begins with the
-// marker, names the empty directories, and goes on after a comma.
+// How the init container reports a lost volume: it exits with the code, and its message has a line with the marker, the empty
+// directories, and a comma before the rest.
 const (
 	// FormatContainer is its name.
 	FormatContainer = "format"
-	// ExitStorage is its exit code when the volumes are not those that the node ran with.
+	// ExitStorage is its exit code if the volumes are not those with which the node ran.
 	ExitStorage = 64
-	// StorageLostMarker begins the line.
+	// StorageLostMarker is the beginning of the line.
 	StorageLostMarker = "ERROR storage lost: nothing is left in"
 )
 
