@@ -25,18 +25,18 @@ func named(state, event, doc string) (Graph, *Live) {
 	g := Graph{
 		Name: state, Doc: doc, Digest: event, Initial: state,
 		States: []State{
-			{Name: state, Kind: Rest, Doc: doc, Deadline: doc, Poll: event, While: doc, Action: event, OnTarget: event, Group: event},
+			{Name: state, Kind: Rest, Doc: doc, Deadline: doc, Poll: event, Invariant: doc, Action: event, OnTargetChange: event, Group: event},
 			{Name: "Next", Kind: Kind(event), Doc: doc, Group: event}, {Name: doc, Kind: Hold, Deadline: event},
 		},
 		Edges: []Edge{
 			{Event: event, From: state, To: "Next", Guard: doc, OneWay: true, Doc: doc}, {Event: doc, From: "Next", To: state, Guard: event},
 			{Event: event, From: "Next", To: doc}, {Event: event, From: doc, To: event}, {Event: event, From: state, To: state},
-			{Event: event, From: doc, To: state, Class: Located}, {Event: event, From: AnyState, To: doc, Class: Class(event)},
+			{Event: event, From: doc, To: state, Class: Inferred}, {Event: event, From: AnyState, To: doc, Class: Class(event)},
 		},
 		Guards: []Guard{{Name: event, Doc: doc, Needs: []string{state, doc}}}, Records: []Record{{Name: state, Home: event, Doc: doc}},
 	}
 	return g, &Live{
-		State: event, Visited: map[string]int{state: 2}, Waiting: []Waiting{{Guard: state, Want: doc, Saw: event}},
+		State: event, Visited: map[string]int{state: 2}, Waiting: []Waiting{{Guard: state, Expected: doc, Observed: event}},
 		Walked: []Walk{{Event: event, From: state, To: "Next", Count: 2}}, Progress: &Progress{Done: 1, Total: 2, Unit: event, Current: doc},
 	}
 }

@@ -48,9 +48,9 @@ const (
 	Declared Class = "declared"
 	// TargetChanged edges are taken when the desired target differs from the attempt's.
 	TargetChanged Class = "target-changed"
-	// Located edges are taken when the state is inferred from observation, because the
+	// Inferred edges are taken when the state is inferred from observation, because the
 	// persisted state was missing or contradicted.
-	Located Class = "located"
+	Inferred Class = "inferred"
 	// Migrated edges lead from a state of an older binary to a state of this binary.
 	Migrated Class = "migrated"
 )
@@ -80,13 +80,13 @@ type State struct {
 	Planned  bool   `json:"planned,omitempty"`
 	Deadline string `json:"deadline,omitempty"`
 	Poll     string `json:"poll,omitempty"`
-	// While is the state invariant: the condition under which the persisted state is valid.
-	While string `json:"while,omitempty"`
+	// Invariant is the state invariant: the condition under which the persisted state is valid.
+	Invariant string `json:"invariant,omitempty"`
 	// Action is the name of the action that runs on every reconcile in this state.
 	Action string `json:"action,omitempty"`
-	// OnTarget is the state that is entered when the target changes. Optional; default: the
+	// OnTargetChange is the state that is entered when the target changes. Optional; default: the
 	// machine keeps its attempt.
-	OnTarget string `json:"onTarget,omitempty"`
+	OnTargetChange string `json:"onTargetChange,omitempty"`
 	// Group is the name of the fragment that contains this state.
 	Group string `json:"group,omitempty"`
 	Lane  Lane   `json:"lane,omitempty"`
@@ -157,9 +157,9 @@ type Walk struct {
 
 // Waiting is one guard that is not satisfied.
 type Waiting struct {
-	Guard string `json:"guard"`
-	Want  string `json:"want,omitempty"`
-	Saw   string `json:"saw,omitempty"`
+	Guard    string `json:"guard"`
+	Expected string `json:"expected,omitempty"`
+	Observed string `json:"observed,omitempty"`
 }
 
 // Progress is how much of its work the attempt has done.

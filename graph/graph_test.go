@@ -20,14 +20,14 @@ func TestJSONContainsEveryField(t *testing.T) {
 	if diff := cmp.Diff(Document{Graph: kafka(), Live: kafkaLive()}, got); diff != "" {
 		t.Errorf("reading back what was written (-want +got):\n%s", diff)
 	}
-	located := 0
+	inferred := 0
 	for _, e := range got.Edges {
-		if e.Class == Located {
-			located++
+		if e.Class == Inferred {
+			inferred++
 		}
 	}
-	if want := 5 * 16; located != want {
-		t.Errorf("want %d located edges, got %d", want, located)
+	if want := 5 * 16; inferred != want {
+		t.Errorf("want %d inferred edges, got %d", want, inferred)
 	}
 }
 

@@ -94,8 +94,8 @@ func TestArrangeLanes(t *testing.T) {
 			graph:  Graph{Initial: "A", States: planned, Edges: edges("A", "H1", "H1", "B")}, wantSpine: []string{"A", "B"}, wantSide: map[string]int{"H1": 1},
 		},
 		"what nothing declared leads to is in the side lane": {
-			reason: "it is reached by locating alone",
-			graph:  Graph{Initial: "A", States: states("A", "B", "Locating"), Edges: edges("A", "B")}, wantSpine: []string{"A", "B"}, wantSide: map[string]int{"Locating": 1},
+			reason: "it is reached by inference alone",
+			graph:  Graph{Initial: "A", States: states("A", "B", "Inferring"), Edges: edges("A", "B")}, wantSpine: []string{"A", "B"}, wantSide: map[string]int{"Inferring": 1},
 		},
 		"a hint decides": {
 			reason: "the author knows better than a rule",
@@ -151,7 +151,7 @@ func TestArrangeRoutes(t *testing.T) {
 }
 
 func TestArrangeMergesEdgesBetweenTwoStates(t *testing.T) {
-	g := Graph{States: states("A", "B"), Edges: append(edges("A", "B"), Edge{Event: "again", From: "A", To: "B"}, Edge{Event: "hidden", From: "A", To: "B", Class: Located})}
+	g := Graph{States: states("A", "B"), Edges: append(edges("A", "B"), Edge{Event: "again", From: "A", To: "B"}, Edge{Event: "hidden", From: "A", To: "B", Class: Inferred})}
 	var got []string
 	for _, w := range arrange(g, nil).wires {
 		for _, e := range w.edges {

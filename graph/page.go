@@ -67,8 +67,8 @@ func (p *page) states(g Graph) {
 	t := table{head: []string{"State", "Kind", "Meaning", "True while", "Action", "Deadline", "Poll", "When the target changes"}}
 	for _, s := range g.States {
 		target := "keeps the attempt"
-		if s.OnTarget != "" {
-			target = "→ " + code(s.OnTarget)
+		if s.OnTargetChange != "" {
+			target = "→ " + code(s.OnTargetChange)
 		}
 		kind := plain(strings.ToLower(string(s.Kind)))
 		if s.Kind == Hold && s.Planned {
@@ -77,7 +77,7 @@ func (p *page) states(g Graph) {
 		if s.Name == g.Initial {
 			kind += ", start"
 		}
-		t.add(`<a id="`+StateAnchor(s.Name)+`"></a>`+code(s.Name), kind, plain(s.Doc), plain(s.While),
+		t.add(`<a id="`+StateAnchor(s.Name)+`"></a>`+code(s.Name), kind, plain(s.Doc), plain(s.Invariant),
 			code(s.Action), duration(s.Deadline), duration(s.Poll), target)
 	}
 	p.section("States", t)

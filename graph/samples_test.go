@@ -10,9 +10,9 @@ func hello() Graph {
 		Name: "hello", Initial: "Silent",
 		Doc: "says one greeting and falls silent again",
 		States: []State{
-			{Name: "Silent", Kind: Rest, Doc: "nothing has been said yet", OnTarget: "Silent"},
-			{Name: "Speaking", Kind: Work, Doc: "the greeting is being written", Deadline: "1m0s", Poll: "5s", Action: "speak", OnTarget: "Silent"},
-			{Name: "Settled", Kind: Rest, Doc: "the greeting is in place", OnTarget: "Silent"},
+			{Name: "Silent", Kind: Rest, Doc: "nothing has been said yet", OnTargetChange: "Silent"},
+			{Name: "Speaking", Kind: Work, Doc: "the greeting is being written", Deadline: "1m0s", Poll: "5s", Action: "speak", OnTargetChange: "Silent"},
+			{Name: "Settled", Kind: Rest, Doc: "the greeting is in place", OnTargetChange: "Silent"},
 		},
 		Edges: []Edge{
 			{Event: "asked", From: "Silent", To: "Speaking", Guard: "greeting-wanted", NewAttempt: true, Doc: "a user requests a greeting"},
@@ -41,29 +41,29 @@ func everywhere(g Graph, class Class, event string, ends ...string) Graph {
 
 func kafka() Graph {
 	roll := func(name, deadline, doc string) State {
-		return State{Name: name, Kind: Wait, Deadline: deadline, Poll: "5s", Doc: doc, OnTarget: "Checking", Group: "roll"}
+		return State{Name: name, Kind: Wait, Deadline: deadline, Poll: "5s", Doc: doc, OnTargetChange: "Checking", Group: "roll"}
 	}
 	g := Graph{
 		Name: "kafka-version-change", Digest: "9c1e0f2a", Initial: "Settled",
 		Doc: "brings every node to the wanted version, one at a time, then finalizes the features",
 		States: []State{
-			{Name: "Settled", Kind: Rest, Doc: "every node runs the wanted version and the levels are final", While: "no node differs", OnTarget: "Checking"},
-			{Name: "Checking", Kind: Wait, Deadline: "1m0s", Poll: "5s", Doc: "is the path to the wanted version allowed?", OnTarget: "Checking"},
-			{Name: "AwaitingSnapshot", Kind: Wait, Deadline: "its end + 10m", Poll: "5s", Doc: "the logs still hold records of a higher level", OnTarget: "Checking"},
+			{Name: "Settled", Kind: Rest, Doc: "every node runs the wanted version and the levels are final", Invariant: "no node differs", OnTargetChange: "Checking"},
+			{Name: "Checking", Kind: Wait, Deadline: "1m0s", Poll: "5s", Doc: "is the path to the wanted version allowed?", OnTargetChange: "Checking"},
+			{Name: "AwaitingSnapshot", Kind: Wait, Deadline: "its end + 10m", Poll: "5s", Doc: "the logs still hold records of a higher level", OnTargetChange: "Checking"},
 			roll("SelectingNode", "1m0s", "which node is next: controllers first, unready first, the active controller last"),
 			roll("AwaitingQuorum", "15m0s", "a majority of caught-up voters must remain without the node"),
 			roll("AwaitingISR", "30m0s", "no partition may fall below its minimum of in-sync replicas"),
-			{Name: "RestartingNode", Kind: Work, Deadline: "10m0s", Poll: "1s", Action: "restart", Doc: "the current node restarts", OnTarget: "Checking", Group: "roll"},
+			{Name: "RestartingNode", Kind: Work, Deadline: "10m0s", Poll: "1s", Action: "restart", Doc: "the current node restarts", OnTargetChange: "Checking", Group: "roll"},
 			roll("AwaitingReady", "10m0s", "the new pod is starting"),
 			roll("AwaitingInSync", "30m0s", "the node is catching up"),
-			{Name: "Verifying", Kind: Wait, Deadline: "15m0s", Poll: "5s", Doc: "do all nodes run, and support, what is wanted?", OnTarget: "Checking"},
-			{Name: "AwaitingUnregistration", Kind: Wait, Deadline: "1h0m0s", Poll: "5s", Doc: "brokers that left are still registered", OnTarget: "Checking"},
-			{Name: "Soaking", Kind: Wait, Deadline: "its own end", Poll: "30s", Doc: "the new version proves itself before the door closes", OnTarget: "Checking"},
-			{Name: "AwaitingApproval", Kind: Hold, Planned: true, Doc: "a user must approve raising the metadata", OnTarget: "Checking"},
-			{Name: "SettingMetadata", Kind: Work, Deadline: "15m0s", Poll: "5s", Action: "update-features", Doc: "the finalized features are being set", OnTarget: "Checking"},
-			{Name: "Refused", Kind: Hold, Doc: "the path is forbidden; the message says why and what to do", OnTarget: "Checking"},
-			{Name: "MetadataRefused", Kind: Hold, Doc: "Kafka refused the level; its own words are quoted", OnTarget: "Checking"},
-			{Name: "Locating", Kind: Wait, Deadline: "10m0s", Poll: "5s", Doc: "facts cannot be read, so the position is not known"},
+			{Name: "Verifying", Kind: Wait, Deadline: "15m0s", Poll: "5s", Doc: "do all nodes run, and support, what is wanted?", OnTargetChange: "Checking"},
+			{Name: "AwaitingUnregistration", Kind: Wait, Deadline: "1h0m0s", Poll: "5s", Doc: "brokers that left are still registered", OnTargetChange: "Checking"},
+			{Name: "Soaking", Kind: Wait, Deadline: "its own end", Poll: "30s", Doc: "the new version proves itself before the door closes", OnTargetChange: "Checking"},
+			{Name: "AwaitingApproval", Kind: Hold, Planned: true, Doc: "a user must approve raising the metadata", OnTargetChange: "Checking"},
+			{Name: "SettingMetadata", Kind: Work, Deadline: "15m0s", Poll: "5s", Action: "update-features", Doc: "the finalized features are being set", OnTargetChange: "Checking"},
+			{Name: "Refused", Kind: Hold, Doc: "the path is forbidden; the message says why and what to do", OnTargetChange: "Checking"},
+			{Name: "MetadataRefused", Kind: Hold, Doc: "Kafka refused the level; its own words are quoted", OnTargetChange: "Checking"},
+			{Name: "Inferring", Kind: Wait, Deadline: "10m0s", Poll: "5s", Doc: "facts cannot be read, so the position is not known"},
 		},
 		Edges: []Edge{
 			{Event: "version-changed", From: "Settled", To: "Checking", Guard: "not(on-target)", NewAttempt: true, Doc: "another version is wanted"},
@@ -104,7 +104,7 @@ func kafka() Graph {
 		},
 	}
 	g = everywhere(g, TargetChanged, "target-changed", "Checking")
-	return everywhere(g, Located, "located", "Settled", "Checking", "AwaitingReady", "Verifying", "Locating")
+	return everywhere(g, Inferred, "inferred", "Settled", "Checking", "AwaitingReady", "Verifying", "Inferring")
 }
 
 func kafkaLive() *Live {
@@ -119,7 +119,7 @@ func kafkaLive() *Live {
 			{"restarted", "RestartingNode", "AwaitingReady", 3}, {"ready", "AwaitingReady", "AwaitingInSync", 3},
 			{"in-sync", "AwaitingInSync", "SelectingNode", 2},
 		},
-		Waiting:  []Waiting{{Guard: "in-sync", Want: "0 partitions under min ISR", Saw: "audit-0, orders-7, orders-9"}},
+		Waiting:  []Waiting{{Guard: "in-sync", Expected: "0 partitions under min ISR", Observed: "audit-0, orders-7, orders-9"}},
 		Progress: &Progress{Done: 2, Total: 6, Unit: "node", Current: "4"},
 		Durations: map[string]Durations{
 			"Checking":       {Spent: time.Second},
@@ -153,7 +153,7 @@ func ceph() Graph {
 			{Name: "DeadOSD", Kind: Hold, Doc: "an OSD is down for good; the message lists ids and the way out"},
 			{Name: "PolicyRemoved", Kind: Hold, Doc: "the policy went away while daemons are newer"},
 			{Name: "StorageLost", Kind: Hold, Doc: "a data directory that held data is empty"},
-			{Name: "Locating", Kind: Wait, Deadline: "10m0s", Doc: "facts cannot be read"},
+			{Name: "Inferring", Kind: Wait, Deadline: "10m0s", Doc: "facts cannot be read"},
 		},
 		Edges: []Edge{
 			{Event: "image-changed", From: "Settled", To: "DetectingVersion", NewAttempt: true},
@@ -190,7 +190,7 @@ func ceph() Graph {
 		},
 	}
 	g = everywhere(g, TargetChanged, "target-changed", "DetectingVersion")
-	return everywhere(g, Located, "located", "Settled", "SelectingDaemon", "AwaitingDaemon", "Locating")
+	return everywhere(g, Inferred, "inferred", "Settled", "SelectingDaemon", "AwaitingDaemon", "Inferring")
 }
 
 func cephLive() *Live {
@@ -199,7 +199,7 @@ func cephLive() *Live {
 		State: "StorageLost", EnteredAt: now.Add(-26 * time.Hour), Now: now,
 		Visited:  map[string]int{"Settled": 1, "DetectingVersion": 1, "Preflight": 1, "SelectingDaemon": 4, "AwaitingHealth": 4, "AwaitingOkToStop": 3, "ReplacingDaemon": 3, "AwaitingDaemon": 3},
 		Walked:   []Walk{{"storage-lost", "AwaitingHealth", "StorageLost", 1}},
-		Waiting:  []Waiting{{Guard: "storage-back", Want: "data of osd.7 on node3", Saw: "an empty directory"}},
+		Waiting:  []Waiting{{Guard: "storage-back", Expected: "data of osd.7 on node3", Observed: "an empty directory"}},
 		Progress: &Progress{Done: 3, Total: 9, Unit: "daemon", Current: "osd.7"},
 	}
 }

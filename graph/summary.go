@@ -7,13 +7,13 @@ import (
 )
 
 // Summary describes in a line per class the edges that are not drawn, because they lead
-// from many states and would hide the path: "located: from any state → Checking, Settled".
+// from many states and would hide the path: "inferred: from any state → Checking, Settled".
 func Summary(g Graph) []string {
 	var lines []string
 	for _, c := range []struct {
 		class Class
 		word  string
-	}{{Declared, "declared"}, {TargetChanged, "target changed"}, {Located, "located"}, {Migrated, "migrated"}} {
+	}{{Declared, "declared"}, {TargetChanged, "target changed"}, {Inferred, "inferred"}, {Migrated, "migrated"}} {
 		if text := summarise(g, c.class); text != "" {
 			lines = append(lines, c.word+": "+text)
 		}

@@ -120,8 +120,8 @@ func (d *drawing) tellState(b *box) string {
 	if b.Doc != "" {
 		text += " " + sentence(b.Doc)
 	}
-	if b.OnTarget != "" {
-		text += " A changed target leads to " + b.OnTarget + "."
+	if b.OnTargetChange != "" {
+		text += " A changed target leads to " + b.OnTargetChange + "."
 	}
 	return text
 }

@@ -19,7 +19,7 @@ func TestSVGShowsCurrentState(t *testing.T) {
 		"time spent and the usual time":                 "×2 · 2m10s · usually 1m30s",
 		"what is one-way, in words":                     "finalize · one-way",
 		"where a changed target leads":                  "A changed target leads to Checking.",
-		"edges from everywhere in a line, not as lines": "located: from any state → Settled, Checking, AwaitingReady, Verifying, Locating",
+		"edges from everywhere in a line, not as lines": "inferred: from any state → Settled, Checking, AwaitingReady, Verifying, Inferring",
 	} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("%s: no %q in the picture", what, want)
@@ -79,7 +79,7 @@ func TestSVGStatesAreFocusableInReadingOrder(t *testing.T) {
 		got = append(got, m[1])
 	}
 	want := "Settled DetectingVersion Preflight SelectingDaemon AwaitingHealth AwaitingOkToStop ReplacingDaemon AwaitingDaemon " +
-		"ComponentDone RequiringRelease Finalizing Refused Locating DeadOSD StorageLost AwaitingAdmin PolicyRemoved"
+		"ComponentDone RequiringRelease Finalizing Refused Inferring DeadOSD StorageLost AwaitingAdmin PolicyRemoved"
 	if strings.Join(got, " ") != want {
 		t.Errorf("want %s\ngot  %s", want, strings.Join(got, " "))
 	}

@@ -243,11 +243,11 @@ func (live *Live) deadlineText() string {
 // waitingLine describes one guard in words.
 func (w Waiting) waitingLine() string {
 	text := clean(w.Guard)
-	if w.Want != "" {
-		text += ": want " + clean(w.Want)
+	if w.Expected != "" {
+		text += ": want " + clean(w.Expected)
 	}
-	if w.Saw != "" {
-		text += ", saw " + clean(w.Saw)
+	if w.Observed != "" {
+		text += ", saw " + clean(w.Observed)
 	}
 	return text
 }

@@ -47,7 +47,7 @@ func TestLiveHeadline(t *testing.T) {
 }
 
 func TestLiveBlocks(t *testing.T) {
-	live := &Live{State: "A", Waiting: []Waiting{{Guard: "in-sync", Saw: "x"}}}
+	live := &Live{State: "A", Waiting: []Waiting{{Guard: "in-sync", Observed: "x"}}}
 	cases := map[string]struct {
 		live *Live
 		edge Edge
@@ -83,17 +83,17 @@ func TestSummary(t *testing.T) {
 		want  []string
 	}{
 		"declared edges are drawn":    {edges("A", "B"), nil},
-		"from everywhere by name":     {from(Located, "A", AnyState), []string{"located: from any state → A"}},
-		"from every other state":      {from(Located, "A", "B", "C", "D", "E", "F"), []string{"located: from any state → A"}},
-		"one start, many ends":        {append(from(Located, "A", AnyState), from(Located, "B", AnyState)...), []string{"located: from any state → A, B"}},
+		"from everywhere by name":     {from(Inferred, "A", AnyState), []string{"inferred: from any state → A"}},
+		"from every other state":      {from(Inferred, "A", "B", "C", "D", "E", "F"), []string{"inferred: from any state → A"}},
+		"one start, many ends":        {append(from(Inferred, "A", AnyState), from(Inferred, "B", AnyState)...), []string{"inferred: from any state → A, B"}},
 		"all but a few":               {from(TargetChanged, "A", "A", "B", "C", "D"), []string{"target changed: from any state but E, F → A"}},
 		"a few":                       {from(TargetChanged, "A", "B", "C"), []string{"target changed: from B, C → A"}},
 		"a state of an older binary":  {from(Migrated, "A", "Old"), []string{"migrated: from Old → A"}},
 		"a declared edge from all":    {from(Declared, "B", AnyState), []string{"declared: from any state → B"}},
-		"different starts stay apart": {append(from(Located, "A", "B"), from(Located, "B", "C")...), []string{"located: from B → A; from C → B"}},
-		"each class has its own line": {append(from(Located, "A", "B"), from(Migrated, "A", "Old")...), []string{"located: from B → A", "migrated: from Old → A"}},
+		"different starts stay apart": {append(from(Inferred, "A", "B"), from(Inferred, "B", "C")...), []string{"inferred: from B → A; from C → B"}},
+		"each class has its own line": {append(from(Inferred, "A", "B"), from(Migrated, "A", "Old")...), []string{"inferred: from B → A", "migrated: from Old → A"}},
 		"an edge to itself adds none": {from(TargetChanged, "A", "A"), []string{"target changed: from A → A"}},
-		"a start is named once":       {append(from(Located, "A", "B"), from(Located, "A", "B")...), []string{"located: from B → A"}},
+		"a start is named once":       {append(from(Inferred, "A", "B"), from(Inferred, "A", "B")...), []string{"inferred: from B → A"}},
 		"five named starts are counted": {append(from(Migrated, "A", "V", "W", "X"), from(Migrated, "A", "Y", "Z")...),
 			[]string{"migrated: from V, W, X and 2 more → A"}},
 	}

@@ -14,10 +14,10 @@ import (
 
 func TestAct(t *testing.T) {
 	type want struct {
-		Effects  []string
-		TurnBack *moved
-		Blocked  []string
-		Err      string
+		Effects            []string
+		PreconditionFailed *moved
+		Blocked            []string
+		Err                string
 	}
 	cases := map[string]struct {
 		change func(*toyDefinition)
@@ -27,9 +27,9 @@ func TestAct(t *testing.T) {
 	}{
 		"a permitted action says what it wants done": {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Effects: []string{"restart b"}}},
 		"an action may want nothing":                 {entry: at("Raising", nil), facts: done()},
-		"a withdrawn permission turns back": {
+		"a withdrawn permission fails the precondition": {
 			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Allowed = false }),
-			want: want{TurnBack: &moved{Edge: "turned-back Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed"}},
+			want: want{PreconditionFailed: &moved{Edge: "precondition-failed Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed"}},
 		},
 		"a permission that is not known blocks": {
 			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }),
@@ -37,13 +37,13 @@ func TestAct(t *testing.T) {
 		},
 		"a withdrawn permission outweighs one that is not known": {
 			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync, f.Allowed = transitions.Unreadable[bool](errDown), false }),
-			want: want{TurnBack: &moved{Edge: "turned-back Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed", "in-sync"}},
+			want: want{PreconditionFailed: &moved{Edge: "precondition-failed Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed", "in-sync"}},
 		},
-		"a memo that cannot be decoded": {entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), want: want{Err: "decoding the memo of Restarting"}},
+		"data that cannot be decoded": {entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), want: want{Err: "decoding the data of Restarting"}},
 		"an action that reads what it does not declare": {
 			change: func(d *toyDefinition) {
-				d.States[restarting].Do.Before, d.States[restarting].Do.TurnBack = toyGuard{}, ""
-				d.States[restarting].Do.Do = func(f *toyFacts, _ toyMemo) []toyEffect { reads(f); return nil }
+				d.States[restarting].Action.Precondition, d.States[restarting].Action.OnPreconditionFailed = toyGuard{}, ""
+				d.States[restarting].Action.Effects = func(f *toyFacts, _ toyData) []toyEffect { reads(f); return nil }
 			},
 			entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Err: "action restart: a fact of type bool"},
 		},
@@ -51,9 +51,9 @@ func TestAct(t *testing.T) {
 			change: func(d *toyDefinition) {
 				g := inSync
 				g.Name, g.Needs = "sync-live", nil
-				d.States[restarting].Do.Before = g
+				d.States[restarting].Action.Precondition = g
 			},
-			entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Err: "Before of Restarting: a fact of type bool"},
+			entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), want: want{Err: "Precondition of Restarting: a fact of type bool"},
 		},
 	}
 	for name, tc := range cases {
@@ -63,8 +63,8 @@ func TestAct(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s has no action", tc.entry.State)
 			}
-			acting := lc.Look(Question[struct{}, toyFacts]{View: tc.facts, UID: toyUID, Entry: tc.entry, Ask: Ask{Needs: action.Needs, Live: true, Now: now}}).Act()
-			got := want{Effects: acting.Effects, TurnBack: describe(tc.entry, acting.TurnBack)}
+			acting := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{Snapshot: tc.facts, UID: toyUID, Entry: tc.entry, Options: ObserveOptions{Needs: action.Needs, Live: true, Now: now}}).Act()
+			got := want{Effects: acting.Effects, PreconditionFailed: describe(tc.entry, acting.PreconditionFailed)}
 			for _, b := range acting.Blocked {
 				got.Blocked = append(got.Blocked, b.Guard)
 			}
@@ -90,19 +90,19 @@ func TestLookIdle(t *testing.T) {
 		asked  []transitions.Need
 		want   bool
 	}{
-		"all is done":                            {entry: at("Raising", nil), facts: done(), asked: level, want: true},
-		"something is left to do":                {entry: at("Raising", nil), facts: half(), asked: level},
-		"what it reads was not asked for":        {entry: at("Raising", nil), facts: done()},
-		"what its Before reads need not be":      {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), change: resting(true), want: true},
-		"something is left to do, not permitted": {entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Allowed = false })},
-		"a memo that cannot be decoded":          {entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), change: resting(true)},
-		"it reads what it does not declare":      {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), change: resting(false)},
+		"all is done":                             {entry: at("Raising", nil), facts: done(), asked: level, want: true},
+		"something is left to do":                 {entry: at("Raising", nil), facts: half(), asked: level},
+		"what it reads was not asked for":         {entry: at("Raising", nil), facts: done()},
+		"what its Precondition reads need not be": {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), change: resting(true), want: true},
+		"something is left to do, not permitted":  {entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Allowed = false })},
+		"data that cannot be decoded":             {entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), change: resting(true)},
+		"it reads what it does not declare":       {entry: at("Restarting", map[string]string{"node": "b"}), facts: half(), change: resting(false)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			lc := bind(mustCompile(t, changed(tc.change)))
-			look := lc.Look(Question[struct{}, toyFacts]{View: tc.facts, UID: toyUID, Entry: tc.entry, Ask: Ask{Needs: tc.asked, Now: now}})
-			if got := look.Idle(); got != tc.want {
+			evaluation := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{Snapshot: tc.facts, UID: toyUID, Entry: tc.entry, Options: ObserveOptions{Needs: tc.asked, Now: now}})
+			if got := evaluation.Idle(); got != tc.want {
 				t.Errorf("idle = %v, want %v", got, tc.want)
 			}
 		})
@@ -112,7 +112,7 @@ func TestLookIdle(t *testing.T) {
 // resting gives Restarting an action without effects, which reads only declared facts or also others.
 func resting(declared bool) func(*toyDefinition) {
 	return func(d *toyDefinition) {
-		d.States[restarting].Do.Do = func(f *toyFacts, _ toyMemo) []toyEffect {
+		d.States[restarting].Action.Effects = func(f *toyFacts, _ toyData) []toyEffect {
 			if !declared {
 				reads(f)
 			}
@@ -123,17 +123,17 @@ func resting(declared bool) func(*toyDefinition) {
 
 func TestLifecycleDescribesItsStatesAndActions(t *testing.T) {
 	lc := bind(mustCompile(t, toy()))
-	if lc.Name() != "version" || lc.MaxEdges() != 40 || lc.Graph().Name != "toy-version" {
-		t.Errorf("name %q, bound %d, graph %q", lc.Name(), lc.MaxEdges(), lc.Graph().Name)
+	if lc.Name() != "version" || lc.MaxTransitionsWithoutProgress() != 40 || lc.Graph().Name != "toy-version" {
+		t.Errorf("name %q, bound %d, graph %q", lc.Name(), lc.MaxTransitionsWithoutProgress(), lc.Graph().Name)
 	}
-	if s, ok := lc.State(Locating); !ok || s.Kind != states.Wait || s.Deadline == 0 || s.Poll == 0 {
-		t.Errorf("Locating is %+v (%v)", s, ok)
+	if s, ok := lc.State(Inferring); !ok || s.Kind != states.Wait || s.Deadline == 0 || s.Poll == 0 {
+		t.Errorf("Inferring is %+v (%v)", s, ok)
 	}
 	if _, ok := lc.State("Dancing"); ok {
 		t.Error("a state that nobody declared is there")
 	}
 	action, ok := lc.Action("Restarting")
-	want := ActionInfo{Name: "restart", Needs: []transitions.Need{"sync"}, Live: true, LookAgain: time.Second}
+	want := ActionInfo{Name: "restart", Needs: []transitions.Need{"sync"}, Live: true, RequeueAfter: time.Second}
 	if diff := cmp.Diff(want, action); diff != "" || !ok {
 		t.Errorf("action (-want +got):\n%s", diff)
 	}
@@ -141,11 +141,11 @@ func TestLifecycleDescribesItsStatesAndActions(t *testing.T) {
 		t.Error("a rest acts")
 	}
 	needs := map[string][]transitions.Need{}
-	for _, state := range []string{"Settled", "Checking", "Restarting", "Raising", Locating, "Dancing"} {
+	for _, state := range []string{"Settled", "Checking", "Restarting", "Raising", Inferring, "Dancing"} {
 		needs[state] = lc.Needs(&lifecyclev1.Lifecycle{State: state})
 	}
 	wantNeeds := map[string][]transitions.Need{
-		"Settled": nil, "Checking": {"sync"}, "Restarting": {"sync"}, "Raising": {"level"}, Locating: {"level"}, "Dancing": {"level"},
+		"Settled": nil, "Checking": {"sync"}, "Restarting": {"sync"}, "Raising": {"level"}, Inferring: {"level"}, "Dancing": {"level"},
 	}
 	if diff := cmp.Diff(wantNeeds, needs); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)

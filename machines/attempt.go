@@ -46,7 +46,7 @@ func pursues(a *lifecyclev1.Attempt, uid, lifecycle, target string) bool {
 }
 
 // newAttempt hashes the whole target and shows as much of it as the status field holds.
-func newAttempt(uid, lifecycle string, aim Aim, now time.Time) *lifecyclev1.Attempt {
+func newAttempt(uid, lifecycle string, target Target, now time.Time) *lifecyclev1.Attempt {
 	start := metav1.NewTime(now.Truncate(time.Second))
-	return &lifecyclev1.Attempt{ID: AttemptID(uid, lifecycle, aim.To, start.Time), From: Cut(aim.From, maxTarget), To: Cut(aim.To, maxTarget), StartedAt: start}
+	return &lifecyclev1.Attempt{ID: AttemptID(uid, lifecycle, target.To, start.Time), From: Cut(target.From, maxTarget), To: Cut(target.To, maxTarget), StartedAt: start}
 }

@@ -21,42 +21,42 @@ func TestAttemptStartsWithEachChangeOfTarget(t *testing.T) {
 	ids := map[string]int{entry.Attempt.ID: 0}
 	for i, target := range []string{"1", "2", "1", "2"} {
 		later := now.Add(time.Duration(i+1) * time.Second)
-		look := lc.Look(Question[struct{}, toyFacts]{
-			View: with(half(), func(f *toyFacts) { f.Wanted = target }), UID: toyUID, Entry: entry, Ask: Ask{Needs: lc.NeedsIn("Checking"), Now: later},
+		evaluation := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{
+			Snapshot: with(half(), func(f *toyFacts) { f.Wanted = target }), UID: toyUID, Entry: entry, Options: ObserveOptions{Needs: lc.NeedsIn("Checking"), Now: later},
 		})
-		decision := look.Decide()
+		decision := evaluation.Decide()
 		if decision.Move == nil || decision.Move.Event != EventTargetChanged {
 			t.Fatalf("target %s: decided %+v", target, decision)
 		}
-		next, err := look.Enter(*decision.Move)
+		next, err := evaluation.Enter(*decision.Move)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if old, again := ids[next.Attempt.ID]; again {
 			t.Errorf("change %d has the attempt of change %d", i+1, old)
 		}
-		if next.Attempt.To != target || next.Memo != nil {
-			t.Errorf("change %d: attempt %+v with memo %v", i+1, next.Attempt, next.Memo)
+		if next.Attempt.To != target || next.Data != nil {
+			t.Errorf("change %d: attempt %+v with data %v", i+1, next.Attempt, next.Data)
 		}
 		ids[next.Attempt.ID] = i + 1
 		entry = &next
 	}
 }
 
-func TestCarryOnKeepsDataAndAttempt(t *testing.T) {
+func TestKeepAttemptKeepsDataAndAttempt(t *testing.T) {
 	def := toy()
-	def.States[restarting].OnTarget = CarryOn
+	def.States[restarting].OnTargetChange = KeepAttempt
 	entry := under(at("Restarting", map[string]string{"node": "b"}), "1")
-	got := lookAt(mustCompile(t, def), entry, half()).Decide()
+	got := evaluate(mustCompile(t, def), entry, half()).Decide()
 	if got.Err != nil || got.Move != nil || !got.MayAct {
-		t.Errorf("decided %+v, want to carry on", got)
+		t.Errorf("decided %+v, want to keep the attempt", got)
 	}
 }
 
 func TestAttemptStartsAfterAWipedStatus(t *testing.T) {
 	m := mustCompile(t, toy())
 	old := at("Restarting", map[string]string{"node": "b"})
-	got := lookAt(m, nil, half()).Decide()
+	got := evaluate(m, nil, half()).Decide()
 	if got.Move == nil || got.Move.Attempt == nil || got.Move.Attempt.ID == old.Attempt.ID {
 		t.Errorf("decided %+v, want an attempt other than %s", got.Move, old.Attempt.ID)
 	}
@@ -65,14 +65,14 @@ func TestAttemptStartsAfterAWipedStatus(t *testing.T) {
 func TestAttemptFitsTheStatusAndStaysTheSame(t *testing.T) {
 	long := strings.Repeat("ü", 100)
 	def := toy()
-	def.Target.Of = func(*toyFacts) Aim { return Aim{From: long, To: long} }
+	def.Target = func(*toyFacts) Target { return Target{From: long, To: long} }
 	m := mustCompile(t, def)
-	move := lookAt(m, nil, half()).Decide().Move
+	move := evaluate(m, nil, half()).Decide().Move
 	if len(move.Attempt.To) > 128 || len(move.Attempt.From) > 128 {
 		t.Errorf("attempt %+v is longer than the status holds", move.Attempt)
 	}
 	entry := &lifecyclev1.Lifecycle{Name: "version", State: "Checking", Attempt: move.Attempt}
-	if again := lookAt(m, entry, half()).Decide().Move; again != nil && again.Event == EventTargetChanged {
+	if again := evaluate(m, entry, half()).Decide().Move; again != nil && again.Event == EventTargetChanged {
 		t.Error("a target that was cut passes for another one")
 	}
 }
@@ -95,14 +95,14 @@ func TestAttemptIDsDifferInEveryPart(t *testing.T) {
 	})
 }
 
-func TestTicketOfDistinguishesVisits(t *testing.T) {
+func TestRequestIDOfDistinguishesVisits(t *testing.T) {
 	one := at("Restarting", nil)
-	base := TicketOf(toyUID, "version", one)
-	want := Ticket{UID: toyUID, Lifecycle: "version", Attempt: one.Attempt.ID, State: "Restarting", Sequence: base.Sequence}
+	base := RequestIDOf(toyUID, "version", one)
+	want := RequestID{UID: toyUID, Lifecycle: "version", Attempt: one.Attempt.ID, State: "Restarting", Sequence: base.Sequence}
 	if diff := cmp.Diff(want, base); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(Ticket{UID: toyUID, Lifecycle: "version"}, TicketOf(toyUID, "version", nil)); diff != "" {
+	if diff := cmp.Diff(RequestID{UID: toyUID, Lifecycle: "version"}, RequestIDOf(toyUID, "version", nil)); diff != "" {
 		t.Errorf("without an entry (-want +got):\n%s", diff)
 	}
 	for name, change := range map[string]func(*lifecyclev1.Lifecycle){
@@ -113,7 +113,7 @@ func TestTicketOfDistinguishesVisits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			other := one.DeepCopy()
 			change(other)
-			if TicketOf(toyUID, "version", other) == base {
+			if RequestIDOf(toyUID, "version", other) == base {
 				t.Error("has the same number")
 			}
 		})
@@ -122,21 +122,21 @@ func TestTicketOfDistinguishesVisits(t *testing.T) {
 
 // Histories fold loops and drop old transitions. A visit that was counted by the history could get a lower number than an
 // earlier visit within the same second, and its request was never sent.
-func TestTicketOfIncreasesWithEveryVisit(t *testing.T) {
+func TestRequestIDOfIncreasesWithEveryVisit(t *testing.T) {
 	m := mustCompile(t, toy())
-	loop := []Move{{Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}}, {Event: "restarted", From: "Restarting", To: "Checking"}}
+	loop := []Move{{Event: "node-selected", From: "Checking", To: "Restarting", Data: map[string]string{"node": "b"}}, {Event: "restarted", From: "Restarting", To: "Checking"}}
 	round := []Move{{Event: "all-done", From: "Checking", To: "Soaking"}, {Event: "soaked", From: "Soaking", To: "Raising"}, {Event: "raised", From: "Raising", To: "Settled"}, {Event: "version-changed", From: "Settled", To: "Checking"}}
 	var moves []Move
 	for i := range 30 {
 		moves = append(append(moves, slices.Repeat(loop, 1+i%3)...), round...)
 	}
 	entry := at("Checking", nil)
-	last := TicketOf(toyUID, "version", entry).Sequence
+	last := RequestIDOf(toyUID, "version", entry).Sequence
 	for i, move := range moves {
 		move.Attempt = entry.Attempt
 		next := enter(t, m, entry, half(), move)
 		next.EnteredAt.Time = now.Add(-time.Duration(i) * time.Second) // a clock that is set back repeatedly
-		sequence := TicketOf(toyUID, "version", &next).Sequence
+		sequence := RequestIDOf(toyUID, "version", &next).Sequence
 		if sequence <= last {
 			t.Fatalf("transition %d, %s: number %d after %d", i+1, move.Event, sequence, last)
 		}

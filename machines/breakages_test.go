@@ -16,7 +16,7 @@ type breakage struct {
 }
 
 func textless(g toyGuard) toyGuard {
-	g.Want = ""
+	g.Expected = ""
 	return g
 }
 
@@ -41,15 +41,18 @@ var breakages = map[string]breakage{
 		where: "state Reee", mend: "at most 64", want: []string{"ErrName"},
 	},
 	"a kind that does not exist": {
-		breaks: func(d *toyDefinition) { d.States[settled].Kind = "Idle"; d.States[settled].OnTarget = CarryOn },
-		where:  "state Settled", mend: `kind "Idle"`, want: []string{"ErrName"},
+		breaks: func(d *toyDefinition) {
+			d.States[settled].Kind = "Idle"
+			d.States[settled].OnTargetChange = KeepAttempt
+		},
+		where: "state Settled", mend: `kind "Idle"`, want: []string{"ErrName"},
 	},
 	"an event's name with an underscore, as callbacks have": {
 		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].Event = "before_event" },
 		where:  "before_event from Raising", mend: "kebab-case", want: []string{"ErrName"},
 	},
 	"an action's name in camel case": {
-		breaks: func(d *toyDefinition) { d.States[raising].Do.Name = "raiseLevel" },
+		breaks: func(d *toyDefinition) { d.States[raising].Action.Name = "raiseLevel" },
 		where:  "state Raising action raiseLevel", mend: "kebab-case", want: []string{"ErrName"},
 	},
 	"a guard's name with a space": {
@@ -71,7 +74,7 @@ var breakages = map[string]breakage{
 		breaks: func(d *toyDefinition) { d.States[soaking].Doc = "" }, where: "state Soaking", mend: "one sentence", want: []string{"ErrMissingDoc"},
 	},
 	"an action without a doc": {
-		breaks: func(d *toyDefinition) { d.States[raising].Do.Doc = "" }, where: "state Raising action raise", mend: "one sentence", want: []string{"ErrMissingDoc"},
+		breaks: func(d *toyDefinition) { d.States[raising].Action.Doc = "" }, where: "state Raising action raise", mend: "one sentence", want: []string{"ErrMissingDoc"},
 	},
 	"a transition without a doc": {
 		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Doc = "" }, where: "transition soaked from Soaking", mend: "one sentence", want: []string{"ErrMissingDoc"},
@@ -93,13 +96,13 @@ var breakages = map[string]breakage{
 	},
 	"a state with the name of the built-in one": {
 		breaks: func(d *toyDefinition) {
-			d.States[refused].Name, d.Transitions[pathForbidden].To, d.Transitions[pathOpened].From = Locating, Locating, Locating
+			d.States[refused].Name, d.Transitions[pathForbidden].To, d.Transitions[pathOpened].From = Inferring, Inferring, Inferring
 		},
-		where: "state Locating", mend: "without declaring it", want: []string{"ErrReservedName"},
+		where: "state Inferring", mend: "without declaring it", want: []string{"ErrReservedName"},
 	},
 	"an event with a name of the framework": {
-		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Event = EventTurnedBack },
-		where:  "turned-back from Soaking", mend: "choose another name", want: []string{"ErrReservedName"},
+		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Event = EventPreconditionFailed },
+		where:  "precondition-failed from Soaking", mend: "choose another name", want: []string{"ErrReservedName"},
 	},
 	"a state that nothing leads to": {
 		breaks: func(d *toyDefinition) { d.Transitions[pathForbidden].To = "Checking" },
@@ -116,7 +119,7 @@ var breakages = map[string]breakage{
 	"a hold that neither an edge nor a changed target leaves": {
 		breaks: func(d *toyDefinition) {
 			d.Transitions[pathOpened].From = "Checking"
-			d.States[refused].OnTarget = CarryOn
+			d.States[refused].OnTargetChange = KeepAttempt
 		},
 		where: "state Refused", mend: "changed target lead out", want: []string{"ErrNoWayOut"},
 	},
@@ -132,17 +135,17 @@ var breakages = map[string]breakage{
 		breaks: func(d *toyDefinition) { d.Transitions[pathOpened].To = "Checked" },
 		where:  "path-opened from Refused", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
-	"OnTarget that is not there": {
-		breaks: func(d *toyDefinition) { d.States[soaking].OnTarget = "Checked" },
-		where:  "OnTarget of state Soaking", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
+	"OnTargetChange that is not there": {
+		breaks: func(d *toyDefinition) { d.States[soaking].OnTargetChange = "Checked" },
+		where:  "OnTargetChange of state Soaking", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
-	"TurnBack that is not there": {
-		breaks: func(d *toyDefinition) { d.States[raising].Do.TurnBack = "Checked" },
-		where:  "TurnBack of state Raising", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
+	"OnPreconditionFailed that is not there": {
+		breaks: func(d *toyDefinition) { d.States[raising].Action.OnPreconditionFailed = "Checked" },
+		where:  "OnPreconditionFailed of state Raising", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
-	"a located state that is not there": {
-		breaks: func(d *toyDefinition) { d.Locate.States = append(d.Locate.States, "Checked") },
-		where:  "Locate", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
+	"an inferred state that is not there": {
+		breaks: func(d *toyDefinition) { d.Infer.States = append(d.Infer.States, "Checked") },
+		where:  "Infer", mend: `declare state "Checked"`, want: []string{"ErrUndeclaredState"},
 	},
 	"two edges of one state with one name": {
 		breaks: func(d *toyDefinition) { d.Transitions[allDone].Event = "node-selected" },
@@ -154,105 +157,109 @@ var breakages = map[string]breakage{
 	},
 	"a choice that picks nothing": {
 		breaks: func(d *toyDefinition) {
-			d.Transitions[nodeSelected].Choose = &Choice[toyFacts, toyMemo]{Guard: nextNode.Guard}
+			d.Transitions[nodeSelected].Choose = &Choice[toyFacts, toyData]{Guard: nextNode.Guard}
 		},
 		where: "node-selected from Checking", mend: "When or Choose", want: []string{"ErrMissingGuard"},
 	},
 	"a guard within a combination that does not ask": {
 		breaks: func(d *toyDefinition) {
 			g := raised
-			g.Ask = nil
+			g.Evaluate = nil
 			d.Transitions[raisedRow].When = transitions.All(inSync, g)
 		},
-		where: "guard raised", mend: "give it Ask", want: []string{"ErrMissingGuard"},
+		where: "guard raised", mend: "give it Evaluate", want: []string{"ErrMissingGuard"},
 	},
 	"both When and Choose": {
-		breaks: func(d *toyDefinition) { d.Transitions[nodeSelected].When = onTarget },
+		breaks: func(d *toyDefinition) { d.Transitions[nodeSelected].When = onTargetChange },
 		where:  "node-selected from Checking", mend: "keep When or Choose", want: []string{"ErrTwoGuards"},
 	},
 	"a choice whose guard asks too": {
 		breaks: func(d *toyDefinition) {
 			c := nextNode
-			c.Guard.Ask = onTarget.Ask
+			c.Guard.Evaluate = onTargetChange.Evaluate
 			d.Transitions[nodeSelected].Choose = &c
 		},
-		where: "node-selected from Checking", mend: "drop Ask", want: []string{"ErrTwoGuards"},
+		where: "node-selected from Checking", mend: "drop Evaluate", want: []string{"ErrTwoGuards"},
 	},
 	"a wait without a deadline": {
 		breaks: func(d *toyDefinition) { d.States[checking].Deadline = 0 },
 		where:  "state Checking", mend: "is Stalled", want: []string{"ErrMissingDeadline"},
 	},
 	"work without an action": {
-		breaks: func(d *toyDefinition) { d.States[restarting].Do = nil },
+		breaks: func(d *toyDefinition) { d.States[restarting].Action = nil },
 		where:  "state Restarting", mend: "give it an action", want: []string{"ErrMissingAction"},
 	},
 	"an action that does nothing": {
-		breaks: func(d *toyDefinition) { d.States[restarting].Do.Do = nil },
-		where:  "state Restarting", mend: "action restart has no Do", want: []string{"ErrMissingAction"},
+		breaks: func(d *toyDefinition) { d.States[restarting].Action.Effects = nil },
+		where:  "state Restarting", mend: "action restart has no Effects", want: []string{"ErrMissingAction"},
 	},
 	"an action in a wait": {
-		breaks: func(d *toyDefinition) { d.States[soaking].Do = d.States[restarting].Do },
+		breaks: func(d *toyDefinition) { d.States[soaking].Action = d.States[restarting].Action },
 		where:  "state Soaking", mend: "only Work acts", want: []string{"ErrMisplacedAction"},
 	},
-	"a wait without While": {
-		breaks: func(d *toyDefinition) { d.States[soaking].While = toyGuard{} },
-		where:  "state Soaking", mend: "or use Always", want: []string{"ErrMissingWhile"},
+	"a wait without Invariant": {
+		breaks: func(d *toyDefinition) { d.States[soaking].Invariant = toyGuard{} },
+		where:  "state Soaking", mend: "or use Always", want: []string{"ErrMissingInvariant"},
 	},
-	"work without While": {
-		breaks: func(d *toyDefinition) { d.States[raising].While = toyGuard{} },
-		where:  "state Raising", mend: "or use Always", want: []string{"ErrMissingWhile"},
+	"work without Invariant": {
+		breaks: func(d *toyDefinition) { d.States[raising].Invariant = toyGuard{} },
+		where:  "state Raising", mend: "or use Always", want: []string{"ErrMissingInvariant"},
 	},
-	"a hold without OnTarget": {
-		breaks: func(d *toyDefinition) { d.States[refused].OnTarget = "" },
-		where:  "state Refused", mend: "or CarryOn", want: []string{"ErrMissingOnTarget"},
+	"a hold without OnTargetChange": {
+		breaks: func(d *toyDefinition) { d.States[refused].OnTargetChange = "" },
+		where:  "state Refused", mend: "or KeepAttempt", want: []string{"ErrMissingOnTargetChange"},
 	},
-	"a rest with OnTarget, which nothing would ever take": {
-		breaks: func(d *toyDefinition) { d.States[settled].OnTarget = "Checking" },
-		where:  "state Settled", mend: "drop OnTarget", want: []string{"ErrMisplacedOnTarget"},
+	"a rest with OnTargetChange, which nothing would ever take": {
+		breaks: func(d *toyDefinition) { d.States[settled].OnTargetChange = "Checking" },
+		where:  "state Settled", mend: "drop OnTargetChange", want: []string{"ErrMisplacedOnTargetChange"},
 	},
 	"a wait that awaits nothing": {
 		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Awaited = false },
 		where:  "state Soaking", mend: "as Awaited", want: []string{"ErrNothingAwaited"},
 	},
 	"a one-way edge into an action that asks for no permission": {
-		breaks: func(d *toyDefinition) { d.States[raising].Do.Before, d.States[raising].Do.TurnBack = toyGuard{}, "" },
-		where:  "soaked from Soaking", mend: "the action of Raising needs Before", want: []string{"ErrMissingBefore"},
+		breaks: func(d *toyDefinition) {
+			d.States[raising].Action.Precondition, d.States[raising].Action.OnPreconditionFailed = toyGuard{}, ""
+		},
+		where: "soaked from Soaking", mend: "the action of Raising needs Precondition", want: []string{"ErrMissingPrecondition"},
 	},
 	"a way back that no permission takes": {
-		breaks: func(d *toyDefinition) { d.States[restarting].Do.Before = toyGuard{} },
-		where:  "state Restarting", mend: "or drop TurnBack", want: []string{"ErrMissingBefore"},
+		breaks: func(d *toyDefinition) { d.States[restarting].Action.Precondition = toyGuard{} },
+		where:  "state Restarting", mend: "or drop OnPreconditionFailed", want: []string{"ErrMissingPrecondition"},
 	},
 	"a permission without a way back": {
-		breaks: func(d *toyDefinition) { d.States[restarting].Do.TurnBack = "" },
-		where:  "state Restarting", mend: "when Before says no", want: []string{"ErrMissingTurnBack"},
+		breaks: func(d *toyDefinition) { d.States[restarting].Action.OnPreconditionFailed = "" },
+		where:  "state Restarting", mend: "when Precondition says no", want: []string{"ErrMissingOnPreconditionFailed"},
 	},
 	"a guard without Want": {
 		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].When = textless(raised) },
-		where:  "guard raised", mend: "waitingFor shows", want: []string{"ErrMissingWant"},
+		where:  "guard raised", mend: "waitingFor shows", want: []string{"ErrMissingExpected"},
 	},
 	"a negation without a text of its own, deep in a combination": {
 		breaks: func(d *toyDefinition) {
 			d.Transitions[raisedRow].When = transitions.Any(raised, transitions.Not(inSync, ""))
 		},
-		where: "guard not(in-sync)", mend: "negated expectation", want: []string{"ErrMissingWant"},
+		where: "guard not(in-sync)", mend: "negated expectation", want: []string{"ErrMissingExpected"},
 	},
-	"a guard in Before that needs what is not declared": {
+	"a guard in Precondition that needs what is not declared": {
 		breaks: func(d *toyDefinition) {
-			g := onTarget
+			g := onTargetChange
 			g.Name, g.Needs = "on-target-live", []transitions.Need{"pods"}
-			d.States[raising].Do.Before = g
+			d.States[raising].Action.Precondition = g
 		},
-		where: "Before of Raising", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+		where: "Precondition of Raising", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
 	},
 	"an action that needs what is not declared": {
-		breaks: func(d *toyDefinition) { d.States[raising].Do.Needs = append(d.States[raising].Do.Needs, "pods") },
-		where:  "action of Raising", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+		breaks: func(d *toyDefinition) {
+			d.States[raising].Action.Needs = append(d.States[raising].Action.Needs, "pods")
+		},
+		where: "action of Raising", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
 	},
 	"a target that needs what is not declared": {
-		breaks: func(d *toyDefinition) { d.Target.Needs = []transitions.Need{"pods"} }, where: "target", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+		breaks: func(d *toyDefinition) { d.TargetNeeds = []transitions.Need{"pods"} }, where: "target", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
 	},
-	"Locate that needs what is not declared": {
-		breaks: func(d *toyDefinition) { d.Locate.Needs = append(d.Locate.Needs, "pods") }, where: "locate", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
+	"Infer that needs what is not declared": {
+		breaks: func(d *toyDefinition) { d.Infer.Needs = append(d.Infer.Needs, "pods") }, where: "infer", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
 	},
 	"progress that needs what is not declared": {
 		breaks: func(d *toyDefinition) { d.Progress.Needs = []transitions.Need{"pods"} }, where: "progress", mend: `declare "pods"`, want: []string{"ErrUndeclaredNeed"},
@@ -261,21 +268,21 @@ var breakages = map[string]breakage{
 		breaks: func(d *toyDefinition) { d.Needs = append(d.Needs, Need{Name: "pods", Doc: "asks for pods"}) },
 		where:  "need pods", mend: "drop it", want: []string{"ErrUnusedNeed"},
 	},
-	"no Locate": {
-		breaks: func(d *toyDefinition) { d.Locate.Find = nil }, where: "machine toy-version", mend: "give it Locate", want: []string{"ErrMissingLocate"},
+	"no Infer": {
+		breaks: func(d *toyDefinition) { d.Infer.Find = nil }, where: "machine toy-version", mend: "give it Infer", want: []string{"ErrMissingInference"},
 	},
-	"Locate that may return nothing": {
-		breaks: func(d *toyDefinition) { d.Locate.States = nil },
-		where:  "machine toy-version", mend: "states it may return", want: []string{"ErrMissingLocate"},
+	"Infer that may return nothing": {
+		breaks: func(d *toyDefinition) { d.Infer.States = nil },
+		where:  "machine toy-version", mend: "states it may return", want: []string{"ErrMissingInference"},
 	},
 	"no Target": {
-		breaks: func(d *toyDefinition) { d.Target.Of = nil }, where: "machine toy-version", mend: "in Target", want: []string{"ErrMissingTarget"},
+		breaks: func(d *toyDefinition) { d.Target = nil }, where: "machine toy-version", mend: "in Target", want: []string{"ErrMissingTarget"},
 	},
-	"a memo that cannot be read back": {
-		breaks: func(d *toyDefinition) { d.Memo.Decode = nil }, where: "machine toy-version", mend: "both Encode and Decode", want: []string{"ErrMissingMemoCodec"},
+	"data that cannot be read back": {
+		breaks: func(d *toyDefinition) { d.Data.Decode = nil }, where: "machine toy-version", mend: "both Encode and Decode", want: []string{"ErrMissingDataCodec"},
 	},
-	"no codec for a memo that holds something": {
-		breaks: func(d *toyDefinition) { d.Memo = MemoCodec[toyMemo]{} }, where: "machine toy-version", mend: "both Encode and Decode", want: []string{"ErrMissingMemoCodec"},
+	"no codec for data that holds something": {
+		breaks: func(d *toyDefinition) { d.Data = DataCodec[toyData]{} }, where: "machine toy-version", mend: "both Encode and Decode", want: []string{"ErrMissingDataCodec"},
 	},
 	"a migration to nowhere": {
 		breaks: func(d *toyDefinition) { d.Migrations["Verifying"] = "Checked" },
@@ -288,19 +295,19 @@ var breakages = map[string]breakage{
 		breaks: func(d *toyDefinition) { g := raised; g.Name = "in-sync"; d.Transitions[raisedRow].When = g },
 		where:  "guard in-sync", mend: "rename one of them", want: []string{"ErrOneNameTwoGuards"},
 	},
-	"a holding that nobody declared": {
+	"a held resource that nobody declared": {
 		breaks: func(d *toyDefinition) { d.Transitions[raisedRow].Releases = []string{"flag"} },
-		where:  "transition raised from Raising", mend: `declare "flag"`, want: []string{"ErrUndeclaredHolding"},
+		where:  "transition raised from Raising", mend: `declare "flag"`, want: []string{"ErrUndeclaredHeldResource"},
 	},
-	"a holding that nobody takes, kept where nobody stays": {
+	"a held resource that nobody takes, kept where nobody stays": {
 		breaks: func(d *toyDefinition) {
-			d.Holdings, d.States[soaking].Keeps = []Holding{{Name: "flag", Doc: "a flag"}}, []string{"flag"}
+			d.HeldResources, d.States[soaking].Retains = []HeldResource{{Name: "flag", Doc: "a flag"}}, []string{"flag"}
 		},
-		where: "state Soaking", mend: "drop Keeps", want: []string{"ErrMisplacedKeeps", "ErrUnusedHolding"},
+		where: "state Soaking", mend: "drop Retains", want: []string{"ErrMisplacedRetains", "ErrUnusedHeldResource"},
 	},
 	"everything at once": {
 		breaks: func(d *toyDefinition) {
-			d.Doc, d.Target.Of, d.Transitions[soakedRow].Awaited, d.Needs[1].Name = "", nil, false, "levels"
+			d.Doc, d.Target, d.Transitions[soakedRow].Awaited, d.Needs[1].Name = "", nil, false, "levels"
 		},
 		where: `compiling machine "toy-version": 6 structural defects`, mend: "",
 		want: []string{"ErrMissingDoc", "ErrMissingTarget", "ErrNothingAwaited", "ErrUndeclaredNeed"},

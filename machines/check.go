@@ -13,7 +13,7 @@ var (
 
 // check adds every structural defect of the definition. A finding that may follow from another one is left out until that one
 // is fixed: a misspelled state makes others unreachable, and a misspelled need leaves a declared one unused.
-func check[F, M, E any](def *Definition[F, M, E], found *Findings) {
+func check[F, D, E any](def *Definition[F, D, E], found *Findings) {
 	if !eventName.MatchString(def.Name) {
 		found.add(ErrName, "machine "+def.Name, "name the machine in kebab-case, at most 64 characters")
 	}
@@ -27,18 +27,18 @@ func check[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	checkMachine(def, declared, found)
 	checkGuards(def, found)
 	checkNeeds(def, found)
-	checkHoldings(def, found)
+	checkHeldResources(def, found)
 }
 
-func checkStates[F, M, E any](def *Definition[F, M, E], found *Findings) map[string]*State[F, M, E] {
-	declared := make(map[string]*State[F, M, E], len(def.States))
+func checkStates[F, D, E any](def *Definition[F, D, E], found *Findings) map[string]*State[F, D, E] {
+	declared := make(map[string]*State[F, D, E], len(def.States))
 	for i := range def.States {
 		s := &def.States[i]
 		where := "state " + s.Name
 		if !stateName.MatchString(s.Name) {
 			found.add(ErrName, where, "name states in UpperCamelCase, at most 64 characters")
 		}
-		if s.Name == Locating {
+		if s.Name == Inferring {
 			found.add(ErrReservedName, where, "every machine has this state without declaring it")
 		}
 		if declared[s.Name] != nil {
@@ -56,64 +56,64 @@ func checkStates[F, M, E any](def *Definition[F, M, E], found *Findings) map[str
 	return declared
 }
 
-func checkKind[F, M, E any](s *State[F, M, E], where string, found *Findings) {
+func checkKind[F, D, E any](s *State[F, D, E], where string, found *Findings) {
 	switch s.Kind {
 	case states.Rest, states.Work, states.Wait, states.Hold:
 	default:
 		found.add(ErrName, where, "kind %q is none of Rest, Work, Wait, Hold", s.Kind)
 	}
 	busy := s.Kind == states.Work || s.Kind == states.Wait
-	if busy && s.While.IsZero() {
-		found.add(ErrMissingWhile, where, "declare in While when the persisted state is still true, or use Always")
+	if busy && s.Invariant.IsZero() {
+		found.add(ErrMissingInvariant, where, "declare in Invariant when the persisted state is still true, or use Always")
 	}
 	if s.Kind == states.Wait && s.Deadline <= 0 && s.DeadlineAt == nil {
 		found.add(ErrMissingDeadline, where, "declare in Deadline after which time the wait is Stalled")
 	}
-	if s.Kind == states.Work && s.Do == nil {
+	if s.Kind == states.Work && s.Action == nil {
 		found.add(ErrMissingAction, where, "give it an action, or make it a Wait")
 	}
-	if s.Kind != states.Work && s.Do != nil {
+	if s.Kind != states.Work && s.Action != nil {
 		found.add(ErrMisplacedAction, where, "only Work acts; make it Work or drop the action")
 	}
-	if s.Kind != states.Rest && s.OnTarget == "" {
-		found.add(ErrMissingOnTarget, where, "name in OnTarget the state that a changed target leads to, or CarryOn")
+	if s.Kind != states.Rest && s.OnTargetChange == "" {
+		found.add(ErrMissingOnTargetChange, where, "name in OnTargetChange the state that a changed target leads to, or KeepAttempt")
 	}
-	if s.Kind == states.Rest && s.OnTarget != "" {
-		found.add(ErrMisplacedOnTarget, where, "rest is left by its transitions; drop OnTarget")
+	if s.Kind == states.Rest && s.OnTargetChange != "" {
+		found.add(ErrMisplacedOnTargetChange, where, "rest is left by its transitions; drop OnTargetChange")
 	}
-	if s.Do != nil {
+	if s.Action != nil {
 		checkAction(s, where, found)
 	}
 }
 
-func checkAction[F, M, E any](s *State[F, M, E], where string, found *Findings) {
-	if !eventName.MatchString(s.Do.Name) {
-		found.add(ErrName, where+" action "+s.Do.Name, "name actions in kebab-case")
+func checkAction[F, D, E any](s *State[F, D, E], where string, found *Findings) {
+	if !eventName.MatchString(s.Action.Name) {
+		found.add(ErrName, where+" action "+s.Action.Name, "name actions in kebab-case")
 	}
-	if s.Do.Doc == "" {
-		found.add(ErrMissingDoc, where+" action "+s.Do.Name, "say in one sentence what it does")
+	if s.Action.Doc == "" {
+		found.add(ErrMissingDoc, where+" action "+s.Action.Name, "say in one sentence what it does")
 	}
-	if s.Do.Do == nil {
-		found.add(ErrMissingAction, where, "action %s has no Do", s.Do.Name)
+	if s.Action.Effects == nil {
+		found.add(ErrMissingAction, where, "action %s has no Effects", s.Action.Name)
 	}
-	if !s.Do.Before.IsZero() && s.Do.TurnBack == "" {
-		found.add(ErrMissingTurnBack, where, "name in TurnBack the state to enter when Before says no")
+	if !s.Action.Precondition.IsZero() && s.Action.OnPreconditionFailed == "" {
+		found.add(ErrMissingOnPreconditionFailed, where, "name in OnPreconditionFailed the state to enter when Precondition says no")
 	}
-	if s.Do.Before.IsZero() && s.Do.TurnBack != "" {
-		found.add(ErrMissingBefore, where, "TurnBack is never taken without Before; declare Before or drop TurnBack")
-	}
-}
-
-func checkTargets[F, M, E any](s *State[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
-	if s.OnTarget != "" && s.OnTarget != CarryOn && declared[s.OnTarget] == nil {
-		found.undeclared(s.OnTarget, "OnTarget of state "+s.Name)
-	}
-	if s.Do != nil && s.Do.TurnBack != "" && declared[s.Do.TurnBack] == nil {
-		found.undeclared(s.Do.TurnBack, "TurnBack of state "+s.Name)
+	if s.Action.Precondition.IsZero() && s.Action.OnPreconditionFailed != "" {
+		found.add(ErrMissingPrecondition, where, "OnPreconditionFailed is never taken without Precondition; declare Before or drop OnPreconditionFailed")
 	}
 }
 
-func checkTransitions[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+func checkTargets[F, D, E any](s *State[F, D, E], declared map[string]*State[F, D, E], found *Findings) {
+	if s.OnTargetChange != "" && s.OnTargetChange != KeepAttempt && declared[s.OnTargetChange] == nil {
+		found.undeclared(s.OnTargetChange, "OnTargetChange of state "+s.Name)
+	}
+	if s.Action != nil && s.Action.OnPreconditionFailed != "" && declared[s.Action.OnPreconditionFailed] == nil {
+		found.undeclared(s.Action.OnPreconditionFailed, "OnPreconditionFailed of state "+s.Name)
+	}
+}
+
+func checkTransitions[F, D, E any](def *Definition[F, D, E], declared map[string]*State[F, D, E], found *Findings) {
 	type key struct{ event, from string }
 	seen := map[key]bool{}
 	for i := range def.Transitions {
@@ -136,12 +136,12 @@ func checkTransitions[F, M, E any](def *Definition[F, M, E], declared map[string
 		case t.Choose != nil && !t.When.IsZero():
 			found.add(ErrTwoGuards, where, "keep When or Choose")
 		case t.Choose != nil && !t.Choose.Guard.IsZero():
-			found.add(ErrTwoGuards, where, "Pick answers in place of the Ask of Choose's guard; drop Ask")
+			found.add(ErrTwoGuards, where, "Pick answers in place of the Evaluate of Choose's guard; drop Evaluate")
 		case t.Choose == nil && t.When.IsZero(), t.Choose != nil && t.Choose.Pick == nil:
 			found.add(ErrMissingGuard, where, "give it When or Choose")
 		}
-		if to := declared[t.To]; t.OneWay && to != nil && to.Do != nil && to.Do.Before.IsZero() {
-			found.add(ErrMissingBefore, where, "the action of %s needs Before with every permission that the path to it depends on", t.To)
+		if to := declared[t.To]; t.OneWay && to != nil && to.Action != nil && to.Action.Precondition.IsZero() {
+			found.add(ErrMissingPrecondition, where, "the action of %s needs Precondition with every permission that the path to it depends on", t.To)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func checkEvent(event, where string, found *Findings) {
 		found.add(ErrName, where, "name events in kebab-case, at most 64 characters")
 	}
 	switch event {
-	case EventLocated, EventMigrated, EventTargetChanged, EventTurnedBack:
+	case EventInferred, EventMigrated, EventTargetChanged, EventPreconditionFailed:
 		found.add(ErrReservedName, where, "the framework uses this event; choose another name")
 	}
 }

@@ -8,20 +8,20 @@ import (
 )
 
 // checkMachine checks the declarations of the machine as a whole: inference, target, data, migrations, progress and records.
-func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
-	if def.Locate.Find == nil || len(def.Locate.States) == 0 {
-		found.add(ErrMissingLocate, "machine "+def.Name, "give it Locate, with the states it may return")
+func checkMachine[F, D, E any](def *Definition[F, D, E], declared map[string]*State[F, D, E], found *Findings) {
+	if def.Infer.Find == nil || len(def.Infer.States) == 0 {
+		found.add(ErrMissingInference, "machine "+def.Name, "give it Infer, with the states it may return")
 	}
-	for _, s := range def.Locate.States {
+	for _, s := range def.Infer.States {
 		if declared[s] == nil {
-			found.undeclared(s, "Locate")
+			found.undeclared(s, "Infer")
 		}
 	}
-	if def.Target.Of == nil {
+	if def.Target == nil {
 		found.add(ErrMissingTarget, "machine "+def.Name, "compute the target from the facts in Target")
 	}
-	if def.Memo.Encode == nil || def.Memo.Decode == nil {
-		found.add(ErrMissingMemoCodec, "machine "+def.Name, "give Memo both Encode and Decode")
+	if def.Data.Encode == nil || def.Data.Decode == nil {
+		found.add(ErrMissingDataCodec, "machine "+def.Name, "give Data both Encode and Decode")
 	}
 	for _, old := range sorted(def.Migrations) {
 		to := def.Migrations[old]
@@ -43,14 +43,14 @@ func checkMachine[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 }
 
 // guards calls visit with every guard of the definition, its place, and whether a Choice evaluates it.
-func guards[F, M, E any](def *Definition[F, M, E], visit func(where string, g transitions.Guard[F, M], picked bool)) {
+func guards[F, D, E any](def *Definition[F, D, E], visit func(where string, g transitions.Guard[F, D], picked bool)) {
 	for i := range def.States {
 		s := &def.States[i]
-		if !s.While.IsZero() {
-			visit("While of "+s.Name, s.While, false)
+		if !s.Invariant.IsZero() {
+			visit("Invariant of "+s.Name, s.Invariant, false)
 		}
-		if s.Do != nil && !s.Do.Before.IsZero() {
-			visit("Before of "+s.Name, s.Do.Before, false)
+		if s.Action != nil && !s.Action.Precondition.IsZero() {
+			visit("Precondition of "+s.Name, s.Action.Precondition, false)
 		}
 	}
 	for i := range def.Transitions {
@@ -61,9 +61,9 @@ func guards[F, M, E any](def *Definition[F, M, E], visit func(where string, g tr
 	}
 }
 
-func checkGuards[F, M, E any](def *Definition[F, M, E], found *Findings) {
+func checkGuards[F, D, E any](def *Definition[F, D, E], found *Findings) {
 	texts := map[string][2]string{}
-	guards(def, func(where string, g transitions.Guard[F, M], picked bool) {
+	guards(def, func(where string, g transitions.Guard[F, D], picked bool) {
 		for _, l := range g.Leaves() {
 			checkLeaf(l, where, picked, texts, found)
 		}
@@ -71,10 +71,10 @@ func checkGuards[F, M, E any](def *Definition[F, M, E], found *Findings) {
 	})
 }
 
-func checkLeaf[F, M any](l transitions.Guard[F, M], where string, picked bool, texts map[string][2]string, found *Findings) {
+func checkLeaf[F, D any](l transitions.Guard[F, D], where string, picked bool, texts map[string][2]string, found *Findings) {
 	at := where + " guard " + l.Name
-	text := [2]string{l.Doc, l.Want}
-	if old, seen := texts[l.Name]; seen && old == text && (l.Ask != nil || picked) {
+	text := [2]string{l.Doc, l.Expected}
+	if old, seen := texts[l.Name]; seen && old == text && (l.Evaluate != nil || picked) {
 		return // its texts were judged where it was first used
 	}
 	if !eventName.MatchString(l.Name) {
@@ -83,11 +83,11 @@ func checkLeaf[F, M any](l transitions.Guard[F, M], where string, picked bool, t
 	if l.Doc == "" {
 		found.add(ErrMissingDoc, at, "say in one sentence when it says yes")
 	}
-	if l.Want == "" {
-		found.add(ErrMissingWant, at, "state in Want the expectation that waitingFor shows while it does not say yes")
+	if l.Expected == "" {
+		found.add(ErrMissingExpected, at, "state in Want the expectation that waitingFor shows while it does not say yes")
 	}
-	if l.Ask == nil && !picked {
-		found.add(ErrMissingGuard, at, "give it Ask")
+	if l.Evaluate == nil && !picked {
+		found.add(ErrMissingGuard, at, "give it Evaluate")
 	}
 	if old, seen := texts[l.Name]; seen && old != text {
 		found.add(ErrOneNameTwoGuards, at, "another guard has this name and other texts; rename one of them")
@@ -95,10 +95,10 @@ func checkLeaf[F, M any](l transitions.Guard[F, M], where string, picked bool, t
 	texts[l.Name] = text
 }
 
-func checkNegations[F, M any](g transitions.Guard[F, M], where string, found *Findings) {
+func checkNegations[F, D any](g transitions.Guard[F, D], where string, found *Findings) {
 	if inner, ok := g.Negated(); ok {
-		if g.Want == "" {
-			found.add(ErrMissingWant, where+" guard "+g.Name, "a negation needs a Want that states the negated expectation")
+		if g.Expected == "" {
+			found.add(ErrMissingExpected, where+" guard "+g.Name, "a negation needs a Want that states the negated expectation")
 		}
 		checkNegations(inner, where, found)
 		return
@@ -108,7 +108,7 @@ func checkNegations[F, M any](g transitions.Guard[F, M], where string, found *Fi
 	}
 }
 
-func checkNeeds[F, M, E any](def *Definition[F, M, E], found *Findings) {
+func checkNeeds[F, D, E any](def *Definition[F, D, E], found *Findings) {
 	declared := map[transitions.Need]bool{}
 	used := map[transitions.Need]bool{}
 	for _, n := range def.Needs {
@@ -130,14 +130,14 @@ func checkNeeds[F, M, E any](def *Definition[F, M, E], found *Findings) {
 			}
 		}
 	}
-	guards(def, func(where string, g transitions.Guard[F, M], _ bool) { use(where, g.AllNeeds()) })
+	guards(def, func(where string, g transitions.Guard[F, D], _ bool) { use(where, g.AllNeeds()) })
 	for i := range def.States {
-		if do := def.States[i].Do; do != nil {
+		if do := def.States[i].Action; do != nil {
 			use("action of "+def.States[i].Name, do.Needs)
 		}
 	}
-	use("target", def.Target.Needs)
-	use("locate", def.Locate.Needs)
+	use("target", def.TargetNeeds)
+	use("infer", def.Infer.Needs)
 	use("progress", def.Progress.Needs)
 	unused := []string{}
 	for n := range declared {

@@ -2,13 +2,13 @@ package machines
 
 import "github.com/detent-dev/detent/states"
 
-// checkReach finds states that no transition leads to. Inferred edges are left out, because they lead to any state that Locate
+// checkReach finds states that no transition leads to. Inferred edges are left out, because they lead to any state that Infer
 // may return: these states are the roots. If the name of a state is misspelled, nothing is reported, because that may be the
 // missing transition.
-func checkReach[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+func checkReach[F, D, E any](def *Definition[F, D, E], declared map[string]*State[F, D, E], found *Findings) {
 	next := ways(def)
 	reached := map[string]bool{}
-	queue := append([]string(nil), def.Locate.States...)
+	queue := append([]string(nil), def.Infer.States...)
 	for len(queue) > 0 {
 		name := queue[0]
 		queue = queue[1:]
@@ -29,14 +29,14 @@ func checkReach[F, M, E any](def *Definition[F, M, E], declared map[string]*Stat
 	}
 	for i := range def.States {
 		if s := &def.States[i]; !reached[s.Name] && len(reached) > 0 {
-			found.add(ErrUnreachable, "state "+s.Name, "declare a transition to it from a state that Locate returns, or drop it")
+			found.add(ErrUnreachable, "state "+s.Name, "declare a transition to it from a state that Infer returns, or drop it")
 		}
 	}
 }
 
 // checkWaysOut finds states that cannot be left. If a transition leaves a misspelled state, nothing is reported, because that
 // may be the missing way out.
-func checkWaysOut[F, M, E any](def *Definition[F, M, E], declared map[string]*State[F, M, E], found *Findings) {
+func checkWaysOut[F, D, E any](def *Definition[F, D, E], declared map[string]*State[F, D, E], found *Findings) {
 	awaited, out := map[string]bool{}, map[string]bool{}
 	for i := range def.Transitions {
 		t := &def.Transitions[i]
@@ -57,14 +57,14 @@ func checkWaysOut[F, M, E any](def *Definition[F, M, E], declared map[string]*St
 			found.add(ErrRestForEver, where, "declare a transition that leaves it")
 		case s.Kind == states.Work, s.Kind == states.Wait:
 			found.add(ErrNoWayOut, where, "give it a transition")
-		case s.Kind == states.Hold && (s.OnTarget == CarryOn || s.OnTarget == s.Name):
-			found.add(ErrNoWayOut, where, "give it a transition, or let a changed target lead out in OnTarget")
+		case s.Kind == states.Hold && (s.OnTargetChange == KeepAttempt || s.OnTargetChange == s.Name):
+			found.add(ErrNoWayOut, where, "give it a transition, or let a changed target lead out in OnTargetChange")
 		}
 	}
 }
 
 // ways returns the successors of each state, including those after a changed target and after a failed precondition.
-func ways[F, M, E any](def *Definition[F, M, E]) map[string][]string {
+func ways[F, D, E any](def *Definition[F, D, E]) map[string][]string {
 	next := map[string][]string{}
 	for i := range def.Transitions {
 		t := &def.Transitions[i]
@@ -72,11 +72,11 @@ func ways[F, M, E any](def *Definition[F, M, E]) map[string][]string {
 	}
 	for i := range def.States {
 		s := &def.States[i]
-		if s.OnTarget != "" && s.OnTarget != CarryOn {
-			next[s.Name] = append(next[s.Name], s.OnTarget)
+		if s.OnTargetChange != "" && s.OnTargetChange != KeepAttempt {
+			next[s.Name] = append(next[s.Name], s.OnTargetChange)
 		}
-		if s.Do != nil && s.Do.TurnBack != "" {
-			next[s.Name] = append(next[s.Name], s.Do.TurnBack)
+		if s.Action != nil && s.Action.OnPreconditionFailed != "" {
+			next[s.Name] = append(next[s.Name], s.Action.OnPreconditionFailed)
 		}
 	}
 	return next

@@ -8,29 +8,29 @@ import (
 )
 
 // Machine is a compiled definition. It is immutable, shared by all objects and safe for concurrent use.
-type Machine[F, M, E any] struct {
-	def      Definition[F, M, E]
-	graph    Graph
-	states   map[string]*node[F, M, E]
-	needs    map[transitions.Need]Need
-	legality legality
-	locate   []transitions.Need
-	warnings []string
+type Machine[F, D, E any] struct {
+	def        Definition[F, D, E]
+	graph      Graph
+	states     map[string]*node[F, D, E]
+	needs      map[transitions.Need]Need
+	legality   legality
+	inferNeeds []transitions.Need
+	warnings   []string
 }
 
 // node is a state with its transitions and the needs that a reconcile reads at once.
-type node[F, M, E any] struct {
-	*State[F, M, E]
-	rows []Transition[F, M]
-	// decide are the needs of While, of the target, of the progress and of the guards of the state's transitions. act are the
-	// needs of Do and Before.
-	decide, act []transitions.Need
+type node[F, D, E any] struct {
+	*State[F, D, E]
+	rows []Transition[F, D]
+	// decisionNeeds are the needs of Invariant, of the target, of the progress and of the guards of the state's transitions. act
+	// are the needs of Effects and Precondition.
+	decisionNeeds, actionNeeds []transitions.Need
 	// awaited are the indices of the rows whose guards waitingFor shows.
 	awaited []int
 }
 
 // Compile validates the whole definition and returns the machine. It returns all structural defects together as *Findings.
-func Compile[F, M, E any](def Definition[F, M, E]) (*Machine[F, M, E], error) {
+func Compile[F, D, E any](def Definition[F, D, E]) (*Machine[F, D, E], error) {
 	def.States = slices.Clone(def.States)
 	withDefaults(&def)
 	found := &Findings{Machine: def.Name}
@@ -42,19 +42,19 @@ func Compile[F, M, E any](def Definition[F, M, E]) (*Machine[F, M, E], error) {
 	m.graph = graphOf(&m.def)
 	m.graph.Digest = digestOf(m.graph)
 	m.legality = newLegality(m.graph)
-	m.warnings = slices.Concat(costlyBeforeCheap(&m.def), waitsForNothing(&m.def))
+	m.warnings = slices.Concat(costlyPrecedesCheap(&m.def), waitsForNothing(&m.def))
 	return m, nil
 }
 
 // assemble builds the lookup tables of a definition. It takes ownership of the definition's slices.
-func assemble[F, M, E any](def Definition[F, M, E]) *Machine[F, M, E] {
-	def.States = append(def.States, locatingState[F, M, E]())
-	m := &Machine[F, M, E]{def: def, states: make(map[string]*node[F, M, E], len(def.States)), needs: map[transitions.Need]Need{}}
+func assemble[F, D, E any](def Definition[F, D, E]) *Machine[F, D, E] {
+	def.States = append(def.States, inferringState[F, D, E]())
+	m := &Machine[F, D, E]{def: def, states: make(map[string]*node[F, D, E], len(def.States)), needs: map[transitions.Need]Need{}}
 	for _, n := range def.Needs {
 		m.needs[n.Name] = n
 	}
 	for i := range def.States {
-		m.states[def.States[i].Name] = &node[F, M, E]{State: &def.States[i]}
+		m.states[def.States[i].Name] = &node[F, D, E]{State: &def.States[i]}
 	}
 	for _, t := range def.Transitions {
 		from := m.states[t.From]
@@ -63,16 +63,16 @@ func assemble[F, M, E any](def Definition[F, M, E]) *Machine[F, M, E] {
 		}
 		from.rows = append(from.rows, t)
 	}
-	m.locate = union(def.Locate.Needs, def.Target.Needs)
+	m.inferNeeds = union(def.Infer.Needs, def.TargetNeeds)
 	for _, n := range m.states {
-		n.decide, n.act = m.needsOf(n)
+		n.decisionNeeds, n.actionNeeds = m.needsOf(n)
 	}
 	return m
 }
 
-func withDefaults[F, M, E any](def *Definition[F, M, E]) {
-	if def.MaxEdges == 0 {
-		def.MaxEdges = defaultMaxEdges
+func withDefaults[F, D, E any](def *Definition[F, D, E]) {
+	if def.MaxTransitionsWithoutProgress == 0 {
+		def.MaxTransitionsWithoutProgress = defaultMaxTransitions
 	}
 	for i := range def.States {
 		if s := &def.States[i]; s.Poll <= 0 && (s.Kind == states.Work || s.Kind == states.Wait) {
@@ -85,39 +85,39 @@ func withDefaults[F, M, E any](def *Definition[F, M, E]) {
 			def.Needs[i].MaxAge = defaultMaxAge
 		}
 	}
-	if def.Memo.Encode == nil && def.Memo.Decode == nil {
-		if _, empty := any(*new(M)).(struct{}); empty {
-			def.Memo = MemoCodec[M]{
-				Encode: func(M) map[string]string { return nil },
-				Decode: func(map[string]string) (M, error) { return *new(M), nil },
+	if def.Data.Encode == nil && def.Data.Decode == nil {
+		if _, empty := any(*new(D)).(struct{}); empty {
+			def.Data = DataCodec[D]{
+				Encode: func(D) map[string]string { return nil },
+				Decode: func(map[string]string) (D, error) { return *new(D), nil },
 			}
 		}
 	}
 }
 
-func locatingState[F, M, E any]() State[F, M, E] {
-	return State[F, M, E]{State: states.State{
-		Name: Locating, Kind: states.Wait, Deadline: locatingDeadline, Poll: states.DefaultPoll,
+func inferringState[F, D, E any]() State[F, D, E] {
+	return State[F, D, E]{State: states.State{
+		Name: Inferring, Kind: states.Wait, Deadline: inferringDeadline, Poll: states.DefaultPoll,
 		Doc: "the facts that the state is inferred from cannot be read; no action runs",
-	}, OnTarget: CarryOn, While: transitions.Always[F, M]()}
+	}, OnTargetChange: KeepAttempt, Invariant: transitions.Always[F, D]()}
 }
 
-func (m *Machine[F, M, E]) needsOf(n *node[F, M, E]) (decide, act []transitions.Need) {
-	decide = union(n.While.AllNeeds(), m.def.Target.Needs, m.def.Progress.Needs)
+func (m *Machine[F, D, E]) needsOf(n *node[F, D, E]) (decide, act []transitions.Need) {
+	decide = union(n.Invariant.AllNeeds(), m.def.TargetNeeds, m.def.Progress.Needs)
 	for _, t := range n.rows {
 		decide = union(decide, t.guard().AllNeeds())
 	}
-	if n.Name == Locating {
-		decide = union(decide, m.locate)
+	if n.Name == Inferring {
+		decide = union(decide, m.inferNeeds)
 	}
-	if n.Do != nil {
-		act = union(n.Do.Needs, n.Do.Before.AllNeeds())
+	if n.Action != nil {
+		act = union(n.Action.Needs, n.Action.Precondition.AllNeeds())
 	}
 	return decide, act
 }
 
 // guard returns When, or the guard of Choose.
-func (t *Transition[F, M]) guard() transitions.Guard[F, M] {
+func (t *Transition[F, D]) guard() transitions.Guard[F, D] {
 	if t.Choose != nil {
 		return t.Choose.Guard
 	}
@@ -134,4 +134,4 @@ func union(lists ...[]transitions.Need) []transitions.Need {
 }
 
 // Graph returns the machine as plain data.
-func (m *Machine[F, M, E]) Graph() Graph { return m.graph }
+func (m *Machine[F, D, E]) Graph() Graph { return m.graph }

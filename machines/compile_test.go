@@ -23,15 +23,15 @@ func TestCompileLeavesTheDeclarationAlone(t *testing.T) {
 	withRoom := toy()
 	withRoom.States = slices.Grow(withRoom.States, 8)
 	a, b := mustCompile(t, withRoom), mustCompile(t, withRoom)
-	if a.states[Locating].State == b.states[Locating].State {
+	if a.states[Inferring].State == b.states[Inferring].State {
 		t.Error("two machines share states")
 	}
 }
 
 func TestCompileSetsDefaults(t *testing.T) {
 	def := toy()
-	def.MaxEdges = 0
-	if got := mustCompile(t, def).def.MaxEdges; got != 64 {
+	def.MaxTransitionsWithoutProgress = 0
+	if got := mustCompile(t, def).def.MaxTransitionsWithoutProgress; got != 64 {
 		t.Errorf("bound of edges is %d", got)
 	}
 }
@@ -41,22 +41,22 @@ func TestCompileNeedsNoCodecForEmptyData(t *testing.T) {
 	def := Definition[toyFacts, empty, toyEffect]{
 		Name: "idle", Doc: "does nothing twice",
 		States: []State[toyFacts, empty, toyEffect]{
-			{State: toy().States[settled].State}, {State: toy().States[refused].State, OnTarget: "Settled"},
+			{State: toy().States[settled].State}, {State: toy().States[refused].State, OnTargetChange: "Settled"},
 		},
 		Transitions: []Transition[toyFacts, empty]{
 			{Event: "held", From: "Settled", To: "Refused", When: transitions.Always[toyFacts, empty](), Doc: "holds"},
 		},
-		Target: Target[toyFacts]{Of: func(*toyFacts) Aim { return Aim{To: "x"} }},
-		Locate: Locator[toyFacts, empty]{States: []string{"Settled"}, Find: func(*toyFacts) (Place[empty], transitions.Verdict) {
-			return Place[empty]{State: "Settled"}, transitions.Allow()
+		Target: func(*toyFacts) Target { return Target{To: "x"} },
+		Infer: Inference[toyFacts, empty]{States: []string{"Settled"}, Find: func(*toyFacts) (InferredState[empty], transitions.Verdict) {
+			return InferredState[empty]{State: "Settled"}, transitions.Allow()
 		}},
 	}
 	m, err := Compile(def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if memo, err := m.def.Memo.Decode(map[string]string{"left": "over"}); err != nil || memo != (empty{}) || m.def.Memo.Encode(memo) != nil {
-		t.Errorf("memo %v, %v", memo, err)
+	if data, err := m.def.Data.Decode(map[string]string{"left": "over"}); err != nil || data != (empty{}) || m.def.Data.Encode(data) != nil {
+		t.Errorf("data %v, %v", data, err)
 	}
 }
 
@@ -70,18 +70,18 @@ func TestGraphDigest(t *testing.T) {
 	if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(base) {
 		t.Errorf("digest %q", base)
 	}
-	if diff := cmp.Diff("b9d17444", base); diff != "" {
-		t.Errorf("the digest of an unchanged machine changed, so that every persisted bookmark would look foreign (-want +got):\n%s", diff)
+	if diff := cmp.Diff("90b33ad9", base); diff != "" {
+		t.Errorf("the digest of an unchanged machine changed, so that every persisted state would look foreign (-want +got):\n%s", diff)
 	}
 	same := map[string]func(*toyDefinition){
 		"the machine's doc":     func(d *toyDefinition) { d.Doc = "other words" },
 		"a state's doc":         func(d *toyDefinition) { d.States[soaking].Doc = "other words" },
 		"an edge's doc":         func(d *toyDefinition) { d.Transitions[raisedRow].Doc = "other words" },
-		"an action's doc":       func(d *toyDefinition) { d.States[raising].Do.Doc = "other words" },
+		"an action's doc":       func(d *toyDefinition) { d.States[raising].Action.Doc = "other words" },
 		"a deadline":            func(d *toyDefinition) { d.States[soaking].Deadline = time.Second },
 		"a guard":               func(d *toyDefinition) { d.Transitions[raisedRow].When = transitions.All(raised, inSync) },
 		"what is awaited":       func(d *toyDefinition) { d.Transitions[pathForbidden].Awaited = true },
-		"the bound of edges":    func(d *toyDefinition) { d.MaxEdges = 7 },
+		"the bound of edges":    func(d *toyDefinition) { d.MaxTransitionsWithoutProgress = 7 },
 		"a need's greatest age": func(d *toyDefinition) { d.Needs[0].MaxAge = time.Second },
 	}
 	for name, change := range same {
@@ -93,15 +93,15 @@ func TestGraphDigest(t *testing.T) {
 		"a state's name": func(d *toyDefinition) {
 			d.States[refused].Name, d.Transitions[pathForbidden].To, d.Transitions[pathOpened].From = "Denied", "Denied", "Denied"
 		},
-		"a state's kind":         func(d *toyDefinition) { d.States[refused].Kind = "Rest"; d.States[refused].OnTarget = "" },
-		"an event":               func(d *toyDefinition) { d.Transitions[raisedRow].Event = "level-raised" },
-		"where an edge leads":    func(d *toyDefinition) { d.Transitions[restartedRow].To = "Soaking" },
-		"one-way":                func(d *toyDefinition) { d.Transitions[soakedRow].OneWay = false },
-		"the order of edges":     func(d *toyDefinition) { slices.Reverse(d.Transitions) },
-		"a located state":        func(d *toyDefinition) { d.Locate.States = append(d.Locate.States, "Soaking") },
-		"a migration":            func(d *toyDefinition) { d.Migrations["Old"] = "Settled" },
-		"what a new target does": func(d *toyDefinition) { d.States[soaking].OnTarget = CarryOn },
-		"where it turns back":    func(d *toyDefinition) { d.States[raising].Do.TurnBack = "Soaking" },
+		"a state's kind":                  func(d *toyDefinition) { d.States[refused].Kind = "Rest"; d.States[refused].OnTargetChange = "" },
+		"an event":                        func(d *toyDefinition) { d.Transitions[raisedRow].Event = "level-raised" },
+		"where an edge leads":             func(d *toyDefinition) { d.Transitions[restartedRow].To = "Soaking" },
+		"one-way":                         func(d *toyDefinition) { d.Transitions[soakedRow].OneWay = false },
+		"the order of edges":              func(d *toyDefinition) { slices.Reverse(d.Transitions) },
+		"an inferred state":               func(d *toyDefinition) { d.Infer.States = append(d.Infer.States, "Soaking") },
+		"a migration":                     func(d *toyDefinition) { d.Migrations["Old"] = "Settled" },
+		"what a new target does":          func(d *toyDefinition) { d.States[soaking].OnTargetChange = KeepAttempt },
+		"where it fails the precondition": func(d *toyDefinition) { d.States[raising].Action.OnPreconditionFailed = "Soaking" },
 	}
 	for name, change := range other {
 		if got := digest(change); got == base {
@@ -133,9 +133,9 @@ func TestGraphHasTheEdgesThatNoRowDeclares(t *testing.T) {
 		TargetChanged: {
 			"target-changed Checking -> Checking", "target-changed Refused -> Checking", "target-changed Restarting -> Checking", "target-changed Soaking -> Checking",
 		},
-		TurnedBack: {"turned-back Restarting -> Checking", "turned-back Raising -> Checking"},
-		Located:    {"located  -> Settled", "located  -> Checking", "located  -> Locating"},
-		Migrated:   {"migrated Verifying -> Checking"},
+		PreconditionFailed: {"precondition-failed Restarting -> Checking", "precondition-failed Raising -> Checking"},
+		Inferred:           {"inferred  -> Settled", "inferred  -> Checking", "inferred  -> Inferring"},
+		Migrated:           {"migrated Verifying -> Checking"},
 	}
 	if diff := cmp.Diff(want, byClass); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -231,7 +231,7 @@ func TestCompileFillsThePoll(t *testing.T) {
 	}
 	want := map[string]time.Duration{
 		"Settled": 0, "Refused": 0, "Checking": states.DefaultPoll, "Restarting": states.DefaultPoll, "Soaking": time.Minute,
-		"Raising": states.DefaultPoll, Locating: states.DefaultPoll,
+		"Raising": states.DefaultPoll, Inferring: states.DefaultPoll,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("polls (-want +got):\n%s", diff)
@@ -247,16 +247,16 @@ func TestMachineWarningsOfAWaitThatIsAlwaysTrue(t *testing.T) {
 		want  []string
 	}{
 		"no reason": {
-			while: transitions.Always[toyFacts, toyMemo](),
+			while: transitions.Always[toyFacts, toyData](),
 			want: []string{"state Soaking: a Wait that is always true does not end when what it waits for vanishes: " +
-				"declare in While when it is still true, or state with AlwaysBecause why its transitions suffice"},
+				"declare in Invariant when it is still true, or state with AlwaysBecause why its transitions suffice"},
 		},
-		"a reason":     {while: transitions.AlwaysBecause[toyFacts, toyMemo]("nothing can vanish")},
+		"a reason":     {while: transitions.AlwaysBecause[toyFacts, toyData]("nothing can vanish")},
 		"an invariant": {while: inSync},
 	} {
 		t.Run(name, func(t *testing.T) {
 			def := toy()
-			def.States[soaking].While = tc.while
+			def.States[soaking].Invariant = tc.while
 			if diff := cmp.Diff(tc.want, mustCompile(t, def).Warnings()); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}

@@ -17,7 +17,7 @@ var errDown = errors.New("connection refused")
 // moved is a Move as text.
 type moved struct {
 	Edge string // event from -> to
-	Memo map[string]string
+	Data map[string]string
 	// Attempt is kept, new or none.
 	Attempt string
 }
@@ -33,7 +33,7 @@ func describe(entry *lifecyclev1.Lifecycle, move *Move) *moved {
 	case entry != nil && entry.Attempt != nil && entry.Attempt.ID == move.Attempt.ID:
 		attempt = "kept"
 	}
-	return &moved{Edge: move.Event + " " + move.From + " -> " + move.To, Memo: move.Memo, Attempt: attempt}
+	return &moved{Edge: move.Event + " " + move.From + " -> " + move.To, Data: move.Data, Attempt: attempt}
 }
 
 type decideCase struct {
@@ -65,15 +65,15 @@ func under(entry *lifecyclev1.Lifecycle, target string) *lifecyclev1.Lifecycle {
 var decisions = map[string]decideCase{
 	// No persisted state.
 	"no entry, and the facts say where it stands": {
-		facts: half(), want: &moved{Edge: "located  -> Checking", Attempt: "new"},
+		facts: half(), want: &moved{Edge: "inferred  -> Checking", Attempt: "new"},
 	},
 	"no entry, and all is at rest": {
 		reason: "a Rest state has no attempt of its own",
-		facts:  done(), want: &moved{Edge: "located  -> Settled", Attempt: "none"},
+		facts:  done(), want: &moved{Edge: "inferred  -> Settled", Attempt: "none"},
 	},
 	"no entry, and the facts cannot be read": {
 		facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }),
-		want:  &moved{Edge: "located  -> Locating", Attempt: "none"},
+		want:  &moved{Edge: "inferred  -> Inferring", Attempt: "none"},
 	},
 	"no entry, and the first answers are pending": {
 		facts:  with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }),
@@ -82,81 +82,81 @@ var decisions = map[string]decideCase{
 	"no entry, and nobody knows the target": {
 		reason: "an attempt towards nothing would be another one as soon as the target is known",
 		facts:  with(half(), func(f *toyFacts) { f.Wanted = "" }),
-		want:   &moved{Edge: "located  -> Checking", Attempt: "none"},
+		want:   &moved{Edge: "inferred  -> Checking", Attempt: "none"},
 	},
 
 	// A persisted state that this binary does not know.
-	"a state of an earlier release is migrated with its memo and attempt": {
+	"a state of an earlier release is migrated with its data and attempt": {
 		entry: at("Verifying", map[string]string{"node": "b"}), facts: half(),
-		want: &moved{Edge: "migrated Verifying -> Checking", Memo: map[string]string{"node": "b"}, Attempt: "kept"},
+		want: &moved{Edge: "migrated Verifying -> Checking", Data: map[string]string{"node": "b"}, Attempt: "kept"},
 	},
-	"a state that nobody knows is located": {
-		entry: at("Dancing", nil), facts: half(), want: &moved{Edge: "located Dancing -> Checking", Attempt: "kept"},
+	"a state that nobody knows is inferred": {
+		entry: at("Dancing", nil), facts: half(), want: &moved{Edge: "inferred Dancing -> Checking", Attempt: "kept"},
 	},
-	"a state that nobody knows while the facts cannot be read waits in Locating under its attempt": {
+	"a state that nobody knows while the facts cannot be read waits in Inferring under its attempt": {
 		entry: at("Dancing", nil), facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }),
-		want: &moved{Edge: "located Dancing -> Locating", Attempt: "kept"},
+		want: &moved{Edge: "inferred Dancing -> Inferring", Attempt: "kept"},
 	},
 	"a state that nobody knows while answers are pending stays": {
 		entry: at("Dancing", nil), facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }),
 	},
 
-	// Locating.
-	"Locating is left once the facts can be read": {
-		entry: at(Locating, nil), facts: half(), want: &moved{Edge: "located Locating -> Checking", Attempt: "kept"},
+	// Inferring.
+	"Inferring is left once the facts can be read": {
+		entry: at(Inferring, nil), facts: half(), want: &moved{Edge: "inferred Inferring -> Checking", Attempt: "kept"},
 	},
-	"Locating for another target begins an attempt": {
-		entry: under(at(Locating, nil), "1"), facts: half(), want: &moved{Edge: "located Locating -> Checking", Attempt: "new"},
+	"Inferring for another target begins an attempt": {
+		entry: under(at(Inferring, nil), "1"), facts: half(), want: &moved{Edge: "inferred Inferring -> Checking", Attempt: "new"},
 	},
-	"Locating stays while the facts cannot be read": {
-		entry: at(Locating, nil), facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }),
+	"Inferring stays while the facts cannot be read": {
+		entry: at(Inferring, nil), facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }),
 	},
-	"Locating stays while answers are pending": {
-		entry: at(Locating, nil), facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }),
+	"Inferring stays while answers are pending": {
+		entry: at(Inferring, nil), facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }),
 	},
 
 	// A persisted state that the facts contradict.
-	"a memo that cannot be decoded asks for what locates": {
+	"data that cannot be decoded asks for what infers": {
 		entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), again: []transitions.Need{"level"},
 	},
-	"a memo that cannot be decoded is located": {
+	"data that cannot be decoded is inferred": {
 		entry: at("Restarting", map[string]string{"pod": "b"}), facts: half(), needs: []transitions.Need{"level"},
-		want: &moved{Edge: "located Restarting -> Checking", Attempt: "kept"},
+		want: &moved{Edge: "inferred Restarting -> Checking", Attempt: "kept"},
 	},
-	"While says no, and what locates was not asked for": {
+	"Invariant says no, and what infers was not asked for": {
 		entry: at("Restarting", map[string]string{"node": "gone"}), facts: half(), again: []transitions.Need{"level"},
 	},
-	"While says no": {
+	"Invariant says no": {
 		entry: at("Restarting", map[string]string{"node": "gone"}), facts: half(), needs: []transitions.Need{"level"},
-		want: &moved{Edge: "located Restarting -> Checking", Attempt: "kept"},
+		want: &moved{Edge: "inferred Restarting -> Checking", Attempt: "kept"},
 	},
-	"While says no, and the facts cannot be read": {
+	"Invariant says no, and the facts cannot be read": {
 		entry: at("Restarting", map[string]string{"node": "gone"}), needs: []transitions.Need{"level"},
 		facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }),
-		want:  &moved{Edge: "located Restarting -> Locating", Attempt: "kept"},
+		want:  &moved{Edge: "inferred Restarting -> Inferring", Attempt: "kept"},
 	},
-	"While says no, and answers are pending": {
+	"Invariant says no, and answers are pending": {
 		entry: at("Restarting", map[string]string{"node": "gone"}), needs: []transitions.Need{"level"},
 		facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }),
 	},
-	"While says no, and Locate finds the same place again": {
-		change: func(d *toyDefinition) { d.States[checking].While = pathAllowed },
+	"Invariant says no, and Infer finds the same place again": {
+		change: func(d *toyDefinition) { d.States[checking].Invariant = pathAllowed },
 		entry:  at("Checking", nil), needs: []transitions.Need{"level"},
 		facts: with(half(), func(f *toyFacts) { f.Allowed = false }),
-		err:   "Locate finds Checking although its While says no",
+		err:   "Infer finds Checking although its Invariant says no",
 	},
 	"While is unknown: edges are asked, the action is not": {
-		change: func(d *toyDefinition) { d.States[restarting].While = transitions.All(inHand, inSync) },
+		change: func(d *toyDefinition) { d.States[restarting].Invariant = transitions.All(inHand, inSync) },
 		entry:  at("Restarting", map[string]string{"node": "b"}),
 		facts:  with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }),
 	},
-	"Locate finds a state that it does not declare": {
-		change: func(d *toyDefinition) { d.Locate.States = []string{"Settled"} },
-		entry:  at("Dancing", nil), facts: half(), err: `Locate finds "Checking", which is not among its States`,
+	"Infer finds a state that it does not declare": {
+		change: func(d *toyDefinition) { d.Infer.States = []string{"Settled"} },
+		entry:  at("Dancing", nil), facts: half(), err: `Infer finds "Checking", which is not among its States`,
 	},
 
 	// The target.
-	"a changed target leads to OnTarget and begins an attempt": {
+	"a changed target leads to OnTargetChange and begins an attempt": {
 		entry: under(at("Restarting", map[string]string{"node": "b"}), "1"), facts: half(),
 		want: &moved{Edge: "target-changed Restarting -> Checking", Attempt: "new"},
 	},
@@ -170,7 +170,7 @@ var decisions = map[string]decideCase{
 	"a changed target leads out of a Hold": {
 		entry: under(at("Refused", nil), "1"), facts: half(), want: &moved{Edge: "target-changed Refused -> Checking", Attempt: "new"},
 	},
-	"a changed target that carries on keeps the attempt": {
+	"a changed target that keeps its attempt keeps the attempt": {
 		entry: under(at("Raising", nil), "1"), facts: done(), mayAct: true, decided: true,
 		want: &moved{Edge: "raised Raising -> Settled", Attempt: "kept"},
 	},
@@ -198,20 +198,20 @@ var decisions = map[string]decideCase{
 		},
 		entry: at("Settled", nil), facts: with(done(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }), mayAct: true,
 	},
-	"a choice picks the memo": {
+	"a choice picks the data": {
 		entry: at("Checking", nil), facts: half(), mayAct: true, decided: true,
-		want: &moved{Edge: "node-selected Checking -> Restarting", Memo: map[string]string{"node": "b"}, Attempt: "kept"},
+		want: &moved{Edge: "node-selected Checking -> Restarting", Data: map[string]string{"node": "b"}, Attempt: "kept"},
 	},
 	"of two edges that say yes the first declared is taken": {
 		entry: at("Checking", nil), facts: with(half(), func(f *toyFacts) { f.Allowed = false }), mayAct: true, decided: true,
 		want: &moved{Edge: "path-forbidden Checking -> Refused", Attempt: "kept"},
 	},
-	"an edge keeps the memo unless it forgets": {
-		change: func(d *toyDefinition) { d.Transitions[restartedRow].Forget = false },
+	"an edge keeps the data unless it forgets": {
+		change: func(d *toyDefinition) { d.Transitions[restartedRow].ClearData = false },
 		entry:  at("Restarting", map[string]string{"node": "a"}), facts: half(), mayAct: true, decided: true,
-		want: &moved{Edge: "restarted Restarting -> Checking", Memo: map[string]string{"node": "a"}, Attempt: "kept"},
+		want: &moved{Edge: "restarted Restarting -> Checking", Data: map[string]string{"node": "a"}, Attempt: "kept"},
 	},
-	"an edge that forgets drops the memo": {
+	"an edge that forgets drops the data": {
 		entry: at("Restarting", map[string]string{"node": "a"}), facts: half(), mayAct: true, decided: true,
 		want: &moved{Edge: "restarted Restarting -> Checking", Attempt: "kept"},
 	},
@@ -232,7 +232,7 @@ var decisions = map[string]decideCase{
 		},
 		entry: at("Checking", nil), facts: with(half(), func(f *toyFacts) { f.Sync = transitions.Pending[bool]() }),
 		mayAct: true, decided: true,
-		want: &moved{Edge: "node-selected Checking -> Restarting", Memo: map[string]string{"node": "b"}, Attempt: "kept"},
+		want: &moved{Edge: "node-selected Checking -> Restarting", Data: map[string]string{"node": "b"}, Attempt: "kept"},
 	},
 }
 
@@ -241,7 +241,7 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			def := changed(tc.change)
 			before := tc.entry.DeepCopy()
-			got := lookAt(mustCompile(t, def), tc.entry, tc.facts, tc.needs...).Decide()
+			got := evaluate(mustCompile(t, def), tc.entry, tc.facts, tc.needs...).Decide()
 			if tc.err != "" {
 				if got.Err == nil || !strings.Contains(got.Err.Error(), tc.err) {
 					t.Fatalf("err = %v, want %q", got.Err, tc.err)
@@ -268,16 +268,16 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// reads is the Ask of a guard that reads an undeclared fact.
+// reads is the Evaluate of a guard that reads an undeclared fact.
 func reads(f *toyFacts) transitions.Verdict {
 	_, known := f.Sync.Get()
 	return transitions.If(known, "")
 }
 
 func TestDecideNamesTheReaderOfAnUndeclaredFact(t *testing.T) {
-	sneaky := toyGuard{Name: "sneaky", Doc: "reads what it does not declare", Want: "luck", Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict { return reads(f) }}
+	sneaky := toyGuard{Name: "sneaky", Doc: "reads what it does not declare", Expected: "luck", Evaluate: func(f *toyFacts, _ toyData) transitions.Verdict { return reads(f) }}
 	noSync := func(d *toyDefinition) { // no other guard of the state needs sync
-		d.Transitions[allDone].When = onTarget
+		d.Transitions[allDone].When = onTargetChange
 		d.Transitions[restartedRow].When = restarted
 	}
 	cases := map[string]struct {
@@ -285,17 +285,19 @@ func TestDecideNamesTheReaderOfAnUndeclaredFact(t *testing.T) {
 		entry  *lifecyclev1.Lifecycle
 		want   string
 	}{
-		"a guard":  {func(d *toyDefinition) { d.Transitions[pathForbidden].When = sneaky }, at("Checking", nil), "guard of path-forbidden from Checking"},
-		"a While":  {func(d *toyDefinition) { d.States[checking].While = sneaky }, at("Checking", nil), "While of Checking"},
-		"a target": {func(d *toyDefinition) { d.Target.Of = func(f *toyFacts) Aim { reads(f); return Aim{To: "2"} } }, at("Checking", nil), "target"},
-		"a Locate": {func(d *toyDefinition) {
-			d.Locate.Find = func(f *toyFacts) (Place[toyMemo], transitions.Verdict) { return Place[toyMemo]{}, reads(f) }
-		}, nil, "Locate"},
+		"a guard":      {func(d *toyDefinition) { d.Transitions[pathForbidden].When = sneaky }, at("Checking", nil), "guard of path-forbidden from Checking"},
+		"an Invariant": {func(d *toyDefinition) { d.States[checking].Invariant = sneaky }, at("Checking", nil), "Invariant of Checking"},
+		"a target":     {func(d *toyDefinition) { d.Target = func(f *toyFacts) Target { reads(f); return Target{To: "2"} } }, at("Checking", nil), "target"},
+		"an Infer": {func(d *toyDefinition) {
+			d.Infer.Find = func(f *toyFacts) (InferredState[toyData], transitions.Verdict) {
+				return InferredState[toyData]{}, reads(f)
+			}
+		}, nil, "Infer"},
 		"a choice": {func(d *toyDefinition) {
-			d.Transitions[nodeSelected].Choose = &Choice[toyFacts, toyMemo]{Guard: nextNode.Guard, Pick: func(f *toyFacts, m toyMemo) (transitions.Verdict, toyMemo) { return reads(f), m }}
+			d.Transitions[nodeSelected].Choose = &Choice[toyFacts, toyData]{Guard: nextNode.Guard, Pick: func(f *toyFacts, m toyData) (transitions.Verdict, toyData) { return reads(f), m }}
 		}, at("Checking", nil), "guard of node-selected from Checking"},
 		"any panic": {func(d *toyDefinition) {
-			d.Transitions[pathForbidden].When = toyGuard{Name: "odd", Doc: "panics", Want: "calm", Ask: func(*toyFacts, toyMemo) transitions.Verdict { panic("odd") }}
+			d.Transitions[pathForbidden].When = toyGuard{Name: "odd", Doc: "panics", Expected: "calm", Evaluate: func(*toyFacts, toyData) transitions.Verdict { panic("odd") }}
 		}, at("Checking", nil), "guard of path-forbidden from Checking: panic: odd"},
 	}
 	for name, tc := range cases {
@@ -303,7 +305,7 @@ func TestDecideNamesTheReaderOfAnUndeclaredFact(t *testing.T) {
 			def := toy()
 			noSync(&def)
 			tc.change(&def)
-			got := lookAt(mustCompile(t, def), tc.entry, half()).Decide()
+			got := evaluate(mustCompile(t, def), tc.entry, half()).Decide()
 			if got.Err == nil || got.Move != nil || got.MayAct {
 				t.Fatalf("decided %+v, want an error and nothing else", got)
 			}
@@ -319,12 +321,12 @@ func TestDecideNamesTheReaderOfAnUndeclaredFact(t *testing.T) {
 
 func TestLookNamesTheLifecycleOfAPanicInObserve(t *testing.T) {
 	lc := Bind(mustCompile(t, toy()), Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
-		Name:    "version",
-		Observe: func(struct{}, toyFacts, Ask) toyFacts { panic("no view") },
+		Name:  "version",
+		Facts: func(struct{}, toyFacts, ObserveOptions) toyFacts { panic("no snapshot") },
 	})
-	l := lc.Look(Question[struct{}, toyFacts]{Entry: at("Restarting", nil), Ask: Ask{Now: now}})
+	l := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{Entry: at("Restarting", nil), Options: ObserveOptions{Now: now}})
 	for what, err := range map[string]error{"Decide": l.Decide().Err, "Act": l.Act().Err} {
-		if err == nil || !strings.Contains(err.Error(), "observing for lifecycle version: panic: no view") {
+		if err == nil || !strings.Contains(err.Error(), "observing for lifecycle version: panic: no snapshot") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -333,10 +335,10 @@ func TestLookNamesTheLifecycleOfAPanicInObserve(t *testing.T) {
 func TestLookReadsTheFactsOnce(t *testing.T) {
 	looks := 0
 	lc := Bind(mustCompile(t, toy()), Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
-		Name:    "version",
-		Observe: func(_ struct{}, view toyFacts, _ Ask) toyFacts { looks++; return view },
+		Name:  "version",
+		Facts: func(_ struct{}, snapshot toyFacts, _ ObserveOptions) toyFacts { looks++; return snapshot },
 	})
-	l := lc.Look(Question[struct{}, toyFacts]{View: half(), Entry: at("Checking", nil), UID: toyUID, Ask: Ask{Now: now}})
+	l := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{Snapshot: half(), Entry: at("Checking", nil), UID: toyUID, Options: ObserveOptions{Now: now}})
 	l.Decide()
 	l.Project()
 	l.Decide()

@@ -8,10 +8,10 @@ import (
 )
 
 // graphOf returns the definition as plain data, including the edges that no row declares.
-func graphOf[F, M, E any](def *Definition[F, M, E]) Graph {
+func graphOf[F, D, E any](def *Definition[F, D, E]) Graph {
 	g := Graph{
 		Name: def.Name, Doc: def.Doc, Needs: def.Needs, Records: def.Records,
-		Located: slices.Clone(def.Locate.States), Migrations: def.Migrations, Unit: def.Progress.Unit, MaxEdges: def.MaxEdges,
+		Inferred: slices.Clone(def.Infer.States), Migrations: def.Migrations, Unit: def.Progress.Unit, MaxTransitionsWithoutProgress: def.MaxTransitionsWithoutProgress,
 	}
 	for i := range def.States {
 		g.States = append(g.States, drawState(&def.States[i]))
@@ -25,15 +25,15 @@ func graphOf[F, M, E any](def *Definition[F, M, E]) Graph {
 	}
 	for i := range def.States {
 		s := &def.States[i]
-		if s.OnTarget != "" && s.OnTarget != CarryOn {
-			g.Edges = append(g.Edges, GraphEdge{Event: EventTargetChanged, From: s.Name, To: s.OnTarget, NewAttempt: true, Class: TargetChanged})
+		if s.OnTargetChange != "" && s.OnTargetChange != KeepAttempt {
+			g.Edges = append(g.Edges, GraphEdge{Event: EventTargetChanged, From: s.Name, To: s.OnTargetChange, NewAttempt: true, Class: TargetChanged})
 		}
-		if s.Do != nil && s.Do.TurnBack != "" {
-			g.Edges = append(g.Edges, GraphEdge{Event: EventTurnedBack, From: s.Name, To: s.Do.TurnBack, Guard: s.Do.Before.Name, Class: TurnedBack})
+		if s.Action != nil && s.Action.OnPreconditionFailed != "" {
+			g.Edges = append(g.Edges, GraphEdge{Event: EventPreconditionFailed, From: s.Name, To: s.Action.OnPreconditionFailed, Guard: s.Action.Precondition.Name, Class: PreconditionFailed})
 		}
 	}
-	for _, to := range append(slices.Clone(def.Locate.States), Locating) {
-		g.Edges = append(g.Edges, GraphEdge{Event: EventLocated, To: to, Class: Located})
+	for _, to := range append(slices.Clone(def.Infer.States), Inferring) {
+		g.Edges = append(g.Edges, GraphEdge{Event: EventInferred, To: to, Class: Inferred})
 	}
 	for _, old := range sorted(def.Migrations) {
 		g.Edges = append(g.Edges, GraphEdge{Event: EventMigrated, From: old, To: def.Migrations[old], Class: Migrated})
@@ -42,22 +42,22 @@ func graphOf[F, M, E any](def *Definition[F, M, E]) Graph {
 	return g
 }
 
-func drawState[F, M, E any](s *State[F, M, E]) GraphState {
+func drawState[F, D, E any](s *State[F, D, E]) GraphState {
 	out := GraphState{
-		Name: s.Name, Kind: string(s.Kind), Stance: string(s.Stance), Doc: s.Doc, Part: s.Part, Deadline: s.Deadline,
-		DeadlineFromFacts: s.DeadlineAt != nil, Poll: s.Poll, While: s.While.Name, OnTarget: s.OnTarget,
+		Name: s.Name, Kind: string(s.Kind), HoldReason: string(s.HoldReason), Doc: s.Doc, Part: s.Part, Deadline: s.Deadline,
+		DeadlineFromFacts: s.DeadlineAt != nil, Poll: s.Poll, Invariant: s.Invariant.Name, OnTargetChange: s.OnTargetChange,
 	}
-	if s.Do != nil {
-		out.Action, out.ActionDoc, out.Before, out.TurnBack = s.Do.Name, s.Do.Doc, s.Do.Before.Name, s.Do.TurnBack
+	if s.Action != nil {
+		out.Action, out.ActionDoc, out.Precondition, out.OnPreconditionFailed = s.Action.Name, s.Action.Doc, s.Action.Precondition.Name, s.Action.OnPreconditionFailed
 	}
 	return out
 }
 
-func drawGuards[F, M, E any](def *Definition[F, M, E]) []GraphGuard {
+func drawGuards[F, D, E any](def *Definition[F, D, E]) []GraphGuard {
 	seen := map[string]GraphGuard{}
-	guards(def, func(_ string, g transitions.Guard[F, M], _ bool) {
+	guards(def, func(_ string, g transitions.Guard[F, D], _ bool) {
 		for _, l := range g.Leaves() {
-			drawn := GraphGuard{Name: l.Name, Doc: l.Doc, Want: l.Want}
+			drawn := GraphGuard{Name: l.Name, Doc: l.Doc, Expected: l.Expected}
 			for _, n := range l.Needs {
 				drawn.Needs = append(drawn.Needs, string(n))
 			}

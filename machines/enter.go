@@ -13,62 +13,62 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-func (l *look[F, M, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
+func (l *evaluation[F, D, FX, E]) Enter(move Move) (lifecyclev1.Lifecycle, error) {
 	if err := l.machine.legality.fire(move.From, move.Event, move.To); err != nil {
 		return lifecyclev1.Lifecycle{}, fmt.Errorf("machine %s: %w", l.machine.def.Name, err)
 	}
 	out := lifecyclev1.Lifecycle{
 		Name: l.name, Machine: l.machine.def.Name + "@sha256:" + l.machine.graph.Digest,
 		State: move.To, EnteredAt: metav1.NewTime(l.now.Truncate(time.Second)),
-		Attempt: move.Attempt, Memo: move.Memo,
+		Attempt: move.Attempt, Data: move.Data,
 	}
 	if l.entry != nil {
 		out.History, out.Transitions = l.entry.History, l.entry.Transitions
 		if SameAttempt(l.entry.Attempt, move.Attempt) {
-			out.Progress, out.Edges = l.entry.Progress, l.entry.Edges
+			out.Progress, out.TransitionsSinceProgress = l.entry.Progress, l.entry.TransitionsSinceProgress
 		}
 	}
 	n := l.machine.states[move.To]
-	memo, _ := l.machine.def.Memo.Decode(move.Memo)
+	data, _ := l.machine.def.Data.Decode(move.Data)
 	before := out.Progress
 	out.Deadline = l.fixedDeadline(n)
 	l.show(&out, func() {
-		if at := l.deadlineOfFacts(&out, n, memo); at != nil {
+		if at := l.deadlineOfFacts(&out, n, data); at != nil {
 			out.Deadline = at
 		}
-		l.measure(&out, n, memo)
-		l.undecided(&out, n, memo)
+		l.measure(&out, n, data)
+		l.undecided(&out, n, data)
 	})
-	out.Edges = min(out.Edges, math.MaxInt32-1) + 1
+	out.TransitionsSinceProgress = min(out.TransitionsSinceProgress, math.MaxInt32-1) + 1
 	out.Transitions = out.Transitions%math.MaxInt32 + 1 // wraps to 1: an overflow would be rejected by the schema for ever
 	if n.Resting() || advanced(before, out.Progress) {
-		out.Edges = 0
+		out.TransitionsSinceProgress = 0
 	}
-	out.History = remember(out.History, lifecyclev1.Transition{
+	out.History = appendHistory(out.History, lifecyclev1.Transition{
 		At: out.EnteredAt, Event: move.Event, From: Cut(move.From, maxName), To: move.To, Attempt: attemptID(move.Attempt),
 	})
 	return out, nil
 }
 
-func (l *look[F, M, FX, E]) Project() lifecyclev1.Lifecycle {
+func (l *evaluation[F, D, FX, E]) Project() lifecyclev1.Lifecycle {
 	out := *l.entry
 	n, known := l.machine.states[out.State]
 	if !known {
 		return out
 	}
-	memo, err := l.machine.def.Memo.Decode(out.Memo)
+	data, err := l.machine.def.Data.Decode(out.Data)
 	if err != nil {
 		return out
 	}
 	l.show(&out, func() {
-		l.measure(&out, n, memo)
-		l.undecided(&out, n, memo)
+		l.measure(&out, n, data)
+		l.undecided(&out, n, data)
 		if out.UnknownSince == nil {
-			l.postpone(&out, n, memo)
+			l.postpone(&out, n, data)
 		}
 	})
 	if advanced(l.entry.Progress, out.Progress) {
-		out.Edges = 0
+		out.TransitionsSinceProgress = 0
 		if n.DeadlineAt == nil && !n.Resting() {
 			out.Deadline = l.fixedDeadline(n)
 		}
@@ -78,8 +78,8 @@ func (l *look[F, M, FX, E]) Project() lifecyclev1.Lifecycle {
 
 // postpone moves a deadline that depends on the facts to its current value, if that is later: the awaited process may have been
 // restarted. It never brings a deadline forward, which could show a wait as stalled before its time.
-func (l *look[F, M, FX, E]) postpone(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
-	if at := l.deadlineOfFacts(out, n, memo); at != nil && (out.Deadline == nil || out.Deadline.Before(at)) {
+func (l *evaluation[F, D, FX, E]) postpone(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) {
+	if at := l.deadlineOfFacts(out, n, data); at != nil && (out.Deadline == nil || out.Deadline.Before(at)) {
 		out.Deadline = at
 	}
 }
@@ -90,25 +90,25 @@ func advanced(before, after *lifecyclev1.Progress) bool {
 }
 
 // show runs fill, which sets fields of the entry. A defect of the machine is shown in waitingFor.
-func (l *look[F, M, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) {
+func (l *evaluation[F, D, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) {
 	if err := l.guarded(fill); err != nil {
-		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Saw: Cut(err.Error(), maxSaw)}}
+		out.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "defect", Observed: Cut(err.Error(), maxObserved)}}
 	}
 }
 
 // measure sets the fields that depend on the current facts: progress and waitingFor. A pending answer leaves both unchanged. A
 // refused change shows no progress, because "0 of 3 done" would suggest that it has started.
-func (l *look[F, M, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
-	if waiting, pending := l.waiting(n, memo); !pending || out.State != l.stateOf() {
+func (l *evaluation[F, D, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) {
+	if waiting, pending := l.waiting(n, data); !pending || out.State != l.stateOf() {
 		out.WaitingFor = waiting
 	}
-	refused := n.Kind == states.Hold && n.Stance == states.Refusal
+	refused := n.Kind == states.Hold && n.HoldReason == states.Refusal
 	if l.machine.def.Progress.Of == nil || out.Attempt == nil || refused {
 		out.Progress = nil
 		return
 	}
-	l.asking = asking{what: "progress"}
-	count := l.machine.def.Progress.Of(&l.facts, memo)
+	l.running = running{what: "progress"}
+	count := l.machine.def.Progress.Of(&l.facts, data)
 	if count.Unknown {
 		return
 	}
@@ -121,7 +121,7 @@ func (l *look[F, M, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, M, FX
 	}
 }
 
-func (l *look[F, M, FX, E]) stateOf() string {
+func (l *evaluation[F, D, FX, E]) stateOf() string {
 	if l.entry == nil {
 		return ""
 	}
@@ -129,12 +129,12 @@ func (l *look[F, M, FX, E]) stateOf() string {
 }
 
 // waiting returns the awaited guards of the state that do not say yes, without duplicates, and whether an answer is pending.
-func (l *look[F, M, FX, E]) waiting(n *node[F, M, FX], memo M) (out []lifecyclev1.WaitingFor, pending bool) {
-	if n.Name == Locating {
-		return l.unlocated()
+func (l *evaluation[F, D, FX, E]) waiting(n *node[F, D, FX], data D) (out []lifecyclev1.WaitingFor, pending bool) {
+	if n.Name == Inferring {
+		return l.notInferred()
 	}
 	for _, i := range n.awaited {
-		for _, b := range l.blockers(&n.rows[i], memo) {
+		for _, b := range l.blockers(&n.rows[i], data) {
 			pending = pending || b.Pending
 			listed := slices.ContainsFunc(out, func(w lifecyclev1.WaitingFor) bool { return w.Guard == Cut(b.Guard, maxName) })
 			if listed || b.Pending || len(out) == maxWaiting {
@@ -146,40 +146,40 @@ func (l *look[F, M, FX, E]) waiting(n *node[F, M, FX], memo M) (out []lifecyclev
 	return out, pending
 }
 
-// unlocated returns why the facts do not show the state of the lifecycle.
-func (l *look[F, M, FX, E]) unlocated() (out []lifecyclev1.WaitingFor, pending bool) {
-	l.asking = asking{what: "Locate"}
-	_, verdict := l.machine.def.Locate.Find(&l.facts)
+// notInferred returns why the facts do not show the state of the lifecycle.
+func (l *evaluation[F, D, FX, E]) notInferred() (out []lifecyclev1.WaitingFor, pending bool) {
+	l.running = running{what: "Infer"}
+	_, verdict := l.machine.def.Infer.Find(&l.facts)
 	if verdict.Answer == transitions.Yes || verdict.Pending {
 		return nil, verdict.Pending
 	}
-	if verdict.Want == "" {
-		verdict.Want = "facts that say where the lifecycle stands"
+	if verdict.Expected == "" {
+		verdict.Expected = "facts that say where the lifecycle stands"
 	}
-	return []lifecyclev1.WaitingFor{waitingFor(transitions.Blocker{Guard: EventLocated, Verdict: verdict})}, false
+	return []lifecyclev1.WaitingFor{waitingFor(transitions.Blocker{Guard: EventInferred, Verdict: verdict})}, false
 }
 
-func (l *look[F, M, FX, E]) blockers(row *Transition[F, M], memo M) []transitions.Blocker {
-	l.asking = asking{"guard", row.Event, row.From}
+func (l *evaluation[F, D, FX, E]) blockers(row *Transition[F, D], data D) []transitions.Blocker {
+	l.running = running{"guard", row.Event, row.From}
 	if row.Choose == nil {
-		return row.When.Blockers(&l.facts, memo)
+		return row.When.Blockers(&l.facts, data)
 	}
-	verdict, _ := row.Choose.Pick(&l.facts, memo)
+	verdict, _ := row.Choose.Pick(&l.facts, data)
 	if verdict.Answer == transitions.Yes {
 		return nil
 	}
-	if verdict.Want == "" {
-		verdict.Want = row.Choose.Guard.Want
+	if verdict.Expected == "" {
+		verdict.Expected = row.Choose.Guard.Expected
 	}
 	return []transitions.Blocker{{Guard: row.Choose.Guard.Name, Verdict: verdict}}
 }
 
 func waitingFor(b transitions.Blocker) lifecyclev1.WaitingFor {
-	return lifecyclev1.WaitingFor{Guard: Cut(b.Guard, maxName), Want: Cut(b.Want, maxText), Saw: Cut(b.Saw, maxSaw)}
+	return lifecyclev1.WaitingFor{Guard: Cut(b.Guard, maxName), Expected: Cut(b.Expected, maxText), Observed: Cut(b.Observed, maxObserved)}
 }
 
 // fixedDeadline returns the deadline of a Work or Wait state that was entered, or made progress, now.
-func (l *look[F, M, FX, E]) fixedDeadline(n *node[F, M, FX]) *metav1.Time {
+func (l *evaluation[F, D, FX, E]) fixedDeadline(n *node[F, D, FX]) *metav1.Time {
 	if n.Resting() || n.Deadline <= 0 {
 		return nil
 	}
@@ -187,20 +187,20 @@ func (l *look[F, M, FX, E]) fixedDeadline(n *node[F, M, FX]) *metav1.Time {
 }
 
 // deadlineOfFacts returns the deadline that the facts give the state, or nil. It replaces the fixed deadline.
-func (l *look[F, M, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) *metav1.Time {
+func (l *evaluation[F, D, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) *metav1.Time {
 	if n.DeadlineAt == nil || n.Kind == states.Rest {
 		return nil
 	}
-	l.asking = asking{what: "deadline", of: n.Name}
+	l.running = running{what: "deadline", of: n.Name}
 	entered := out.EnteredAt.Time
-	at := n.DeadlineAt(&l.facts, memo, entered)
+	at := n.DeadlineAt(&l.facts, data, entered)
 	if at.IsZero() {
 		return nil
 	}
 	return l.stretched(entered, at)
 }
 
-func (l *look[F, M, FX, E]) stretched(from, at time.Time) *metav1.Time {
+func (l *evaluation[F, D, FX, E]) stretched(from, at time.Time) *metav1.Time {
 	if l.scale > 0 {
 		at = from.Add(time.Duration(float64(at.Sub(from)) * l.scale))
 	}
@@ -217,12 +217,12 @@ func attemptID(a *lifecyclev1.Attempt) string {
 
 // Limits of the status schema. Every text is cut to them before it is written.
 const (
-	maxText    = 512
-	maxSaw     = 1024
-	maxName    = 64
-	maxUnit    = 32
-	maxTarget  = 128
-	maxWaiting = 8
-	maxHistory = 20
-	maxCount   = 1 << 30
+	maxText     = 512
+	maxObserved = 1024
+	maxName     = 64
+	maxUnit     = 32
+	maxTarget   = 128
+	maxWaiting  = 8
+	maxHistory  = 20
+	maxCount    = 1 << 30
 )

@@ -16,7 +16,7 @@ import (
 // enter enters the move from the entry, on facts that include the needs of the entered state.
 func enter(t *testing.T, m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, move Move) lifecyclev1.Lifecycle {
 	t.Helper()
-	got, err := lookAt(m, entry, f, bind(m).NeedsIn(move.To)...).Enter(move)
+	got, err := evaluate(m, entry, f, bind(m).NeedsIn(move.To)...).Enter(move)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,17 +27,17 @@ func TestEnter(t *testing.T) {
 	m := mustCompile(t, toy())
 	entry := at("Checking", nil)
 	entry.Progress = &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node"}
-	entry.Edges = 7
+	entry.TransitionsSinceProgress = 7
 	entry.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "of-another-state"}}
 	got := enter(t, m, entry, half(), Move{
-		Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}, Attempt: entry.Attempt,
+		Event: "node-selected", From: "Checking", To: "Restarting", Data: map[string]string{"node": "b"}, Attempt: entry.Attempt,
 	})
 	deadline := metav1.NewTime(now.Add(10 * time.Minute))
 	want := lifecyclev1.Lifecycle{
 		Name: "version", Machine: "toy-version@sha256:" + m.graph.Digest, State: "Restarting", EnteredAt: metav1.NewTime(now),
-		Attempt: entry.Attempt, Memo: map[string]string{"node": "b"}, Edges: 8, Transitions: 1, Deadline: &deadline,
+		Attempt: entry.Attempt, Data: map[string]string{"node": "b"}, TransitionsSinceProgress: 8, Transitions: 1, Deadline: &deadline,
 		Progress:   &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"},
-		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "restarted", Want: "the node in hand on the wanted version", Saw: "still 1"}},
+		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "restarted", Expected: "the node in hand on the wanted version", Observed: "still 1"}},
 		History:    []lifecyclev1.Transition{{At: metav1.NewTime(now), Event: "node-selected", From: "Checking", To: "Restarting", Attempt: entry.Attempt.ID}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -50,12 +50,12 @@ func TestEnterRefusesWhatTheGraphDoesNotHave(t *testing.T) {
 	for name, move := range map[string]Move{
 		"an event of another state":       {Event: "raised", From: "Checking", To: "Settled"},
 		"a wrong destination":             {Event: "node-selected", From: "Checking", To: "Raising"},
-		"a state that is never located":   {Event: EventLocated, From: "Checking", To: "Raising"},
+		"a state that is never inferred":  {Event: EventInferred, From: "Checking", To: "Raising"},
 		"an event that nobody declared":   {Event: "jump", From: "Checking", To: "Raising"},
 		"a target change of a rest state": {Event: EventTargetChanged, From: "Settled", To: "Checking"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := lookAt(m, at(move.From, nil), half()).Enter(move)
+			_, err := evaluate(m, at(move.From, nil), half()).Enter(move)
 			if err == nil || !strings.Contains(err.Error(), "machine toy-version: taking "+move.Event+" from "+move.From) {
 				t.Errorf("err = %v", err)
 			}
@@ -66,7 +66,7 @@ func TestEnterRefusesWhatTheGraphDoesNotHave(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	soak := now.Add(3 * time.Hour)
 	toSoak := Move{Event: "all-done", From: "Checking", To: "Soaking"}
-	toRestart := Move{Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}}
+	toRestart := Move{Event: "node-selected", From: "Checking", To: "Restarting", Data: map[string]string{"node": "b"}}
 	cases := map[string]struct {
 		change func(*toyDefinition)
 		facts  toyFacts
@@ -83,19 +83,19 @@ func TestDeadline(t *testing.T) {
 		"a hold has none":                                 {facts: half(), move: Move{Event: "path-forbidden", From: "Checking", To: "Refused"}},
 		"a hold may have one of the facts": {
 			change: func(d *toyDefinition) {
-				d.States[refused].DeadlineAt = func(_ *toyFacts, _ toyMemo, entered time.Time) time.Time { return entered.Add(time.Minute) }
+				d.States[refused].DeadlineAt = func(_ *toyFacts, _ toyData, entered time.Time) time.Time { return entered.Add(time.Minute) }
 			},
 			facts: half(), move: Move{Event: "path-forbidden", From: "Checking", To: "Refused"}, want: time.Minute,
 		},
-		"Locating has one": {facts: half(), move: Move{Event: EventLocated, From: "Checking", To: Locating}, want: 10 * time.Minute},
+		"Inferring has one": {facts: half(), move: Move{Event: EventInferred, From: "Checking", To: Inferring}, want: 10 * time.Minute},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			m := mustCompile(t, changed(tc.change))
 			lc := bind(m)
-			got, err := lc.Look(Question[struct{}, toyFacts]{
-				View: tc.facts, UID: toyUID, Entry: at(tc.move.From, nil), DeadlineScale: tc.scale,
-				Ask: Ask{Needs: []transitions.Need{"level", "sync"}, Now: now},
+			got, err := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{
+				Snapshot: tc.facts, UID: toyUID, Entry: at(tc.move.From, nil), DeadlineScale: tc.scale,
+				Options: ObserveOptions{Needs: []transitions.Need{"level", "sync"}, Now: now},
 			}).Enter(tc.move)
 			if err != nil {
 				t.Fatal(err)
@@ -134,9 +134,9 @@ func TestDeadlineAtPostponesTheDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			facts := with(done(), func(f *toyFacts) { f.Soak = tc.soak })
-			got := bind(mustCompile(t, def)).Look(Question[struct{}, toyFacts]{
-				View: facts, UID: toyUID, Entry: entered, DeadlineScale: tc.scale,
-				Ask: Ask{Needs: []transitions.Need{"level", "sync"}, Now: now},
+			got := bind(mustCompile(t, def)).Evaluate(EvaluationInput[struct{}, toyFacts]{
+				Snapshot: facts, UID: toyUID, Entry: entered, DeadlineScale: tc.scale,
+				Options: ObserveOptions{Needs: []transitions.Need{"level", "sync"}, Now: now},
 			}).Project()
 			if want := metav1.NewTime(now.Add(tc.want)); got.Deadline == nil || !got.Deadline.Equal(&want) {
 				t.Errorf("deadline %v, want %v", got.Deadline, want)
@@ -147,14 +147,14 @@ func TestDeadlineAtPostponesTheDeadline(t *testing.T) {
 
 func TestDeadlineAtThatReadsAnUndeclaredFactIsShown(t *testing.T) {
 	def := toy()
-	def.Transitions[soakedRow].When = onTarget // so that nothing in Soaking needs sync
-	def.States[soaking].DeadlineAt = func(f *toyFacts, _ toyMemo, _ time.Time) time.Time { reads(f); return now }
+	def.Transitions[soakedRow].When = onTargetChange // so that nothing in Soaking needs sync
+	def.States[soaking].DeadlineAt = func(f *toyFacts, _ toyData, _ time.Time) time.Time { reads(f); return now }
 	m := mustCompile(t, def)
-	got, err := bind(m).Look(Question[struct{}, toyFacts]{View: done(), Entry: at("Checking", nil), Ask: Ask{Now: now}}).Enter(Move{Event: "all-done", From: "Checking", To: "Soaking"})
+	got, err := bind(m).Evaluate(EvaluationInput[struct{}, toyFacts]{Snapshot: done(), Entry: at("Checking", nil), Options: ObserveOptions{Now: now}}).Enter(Move{Event: "all-done", From: "Checking", To: "Soaking"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.WaitingFor) != 1 || got.WaitingFor[0].Guard != "defect" || !strings.Contains(got.WaitingFor[0].Saw, "deadline of Soaking") {
+	if len(got.WaitingFor) != 1 || got.WaitingFor[0].Guard != "defect" || !strings.Contains(got.WaitingFor[0].Observed, "deadline of Soaking") {
 		t.Errorf("waitingFor %v does not tell of the defect", got.WaitingFor)
 	}
 	if want := metav1.NewTime(now.Add(time.Hour)); got.Deadline == nil || !got.Deadline.Equal(&want) {
@@ -166,7 +166,7 @@ func TestEdgesCountTransitionsWithoutProgress(t *testing.T) {
 	m := mustCompile(t, toy())
 	walked := func(edges, done int32, target string) *lifecyclev1.Lifecycle {
 		e := under(at("Restarting", map[string]string{"node": "a"}), target)
-		e.Edges = edges
+		e.TransitionsSinceProgress = edges
 		e.Progress = &lifecyclev1.Progress{Done: done, Total: 2, Unit: "node"}
 		return e
 	}
@@ -184,16 +184,16 @@ func TestEdgesCountTransitionsWithoutProgress(t *testing.T) {
 		"an edge of another attempt starts again at its first": {walked(39, 1, "1"), func(*lifecyclev1.Lifecycle) Move {
 			return Move{Event: EventTargetChanged, From: "Restarting", To: "Checking"}
 		}, 1},
-		"Locating counts on, so that a loop through it is bound": {walked(39, 1, "2"), func(e *lifecyclev1.Lifecycle) Move {
-			return Move{Event: EventLocated, From: "Restarting", To: Locating, Attempt: e.Attempt}
+		"Inferring counts on, so that a loop through it is bound": {walked(39, 1, "2"), func(e *lifecyclev1.Lifecycle) Move {
+			return Move{Event: EventInferred, From: "Restarting", To: Inferring, Attempt: e.Attempt}
 		}, 40},
 		"a rest starts again": {walked(39, 1, "2"), func(e *lifecyclev1.Lifecycle) Move {
-			return Move{Event: EventLocated, From: "Restarting", To: "Settled", Attempt: e.Attempt}
+			return Move{Event: EventInferred, From: "Restarting", To: "Settled", Attempt: e.Attempt}
 		}, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := enter(t, m, tc.entry, half(), tc.move(tc.entry)).Edges; got != tc.want {
+			if got := enter(t, m, tc.entry, half(), tc.move(tc.entry)).TransitionsSinceProgress; got != tc.want {
 				t.Errorf("edges %d, want %d", got, tc.want)
 			}
 		})
@@ -211,11 +211,11 @@ func TestEnterCountsDoNotOverflow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			entry := at("Restarting", map[string]string{"node": "a"})
-			entry.Edges, entry.Transitions = tc.edges, tc.transitions
+			entry.TransitionsSinceProgress, entry.Transitions = tc.edges, tc.transitions
 			entry.Progress = &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node"}
 			got := enter(t, m, entry, half(), Move{Event: "restarted", From: "Restarting", To: "Checking", Attempt: entry.Attempt})
-			if got.Edges != tc.wantEdges || got.Transitions != tc.wantTransitions {
-				t.Errorf("edges %d and transitions %d, want %d and %d", got.Edges, got.Transitions, tc.wantEdges, tc.wantTransitions)
+			if got.TransitionsSinceProgress != tc.wantEdges || got.Transitions != tc.wantTransitions {
+				t.Errorf("edges %d and transitions %d, want %d and %d", got.TransitionsSinceProgress, got.Transitions, tc.wantEdges, tc.wantTransitions)
 			}
 		})
 	}
@@ -224,47 +224,47 @@ func TestEnterCountsDoNotOverflow(t *testing.T) {
 func TestEdgesRestartAfterProgressWasProjected(t *testing.T) {
 	m := mustCompile(t, toy())
 	entry := at("Restarting", map[string]string{"node": "b"})
-	entry.Edges, entry.Progress = 39, &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"}
+	entry.TransitionsSinceProgress, entry.Progress = 39, &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"}
 	deadline := metav1.NewTime(now.Add(time.Second))
 	entry.Deadline = &deadline
 
-	still := lookAt(m, entry, half()).Project()
-	if still.Edges != 39 || !still.Deadline.Equal(&deadline) {
-		t.Errorf("without progress: edges %d and deadline %v moved", still.Edges, still.Deadline)
+	still := evaluate(m, entry, half()).Project()
+	if still.TransitionsSinceProgress != 39 || !still.Deadline.Equal(&deadline) {
+		t.Errorf("without progress: edges %d and deadline %v moved", still.TransitionsSinceProgress, still.Deadline)
 	}
-	shown := lookAt(m, entry, done()).Project()
+	shown := evaluate(m, entry, done()).Project()
 	restarted := metav1.NewTime(now.Add(10 * time.Minute))
-	if shown.Edges != 0 || !shown.Deadline.Equal(&restarted) {
-		t.Errorf("with progress: edges %d, deadline %v, want 0 and %v", shown.Edges, shown.Deadline, restarted)
+	if shown.TransitionsSinceProgress != 0 || !shown.Deadline.Equal(&restarted) {
+		t.Errorf("with progress: edges %d, deadline %v, want 0 and %v", shown.TransitionsSinceProgress, shown.Deadline, restarted)
 	}
 	next := enter(t, m, &shown, done(), Move{Event: "restarted", From: "Restarting", To: "Checking", Attempt: shown.Attempt})
-	if next.Edges != 1 {
-		t.Errorf("after the edge: %d, want 1", next.Edges)
+	if next.TransitionsSinceProgress != 1 {
+		t.Errorf("after the edge: %d, want 1", next.TransitionsSinceProgress)
 	}
-	if TicketOf(toyUID, "version", entry) != TicketOf(toyUID, "version", &shown) {
+	if RequestIDOf(toyUID, "version", entry) != RequestIDOf(toyUID, "version", &shown) {
 		t.Error("progress in the middle of a visit renumbers its requests")
 	}
-	if TicketOf(toyUID, "version", entry) == TicketOf(toyUID, "version", &next) {
+	if RequestIDOf(toyUID, "version", entry) == RequestIDOf(toyUID, "version", &next) {
 		t.Error("another visit has the same number")
 	}
 }
 
 func TestProgressThatIsUnknownKeepsTheLastCount(t *testing.T) {
 	def := toy()
-	def.Progress.Of = func(*toyFacts, toyMemo) Count { return Count{Unknown: true} }
+	def.Progress.Of = func(*toyFacts, toyData) Count { return Count{Unknown: true} }
 	entry := at("Restarting", map[string]string{"node": "b"})
 	entry.Progress = &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node"}
-	if diff := cmp.Diff(entry.Progress, lookAt(mustCompile(t, def), entry, half()).Project().Progress); diff != "" {
+	if diff := cmp.Diff(entry.Progress, evaluate(mustCompile(t, def), entry, half()).Project().Progress); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestProgressFitsTheStatus(t *testing.T) {
 	def := toy()
-	def.Progress.Of = func(*toyFacts, toyMemo) Count {
+	def.Progress.Of = func(*toyFacts, toyData) Count {
 		return Count{Done: 1 << 40, Total: 1 << 41, Current: strings.Repeat("n", 100)}
 	}
-	got := lookAt(mustCompile(t, def), at("Restarting", map[string]string{"node": "b"}), half()).Project().Progress
+	got := evaluate(mustCompile(t, def), at("Restarting", map[string]string{"node": "b"}), half()).Project().Progress
 	if got.Done <= 0 || got.Total <= 0 || len(got.Current) != 64 {
 		t.Errorf("%+v", got)
 	}
@@ -280,7 +280,7 @@ func guardsOf(waiting []lifecyclev1.WaitingFor) []string {
 
 func TestWaitingFor(t *testing.T) {
 	unreadable := transitions.Unreadable[bool](errDown)
-	before := []lifecyclev1.WaitingFor{{Guard: "before", Saw: "as it was"}}
+	before := []lifecyclev1.WaitingFor{{Guard: "before", Observed: "as it was"}}
 	cases := map[string]struct {
 		change func(*toyDefinition)
 		state  string
@@ -305,11 +305,11 @@ func TestWaitingFor(t *testing.T) {
 			},
 			state: "Checking", facts: with(done(), func(f *toyFacts) { f.Sync, f.Allowed = unreadable, false }), want: []string{"in-sync", "path-allowed", "node-left"},
 		},
-		"Locating tells why it cannot tell": {
-			state: Locating, facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }), want: []string{"located"},
+		"Inferring tells why it cannot tell": {
+			state: Inferring, facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }), want: []string{"inferred"},
 		},
-		"Locating with pending facts stays as it was": {
-			state: Locating, facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }), want: []string{"before"},
+		"Inferring with pending facts stays as it was": {
+			state: Inferring, facts: with(half(), func(f *toyFacts) { f.Level = transitions.Pending[int]() }), want: []string{"before"},
 		},
 		"at most eight are listed": {
 			change: func(d *toyDefinition) {
@@ -325,7 +325,7 @@ func TestWaitingFor(t *testing.T) {
 		},
 		"a guard that panics shows as a defect": {
 			change: func(d *toyDefinition) {
-				d.Transitions[soakedRow].When = toyGuard{Name: "odd", Doc: "panics", Want: "calm", Ask: func(*toyFacts, toyMemo) transitions.Verdict { panic("odd") }}
+				d.Transitions[soakedRow].When = toyGuard{Name: "odd", Doc: "panics", Expected: "calm", Evaluate: func(*toyFacts, toyData) transitions.Verdict { panic("odd") }}
 			},
 			state: "Soaking", facts: done(), want: []string{"defect"},
 		},
@@ -335,10 +335,10 @@ func TestWaitingFor(t *testing.T) {
 			def := changed(tc.change)
 			entry := at(tc.state, nil)
 			if tc.state == "Restarting" {
-				entry.Memo = map[string]string{"node": "b"}
+				entry.Data = map[string]string{"node": "b"}
 			}
 			entry.WaitingFor = before
-			got := lookAt(mustCompile(t, def), entry, tc.facts, tc.needs...).Project()
+			got := evaluate(mustCompile(t, def), entry, tc.facts, tc.needs...).Project()
 			if diff := cmp.Diff(tc.want, guardsOf(got.WaitingFor)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -349,7 +349,7 @@ func TestWaitingFor(t *testing.T) {
 func TestWaitingForOnEnteringLeavesOutWhatIsPending(t *testing.T) {
 	m := mustCompile(t, toy())
 	f := with(half(), func(f *toyFacts) { f.Sync = transitions.Pending[bool]() })
-	got := enter(t, m, at("Checking", nil), f, Move{Event: "node-selected", From: "Checking", To: "Restarting", Memo: map[string]string{"node": "b"}})
+	got := enter(t, m, at("Checking", nil), f, Move{Event: "node-selected", From: "Checking", To: "Restarting", Data: map[string]string{"node": "b"}})
 	if diff := cmp.Diff([]string{"restarted"}, guardsOf(got.WaitingFor)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -359,11 +359,11 @@ func TestProjectLeavesAloneWhatItDoesNotKnow(t *testing.T) {
 	m := mustCompile(t, toy())
 	for name, entry := range map[string]*lifecyclev1.Lifecycle{
 		"a state of another release": at("Dancing", nil),
-		"a memo of another release":  at("Restarting", map[string]string{"pod": "b"}),
+		"data of another release":    at("Restarting", map[string]string{"pod": "b"}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			entry.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "as-it-was"}}
-			if diff := cmp.Diff(*entry, lookAt(m, entry, half()).Project()); diff != "" {
+			if diff := cmp.Diff(*entry, evaluate(m, entry, half()).Project()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

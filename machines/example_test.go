@@ -13,48 +13,48 @@ import (
 type (
 	// valveFacts are observed: the spec and the position of a valve. Both are in the cache, so that no fact has a need.
 	valveFacts struct{ Wanted, Position string }
-	// valveMemo is empty: no transition computes data.
-	valveMemo = struct{}
+	// valveData is empty: no transition computes data.
+	valveData = struct{}
 	// valveEffect is what an action requests, as data.
 	valveEffect string
 )
 
-var inPosition = transitions.Guard[valveFacts, valveMemo]{
-	Name: "in-position", Doc: "the valve is in the wanted position", Want: "the wanted position",
-	Ask: func(f *valveFacts, _ valveMemo) transitions.Verdict {
+var inPosition = transitions.Guard[valveFacts, valveData]{
+	Name: "in-position", Doc: "the valve is in the wanted position", Expected: "the wanted position",
+	Evaluate: func(f *valveFacts, _ valveData) transitions.Verdict {
 		return transitions.If(f.Position == f.Wanted, f.Position)
 	},
 }
 
 // valve turns a valve: Settled -> Turning -> Settled.
-func valve() machines.Definition[valveFacts, valveMemo, valveEffect] {
-	return machines.Definition[valveFacts, valveMemo, valveEffect]{
+func valve() machines.Definition[valveFacts, valveData, valveEffect] {
+	return machines.Definition[valveFacts, valveData, valveEffect]{
 		Name: "valve", Doc: "turns a valve",
-		States: []machines.State[valveFacts, valveMemo, valveEffect]{
+		States: []machines.State[valveFacts, valveData, valveEffect]{
 			{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "the valve is in position"}},
 			{
-				State: states.State{Name: "Turning", Kind: states.Work, Doc: "the valve turns", Deadline: time.Minute},
-				While: transitions.Always[valveFacts, valveMemo](), OnTarget: "Turning",
-				Do: &machines.Action[valveFacts, valveMemo, valveEffect]{
+				State:     states.State{Name: "Turning", Kind: states.Work, Doc: "the valve turns", Deadline: time.Minute},
+				Invariant: transitions.Always[valveFacts, valveData](), OnTargetChange: "Turning",
+				Action: &machines.Action[valveFacts, valveData, valveEffect]{
 					Name: "turn", Doc: "turns the valve",
-					Do: func(f *valveFacts, _ valveMemo) []valveEffect {
+					Effects: func(f *valveFacts, _ valveData) []valveEffect {
 						return []valveEffect{valveEffect("turn to " + f.Wanted)}
 					},
 				},
 			},
 		},
-		Transitions: []machines.Transition[valveFacts, valveMemo]{
+		Transitions: []machines.Transition[valveFacts, valveData]{
 			{
 				Event: "position-changed", From: "Settled", To: "Turning", NewAttempt: true,
 				When: transitions.Not(inPosition, "another position"), Doc: "another position is wanted",
 			},
 			{Event: "turned", From: "Turning", To: "Settled", When: inPosition, Awaited: true, Doc: "the valve is in position"},
 		},
-		Target: machines.Target[valveFacts]{Of: func(f *valveFacts) machines.Aim { return machines.Aim{To: f.Wanted} }},
-		Locate: machines.Locator[valveFacts, valveMemo]{
+		Target: func(f *valveFacts) machines.Target { return machines.Target{To: f.Wanted} },
+		Infer: machines.Inference[valveFacts, valveData]{
 			States: []string{"Settled"},
-			Find: func(*valveFacts) (machines.Place[valveMemo], transitions.Verdict) {
-				return machines.Place[valveMemo]{State: "Settled"}, transitions.Allow()
+			Find: func(*valveFacts) (machines.InferredState[valveData], transitions.Verdict) {
+				return machines.InferredState[valveData]{State: "Settled"}, transitions.Allow()
 			},
 		},
 	}
@@ -81,9 +81,9 @@ func ExampleCompile() {
 func ExampleCompile_findings() {
 	definition := valve()
 	definition.Transitions[1].To = "Setled"
-	definition.States[1].OnTarget = ""
+	definition.States[1].OnTargetChange = ""
 	_, err := machines.Compile(definition)
-	fmt.Println(errors.Is(err, machines.ErrUndeclaredState), errors.Is(err, machines.ErrMissingOnTarget))
+	fmt.Println(errors.Is(err, machines.ErrUndeclaredState), errors.Is(err, machines.ErrMissingOnTargetChange))
 	// Output:
 	// true true
 }
@@ -100,21 +100,23 @@ func ExampleBind() {
 		snapshot struct{ Position string }
 	)
 	lifecycle := machines.Bind(machine, machines.Binding[object, snapshot, valveFacts, valveEffect, valveEffect]{
-		Name:    "valve",
-		Observe: func(o object, s snapshot, _ machines.Ask) valveFacts { return valveFacts{o.Wanted, s.Position} },
-		Effect:  func(e valveEffect) valveEffect { return e },
+		Name: "valve",
+		Facts: func(o object, s snapshot, _ machines.ObserveOptions) valveFacts {
+			return valveFacts{o.Wanted, s.Position}
+		},
+		Effect: func(e valveEffect) valveEffect { return e },
 	})
-	question := machines.Question[object, snapshot]{
-		Object: object{"open"}, View: snapshot{"closed"}, UID: "uid", Ask: machines.Ask{Now: time.Unix(0, 0)},
+	question := machines.EvaluationInput[object, snapshot]{
+		Object: object{"open"}, Snapshot: snapshot{"closed"}, UID: "uid", Options: machines.ObserveOptions{Now: time.Unix(0, 0)},
 	}
 	for range 3 {
-		look := lifecycle.Look(question)
-		move := look.Decide().Move
+		evaluation := lifecycle.Evaluate(question)
+		move := evaluation.Decide().Move
 		if move == nil {
-			fmt.Println("stays in", question.Entry.State, "and requests", look.Act().Effects)
+			fmt.Println("stays in", question.Entry.State, "and requests", evaluation.Act().Effects)
 			return
 		}
-		entry, err := look.Enter(*move)
+		entry, err := evaluation.Enter(*move)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -123,7 +125,7 @@ func ExampleBind() {
 		question.Entry = &entry
 	}
 	// Output:
-	// located to Settled
+	// inferred to Settled
 	// position-changed to Turning
 	// stays in Turning and requests [turn to open]
 }

@@ -15,13 +15,13 @@ var kinds = map[string]error{
 	"ErrName": ErrName, "ErrMissingDoc": ErrMissingDoc, "ErrDuplicateState": ErrDuplicateState, "ErrReservedName": ErrReservedName,
 	"ErrUnreachable": ErrUnreachable, "ErrNoWayOut": ErrNoWayOut, "ErrRestForEver": ErrRestForEver, "ErrUndeclaredState": ErrUndeclaredState,
 	"ErrDuplicateEdge": ErrDuplicateEdge, "ErrMissingGuard": ErrMissingGuard, "ErrTwoGuards": ErrTwoGuards, "ErrMissingDeadline": ErrMissingDeadline,
-	"ErrMissingAction": ErrMissingAction, "ErrMisplacedAction": ErrMisplacedAction, "ErrMissingWhile": ErrMissingWhile,
-	"ErrMissingOnTarget": ErrMissingOnTarget, "ErrMisplacedOnTarget": ErrMisplacedOnTarget, "ErrNothingAwaited": ErrNothingAwaited,
-	"ErrMissingBefore": ErrMissingBefore, "ErrMissingTurnBack": ErrMissingTurnBack, "ErrMissingWant": ErrMissingWant,
-	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingLocate": ErrMissingLocate, "ErrMissingTarget": ErrMissingTarget,
-	"ErrMissingMemoCodec": ErrMissingMemoCodec, "ErrUndeclaredMigration": ErrUndeclaredMigration, "ErrIncompleteRecord": ErrIncompleteRecord,
-	"ErrOneNameTwoGuards": ErrOneNameTwoGuards, "ErrUndeclaredHolding": ErrUndeclaredHolding, "ErrMisplacedKeeps": ErrMisplacedKeeps,
-	"ErrUnusedHolding": ErrUnusedHolding,
+	"ErrMissingAction": ErrMissingAction, "ErrMisplacedAction": ErrMisplacedAction, "ErrMissingInvariant": ErrMissingInvariant,
+	"ErrMissingOnTargetChange": ErrMissingOnTargetChange, "ErrMisplacedOnTargetChange": ErrMisplacedOnTargetChange, "ErrNothingAwaited": ErrNothingAwaited,
+	"ErrMissingPrecondition": ErrMissingPrecondition, "ErrMissingOnPreconditionFailed": ErrMissingOnPreconditionFailed, "ErrMissingExpected": ErrMissingExpected,
+	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingInference": ErrMissingInference, "ErrMissingTarget": ErrMissingTarget,
+	"ErrMissingDataCodec": ErrMissingDataCodec, "ErrUndeclaredMigration": ErrUndeclaredMigration, "ErrIncompleteRecord": ErrIncompleteRecord,
+	"ErrOneNameTwoGuards": ErrOneNameTwoGuards, "ErrUndeclaredHeldResource": ErrUndeclaredHeldResource, "ErrMisplacedRetains": ErrMisplacedRetains,
+	"ErrUnusedHeldResource": ErrUnusedHeldResource,
 }
 
 // indices into the toy's declaration.
@@ -115,7 +115,7 @@ func TestFindingsCarryPlaces(t *testing.T) {
 func TestCompileAcceptsAHoldThatOnlyAChangedTargetLeaves(t *testing.T) {
 	def := toy()
 	def.Transitions = append(def.Transitions[:pathOpened:pathOpened], def.Transitions[pathOpened+1:]...)
-	def.States[refused].Kind, def.States[refused].Stance = states.Hold, states.Refusal
+	def.States[refused].Kind, def.States[refused].HoldReason = states.Hold, states.Refusal
 	if _, err := Compile(def); err != nil {
 		t.Error(err)
 	}

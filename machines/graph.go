@@ -17,31 +17,31 @@ type Graph struct {
 	Guards  []GraphGuard `json:"guards"`
 	Needs   []Need       `json:"needs,omitempty"`
 	Records []Record     `json:"records,omitempty"`
-	// Located are the states that Locate may return.
-	Located    []string          `json:"located"`
+	// Inferred are the states that Infer may return.
+	Inferred   []string          `json:"inferred"`
 	Migrations map[string]string `json:"migrations,omitempty"`
 	Unit       string            `json:"unit,omitempty"`
-	// MaxEdges is the number of transitions without progress after which an attempt is Stalled.
-	MaxEdges int32 `json:"maxEdges"`
+	// MaxTransitionsWithoutProgress is the number of transitions without progress after which an attempt is Stalled.
+	MaxTransitionsWithoutProgress int32 `json:"maxTransitionsWithoutProgress"`
 }
 
 // GraphState is a state of a Graph.
 type GraphState struct {
-	Name     string        `json:"name"`
-	Kind     string        `json:"kind"`
-	Stance   string        `json:"stance,omitempty"`
-	Doc      string        `json:"doc"`
-	Part     string        `json:"part,omitempty"`
-	Deadline time.Duration `json:"deadline,omitempty"`
+	Name       string        `json:"name"`
+	Kind       string        `json:"kind"`
+	HoldReason string        `json:"holdReason,omitempty"`
+	Doc        string        `json:"doc"`
+	Part       string        `json:"part,omitempty"`
+	Deadline   time.Duration `json:"deadline,omitempty"`
 	// DeadlineFromFacts means that the deadline is computed from the facts.
-	DeadlineFromFacts bool          `json:"deadlineFromFacts,omitempty"`
-	Poll              time.Duration `json:"poll,omitempty"`
-	While             string        `json:"while,omitempty"`
-	OnTarget          string        `json:"onTarget,omitempty"`
-	Action            string        `json:"action,omitempty"`
-	ActionDoc         string        `json:"actionDoc,omitempty"`
-	Before            string        `json:"before,omitempty"`
-	TurnBack          string        `json:"turnBack,omitempty"`
+	DeadlineFromFacts    bool          `json:"deadlineFromFacts,omitempty"`
+	Poll                 time.Duration `json:"poll,omitempty"`
+	Invariant            string        `json:"invariant,omitempty"`
+	OnTargetChange       string        `json:"onTargetChange,omitempty"`
+	Action               string        `json:"action,omitempty"`
+	ActionDoc            string        `json:"actionDoc,omitempty"`
+	Precondition         string        `json:"precondition,omitempty"`
+	OnPreconditionFailed string        `json:"onPreconditionFailed,omitempty"`
 }
 
 // GraphEdge is a transition of a Graph, declared by a row or not. An empty From means any state.
@@ -64,19 +64,19 @@ type Class string
 
 // The classes of edges.
 const (
-	Declared      Class = "declared"
-	TargetChanged Class = "target-changed"
-	TurnedBack    Class = "turned-back"
-	Located       Class = "located"
-	Migrated      Class = "migrated"
+	Declared           Class = "declared"
+	TargetChanged      Class = "target-changed"
+	PreconditionFailed Class = "precondition-failed"
+	Inferred           Class = "inferred"
+	Migrated           Class = "migrated"
 )
 
 // GraphGuard is a guard of a Graph.
 type GraphGuard struct {
-	Name  string   `json:"name"`
-	Doc   string   `json:"doc"`
-	Want  string   `json:"want"`
-	Needs []string `json:"needs,omitempty"`
+	Name     string   `json:"name"`
+	Doc      string   `json:"doc"`
+	Expected string   `json:"expected"`
+	Needs    []string `json:"needs,omitempty"`
 }
 
 // digestOf hashes what distinguishes two graphs for a persisted state: the states with their kinds, the edges, the inferred
@@ -90,9 +90,9 @@ func digestOf(g Graph) string {
 	canonical := struct {
 		States     []state
 		Edges      []edge
-		Located    []string
+		Inferred   []string
 		Migrations map[string]string
-	}{Located: g.Located, Migrations: g.Migrations}
+	}{Inferred: g.Inferred, Migrations: g.Migrations}
 	for _, s := range g.States {
 		canonical.States = append(canonical.States, state{s.Name, s.Kind})
 	}

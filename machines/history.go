@@ -5,9 +5,9 @@ import lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 // longestLoop is the maximum number of transitions of a loop that is folded.
 const longestLoop = 8
 
-// remember appends a transition to a history of limited length. If the last transitions repeat a loop, its rounds are folded
+// appendHistory appends a transition to a history of limited length. If the last transitions repeat a loop, its rounds are folded
 // into one with a count. The result never shares memory with the old history.
-func remember(old []lifecyclev1.Transition, next lifecyclev1.Transition) []lifecyclev1.Transition {
+func appendHistory(old []lifecyclev1.Transition, next lifecyclev1.Transition) []lifecyclev1.Transition {
 	out := make([]lifecyclev1.Transition, 0, len(old)+1)
 	out = append(out, old...)
 	out = append(out, next)

@@ -19,7 +19,7 @@ func walk(words string) []lifecyclev1.Transition {
 	var h []lifecyclev1.Transition
 	for i, word := range strings.Fields(words) {
 		event, attempt, _ := strings.Cut(word, "@")
-		h = remember(h, lifecyclev1.Transition{At: metav1.NewTime(now.Add(time.Duration(i) * time.Second)), Event: event, Attempt: attempt})
+		h = appendHistory(h, lifecyclev1.Transition{At: metav1.NewTime(now.Add(time.Duration(i) * time.Second)), Event: event, Attempt: attempt})
 	}
 	return h
 }
@@ -83,7 +83,7 @@ func TestHistoryProperties(t *testing.T) {
 			old := append([]lifecyclev1.Transition(nil), h...)
 			before := append([]lifecyclev1.Transition(nil), old...)
 			next := lifecyclev1.Transition{At: metav1.NewTime(now.Add(time.Duration(i) * time.Second)), Event: event, From: event, To: event}
-			h = remember(old, next)
+			h = appendHistory(old, next)
 			if diff := cmp.Diff(before, old); diff != "" {
 				t.Fatalf("the old history changed:\n%s", diff)
 			}

@@ -11,15 +11,15 @@ import (
 
 // Lifecycle is a machine bound to a kind of object, for the runtime, the plan and the exploration.
 //
-// O is the object, V the snapshot that the kind observes once per reconcile (plain values), E the kind's effects. A Lifecycle
+// O is the object, S the snapshot that the kind observes once per reconcile (plain values), E the kind's effects. A Lifecycle
 // is pure: all its inputs are arguments, and it has no side effects.
-type Lifecycle[O, V, E any] interface {
+type Lifecycle[O, S, E any] interface {
 	// Name of the lifecycle, the key in status.lifecycles.
 	Name() string
 	// Graph of its machine.
 	Graph() Graph
-	// MaxEdges is the number of transitions without progress after which an attempt is Stalled.
-	MaxEdges() int32
+	// MaxTransitionsWithoutProgress is the number of transitions without progress after which an attempt is Stalled.
+	MaxTransitionsWithoutProgress() int32
 	// State returns the declared state of that name, and false for an unknown name.
 	State(name string) (states.State, bool)
 	// Needs returns the costly facts that a decision needs in the entry's state. Nil means that there is no entry.
@@ -30,65 +30,65 @@ type Lifecycle[O, V, E any] interface {
 	Action(state string) (action ActionInfo, ok bool)
 	// Need returns the declaration of a costly fact.
 	Need(name transitions.Need) Need
-	// Look reads the facts from the snapshot, once.
-	Look(q Question[O, V]) Look[E]
+	// Evaluate reads the facts from the snapshot, once.
+	Evaluate(q EvaluationInput[O, S]) Evaluation[E]
 }
 
 // ActionInfo describes an action before it is evaluated.
 type ActionInfo struct {
 	Name string
-	// Needs of the action and of its Before.
+	// Needs of the action and of its Precondition.
 	Needs []transitions.Need
 	// Live requires a live snapshot, because the action is destructive.
 	Live bool
-	// LookAgain is the requeue delay after the action executed an effect.
-	LookAgain time.Duration
-	Backoff   states.Backoff
+	// RequeueAfter is the requeue delay after the action executed an effect.
+	RequeueAfter time.Duration
+	Backoff      states.Backoff
 }
 
-// Question is the complete input of one evaluation of a lifecycle.
-type Question[O, V any] struct {
-	Object O
-	View   V
+// EvaluationInput is the complete input of one evaluation of a lifecycle.
+type EvaluationInput[O, S any] struct {
+	Object   O
+	Snapshot S
 	// UID and Generation of the object.
 	UID        string
 	Generation int64
 	// Entry is the persisted state, or nil. It is never modified.
-	Entry *lifecyclev1.Lifecycle
-	Ask   Ask
+	Entry   *lifecyclev1.Lifecycle
+	Options ObserveOptions
 	// DeadlineScale multiplies every declared deadline. 0 means 1.
 	DeadlineScale float64
 }
 
-// Ask says what an observation is for.
-type Ask struct {
+// ObserveOptions says what an observation is for.
+type ObserveOptions struct {
 	// Needs are the costly facts that are requested. All other costly facts stay zero.
 	Needs []transitions.Need
 	// Live requires facts that are read from their source in this reconcile.
 	Live bool
 	// Now is the time of the reconcile: a fact like any other.
 	Now time.Time
-	// Ticket identifies the requests of this entry to external systems.
-	Ticket Ticket
+	// RequestID identifies the requests of this entry to external systems.
+	RequestID RequestID
 	// Attempt in progress according to the persisted state, and when its state was entered. They may name things (an approval,
 	// a soaking time); the actual state is observed.
 	Attempt   *lifecyclev1.Attempt
 	EnteredAt time.Time
 }
 
-// For reports whether the need is requested.
-func (a Ask) For(need transitions.Need) bool { return slices.Contains(a.Needs, need) }
+// Wants reports whether the need is requested.
+func (a ObserveOptions) Wants(need transitions.Need) bool { return slices.Contains(a.Needs, need) }
 
-// Ticket identifies a request to an external system. An answer belongs to one visit of one state.
-type Ticket struct {
+// RequestID identifies a request to an external system. An answer belongs to one visit of one state.
+type RequestID struct {
 	UID, Lifecycle, Attempt, State string
 	// Sequence increases with each visit of the state within the attempt.
 	Sequence int64
 }
 
-// TicketOf returns the ticket of the entry.
-func TicketOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) Ticket {
-	t := Ticket{UID: uid, Lifecycle: lifecycle}
+// RequestIDOf returns the request ID of the entry.
+func RequestIDOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) RequestID {
+	t := RequestID{UID: uid, Lifecycle: lifecycle}
 	if entry != nil {
 		t.State = entry.State
 		// No other field increases with every visit: clocks may be set back and have seconds only, Edges restarts at zero on
@@ -101,8 +101,8 @@ func TicketOf(uid, lifecycle string, entry *lifecyclev1.Lifecycle) Ticket {
 	return t
 }
 
-// Look is the evaluation of one lifecycle on the facts of one snapshot.
-type Look[E any] interface {
+// Evaluation is the evaluation of one lifecycle on the facts of one snapshot.
+type Evaluation[E any] interface {
 	// Decide returns the transition to take, if any.
 	Decide() Decision
 	// Enter returns the entry after the move, with what its state waits for. The facts must include NeedsIn of the target
@@ -117,7 +117,7 @@ type Look[E any] interface {
 	// state with an action.
 	Idle() bool
 	// Act evaluates the state's action: on a live snapshot if the action requires one.
-	Act() Acting[E]
+	Act() ActionResult[E]
 	// Facts returns a pointer to the facts of this evaluation, for a journal. They must not be modified.
 	Facts() any
 }
@@ -136,7 +136,7 @@ type Decision struct {
 	// Needs are facts that are required to infer the state and that were not requested, because the persisted state was
 	// expected to be true: observe again with them and evaluate again.
 	Needs []transitions.Need
-	// Shadowed is the transition that a wrong invariant prevents: its guard says yes where While says no. The machine reaches
+	// Shadowed is the transition that a wrong invariant prevents: its guard says yes where Invariant says no. The machine reaches
 	// the state all the same by inference, so that the defect would go unnoticed.
 	Shadowed string
 	// Err is a defect of the machine (an undeclared read, a panic). It names the guard.
@@ -146,48 +146,50 @@ type Decision struct {
 // Move is a transition to take.
 type Move struct {
 	Event, From, To string
-	Memo            map[string]string
+	Data            map[string]string
 	// Attempt that the entry will carry; nil for none.
 	Attempt *lifecyclev1.Attempt
 	OneWay  bool
 }
 
-// Acting is the result of evaluating an action.
-type Acting[E any] struct {
+// ActionResult is the result of evaluating an action.
+type ActionResult[E any] struct {
 	Effects []E
-	// TurnBack is the transition to take because Before said no.
-	TurnBack *Move
+	// PreconditionFailed is the transition to take because Precondition said no.
+	PreconditionFailed *Move
 	// Blocked are the parts of Before that do not say yes.
 	Blocked []transitions.Blocker
 	Err     error
 }
 
 // Binding connects a machine to a kind.
-type Binding[O, V, F, FX, E any] struct {
+type Binding[O, S, F, FX, E any] struct {
 	// Name of the lifecycle. Required.
 	Name string
-	// Observe returns the facts from the snapshot. It must be pure. Costly facts that ask does not request stay zero. Required.
-	Observe func(object O, view V, ask Ask) F
+	// Facts returns the facts from the snapshot. It must be pure. Costly facts that ask does not request stay zero. Required.
+	Facts func(object O, snapshot S, ask ObserveOptions) F
 	// Effect converts the machine's effect to the kind's. Required.
 	Effect func(FX) E
 }
 
 // Bind returns the lifecycle of a compiled machine for a kind.
-func Bind[O, V, F, M, FX, E any](machine *Machine[F, M, FX], binding Binding[O, V, F, FX, E]) Lifecycle[O, V, E] {
-	return &bound[O, V, F, M, FX, E]{machine: machine, binding: binding}
+func Bind[O, S, F, D, FX, E any](machine *Machine[F, D, FX], binding Binding[O, S, F, FX, E]) Lifecycle[O, S, E] {
+	return &bound[O, S, F, D, FX, E]{machine: machine, binding: binding}
 }
 
-type bound[O, V, F, M, FX, E any] struct {
-	machine *Machine[F, M, FX]
-	binding Binding[O, V, F, FX, E]
+type bound[O, S, F, D, FX, E any] struct {
+	machine *Machine[F, D, FX]
+	binding Binding[O, S, F, FX, E]
 }
 
-func (b *bound[O, V, F, M, FX, E]) Name() string { return b.binding.Name }
-func (b *bound[O, V, F, M, FX, E]) Graph() Graph { return b.machine.graph }
+func (b *bound[O, S, F, D, FX, E]) Name() string { return b.binding.Name }
+func (b *bound[O, S, F, D, FX, E]) Graph() Graph { return b.machine.graph }
 
-func (b *bound[O, V, F, M, FX, E]) MaxEdges() int32 { return b.machine.def.MaxEdges }
+func (b *bound[O, S, F, D, FX, E]) MaxTransitionsWithoutProgress() int32 {
+	return b.machine.def.MaxTransitionsWithoutProgress
+}
 
-func (b *bound[O, V, F, M, FX, E]) State(name string) (states.State, bool) {
+func (b *bound[O, S, F, D, FX, E]) State(name string) (states.State, bool) {
 	n, ok := b.machine.states[name]
 	if !ok {
 		return states.State{}, false
@@ -195,53 +197,53 @@ func (b *bound[O, V, F, M, FX, E]) State(name string) (states.State, bool) {
 	return n.State.State, true
 }
 
-func (b *bound[O, V, F, M, FX, E]) Needs(entry *lifecyclev1.Lifecycle) []transitions.Need {
+func (b *bound[O, S, F, D, FX, E]) Needs(entry *lifecyclev1.Lifecycle) []transitions.Need {
 	if entry == nil {
-		return b.machine.locate
+		return b.machine.inferNeeds
 	}
 	n, ok := b.machine.states[entry.State]
 	if !ok {
-		return b.machine.locate
+		return b.machine.inferNeeds
 	}
-	return n.decide
+	return n.decisionNeeds
 }
 
-func (b *bound[O, V, F, M, FX, E]) NeedsIn(state string) []transitions.Need {
+func (b *bound[O, S, F, D, FX, E]) NeedsIn(state string) []transitions.Need {
 	if n, ok := b.machine.states[state]; ok {
-		return n.decide
+		return n.decisionNeeds
 	}
 	return nil
 }
 
-func (b *bound[O, V, F, M, FX, E]) Need(name transitions.Need) Need { return b.machine.needs[name] }
+func (b *bound[O, S, F, D, FX, E]) Need(name transitions.Need) Need { return b.machine.needs[name] }
 
-func (b *bound[O, V, F, M, FX, E]) Action(state string) (ActionInfo, bool) {
+func (b *bound[O, S, F, D, FX, E]) Action(state string) (ActionInfo, bool) {
 	n, ok := b.machine.states[state]
-	if !ok || n.Do == nil {
+	if !ok || n.Action == nil {
 		return ActionInfo{}, false
 	}
-	again := n.Do.LookAgain
+	again := n.Action.RequeueAfter
 	if again <= 0 {
-		again = defaultLookAgain
+		again = defaultRequeueAfter
 	}
-	return ActionInfo{Name: n.Do.Name, Needs: n.act, Live: !n.Do.Before.IsZero(), LookAgain: again, Backoff: n.Backoff}, true
+	return ActionInfo{Name: n.Action.Name, Needs: n.actionNeeds, Live: !n.Action.Precondition.IsZero(), RequeueAfter: again, Backoff: n.Backoff}, true
 }
 
-func (b *bound[O, V, F, M, FX, E]) Look(q Question[O, V]) Look[E] {
-	l := &look[F, M, FX, E]{
+func (b *bound[O, S, F, D, FX, E]) Evaluate(q EvaluationInput[O, S]) Evaluation[E] {
+	l := &evaluation[F, D, FX, E]{
 		machine: b.machine, name: b.binding.Name, effect: b.binding.Effect,
-		uid: q.UID, entry: q.Entry, asked: q.Ask.Needs, now: q.Ask.Now, scale: q.DeadlineScale,
+		uid: q.UID, entry: q.Entry, needs: q.Options.Needs, now: q.Options.Now, scale: q.DeadlineScale,
 	}
-	l.facts, l.err = observe(b.binding, q)
+	l.facts, l.err = factsOf(b.binding, q)
 	return l
 }
 
-// observe calls Observe and returns a panic as an error that names the lifecycle.
-func observe[O, V, F, FX, E any](binding Binding[O, V, F, FX, E], q Question[O, V]) (facts F, err error) {
+// factsOf calls Observe and returns a panic as an error that names the lifecycle.
+func factsOf[O, S, F, FX, E any](binding Binding[O, S, F, FX, E], q EvaluationInput[O, S]) (facts F, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = defect("observing for lifecycle "+binding.Name, p)
 		}
 	}()
-	return binding.Observe(q.Object, q.View, q.Ask), nil
+	return binding.Facts(q.Object, q.Snapshot, q.Options), nil
 }

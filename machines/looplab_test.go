@@ -67,7 +67,7 @@ func TestLegalityIsSafeForConcurrentUse(t *testing.T) {
 		all.Go(func() {
 			for range 100 {
 				for _, err := range []error{
-					l.fire("Checking", "node-selected", "Restarting"), l.fire("", EventLocated, "Settled"), l.fire("Dancing", EventLocated, Locating),
+					l.fire("Checking", "node-selected", "Restarting"), l.fire("", EventInferred, "Settled"), l.fire("Dancing", EventInferred, Inferring),
 				} {
 					if err != nil {
 						t.Error(err)
@@ -119,7 +119,7 @@ func TestLegalityAcceptsASelfTransition(t *testing.T) {
 	def := toy()
 	def.Transitions = append(def.Transitions, toyRow{Event: "again", From: "Checking", To: "Checking", When: inSync, Doc: "looks again"})
 	l := newLegality(mustCompile(t, def).graph)
-	for event, state := range map[string]string{"again": "Checking", EventLocated: "Settled", EventTargetChanged: "Checking"} {
+	for event, state := range map[string]string{"again": "Checking", EventInferred: "Settled", EventTargetChanged: "Checking"} {
 		if err := l.fire(state, event, state); err != nil {
 			t.Error(err)
 		}
@@ -135,7 +135,7 @@ func TestLegalityOnlyInfersFromAnUnknownState(t *testing.T) {
 	if err := l.fire("Dancing", "raised", "Settled"); err == nil {
 		t.Error("a declared event was taken from a state that nobody declared")
 	}
-	if err := l.fire("Dancing", EventLocated, "Checking"); err != nil {
+	if err := l.fire("Dancing", EventInferred, "Checking"); err != nil {
 		t.Error(err)
 	}
 	if err := l.fire("Verifying", EventMigrated, "Checking"); err != nil {

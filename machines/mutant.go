@@ -6,13 +6,13 @@ import (
 )
 
 // Definition returns a copy of what the machine was compiled from, with the defaults filled in. The caller may modify it.
-func (m *Machine[F, M, E]) Definition() Definition[F, M, E] {
+func (m *Machine[F, D, E]) Definition() Definition[F, D, E] {
 	def := m.def
-	def.States = slices.Clone(def.States[:len(def.States)-1]) // without Locating
+	def.States = slices.Clone(def.States[:len(def.States)-1]) // without Inferring
 	for i := range def.States {
-		if do := def.States[i].Do; do != nil {
+		if do := def.States[i].Action; do != nil {
 			own := *do
-			def.States[i].Do = &own
+			def.States[i].Action = &own
 		}
 	}
 	def.Transitions = slices.Clone(def.Transitions)
@@ -22,15 +22,15 @@ func (m *Machine[F, M, E]) Definition() Definition[F, M, E] {
 			def.Transitions[i].Choose = &own
 		}
 	}
-	def.Needs, def.Records, def.Holdings = slices.Clone(def.Needs), slices.Clone(def.Records), slices.Clone(def.Holdings)
-	def.Locate.States = slices.Clone(def.Locate.States)
+	def.Needs, def.Records, def.HeldResources = slices.Clone(def.Needs), slices.Clone(def.Records), slices.Clone(def.HeldResources)
+	def.Infer.States = slices.Clone(def.Infer.States)
 	def.Migrations = maps.Clone(def.Migrations)
 	return def
 }
 
 // Mutant returns the machine with a changed definition that is not validated, for tests of test coverage. Its graph is
 // unchanged, so that an added transition is rejected. A mutant must not reconcile objects.
-func (m *Machine[F, M, E]) Mutant(change func(*Definition[F, M, E])) *Machine[F, M, E] {
+func (m *Machine[F, D, E]) Mutant(change func(*Definition[F, D, E])) *Machine[F, D, E] {
 	def := m.Definition()
 	change(&def)
 	mutant := assemble(def)

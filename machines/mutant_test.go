@@ -14,16 +14,16 @@ func TestDefinitionIsACopy(t *testing.T) {
 	if got := len(def.States); got != len(toy().States) {
 		t.Errorf("%d states, want those declared", got)
 	}
-	def.States[restarting].Do.Before = toyGuard{}
-	def.States[soaking].OnTarget = CarryOn
+	def.States[restarting].Action.Precondition = toyGuard{}
+	def.States[soaking].OnTargetChange = KeepAttempt
 	def.Transitions[nodeSelected].Choose.Pick = nil
 	def.Transitions[raisedRow].To = "Checking"
 	def.Migrations["Verifying"] = "Settled"
-	def.Locate.States[0] = "Soaking"
+	def.Infer.States[0] = "Soaking"
 	def.Needs[0].Name = "other"
 	again := m.Definition()
-	if again.States[restarting].Do.Before.IsZero() || again.States[soaking].OnTarget == CarryOn || again.Transitions[nodeSelected].Choose.Pick == nil ||
-		again.Transitions[raisedRow].To != "Settled" || again.Migrations["Verifying"] != "Checking" || again.Locate.States[0] != "Settled" || again.Needs[0].Name != "sync" {
+	if again.States[restarting].Action.Precondition.IsZero() || again.States[soaking].OnTargetChange == KeepAttempt || again.Transitions[nodeSelected].Choose.Pick == nil ||
+		again.Transitions[raisedRow].To != "Settled" || again.Migrations["Verifying"] != "Checking" || again.Infer.States[0] != "Settled" || again.Needs[0].Name != "sync" {
 		t.Errorf("changing the copy changed the machine: %+v", again)
 	}
 	if _, err := Compile(again); err != nil {
@@ -37,10 +37,10 @@ func TestMutantIsUncheckedAndLeavesTheMachineAlone(t *testing.T) {
 		d.Doc = "" // a structural defect
 		d.Transitions[pathForbidden].When = transitions.Not(pathAllowed, "a forbidden path").Mutated(0, transitions.Answer.Not)
 	})
-	if got := lookAt(mutant, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "path-forbidden" {
+	if got := evaluate(mutant, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "path-forbidden" {
 		t.Errorf("the mutant decided %+v", got)
 	}
-	if got := lookAt(m, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "node-selected" {
+	if got := evaluate(m, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "node-selected" {
 		t.Errorf("the machine decided %+v", got)
 	}
 	if diff := cmp.Diff(m.Graph(), mutant.Graph()); diff != "" {

@@ -24,32 +24,32 @@ type toyFacts struct {
 	Level   transitions.Fact[int]  // need level
 }
 
-type toyMemo struct{ Node string }
+type toyData struct{ Node string }
 
 type toyEffect string
 
 type (
-	toyDefinition = Definition[toyFacts, toyMemo, toyEffect]
-	toyMachine    = Machine[toyFacts, toyMemo, toyEffect]
-	toyState      = State[toyFacts, toyMemo, toyEffect]
-	toyRow        = Transition[toyFacts, toyMemo]
-	toyGuard      = transitions.Guard[toyFacts, toyMemo]
+	toyDefinition = Definition[toyFacts, toyData, toyEffect]
+	toyMachine    = Machine[toyFacts, toyData, toyEffect]
+	toyState      = State[toyFacts, toyData, toyEffect]
+	toyRow        = Transition[toyFacts, toyData]
+	toyGuard      = transitions.Guard[toyFacts, toyData]
 )
 
 var (
-	onTarget = toyGuard{
-		Name: "on-target", Doc: "every node runs the wanted version", Want: "every node on the wanted version",
-		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict {
+	onTargetChange = toyGuard{
+		Name: "on-target", Doc: "every node runs the wanted version", Expected: "every node on the wanted version",
+		Evaluate: func(f *toyFacts, _ toyData) transitions.Verdict {
 			return transitions.If(f.done() == len(f.Nodes), fmt.Sprintf("%d of %d", f.done(), len(f.Nodes)))
 		},
 	}
 	pathAllowed = toyGuard{
-		Name: "path-allowed", Doc: "the change is permitted", Want: "a permitted change",
-		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict { return transitions.If(f.Allowed, "forbidden") },
+		Name: "path-allowed", Doc: "the change is permitted", Expected: "a permitted change",
+		Evaluate: func(f *toyFacts, _ toyData) transitions.Verdict { return transitions.If(f.Allowed, "forbidden") },
 	}
 	inSync = toyGuard{
-		Name: "in-sync", Doc: "all nodes are in sync", Want: "all nodes in sync", Needs: []transitions.Need{"sync"},
-		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict {
+		Name: "in-sync", Doc: "all nodes are in sync", Expected: "all nodes in sync", Needs: []transitions.Need{"sync"},
+		Evaluate: func(f *toyFacts, _ toyData) transitions.Verdict {
 			sync, known := f.Sync.Get()
 			if !known {
 				return f.Sync.Gap()
@@ -58,21 +58,21 @@ var (
 		},
 	}
 	inHand = toyGuard{
-		Name: "in-hand", Doc: "the memo names a node", Want: "a node in hand",
-		Ask: func(f *toyFacts, m toyMemo) transitions.Verdict {
+		Name: "in-hand", Doc: "the data names a node", Expected: "a node in hand",
+		Evaluate: func(f *toyFacts, m toyData) transitions.Verdict {
 			_, there := f.Nodes[m.Node]
 			return transitions.If(there, "no node "+m.Node)
 		},
 	}
 	restarted = toyGuard{
-		Name: "restarted", Doc: "the node in hand runs the wanted version", Want: "the node in hand on the wanted version",
-		Ask: func(f *toyFacts, m toyMemo) transitions.Verdict {
+		Name: "restarted", Doc: "the node in hand runs the wanted version", Expected: "the node in hand on the wanted version",
+		Evaluate: func(f *toyFacts, m toyData) transitions.Verdict {
 			return transitions.If(f.Nodes[m.Node] == f.Wanted, "still "+f.Nodes[m.Node])
 		},
 	}
 	raised = toyGuard{
-		Name: "raised", Doc: "the level is raised", Want: "level 2", Needs: []transitions.Need{"level"},
-		Ask: func(f *toyFacts, _ toyMemo) transitions.Verdict {
+		Name: "raised", Doc: "the level is raised", Expected: "level 2", Needs: []transitions.Need{"level"},
+		Evaluate: func(f *toyFacts, _ toyData) transitions.Verdict {
 			level, known := f.Level.Get()
 			if !known {
 				return f.Level.Gap()
@@ -80,15 +80,15 @@ var (
 			return transitions.If(level == 2, fmt.Sprint("level ", level))
 		},
 	}
-	nextNode = Choice[toyFacts, toyMemo]{
-		Guard: toyGuard{Name: "node-left", Doc: "a node runs another version", Want: "a node to restart"},
-		Pick: func(f *toyFacts, _ toyMemo) (transitions.Verdict, toyMemo) {
+	nextNode = Choice[toyFacts, toyData]{
+		Guard: toyGuard{Name: "node-left", Doc: "a node runs another version", Expected: "a node to restart"},
+		Pick: func(f *toyFacts, _ toyData) (transitions.Verdict, toyData) {
 			for _, name := range sorted(f.Nodes) {
 				if f.Nodes[name] != f.Wanted {
-					return transitions.Allow(), toyMemo{Node: name}
+					return transitions.Allow(), toyData{Node: name}
 				}
 			}
-			return transitions.Deny("none"), toyMemo{}
+			return transitions.Deny("none"), toyData{}
 		},
 	}
 )
@@ -105,29 +105,29 @@ func (f *toyFacts) done() int {
 
 // toy returns a new definition on each call, which a test may change.
 func toy() toyDefinition {
-	always := transitions.AlwaysBecause[toyFacts, toyMemo]("the path is judged again in each reconcile")
+	always := transitions.AlwaysBecause[toyFacts, toyData]("the path is judged again in each reconcile")
 	return toyDefinition{
 		Name: "toy-version", Doc: "brings every node to the wanted version",
 		States: []toyState{
 			{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "every node runs the wanted version"}},
-			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "is the path allowed?", Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: "Checking"},
-			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "the change is not permitted"}, OnTarget: "Checking"},
+			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "is the path allowed?", Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: "Checking"},
+			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "the change is not permitted"}, OnTargetChange: "Checking"},
 			{
-				State: states.State{Name: "Restarting", Kind: states.Work, Doc: "the node in hand restarts", Deadline: 10 * time.Minute, Poll: time.Second},
-				While: inHand, OnTarget: "Checking", Do: &Action[toyFacts, toyMemo, toyEffect]{
-					Name: "restart", Doc: "restarts the node in hand", Before: transitions.All(pathAllowed, inSync), TurnBack: "Checking",
-					Do: func(_ *toyFacts, m toyMemo) []toyEffect { return []toyEffect{toyEffect("restart " + m.Node)} },
+				State:     states.State{Name: "Restarting", Kind: states.Work, Doc: "the node in hand restarts", Deadline: 10 * time.Minute, Poll: time.Second},
+				Invariant: inHand, OnTargetChange: "Checking", Action: &Action[toyFacts, toyData, toyEffect]{
+					Name: "restart", Doc: "restarts the node in hand", Precondition: transitions.All(pathAllowed, inSync), OnPreconditionFailed: "Checking",
+					Effects: func(_ *toyFacts, m toyData) []toyEffect { return []toyEffect{toyEffect("restart " + m.Node)} },
 				},
 			},
 			{
-				State: states.State{Name: "Soaking", Kind: states.Wait, Doc: "the new version proves itself", Deadline: time.Hour, Poll: time.Second},
-				While: onTarget, OnTarget: "Checking", DeadlineAt: func(f *toyFacts, _ toyMemo, _ time.Time) time.Time { return f.Soak },
+				State:     states.State{Name: "Soaking", Kind: states.Wait, Doc: "the new version proves itself", Deadline: time.Hour, Poll: time.Second},
+				Invariant: onTargetChange, OnTargetChange: "Checking", DeadlineAt: func(f *toyFacts, _ toyData, _ time.Time) time.Time { return f.Soak },
 			},
 			{
-				State: states.State{Name: "Raising", Kind: states.Work, Doc: "the level is raised", Deadline: time.Minute, Poll: time.Second},
-				While: always, OnTarget: CarryOn, Do: &Action[toyFacts, toyMemo, toyEffect]{
-					Name: "raise", Doc: "raises the level", Needs: []transitions.Need{"level"}, Before: onTarget, TurnBack: "Checking",
-					Do: func(f *toyFacts, _ toyMemo) []toyEffect {
+				State:     states.State{Name: "Raising", Kind: states.Work, Doc: "the level is raised", Deadline: time.Minute, Poll: time.Second},
+				Invariant: always, OnTargetChange: KeepAttempt, Action: &Action[toyFacts, toyData, toyEffect]{
+					Name: "raise", Doc: "raises the level", Needs: []transitions.Need{"level"}, Precondition: onTargetChange, OnPreconditionFailed: "Checking",
+					Effects: func(f *toyFacts, _ toyData) []toyEffect {
 						if level, known := f.Level.Get(); known && level == 2 {
 							return nil
 						}
@@ -137,12 +137,12 @@ func toy() toyDefinition {
 			},
 		},
 		Transitions: []toyRow{
-			{Event: "version-changed", From: "Settled", To: "Checking", When: transitions.Not(onTarget, "another version"), NewAttempt: true, Doc: "another version is wanted"},
+			{Event: "version-changed", From: "Settled", To: "Checking", When: transitions.Not(onTargetChange, "another version"), NewAttempt: true, Doc: "another version is wanted"},
 			{Event: "path-forbidden", From: "Checking", To: "Refused", When: transitions.Not(pathAllowed, "a forbidden path"), EvenIfUnknown: true, Doc: "the path is forbidden"},
 			{Event: "node-selected", From: "Checking", To: "Restarting", Choose: &nextNode, Awaited: true, Doc: "a node is left to restart"},
-			{Event: "all-done", From: "Checking", To: "Soaking", When: transitions.All(onTarget, inSync), Awaited: true, Doc: "no node is left"},
+			{Event: "all-done", From: "Checking", To: "Soaking", When: transitions.All(onTargetChange, inSync), Awaited: true, Doc: "no node is left"},
 			{Event: "path-opened", From: "Refused", To: "Checking", When: pathAllowed, Doc: "the path was opened"},
-			{Event: "restarted", From: "Restarting", To: "Checking", When: transitions.All(restarted, inSync), Awaited: true, Forget: true, Doc: "the node is back"},
+			{Event: "restarted", From: "Restarting", To: "Checking", When: transitions.All(restarted, inSync), Awaited: true, ClearData: true, Doc: "the node is back"},
 			{Event: "soaked", From: "Soaking", To: "Raising", When: inSync, Awaited: true, OneWay: true, Doc: "the soak is over"},
 			{Event: "raised", From: "Raising", To: "Settled", When: raised, Awaited: true, Doc: "the level is final"},
 		},
@@ -150,41 +150,41 @@ func toy() toyDefinition {
 			{Name: "sync", Doc: "asks the system which nodes are in sync"},
 			{Name: "level", Doc: "asks the system for its level", MaxAge: time.Minute},
 		},
-		Target: Target[toyFacts]{Of: func(f *toyFacts) Aim { return Aim{From: "?", To: f.Wanted, Unknown: f.Wanted == ""} }},
-		Locate: Locator[toyFacts, toyMemo]{
+		Target: func(f *toyFacts) Target { return Target{From: "?", To: f.Wanted, Unknown: f.Wanted == ""} },
+		Infer: Inference[toyFacts, toyData]{
 			Needs: []transitions.Need{"level"}, States: []string{"Settled", "Checking"},
-			Find: func(f *toyFacts) (Place[toyMemo], transitions.Verdict) {
+			Find: func(f *toyFacts) (InferredState[toyData], transitions.Verdict) {
 				level, known := f.Level.Get()
 				switch {
 				case !known:
-					return Place[toyMemo]{}, f.Level.Gap()
+					return InferredState[toyData]{}, f.Level.Gap()
 				case level == 2 && f.done() == len(f.Nodes):
-					return Place[toyMemo]{State: "Settled"}, transitions.Allow()
+					return InferredState[toyData]{State: "Settled"}, transitions.Allow()
 				default:
-					return Place[toyMemo]{State: "Checking"}, transitions.Allow()
+					return InferredState[toyData]{State: "Checking"}, transitions.Allow()
 				}
 			},
 		},
-		Progress: Measure[toyFacts, toyMemo]{Unit: "node", Of: func(f *toyFacts, m toyMemo) Count {
+		Progress: Measure[toyFacts, toyData]{Unit: "node", Of: func(f *toyFacts, m toyData) Count {
 			return Count{Done: f.done(), Total: len(f.Nodes), Current: m.Node}
 		}},
-		Memo: MemoCodec[toyMemo]{
-			Encode: func(m toyMemo) map[string]string {
+		Data: DataCodec[toyData]{
+			Encode: func(m toyData) map[string]string {
 				if m.Node == "" {
 					return nil
 				}
 				return map[string]string{"node": m.Node}
 			},
-			Decode: func(coded map[string]string) (toyMemo, error) {
+			Decode: func(coded map[string]string) (toyData, error) {
 				if len(coded) > 0 && coded["node"] == "" {
-					return toyMemo{}, errors.New("no node in the memo")
+					return toyData{}, errors.New("no node in the data")
 				}
-				return toyMemo{Node: coded["node"]}, nil
+				return toyData{Node: coded["node"]}, nil
 			},
 		},
-		Migrations: map[string]string{"Verifying": "Checking"},
-		Records:    []Record{{Name: "started", Home: "a ConfigMap per node", Doc: "the version a node was started with"}},
-		MaxEdges:   40,
+		Migrations:                    map[string]string{"Verifying": "Checking"},
+		Records:                       []Record{{Name: "started", Home: "a ConfigMap per node", Doc: "the version a node was started with"}},
+		MaxTransitionsWithoutProgress: 40,
 	}
 }
 
@@ -205,24 +205,24 @@ const toyUID = "0b6a"
 func bind(m *toyMachine) Lifecycle[struct{}, toyFacts, string] {
 	return Bind(m, Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
 		Name: "version",
-		Observe: func(_ struct{}, view toyFacts, ask Ask) toyFacts {
-			if !ask.For("sync") {
-				view.Sync = transitions.Fact[bool]{}
+		Facts: func(_ struct{}, snapshot toyFacts, ask ObserveOptions) toyFacts {
+			if !ask.Wants("sync") {
+				snapshot.Sync = transitions.Fact[bool]{}
 			}
-			if !ask.For("level") {
-				view.Level = transitions.Fact[int]{}
+			if !ask.Wants("level") {
+				snapshot.Level = transitions.Fact[int]{}
 			}
-			return view
+			return snapshot
 		},
 		Effect: func(e toyEffect) string { return string(e) },
 	})
 }
 
-// lookAt evaluates the entry with the needs of its state and the given ones.
-func lookAt(m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, more ...transitions.Need) Look[string] {
+// evaluate evaluates the entry with the needs of its state and the given ones.
+func evaluate(m *toyMachine, entry *lifecyclev1.Lifecycle, f toyFacts, more ...transitions.Need) Evaluation[string] {
 	lc := bind(m)
-	return lc.Look(Question[struct{}, toyFacts]{
-		View: f, UID: toyUID, Entry: entry, Ask: Ask{Needs: union(lc.Needs(entry), more), Now: now},
+	return lc.Evaluate(EvaluationInput[struct{}, toyFacts]{
+		Snapshot: f, UID: toyUID, Entry: entry, Options: ObserveOptions{Needs: union(lc.Needs(entry), more), Now: now},
 	})
 }
 
@@ -233,9 +233,9 @@ func attemptAt(target string) *lifecyclev1.Attempt {
 }
 
 // at returns an entry in the state, in an attempt towards version 2.
-func at(state string, memo map[string]string) *lifecyclev1.Lifecycle {
+func at(state string, data map[string]string) *lifecyclev1.Lifecycle {
 	return &lifecyclev1.Lifecycle{
-		Name: "version", State: state, Memo: memo, EnteredAt: metav1.NewTime(now.Add(-time.Minute)), Attempt: attemptAt("2"),
+		Name: "version", State: state, Data: data, EnteredAt: metav1.NewTime(now.Add(-time.Minute)), Attempt: attemptAt("2"),
 	}
 }
 

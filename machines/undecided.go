@@ -18,11 +18,11 @@ const targetGuard = "target"
 
 // undecided sets on the entry of a Rest or Hold which guards cannot be evaluated and why, since when, and the deadline after
 // which the lifecycle is Stalled. A Work or Wait state has its own waitingFor and deadline. A pending answer changes nothing.
-func (l *look[F, M, FX, E]) undecided(out *lifecyclev1.Lifecycle, n *node[F, M, FX], memo M) {
+func (l *evaluation[F, D, FX, E]) undecided(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) {
 	if !n.Resting() {
 		return
 	}
-	unknown, pending := l.unknown(n, memo)
+	unknown, pending := l.unknown(n, data)
 	switch {
 	case len(unknown) > 0:
 		for _, b := range unknown {
@@ -44,9 +44,9 @@ func (l *look[F, M, FX, E]) undecided(out *lifecyclev1.Lifecycle, n *node[F, M, 
 
 // unknown returns what prevents a decision in the state: the guards that choose finds unknown, and the target. pending reports
 // that an answer has not arrived yet.
-func (l *look[F, M, FX, E]) unknown(n *node[F, M, FX], memo M) (out []transitions.Blocker, pending bool) {
-	aim := l.aim()
-	if move, _ := l.choose(n, memo, aim); move != nil {
+func (l *evaluation[F, D, FX, E]) unknown(n *node[F, D, FX], data D) (out []transitions.Blocker, pending bool) {
+	target := l.target()
+	if move, _ := l.choose(n, data, target); move != nil {
 		return nil, false
 	}
 	blocked := false
@@ -55,20 +55,20 @@ func (l *look[F, M, FX, E]) unknown(n *node[F, M, FX], memo M) (out []transition
 		if blocked && !row.EvenIfUnknown {
 			continue
 		}
-		if verdict, _ := l.ask(row, memo); verdict.Answer != transitions.Unknown {
+		if verdict, _ := l.verdict(row, data); verdict.Answer != transitions.Unknown {
 			continue
 		}
 		blocked = true
-		for _, b := range l.blockers(row, memo) {
+		for _, b := range l.blockers(row, data) {
 			pending = pending || b.Pending
 			if b.Answer == transitions.Unknown && !b.Pending {
 				out = append(out, b)
 			}
 		}
 	}
-	if aim.Unknown && !blocked {
+	if target.Unknown && !blocked {
 		out = append(out, transitions.Blocker{Guard: targetGuard, Verdict: transitions.Verdict{
-			Want: "a target that can be read", Saw: "what is observed does not say what the target is",
+			Expected: "a target that can be read", Observed: "what is observed does not say what the target is",
 		}})
 	}
 	return out, pending

@@ -7,11 +7,11 @@ import (
 )
 
 // Warnings returns a text for each part of the declaration that is legal and probably a mistake.
-func (m *Machine[F, M, E]) Warnings() []string { return slices.Clone(m.warnings) }
+func (m *Machine[F, D, E]) Warnings() []string { return slices.Clone(m.warnings) }
 
-// costlyBeforeCheap returns a warning for each transition without needs that follows one with needs in the same state. While
+// costlyPrecedesCheap returns a warning for each transition without needs that follows one with needs in the same state. While
 // the answer to the costly fact is missing, the cheap transition is blocked.
-func costlyBeforeCheap[F, M, E any](def *Definition[F, M, E]) []string {
+func costlyPrecedesCheap[F, D, E any](def *Definition[F, D, E]) []string {
 	var out []string
 	costly := map[string]string{}
 	for i := range def.Transitions {
@@ -28,13 +28,13 @@ func costlyBeforeCheap[F, M, E any](def *Definition[F, M, E]) []string {
 
 // waitsForNothing returns a warning for each Wait whose invariant is Always: if what it waits for is deleted, such as a child,
 // the lifecycle stays in the state until its deadline and after it.
-func waitsForNothing[F, M, E any](def *Definition[F, M, E]) []string {
+func waitsForNothing[F, D, E any](def *Definition[F, D, E]) []string {
 	var out []string
 	for i := range def.States {
 		s := &def.States[i]
-		if s.Name != Locating && s.Kind == states.Wait && s.While.Certain() && !s.While.Intended() {
+		if s.Name != Inferring && s.Kind == states.Wait && s.Invariant.Certain() && !s.Invariant.Intended() {
 			out = append(out, "state "+s.Name+": a Wait that is always true does not end when what it waits for vanishes: "+
-				"declare in While when it is still true, or state with AlwaysBecause why its transitions suffice")
+				"declare in Invariant when it is still true, or state with AlwaysBecause why its transitions suffice")
 		}
 	}
 	return out

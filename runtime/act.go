@@ -13,19 +13,20 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// turned is a transition to commit because the precondition of an action answered no, with the snapshot that was evaluated.
-type turned[V any] struct {
+// preconditionFailure is a transition to commit because the precondition of an action answered no, with the snapshot that was
+// evaluated.
+type preconditionFailure[S any] struct {
 	pass.Moved
-	view V
+	snapshot S
 }
 
 // act runs the actions of the states in which the object's lifecycles are, in order of declaration. acted reports that at least
 // one effect was executed. If the precondition of an action answers no, act returns the resulting transition and runs no
 // further action. A failure of one lifecycle does not stop the actions of the others. A returned error concerns the object as a
 // whole.
-func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acted bool, back *turned[V], err error) {
-	for i := range step.Standings {
-		s := &step.Standings[i]
+func (p *reconcileScope[O, S, E]) act(ctx context.Context, step *pass.Step[S, E]) (acted bool, back *preconditionFailure[S], err error) {
+	for i := range step.Results {
+		s := &step.Results[i]
 		action, wanted := pass.Wants(p.in, s)
 		if !wanted || p.backingOff(s.Name) {
 			continue
@@ -37,28 +38,28 @@ func (p *onePass[O, V, E]) act(ctx context.Context, step *pass.Step[V, E]) (acte
 		if err := p.proven(ctx, action.Live); err != nil {
 			return acted, nil, err
 		}
-		round := p.slots.round(p.slotOwner())
-		acting, view, err := pass.Act(p.in, s)
+		round := p.disruptionLocks.round(p.disruptionLockOwner())
+		acting, snapshot, err := pass.Act(p.in, s)
 		switch {
-		case errors.Is(err, ErrBehind):
-			p.wake.in(barrierPause)
+		case errors.Is(err, ErrStale):
+			p.requeue.after(freshnessRequeue)
 			continue
 		case err != nil:
 			p.failed(ctx, s, err)
 			continue
-		case acting.Turned != nil:
-			return acted, &turned[V]{Moved: *acting.Turned, view: view}, nil
+		case acting.FailedPrecondition != nil:
+			return acted, &preconditionFailure[S]{Moved: *acting.FailedPrecondition, snapshot: snapshot}, nil
 		}
-		if p.carryOut(ctx, s, acting, view, round) {
+		if p.carryOut(ctx, s, acting, snapshot, round) {
 			acted = true
-			p.wake.in(p.scaled(action.LookAgain))
+			p.requeue.after(p.scaled(action.RequeueAfter))
 		}
 	}
 	return acted, nil, nil
 }
 
 // carryOut executes the effects of an action, unless the machine is defective or the action's precondition is unknown.
-func (p *onePass[O, V, E]) carryOut(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool) {
+func (p *reconcileScope[O, S, E]) carryOut(ctx context.Context, s *pass.LifecycleResult[E], acting pass.ActionResult[E], snapshot S, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
 	t.acting = ""
 	switch {
@@ -70,24 +71,24 @@ func (p *onePass[O, V, E]) carryOut(ctx context.Context, s *pass.Standing[E], ac
 		p.blocked(s, acting.Blocked)
 		return false
 	}
-	return p.perform(ctx, s, acting, view, round)
+	return p.execute(ctx, s, acting, snapshot, round)
 }
 
 // defective logs and counts a machine that panicked or that read a fact without declaring its need.
-func (p *onePass[O, V, E]) defective(ctx context.Context, lifecycle string, err error) {
+func (p *reconcileScope[O, S, E]) defective(ctx context.Context, lifecycle string, err error) {
 	log.FromContext(ctx).Error(err, "a machine is defective; its lifecycle takes no transition", "lifecycle", lifecycle)
 	p.metrics.defect(p.kind.Name)
 }
 
 // blocked backs off an action whose precondition is not known to hold. A precondition that only waits for its first answer
 // causes no back-off.
-func (p *onePass[O, V, E]) blocked(s *pass.Standing[E], blocked []transitions.Blocker) {
+func (p *reconcileScope[O, S, E]) blocked(s *pass.LifecycleResult[E], blocked []transitions.Blocker) {
 	text, pending := "", true
 	for i, b := range blocked {
 		if i > 0 {
 			text += "; "
 		}
-		text += b.Guard + ": " + b.Saw
+		text += b.Guard + ": " + b.Observed
 		pending = pending && b.Pending
 	}
 	if pending {
@@ -99,12 +100,12 @@ func (p *onePass[O, V, E]) blocked(s *pass.Standing[E], blocked []transitions.Bl
 	t.notBefore = p.now.Add(p.scaled(s.State.Backoff.After(t.failures)))
 }
 
-// perform executes the effects of one action in order. An effect that returns ErrWait, or for which the disruption lock is not
+// execute executes the effects of one action in order. An effect that returns ErrWait, or for which the disruption lock is not
 // granted, ends the action for this reconcile without back-off. Any other failure backs off the lifecycle.
-func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], acting pass.Acting[E], view V, round uint64) (did bool) {
+func (p *reconcileScope[O, S, E]) execute(ctx context.Context, s *pass.LifecycleResult[E], acting pass.ActionResult[E], snapshot S, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
 	for _, effect := range acting.Effects {
-		give, why, err := p.granted(ctx, effect, acting.Action.Live, view, round)
+		give, why, err := p.granted(ctx, effect, acting.Action.Live, snapshot, round)
 		if err != nil {
 			t.acting = err.Error()
 			p.defective(ctx, s.Name, err)
@@ -114,14 +115,14 @@ func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], act
 			t.last = "another disruption is under way; " + why
 			return did
 		}
-		task := Task[O, V, E]{Object: p.object, View: view, Effect: effect, Ticket: acting.Ticket, Write: p.writer()}
-		err = guarded(ctx, "executing the effect", func() error { return p.kind.Perform(ctx, task) })
+		request := EffectRequest[O, S, E]{Object: p.object, Snapshot: snapshot, Effect: effect, RequestID: acting.RequestID, Write: p.writer()}
+		err = guarded(ctx, "executing the effect", func() error { return p.kind.Execute(ctx, request) })
 		give(err)
 		switch {
 		case err == nil:
 			did = true
-		case errors.Is(err, ErrBehind):
-			p.wake.in(barrierPause)
+		case errors.Is(err, ErrStale):
+			p.requeue.after(freshnessRequeue)
 			return did
 		case errors.Is(err, ErrWait):
 			t.last = err.Error()
@@ -140,7 +141,7 @@ func (p *onePass[O, V, E]) perform(ctx context.Context, s *pass.Standing[E], act
 
 // granted acquires the disruption lock for an effect that disrupts a member. why is not empty if the lock is not granted. The
 // caller must call give with the outcome of the effect. An error means that the kind is defective.
-func (p *onePass[O, V, E]) granted(ctx context.Context, effect E, live bool, view V, round uint64) (give func(error), why string, err error) {
+func (p *reconcileScope[O, S, E]) granted(ctx context.Context, effect E, live bool, snapshot S, round uint64) (give func(error), why string, err error) {
 	give = func(error) {}
 	if p.kind.Disrupts == nil {
 		return give, "", nil
@@ -150,25 +151,25 @@ func (p *onePass[O, V, E]) granted(ctx context.Context, effect E, live bool, vie
 	case !disrupts:
 		return give, "", nil
 	case !live:
-		return give, "", fmt.Errorf("the effect disrupts %s, but its action has no Before and so no live observation precedes it: declare Before", target)
+		return give, "", fmt.Errorf("the effect disrupts %s, but its action has no Precondition and so no live observation precedes it: declare Before", target)
 	case p.kind.Availability == nil:
 		return give, "", fmt.Errorf("the effect disrupts %s, but kind %s has no Availability: declare it", target, p.kind.Name)
 	}
 	var now Availability
-	if err := guarded(ctx, "evaluating the availability", func() error { now = p.kind.Availability(p.object, view); return nil }); err != nil {
+	if err := guarded(ctx, "evaluating the availability", func() error { now = p.kind.Availability(p.object, snapshot); return nil }); err != nil {
 		return give, "", err
 	}
-	owner := p.slotOwner()
-	if why := p.slots.take(owner, target, now, round, p.now); why != "" {
+	owner := p.disruptionLockOwner()
+	if why := p.disruptionLocks.take(owner, target, now, round, p.now); why != "" {
 		return give, why, nil
 	}
-	return func(outcome error) { p.slots.give(owner, outcome, p.clock.Now()) }, "", nil
+	return func(outcome error) { p.disruptionLocks.give(owner, outcome, p.clock.Now()) }, "", nil
 }
 
-// slotOwner returns the UID of the object whose disruption lock this object's disruptions need.
-func (p *onePass[O, V, E]) slotOwner() types.UID {
-	if p.kind.SlotOf != nil {
-		return p.kind.SlotOf(p.object)
+// disruptionLockOwner returns the UID of the object whose disruption lock this object's disruptions need.
+func (p *reconcileScope[O, S, E]) disruptionLockOwner() types.UID {
+	if p.kind.DisruptionLockOf != nil {
+		return p.kind.DisruptionLockOf(p.object)
 	}
 	return p.object.GetUID()
 }
@@ -176,7 +177,7 @@ func (p *onePass[O, V, E]) slotOwner() types.UID {
 // outrun backs off an action whose write met a conflict or an object that already exists. One or two conflicts in a row are
 // expected of a stale cache and are not shown. From the third on the lifecycle shows the error, because another writer probably
 // overwrites the same fields.
-func (p *onePass[O, V, E]) outrun(s *pass.Standing[E], err error) {
+func (p *reconcileScope[O, S, E]) outrun(s *pass.LifecycleResult[E], err error) {
 	const quarrel = 3
 	t := p.memory.trouble(s.Name)
 	t.failures++
@@ -187,7 +188,7 @@ func (p *onePass[O, V, E]) outrun(s *pass.Standing[E], err error) {
 }
 
 // failed backs off the lifecycle. The object's other lifecycles are not affected.
-func (p *onePass[O, V, E]) failed(ctx context.Context, s *pass.Standing[E], err error) {
+func (p *reconcileScope[O, S, E]) failed(ctx context.Context, s *pass.LifecycleResult[E], err error) {
 	t := p.memory.trouble(s.Name)
 	t.failures++
 	t.last = err.Error()
@@ -198,7 +199,7 @@ func (p *onePass[O, V, E]) failed(ctx context.Context, s *pass.Standing[E], err 
 		"failures", t.failures, "after", pause.String(), "error", err.Error())
 }
 
-func (p *onePass[O, V, E]) backingOff(lifecycle string) bool {
+func (p *reconcileScope[O, S, E]) backingOff(lifecycle string) bool {
 	t := p.memory.lifecycles[lifecycle]
 	return t != nil && p.now.Before(t.notBefore)
 }

@@ -38,7 +38,7 @@ func (r *rig) waitsFor(name, guard string) string {
 	var saw []string
 	for _, w := range r.entry(name).WaitingFor {
 		if w.Guard == guard {
-			saw = append(saw, w.Saw)
+			saw = append(saw, w.Observed)
 		}
 	}
 	return strings.Join(saw, "; ")
@@ -99,12 +99,12 @@ func TestReconcilerBacksOffAnUnknownPrecondition(t *testing.T) {
 	r.visit(inState(t, turnstile.Replacing))
 	r.site(func(s *turnstile.Site) { s.Release(); s.CatalogErr = turnstile.ErrUnreachable })
 	done := r.world.Log(gateKey)
-	live, view := 0, r.kind.View
-	r.kind.View = func(ctx context.Context, g *api.Turnstile, look lifecycle.Viewing) (turnstile.View, error) {
-		if look.Live {
+	live, snapshot := 0, r.kind.Observe
+	r.kind.Observe = func(ctx context.Context, g *api.Turnstile, request lifecycle.ObserveRequest) (turnstile.Snapshot, error) {
+		if request.Live {
 			live++
 		}
-		return view(ctx, g, look)
+		return snapshot(ctx, g, request)
 	}
 	r.restart()
 	for start := r.clock.Now(); r.clock.Now().Sub(start) < time.Minute; {
@@ -131,7 +131,7 @@ func TestReconcilerCommitsAFailedPrecondition(t *testing.T) {
 	done := r.world.Log(gateKey)
 	r.pass()
 	history := r.entry("model").History
-	if last := history[len(history)-1]; last.Event != "turned-back" || last.To != turnstile.Checking {
+	if last := history[len(history)-1]; last.Event != "precondition-failed" || last.To != turnstile.Checking {
 		t.Errorf("last transition %+v", last)
 	}
 	if diff := cmp.Diff(done, r.world.Log(gateKey)); diff != "" {
@@ -164,19 +164,19 @@ func TestReconcilerReadsNothingLiveForAnIdleDestructiveAction(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	dirty, live := false, 0
-	perform, view := r.kind.Perform, r.kind.View
+	execute, snapshot := r.kind.Execute, r.kind.Observe
 	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), sweeping(t, &dirty))
-	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
-		if task.Effect.Op == "sweep" {
+	r.kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Turnstile, turnstile.Snapshot, turnstile.Effect]) error {
+		if request.Effect.Op == "sweep" {
 			return errors.New("the broom is gone")
 		}
-		return perform(ctx, task)
+		return execute(ctx, request)
 	}
-	r.kind.View = func(ctx context.Context, g *api.Turnstile, look lifecycle.Viewing) (turnstile.View, error) {
-		if look.Live {
+	r.kind.Observe = func(ctx context.Context, g *api.Turnstile, request lifecycle.ObserveRequest) (turnstile.Snapshot, error) {
+		if request.Live {
 			live++
 		}
-		return view(ctx, g, look)
+		return snapshot(ctx, g, request)
 	}
 	r.restart()
 	looks := func() int { // in twenty seconds
@@ -203,9 +203,9 @@ func TestReconcilerReportsADisruptionOnACachedView(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	r.kind.Disrupts = func(turnstile.Effect) (string, bool) { return "everything", true }
-	r.kind.Availability = func(*api.Turnstile, turnstile.View) lifecycle.Availability { return lifecycle.Availability{} }
+	r.kind.Availability = func(*api.Turnstile, turnstile.Snapshot) lifecycle.Availability { return lifecycle.Availability{} }
 	r.restart()
-	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" }) // the lamp's action has no Before
+	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" }) // the lamp's action has no Precondition
 	r.until(turnstile.Settled, turnstile.Switching)
 	r.quiet()
 	if got := r.condition("Stalled"); got.Status != metav1.ConditionTrue || got.Reason != "Defect" {
@@ -221,15 +221,15 @@ func TestReconcilerDisruptsOncePerAction(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	var done []string
-	perform := r.kind.Perform
+	execute := r.kind.Execute
 	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), greedy(t))
 	r.kind.Disrupts = func(e turnstile.Effect) (string, bool) { return e.Arm, e.Op == "shove" }
-	r.kind.Availability = func(*api.Turnstile, turnstile.View) lifecycle.Availability { return lifecycle.Availability{} }
-	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
-		if task.Effect.Op != "shove" {
-			return perform(ctx, task)
+	r.kind.Availability = func(*api.Turnstile, turnstile.Snapshot) lifecycle.Availability { return lifecycle.Availability{} }
+	r.kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Turnstile, turnstile.Snapshot, turnstile.Effect]) error {
+		if request.Effect.Op != "shove" {
+			return execute(ctx, request)
 		}
-		done = append(done, task.Effect.Arm)
+		done = append(done, request.Effect.Arm)
 		return nil
 	}
 	r.restart()
@@ -237,7 +237,7 @@ func TestReconcilerDisruptsOncePerAction(t *testing.T) {
 		r.pass()
 	}
 	if diff := cmp.Diff([]string{"0"}, done); diff != "" {
-		t.Errorf("shoved on one view (-want +got):\n%s", diff)
+		t.Errorf("shoved on one snapshot (-want +got):\n%s", diff)
 	}
 }
 
@@ -304,22 +304,22 @@ func TestReconcilerNamesAPanicOfTheKindAndDelaysNoOtherLifecycle(t *testing.T) {
 		breaks func(*kind)
 		want   string
 	}{
-		"perform": {func(k *kind) {
-			perform := k.Perform
-			k.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
-				if task.Effect.Op == "switch" {
+		"execute": {func(k *kind) {
+			execute := k.Execute
+			k.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Turnstile, turnstile.Snapshot, turnstile.Effect]) error {
+				if request.Effect.Op == "switch" {
 					return panicky("no bulb")
 				}
-				return perform(ctx, task)
+				return execute(ctx, request)
 			}
 		}, "action: action switch: executing the effect panicked: no bulb"},
 		"apply": {func(k *kind) {
-			k.Apply = func(context.Context, *api.Turnstile, turnstile.View, lifecycle.Writer) error {
+			k.Apply = func(context.Context, *api.Turnstile, turnstile.Snapshot, lifecycle.Writer) error {
 				return panicky("no paper")
 			}
 		}, "Warning ChildrenFailed: applying children: applying panicked: no paper"},
 		"project": {func(k *kind) {
-			k.Project = func(*api.Turnstile, turnstile.View, time.Time) []metav1.Condition { panic("no ink") }
+			k.Project = func(*api.Turnstile, turnstile.Snapshot, time.Time) []metav1.Condition { panic("no ink") }
 		}, "Warning Defect: projecting panicked: no ink"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -336,7 +336,7 @@ func TestReconcilerNamesAPanicOfTheKindAndDelaysNoOtherLifecycle(t *testing.T) {
 			}
 			var shown []string
 			for _, w := range r.entry("lamp").WaitingFor {
-				shown = append(shown, w.Guard+": "+w.Saw)
+				shown = append(shown, w.Guard+": "+w.Observed)
 			}
 			for _, w := range r.gate().Status.Conditions {
 				shown = append(shown, w.Type+" "+w.Reason+": "+w.Message)
@@ -367,22 +367,22 @@ func TestReconcilerResetsTheBackOffOnATransition(t *testing.T) {
 func TestReconcilerDoesNotBackOffErrBehind(t *testing.T) {
 	for name, c := range map[string]func(*rig, func() bool){
 		"seen by an effect": func(r *rig, behind func() bool) {
-			perform := r.kind.Perform
-			r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+			execute := r.kind.Execute
+			r.kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Turnstile, turnstile.Snapshot, turnstile.Effect]) error {
 				if behind() {
-					return fmt.Errorf("reading a child: %w", lifecycle.ErrBehind)
+					return fmt.Errorf("reading a child: %w", lifecycle.ErrStale)
 				}
-				return perform(ctx, task)
+				return execute(ctx, request)
 			}
 		},
-		"seen by the view of an action": func(r *rig, behind func() bool) {
-			view, looks := r.kind.View, 0
-			r.kind.View = func(ctx context.Context, g *api.Turnstile, look lifecycle.Viewing) (turnstile.View, error) {
+		"seen by the snapshot of an action": func(r *rig, behind func() bool) {
+			snapshot, looks := r.kind.Observe, 0
+			r.kind.Observe = func(ctx context.Context, g *api.Turnstile, request lifecycle.ObserveRequest) (turnstile.Snapshot, error) {
 				looks++
 				if looks == 2 && behind() {
-					return turnstile.View{}, lifecycle.ErrBehind
+					return turnstile.Snapshot{}, lifecycle.ErrStale
 				}
-				return view(ctx, g, look)
+				return snapshot(ctx, g, request)
 			}
 		},
 	} {
@@ -422,12 +422,12 @@ func TestReconcilerResetsTheBackOffOnSuccess(t *testing.T) {
 	r := newRig(t)
 	r.rest()
 	open, broken := false, true
-	perform := r.kind.Perform
+	execute := r.kind.Execute
 	r.kind.Lifecycles = append(slices.Clone(r.kind.Lifecycles), knocking(t, &open))
-	r.kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Turnstile, turnstile.View, turnstile.Effect]) error {
+	r.kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Turnstile, turnstile.Snapshot, turnstile.Effect]) error {
 		switch {
-		case task.Effect.Op != "knock":
-			return perform(ctx, task)
+		case request.Effect.Op != "knock":
+			return execute(ctx, request)
 		case broken:
 			return errors.New("sore knuckles")
 		}

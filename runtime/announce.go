@@ -19,12 +19,12 @@ import (
 
 // project calls the kind's Project, which sets the kind's status fields and returns its conditions. A panic there becomes a
 // Warning.
-func (p *onePass[O, V, E]) project(ctx context.Context, next O, view V) (own []metav1.Condition) {
+func (p *reconcileScope[O, S, E]) project(ctx context.Context, next O, snapshot S) (own []metav1.Condition) {
 	if p.kind.Project == nil {
 		return nil
 	}
 	err := guarded(ctx, "projecting", func() error {
-		own = p.kind.Project(next, view, p.now)
+		own = p.kind.Project(next, snapshot, p.now)
 		return nil
 	})
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *onePass[O, V, E]) project(ctx context.Context, next O, view V) (own []m
 
 // announce reports a committed transition: one event, one log line, and the metrics. It is called after the status write
 // succeeded.
-func (p *onePass[O, V, E]) announce(ctx context.Context, object O, moved *pass.Moved) {
+func (p *reconcileScope[O, S, E]) announce(ctx context.Context, object O, moved *pass.Moved) {
 	move, entry := &moved.Move, &moved.Entry
 	state := states.State{}
 	for _, lc := range p.in.Lifecycles {
@@ -49,7 +49,7 @@ func (p *onePass[O, V, E]) announce(ctx context.Context, object O, moved *pass.M
 		attempt = entry.Attempt.ID
 	}
 	log.FromContext(ctx).Info("transition", "lifecycle", moved.Lifecycle, "machine", entry.Machine, "event", move.Event,
-		"from", move.From, "to", move.To, "attempt", attempt, "memo", entry.Memo, "generation", p.in.Generation, "waitingFor", entry.WaitingFor)
+		"from", move.From, "to", move.To, "attempt", attempt, "data", entry.Data, "generation", p.in.Generation, "waitingFor", entry.WaitingFor)
 	var spent time.Duration
 	if old := pass.Entry(p.in.Status, moved.Lifecycle); old != nil {
 		spent = p.now.Sub(old.EnteredAt.Time)
@@ -59,20 +59,20 @@ func (p *onePass[O, V, E]) announce(ctx context.Context, object O, moved *pass.M
 		return
 	}
 	severity := corev1.EventTypeNormal
-	if state.Kind == states.Hold && state.Stance != states.Planned {
+	if state.Kind == states.Hold && state.HoldReason != states.Planned {
 		severity = corev1.EventTypeWarning
 	}
 	p.events.Eventf(object, nil, severity, "Entered"+move.To, move.Event, "%s", note(moved, state))
 }
 
 func note(moved *pass.Moved, state states.State) string {
-	s := standing{name: moved.Lifecycle, entry: &moved.Entry, state: state, known: true}
+	s := lifecycleState{name: moved.Lifecycle, entry: &moved.Entry, state: state, known: true}
 	from := moved.Move.From
 	if from == "" {
 		from = "the start"
 	}
 	text := fmt.Sprintf("%s from %s: %s", moved.Move.Event, from, s.message())
-	if moved.Move.Event == machines.EventLocated && moved.Move.From != "" {
+	if moved.Move.Event == machines.EventInferred && moved.Move.From != "" {
 		text += " (the stored state did not agree with what was observed)"
 	}
 	return machines.Cut(text, maxNote)
@@ -100,7 +100,7 @@ const (
 
 // refused counts a status write that failed and reports it in an event, because no condition can be written. A rejection by the
 // API server is reported at once. Any other error is reported from the third consecutive failure on.
-func (p *onePass[O, V, E]) refused(object O, err error) {
+func (p *reconcileScope[O, S, E]) refused(object O, err error) {
 	last := &p.memory.refusal
 	last.failures++
 	if !rejected(err) && last.failures < transientFailures {

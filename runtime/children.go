@@ -57,7 +57,7 @@ func (c *Children) Forget(owner types.UID) {
 }
 
 // Reader returns a reader of the owner's children: live, or from the cache. A cached read that is behind our last write fails
-// with ErrBehind. Once the cache has been behind for a second, the read is answered by the API server instead.
+// with ErrStale. Once the cache has been behind for a second, the read is answered by the API server instead.
 func (c *Children) Reader(owner types.UID, live bool) client.Reader {
 	if live {
 		return c.live
@@ -84,7 +84,7 @@ func (r *childReader) Get(ctx context.Context, key client.ObjectKey, object clie
 	case current:
 		return err
 	case wait:
-		return ErrBehind
+		return ErrStale
 	case tooLate: // read live below
 	}
 	blank(object)
@@ -125,7 +125,7 @@ func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...
 	case current:
 		return nil
 	case wait:
-		return ErrBehind
+		return ErrStale
 	case tooLate: // read live below
 	}
 	blank(list)
@@ -207,7 +207,7 @@ func (c *Children) behind(owner types.UID, key childKey, found client.Object) la
 		c.unmark(owner, key)
 		return current
 	}
-	if c.clock.Since(m.at) < barrierPatience {
+	if c.clock.Since(m.at) < freshnessTimeout {
 		return wait
 	}
 	return tooLate

@@ -55,7 +55,7 @@ func (n *nursery) reads() [2]string {
 	read := n.children.Reader(n.gate().UID, false)
 	say := func(text string, err error) string {
 		switch {
-		case errors.Is(err, lifecycle.ErrBehind):
+		case errors.Is(err, lifecycle.ErrStale):
 			return "behind"
 		case apierrors.IsNotFound(err):
 			return "gone"
@@ -86,7 +86,7 @@ func (n *nursery) must(err error) {
 func TestChildrenReaderReturnsNothingOlderThanOurLastWrite(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, write func(*nursery)
-		want          string // once barrierPatience has passed
+		want          string // once freshnessTimeout has passed
 	}{
 		"created": {func(*nursery) {}, func(n *nursery) { n.must(n.write.Create(n.Context(), n.child("new"))) }, "new"},
 		"updated": {func(n *nursery) { n.must(n.server.Create(n.Context(), n.child("old"))) }, func(n *nursery) {
@@ -278,7 +278,7 @@ func TestWriterOverwritesNothingNewer(t *testing.T) {
 func TestWriterRequiresTheProof(t *testing.T) {
 	n := newNursery(t)
 	n.must(n.server.Create(n.Context(), n.child("old")))
-	unproven := n.children.Writer(n.gate(), func(context.Context) error { return lifecycle.ErrBehind })
+	unproven := n.children.Writer(n.gate(), func(context.Context) error { return lifecycle.ErrStale })
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: namespace}}
 	for name, write := range map[string]func() error{
 		"create": func() error { return unproven.Create(n.Context(), n.child("new")) },
@@ -286,7 +286,7 @@ func TestWriterRequiresTheProof(t *testing.T) {
 		"delete": func() error { return unproven.Delete(n.Context(), n.made()) },
 		"evict":  func() error { return unproven.Evict(n.Context(), pod) },
 	} {
-		if err := write(); !errors.Is(err, lifecycle.ErrBehind) {
+		if err := write(); !errors.Is(err, lifecycle.ErrStale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -23,12 +23,12 @@ const projectionPause = 10 * time.Second
 // commit writes the transitions of this reconcile, with waitingFor and the conditions, in one status write. Events, metrics and
 // the log line follow the write. decided means that every lifecycle has evaluated the object's generation once these
 // transitions are taken. It requeues the object.
-func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Moved, decided bool) (time.Duration, error) {
+func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved []pass.Moved, decided bool) (time.Duration, error) {
 	next := p.copy()
 	for i := range moved {
 		put(next.LifecycleStatus(), moved[i].Entry)
 	}
-	p.refresh(ctx, next, view, decided)
+	p.refresh(ctx, next, snapshot, decided)
 	if err := p.write(ctx, next); err != nil {
 		return 0, err
 	}
@@ -42,34 +42,34 @@ func (p *onePass[O, V, E]) commit(ctx context.Context, view V, moved []pass.Move
 	}
 	p.measure(next, false)
 	// The watch event of this write enqueues the object as well. The requeue does not depend on the watch.
-	return barrierPause, nil
+	return freshnessRequeue, nil
 }
 
 // show writes the status of lifecycles that took no transition, if it changed. A change of waitingFor, of the progress or of a
 // message is written at most every ten seconds. A change of a condition's status or of the observed generation is written at
 // once.
-func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) error {
+func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[S, E]) error {
 	next := p.copy()
 	status := next.LifecycleStatus()
-	for i := range step.Standings {
-		s := &step.Standings[i]
+	for i := range step.Results {
+		s := &step.Results[i]
 		if shown := s.Project(); shown != nil {
 			p.trouble(shown)
 			put(status, *shown)
 			if shown.UnknownSince != nil {
-				p.wake.in(p.scaled(states.DefaultPoll))
+				p.requeue.after(p.scaled(states.DefaultPoll))
 			}
 		}
 	}
-	p.refresh(ctx, next, step.View, step.Decided)
-	same := p.same(next)
+	p.refresh(ctx, next, step.Snapshot, step.Decided)
+	same := p.statusEqual(next)
 	p.measure(next, same)
 	if same {
 		return nil
 	}
 	if !urgent(p.in.Status, status) {
 		if free := p.memory.shown.Add(projectionPause); p.now.Before(free) {
-			p.wake.at(free, p.now)
+			p.requeue.at(free, p.now)
 			return nil
 		}
 	}
@@ -82,12 +82,12 @@ func (p *onePass[O, V, E]) show(ctx context.Context, step *pass.Step[V, E]) erro
 }
 
 // measure sets the gauges, unless they already show the stored status and the status does not change.
-func (p *onePass[O, V, E]) measure(next O, same bool) {
+func (p *reconcileScope[O, S, E]) measure(next O, same bool) {
 	stored := p.object.GetResourceVersion()
 	if p.metrics == nil || same && p.memory.measured == stored {
 		return
 	}
-	p.metrics.show(p.memory, p.kind.Name, next, p.standings(next))
+	p.metrics.show(p.memory, p.kind.Name, next, p.lifecycleStates(next))
 	p.memory.measured = ""
 	if same {
 		p.memory.measured = stored
@@ -98,7 +98,7 @@ func (p *onePass[O, V, E]) measure(next O, same bool) {
 const actionGuard = "action"
 
 // trouble replaces the action's entry in waitingFor by the last failure of the lifecycle's action, or removes the entry.
-func (p *onePass[O, V, E]) trouble(entry *lifecyclev1.Lifecycle) {
+func (p *reconcileScope[O, S, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	t := p.memory.lifecycles[entry.Name]
 	none := t == nil || t.last == ""
 	isAction := func(w lifecyclev1.WaitingFor) bool { return w.Guard == actionGuard }
@@ -109,34 +109,34 @@ func (p *onePass[O, V, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	if !none {
 		const most, longest = 8, 512
 		waiting = waiting[:min(len(waiting), most-1)]
-		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Want: "the action to succeed", Saw: machines.Cut(t.last, longest)})
+		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Expected: "the action to succeed", Observed: machines.Cut(t.last, longest)})
 	}
 	entry.WaitingFor = waiting
 }
 
-func (p *onePass[O, V, E]) copy() O {
+func (p *reconcileScope[O, S, E]) copy() O {
 	next, _ := p.object.DeepCopyObject().(O)
 	return next
 }
 
 // refresh computes all status fields that follow from the lifecycle entries and the snapshot: the observed generation, the
 // conditions and the summary.
-func (p *onePass[O, V, E]) refresh(ctx context.Context, next O, view V, decided bool) {
+func (p *reconcileScope[O, S, E]) refresh(ctx context.Context, next O, snapshot S, decided bool) {
 	status := next.LifecycleStatus()
 	slices.SortStableFunc(status.Lifecycles, func(a, b lifecyclev1.Lifecycle) int { return strings.Compare(a.Name, b.Name) })
 	if decided {
 		status.ObservedGeneration = p.in.Generation
 	}
-	own := p.untended(p.project(ctx, next, view))
-	all := p.standings(next)
+	own := p.childrenWarning(p.project(ctx, next, snapshot))
+	all := p.lifecycleStates(next)
 	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
 	status.Summary = summarise(all)
 }
 
-// same reports whether a write of next would change nothing.
-func (p *onePass[O, V, E]) same(next O) bool {
-	if p.kind.Same != nil {
-		return p.in.Status.Equal(next.LifecycleStatus()) && p.kind.Same(p.object, next)
+// statusEqual reports whether a write of next would change nothing.
+func (p *reconcileScope[O, S, E]) statusEqual(next O) bool {
+	if p.kind.StatusEqual != nil {
+		return p.in.Status.Equal(next.LifecycleStatus()) && p.kind.StatusEqual(p.object, next)
 	}
 	return equality.Semantic.DeepEqual(p.object, next)
 }
@@ -156,12 +156,12 @@ func urgent(old, next *lifecyclev1.Status) bool {
 }
 
 // write updates the status with an optimistic lock on the resourceVersion that this reconcile decided on.
-func (p *onePass[O, V, E]) write(ctx context.Context, next O) error {
+func (p *reconcileScope[O, S, E]) write(ctx context.Context, next O) error {
 	sent, _ := next.DeepCopyObject().(O) // the response is decoded into next
 	err := p.client.Status().Update(ctx, next)
 	if err == nil {
 		p.memory.own, err = revision(next)
-		p.memory.behindSince, p.memory.refusal = time.Time{}, refusal{}
+		p.memory.staleSince, p.memory.refusal = time.Time{}, refusal{}
 		p.compareStored(ctx, sent, next)
 		return err
 	}
@@ -187,8 +187,8 @@ func put(status *lifecyclev1.Status, entry lifecyclev1.Lifecycle) {
 	status.Lifecycles = append(status.Lifecycles, entry)
 }
 
-func (p *onePass[O, V, E]) standings(object O) []standing {
-	all := standings(p.in.Lifecycles, object.LifecycleStatus())
+func (p *reconcileScope[O, S, E]) lifecycleStates(object O) []lifecycleState {
+	all := lifecycleStates(p.in.Lifecycles, object.LifecycleStatus())
 	for i := range all {
 		all[i].defect = p.memory.lifecycles[all[i].name].defect()
 		all[i].tooFrequent = p.memory.paces[all[i].name].isExceeded()

@@ -133,7 +133,7 @@ func TestReconcilerDelaysAProjection(t *testing.T) {
 func TestReconcilerRequeuesForADelayedProjection(t *testing.T) {
 	r := newRig(t)
 	message, project := "before", r.kind.Project
-	r.kind.Project = func(g *api.Turnstile, v turnstile.View, now time.Time) []metav1.Condition {
+	r.kind.Project = func(g *api.Turnstile, v turnstile.Snapshot, now time.Time) []metav1.Condition {
 		own := project(g, v, now)
 		own[0].Message = message
 		return own
@@ -196,8 +196,8 @@ func TestReconcilerCutsWaitingForToTheSchema(t *testing.T) {
 		if w.Guard == "action" {
 			actions++
 		}
-		if len(w.Saw) > 512 {
-			t.Errorf("%s saw %d bytes", w.Guard, len(w.Saw))
+		if len(w.Observed) > 512 {
+			t.Errorf("%s saw %d bytes", w.Guard, len(w.Observed))
 		}
 	}
 	if actions != 1 || len(waiting) > 8 {
@@ -222,7 +222,7 @@ func TestCommitWritesWaitingForOfTheNextState(t *testing.T) {
 	r.site(func(s *turnstile.Site) { s.Down = []string{"0"} })
 	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
 	r.until(turnstile.AwaitingArm, turnstile.Lit)
-	want := []lifecyclev1.WaitingFor{{Guard: "arm-up", Want: "the arm in hand turning", Saw: "arm 0 does not turn"}}
+	want := []lifecyclev1.WaitingFor{{Guard: "arm-up", Expected: "the arm in hand turning", Observed: "arm 0 does not turn"}}
 	if diff := cmp.Diff(want, r.entry("model").WaitingFor); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

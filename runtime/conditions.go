@@ -25,23 +25,23 @@ const (
 	Warning          = "Warning"
 )
 
-// standing is the stored entry of a lifecycle with the state that its machine declares.
-type standing struct {
-	name     string
-	entry    *lifecyclev1.Lifecycle
-	state    states.State
-	known    bool
-	maxEdges int32
+// lifecycleState is the stored entry of a lifecycle with the state that its machine declares.
+type lifecycleState struct {
+	name                          string
+	entry                         *lifecyclev1.Lifecycle
+	state                         states.State
+	known                         bool
+	maxTransitionsWithoutProgress int32
 	// defect of the machine, because of which the lifecycle takes no transition; empty if there is none.
 	defect string
 	// tooFrequent means that the lifecycle has used up its allowance of transitions.
 	tooFrequent bool
 }
 
-func standings[O Object, V, E any](lifecycles []machines.Lifecycle[O, V, E], status *lifecyclev1.Status) []standing {
-	out := make([]standing, 0, len(lifecycles))
+func lifecycleStates[O Object, S, E any](lifecycles []machines.Lifecycle[O, S, E], status *lifecyclev1.Status) []lifecycleState {
+	out := make([]lifecycleState, 0, len(lifecycles))
 	for _, lc := range lifecycles {
-		s := standing{name: lc.Name(), maxEdges: lc.MaxEdges()}
+		s := lifecycleState{name: lc.Name(), maxTransitionsWithoutProgress: lc.MaxTransitionsWithoutProgress()}
 		for i := range status.Lifecycles {
 			if status.Lifecycles[i].Name == s.name {
 				s.entry = &status.Lifecycles[i]
@@ -56,7 +56,7 @@ func standings[O Object, V, E any](lifecycles []machines.Lifecycle[O, V, E], sta
 // conditions computes the conditions from the stored entries of all lifecycles, never from the decision of one reconcile. One
 // lifecycle can therefore not set Ready while another is under way. The worst lifecycle determines Ready, Reconciling and
 // Stalled. Ready is not True before every lifecycle has evaluated the object's generation.
-func conditions(all []standing, own, old []metav1.Condition, generation, observed int64, now time.Time) []metav1.Condition {
+func conditions(all []lifecycleState, own, old []metav1.Condition, generation, observed int64, now time.Time) []metav1.Condition {
 	worst, stalled := judge(all, now)
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "no lifecycle is under way"}
 	reconciling := metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: "Settled"}
@@ -83,7 +83,7 @@ func conditions(all []standing, own, old []metav1.Condition, generation, observe
 }
 
 // unknown returns why the first lifecycle that cannot evaluate a guard at rest cannot, as a suffix of a message.
-func unknown(all []standing) string {
+func unknown(all []lifecycleState) string {
 	for i := range all {
 		if all[i].undecided() {
 			return "; " + all[i].message()
@@ -93,7 +93,7 @@ func unknown(all []standing) string {
 }
 
 // judge returns the worst lifecycle and, if it is stalled, the reason of Stalled.
-func judge(all []standing, now time.Time) (worst *standing, stalled string) {
+func judge(all []lifecycleState, now time.Time) (worst *lifecycleState, stalled string) {
 	for i := range all {
 		s := &all[i]
 		if why := s.stalled(now); why != "" {
@@ -106,11 +106,11 @@ func judge(all []standing, now time.Time) (worst *standing, stalled string) {
 	return worst, ""
 }
 
-func (s *standing) busy() bool {
+func (s *lifecycleState) busy() bool {
 	return s.entry == nil || !s.known || !s.state.Resting()
 }
 
-func (s *standing) stalled(now time.Time) string {
+func (s *lifecycleState) stalled(now time.Time) string {
 	switch {
 	case s.defect != "":
 		return "Defect"
@@ -120,7 +120,7 @@ func (s *standing) stalled(now time.Time) string {
 		return ""
 	case !s.known:
 		return "UnknownState"
-	case s.state.Kind == states.Hold && s.state.Stance == states.Refusal:
+	case s.state.Kind == states.Hold && s.state.HoldReason == states.Refusal:
 		return s.state.Name
 	case s.tooFrequent:
 		return TransitionsTooFrequent
@@ -128,14 +128,14 @@ func (s *standing) stalled(now time.Time) string {
 		return ""
 	case s.entry.Deadline != nil && !now.Before(s.entry.Deadline.Time):
 		return "DeadlinePassed"
-	case s.entry.Edges > s.maxEdges:
+	case s.entry.TransitionsSinceProgress > s.maxTransitionsWithoutProgress:
 		return "NoProgress"
 	}
 	return ""
 }
 
 // undecided reports that a lifecycle in a Rest or Hold state cannot evaluate a guard.
-func (s *standing) undecided() bool {
+func (s *lifecycleState) undecided() bool {
 	return s.known && s.entry != nil && s.state.Resting() && s.entry.UnknownSince != nil
 }
 
@@ -146,7 +146,7 @@ const OutcomeUnknown = "OutcomeUnknown"
 const tooFrequentMessage = "it moves again and again without making progress, so that it is slowed down to one transition per minute: " +
 	"see in its history which transitions repeat, and what changes its target or its facts that often"
 
-func (s *standing) reason() string {
+func (s *lifecycleState) reason() string {
 	switch {
 	case s.defect != "":
 		return "Defect"
@@ -163,7 +163,7 @@ func (s *standing) reason() string {
 }
 
 // message returns the attempt, what the lifecycle waits for and its progress. It contains no number that changes with time.
-func (s *standing) message() string {
+func (s *lifecycleState) message() string {
 	if s.defect != "" {
 		return machines.Cut(s.name+": the machine is defective and stays where it is: "+s.defect, maxMessage)
 	}
@@ -194,10 +194,10 @@ func (s *standing) message() string {
 			b.WriteString("; ")
 		}
 		b.WriteString(w.Guard + ": ")
-		if w.Saw == "" {
-			b.WriteString("wants " + w.Want)
+		if w.Observed == "" {
+			b.WriteString("wants " + w.Expected)
 		} else {
-			b.WriteString(w.Saw)
+			b.WriteString(w.Observed)
 		}
 	}
 	if p := s.entry.Progress; p != nil {
@@ -207,11 +207,11 @@ func (s *standing) message() string {
 }
 
 // advice returns the condition of a Hold that refused nothing.
-func (s *standing) advice() []metav1.Condition {
+func (s *lifecycleState) advice() []metav1.Condition {
 	if s.entry == nil || !s.known || s.state.Kind != states.Hold {
 		return nil
 	}
-	switch s.state.Stance {
+	switch s.state.HoldReason {
 	case states.Planned:
 		return []metav1.Condition{{Type: AwaitingApproval, Status: metav1.ConditionTrue, Reason: s.state.Name, Message: s.message()}}
 	case states.Advice:
@@ -276,8 +276,8 @@ const (
 )
 
 // summarise returns the summary of the first lifecycle that is not at rest, or else of the first lifecycle.
-func summarise(all []standing) *lifecyclev1.Summary {
-	var one *standing
+func summarise(all []lifecycleState) *lifecyclev1.Summary {
+	var one *lifecycleState
 	for i := range all {
 		if all[i].entry == nil {
 			continue

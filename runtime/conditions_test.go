@@ -23,8 +23,8 @@ func at(d time.Duration) *metav1.Time {
 }
 
 // in returns a lifecycle that is in a state of this kind.
-func in(name string, state states.State, change ...func(*standing)) standing {
-	s := standing{name: name, state: state, known: true, maxEdges: 64, entry: &lifecyclev1.Lifecycle{Name: name, State: state.Name, EnteredAt: *at(-time.Minute)}}
+func in(name string, state states.State, change ...func(*lifecycleState)) lifecycleState {
+	s := lifecycleState{name: name, state: state, known: true, maxTransitionsWithoutProgress: 64, entry: &lifecyclev1.Lifecycle{Name: name, State: state.Name, EnteredAt: *at(-time.Minute)}}
 	for _, c := range change {
 		c(&s)
 	}
@@ -36,40 +36,40 @@ var (
 	working  = states.State{Name: "Rolling", Kind: states.Work, Doc: "nodes restart"}
 	waiting  = states.State{Name: "AwaitingSync", Kind: states.Wait, Doc: "the node catches up"}
 	refusing = states.State{Name: "Refused", Kind: states.Hold, Doc: "it was refused"}
-	soaking  = states.State{Name: "Soaking", Kind: states.Hold, Stance: states.Planned, Doc: "it soaks"}
-	advising = states.State{Name: "MetadataRefused", Kind: states.Hold, Stance: states.Advice, Doc: "a level was refused"}
+	soaking  = states.State{Name: "Soaking", Kind: states.Hold, HoldReason: states.Planned, Doc: "it soaks"}
+	advising = states.State{Name: "MetadataRefused", Kind: states.Hold, HoldReason: states.Advice, Doc: "a level was refused"}
 )
 
 func TestConditionsFollowTheWorstLifecycle(t *testing.T) {
-	overdue := func(s *standing) { s.entry.Deadline = at(0) }
-	looping := func(s *standing) { s.entry.Edges = 65 }
-	unknown := func(s *standing) { s.known, s.state, s.entry.State = false, states.State{}, "ninth-heaven" }
+	overdue := func(s *lifecycleState) { s.entry.Deadline = at(0) }
+	looping := func(s *lifecycleState) { s.entry.TransitionsSinceProgress = 65 }
+	unknown := func(s *lifecycleState) { s.known, s.state, s.entry.State = false, states.State{}, "ninth-heaven" }
 	type want struct {
 		ready, reconciling, stalled string // status and reason
 		kstatus                     status.Status
 	}
 	settled := want{"True Settled", "False Settled", "False WithinDeadline", status.CurrentStatus}
 	for name, c := range map[string]struct {
-		all      []standing
+		all      []lifecycleState
 		observed int64
 		want     want
 	}{
-		"at rest":                               {[]standing{in("a", resting), in("b", resting)}, 3, settled},
-		"at rest, generation not decided upon":  {[]standing{in("a", resting)}, 2, want{"False Deciding", "True Deciding", "False WithinDeadline", status.InProgressStatus}},
-		"no entry yet":                          {[]standing{in("a", resting), {name: "b"}}, 3, want{"False NotObserved", "True NotObserved", "False WithinDeadline", status.InProgressStatus}},
-		"another lifecycle works":               {[]standing{in("a", resting), in("b", working)}, 3, want{"False Rolling", "True Rolling", "False WithinDeadline", status.InProgressStatus}},
-		"waiting within its deadline":           {[]standing{in("a", waiting, func(s *standing) { s.entry.Deadline = at(time.Second) })}, 3, want{"False AwaitingSync", "True AwaitingSync", "False WithinDeadline", status.InProgressStatus}},
-		"waiting at its deadline":               {[]standing{in("a", waiting, overdue)}, 3, want{"False AwaitingSync", "False DeadlinePassed", "True DeadlinePassed", status.FailedStatus}},
-		"loops without progress":                {[]standing{in("a", working, looping)}, 3, want{"False Rolling", "False NoProgress", "True NoProgress", status.FailedStatus}},
-		"refused":                               {[]standing{in("a", resting), in("b", refusing)}, 3, want{"False Refused", "False Refused", "True Refused", status.FailedStatus}},
-		"refused wins over working":             {[]standing{in("a", working), in("b", refusing)}, 3, want{"False Refused", "False Refused", "True Refused", status.FailedStatus}},
-		"planned hold":                          {[]standing{in("a", soaking)}, 3, settled},
-		"planned hold past its end":             {[]standing{in("a", soaking, overdue)}, 3, settled},
-		"advice":                                {[]standing{in("a", advising)}, 3, settled},
-		"planned hold beside work":              {[]standing{in("a", soaking), in("b", working)}, 3, want{"False Rolling", "True Rolling", "False WithinDeadline", status.InProgressStatus}},
-		"a state nobody knows":                  {[]standing{in("a", resting, unknown)}, 3, want{"False UnknownState", "False UnknownState", "True UnknownState", status.FailedStatus}},
-		"a defective machine at rest":           {[]standing{in("a", resting, func(s *standing) { s.defect = "it panicked" })}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
-		"a defective machine without any entry": {[]standing{{name: "a", defect: "it panicked"}}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
+		"at rest":                               {[]lifecycleState{in("a", resting), in("b", resting)}, 3, settled},
+		"at rest, generation not decided upon":  {[]lifecycleState{in("a", resting)}, 2, want{"False Deciding", "True Deciding", "False WithinDeadline", status.InProgressStatus}},
+		"no entry yet":                          {[]lifecycleState{in("a", resting), {name: "b"}}, 3, want{"False NotObserved", "True NotObserved", "False WithinDeadline", status.InProgressStatus}},
+		"another lifecycle works":               {[]lifecycleState{in("a", resting), in("b", working)}, 3, want{"False Rolling", "True Rolling", "False WithinDeadline", status.InProgressStatus}},
+		"waiting within its deadline":           {[]lifecycleState{in("a", waiting, func(s *lifecycleState) { s.entry.Deadline = at(time.Second) })}, 3, want{"False AwaitingSync", "True AwaitingSync", "False WithinDeadline", status.InProgressStatus}},
+		"waiting at its deadline":               {[]lifecycleState{in("a", waiting, overdue)}, 3, want{"False AwaitingSync", "False DeadlinePassed", "True DeadlinePassed", status.FailedStatus}},
+		"loops without progress":                {[]lifecycleState{in("a", working, looping)}, 3, want{"False Rolling", "False NoProgress", "True NoProgress", status.FailedStatus}},
+		"refused":                               {[]lifecycleState{in("a", resting), in("b", refusing)}, 3, want{"False Refused", "False Refused", "True Refused", status.FailedStatus}},
+		"refused wins over working":             {[]lifecycleState{in("a", working), in("b", refusing)}, 3, want{"False Refused", "False Refused", "True Refused", status.FailedStatus}},
+		"planned hold":                          {[]lifecycleState{in("a", soaking)}, 3, settled},
+		"planned hold past its end":             {[]lifecycleState{in("a", soaking, overdue)}, 3, settled},
+		"advice":                                {[]lifecycleState{in("a", advising)}, 3, settled},
+		"planned hold beside work":              {[]lifecycleState{in("a", soaking), in("b", working)}, 3, want{"False Rolling", "True Rolling", "False WithinDeadline", status.InProgressStatus}},
+		"a state nobody knows":                  {[]lifecycleState{in("a", resting, unknown)}, 3, want{"False UnknownState", "False UnknownState", "True UnknownState", status.FailedStatus}},
+		"a defective machine at rest":           {[]lifecycleState{in("a", resting, func(s *lifecycleState) { s.defect = "it panicked" })}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
+		"a defective machine without any entry": {[]lifecycleState{{name: "a", defect: "it panicked"}}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := conditions(c.all, nil, nil, 3, c.observed, noon)
@@ -113,8 +113,8 @@ func TestConditionsAreNeverReconcilingAndStalled(t *testing.T) {
 		for _, b := range kinds {
 			for _, deadline := range []time.Duration{-time.Second, time.Second} {
 				for _, edges := range []int32{0, 65} {
-					change := func(s *standing) { s.entry.Deadline, s.entry.Edges = at(deadline), edges }
-					got := conditions([]standing{in("a", a, change), in("b", b, change)}, nil, nil, 1, 1, noon)
+					change := func(s *lifecycleState) { s.entry.Deadline, s.entry.TransitionsSinceProgress = at(deadline), edges }
+					got := conditions([]lifecycleState{in("a", a, change), in("b", b, change)}, nil, nil, 1, 1, noon)
 					seen := map[string]int{}
 					for _, c := range got {
 						if c.Status == metav1.ConditionTrue {
@@ -132,14 +132,14 @@ func TestConditionsAreNeverReconcilingAndStalled(t *testing.T) {
 
 func TestConditionsOfAHoldWithoutRefusal(t *testing.T) {
 	for name, c := range map[string]struct {
-		all  []standing
+		all  []lifecycleState
 		want []string
 	}{
-		"planned":         {[]standing{in("a", soaking)}, []string{"AwaitingApproval Soaking"}},
-		"advice":          {[]standing{in("a", advising)}, []string{"Warning MetadataRefused"}},
-		"refusal":         {[]standing{in("a", refusing)}, nil},
-		"two are planned": {[]standing{in("a", soaking), in("b", soaking)}, []string{"AwaitingApproval Soaking"}},
-		"both":            {[]standing{in("a", soaking), in("b", advising)}, []string{"AwaitingApproval Soaking", "Warning MetadataRefused"}},
+		"planned":         {[]lifecycleState{in("a", soaking)}, []string{"AwaitingApproval Soaking"}},
+		"advice":          {[]lifecycleState{in("a", advising)}, []string{"Warning MetadataRefused"}},
+		"refusal":         {[]lifecycleState{in("a", refusing)}, nil},
+		"two are planned": {[]lifecycleState{in("a", soaking), in("b", soaking)}, []string{"AwaitingApproval Soaking"}},
+		"both":            {[]lifecycleState{in("a", soaking), in("b", advising)}, []string{"AwaitingApproval Soaking", "Warning MetadataRefused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -170,7 +170,7 @@ func TestOverlayLowersReadyAndNeverRaisesIt(t *testing.T) {
 		"cannot give a reason": {working, lower, "False Rolling"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, got := range conditions([]standing{in("a", c.state)}, []metav1.Condition{c.own}, nil, 1, 1, noon) {
+			for _, got := range conditions([]lifecycleState{in("a", c.state)}, []metav1.Condition{c.own}, nil, 1, 1, noon) {
 				if got.Type == Ready && string(got.Status)+" "+got.Reason != c.want {
 					t.Errorf("Ready is %s %s, want %s", got.Status, got.Reason, c.want)
 				}
@@ -209,28 +209,30 @@ func TestSettleKeepsWhatDidNotChange(t *testing.T) {
 }
 
 func TestMessageNamesWhatIsWaitedFor(t *testing.T) {
-	entry := func(do func(*lifecyclev1.Lifecycle)) func(*standing) { return func(s *standing) { do(s.entry) } }
+	entry := func(do func(*lifecyclev1.Lifecycle)) func(*lifecycleState) {
+		return func(s *lifecycleState) { do(s.entry) }
+	}
 	attempt := &lifecyclev1.Attempt{From: "4.0.0", To: "4.1.1"}
 	for name, c := range map[string]struct {
-		standing standing
-		want     string
+		lifecycleState lifecycleState
+		want           string
 	}{
-		"never seen": {standing{name: "version"}, "version: not looked at yet"},
+		"never seen": {lifecycleState{name: "version"}, "version: not looked at yet"},
 		"no reason":  {in("version", working), "version: nodes restart"},
 		"an attempt": {in("version", working, entry(func(e *lifecyclev1.Lifecycle) { e.Attempt = attempt })), "version 4.0.0 -> 4.1.1: nodes restart"},
 		"from nowhere": {in("version", working, entry(func(e *lifecyclev1.Lifecycle) { e.Attempt = &lifecyclev1.Attempt{To: "4.1.1"} })),
 			"version 4.1.1: nodes restart"},
 		"waiting": {in("version", waiting, entry(func(e *lifecyclev1.Lifecycle) {
 			e.Attempt = attempt
-			e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "in-sync", Want: "no partition at risk", Saw: "audit-0"}, {Guard: "ready", Want: "a ready pod"}}
+			e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "in-sync", Expected: "no partition at risk", Observed: "audit-0"}, {Guard: "ready", Expected: "a ready pod"}}
 			e.Progress = &lifecyclev1.Progress{Done: 2, Total: 6, Unit: "node"}
 		})), "version 4.0.0 -> 4.1.1: in-sync: audit-0; ready: wants a ready pod; 2 of 6 nodes done"},
-		"unknown": {in("version", resting, func(s *standing) { s.known, s.entry.Machine = false, "m@sha256:1" }),
+		"unknown": {in("version", resting, func(s *lifecycleState) { s.known, s.entry.Machine = false, "m@sha256:1" }),
 			`version: state "Settled" of machine m@sha256:1 is unknown to this release`},
-		"defect": {standing{name: "version", defect: "reading a fact"}, "version: the machine is defective and stays where it is: reading a fact"},
+		"defect": {lifecycleState{name: "version", defect: "reading a fact"}, "version: the machine is defective and stays where it is: reading a fact"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, c.standing.message()); diff != "" {
+			if diff := cmp.Diff(c.want, c.lifecycleState.message()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -238,17 +240,17 @@ func TestMessageNamesWhatIsWaitedFor(t *testing.T) {
 }
 
 func TestSummariseNamesTheFirstLifecycleNotAtRest(t *testing.T) {
-	progress := func(s *standing) { s.entry.Progress = &lifecyclev1.Progress{Done: 2, Total: 6, Unit: "node"} }
+	progress := func(s *lifecycleState) { s.entry.Progress = &lifecyclev1.Progress{Done: 2, Total: 6, Unit: "node"} }
 	for name, c := range map[string]struct {
-		all  []standing
+		all  []lifecycleState
 		want *lifecyclev1.Summary
 	}{
-		"nothing is known": {[]standing{{name: "a"}}, nil},
-		"all rest":         {[]standing{in("a", resting, progress), in("b", resting)}, &lifecyclev1.Summary{Lifecycle: "a", State: "Settled", Since: *at(-time.Minute)}},
-		"one works": {[]standing{in("a", resting), in("b", working, progress)},
+		"nothing is known": {[]lifecycleState{{name: "a"}}, nil},
+		"all rest":         {[]lifecycleState{in("a", resting, progress), in("b", resting)}, &lifecyclev1.Summary{Lifecycle: "a", State: "Settled", Since: *at(-time.Minute)}},
+		"one works": {[]lifecycleState{in("a", resting), in("b", working, progress)},
 			&lifecyclev1.Summary{Lifecycle: "b", State: "Rolling", Since: *at(-time.Minute), Progress: "2/6 node"}},
-		"one holds": {[]standing{in("a", resting), in("b", soaking)}, &lifecyclev1.Summary{Lifecycle: "b", State: "Soaking", Since: *at(-time.Minute)}},
-		"one is unknown": {[]standing{in("a", resting), in("b", resting, func(s *standing) { s.known, s.entry.State = false, "Nowhere" })},
+		"one holds": {[]lifecycleState{in("a", resting), in("b", soaking)}, &lifecyclev1.Summary{Lifecycle: "b", State: "Soaking", Since: *at(-time.Minute)}},
+		"one is unknown": {[]lifecycleState{in("a", resting), in("b", resting, func(s *lifecycleState) { s.known, s.entry.State = false, "Nowhere" })},
 			&lifecyclev1.Summary{Lifecycle: "b", State: "Nowhere", Since: *at(-time.Minute)}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ type Wiring struct {
 
 // SetupWithManager registers the reconciler. The runtime builds the controller, because a generation predicate on the object
 // would drop the events of its own status writes.
-func (r *Reconciler[O, V, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) error {
+func (r *Reconciler[O, S, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) error {
 	if wiring.Workers == 0 {
 		wiring.Workers = 4
 	}
@@ -54,7 +54,7 @@ func (r *Reconciler[O, V, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) 
 
 // backoff is the rate limiter of reconciles that failed as a whole, because the API server or the cache could not be read or
 // written. The work queue's default delays an object for up to 15 minutes after the API server is reachable again.
-func (r *Reconciler[O, V, E]) backoff() workqueue.TypedRateLimiter[reconcile.Request] {
+func (r *Reconciler[O, S, E]) backoff() workqueue.TypedRateLimiter[reconcile.Request] {
 	scaled := func(d time.Duration) time.Duration { return time.Duration(float64(d) * r.scale) }
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](scaled(states.DefaultBackoffMin), scaled(states.DefaultBackoffMax))
 }

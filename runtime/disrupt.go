@@ -11,9 +11,9 @@ import (
 // Disrupt disrupts the target under the owner's disruption lock, for controllers without a lifecycle. look must start a new
 // live observation when it is called and return the availability of the owner's members. take is called if the lock is granted;
 // its outcome ends the disruption. Without the lock, Disrupt returns ErrWait with the reason.
-func (s *Slots) Disrupt(ctx context.Context, clk clock.PassiveClock, owner types.UID, target string, look func() (Availability, error), take func() error) error {
+func (s *DisruptionLocks) Disrupt(ctx context.Context, clk clock.PassiveClock, owner types.UID, target string, observe func() (Availability, error), take func() error) error {
 	round := s.round(owner)
-	live, err := look()
+	live, err := observe()
 	if err != nil {
 		return err
 	}

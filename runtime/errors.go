@@ -13,8 +13,8 @@ var (
 	// ErrWait means that an effect cannot be executed yet, for example because an eviction was answered with 429. The state
 	// stays and the effect is tried again without back-off.
 	ErrWait = errors.New("not possible yet")
-	// ErrBehind means that a cache has not observed our last write. The reconcile ends and is requeued shortly.
-	ErrBehind = errors.New("the cache is behind our own last write")
+	// ErrStale means that a cache has not observed our last write. The reconcile ends and is requeued shortly.
+	ErrStale = errors.New("the cache is behind our own last write")
 )
 
 // guarded calls do and returns a panic of the kind's code as an error that names the call. The failure is then backed off and

@@ -80,7 +80,7 @@ func Example_disruption() {
 		"node-0": {Name: "node-0", Running: true, Ready: true, Serving: transitions.Yes, InSync: true},
 		"node-1": {Name: "node-1", Running: true, Ready: true, Serving: transitions.Yes, InSync: true},
 	}
-	locks := lifecycle.NewSlots()
+	locks := lifecycle.NewDisruptionLocks()
 	restart := func(name string) error {
 		observe := func() (lifecycle.Availability, error) {
 			return lifecycle.Availability{Members: []lifecycle.Member{nodes["node-0"], nodes["node-1"]}}, nil

@@ -16,11 +16,11 @@ import (
 // loses no arm, is not sealed again, and comes to rest again or shows why not.
 func FuzzStatus(f *testing.F) {
 	for _, v := range turnstile.Visits() {
-		f.Add([]byte(`{"lifecycles": [{"name": "` + v.Lifecycle + `", "state": "` + v.State + `", "memo": {"arm": "0"}}]}`))
+		f.Add([]byte(`{"lifecycles": [{"name": "` + v.Lifecycle + `", "state": "` + v.State + `", "data": {"arm": "0"}}]}`))
 	}
 	f.Add([]byte(`{"observedGeneration": -1, "conditions": [{"type": "Paused", "status": "True"}, {"type": "Ready"}], "lifecycles": [{"name": "model", "state": "FromTheFuture",
 		"machine": "turnstile-model@sha256:0", "attempt": {"id": "", "to": "C", "startedAt": null}, "edges": 2147483647, "deadline": "0001-01-01T00:00:00Z"}]}`))
-	f.Add([]byte(`{"lifecycles": [{"name": "model", "state": "Replacing", "memo": {"arm": "-1"}, "attempt": {"id": "x", "to": "A", "startedAt": "9999-12-31T23:59:59Z"}},
+	f.Add([]byte(`{"lifecycles": [{"name": "model", "state": "Replacing", "data": {"arm": "-1"}, "attempt": {"id": "x", "to": "A", "startedAt": "9999-12-31T23:59:59Z"}},
 		{"name": "model", "state": "Settled"}, {"name": "nobody", "state": "Sealing"}], "summary": {"lifecycle": "", "state": "", "since": null}}`))
 	f.Add([]byte(`{"lifecycles": [{"name": "lamp", "state": "Switching", "enteredAt": "9999-12-31T23:59:59Z", "progress": {"done": -1, "total": -9}, "history": [{"times": -2147483648, "at": null}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

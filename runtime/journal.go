@@ -20,7 +20,7 @@ type Journal interface {
 var _ Journal = &journal.Writer{}
 
 // took records a committed transition.
-func (p *onePass[O, V, E]) took(moved *pass.Moved) {
+func (p *reconcileScope[O, S, E]) took(moved *pass.Moved) {
 	if p.journal == nil {
 		return
 	}
@@ -32,12 +32,12 @@ func (p *onePass[O, V, E]) took(moved *pass.Moved) {
 
 // stayed records each lifecycle that takes no transition: once per visit of a state, and again when the guards in waitingFor,
 // the data or the invariant's answer changed. An object at rest adds no line per reconcile.
-func (p *onePass[O, V, E]) stayed(step *pass.Step[V, E]) {
+func (p *reconcileScope[O, S, E]) stayed(step *pass.Step[S, E]) {
 	if p.journal == nil {
 		return
 	}
-	for i := range step.Standings {
-		s := &step.Standings[i]
+	for i := range step.Results {
+		s := &step.Results[i]
 		if s.Entry == nil || s.Decision.Move != nil || s.Decision.Err != nil {
 			continue
 		}
@@ -53,7 +53,7 @@ func (p *onePass[O, V, E]) stayed(step *pass.Step[V, E]) {
 	}
 }
 
-func (p *onePass[O, V, E]) line(lifecycle string, entry *lifecyclev1.Lifecycle) journal.Line {
+func (p *reconcileScope[O, S, E]) line(lifecycle string, entry *lifecyclev1.Lifecycle) journal.Line {
 	line := journal.Line{
 		At: p.now.UTC(), Kind: p.kind.Name, Namespace: p.object.GetNamespace(), Name: p.object.GetName(), UID: p.in.UID, Generation: p.in.Generation,
 		Lifecycle: lifecycle, Entry: journal.EntryOf(entry),
@@ -74,8 +74,8 @@ func stay(shown *lifecyclev1.Lifecycle, believed bool) string {
 	if believed {
 		parts = append(parts, "believed")
 	}
-	for _, key := range slices.Sorted(maps.Keys(shown.Memo)) {
-		parts = append(parts, key, shown.Memo[key])
+	for _, key := range slices.Sorted(maps.Keys(shown.Data)) {
+		parts = append(parts, key, shown.Data[key])
 	}
 	if shown.Attempt != nil {
 		parts = append(parts, shown.Attempt.ID)

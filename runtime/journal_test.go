@@ -17,8 +17,8 @@ import (
 )
 
 type (
-	modelMachine = machines.Machine[turnstile.Facts, turnstile.Memo, turnstile.Effect]
-	modelDef     = machines.Definition[turnstile.Facts, turnstile.Memo, turnstile.Effect]
+	modelMachine = machines.Machine[turnstile.Facts, turnstile.Data, turnstile.Effect]
+	modelDef     = machines.Definition[turnstile.Facts, turnstile.Data, turnstile.Effect]
 )
 
 func model(t *testing.T) *modelMachine {
@@ -81,9 +81,9 @@ func TestJournalReplayReportsAChangedGuard(t *testing.T) {
 	mutant := model(t).Mutant(func(d *modelDef) {
 		for i := range d.Transitions {
 			if row := &d.Transitions[i]; row.From == turnstile.AwaitingArm && row.Awaited {
-				row.When = transitions.Guard[turnstile.Facts, turnstile.Memo]{
-					Name: "never", Doc: "never", Want: "never",
-					Ask: func(*turnstile.Facts, turnstile.Memo) transitions.Verdict { return transitions.Deny("another build") },
+				row.When = transitions.Guard[turnstile.Facts, turnstile.Data]{
+					Name: "never", Doc: "never", Expected: "never",
+					Evaluate: func(*turnstile.Facts, turnstile.Data) transitions.Verdict { return transitions.Deny("another build") },
 				}
 			}
 		}
@@ -119,7 +119,7 @@ func TestJournalNotesCommittedDecisionsOnly(t *testing.T) {
 	}
 	r.refuse = nil
 	r.pass()
-	if !strings.Contains(lines.String(), `"event":"located"`) {
+	if !strings.Contains(lines.String(), `"event":"inferred"`) {
 		t.Errorf("not noted although it was written:\n%s", &lines)
 	}
 }

@@ -27,65 +27,65 @@ type Object interface {
 	LifecycleStatus() *lifecyclev1.Status
 }
 
-// Kind declares what is reconciled for one kind of object: O is the object, V the snapshot of what was observed, E the effects.
-// New, Lifecycles and View are required. A nil value of any other function means that the kind has no such step.
-type Kind[O Object, V, E any] struct {
+// Kind declares what is reconciled for one kind of object: O is the object, S the snapshot of what was observed, E the effects.
+// New, Lifecycles and Snapshot are required. A nil value of any other function means that the kind has no such step.
+type Kind[O Object, S, E any] struct {
 	// Name of the kind as users write it. Required.
 	Name string
 	// New returns an empty object. Required.
 	New func() O
 	// Lifecycles in order of precedence: the first one that is not at rest is shown in the summary. Required.
-	Lifecycles []machines.Lifecycle[O, V, E]
+	Lifecycles []machines.Lifecycle[O, S, E]
 	// Resync is the interval at which an object at rest is reconciled. Optional; default: 10 minutes.
 	Resync time.Duration
-	// View observes the object's world and returns a snapshot of plain values. What the cache holds is always included; a
+	// Observe observes the object's world and returns a snapshot of plain values. What the cache holds is always included; a
 	// costly fact only if it is requested. A live observation reads from the source. Required.
 	//
 	// An error fails the reconcile: no guard is evaluated, and lost children are repaired on a snapshot without needs, if one
 	// can be taken. An error that lasts is shown as Stalled. An external system that cannot be read is no error but an
-	// unreadable fact. ErrBehind means that a cache has not observed our last write.
-	View func(ctx context.Context, object O, look Viewing) (V, error)
-	// Perform executes one effect. It must be idempotent. It returns ErrWait if the effect is not possible yet, which is not a
+	// unreadable fact. ErrStale means that a cache has not observed our last write.
+	Observe func(ctx context.Context, object O, request ObserveRequest) (S, error)
+	// Execute executes one effect. It must be idempotent. It returns ErrWait if the effect is not possible yet, which is not a
 	// failure.
-	Perform func(ctx context.Context, task Task[O, V, E]) error
-	// Disrupts reports whether the effect disrupts a member, and which. The action of such an effect must have a Before.
+	Execute func(ctx context.Context, request EffectRequest[O, S, E]) error
+	// Disrupts reports whether the effect disrupts a member, and which. The action of such an effect must have a Precondition.
 	Disrupts func(effect E) (target string, disrupts bool)
 	// Availability returns the availability of the object's members from a live snapshot. Required with Disrupts.
-	Availability func(object O, view V) Availability
-	// SlotOf returns the owner of the disruption lock, for kinds that share children. Optional; default: the object's UID.
-	SlotOf func(object O) types.UID
+	Availability func(object O, snapshot S) Availability
+	// DisruptionLockOf returns the owner of the disruption lock, for kinds that share children. Optional; default: the object's UID.
+	DisruptionLockOf func(object O) types.UID
 	// Repair restores lost children as they last ran. It runs in every reconcile, also while the object is paused or a change
 	// is refused.
-	Repair func(ctx context.Context, object O, view V, write Writer) error
+	Repair func(ctx context.Context, object O, snapshot S, write Writer) error
 	// Apply renders and applies the desired children. It is skipped in a reconcile whose action executed an effect, because the
 	// snapshot is older than the effect.
-	Apply func(ctx context.Context, object O, view V, write Writer) error
-	// Shown are the needs that Project reads. They are observed in every reconcile. Optional; default: none.
-	Shown []transitions.Need
+	Apply func(ctx context.Context, object O, snapshot S, write Writer) error
+	// AlwaysNeeded are the needs that Project reads. They are observed in every reconcile. Optional; default: none.
+	AlwaysNeeded []transitions.Need
 	// Project sets the kind's status fields on the object and returns the kind's conditions. It must be pure, and must keep the
 	// values of fields that this snapshot does not contain.
-	Project func(object O, view V, now time.Time) []metav1.Condition
-	// Forget releases what the process holds for a deleted object, such as connections to an external system.
-	Forget func(object types.UID)
-	// Same compares the status fields that Project sets. Optional; default: comparison by reflection, which costs half of a
+	Project func(object O, snapshot S, now time.Time) []metav1.Condition
+	// Cleanup releases what the process holds for a deleted object, such as connections to an external system.
+	Cleanup func(object types.UID)
+	// StatusEqual compares the status fields that Project sets. Optional; default: comparison by reflection, which costs half of a
 	// reconcile at rest.
-	Same func(a, b O) bool
+	StatusEqual func(a, b O) bool
 }
 
-// Task is the request to execute one effect.
-type Task[O Object, V, E any] struct {
+// EffectRequest is the request to execute one effect.
+type EffectRequest[O Object, S, E any] struct {
 	Object O
-	// View is the snapshot that the effect was decided on: live if the action requires a live observation.
-	View   V
-	Effect E
-	// Ticket identifies the request to an external system, so that a repeated request is recognised.
-	Ticket machines.Ticket
+	// Snapshot is the snapshot that the effect was decided on: live if the action requires a live observation.
+	Snapshot S
+	Effect   E
+	// RequestID identifies the request to an external system, so that a repeated request is recognised.
+	RequestID machines.RequestID
 	// Write writes the object's children.
 	Write Writer
 }
 
-// Viewing is the request for one observation.
-type Viewing struct {
+// ObserveRequest is the request for one observation.
+type ObserveRequest struct {
 	// Needs are the costly facts that are requested.
 	Needs []transitions.Need
 	// Live requires values that are read from their source during this reconcile.
@@ -95,11 +95,11 @@ type Viewing struct {
 	Now  time.Time
 	// MaxAge returns the age from which an observation counts as unreadable.
 	MaxAge func(need transitions.Need) time.Duration
-	// Tickets of the object's lifecycles, which match answers to external requests.
-	Tickets map[string]machines.Ticket
+	// RequestIDs of the object's lifecycles, which match answers to external requests.
+	RequestIDs map[string]machines.RequestID
 }
 
 // Wants reports whether the need is requested.
-func (v Viewing) Wants(need transitions.Need) bool {
+func (v ObserveRequest) Wants(need transitions.Need) bool {
 	return slices.Contains(v.Needs, need)
 }

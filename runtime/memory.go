@@ -12,12 +12,12 @@ type memory struct {
 	uid types.UID
 	// own is the newest resourceVersion that is known to be ours. 0 means unknown: a live read must precede any action.
 	own uint64
-	// behindSince is when the cache was first observed behind own.
-	behindSince time.Time
+	// staleSince is when the cache was first observed behind own.
+	staleSince time.Time
 	// pruned counts status writes that the API server stored without some of the fields that were sent.
 	pruned trouble
-	// blindSince is the time of the first of the consecutive failed observations; zero after a successful one.
-	blindSince time.Time
+	// observationFailedSince is the time of the first of the consecutive failed observations; zero after a successful one.
+	observationFailedSince time.Time
 	// moved is the lifecycle that took the last transition.
 	moved string
 	// shown is when a changed projection was last written.

@@ -73,7 +73,7 @@ func (m *Metrics) transition(kind, machine string, move *machines.Move, spent ti
 }
 
 // show sets the object's gauges from its entries and deletes the series that are no longer valid.
-func (m *Metrics) show(mem *memory, kind string, object Object, all []standing) {
+func (m *Metrics) show(mem *memory, kind string, object Object, all []lifecycleState) {
 	if m == nil {
 		return
 	}

@@ -17,7 +17,7 @@ const (
 	// paceInterval is the time in which one transition and one attempt are refilled. The deadline scale stretches it.
 	paceInterval = time.Minute
 	// burstTransitions is the number of transitions without progress before the limit applies. It is raised to twice the
-	// MaxEdges of the machine.
+	// MaxTransitionsWithoutProgress of the machine.
 	burstTransitions = 128
 	// burstAttempts is the number of new attempts before the limit applies. Progress does not refill them: a target that flaps
 	// may make progress in each attempt.
@@ -82,7 +82,7 @@ func (c *pace) progress(entry *lifecyclev1.Lifecycle) {
 }
 
 // paceOf returns the pace of the lifecycle, refilled up to now.
-func (p *onePass[O, V, E]) paceOf(lifecycle string) *pace {
+func (p *reconcileScope[O, S, E]) paceOf(lifecycle string) *pace {
 	c := p.memory.paces[lifecycle]
 	if c == nil {
 		c = &pace{}
@@ -93,19 +93,19 @@ func (p *onePass[O, V, E]) paceOf(lifecycle string) *pace {
 	return c
 }
 
-func (p *onePass[O, V, E]) burst(lifecycle string) float64 {
+func (p *reconcileScope[O, S, E]) burst(lifecycle string) float64 {
 	for _, lc := range p.in.Lifecycles {
 		if lc.Name() == lifecycle {
-			return max(burstTransitions, 2*float64(lc.MaxEdges()))
+			return max(burstTransitions, 2*float64(lc.MaxTransitionsWithoutProgress()))
 		}
 	}
 	return burstTransitions
 }
 
 // pace ends the slow pace of lifecycles that have no transition due and whose allowance has recovered.
-func (p *onePass[O, V, E]) pace(step *pass.Step[V, E]) {
-	for i := range step.Standings {
-		s := &step.Standings[i]
+func (p *reconcileScope[O, S, E]) pace(step *pass.Step[S, E]) {
+	for i := range step.Results {
+		s := &step.Results[i]
 		if !p.memory.paces[s.Name].isExceeded() || s.Decision.Move != nil {
 			continue
 		}
@@ -116,7 +116,7 @@ func (p *onePass[O, V, E]) pace(step *pass.Step[V, E]) {
 			calm = later
 		}
 		if p.now.Before(calm) {
-			p.wake.at(calm, p.now)
+			p.requeue.at(calm, p.now)
 			continue
 		}
 		c.exceeded = false
@@ -124,7 +124,7 @@ func (p *onePass[O, V, E]) pace(step *pass.Step[V, E]) {
 }
 
 // spend counts a committed transition.
-func (p *onePass[O, V, E]) spend(moved *pass.Moved) {
+func (p *reconcileScope[O, S, E]) spend(moved *pass.Moved) {
 	c := p.paceOf(moved.Lifecycle)
 	c.transitions.amount++
 	var before *lifecyclev1.Attempt
@@ -139,7 +139,7 @@ func (p *onePass[O, V, E]) spend(moved *pass.Moved) {
 // slowed reports whether a transition that is due must be delayed: because the lifecycle has used up its allowance, or because
 // its attempt takes transitions without progress. begins means that the transition starts an attempt. Within the allowance a
 // changed spec causes its transition in the reconcile that observes it.
-func (p *onePass[O, V, E]) slowed(lifecycle string, begins bool) bool {
+func (p *reconcileScope[O, S, E]) slowed(lifecycle string, begins bool) bool {
 	c, interval := p.paceOf(lifecycle), p.scaled(paceInterval)
 	entry := pass.Entry(p.in.Status, lifecycle)
 	if entry != nil {
@@ -154,14 +154,14 @@ func (p *onePass[O, V, E]) slowed(lifecycle string, begins bool) bool {
 	}
 	if c.transitions.amount > most || begins && c.attempts.amount > mostAttempts {
 		p.exceed(lifecycle, c)
-		p.wake.at(free, p.now)
+		p.requeue.at(free, p.now)
 		return true
 	}
 	return !begins && entry != nil && p.backedOff(entry)
 }
 
 // exceed reports in an event that a lifecycle exceeded its limit. It is sent once until the lifecycle has recovered.
-func (p *onePass[O, V, E]) exceed(lifecycle string, c *pace) {
+func (p *reconcileScope[O, S, E]) exceed(lifecycle string, c *pace) {
 	if c.exceeded {
 		return
 	}
@@ -171,16 +171,16 @@ func (p *onePass[O, V, E]) exceed(lifecycle string, c *pace) {
 	}
 }
 
-// backedOff delays the transitions of an attempt that takes more than MaxEdges of them without progress.
-func (p *onePass[O, V, E]) backedOff(entry *lifecyclev1.Lifecycle) bool {
+// backedOff delays the transitions of an attempt that takes more than MaxTransitionsWithoutProgress of them without progress.
+func (p *reconcileScope[O, S, E]) backedOff(entry *lifecyclev1.Lifecycle) bool {
 	for _, lc := range p.in.Lifecycles {
-		if lc.Name() != entry.Name || entry.Edges <= lc.MaxEdges() {
+		if lc.Name() != entry.Name || entry.TransitionsSinceProgress <= lc.MaxTransitionsWithoutProgress() {
 			continue
 		}
 		state, _ := lc.State(entry.State)
-		free := entry.EnteredAt.Add(p.scaled(state.Backoff.After(int(entry.Edges - lc.MaxEdges()))))
+		free := entry.EnteredAt.Add(p.scaled(state.Backoff.After(int(entry.TransitionsSinceProgress - lc.MaxTransitionsWithoutProgress()))))
 		if p.now.Before(free) {
-			p.wake.at(free, p.now)
+			p.requeue.at(free, p.now)
 			return true
 		}
 	}

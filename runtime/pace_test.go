@@ -26,12 +26,12 @@ import (
 func pacing(t *testing.T, restless *bool) turnstile.Lifecycle {
 	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()
-	wanted := toyGuard{Name: "wanted", Doc: "something is wanted", Want: "a wish", Ask: func(*toyFacts, struct{}) transitions.Verdict {
+	wanted := toyGuard{Name: "wanted", Doc: "something is wanted", Expected: "a wish", Evaluate: func(*toyFacts, struct{}) transitions.Verdict {
 		return transitions.If(*restless, "no wish")
 	}}
 	return bindToy(t, "pacing", []toyState{
 		{State: states.State{Name: "Resting", Kind: states.Rest, Doc: "rests"}},
-		{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "checks", Deadline: time.Hour, Poll: 5 * time.Second}, While: always, OnTarget: "Checking"},
+		{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "checks", Deadline: time.Hour, Poll: 5 * time.Second}, Invariant: always, OnTargetChange: "Checking"},
 	}, []toyRow{
 		{Event: "wanted", From: "Resting", To: "Checking", NewAttempt: true, When: wanted, Doc: "wants"},
 		{Event: "nothing", From: "Checking", To: "Resting", Awaited: true, When: always, Doc: "nothing to do"},
@@ -216,8 +216,8 @@ func TestReconcilerRepairsWhileStatusWritesAreRejected(t *testing.T) {
 func TestReconcilerShowsAResourceThatIsNotServed(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
-	r.kind.View = func(context.Context, *api.Turnstile, lifecycle.Viewing) (turnstile.View, error) {
-		return turnstile.View{}, unserved()
+	r.kind.Observe = func(context.Context, *api.Turnstile, lifecycle.ObserveRequest) (turnstile.Snapshot, error) {
+		return turnstile.Snapshot{}, unserved()
 	}
 	r.restart()
 	from, passes := r.clock.Now(), 0
@@ -229,7 +229,7 @@ func TestReconcilerShowsAResourceThatIsNotServed(t *testing.T) {
 		r.advance(time.Second)
 		passes++
 	}
-	if got := r.condition(lifecycle.Stalled); got.Status != metav1.ConditionTrue || got.Reason != lifecycle.ViewFailed {
+	if got := r.condition(lifecycle.Stalled); got.Status != metav1.ConditionTrue || got.Reason != lifecycle.ObservationFailed {
 		t.Errorf("Stalled is %s, %s after %d passes", got.Status, got.Reason, passes)
 	}
 }

@@ -28,20 +28,20 @@ func resumed(object Object) bool {
 }
 
 // repairOnly repairs children on a snapshot without costly facts.
-func (p *onePass[O, V, E]) repairOnly(ctx context.Context) error {
+func (p *reconcileScope[O, S, E]) repairOnly(ctx context.Context) error {
 	if p.kind.Repair == nil {
 		return nil
 	}
-	view, err := p.view(ctx, nil, false)
+	snapshot, err := p.observe(ctx, nil, false)
 	if err == nil {
-		p.repair(ctx, view, p.writer())
+		p.repair(ctx, snapshot, p.writer())
 	}
 	return err
 }
 
 // pause stops transitions and actions, but not the repair of children. It sets the condition Paused and changes no other status
 // field.
-func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
+func (p *reconcileScope[O, S, E]) pause(ctx context.Context) (time.Duration, error) {
 	p.metrics.pause(p.memory, p.kind.Name, p.object)
 	failure := p.repairOnly(ctx)
 	if !resumed(p.object) {
@@ -53,18 +53,18 @@ func (p *onePass[O, V, E]) pause(ctx context.Context) (time.Duration, error) {
 			LastTransitionTime: metav1.NewTime(p.now.Truncate(time.Second)),
 		})
 		status.Conditions = settle(status.Conditions, p.in.Status.Conditions, status.ObservedGeneration, p.now)
-		return barrierPause, p.write(ctx, next)
+		return freshnessRequeue, p.write(ctx, next)
 	}
 	if failure != nil {
 		return 0, failure
 	}
-	p.wake.in(p.scaled(p.kind.Resync))
-	return p.wake.soonest, nil
+	p.requeue.after(p.scaled(p.kind.Resync))
+	return p.requeue.soonest, nil
 }
 
 // resume removes the condition Paused and extends the deadlines by the duration of the pause, in one write. It repairs children
 // first, because the write may be rejected.
-func (p *onePass[O, V, E]) resume(ctx context.Context) (time.Duration, error) {
+func (p *reconcileScope[O, S, E]) resume(ctx context.Context) (time.Duration, error) {
 	failure := p.repairOnly(ctx)
 	next := p.copy()
 	status := next.LifecycleStatus()
@@ -82,5 +82,5 @@ func (p *onePass[O, V, E]) resume(ctx context.Context) (time.Duration, error) {
 	if err := p.write(ctx, next); err != nil {
 		return 0, errors.Join(err, failure)
 	}
-	return barrierPause, nil
+	return freshnessRequeue, nil
 }

@@ -18,14 +18,14 @@ import (
 func TestDisruptionLockNeverGrantsTwoDisruptions(t *testing.T) {
 	targets := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
-		s, now := NewSlots(), noon
+		s, now := NewDisruptionLocks(), noon
 		away := map[string]bool{}
-		type look struct {
+		type request struct {
 			round uint64
 			live  Availability
 		}
-		observe := func() look {
-			l := look{round: s.round(owner)}
+		observe := func() request {
+			l := request{round: s.round(owner)}
 			for _, target := range targets {
 				m := available(target)
 				m.Running, m.Ready = !away[target], !away[target]
@@ -58,7 +58,7 @@ func TestDisruptionLockNeverGrantsTwoDisruptions(t *testing.T) {
 					outcome = ErrWait
 				}
 				// The API server carries out no request after its own limit.
-				away[inHand] = away[inHand] || done && now.Sub(begun) <= doubt
+				away[inHand] = away[inHand] || done && now.Sub(begun) <= uncertainFor
 				s.give(owner, outcome, now)
 				inHand = ""
 			},
@@ -74,10 +74,10 @@ func TestDisruptionLockNeverGrantsTwoDisruptions(t *testing.T) {
 
 // For any lifecycles, each type of condition occurs once, in order; the worst lifecycle determines the message; and Ready and
 // Stalled, or Reconciling and Stalled, are never both True.
-func TestConditionsOfAnyStandings(t *testing.T) {
+func TestConditionsOfAnyLifecycleStates(t *testing.T) {
 	kinds := []states.State{resting, working, waiting, refusing, soaking, advising}
 	rapid.Check(t, func(t *rapid.T) {
-		var all []standing
+		var all []lifecycleState
 		for _, name := range []string{"a", "b", "c"} {
 			s := in(name, rapid.SampledFrom(kinds).Draw(t, "state"))
 			switch rapid.SampledFrom([]string{"", "", "", "overdue", "unknown", "missing", "looping", "defect"}).Draw(t, "trouble") {
@@ -88,7 +88,7 @@ func TestConditionsOfAnyStandings(t *testing.T) {
 			case "missing":
 				s.entry = nil
 			case "looping":
-				s.entry.Edges = 1000
+				s.entry.TransitionsSinceProgress = 1000
 			case "defect":
 				s.defect = "it panicked"
 			}
@@ -114,7 +114,7 @@ func TestConditionsOfAnyStandings(t *testing.T) {
 			check(i == 0 || strings.Compare(got[i-1].Type, c.Type) <= 0, "not in order")
 			check(len(c.Message) <= maxMessage && c.ObservedGeneration == observed, "too long or of another generation")
 		}
-		restless := slices.ContainsFunc(all, func(s standing) bool { return s.busy() || s.stalled(noon) != "" })
+		restless := slices.ContainsFunc(all, func(s lifecycleState) bool { return s.busy() || s.stalled(noon) != "" })
 		check(is[Ready] != metav1.ConditionTrue || !restless && observed == 3, "Ready over what is not")
 		check(is[Stalled] != metav1.ConditionTrue || is[Reconciling] == metav1.ConditionFalse && is[Ready] == metav1.ConditionFalse, "Stalled beside progress")
 		again := conditions(all, nil, got, 3, observed, noon.Add(time.Hour))
@@ -140,9 +140,9 @@ func ownConditions(t *rapid.T) []metav1.Condition {
 func TestStatusEqualFindsEveryDifference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		status := lifecyclev1.Status{ObservedGeneration: 3, Lifecycles: []lifecyclev1.Lifecycle{*in("a", working).entry, *in("b", resting).entry}}
-		status.Lifecycles[0].Memo = map[string]string{"node": "1"}
+		status.Lifecycles[0].Data = map[string]string{"node": "1"}
 		status.Lifecycles[0].Progress = &lifecyclev1.Progress{Done: 1, Total: 3}
-		status.Conditions = conditions([]standing{in("a", working)}, nil, nil, 3, 3, noon)
+		status.Conditions = conditions([]lifecycleState{in("a", working)}, nil, nil, 3, 3, noon)
 		other := status.DeepCopy()
 		if !status.Equal(other) {
 			t.Fatal("a copy is not equal")
@@ -152,7 +152,7 @@ func TestStatusEqualFindsEveryDifference(t *testing.T) {
 		case 0:
 			l.State += "x"
 		case 1:
-			l.Memo = map[string]string{"node": "2"}
+			l.Data = map[string]string{"node": "2"}
 		case 2:
 			l.Progress = &lifecyclev1.Progress{Done: 2, Total: 3}
 		case 3:

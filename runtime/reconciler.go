@@ -26,9 +26,9 @@ type Options struct {
 	Live client.Reader
 	// Children reads and writes the children. Share one between all controllers of a process. Optional; default: a new one.
 	Children *Children
-	// Slots holds the disruption locks. Share one between all controllers of a process that disrupt the same children.
+	// DisruptionLocks holds the disruption locks. Share one between all controllers of a process that disrupt the same children.
 	// Optional; default: a new one.
-	Slots *Slots
+	DisruptionLocks *DisruptionLocks
 	// Clock that a reconcile reads. Optional; default: the system clock.
 	Clock clock.PassiveClock
 	// Events receives one event per transition. A Recorder writes each of them; the recorder of client-go folds some. Optional;
@@ -41,35 +41,35 @@ type Options struct {
 	// DeadlineScale multiplies every declared duration (deadlines, polls, back-off, ages, the resync), for slow environments
 	// and fast tests. Optional; default: 1.
 	DeadlineScale float64
-	// ViewTimeout limits one observation. It must be shorter than the lease's renew deadline, so that a reconcile that started
+	// ObserveTimeout limits one observation. It must be shorter than the lease's renew deadline, so that a reconcile that started
 	// as the leader does not overlap with the next leader for long. Optional; default: 5 seconds.
-	ViewTimeout time.Duration
+	ObserveTimeout time.Duration
 }
 
 // Reconciler reconciles one kind of object. It is safe for concurrent use on different objects.
-type Reconciler[O Object, V, E any] struct {
-	kind     Kind[O, V, E]
-	client   client.Client
-	live     client.Reader
-	children *Children
-	slots    *Slots
-	clock    clock.PassiveClock
-	events   events.EventRecorder
-	metrics  *Metrics
-	journal  Journal
-	scale    float64
-	patience time.Duration
-	memories *memories
+type Reconciler[O Object, S, E any] struct {
+	kind            Kind[O, S, E]
+	client          client.Client
+	live            client.Reader
+	children        *Children
+	disruptionLocks *DisruptionLocks
+	clock           clock.PassiveClock
+	events          events.EventRecorder
+	metrics         *Metrics
+	journal         Journal
+	scale           float64
+	observeTimeout  time.Duration
+	memories        *memories
 }
 
 var _ reconcile.Reconciler = &Reconciler[Object, any, any]{}
 
 // New returns a Reconciler. Register it with SetupWithManager, or call Reconcile directly.
-func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O, V, E] {
-	r := &Reconciler[O, V, E]{
+func New[O Object, S, E any](kind Kind[O, S, E], options Options) *Reconciler[O, S, E] {
+	r := &Reconciler[O, S, E]{
 		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
-		metrics: options.Metrics, scale: options.DeadlineScale, patience: options.ViewTimeout, memories: newMemories(),
-		children: options.Children, slots: options.Slots, journal: options.Journal,
+		metrics: options.Metrics, scale: options.DeadlineScale, observeTimeout: options.ObserveTimeout, memories: newMemories(),
+		children: options.Children, disruptionLocks: options.DisruptionLocks, journal: options.Journal,
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -77,14 +77,14 @@ func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O,
 	if r.children == nil {
 		r.children = NewChildren(r.client, r.live, r.clock)
 	}
-	if r.slots == nil {
-		r.slots = NewSlots()
+	if r.disruptionLocks == nil {
+		r.disruptionLocks = NewDisruptionLocks()
 	}
 	if r.scale == 0 {
 		r.scale = 1
 	}
-	if r.patience == 0 {
-		r.patience = defaultViewTimeout
+	if r.observeTimeout == 0 {
+		r.observeTimeout = defaultObserveTimeout
 	}
 	if r.kind.Resync == 0 {
 		r.kind.Resync = defaultResync
@@ -93,17 +93,17 @@ func New[O Object, V, E any](kind Kind[O, V, E], options Options) *Reconciler[O,
 }
 
 const (
-	defaultResync      = 10 * time.Minute
-	defaultViewTimeout = 5 * time.Second
+	defaultResync         = 10 * time.Minute
+	defaultObserveTimeout = 5 * time.Second
 )
 
 // Reconcile reconciles one object.
 //
-// The result requeues the object at the earliest of an action's LookAgain, a poll interval, a deadline and the end of a
+// The result requeues the object at the earliest of an action's RequeueAfter, a poll interval, a deadline and the end of a
 // back-off. An error concerns the object as a whole: the API server or the cache cannot be read or written. The failure of a
 // single lifecycle is retried with its own back-off and is not returned, so that it does not delay other lifecycles. A conflict
 // and a stale cache are not errors: the object is requeued.
-func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *Reconciler[O, S, E]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	object := r.kind.New()
 	if err := r.client.Get(ctx, request.NamespacedName, object); err != nil {
 		if ObjectMissing(err) {
@@ -118,51 +118,51 @@ func (r *Reconciler[O, V, E]) Reconcile(ctx context.Context, request reconcile.R
 	case errors.Is(err, errGone):
 		// The watch reports the deletion, or the object that has the name now.
 		return reconcile.Result{RequeueAfter: gonePause}, nil
-	case apierrors.IsConflict(err), errors.Is(err, ErrBehind):
+	case apierrors.IsConflict(err), errors.Is(err, ErrStale):
 		// The object was written in the meantime, or the cache is stale. The next reconcile reads the new version.
-		return reconcile.Result{RequeueAfter: barrierPause}, nil
+		return reconcile.Result{RequeueAfter: freshnessRequeue}, nil
 	default:
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: after}, nil
 }
 
-func (r *Reconciler[O, V, E]) forget(key types.NamespacedName) {
+func (r *Reconciler[O, S, E]) forget(key types.NamespacedName) {
 	r.drop(r.memories.forget(key))
 }
 
 // drop releases the state that the process keeps for a deleted object.
-func (r *Reconciler[O, V, E]) drop(old *memory) {
+func (r *Reconciler[O, S, E]) drop(old *memory) {
 	if old == nil {
 		return
 	}
 	r.metrics.drop(old)
 	r.children.Forget(old.uid)
-	if r.kind.SlotOf == nil {
-		r.slots.Forget(old.uid)
+	if r.kind.DisruptionLockOf == nil {
+		r.disruptionLocks.Forget(old.uid)
 	}
-	if r.kind.Forget != nil {
-		r.kind.Forget(old.uid)
+	if r.kind.Cleanup != nil {
+		r.kind.Cleanup(old.uid)
 	}
 }
 
 // run reconciles one object that exists.
-func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration, error) {
+func (r *Reconciler[O, S, E]) run(ctx context.Context, object O) (time.Duration, error) {
 	key := client.ObjectKeyFromObject(object)
 	m, replaced := r.memories.of(key, object.GetUID())
 	r.drop(replaced)
-	p := &onePass[O, V, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
-	p.in = pass.In[O, V, E]{
+	p := &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
+	p.in = pass.In[O, S, E]{
 		Object: object, Lifecycles: r.kind.Lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
-		Generation: object.GetGeneration(), Now: p.now, DeadlineScale: r.scale, Last: m.moved, Shown: r.kind.Shown,
-		View:   func(needs []transitions.Need, live bool) (V, error) { return p.view(ctx, needs, live) },
-		Slowed: p.slowed,
+		Generation: object.GetGeneration(), Now: p.now, DeadlineScale: r.scale, Last: m.moved, AlwaysNeeded: r.kind.AlwaysNeeded,
+		Observe: func(needs []transitions.Need, live bool) (S, error) { return p.observe(ctx, needs, live) },
+		Slowed:  p.slowed,
 	}
 	switch {
 	case object.GetDeletionTimestamp() != nil:
 		return 0, nil
 	case p.stopPruned(ctx):
-		return p.wake.soonest, nil
+		return p.requeue.soonest, nil
 	case paused(object):
 		return p.pause(ctx)
 	case resumed(object):
@@ -171,43 +171,43 @@ func (r *Reconciler[O, V, E]) run(ctx context.Context, object O) (time.Duration,
 	return p.advance(ctx)
 }
 
-// onePass is the scope of one reconcile of one object.
-type onePass[O Object, V, E any] struct {
-	*Reconciler[O, V, E]
-	object O
-	memory *memory
-	now    time.Time
-	in     pass.In[O, V, E]
-	wake   wake
+// reconcileScope is the scope of one reconcile of one object.
+type reconcileScope[O Object, S, E any] struct {
+	*Reconciler[O, S, E]
+	object  O
+	memory  *memory
+	now     time.Time
+	in      pass.In[O, S, E]
+	requeue requeue
 	// proof that the persisted state is current, as far as this reconcile has obtained it.
 	proof proof
 }
 
 // advance evaluates the lifecycles. It commits the transitions that are due; without one it runs actions, repairs and applies
 // children, and writes the changed status.
-func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
+func (p *reconcileScope[O, S, E]) advance(ctx context.Context) (time.Duration, error) {
 	step, err := pass.Decide(p.in)
 	if err != nil {
-		return p.wake.soonest, p.blind(ctx, err)
+		return p.requeue.soonest, p.observationFailed(ctx, err)
 	}
-	p.memory.blindSince = time.Time{}
+	p.memory.observationFailedSince = time.Time{}
 	p.defects(ctx, &step)
 	p.pace(&step)
 	if len(step.Moved) > 0 {
 		p.repairBefore(ctx, &step)
-		return p.commit(ctx, step.View, step.Moved, step.Decided)
+		return p.commit(ctx, step.Snapshot, step.Moved, step.Decided)
 	}
-	acted, turned, err := p.act(ctx, &step)
-	if err != nil || turned != nil {
-		p.repair(ctx, step.View, p.writer())
+	acted, failed, err := p.act(ctx, &step)
+	if err != nil || failed != nil {
+		p.repair(ctx, step.Snapshot, p.writer())
 	}
 	if err != nil {
-		return p.wake.soonest, err
+		return p.requeue.soonest, err
 	}
-	if turned != nil {
-		return p.commit(ctx, turned.view, []pass.Moved{turned.Moved}, false)
+	if failed != nil {
+		return p.commit(ctx, failed.snapshot, []pass.Moved{failed.Moved}, false)
 	}
-	p.tend(ctx, step.View, acted)
+	p.reconcileChildren(ctx, step.Snapshot, acted)
 	if err := p.show(ctx, &step); err != nil {
 		return 0, err
 	}
@@ -216,9 +216,9 @@ func (p *onePass[O, V, E]) advance(ctx context.Context) (time.Duration, error) {
 }
 
 // defects records the lifecycles whose machine failed to decide. The other lifecycles are reconciled.
-func (p *onePass[O, V, E]) defects(ctx context.Context, step *pass.Step[V, E]) {
-	for i := range step.Standings {
-		s := &step.Standings[i]
+func (p *reconcileScope[O, S, E]) defects(ctx context.Context, step *pass.Step[S, E]) {
+	for i := range step.Results {
+		s := &step.Results[i]
 		if err := s.Decision.Err; err != nil {
 			p.memory.trouble(s.Name).deciding = err.Error()
 			p.defective(ctx, s.Name, err)
@@ -229,12 +229,12 @@ func (p *onePass[O, V, E]) defects(ctx context.Context, step *pass.Step[V, E]) {
 }
 
 // writer returns a writer of children that requires a current persisted state before its first write.
-func (p *onePass[O, V, E]) writer() *childWriter {
+func (p *reconcileScope[O, S, E]) writer() *childWriter {
 	return &childWriter{children: p.children, owner: p.object, prove: func(ctx context.Context) error { return p.proven(ctx, false) }}
 }
 
-// proven returns ErrBehind while the persisted state is not known to be current.
-func (p *onePass[O, V, E]) proven(ctx context.Context, live bool) error {
+// proven returns ErrStale while the persisted state is not known to be current.
+func (p *reconcileScope[O, S, E]) proven(ctx context.Context, live bool) error {
 	if p.proof.current && (p.proof.live || !live) {
 		return nil
 	}
@@ -243,40 +243,42 @@ func (p *onePass[O, V, E]) proven(ctx context.Context, live bool) error {
 		return err
 	}
 	if !p.proof.current {
-		p.wake.in(p.proof.again)
-		return ErrBehind
+		p.requeue.after(p.proof.again)
+		return ErrStale
 	}
 	return nil
 }
 
 // scaled returns a declared duration multiplied by the deadline scale.
-func (p *onePass[O, V, E]) scaled(d time.Duration) time.Duration {
+func (p *reconcileScope[O, S, E]) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * p.scale)
 }
 
-func (p *onePass[O, V, E]) key() types.NamespacedName { return client.ObjectKeyFromObject(p.object) }
+func (p *reconcileScope[O, S, E]) key() types.NamespacedName {
+	return client.ObjectKeyFromObject(p.object)
+}
 
-func (p *onePass[O, V, E]) view(ctx context.Context, needs []transitions.Need, live bool) (V, error) {
-	look := Viewing{
+func (p *reconcileScope[O, S, E]) observe(ctx context.Context, needs []transitions.Need, live bool) (S, error) {
+	request := ObserveRequest{
 		Needs: needs, Live: live, Now: p.now, MaxAge: p.maxAge, Read: p.children.Reader(p.object.GetUID(), live),
-		Tickets: make(map[string]machines.Ticket, len(p.in.Lifecycles)),
+		RequestIDs: make(map[string]machines.RequestID, len(p.in.Lifecycles)),
 	}
 	for _, lc := range p.in.Lifecycles {
-		look.Tickets[lc.Name()] = machines.TicketOf(p.in.UID, lc.Name(), pass.Entry(p.in.Status, lc.Name()))
+		request.RequestIDs[lc.Name()] = machines.RequestIDOf(p.in.UID, lc.Name(), pass.Entry(p.in.Status, lc.Name()))
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	ctx, cancel := context.WithTimeout(ctx, p.observeTimeout)
 	defer cancel()
-	var view V
+	var snapshot S
 	err := guarded(ctx, "observing", func() (err error) {
-		view, err = p.kind.View(ctx, p.object, look)
+		snapshot, err = p.kind.Observe(ctx, p.object, request)
 		return err
 	})
-	return view, err
+	return snapshot, err
 }
 
 // maxAge returns the maximum age of an observation: as declared while a lifecycle that needs it is under way, and the resync
 // interval while all of them rest.
-func (p *onePass[O, V, E]) maxAge(need transitions.Need) time.Duration {
+func (p *reconcileScope[O, S, E]) maxAge(need transitions.Need) time.Duration {
 	age := p.scaled(p.kind.Resync)
 	for _, lc := range p.in.Lifecycles {
 		entry := pass.Entry(p.in.Status, lc.Name())

@@ -96,7 +96,7 @@ func TestReconcilerRequeuesInEveryState(t *testing.T) {
 
 func TestReconcilerActsOnASpecChangeInTheNextReconcile(t *testing.T) {
 	eachVisit(t, func(r *rig, v turnstile.Visit) {
-		if v.State == "Locating" {
+		if v.State == "Inferring" {
 			r.spec(func(s *api.TurnstileSpec) { s.Model = "C" })
 			r.pass()
 			if got := r.gate(); got.Status.ObservedGeneration == got.Generation {
@@ -124,8 +124,8 @@ func TestReconcilerConvergesFromEveryStateAfterALoss(t *testing.T) {
 		"nothing":     func(*rig, turnstile.Visit) {},
 		"the process": func(r *rig, _ turnstile.Visit) { r.restart() },
 		"the status":  func(r *rig, _ turnstile.Visit) { r.status(func(s *api.TurnstileStatus) { *s = api.TurnstileStatus{} }) },
-		"the memo": func(r *rig, v turnstile.Visit) {
-			r.damage(v, func(e *lifecyclev1.Lifecycle) { e.Memo = map[string]string{"?": "!"} })
+		"the data": func(r *rig, v turnstile.Visit) {
+			r.damage(v, func(e *lifecyclev1.Lifecycle) { e.Data = map[string]string{"?": "!"} })
 		},
 		"the state": func(r *rig, v turnstile.Visit) {
 			r.damage(v, func(e *lifecyclev1.Lifecycle) { e.State = "ninth-heaven" })
@@ -181,10 +181,10 @@ func TestReconcilerInfersAndReportsAnUnknownState(t *testing.T) {
 	r.pass()
 	entry := r.entry("model")
 	last := entry.History[len(entry.History)-1]
-	if entry.State != turnstile.Settled || last.Event != "located" || last.From != "ninth-heaven" {
+	if entry.State != turnstile.Settled || last.Event != "inferred" || last.From != "ninth-heaven" {
 		t.Errorf("state %s, last transition %+v", entry.State, last)
 	}
-	want := "Normal EnteredSettled located from ninth-heaven: model: every arm is of the wanted model and the turnstile is sealed" +
+	want := "Normal EnteredSettled inferred from ninth-heaven: model: every arm is of the wanted model and the turnstile is sealed" +
 		" (the stored state did not agree with what was observed)"
 	if diff := cmp.Diff([]string{want}, r.told()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

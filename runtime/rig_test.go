@@ -38,7 +38,7 @@ type rig struct {
 	registry *prometheus.Registry
 	kind     turnstile.Kind
 	options  lifecycle.Options
-	*lifecycle.Reconciler[*api.Turnstile, turnstile.View, turnstile.Effect]
+	*lifecycle.Reconciler[*api.Turnstile, turnstile.Snapshot, turnstile.Effect]
 
 	// writes are the requests that changed something, in order, such as "status" or "delete gate-arm-0".
 	writes []string

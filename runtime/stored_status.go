@@ -29,12 +29,12 @@ func prunedBackoff() states.Backoff { return states.Backoff{Min: 10 * time.Secon
 
 // compareStored compares the status in the API server's response with the one that was sent, and backs off the object if fields
 // are missing. Writes during the back-off are not compared.
-func (p *onePass[O, V, E]) compareStored(ctx context.Context, sent, stored O) {
+func (p *reconcileScope[O, S, E]) compareStored(ctx context.Context, sent, stored O) {
 	t := &p.memory.pruned
 	if p.now.Before(t.notBefore) {
 		return
 	}
-	if p.kind.Same != nil && stored.LifecycleStatus().Equal(sent.LifecycleStatus()) && p.kind.Same(stored, sent) {
+	if p.kind.StatusEqual != nil && stored.LifecycleStatus().Equal(sent.LifecycleStatus()) && p.kind.StatusEqual(stored, sent) {
 		t.over()
 		return
 	}
@@ -56,14 +56,14 @@ func (p *onePass[O, V, E]) compareStored(ctx context.Context, sent, stored O) {
 
 // stopPruned ends the reconcile while the object is backed off because the API server prunes its status: every transition would
 // be lost and taken again. Lost children are repaired first.
-func (p *onePass[O, V, E]) stopPruned(ctx context.Context) bool {
+func (p *reconcileScope[O, S, E]) stopPruned(ctx context.Context) bool {
 	t := &p.memory.pruned
 	if !p.now.Before(t.notBefore) {
 		return false
 	}
-	p.wake.at(t.notBefore, p.now)
-	if view, err := p.view(ctx, nil, false); err == nil {
-		p.repair(ctx, view, p.writer())
+	p.requeue.at(t.notBefore, p.now)
+	if snapshot, err := p.observe(ctx, nil, false); err == nil {
+		p.repair(ctx, snapshot, p.writer())
 	}
 	if err := p.showUndecided(ctx, StatusPruned, t.last); err != nil && !apierrors.IsConflict(err) {
 		log.FromContext(ctx).Error(err, "cannot show in the status that it is pruned")

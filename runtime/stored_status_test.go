@@ -45,7 +45,7 @@ func TestCompareStoredStopsTransitionsOnAPrunedStatus(t *testing.T) {
 			repairs := 0
 			r := newRig(t, func(r *rig) {
 				repair := r.kind.Repair
-				r.kind.Repair = func(ctx context.Context, o *api.Turnstile, v turnstile.View, w lifecycle.Writer) error {
+				r.kind.Repair = func(ctx context.Context, o *api.Turnstile, v turnstile.Snapshot, w lifecycle.Writer) error {
 					repairs++
 					return repair(ctx, o, v, w)
 				}

@@ -20,29 +20,31 @@ type (
 	toyGuard = transitions.Guard[toyFacts, struct{}]
 )
 
-func bindToy(t *testing.T, name string, states []toyState, rows []toyRow, maxEdges int32) turnstile.Lifecycle {
+func bindToy(t *testing.T, name string, states []toyState, rows []toyRow, maxTransitionsWithoutProgress int32) turnstile.Lifecycle {
 	t.Helper()
 	machine, err := machines.Compile(machines.Definition[toyFacts, struct{}, turnstile.Effect]{
-		Name: name, Doc: "a toy", States: states, Transitions: rows, MaxEdges: maxEdges,
-		Target: machines.Target[toyFacts]{Of: func(*toyFacts) machines.Aim { return machines.Aim{To: "there"} }},
-		Locate: machines.Locator[toyFacts, struct{}]{States: []string{states[0].Name}, Find: func(*toyFacts) (machines.Place[struct{}], transitions.Verdict) {
-			return machines.Place[struct{}]{State: states[0].Name}, transitions.Allow()
+		Name: name, Doc: "a toy", States: states, Transitions: rows, MaxTransitionsWithoutProgress: maxTransitionsWithoutProgress,
+		Target: func(*toyFacts) machines.Target { return machines.Target{To: "there"} },
+		Infer: machines.Inference[toyFacts, struct{}]{States: []string{states[0].Name}, Find: func(*toyFacts) (machines.InferredState[struct{}], transitions.Verdict) {
+			return machines.InferredState[struct{}]{State: states[0].Name}, transitions.Allow()
 		}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return machines.Bind(machine, machines.Binding[*api.Turnstile, turnstile.View, toyFacts, turnstile.Effect, turnstile.Effect]{
-		Name:    name,
-		Observe: func(_ *api.Turnstile, _ turnstile.View, ask machines.Ask) toyFacts { return toyFacts{Now: ask.Now} },
-		Effect:  func(e turnstile.Effect) turnstile.Effect { return e },
+	return machines.Bind(machine, machines.Binding[*api.Turnstile, turnstile.Snapshot, toyFacts, turnstile.Effect, turnstile.Effect]{
+		Name: name,
+		Facts: func(_ *api.Turnstile, _ turnstile.Snapshot, ask machines.ObserveOptions) toyFacts {
+			return toyFacts{Now: ask.Now}
+		},
+		Effect: func(e turnstile.Effect) turnstile.Effect { return e },
 	})
 }
 
 // panicking is a lifecycle whose only guard panics until it is healed.
 func panicking(t *testing.T, healed *bool) turnstile.Lifecycle {
 	t.Helper()
-	broken := toyGuard{Name: "broken", Doc: "never says anything", Want: "nothing", Ask: func(*toyFacts, struct{}) transitions.Verdict {
+	broken := toyGuard{Name: "broken", Doc: "never says anything", Expected: "nothing", Evaluate: func(*toyFacts, struct{}) transitions.Verdict {
 		if *healed {
 			return transitions.Deny("healed")
 		}
@@ -62,8 +64,8 @@ func spinning(t *testing.T) turnstile.Lifecycle {
 	always := transitions.Always[toyFacts, struct{}]()
 	wait := func(name string) toyState {
 		return toyState{
-			State: states.State{Name: name, Kind: states.Wait, Doc: "on the way", Deadline: time.Hour, Poll: 5 * time.Second},
-			While: always, OnTarget: name,
+			State:     states.State{Name: name, Kind: states.Wait, Doc: "on the way", Deadline: time.Hour, Poll: 5 * time.Second},
+			Invariant: always, OnTargetChange: name,
 		}
 	}
 	return bindToy(t, "spinning", []toyState{wait("Left"), wait("Right")}, []toyRow{
@@ -94,13 +96,13 @@ func atWork(t *testing.T, name string, do func() []turnstile.Effect) turnstile.L
 	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()
 	work := &machines.Action[toyFacts, struct{}, turnstile.Effect]{
-		Name: name, Doc: "does what it is there for", Before: always, TurnBack: "Calm",
-		Do: func(*toyFacts, struct{}) []turnstile.Effect { return do() },
+		Name: name, Doc: "does what it is there for", Precondition: always, OnPreconditionFailed: "Calm",
+		Effects: func(*toyFacts, struct{}) []turnstile.Effect { return do() },
 	}
 	return bindToy(t, name,
 		[]toyState{
 			{State: states.State{Name: "Calm", Kind: states.Rest, Doc: "calm"}},
-			{State: states.State{Name: "Working", Kind: states.Work, Doc: "works", Poll: time.Second}, While: always, OnTarget: machines.CarryOn, Do: work},
+			{State: states.State{Name: "Working", Kind: states.Work, Doc: "works", Poll: time.Second}, Invariant: always, OnTargetChange: machines.KeepAttempt, Action: work},
 		},
 		[]toyRow{
 			{Event: "start", From: "Calm", To: "Working", When: always, Doc: "starts"},
@@ -112,14 +114,14 @@ func atWork(t *testing.T, name string, do func() []turnstile.Effect) turnstile.L
 func knocking(t *testing.T, open *bool) turnstile.Lifecycle {
 	t.Helper()
 	always := transitions.Always[toyFacts, struct{}]()
-	isOpen := toyGuard{Name: "open", Doc: "the door is open", Want: "an open door", Ask: func(*toyFacts, struct{}) transitions.Verdict {
+	isOpen := toyGuard{Name: "open", Doc: "the door is open", Expected: "an open door", Evaluate: func(*toyFacts, struct{}) transitions.Verdict {
 		return transitions.If(*open, "closed")
 	}}
 	return bindToy(t, "knocking",
 		[]toyState{
 			{State: states.State{Name: "Calm", Kind: states.Rest, Doc: "calm"}},
-			{State: states.State{Name: "Knocking", Kind: states.Work, Doc: "knocks", Poll: time.Second}, While: always, OnTarget: machines.CarryOn,
-				Do: &machines.Action[toyFacts, struct{}, turnstile.Effect]{Name: "knock", Doc: "knocks", Do: func(*toyFacts, struct{}) []turnstile.Effect {
+			{State: states.State{Name: "Knocking", Kind: states.Work, Doc: "knocks", Poll: time.Second}, Invariant: always, OnTargetChange: machines.KeepAttempt,
+				Action: &machines.Action[toyFacts, struct{}, turnstile.Effect]{Name: "knock", Doc: "knocks", Effects: func(*toyFacts, struct{}) []turnstile.Effect {
 					return []turnstile.Effect{{Op: "knock"}}
 				}}},
 		},

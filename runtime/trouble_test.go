@@ -15,7 +15,7 @@ func TestTroubleOfAnActionHasOneEntry(t *testing.T) {
 	for i := range 8 {
 		eight = append(eight, line(fmt.Sprint("guard-", i)))
 	}
-	rusty := lifecyclev1.WaitingFor{Guard: "action", Want: "the action to succeed", Saw: "rusty"}
+	rusty := lifecyclev1.WaitingFor{Guard: "action", Expected: "the action to succeed", Observed: "rusty"}
 	for name, c := range map[string]struct {
 		last   string
 		stored []lifecyclev1.WaitingFor
@@ -23,12 +23,12 @@ func TestTroubleOfAnActionHasOneEntry(t *testing.T) {
 	}{
 		"none":               {"", []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a")}},
 		"some":               {"rusty", []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a"), rusty}},
-		"still some":         {"rusty", []lifecyclev1.WaitingFor{line("a"), {Guard: "action", Saw: "stuck"}}, []lifecyclev1.WaitingFor{line("a"), rusty}},
+		"still some":         {"rusty", []lifecyclev1.WaitingFor{line("a"), {Guard: "action", Observed: "stuck"}}, []lifecyclev1.WaitingFor{line("a"), rusty}},
 		"no more":            {"", []lifecyclev1.WaitingFor{line("a"), rusty}, []lifecyclev1.WaitingFor{line("a")}},
 		"more than there is": {"rusty", eight, append(eight[:7:7], rusty)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := onePass[Object, any, any]{memory: &memory{lifecycles: map[string]*trouble{"x": {last: c.last}}}}
+			p := reconcileScope[Object, any, any]{memory: &memory{lifecycles: map[string]*trouble{"x": {last: c.last}}}}
 			entry := &lifecyclev1.Lifecycle{Name: "x", WaitingFor: c.stored}
 			before := len(c.stored)
 			p.trouble(entry)

@@ -21,8 +21,8 @@ type Writer interface {
 	Own(child client.Object) error
 	// Create creates the object. It fails with AlreadyExists if the name is taken; the caller then requeues.
 	Create(ctx context.Context, object client.Object) error
-	// Try sends a dry run of the create. It returns the API server's error unwrapped.
-	Try(ctx context.Context, object client.Object) error
+	// DryRun sends a dry run of the create. It returns the API server's error unwrapped.
+	DryRun(ctx context.Context, object client.Object) error
 	// Update replaces the object. It fails with a conflict unless its resourceVersion is the newest.
 	Update(ctx context.Context, object client.Object) error
 	// Delete deletes the object. It fails with a conflict unless its UID and resourceVersion match. A missing object is no
@@ -47,7 +47,7 @@ type childWriter struct {
 	writes int
 }
 
-func (w *childWriter) before(ctx context.Context) error {
+func (w *childWriter) ensureFresh(ctx context.Context) error {
 	if w.prove == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (w *childWriter) Own(child client.Object) error {
 }
 
 func (w *childWriter) Create(ctx context.Context, object client.Object) error {
-	if err := w.before(ctx); err != nil {
+	if err := w.ensureFresh(ctx); err != nil {
 		return err
 	}
 	if err := w.children.client.Create(ctx, object); err != nil {
@@ -71,7 +71,7 @@ func (w *childWriter) Create(ctx context.Context, object client.Object) error {
 	return w.remember(object, false)
 }
 
-func (w *childWriter) Try(ctx context.Context, object client.Object) error {
+func (w *childWriter) DryRun(ctx context.Context, object client.Object) error {
 	return w.children.client.Create(ctx, object, client.DryRunAll)
 }
 
@@ -79,7 +79,7 @@ func (w *childWriter) Update(ctx context.Context, object client.Object) error {
 	if object.GetResourceVersion() == "" {
 		return fmt.Errorf("updating %T %s: it carries no resourceVersion, so that something newer could be overwritten", object, client.ObjectKeyFromObject(object))
 	}
-	if err := w.before(ctx); err != nil {
+	if err := w.ensureFresh(ctx); err != nil {
 		return err
 	}
 	if err := w.children.client.Update(ctx, object); err != nil {
@@ -89,7 +89,7 @@ func (w *childWriter) Update(ctx context.Context, object client.Object) error {
 }
 
 func (w *childWriter) Delete(ctx context.Context, object client.Object) error {
-	if err := w.before(ctx); err != nil {
+	if err := w.ensureFresh(ctx); err != nil {
 		return err
 	}
 	uid, rv := object.GetUID(), object.GetResourceVersion()
@@ -101,7 +101,7 @@ func (w *childWriter) Delete(ctx context.Context, object client.Object) error {
 }
 
 func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
-	if err := w.before(ctx); err != nil {
+	if err := w.ensureFresh(ctx); err != nil {
 		return err
 	}
 	uid := pod.GetUID()

@@ -18,18 +18,18 @@ const (
 	Hold Kind = "Hold"
 )
 
-// Stance is the reason of a Hold. It selects the conditions of the resource. Other kinds of states ignore it.
-type Stance string
+// HoldReason is the reason of a Hold. It selects the conditions of the resource. Other kinds of states ignore it.
+type HoldReason string
 
 const (
 	// Refusal is the default: the requested change was refused. Stalled is True and Ready is False.
-	Refusal Stance = ""
+	Refusal HoldReason = ""
 	// Planned is a pause that the spec asked for, such as soaking or an approval. Ready keeps its value and AwaitingApproval is
 	// True.
-	Planned Stance = "Planned"
+	Planned HoldReason = "Planned"
 	// Advice reports a problem that needs no stop. Ready, Reconciling and Stalled keep their values, the state is shown in a
 	// Warning condition, and the lifecycle is reconciled again with back-off.
-	Advice Stance = "Advice"
+	Advice HoldReason = "Advice"
 )
 
 // Defaults for states that leave a value out.
@@ -73,8 +73,8 @@ type State struct {
 	Name string
 	// Kind of the state. Required.
 	Kind Kind
-	// Stance is the reason of a Hold. Optional; default: Refusal. Ignored for other kinds.
-	Stance Stance
+	// HoldReason is the reason of a Hold. Optional; default: Refusal. Ignored for other kinds.
+	HoldReason HoldReason
 	// Doc says in one sentence what a lifecycle in this state means. Required.
 	Doc string
 	// Deadline after which a lifecycle that is still in the state is shown as Stalled. It never causes a transition.

@@ -71,11 +71,11 @@ func (f Fact[T]) At() time.Time { return f.at }
 func (f Fact[T]) Gap() Verdict {
 	switch f.status {
 	case pending:
-		return Verdict{Pending: true, Saw: "not answered yet"}
+		return Verdict{Pending: true, Observed: "not answered yet"}
 	case unreadable:
-		return Verdict{Saw: "cannot be read: " + f.reason()}
+		return Verdict{Observed: "cannot be read: " + f.reason()}
 	default:
-		return Verdict{Saw: "not asked"}
+		return Verdict{Observed: "not asked"}
 	}
 }
 

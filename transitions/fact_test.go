@@ -26,23 +26,23 @@ func TestFact(t *testing.T) {
 	}{
 		"a known fact gives its value and when it was observed": {
 			fact: transitions.Known(17, at),
-			want: seen{Value: 17, Known: true, Asked: true, At: at, Gap: transitions.Verdict{Saw: "not asked"}, Text: "17"},
+			want: seen{Value: 17, Known: true, Asked: true, At: at, Gap: transitions.Verdict{Observed: "not asked"}, Text: "17"},
 		},
 		"a known zero is known": {
 			fact: transitions.Known(0, at),
-			want: seen{Known: true, Asked: true, At: at, Gap: transitions.Verdict{Saw: "not asked"}, Text: "0"},
+			want: seen{Known: true, Asked: true, At: at, Gap: transitions.Verdict{Observed: "not asked"}, Text: "0"},
 		},
 		"an unreadable fact says why": {
 			fact: transitions.Unreadable[int](errors.New("connection refused")),
-			want: seen{Asked: true, Gap: transitions.Verdict{Saw: "cannot be read: connection refused"}, Text: "(unreadable: connection refused)"},
+			want: seen{Asked: true, Gap: transitions.Verdict{Observed: "cannot be read: connection refused"}, Text: "(unreadable: connection refused)"},
 		},
 		"an unreadable fact without a reason does not panic": {
 			fact: transitions.Unreadable[int](nil),
-			want: seen{Asked: true, Gap: transitions.Verdict{Saw: "cannot be read: no reason was given"}, Text: "(unreadable: no reason was given)"},
+			want: seen{Asked: true, Gap: transitions.Verdict{Observed: "cannot be read: no reason was given"}, Text: "(unreadable: no reason was given)"},
 		},
 		"a pending fact is unknown without being worth showing": {
 			fact: transitions.Pending[int](),
-			want: seen{Asked: true, Gap: transitions.Verdict{Saw: "not answered yet", Pending: true}, Text: "(pending)"},
+			want: seen{Asked: true, Gap: transitions.Verdict{Observed: "not answered yet", Pending: true}, Text: "(pending)"},
 		},
 	}
 	for name, tc := range cases {

@@ -13,22 +13,22 @@ import (
 // facts are the answers that the guards of these tests give, by name.
 type facts map[string]transitions.Verdict
 
-type memo struct{}
+type data struct{}
 
-type guard = transitions.Guard[facts, memo]
+type guard = transitions.Guard[facts, data]
 
 func named(name string, needs ...transitions.Need) guard {
 	return guard{
-		Name: name, Doc: "says what the facts say of " + name, Want: "a yes of " + name, Needs: needs,
-		Ask: func(f *facts, _ memo) transitions.Verdict { return (*f)[name] },
+		Name: name, Doc: "says what the facts say of " + name, Expected: "a yes of " + name, Needs: needs,
+		Evaluate: func(f *facts, _ data) transitions.Verdict { return (*f)[name] },
 	}
 }
 
 var (
 	yes     = transitions.Allow()
 	no      = transitions.Deny("a no")
-	unknown = transitions.Verdict{Saw: "a gap"}
-	pending = transitions.Verdict{Saw: "not answered yet", Pending: true}
+	unknown = transitions.Verdict{Observed: "a gap"}
+	pending = transitions.Verdict{Observed: "not answered yet", Pending: true}
 )
 
 func TestGuardCombinationsFollowKleene(t *testing.T) {
@@ -44,10 +44,10 @@ func TestGuardCombinationsFollowKleene(t *testing.T) {
 	for _, r := range rows {
 		t.Run(fmt.Sprintf("%v and %v", r.a, r.b), func(t *testing.T) {
 			f := facts{"a": verdicts[r.a], "b": verdicts[r.b]}
-			if got := both.Verdict(&f, memo{}).Answer; got != r.all {
+			if got := both.Verdict(&f, data{}).Answer; got != r.all {
 				t.Errorf("All says %v, want %v", got, r.all)
 			}
-			if got := either.Verdict(&f, memo{}).Answer; got != r.anyOf {
+			if got := either.Verdict(&f, data{}).Answer; got != r.anyOf {
 				t.Errorf("Any says %v, want %v", got, r.anyOf)
 			}
 		})
@@ -55,7 +55,7 @@ func TestGuardCombinationsFollowKleene(t *testing.T) {
 	negated := transitions.Not(named("a"), "the opposite")
 	for answer, want := range map[transitions.Answer]transitions.Answer{y: n, n: y, u: u} {
 		f := facts{"a": verdicts[answer]}
-		if got := negated.Verdict(&f, memo{}).Answer; got != want || answer.Not() != want {
+		if got := negated.Verdict(&f, data{}).Answer; got != want || answer.Not() != want {
 			t.Errorf("Not of %v says %v, want %v", answer, got, want)
 		}
 	}
@@ -63,10 +63,10 @@ func TestGuardCombinationsFollowKleene(t *testing.T) {
 
 func TestGuardCombinationsOfNothing(t *testing.T) {
 	f := facts{}
-	if got := transitions.All[facts, memo]().Verdict(&f, memo{}).Answer; got != transitions.Yes {
+	if got := transitions.All[facts, data]().Verdict(&f, data{}).Answer; got != transitions.Yes {
 		t.Errorf("All of nothing says %v, want yes", got)
 	}
-	if got := transitions.Any[facts, memo]().Verdict(&f, memo{}).Answer; got != transitions.No {
+	if got := transitions.Any[facts, data]().Verdict(&f, data{}).Answer; got != transitions.No {
 		t.Errorf("Any of nothing says %v, want no", got)
 	}
 }
@@ -82,9 +82,9 @@ func tree(t *rapid.T, depth int) (guard, func(map[string]int) int) {
 		inner, value := tree(t, depth-1)
 		return transitions.Not(inner, "the opposite"), func(v map[string]int) int { return 2 - value(v) }
 	case 2, 3:
-		pick, combine := func(l, r int) int { return min(l, r) }, transitions.All[facts, memo]
+		pick, combine := func(l, r int) int { return min(l, r) }, transitions.All[facts, data]
 		if kind == 3 {
-			pick, combine = func(l, r int) int { return max(l, r) }, transitions.Any[facts, memo]
+			pick, combine = func(l, r int) int { return max(l, r) }, transitions.Any[facts, data]
 		}
 		left, l := tree(t, depth-1)
 		right, r := tree(t, depth-1)
@@ -106,11 +106,11 @@ func TestGuardCombinationsAgreeWithArithmetic(t *testing.T) {
 			numbers[name] = rapid.IntRange(0, 2).Draw(t, name)
 			f[name] = scale[numbers[name]]
 		}
-		got := g.Verdict(&f, memo{}).Answer
+		got := g.Verdict(&f, data{}).Answer
 		if number[got] != value(numbers) {
 			t.Fatalf("%s over %v says %v, want %d", g.Name, numbers, got, value(numbers))
 		}
-		if blocked := len(g.Blockers(&f, memo{})) > 0; blocked != (got != transitions.Yes) {
+		if blocked := len(g.Blockers(&f, data{})) > 0; blocked != (got != transitions.Yes) {
 			t.Fatalf("%s over %v says %v, but blocked is %v", g.Name, numbers, got, blocked)
 		}
 	})
@@ -124,51 +124,51 @@ func TestVerdictReasons(t *testing.T) {
 		want  transitions.Verdict
 	}{
 		"a leaf brings its own want": {
-			guard: a, facts: facts{"a": no}, want: transitions.Verdict{Answer: transitions.No, Want: "a yes of a", Saw: "a no"},
+			guard: a, facts: facts{"a": no}, want: transitions.Verdict{Answer: transitions.No, Expected: "a yes of a", Observed: "a no"},
 		},
 		"a verdict may replace the want": {
-			guard: a, facts: facts{"a": {Answer: transitions.No, Want: "3 of 5 voters"}},
-			want: transitions.Verdict{Answer: transitions.No, Want: "3 of 5 voters"},
+			guard: a, facts: facts{"a": {Answer: transitions.No, Expected: "3 of 5 voters"}},
+			want: transitions.Verdict{Answer: transitions.No, Expected: "3 of 5 voters"},
 		},
 		"All tells of the guard that says no, not of one that does not know": {
 			guard: transitions.All(a, b), facts: facts{"a": unknown, "b": no},
-			want: transitions.Verdict{Answer: transitions.No, Want: "a yes of b", Saw: "a no"},
+			want: transitions.Verdict{Answer: transitions.No, Expected: "a yes of b", Observed: "a no"},
 		},
 		"All tells of the first that does not know": {
 			guard: transitions.All(a, b), facts: facts{"a": yes, "b": unknown},
-			want: transitions.Verdict{Want: "a yes of b", Saw: "a gap"},
+			want: transitions.Verdict{Expected: "a yes of b", Observed: "a gap"},
 		},
 		"what is unreadable outweighs what is pending": {
 			guard: transitions.All(a, b), facts: facts{"a": pending, "b": unknown},
-			want: transitions.Verdict{Want: "a yes of b", Saw: "a gap"},
+			want: transitions.Verdict{Expected: "a yes of b", Observed: "a gap"},
 		},
 		"All that only waits for first answers is pending": {
 			guard: transitions.All(a, b), facts: facts{"a": pending, "b": yes},
-			want: transitions.Verdict{Want: "a yes of a", Saw: "not answered yet", Pending: true},
+			want: transitions.Verdict{Expected: "a yes of a", Observed: "not answered yet", Pending: true},
 		},
 		"Any that nobody grants tells of the first with something seen": {
 			guard: transitions.Any(a, b), facts: facts{"a": {Answer: transitions.No}, "b": no},
-			want: transitions.Verdict{Answer: transitions.No, Want: "a yes of b", Saw: "a no"},
+			want: transitions.Verdict{Answer: transitions.No, Expected: "a yes of b", Observed: "a no"},
 		},
 		"Any with one unreadable part does not know": {
 			guard: transitions.Any(a, b), facts: facts{"a": no, "b": unknown},
-			want: transitions.Verdict{Want: "a yes of b", Saw: "a gap"},
+			want: transitions.Verdict{Expected: "a yes of b", Observed: "a gap"},
 		},
 		"Not brings its own want and keeps what was seen": {
-			guard: transitions.Not(a, "no leader"), facts: facts{"a": {Answer: transitions.Yes, Saw: "leader 3"}},
-			want: transitions.Verdict{Answer: transitions.No, Want: "no leader", Saw: "leader 3"},
+			guard: transitions.Not(a, "no leader"), facts: facts{"a": {Answer: transitions.Yes, Observed: "leader 3"}},
+			want: transitions.Verdict{Answer: transitions.No, Expected: "no leader", Observed: "leader 3"},
 		},
 		"Not of a pending guard is pending": {
 			guard: transitions.Not(a, "no leader"), facts: facts{"a": pending},
-			want: transitions.Verdict{Want: "no leader", Saw: "not answered yet", Pending: true},
+			want: transitions.Verdict{Expected: "no leader", Observed: "not answered yet", Pending: true},
 		},
 		"Always says yes": {
-			guard: transitions.Always[facts, memo](), facts: facts{}, want: transitions.Verdict{Answer: transitions.Yes, Want: "nothing"},
+			guard: transitions.Always[facts, data](), facts: facts{}, want: transitions.Verdict{Answer: transitions.Yes, Expected: "nothing"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.guard.Verdict(&tc.facts, memo{})); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.guard.Verdict(&tc.facts, data{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -208,7 +208,7 @@ func TestGuardBlockers(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, blocker := range tc.guard.Blockers(&tc.facts, memo{}) {
+			for _, blocker := range tc.guard.Blockers(&tc.facts, data{}) {
 				got = append(got, blocker.Guard)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -243,7 +243,7 @@ func TestGuardParts(t *testing.T) {
 	if !g.Combined() || a.Combined() || g.IsZero() || a.IsZero() || !(guard{Name: "a"}).IsZero() {
 		t.Error("Combined or IsZero is wrong")
 	}
-	if !transitions.Always[facts, memo]().Certain() || a.Certain() || g.Certain() {
+	if !transitions.Always[facts, data]().Certain() || a.Certain() || g.Certain() {
 		t.Error("only Always is certain")
 	}
 	if len(a.Needs) != 2 || a.Needs[0] != "quorum" {
@@ -264,11 +264,11 @@ func TestGuardMutatedChangesOneLeafAndNotTheOriginal(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			before := g.Verdict(&tc.facts, memo{})
-			if got := g.Mutated(tc.leaf, transitions.Answer.Not).Verdict(&tc.facts, memo{}).Answer; got != tc.want {
+			before := g.Verdict(&tc.facts, data{})
+			if got := g.Mutated(tc.leaf, transitions.Answer.Not).Verdict(&tc.facts, data{}).Answer; got != tc.want {
 				t.Errorf("the mutant says %v, want %v", got, tc.want)
 			}
-			if diff := cmp.Diff(before, g.Verdict(&tc.facts, memo{})); diff != "" {
+			if diff := cmp.Diff(before, g.Verdict(&tc.facts, data{})); diff != "" {
 				t.Errorf("the original changed:\n%s", diff)
 			}
 		})

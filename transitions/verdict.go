@@ -40,11 +40,11 @@ func (a Answer) Not() Answer {
 // Verdict is a guard's answer with the texts that status shows.
 type Verdict struct {
 	Answer Answer
-	// Want is the expectation. Optional; default: the guard's own Want.
-	Want string
-	// Saw is what was observed. Lists are sorted and no number in it changes with time, so that an unchanged verdict causes no
+	// Expected is the expectation. Optional; default: the guard's own Expected.
+	Expected string
+	// Observed is what was observed. Lists are sorted and no number in it changes with time, so that an unchanged verdict causes no
 	// status write.
-	Saw string
+	Observed string
 	// Pending marks an Unknown that waits for the first answer to a request. It is not shown in status.
 	Pending bool
 }
@@ -53,7 +53,7 @@ type Verdict struct {
 func Allow() Verdict { return Verdict{Answer: Yes} }
 
 // Deny returns the verdict No with what was observed.
-func Deny(saw string) Verdict { return Verdict{Answer: No, Saw: saw} }
+func Deny(saw string) Verdict { return Verdict{Answer: No, Observed: saw} }
 
 // If returns Yes when the condition holds, and otherwise No with what was observed.
 func If(condition bool, saw string) Verdict {

@@ -24,11 +24,11 @@ import (
 // configurations before entries, entries before pods, which the StrimziPodSet controller creates. No node is created while the
 // ids or the identity of the cluster are uncertain. version returns the Kafka version of a new node's entry; empty means no entry
 // yet. Apply changes nothing of a cluster whose nodes were created by another operator.
-func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, version func(*Node) string) error {
-	if foreign(view) != "" {
+func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, version func(*Node) string) error {
+	if foreign(snapshot) != "" {
 		return nil
 	}
-	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
+	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
 	var failures []error
 	for _, step := range []func(context.Context) error{
 		t.poolStatuses,
@@ -46,19 +46,19 @@ func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, view *Vi
 }
 
 // nodes creates and updates the objects of each node, in the order of their dependencies.
-func (t *tending) nodes(ctx context.Context, version func(*Node) string) error {
+func (t *childReconciler) nodes(ctx context.Context, version func(*Node) string) error {
 	if t.undecided() {
 		return nil
 	}
-	if from, err := t.heritage(ctx); err != nil || from == leaving {
+	if from, err := t.recordAdoption(ctx); err != nil || from == leaving {
 		return err
 	}
 	if err := t.records(ctx, func(n *Node) bool { return n.Wanted && !n.Recorded && !leftovers(n) && !n.Pod.Exists }); err != nil {
 		return err
 	}
-	for i := range t.view.Nodes {
-		n := &t.view.Nodes[i]
-		if t.view.Pool(n.Pool) == nil || n.Record.Stop || t.view.misplaced(n) != "" {
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
+		if t.snapshot.Pool(n.Pool) == nil || n.Record.Stop || t.snapshot.misplaced(n) != "" {
 			continue
 		}
 		if err := t.claims(ctx, n); err != nil {
@@ -78,18 +78,18 @@ func (t *tending) nodes(ctx context.Context, version func(*Node) string) error {
 
 // undecided reports whether no node may be created now, because the node ids or the identity of the cluster are uncertain or not
 // committed yet.
-func (t *tending) undecided() bool {
-	return t.view.Identity.Mismatch != "" || t.view.IDs.Refusal != "" || t.view.IDs.Changes()
+func (t *childReconciler) undecided() bool {
+	return t.snapshot.Identity.Mismatch != "" || t.snapshot.IDs.Refusal != "" || t.snapshot.IDs.Changes()
 }
 
 // claims creates the missing claims of a node, and expands claims.
-func (t *tending) claims(ctx context.Context, n *Node) error {
-	wanted, err := t.view.rendered.Claims(n.ID)
+func (t *childReconciler) claims(ctx context.Context, n *Node) error {
+	wanted, err := t.snapshot.rendered.Claims(n.ID)
 	if err != nil {
 		return err
 	}
 	for _, want := range wanted {
-		have := named(t.view.Objects.Claims, want.Name)
+		have := named(t.snapshot.Objects.Claims, want.Name)
 		if err := t.claim(ctx, want, have); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (t *tending) claims(ctx context.Context, n *Node) error {
 	return nil
 }
 
-func (t *tending) claim(ctx context.Context, want, have *corev1.PersistentVolumeClaim) error {
+func (t *childReconciler) claim(ctx context.Context, want, have *corev1.PersistentVolumeClaim) error {
 	if have == nil {
 		want = want.DeepCopy()
 		if err := t.ownClaim(want, want); err != nil {
@@ -126,7 +126,7 @@ func requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 }
 
 // ownedAsWanted reports whether the claim has an owner reference to the cluster exactly if it should have one.
-func (t *tending) ownedAsWanted(have, want *corev1.PersistentVolumeClaim) bool {
+func (t *childReconciler) ownedAsWanted(have, want *corev1.PersistentVolumeClaim) bool {
 	if render.DeletedWithNode(want) {
 		return t.isOwned(have)
 	}
@@ -135,7 +135,7 @@ func (t *tending) ownedAsWanted(have, want *corev1.PersistentVolumeClaim) bool {
 
 // ownClaim sets the owner reference of the cluster only if the user has requested that the claim be deleted with the cluster. A
 // claim holds data, so that it has no owner in the cluster otherwise. Owner references of other owners are kept.
-func (t *tending) ownClaim(claim, want *corev1.PersistentVolumeClaim) error {
+func (t *childReconciler) ownClaim(claim, want *corev1.PersistentVolumeClaim) error {
 	if render.DeletedWithNode(want) {
 		return t.owned(claim)
 	}
@@ -144,7 +144,7 @@ func (t *tending) ownClaim(claim, want *corev1.PersistentVolumeClaim) error {
 }
 
 // isCluster reports whether the owner is the cluster, an earlier resource of its name, or one of its sets.
-func (t *tending) isCluster(owner metav1.OwnerReference) bool {
+func (t *childReconciler) isCluster(owner metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
 	switch {
 	case group == kafkav1beta2.Group && owner.Kind == kafkav1beta2.KindKafka:
@@ -157,8 +157,8 @@ func (t *tending) isCluster(owner metav1.OwnerReference) bool {
 
 // config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
 // content.
-func (t *tending) config(ctx context.Context, n *Node) error {
-	have := named(t.view.Objects.ConfigMaps, n.PodName)
+func (t *childReconciler) config(ctx context.Context, n *Node) error {
+	have := named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	if !n.Entry.Exists && !n.Pod.Exists {
 		if !n.Wanted {
 			return nil
@@ -168,7 +168,7 @@ func (t *tending) config(ctx context.Context, n *Node) error {
 	if have == nil {
 		return nil // Repair restores it
 	}
-	want, err := t.view.rendered.ConfigMap(n.ID)
+	want, err := t.snapshot.rendered.ConfigMap(n.ID)
 	if err != nil {
 		return err
 	}
@@ -198,14 +198,14 @@ func (t *tending) config(ctx context.Context, n *Node) error {
 }
 
 // entries adds the entries of a pool's new nodes to its StrimziPodSet.
-func (t *tending) entries(ctx context.Context, pool string, version func(*Node) string) error {
-	set := named(t.view.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
+func (t *childReconciler) entries(ctx context.Context, pool string, version func(*Node) string) error {
+	set := named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
 		return nil
 	}
 	var added []corev1beta2.PodEntry
-	for i := range t.view.Nodes {
-		n := &t.view.Nodes[i]
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
 		if n.Pool != pool || !n.Wanted || n.Entry.Exists || n.Pod.Exists || !n.Recorded || n.Record.Started() {
 			continue
 		}
@@ -213,7 +213,7 @@ func (t *tending) entries(ctx context.Context, pool string, version func(*Node) 
 		if at == "" {
 			continue
 		}
-		entry, err := t.view.entry(n, at)
+		entry, err := t.snapshot.entry(n, at)
 		if err != nil {
 			return err
 		}
@@ -223,11 +223,11 @@ func (t *tending) entries(ctx context.Context, pool string, version func(*Node) 
 		if len(added) == 0 {
 			return nil
 		}
-		set = t.view.rendered.PodSet(pool).DeepCopy()
+		set = t.snapshot.rendered.PodSet(pool).DeepCopy()
 		set.Spec.Pods = added
 		return t.createOwned(ctx, set)
 	}
-	want := t.view.rendered.PodSet(pool)
+	want := t.snapshot.rendered.PodSet(pool)
 	if len(added) == 0 && !metaBehind(set, want) {
 		return nil
 	}
@@ -243,11 +243,11 @@ func (t *tending) entries(ctx context.Context, pool string, version func(*Node) 
 // components deploys the topic operator, the user operator and the exporter once every desired node is ready. Later it keeps
 // existing Deployments up to date, and deletes them when they are no longer desired. An exporter is unchanged while its spec is
 // invalid.
-func (t *tending) components(ctx context.Context) error {
-	wanted := t.view.rendered.Components()
+func (t *childReconciler) components(ctx context.Context) error {
+	wanted := t.snapshot.rendered.Components()
 	var failures []error
 	for _, want := range wanted {
-		have := named(t.view.Objects.Deployments, want.Name)
+		have := named(t.snapshot.Objects.Deployments, want.Name)
 		if have == nil && !t.allReady() {
 			continue
 		}
@@ -257,7 +257,7 @@ func (t *tending) components(ctx context.Context) error {
 		}
 		failures = append(failures, err)
 	}
-	for _, have := range t.view.Objects.Deployments {
+	for _, have := range t.snapshot.Objects.Deployments {
 		ours := have.Name == render.EntityOperatorName(t.kafka.Name) || have.Name == render.ExporterName(t.kafka.Name)
 		kept := have.Name == render.ExporterName(t.kafka.Name) && render.ExporterProblem(t.kafka.Spec.KafkaExporter) != ""
 		if !ours || kept || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
@@ -271,6 +271,6 @@ func (t *tending) components(ctx context.Context) error {
 }
 
 // allReady reports whether every desired node has a ready pod.
-func (t *tending) allReady() bool {
-	return len(t.view.Nodes) > 0 && !slices.ContainsFunc(t.view.Nodes, func(n Node) bool { return n.Wanted && !n.Pod.Ready })
+func (t *childReconciler) allReady() bool {
+	return len(t.snapshot.Nodes) > 0 && !slices.ContainsFunc(t.snapshot.Nodes, func(n Node) bool { return n.Wanted && !n.Pod.Ready })
 }

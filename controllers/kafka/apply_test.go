@@ -44,7 +44,7 @@ func TestApplyUpstreamExamplesComeToRest(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
 			r := newRig(t, manifests(t, file)...)
 			r.settle()
-			v := r.view(false)
+			v := r.snapshot(false)
 			replicas := 0
 			for _, pool := range v.Objects.Pools {
 				replicas += int(pool.Spec.Replicas)
@@ -108,7 +108,7 @@ func TestApplyCommitsNodeIDsFirst(t *testing.T) {
 	if diff := cmp.Diff([]string{"update-status KafkaNodePool broker", "update-status KafkaNodePool controller"}, r.written()); diff != "" {
 		t.Errorf("writes of the first pass (-want +got):\n%s", diff)
 	}
-	v := r.view(false)
+	v := r.snapshot(false)
 	if diff := cmp.Diff([]int32{0, 1, 2}, v.Pool("broker").Status.NodeIDs); diff != "" {
 		t.Errorf("ids of broker (-want +got):\n%s", diff)
 	}
@@ -133,23 +133,23 @@ func TestApplyCreatesNoNodeBeforeAllIDsAreCommitted(t *testing.T) {
 	}
 	r.fail = nil
 	r.settle()
-	if v := r.view(false); len(v.Nodes) != 6 {
+	if v := r.snapshot(false); len(v.Nodes) != 6 {
 		t.Errorf("%d nodes, want 6", len(v.Nodes))
 	}
 }
 
-// Ids are given on the newest pools there are: an older view of one would give its ids to another.
+// Ids are given on the newest pools there are: an older snapshot of one would give its ids to another.
 func TestApplyAssignsNoIDFromAStaleCache(t *testing.T) {
 	r := separate(t)
-	k, v := r.cluster(), r.view(false)
+	k, v := r.cluster(), r.snapshot(false)
 	pool := &kafkav1beta2.KafkaNodePool{}
 	r.must(r.get(pool, "controller"))
 	pool.Status.NodeIDs = []int32{0, 1, 2}
 	r.must(r.client.Status().Update(t.Context(), pool))
 	r.written()
 	err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), func(*Node) string { return "4.1.1" })
-	if !errors.Is(err, lifecycle.ErrBehind) {
-		t.Errorf("error %v, want ErrBehind", err)
+	if !errors.Is(err, lifecycle.ErrStale) {
+		t.Errorf("error %v, want ErrStale", err)
 	}
 	if writes := r.written(); len(writes) > 0 {
 		t.Errorf("writes %v", writes)
@@ -157,7 +157,7 @@ func TestApplyAssignsNoIDFromAStaleCache(t *testing.T) {
 }
 
 func TestApplyCreatesNoNodeOfAnUncertainCluster(t *testing.T) {
-	for name, doubt := range map[string]struct {
+	for name, inFlight := range map[string]struct {
 		change  func(*rig)
 		version string
 	}{
@@ -181,20 +181,20 @@ func TestApplyCreatesNoNodeOfAnUncertainCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := separate(t)
-			r.version = doubt.version
-			doubt.change(r)
+			r.version = inFlight.version
+			inFlight.change(r)
 			r.settle()
 			for _, w := range r.written() {
 				if strings.Contains(w, "StrimziPodSet") || strings.HasPrefix(w, "create Pod ") {
 					t.Errorf("%s", w)
 				}
-				if doubt.version != "" && (strings.Contains(w, "-record") || strings.Contains(w, "PersistentVolumeClaim")) {
+				if inFlight.version != "" && (strings.Contains(w, "-record") || strings.Contains(w, "PersistentVolumeClaim")) {
 					t.Errorf("%s", w)
 				}
 			}
-			v := r.view(false)
-			if doubt.version != "" && v.IDs.Refusal == "" && v.Identity.Mismatch == "" {
-				t.Error("the view knows of no doubt")
+			v := r.snapshot(false)
+			if inFlight.version != "" && v.IDs.Refusal == "" && v.Identity.Mismatch == "" {
+				t.Error("the snapshot knows of no doubt")
 			}
 		})
 	}
@@ -215,7 +215,7 @@ func TestApplyReplacesNoEntry(t *testing.T) {
 	if after := r.entry("my-cluster-broker", "my-cluster-broker-0"); after != before {
 		t.Errorf("the entry was switched:\n%s", cmp.Diff(before, after))
 	}
-	v := r.view(false)
+	v := r.snapshot(false)
 	desired, err := v.Desired(v.Node(0), "4.1.1")
 	if err != nil || desired == v.Node(0).Revision() {
 		t.Errorf("desired revision %s (%v) is the one of before", desired, err)
@@ -230,7 +230,7 @@ func TestApplyAddsNodesAndRemovesNone(t *testing.T) {
 	pool.Spec.Replicas = 4
 	r.must(r.client.Update(t.Context(), pool))
 	r.settle()
-	v := r.view(false)
+	v := r.snapshot(false)
 	if n := v.Node(6); n == nil || !n.Pod.Ready || n.Pool != "broker" {
 		t.Fatalf("node 6 is %+v", n)
 	}
@@ -244,7 +244,7 @@ func TestApplyAddsNodesAndRemovesNone(t *testing.T) {
 			t.Errorf("%s", w)
 		}
 	}
-	v = r.view(false)
+	v = r.snapshot(false)
 	if len(v.Nodes) != 7 || v.Node(2).Wanted || v.Node(6).Wanted || !v.Node(0).Wanted || !v.Node(1).Wanted {
 		t.Errorf("nodes %+v", v.Nodes)
 	}
@@ -262,7 +262,7 @@ func TestApplyDoesNotScaleControllers(t *testing.T) {
 	pool.Spec.Replicas = 5
 	r.must(r.client.Update(t.Context(), pool))
 	r.settle()
-	v := r.view(false)
+	v := r.snapshot(false)
 	if len(v.Nodes) != 6 {
 		t.Errorf("%d nodes, want 6", len(v.Nodes))
 	}
@@ -295,7 +295,7 @@ func TestRecordFormatIsDoneOnceRegistered(t *testing.T) {
 			t.Errorf("volumes of %s are %v", pod, got.Volumes)
 		}
 	}
-	if v := r.view(false); v.Brokers.Asked() || v.Quorum.Asked() {
+	if v := r.snapshot(false); v.Brokers.Asked() || v.Quorum.Asked() {
 		t.Error("lifecycles see facts that none of them wants")
 	}
 }
@@ -309,7 +309,7 @@ func TestRecordFormatOfEphemeralStorage(t *testing.T) {
 	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
 		t.Errorf("format %s", got.Format)
 	}
-	if n := r.view(false).Node(0); n.MetadataStorage != StorageEphemeral {
+	if n := r.snapshot(false).Node(0); n.MetadataStorage != StorageEphemeral {
 		t.Errorf("storage %s", n.MetadataStorage)
 	}
 }

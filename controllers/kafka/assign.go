@@ -12,24 +12,24 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// assign computes the ids of the pools, and the nodes of the view. In a cluster that may have registrations that no other source
-// lists, it creates nodes only on ids that Kafka reports as unknown.
+// assign computes the ids of the pools, and the nodes of the snapshot. In a cluster that may have registrations that no other
+// source lists, it creates nodes only on ids that Kafka reports as unknown.
 func (d *deriver) assign() {
-	pools, kafka := d.pools(), d.view.registry()
-	d.view.IDs = nodeids.Assign(pools, nodeids.Reserved{Remembered: d.remembered(), Known: slices.Concat(d.kept(), kafka.ids)})
-	d.view.asksForIDs = d.registers() && d.view.IDs.Creates()
-	if d.view.asksForIDs && kafka.missing {
-		d.view.IDs = d.view.IDs.Withhold(pools, kafka.reason())
+	pools, kafka := d.pools(), d.snapshot.registry()
+	d.snapshot.IDs = nodeids.Assign(pools, nodeids.Reserved{Remembered: d.remembered(), Known: slices.Concat(d.kept(), kafka.ids)})
+	d.snapshot.asksForIDs = d.registers() && d.snapshot.IDs.Creates()
+	if d.snapshot.asksForIDs && kafka.missing {
+		d.snapshot.IDs = d.snapshot.IDs.Withhold(pools, kafka.reason())
 	}
 	d.decideWanted()
-	d.view.Nodes = slices.DeleteFunc(slices.Clone(d.nodes), func(n Node) bool { return !n.Wanted && !n.exists() })
+	d.snapshot.Nodes = slices.DeleteFunc(slices.Clone(d.nodes), func(n Node) bool { return !n.Wanted && !n.exists() })
 }
 
 // pools returns the input of the id assignment.
 func (d *deriver) pools() []nodeids.Pool {
 	started := slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
-	out := make([]nodeids.Pool, 0, len(d.view.Objects.Pools))
-	for _, pool := range d.view.Objects.Pools {
+	out := make([]nodeids.Pool, 0, len(d.snapshot.Objects.Pools))
+	for _, pool := range d.snapshot.Objects.Pools {
 		p := nodeids.Pool{
 			Name: pool.Name, Replicas: int(pool.Spec.Replicas), Controllers: pool.Spec.HasRole(kafkav1beta2.RoleController),
 			Next: pool.Annotations[labels.NextNodeIDs], Remove: pool.Annotations[labels.RemoveNodeIDs],
@@ -71,7 +71,7 @@ func (d *deriver) remembered() []int32 {
 // kept returns the ids of all claims, including claims that outlived their node or are being deleted.
 func (d *deriver) kept() []int32 {
 	var out []int32
-	for _, claim := range d.view.Objects.Claims {
+	for _, claim := range d.snapshot.Objects.Claims {
 		if id, ok := idFrom(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
 			out = append(out, id)
 		}
@@ -98,13 +98,13 @@ func (d *deriver) brokers(n *Node) bool {
 	if n.RolesRunning.Broker || n.Recorded && n.Record.Has(kafkav1beta2.RoleBroker) {
 		return true
 	}
-	pool := d.view.Pool(n.Pool)
+	pool := d.snapshot.Pool(n.Pool)
 	return !n.Recorded && !n.Pod.Exists && pool != nil && pool.Spec.HasRole(kafkav1beta2.RoleBroker)
 }
 
 // registry returns the ids that Kafka knows, as far as they were read: the registered brokers, the voters and observers of the
 // quorum, and the replicas of partitions. The latter include fenced brokers, which Kafka before 4.0 does not list.
-func (v *View) registry() registry {
+func (v *Snapshot) registry() registry {
 	var r registry
 	if brokers, readable := read(&r, v.seenBrokers, "its registered brokers"); readable {
 		r.ids = append(r.ids, brokers.IDs()...)

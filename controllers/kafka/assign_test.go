@@ -63,7 +63,7 @@ func (r *rig) run(rounds int) {
 	reconciler := r.reconciler(r.t, r.client, r.client)
 	for range rounds {
 		for _, step := range []func() error{func() error { return pass(r.t, reconciler, r.key) }, r.podSets} {
-			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 				r.t.Fatal(err)
 			}
 		}
@@ -230,7 +230,7 @@ func TestApplyCreatesNoNodeFromAnEditedStatus(t *testing.T) {
 			if diff := cmp.Diff(six, r.podNames()); diff != "" {
 				t.Errorf("pods (-want +got):\n%s", diff)
 			}
-			v := r.view(false)
+			v := r.snapshot(false)
 			for i := range v.Nodes {
 				if n := &v.Nodes[i]; !n.Wanted || n.ID == 99 {
 					t.Errorf("node %+v", n)
@@ -267,11 +267,11 @@ func TestCollectReadsRegistrationsOnlyForAnAssignment(t *testing.T) {
 		t.Errorf("at rest Kafka is asked for %v", r.kafka.asked)
 	}
 	r.scale("broker", 4)
-	r.view(true)
+	r.snapshot(true)
 	if len(r.kafka.asked) > 0 {
-		t.Errorf("a live view, on which nothing is assigned, asks Kafka for %v", r.kafka.asked)
+		t.Errorf("a live snapshot, on which nothing is assigned, asks Kafka for %v", r.kafka.asked)
 	}
-	r.view(false)
+	r.snapshot(false)
 	if diff := cmp.Diff([]string{"quorum", "partitions", "brokers"}, r.kafka.asked); diff != "" {
 		t.Errorf("questions for an assignment (-want +got):\n%s", diff)
 	}
@@ -313,13 +313,13 @@ func TestApplyAssignsNoIDWithAMissingClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := running(t)
 			r.scale("broker", 4)
-			k, v := r.cluster(), r.view(false)
+			k, v := r.cluster(), r.snapshot(false)
 			unseen.SetNamespace(r.key.Namespace)
 			unseen.SetLabels(map[string]string{labels.Cluster: r.key.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(r.key.Name), labels.Pool: "broker"})
 			r.must(r.client.Create(t.Context(), unseen))
 			err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), func(*Node) string { return r.version })
-			if !errors.Is(err, lifecycle.ErrBehind) {
-				t.Errorf("error %v, want %v", err, lifecycle.ErrBehind)
+			if !errors.Is(err, lifecycle.ErrStale) {
+				t.Errorf("error %v, want %v", err, lifecycle.ErrStale)
 			}
 			if diff := cmp.Diff([]int32{0, 1, 2}, r.ids("broker")); diff != "" {
 				t.Errorf("ids of the pool (-want +got):\n%s", diff)

@@ -48,7 +48,7 @@ func dualRole(t *testing.T) (*rig, reconcile.Reconciler) {
 func (r *rig) step(reconciler reconcile.Reconciler, others ...func() error) {
 	r.t.Helper()
 	for _, step := range append([]func() error{func() error { return pass(r.t, reconciler, r.key) }}, others...) {
-		if err := step(); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+		if err := step(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 			r.t.Fatal(err)
 		}
 	}

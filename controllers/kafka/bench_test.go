@@ -74,17 +74,17 @@ func (w silentWriter) Update(_ context.Context, o client.Object) error {
 	return nil
 }
 
-// BenchmarkRest is what a cluster of six nodes costs while nothing changes: its view, repair and apply.
+// BenchmarkRest is what a cluster of six nodes costs while nothing changes: its snapshot, repair and apply.
 func BenchmarkRest(b *testing.B) {
 	r := separate(b)
 	r.settle()
 	k := r.cluster()
-	look := lifecycle.Viewing{Now: r.clock.Now(), Read: r.shelve(b), MaxAge: func(transitions.Need) time.Duration { return time.Minute }}
+	request := lifecycle.ObserveRequest{Now: r.clock.Now(), Read: r.shelve(b), MaxAge: func(transitions.Need) time.Duration { return time.Minute }}
 	write := silentWriter{tb: b}
 	for name, run := range map[string]func() error{
-		"view": func() error { _, err := r.collector.Collect(b.Context(), k, look); return err },
-		"view, repair and apply": func() error {
-			v, err := r.collector.Collect(b.Context(), k, look)
+		"snapshot": func() error { _, err := r.collector.Collect(b.Context(), k, request); return err },
+		"snapshot, repair and apply": func() error {
+			v, err := r.collector.Collect(b.Context(), k, request)
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func BenchmarkRest(b *testing.B) {
 			return r.effects.Apply(b.Context(), k, &v, write, func(*Node) string { return "4.1.1" })
 		},
 		"desired revisions": func() error {
-			v, err := r.collector.Collect(b.Context(), k, look)
+			v, err := r.collector.Collect(b.Context(), k, request)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (r *rig) rest(b testing.TB) {
 	for range 60 {
 		before := len(r.writes)
 		for _, step := range []func() error{func() error { return pass(b, reconciler, r.key) }, r.podSets} {
-			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 				b.Fatal(err)
 			}
 		}
@@ -156,7 +156,7 @@ func pass(b testing.TB, reconciler reconcile.Reconciler, key client.ObjectKey) e
 }
 
 // polling makes reconciles read the last answers of a poller, as in a manager. It returns when all answers have arrived.
-func (r *rig) polling(b testing.TB, look func() *View) {
+func (r *rig) polling(b testing.TB, request func() *Snapshot) {
 	b.Helper()
 	heard := make(chan struct{}, 1)
 	polled := &Polled{
@@ -170,7 +170,7 @@ func (r *rig) polling(b testing.TB, look func() *View) {
 	}
 	b.Cleanup(polled.Close)
 	r.collector.Observer = polled
-	for v := look(); ; v = look() {
+	for v := request(); ; v = request() {
 		features, known := v.Features.Get()
 		if _, brokers := v.Brokers.Get(); known && brokers && len(features.Supported) == 3 {
 			return
@@ -187,7 +187,7 @@ func BenchmarkPassAtRest(b *testing.B) {
 	r.rest(b)
 	s := r.shelve(b)
 	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers}
-	r.polling(b, func() *View { return r.view(false) })
+	r.polling(b, func() *Snapshot { return r.snapshot(false) })
 	reconciler := r.reconciler(b, s, r.client)
 	r.written()
 	for name, before := range map[string]func(){
@@ -214,7 +214,7 @@ func BenchmarkPassAtRest(b *testing.B) {
 func BenchmarkRender(b *testing.B) {
 	r := separate(b)
 	r.settle()
-	v := r.view(false)
+	v := r.snapshot(false)
 	in := v.input(r.cluster())
 	b.ReportAllocs()
 	for b.Loop() {

@@ -40,41 +40,41 @@ type Collector struct {
 }
 
 // Collect observes a cluster. It reads objects from the cache, or from the API server for a live observation, which omits objects
-// that no decision depends on. It reads the facts about Kafka that look requests. It returns ErrBehind of a cached read unchanged.
+// that no decision depends on. It reads the facts about Kafka that look requests. It returns ErrStale of a cached read unchanged.
 // A fact that Kafka does not answer is unreadable or pending and is not an error.
-func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) (View, error) {
-	v := View{Now: look.Now, Options: c.Options, Table: c.Table}
-	if err := v.Objects.read(ctx, kafka, look); err != nil {
-		return View{}, err
+func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (Snapshot, error) {
+	v := Snapshot{Now: request.Now, Options: c.Options, Table: c.Table}
+	if err := v.Objects.read(ctx, kafka, request); err != nil {
+		return Snapshot{}, err
 	}
-	d := deriver{kafka: kafka, view: &v, entries: &c.entries}
+	d := deriver{kafka: kafka, snapshot: &v, entries: &c.entries}
 	d.derive()
-	if err := v.findMoved(ctx, kafka, look); err != nil {
-		return View{}, err
+	if err := v.findMoved(ctx, kafka, request); err != nil {
+		return Snapshot{}, err
 	}
-	c.observe(ctx, kafka, &v, look)
+	c.observe(ctx, kafka, &v, request)
 	if v.asksForIDs {
 		d.assign()
 	}
 	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
-	if look.Wants(noderoll.NeedSlot) {
-		v.Slot = c.Fleet.slotFact(ctx, kafka, look.Now)
+	if request.Wants(noderoll.NeedSlot) {
+		v.Slot = c.Fleet.slotFact(ctx, kafka, request.Now)
 	}
 	return v, nil
 }
 
 // findMoved reads the pools of observed nodes that no longer have the cluster's label: they were deleted or belong to another
 // cluster.
-func (v *View) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) error {
+func (v *Snapshot) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) error {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if _, found := v.moved[n.Pool]; found || !n.Pod.Exists || v.Pool(n.Pool) != nil {
 			continue
 		}
 		pool := &kafkav1beta2.KafkaNodePool{}
-		switch err := look.Read.Get(ctx, client.ObjectKey{Namespace: kafka.Namespace, Name: n.Pool}, pool); {
+		switch err := request.Read.Get(ctx, client.ObjectKey{Namespace: kafka.Namespace, Name: n.Pool}, pool); {
 		case lifecycle.ObjectMissing(err):
-		case errors.Is(err, lifecycle.ErrBehind):
+		case errors.Is(err, lifecycle.ErrStale):
 			return err
 		case err != nil:
 			return fmt.Errorf("reading KafkaNodePool %s/%s, whose nodes run: %w", kafka.Namespace, n.Pool, err)
@@ -88,8 +88,8 @@ func (v *View) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, look li
 	return nil
 }
 
-// Forget drops the state of a deleted cluster and closes the connections to it.
-func (c *Collector) Forget(cluster types.UID) {
+// Cleanup drops the state of a deleted cluster and closes the connections to it.
+func (c *Collector) Cleanup(cluster types.UID) {
 	c.rendered.drop(cluster)
 	c.Observer.Drop(cluster)
 }
@@ -101,7 +101,7 @@ type listing struct {
 }
 
 // read lists the objects with the cluster's labels. A live observation omits the objects that only Apply and Repair need.
-func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, look lifecycle.Viewing) error {
+func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) error {
 	var (
 		pools       kafkav1beta2.KafkaNodePoolList
 		podSets     corev1beta2.StrimziPodSetList
@@ -117,13 +117,13 @@ func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, look life
 	ofKind := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka})
 	ofNodes := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(kafka.Name)})
 	listings := []listing{{&pools, ofCluster}, {&podSets, ofNodes}, {&pods, ofNodes}, {&configMaps, ofNodes}, {&claims, ofNodes}, {&budgets, ofNodes}}
-	if !look.Live {
+	if !request.Live {
 		listings = append(listings, listing{&services, ofNodes}, listing{&accounts, ofNodes}, listing{&deployments, ofKind})
 	}
 	for _, read := range listings {
-		err := look.Read.List(ctx, read.list, client.InNamespace(kafka.Namespace), read.of, client.UnsafeDisableDeepCopy)
+		err := request.Read.List(ctx, read.list, client.InNamespace(kafka.Namespace), read.of, client.UnsafeDisableDeepCopy)
 		switch {
-		case errors.Is(err, lifecycle.ErrBehind):
+		case errors.Is(err, lifecycle.ErrStale):
 			return err
 		case err != nil:
 			return fmt.Errorf("listing %T of Kafka %s/%s: %w", read.list, kafka.Namespace, kafka.Name, err)

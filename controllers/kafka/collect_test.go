@@ -38,7 +38,7 @@ func TestCollectReadsOnlyRequestedFacts(t *testing.T) {
 			r.registered()
 			r.settle()
 			r.kafka.asked, r.needs = nil, tc.needs
-			v := r.view(false)
+			v := r.snapshot(false)
 			if diff := cmp.Diff(tc.want, r.kafka.asked); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
@@ -61,19 +61,19 @@ func TestCollectLiveOmitsObjects(t *testing.T) {
 	r.registered()
 	r.settle()
 	type counts struct{ Pools, PodSets, Pods, ConfigMaps, Claims, Budgets, Services, Accounts bool }
-	look := func(live bool) counts {
-		o := r.view(live).Objects
+	request := func(live bool) counts {
+		o := r.snapshot(live).Objects
 		return counts{
 			len(o.Pools) > 0, len(o.PodSets) > 0, len(o.Pods) > 0, len(o.ConfigMaps) > 0, len(o.Claims) > 0, len(o.Budgets) > 0, len(o.Services) > 0,
 			len(o.Accounts) > 0,
 		}
 	}
 	want := counts{true, true, true, true, true, true, true, true}
-	if diff := cmp.Diff(want, look(false)); diff != "" {
+	if diff := cmp.Diff(want, request(false)); diff != "" {
 		t.Errorf("a look at the cache (-want +got):\n%s", diff)
 	}
 	want.Services, want.Accounts = false, false
-	if diff := cmp.Diff(want, look(true)); diff != "" {
+	if diff := cmp.Diff(want, request(true)); diff != "" {
 		t.Errorf("a live look (-want +got):\n%s", diff)
 	}
 }
@@ -83,11 +83,11 @@ func TestCollectWithoutAnswers(t *testing.T) {
 	r.settle()
 	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
 	r.kafka.err = errors.New("no route to host")
-	v := r.view(true)
+	v := r.snapshot(true)
 	for name, gap := range map[string]transitions.Verdict{
 		"features": v.Features.Gap(), "quorum": v.Quorum.Gap(), "partitions": v.Partitions.Gap(), "brokers": v.Brokers.Gap(),
 	} {
-		if gap.Pending || !strings.Contains(gap.Saw, "no route to host") {
+		if gap.Pending || !strings.Contains(gap.Observed, "no route to host") {
 			t.Errorf("%s: %+v", name, gap)
 		}
 	}
@@ -108,7 +108,7 @@ func TestCollectLiveQuestionsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // stands for the deadline, which TestCollectLiveQuestionsHaveADeadline looks at
 	k := r.cluster()
-	v, err := r.collector.Collect(ctx, k, lifecycle.Viewing{Needs: []transitions.Need{roll.NeedQuorum}, Live: true, Now: noon, Read: r.client})
+	v, err := r.collector.Collect(ctx, k, lifecycle.ObserveRequest{Needs: []transitions.Need{roll.NeedQuorum}, Live: true, Now: noon, Read: r.client})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestCollectLiveQuestionsHaveADeadline(t *testing.T) {
 	side := &deadlineSide{}
 	r.collector.Observer = &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return side, nil }}
 	r.needs = []transitions.Need{roll.NeedQuorum}
-	r.view(true)
+	r.snapshot(true)
 	if side.given <= 0 || side.given > 9*time.Second {
 		t.Errorf("the deadline is %s away, want well below 10s", side.given)
 	}
@@ -145,58 +145,58 @@ func TestCollectLiveQuestionsHaveADeadline(t *testing.T) {
 type behindReader struct{ client.Reader }
 
 func (behindReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return lifecycle.ErrBehind
+	return lifecycle.ErrStale
 }
 
 func TestCollectFailsWithAStaleCache(t *testing.T) {
 	r := separate(t)
-	_, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Read: behindReader{r.client}, Now: noon})
-	if !errors.Is(err, lifecycle.ErrBehind) {
-		t.Errorf("error %v, want ErrBehind", err)
+	_, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.ObserveRequest{Read: behindReader{r.client}, Now: noon})
+	if !errors.Is(err, lifecycle.ErrStale) {
+		t.Errorf("error %v, want ErrStale", err)
 	}
 }
 
-// Answers belong to the ticket they were given for.
+// Answers belong to the request ID they were given for.
 func TestCollectAnswers(t *testing.T) {
-	ticket := machines.Ticket{UID: "u", Lifecycle: "version", Attempt: "a", State: "SettingMetadata", Sequence: 1}
+	requestID := machines.RequestID{UID: "u", Lifecycle: "version", Attempt: "a", State: "SettingMetadata", Sequence: 1}
 	refusal := &kafkaclient.Refused{Code: 95, Name: "INVALID_UPDATE_VERSION", Message: "Broker 3 only supports versions 7-25"}
 	for name, tc := range map[string]struct {
 		err  error
 		want Answer
 	}{
-		"done":       {want: Answer{Ticket: ticket, State: AnswerDone}},
-		"refused":    {err: refusal, want: Answer{Ticket: ticket, State: AnswerRefused, Code: 95, Name: refusal.Name, Text: refusal.Message}},
-		"unknown":    {err: &kafkaclient.OutcomeUnknown{What: "updating", Err: errors.New("timed out")}, want: Answer{Ticket: ticket, State: AnswerUnknown, Text: "updating: outcome unknown: timed out"}},
-		"never left": {err: &kafkaclient.Unreadable{What: "updating", Err: errors.New("no route")}, want: Answer{Ticket: ticket, State: AnswerFailed, Text: "updating: no route"}},
+		"done":       {want: Answer{RequestID: requestID, State: AnswerDone}},
+		"refused":    {err: refusal, want: Answer{RequestID: requestID, State: AnswerRefused, Code: 95, Name: refusal.Name, Text: refusal.Message}},
+		"unknown":    {err: &kafkaclient.OutcomeUnknown{What: "updating", Err: errors.New("timed out")}, want: Answer{RequestID: requestID, State: AnswerUnknown, Text: "updating: outcome unknown: timed out"}},
+		"never left": {err: &kafkaclient.Unreadable{What: "updating", Err: errors.New("no route")}, want: Answer{RequestID: requestID, State: AnswerFailed, Text: "updating: no route"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			side := &writerSide{err: tc.err}
 			direct := &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return side, nil }}
 			command := kafkaclient.Command{UpdateFeature: &kafkaclient.FeatureUpdate{Name: "metadata.version", Level: 27}}
 			for range 2 {
-				direct.Write(t.Context(), Endpoint{}, ticket, command)
+				direct.Write(t.Context(), Endpoint{}, requestID, command)
 			}
 			if side.writes != 1 {
-				t.Errorf("%d writes under one ticket, want 1", side.writes)
+				t.Errorf("%d writes under one request ID, want 1", side.writes)
 			}
-			if diff := cmp.Diff(tc.want, direct.Answer(Endpoint{}, ticket)); diff != "" {
+			if diff := cmp.Diff(tc.want, direct.Answer(Endpoint{}, requestID)); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
-			next := ticket
+			next := requestID
 			next.Sequence++
 			if got := direct.Answer(Endpoint{}, next); got.State != AnswerNone {
-				t.Errorf("answer of another ticket: %+v", got)
+				t.Errorf("answer of another request ID: %+v", got)
 			}
 			direct.Write(t.Context(), Endpoint{}, next, command)
-			if side.writes != 2 || direct.Answer(Endpoint{}, ticket).State != AnswerNone {
+			if side.writes != 2 || direct.Answer(Endpoint{}, requestID).State != AnswerNone {
 				t.Errorf("%d writes; the old answer is still there", side.writes)
 			}
 			r := separate(t)
 			r.collector.Observer = direct
-			v, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Read: r.client, Now: noon, Tickets: map[string]machines.Ticket{"version": next, "roll": {}}})
+			v, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.ObserveRequest{Read: r.client, Now: noon, RequestIDs: map[string]machines.RequestID{"version": next, "roll": {}}})
 			r.must(err)
 			if v.Answer("version").State != tc.want.State || v.Answer("roll").State != AnswerNone {
-				t.Errorf("answers of the view: %+v", v.Answers)
+				t.Errorf("answers of the snapshot: %+v", v.Answers)
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestViewCloneSharesNothing(t *testing.T) {
 	r.kafka.features = kafkaclient.Features{Finalized: map[string]int16{"metadata.version": 27}}
 	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum, roll.NeedPartitions, roll.NeedBrokers}
 	r.settle()
-	v := r.view(false)
+	v := r.snapshot(false)
 	c := v.Clone()
 	c.Nodes[0].Record.Version = "x"
 	c.Nodes[0].Record.Levels["metadata.version"] = c.Nodes[0].Record.Levels["other"]
@@ -227,7 +227,7 @@ func TestViewCloneSharesNothing(t *testing.T) {
 	c.Objects.Pools[0].Status.NodeIDs[0] = 99
 	f, _ := c.Features.Get()
 	f.Finalized["metadata.version"] = 1
-	again := r.view(false)
+	again := r.snapshot(false)
 	if diff := cmp.Diff(again.Nodes, v.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
 		t.Errorf("nodes have changed (-want +got):\n%s", diff)
 	}
@@ -239,16 +239,16 @@ func TestViewCloneSharesNothing(t *testing.T) {
 	}
 }
 
-// Two views of the same world are the same.
+// Two snapshots of the same world are the same.
 func TestCollectIsDeterministic(t *testing.T) {
 	r := separate(t)
 	r.settle()
-	a, b := r.view(false), r.view(false)
+	a, b := r.snapshot(false), r.snapshot(false)
 	if diff := cmp.Diff(a.Nodes, b.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
 		t.Errorf("nodes differ:\n%s", diff)
 	}
 	fresh := &Collector{Table: r.collector.Table, Observer: r.collector.Observer}
-	c, err := fresh.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Read: r.client, Now: r.clock.Now()})
+	c, err := fresh.Collect(t.Context(), r.cluster(), lifecycle.ObserveRequest{Read: r.client, Now: r.clock.Now()})
 	r.must(err)
 	if diff := cmp.Diff(a.Nodes, c.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
 		t.Errorf("what was kept differs from what is new:\n%s", diff)

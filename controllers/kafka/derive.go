@@ -14,16 +14,16 @@ import (
 
 // deriver derives the nodes from the observed objects. It is a pure function of them.
 type deriver struct {
-	kafka   *kafkav1beta2.Kafka
-	view    *View
-	entries *entryCache
+	kafka    *kafkav1beta2.Kafka
+	snapshot *Snapshot
+	entries  *entryCache
 	// nodes by id. twice are ids that several pools claim, by the later pool.
 	nodes []Node
 	twice map[string][]int32
 }
 
 func (d *deriver) derive() {
-	d.nodes = make([]Node, 0, len(d.view.Objects.Pods)+len(d.view.Objects.Claims))
+	d.nodes = make([]Node, 0, len(d.snapshot.Objects.Pods)+len(d.snapshot.Objects.Claims))
 	d.fromPodSets()
 	d.fromPods()
 	d.fromConfigMaps()
@@ -31,7 +31,7 @@ func (d *deriver) derive() {
 	d.fromPools()
 	d.judge()
 	slices.SortFunc(d.nodes, func(a, b Node) int { return int(a.ID) - int(b.ID) })
-	d.view.Identity = identify(d.kafka, &d.view.Objects, d.nodes)
+	d.snapshot.Identity = identify(d.kafka, &d.snapshot.Objects, d.nodes)
 	d.assign()
 }
 
@@ -69,11 +69,11 @@ func (d *deriver) owner(o client.Object, name string) *Node {
 }
 
 func (d *deriver) defect(format string, args ...any) {
-	d.view.Defects = append(d.view.Defects, fmt.Sprintf(format, args...))
+	d.snapshot.Defects = append(d.snapshot.Defects, fmt.Sprintf(format, args...))
 }
 
 func (d *deriver) fromPodSets() {
-	for _, set := range d.view.Objects.PodSets {
+	for _, set := range d.snapshot.Objects.PodSets {
 		pool := set.Labels[labels.Pool]
 		for i := range set.Spec.Pods {
 			s := d.entries.summary(set.Spec.Pods[i])
@@ -94,15 +94,15 @@ func (d *deriver) fromPodSets() {
 }
 
 func (d *deriver) fromPods() {
-	for _, pod := range d.view.Objects.Pods {
+	for _, pod := range d.snapshot.Objects.Pods {
 		if n := d.owner(pod, pod.Name); n != nil {
-			n.Pod = podFacts(pod, d.view.Now)
+			n.Pod = podFacts(pod, d.snapshot.Now)
 		}
 	}
 }
 
 func (d *deriver) fromConfigMaps() {
-	for _, m := range d.view.Objects.ConfigMaps {
+	for _, m := range d.snapshot.Objects.ConfigMaps {
 		if m.Labels[labels.Record] != labels.RecordNode {
 			d.owner(m, m.Name)
 			continue
@@ -124,7 +124,7 @@ func (d *deriver) fromConfigMaps() {
 }
 
 func (d *deriver) fromClaims() {
-	for _, claim := range d.view.Objects.Claims {
+	for _, claim := range d.snapshot.Objects.Claims {
 		if claim.Annotations[labels.Released] == "true" {
 			continue
 		}
@@ -135,7 +135,7 @@ func (d *deriver) fromClaims() {
 }
 
 func (d *deriver) fromPools() {
-	for _, pool := range d.view.Objects.Pools {
+	for _, pool := range d.snapshot.Objects.Pools {
 		for _, id := range pool.Status.NodeIDs {
 			if id < 0 {
 				d.defect("the status of KafkaNodePool %s lists node id %d, which no node can have", pool.Name, id)
@@ -151,12 +151,12 @@ func (d *deriver) fromPools() {
 func (d *deriver) decideWanted() {
 	for i := range d.nodes {
 		n := &d.nodes[i]
-		pool := d.view.Pool(n.Pool)
+		pool := d.snapshot.Pool(n.Pool)
 		if pool == nil {
 			n.Roles = settledRoles(n)
 			continue
 		}
-		plan := d.view.IDs.Of(n.Pool)
+		plan := d.snapshot.IDs.Of(n.Pool)
 		n.Wanted, n.RolesWanted = slices.Contains(plan.Wanted, n.ID), Roles{}
 		n.MetadataStorage = metadataStorage(&pool.Spec.Storage)
 		if n.Wanted {

@@ -52,7 +52,7 @@ func (r *rendered) drop(uid types.UID) {
 }
 
 // input returns the input of the renderer.
-func (v *View) input(kafka *kafkav1beta2.Kafka) *render.Input {
+func (v *Snapshot) input(kafka *kafkav1beta2.Kafka) *render.Input {
 	in := &render.Input{
 		Namespace: kafka.Namespace, Name: kafka.Name, Spec: kafka.Spec, ClusterID: v.Identity.ID, Table: v.Table,
 		Pools: make([]render.Pool, 0, len(v.Objects.Pools)), Nodes: make([]render.Node, 0, len(v.Nodes)),
@@ -76,7 +76,7 @@ func (v *View) input(kafka *kafkav1beta2.Kafka) *render.Input {
 
 // Desired returns the desired revision of the node at a version of Kafka, whether or not the table contains it. Compare it with
 // Revision. It returns an error for a node whose pool was deleted.
-func (v *View) Desired(node *Node, version string) (string, error) {
+func (v *Snapshot) Desired(node *Node, version string) (string, error) {
 	entry, err := v.entry(node, version)
 	if err != nil {
 		return "", err
@@ -84,9 +84,9 @@ func (v *View) Desired(node *Node, version string) (string, error) {
 	return entry.Revision, nil
 }
 
-func (v *View) entry(node *Node, version string) (*render.Entry, error) {
+func (v *Snapshot) entry(node *Node, version string) (*render.Entry, error) {
 	if v.rendered == nil {
-		return nil, fmt.Errorf("rendering node %d: the view was not collected", node.ID)
+		return nil, fmt.Errorf("rendering node %d: the snapshot was not collected", node.ID)
 	}
 	return v.rendered.Entry(node.ID, version)
 }

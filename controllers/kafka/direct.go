@@ -19,7 +19,7 @@ type Direct struct {
 	Connect func(Endpoint) (kafkaclient.Client, error)
 
 	mu      sync.Mutex
-	answers map[machines.Ticket]Answer
+	answers map[machines.RequestID]Answer
 }
 
 var _ Observer = &Direct{}
@@ -39,11 +39,11 @@ func (d *Direct) Read(ctx context.Context, cluster Endpoint, queries []Query, _ 
 	return out
 }
 
-// Write executes the command now. Another command with the same ticket is ignored.
-func (d *Direct) Write(ctx context.Context, cluster Endpoint, ticket machines.Ticket, command kafkaclient.Command) {
+// Write executes the command now. Another command with the same request ID is ignored.
+func (d *Direct) Write(ctx context.Context, cluster Endpoint, requestID machines.RequestID, command kafkaclient.Command) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, given := d.answers[ticket]; given {
+	if _, given := d.answers[requestID]; given {
 		return
 	}
 	c, err := d.Connect(cluster)
@@ -51,25 +51,25 @@ func (d *Direct) Write(ctx context.Context, cluster Endpoint, ticket machines.Ti
 		err = kafkaclient.Execute(ctx, c, command)
 	}
 	if d.answers == nil {
-		d.answers = map[machines.Ticket]Answer{}
+		d.answers = map[machines.RequestID]Answer{}
 	}
 	// A lifecycle of an object has at most one write in flight; its earlier answers are not needed any more.
-	maps.DeleteFunc(d.answers, func(t machines.Ticket, _ Answer) bool {
-		return t.UID == ticket.UID && t.Lifecycle == ticket.Lifecycle
+	maps.DeleteFunc(d.answers, func(t machines.RequestID, _ Answer) bool {
+		return t.UID == requestID.UID && t.Lifecycle == requestID.Lifecycle
 	})
-	d.answers[ticket] = AnswerOf(ticket, err)
+	d.answers[requestID] = AnswerOf(requestID, err)
 }
 
 // Drop removes the answers of a deleted cluster.
 func (d *Direct) Drop(cluster types.UID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.DeleteFunc(d.answers, func(t machines.Ticket, _ Answer) bool { return t.UID == string(cluster) })
+	maps.DeleteFunc(d.answers, func(t machines.RequestID, _ Answer) bool { return t.UID == string(cluster) })
 }
 
-// Answer returns the answer of the last command of the ticket's lifecycle, if the ticket is that of the command.
-func (d *Direct) Answer(_ Endpoint, ticket machines.Ticket) Answer {
+// Answer returns the answer of the last command of the request ID's lifecycle, if the request ID is that of the command.
+func (d *Direct) Answer(_ Endpoint, requestID machines.RequestID) Answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.answers[ticket]
+	return d.answers[requestID]
 }

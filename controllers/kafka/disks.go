@@ -10,7 +10,7 @@ import (
 
 // misplaced describes the disks of the node that its pool no longer declares; empty if it declares all. A pod created from such a
 // pool would start on other storage, without the node's data. If the record permits formatting, there is no data to keep.
-func (v *View) misplaced(n *Node) string {
+func (v *Snapshot) misplaced(n *Node) string {
 	pool := v.Pool(n.Pool)
 	if pool == nil || !n.Recorded || n.Record.Format != record.FormatDone {
 		return ""
@@ -33,7 +33,7 @@ func (v *View) misplaced(n *Node) string {
 
 // claimOf returns the claim of the node's volume: the one that its pod mounts, else the declared one if it exists, else an
 // existing one of another declaration, else the declared one.
-func (v *View) claimOf(n *Node, id int32, declared string) string {
+func (v *Snapshot) claimOf(n *Node, id int32, declared string) string {
 	if pod := named(v.Objects.Pods, n.PodName); pod != nil {
 		for i := range pod.Spec.Volumes {
 			if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
@@ -56,7 +56,7 @@ func (v *View) claimOf(n *Node, id int32, declared string) string {
 
 // misplacedDisks describes disks that their pools no longer declare: the first node in full, and the number of the others. It is
 // empty if there are none.
-func misplacedDisks(v *View) string {
+func misplacedDisks(v *Snapshot) string {
 	var found []string
 	for i := range v.Nodes {
 		if text := v.misplaced(&v.Nodes[i]); text != "" {

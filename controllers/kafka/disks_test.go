@@ -55,19 +55,19 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.registered()
 			r.settle()
 			entry := r.entry(setBroker, podBroker)
-			claims := len(r.view(false).Objects.Claims)
+			claims := len(r.snapshot(false).Objects.Claims)
 			r.replacePool("broker", tc.storage)
 			r.settle()
-			k, v := r.cluster(), r.view(false)
-			got := obstacle(k, v)
+			k, v := r.cluster(), r.snapshot(false)
+			got := specError(k, v)
 			if tc.want == "" {
 				if got != "" {
-					t.Errorf("obstacle %q", got)
+					t.Errorf("spec error %q", got)
 				}
 				return
 			}
 			if !strings.Contains(got, "the data of "+podBroker+" lies on persistent "+tc.want+",") || !strings.Contains(got, "2 more nodes") {
-				t.Errorf("obstacle %q does not name the node and %s", got, tc.want)
+				t.Errorf("spec error %q does not name the node and %s", got, tc.want)
 			}
 			if err := r.restart(0, "4.1.1"); err == nil || r.versionOf(podBroker) == "gone" {
 				t.Errorf("a restart is not refused: %v", err)
@@ -80,7 +80,7 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			if len(persistentVolumes(pod)) != 1 || r.entry(setBroker, podBroker) != entry {
 				t.Errorf("volumes %+v", pod.Spec.Volumes)
 			}
-			if n := len(r.view(false).Objects.Claims); n != claims {
+			if n := len(r.snapshot(false).Objects.Claims); n != claims {
 				t.Errorf("%d claims, want the %d there were", n, claims)
 			}
 			// If no source has the last version, the node is not created without its data.
@@ -93,8 +93,8 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.replacePool("broker", volumes(kafkav1beta2.VolumePersistentClaim))
 			r.settle()
 			r.must(r.get(pod, podBroker))
-			if got := obstacle(r.cluster(), r.view(false)); got != "" || len(persistentVolumes(pod)) != 1 {
-				t.Errorf("declared again: obstacle %q, volumes %+v", got, pod.Spec.Volumes)
+			if got := specError(r.cluster(), r.snapshot(false)); got != "" || len(persistentVolumes(pod)) != 1 {
+				t.Errorf("declared again: spec error %q, volumes %+v", got, pod.Spec.Volumes)
 			}
 		})
 	}
@@ -116,8 +116,8 @@ func TestPoolVolumeCannotBeRemoved(t *testing.T) {
 		r.must(r.get(pool, "broker"))
 		pool.Spec.Storage = storage
 		r.must(r.client.Update(t.Context(), pool))
-		if got := obstacle(r.cluster(), r.view(false)); !strings.Contains(got, "KafkaNodePool broker does not declare") {
-			t.Errorf("%s: obstacle %q", name, got)
+		if got := specError(r.cluster(), r.snapshot(false)); !strings.Contains(got, "KafkaNodePool broker does not declare") {
+			t.Errorf("%s: spec error %q", name, got)
 		}
 	}
 }

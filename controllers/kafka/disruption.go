@@ -21,8 +21,8 @@ import (
 type Disruptor struct {
 	// Collector of the clusters. Required.
 	Collector *Collector
-	// Slots are the disruption locks that the clusters' lifecycles use. Required.
-	Slots *lifecycle.Slots
+	// DisruptionLocks are the disruption locks that the clusters' lifecycles use. Required.
+	DisruptionLocks *lifecycle.DisruptionLocks
 	// Live reads from the API server. Required.
 	Live client.Reader
 	// Clock of the process. Required.
@@ -44,13 +44,13 @@ func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() er
 		}
 		return fmt.Errorf("reading Kafka %s before pod %s is taken away: %w", name, pod.Name, err)
 	}
-	look := func() (lifecycle.Availability, error) { return d.look(ctx, cluster, pod) }
-	return d.Slots.Disrupt(ctx, d.Clock, cluster.UID, disruptionTarget(id), look, take)
+	request := func() (lifecycle.Availability, error) { return d.availability(ctx, cluster, pod) }
+	return d.DisruptionLocks.Disrupt(ctx, d.Clock, cluster.UID, disruptionTarget(id), request, take)
 }
 
-// look returns which nodes of the cluster are available, from a live observation.
-func (d *Disruptor) look(ctx context.Context, cluster *kafkav1beta2.Kafka, pod *corev1.Pod) (lifecycle.Availability, error) {
-	v, err := d.Collector.Collect(ctx, cluster, lifecycle.Viewing{
+// availability returns which nodes of the cluster are available, from a live observation.
+func (d *Disruptor) availability(ctx context.Context, cluster *kafkav1beta2.Kafka, pod *corev1.Pod) (lifecycle.Availability, error) {
+	v, err := d.Collector.Collect(ctx, cluster, lifecycle.ObserveRequest{
 		Needs: roll.ServingNeeds(),
 		Live:  true, Read: d.Live, Now: d.Clock.Now(), MaxAge: func(transitions.Need) time.Duration { return liveTimeout },
 	})

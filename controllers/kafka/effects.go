@@ -25,17 +25,17 @@ type Effects struct {
 	answered answered
 }
 
-// tending is one Repair or Apply of one cluster.
-type tending struct {
+// childReconciler is one Repair or Apply of one cluster.
+type childReconciler struct {
 	*Effects
-	kafka *kafkav1beta2.Kafka
-	view  *View
-	write lifecycle.Writer
+	kafka    *kafkav1beta2.Kafka
+	snapshot *Snapshot
+	write    lifecycle.Writer
 }
 
 // owned sets the cluster as the controlling owner of the object. It replaces the owner reference of an earlier resource of the
 // same name. It returns an error for an object that another owner controls.
-func (t *tending) owned(o client.Object) error {
+func (t *childReconciler) owned(o client.Object) error {
 	o.SetOwnerReferences(slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 		return r.Controller != nil && *r.Controller && r.Kind == kafkav1beta2.KindKafka && r.Name == t.kafka.Name && r.UID != t.kafka.UID
 	}))
@@ -43,15 +43,15 @@ func (t *tending) owned(o client.Object) error {
 }
 
 // isOwned reports whether the cluster controls the object.
-func (t *tending) isOwned(o client.Object) bool {
+func (t *childReconciler) isOwned(o client.Object) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
 		return r.UID == t.kafka.UID && r.Controller != nil && *r.Controller
 	})
 }
 
 // create creates an object. If an object of that name exists, it either belongs to the cluster and is missing in the cache, which
-// is ErrBehind, or it belongs to another owner, which is an error that the user must resolve.
-func (t *tending) create(ctx context.Context, o client.Object) error {
+// is ErrStale, or it belongs to another owner, which is an error that the user must resolve.
+func (t *childReconciler) create(ctx context.Context, o client.Object) error {
 	err := t.write.Create(ctx, o)
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -72,11 +72,11 @@ func (t *tending) create(ctx context.Context, o client.Object) error {
 				err, name, value, t.kafka.Name)
 		}
 	}
-	return lifecycle.ErrBehind
+	return lifecycle.ErrStale
 }
 
 // createOwned creates a copy of a rendered object with the cluster as its owner.
-func (t *tending) createOwned(ctx context.Context, want client.Object) error {
+func (t *childReconciler) createOwned(ctx context.Context, want client.Object) error {
 	o, ok := want.DeepCopyObject().(client.Object)
 	if !ok {
 		return fmt.Errorf("creating %T %s: its copy is no object", want, want.GetName())
@@ -89,7 +89,7 @@ func (t *tending) createOwned(ctx context.Context, want client.Object) error {
 
 // outdated reports whether an error means that the cache is stale, which ends the whole reconcile at once.
 func outdated(err error) bool {
-	return errors.Is(err, lifecycle.ErrBehind) || apierrors.IsConflict(err)
+	return errors.Is(err, lifecycle.ErrStale) || apierrors.IsConflict(err)
 }
 
 // metaBehind reports whether desired labels or annotations are missing or differ. Other labels and annotations are ignored.

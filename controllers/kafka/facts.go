@@ -16,31 +16,31 @@ import (
 )
 
 // observe reads the requested facts and the answers to external writes from Kafka.
-func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *View, look lifecycle.Viewing) {
+func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *Snapshot, request lifecycle.ObserveRequest) {
 	cluster := endpointWith(kafka, v.Nodes)
 	v.Answers = map[string]Answer{}
-	for lc, ticket := range look.Tickets {
-		if a := c.Observer.Answer(cluster, ticket); a.State != AnswerNone {
+	for lc, requestID := range request.RequestIDs {
+		if a := c.Observer.Answer(cluster, requestID); a.State != AnswerNone {
 			v.Answers[lc] = a
 		}
 	}
-	v.Doubt = c.Observer.Doubt(cluster, LifecycleVersion)
-	queries := v.queries(look)
+	v.InFlight = c.Observer.InFlight(cluster, LifecycleVersion)
+	queries := v.queries(request)
 	members := memberReadings{members: roll.Members{}}
 	defer func() {
-		if look.Wants(roll.NeedMembers) {
+		if request.Wants(roll.NeedMembers) {
 			v.Members = members.fact(ctx, c.Hosts, kafka, v)
 		}
 	}()
 	if len(queries) == 0 {
 		return
 	}
-	if look.Live {
+	if request.Live {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, liveTimeout)
 		defer cancel()
 	}
-	readings := c.Observer.Read(ctx, cluster, queries, look.Live, look.Now)
+	readings := c.Observer.Read(ctx, cluster, queries, request.Live, request.Now)
 	for i, q := range queries {
 		r := &readings[i]
 		switch q.About {
@@ -57,58 +57,58 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *V
 		default:
 		}
 	}
-	if look.Wants(roll.NeedQuorum) {
+	if request.Wants(roll.NeedQuorum) {
 		v.Quorum = v.seenQuorum
 	}
-	if look.Wants(roll.NeedPartitions) {
+	if request.Wants(roll.NeedPartitions) {
 		v.Partitions = v.seenPartitions
 	}
-	if look.Wants(roll.NeedBrokers) {
+	if request.Wants(roll.NeedBrokers) {
 		v.Brokers = v.seenBrokers
 	}
 }
 
 // queries returns the queries that the requested facts need.
-func (v *View) queries(look lifecycle.Viewing) []Query {
+func (v *Snapshot) queries(request lifecycle.ObserveRequest) []Query {
 	var out []Query
 	add := func(need transitions.Need, about kafkaclient.Subject) {
 		q := Query{Question: kafkaclient.Question{About: about}}
-		if look.MaxAge != nil {
-			q.MaxAge = look.MaxAge(need)
+		if request.MaxAge != nil {
+			q.MaxAge = request.MaxAge(need)
 		}
 		out = append(out, q)
 	}
-	if look.Wants(kafkaversion.NeedFeatures) {
+	if request.Wants(kafkaversion.NeedFeatures) {
 		add(kafkaversion.NeedFeatures, kafkaclient.AboutFeatures)
-		v.Doubt.hasten(&out[len(out)-1], look.Now)
+		v.InFlight.refreshSooner(&out[len(out)-1], request.Now)
 	}
 	confirm := func(about kafkaclient.Subject) {
 		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
 	}
-	brokers, controllers := v.unconfirmed(look)
-	ids := v.asksForIDs && !look.Live // a live observation creates no node
+	brokers, controllers := v.unconfirmed(request)
+	ids := v.asksForIDs && !request.Live // a live observation creates no node
 	switch {
 	case controllers || ids:
 		confirm(kafkaclient.AboutQuorum)
-	case look.Wants(roll.NeedQuorum):
+	case request.Wants(roll.NeedQuorum):
 		add(roll.NeedQuorum, kafkaclient.AboutQuorum)
 	}
 	switch {
 	case ids:
 		confirm(kafkaclient.AboutPartitions)
-	case look.Wants(roll.NeedPartitions):
+	case request.Wants(roll.NeedPartitions):
 		add(roll.NeedPartitions, kafkaclient.AboutPartitions)
 	}
 	switch {
 	case brokers || ids:
 		confirm(kafkaclient.AboutBrokers)
-	case look.Wants(roll.NeedBrokers):
+	case request.Wants(roll.NeedBrokers):
 		add(roll.NeedBrokers, kafkaclient.AboutBrokers)
 	}
-	if ids := v.membersToAsk(look); len(ids) > 0 {
+	if ids := v.membersToAsk(request); len(ids) > 0 {
 		var age time.Duration
-		if look.MaxAge != nil {
-			age = look.MaxAge(roll.NeedMembers)
+		if request.MaxAge != nil {
+			age = request.MaxAge(roll.NeedMembers)
 		}
 		out = append(out, memberQueries(ids, age)...)
 	}
@@ -121,8 +121,8 @@ const confirmAge = 10 * time.Second
 
 // unconfirmed reports which registrations the records wait for: those of ready nodes whose storage may be formatted until Kafka
 // has listed them. They are read whether or not a lifecycle requests them.
-func (v *View) unconfirmed(look lifecycle.Viewing) (brokers, controllers bool) {
-	if look.Live {
+func (v *Snapshot) unconfirmed(request lifecycle.ObserveRequest) (brokers, controllers bool) {
+	if request.Live {
 		return false, false
 	}
 	for i := range v.Nodes {

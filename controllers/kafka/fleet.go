@@ -106,7 +106,7 @@ func (f *Fleet) slotFact(ctx context.Context, kafka *kafkav1beta2.Kafka, now tim
 // Changed processes a change of a cluster; before is nil for a new one and after for a deleted one. It returns the clusters to
 // reconcile because they may get a free slot. There are none unless the change may have freed a slot or moved the queue.
 func (f *Fleet) Changed(ctx context.Context, before, after *kafkav1beta2.Kafka) []reconcile.Request {
-	was, is := standingOf(before), standingOf(after)
+	was, is := fleetEntryOf(before), fleetEntryOf(after)
 	if was == is {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (f *Fleet) read(ctx context.Context) (*queue, error) {
 	q := &queue{position: map[types.UID]int{}}
 	for i := range all.Items {
 		k := &all.Items[i]
-		s := standingOf(k)
+		s := fleetEntryOf(k)
 		if s.use == waits && f.isGranted(k) {
 			pending[k.UID] = grantOf(k)
 			s.use = holds
@@ -191,24 +191,25 @@ const (
 	holds
 )
 
-// standing is all that the queue depends on in a cluster.
-type standing struct {
+// fleetEntry is all that the queue depends on in a cluster.
+type fleetEntry struct {
 	use     use
 	grant   grant
 	impeded noderoll.Impediment
 }
 
-// standingOf a cluster that exists; nil stands for none. A cluster that is deleted needs no slot, and one that is paused waits for
-// none. One that is paused or stalled in the middle of its roll keeps its slot: what stopped it may stop the next one too.
-func standingOf(k *kafkav1beta2.Kafka) standing {
+// fleetEntryOf a cluster that exists; nil stands for none. A cluster that is deleted needs no slot, and one that is paused
+// waits for none. One that is paused or stalled in the middle of its roll keeps its slot: what stopped it may stop the next one
+// too.
+func fleetEntryOf(k *kafkav1beta2.Kafka) fleetEntry {
 	if k == nil || k.DeletionTimestamp != nil {
-		return standing{}
+		return fleetEntry{}
 	}
-	s := standing{use: useOf(k), grant: grantOf(k)}
+	s := fleetEntry{use: useOf(k), grant: grantOf(k)}
 	paused := k.Annotations[lifecycle.PauseAnnotation] == "true" || k.Annotations[lifecycle.StrimziPauseAnnotation] == "true"
 	switch {
 	case s.use == none, s.use == waits && paused:
-		return standing{}
+		return fleetEntry{}
 	case s.use == waits:
 	case paused:
 		s.impeded = noderoll.Paused

@@ -278,7 +278,7 @@ func (brokenReader) List(context.Context, client.ObjectList, ...client.ListOptio
 func TestAQueueThatCannotBeReadIsAnUnreadableFact(t *testing.T) {
 	f := &Fleet{Max: 1, Clusters: brokenReader{}}
 	fact := f.slotFact(t.Context(), rolling("a", noderoll.AwaitingSlot, 1), noon)
-	if _, known := fact.Get(); known || !strings.Contains(fact.Gap().Saw, "the cache is closed") {
+	if _, known := fact.Get(); known || !strings.Contains(fact.Gap().Observed, "the cache is closed") {
 		t.Errorf("the fact is %v", fact)
 	}
 }

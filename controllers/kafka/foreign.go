@@ -24,7 +24,7 @@ func madeByStrimzi(pod *corev1.Pod) bool {
 
 // foreign describes nodes that another operator created; empty if there are none. Such nodes use TLS among themselves and other
 // Service ports: a recreated node could not join the others, and clients could not connect to it.
-func foreign(v *View) string {
+func foreign(v *Snapshot) string {
 	first, more := "", 0
 	for i := range v.Nodes {
 		n := &v.Nodes[i]

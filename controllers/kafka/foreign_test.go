@@ -36,9 +36,9 @@ func TestForeignClustersAreUnchanged(t *testing.T) {
 	if w := r.written(); len(w) > 0 {
 		t.Errorf("written: %s", strings.Join(w, ", "))
 	}
-	got := obstacle(r.cluster(), r.view(false))
+	got := specError(r.cluster(), r.snapshot(false))
 	if !strings.HasPrefix(got, podBroker+" was made by Strimzi (and so were 5 more nodes), ") {
-		t.Errorf("obstacle %q", got)
+		t.Errorf("spec error %q", got)
 	}
 	if err := r.restart(0, "4.1.1"); err == nil || r.versionOf(podBroker) == "gone" {
 		t.Errorf("a restart is not refused: %v", err)

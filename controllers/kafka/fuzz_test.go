@@ -69,7 +69,7 @@ func FuzzAnnotations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, soak, approve string) {
 		k := &kafkav1beta2.Kafka{}
 		k.Annotations = map[string]string{AnnotationSoak: soak, AnnotationApprove: approve}
-		got := finalize(k, &View{Options: Options{Finalizing: FinalizeByApproval}})
+		got := finalize(k, &Snapshot{Options: Options{Finalizing: FinalizeByApproval}})
 		if got.Soak < 0 || got.Soak > 0 && got.SoakProblem != "" {
 			t.Fatalf("%q is a delay of %s with the problem %q", soak, got.Soak, got.SoakProblem)
 		}
@@ -88,8 +88,8 @@ func FuzzStatus(f *testing.F) {
 	world := restingWorld(f)
 	for _, status := range []string{
 		`{}`,
-		`{"lifecycles": [{"name": "version", "state": "Raising", "enteredAt": null, "attempt": {"id": "x", "to": "9.9.9", "startedAt": null}, "memo": {"node": "-1"}, "edges": -9}]}`,
-		`{"lifecycles": [{"name": "version", "state": "RollingOut"}, {"name": "roll", "state": "Restarting", "memo": {"node": "0"}}, {"name": "x", "state": ""}]}`,
+		`{"lifecycles": [{"name": "version", "state": "Raising", "enteredAt": null, "attempt": {"id": "x", "to": "9.9.9", "startedAt": null}, "data": {"node": "-1"}, "edges": -9}]}`,
+		`{"lifecycles": [{"name": "version", "state": "RollingOut"}, {"name": "roll", "state": "Restarting", "data": {"node": "0"}}, {"name": "x", "state": ""}]}`,
 		`{"observedGeneration": 99, "clusterId": "another", "nodeIds": [-1, 2147483647], "kafkaVersion": "x", "kafkaMetadataVersion": "y", "conditions": [{"type": ""}]}`,
 	} {
 		f.Add([]byte(status), []byte(`{"nodeIds": [-1, 0, 77], "clusterId": "z", "roles": ["x"]}`))
@@ -107,7 +107,7 @@ func FuzzStatus(f *testing.F) {
 		reconciler := r.reconciler(t, r.client, r.client)
 		for range 12 {
 			err := pass(t, reconciler, r.key)
-			if err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+			if err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 				t.Fatal(err)
 			}
 			r.clock.Step(45 * time.Second)
@@ -187,7 +187,7 @@ func (r *rig) judge() {
 	if pods := r.pods(); len(pods) != 6 {
 		r.t.Errorf("%d pods are left", len(pods))
 	}
-	for _, n := range r.view(true).Nodes {
+	for _, n := range r.snapshot(true).Nodes {
 		if n.ID < 0 || n.Record.Leaving && n.Pod.Exists {
 			r.t.Errorf("a status alone makes it a node %d that leaves: %v", n.ID, n.Record.Leaving)
 		}

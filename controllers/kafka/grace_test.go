@@ -13,7 +13,7 @@ import (
 )
 
 // A Kafka is often created a moment before its pools: they are waited for, and missed only after a while.
-func TestObstacleOfPoolsAppliedAfterTheirKafka(t *testing.T) {
+func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 	const (
 		none = "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
 		lone = "no KafkaNodePool with replicas has the role controller: add it to a pool, or create one"
@@ -21,37 +21,37 @@ func TestObstacleOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 	)
 	broker := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: kafkav1beta2.KafkaNodePoolSpec{Replicas: 1, Roles: []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}}}
 	for name, tc := range map[string]struct {
-		age                      time.Duration
-		pools                    []*kafkav1beta2.KafkaNodePool
-		change                   func(*kafkav1beta2.Kafka, *View)
-		wantObstacle, incomplete string
+		age                       time.Duration
+		pools                     []*kafkav1beta2.KafkaNodePool
+		change                    func(*kafkav1beta2.Kafka, *Snapshot)
+		wantSpecError, incomplete string
 	}{
 		"just created":                 {incomplete: none + till},
 		"a role is still missing":      {age: 29 * time.Second, pools: []*kafkav1beta2.KafkaNodePool{broker}, incomplete: lone + till},
-		"the time is over":             {age: 30 * time.Second, wantObstacle: none},
-		"a role is missing after that": {age: time.Hour, pools: []*kafkav1beta2.KafkaNodePool{broker}, wantObstacle: lone},
+		"the time is over":             {age: 30 * time.Second, wantSpecError: none},
+		"a role is missing after that": {age: time.Hour, pools: []*kafkav1beta2.KafkaNodePool{broker}, wantSpecError: lone},
 		"a cluster that ran lost its pools": {
-			change: func(k *kafkav1beta2.Kafka, _ *View) { k.Status.KafkaVersion = "4.1.1" }, wantObstacle: none,
+			change: func(k *kafkav1beta2.Kafka, _ *Snapshot) { k.Status.KafkaVersion = "4.1.1" }, wantSpecError: none,
 		},
 		"something else is wrong, which no pool mends": {
-			change: func(_ *kafkav1beta2.Kafka, v *View) { v.Identity.Mismatch = "two ids" }, wantObstacle: "two ids",
+			change: func(_ *kafkav1beta2.Kafka, v *Snapshot) { v.Identity.Mismatch = "two ids" }, wantSpecError: "two ids",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "c", CreationTimestamp: metav1.NewTime(noon)}}
-			v := &View{Now: noon.Add(tc.age), Objects: Objects{Pools: tc.pools}}
+			v := &Snapshot{Now: noon.Add(tc.age), Objects: Objects{Pools: tc.pools}}
 			if tc.change != nil {
 				tc.change(k, v)
 			}
-			if diff := cmp.Diff([]string{tc.wantObstacle, tc.incomplete}, []string{obstacle(k, v), incomplete(k, v)}); diff != "" {
-				t.Errorf("obstacle and what is waited for (-want +got):\n%s", diff)
+			if diff := cmp.Diff([]string{tc.wantSpecError, tc.incomplete}, []string{specError(k, v), incomplete(k, v)}); diff != "" {
+				t.Errorf("spec error and what is waited for (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
 // A pool whose label was moved is found where it is, and what the status waits for names its nodes.
-func TestObstacleOfAPoolWhoseLabelMoved(t *testing.T) {
+func TestSpecErrorOfAPoolWhoseLabelMoved(t *testing.T) {
 	r := single(t)
 	r.settle()
 	var pools kafkav1beta2.KafkaNodePoolList
@@ -59,14 +59,14 @@ func TestObstacleOfAPoolWhoseLabelMoved(t *testing.T) {
 	pool := &pools.Items[0]
 	pool.Labels["strimzi.io/cluster"] = "other"
 	r.must(r.client.Update(t.Context(), pool))
-	got := contradiction(r.cluster(), r.view(false))
+	got := contradiction(r.cluster(), r.snapshot(false))
 	if want := "the label strimzi.io/cluster of KafkaNodePool " + pool.Name + " names other now"; !strings.HasPrefix(got, want) {
-		t.Errorf("obstacle %q, want %q", got, want)
+		t.Errorf("spec error %q, want %q", got, want)
 	}
 }
 
 func TestVersionSettledNamesNodes(t *testing.T) {
-	v := &View{Nodes: []Node{
+	v := &Snapshot{Nodes: []Node{
 		{PodName: "c-b-0", Wanted: true, Pod: Pod{Exists: true, Ready: true, Version: "4.1.1"}},
 		{PodName: "c-b-1", Wanted: true, Pod: Pod{Exists: true, Ready: true, Version: "4.0.0"}},
 		{PodName: "c-b-2", Wanted: true},

@@ -35,10 +35,10 @@ type Restart struct {
 }
 
 type (
-	bound = machines.Lifecycle[*kafkav1beta2.Kafka, *View, Effect]
-	task  = lifecycle.Task[*kafkav1beta2.Kafka, *View, Effect]
+	bound         = machines.Lifecycle[*kafkav1beta2.Kafka, *Snapshot, Effect]
+	effectRequest = lifecycle.EffectRequest[*kafkav1beta2.Kafka, *Snapshot, Effect]
 	// Kind of the Kafka resource.
-	Kind = lifecycle.Kind[*kafkav1beta2.Kafka, *View, Effect]
+	Kind = lifecycle.Kind[*kafkav1beta2.Kafka, *Snapshot, Effect]
 )
 
 // lifecycles returns the machines of a Kafka resource, in the order of their precedence in the status.
@@ -56,8 +56,8 @@ func lifecycles() ([]bound, error) {
 		return nil, err
 	}
 	return []bound{
-		machines.Bind(version, machines.Binding[*kafkav1beta2.Kafka, *View, kafkaversion.Facts, kafkaversion.Effect, Effect]{
-			Name: LifecycleVersion, Observe: observeVersion,
+		machines.Bind(version, machines.Binding[*kafkav1beta2.Kafka, *Snapshot, kafkaversion.Facts, kafkaversion.Effect, Effect]{
+			Name: LifecycleVersion, Facts: observeVersion,
 			Effect: func(e kafkaversion.Effect) Effect {
 				if e.Restart != nil {
 					return Effect{Restart: &Restart{Node: e.Restart.Node, Version: e.Restart.Version}}
@@ -65,12 +65,12 @@ func lifecycles() ([]bound, error) {
 				return Effect{Update: e.Update}
 			},
 		}),
-		machines.Bind(rolling, machines.Binding[*kafkav1beta2.Kafka, *View, noderoll.Facts, noderoll.Effect, Effect]{
-			Name: LifecycleRoll, Observe: observeRoll,
+		machines.Bind(rolling, machines.Binding[*kafkav1beta2.Kafka, *Snapshot, noderoll.Facts, noderoll.Effect, Effect]{
+			Name: LifecycleRoll, Facts: observeRoll,
 			Effect: func(e noderoll.Effect) Effect { return Effect{Restart: &Restart{Node: e.Node}} },
 		}),
-		machines.Bind(storage, machines.Binding[*kafkav1beta2.Kafka, *View, nodestorage.Facts, nodestorage.Effect, Effect]{
-			Name: LifecycleStorage, Observe: observeNodeStorage,
+		machines.Bind(storage, machines.Binding[*kafkav1beta2.Kafka, *Snapshot, nodestorage.Facts, nodestorage.Effect, Effect]{
+			Name: LifecycleStorage, Facts: observeNodeStorage,
 			Effect: func(e nodestorage.Effect) Effect { return Effect{Format: &Format{Node: e.Node}} },
 		}),
 	}, nil
@@ -98,11 +98,11 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 	return Kind{
 		Name: kafkav1beta2.KindKafka, New: func() *kafkav1beta2.Kafka { return &kafkav1beta2.Kafka{} },
 		Lifecycles: all,
-		View: func(ctx context.Context, k *kafkav1beta2.Kafka, look lifecycle.Viewing) (*View, error) {
-			v, err := collector.Collect(ctx, k, look)
+		Observe: func(ctx context.Context, k *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (*Snapshot, error) {
+			v, err := collector.Collect(ctx, k, request)
 			return &v, err
 		},
-		Perform: func(ctx context.Context, t task) error { return perform(ctx, collector.Observer, effects, t) },
+		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, collector.Observer, effects, t) },
 		Disrupts: func(e Effect) (string, bool) {
 			if e.Restart == nil {
 				return "", false
@@ -110,43 +110,43 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 			return disruptionTarget(e.Restart.Node), true
 		},
 		Availability: availability,
-		Repair: func(ctx context.Context, k *kafkav1beta2.Kafka, v *View, write lifecycle.Writer) error {
+		Repair: func(ctx context.Context, k *kafkav1beta2.Kafka, v *Snapshot, write lifecycle.Writer) error {
 			return effects.Repair(ctx, k, v, write)
 		},
-		Apply: func(ctx context.Context, k *kafkav1beta2.Kafka, v *View, write lifecycle.Writer) error {
+		Apply: func(ctx context.Context, k *kafkav1beta2.Kafka, v *Snapshot, write lifecycle.Writer) error {
 			version := versionOfNewNodes(k, v)
 			return effects.Apply(ctx, k, v, write, func(*Node) string { return version })
 		},
-		Shown:   []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
-		Project: project,
-		Same:    same,
-		Forget:  collector.Forget,
+		AlwaysNeeded: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
+		Project:      project,
+		StatusEqual:  statusEqual,
+		Cleanup:      collector.Cleanup,
 	}, nil
 }
 
-func perform(ctx context.Context, observer Observer, effects *Effects, t task) error {
+func execute(ctx context.Context, observer Observer, effects *Effects, t effectRequest) error {
 	switch {
 	case t.Effect.Update != nil:
-		observer.Write(ctx, endpoint(t.Object), t.Ticket, kafkaclient.Command{UpdateFeature: t.Effect.Update})
+		observer.Write(ctx, endpoint(t.Object), t.RequestID, kafkaclient.Command{UpdateFeature: t.Effect.Update})
 		return nil
 	case t.Effect.Format != nil:
-		return effects.AllowFormat(ctx, t.Object, t.View, t.Write, t.Effect.Format.Node)
+		return effects.AllowFormat(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Format.Node)
 	case t.Effect.Restart != nil:
 		version := t.Effect.Restart.Version
-		if n := t.View.Node(t.Effect.Restart.Node); version == "" && n != nil {
+		if n := t.Snapshot.Node(t.Effect.Restart.Node); version == "" && n != nil {
 			version = n.Version()
 		}
-		return effects.Restart(ctx, t.Object, t.View, t.Write, t.Effect.Restart.Node, version)
+		return effects.Restart(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Restart.Node, version)
 	default:
-		return fmt.Errorf("performing an effect of Kafka %s: it is empty", t.Object.Name)
+		return fmt.Errorf("executing an effect of Kafka %s: it is empty", t.Object.Name)
 	}
 }
 
 // versionOfNewNodes returns the version on which a new node starts: the oldest running version, from which the version change
 // upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
 // permits it. It is empty if it is not known yet, and while the spec is invalid.
-func versionOfNewNodes(k *kafkav1beta2.Kafka, v *View) string {
-	if obstacle(k, v) != "" || incomplete(k, v) != "" {
+func versionOfNewNodes(k *kafkav1beta2.Kafka, v *Snapshot) string {
+	if specError(k, v) != "" || incomplete(k, v) != "" {
 		return ""
 	}
 	d := kafkaversion.Decide(situation(k, v))

@@ -18,8 +18,8 @@ import (
 
 // membersToAsk returns the nodes to query directly: those that are not ready, and all nodes while no broker or no majority of
 // controllers is ready. While every node is ready, no request is sent.
-func (v *View) membersToAsk(look lifecycle.Viewing) []int32 {
-	if !look.Wants(roll.NeedMembers) {
+func (v *Snapshot) membersToAsk(request lifecycle.ObserveRequest) []int32 {
+	if !request.Wants(roll.NeedMembers) {
 		return nil
 	}
 	all := !countReady(v).serves()
@@ -56,7 +56,7 @@ func (m *memberReadings) add(id int32, r *Reading) {
 // fact returns all answers, with whether the kubelets of the pods are alive. Its age is that of the oldest answer. Kubelets are
 // checked only for nodes that do not serve in all roles and have not been ready for one session timeout, so not in an ordinary
 // restart.
-func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, kafka *kafkav1beta2.Kafka, v *View) transitions.Fact[roll.Members] {
+func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, kafka *kafkav1beta2.Kafka, v *Snapshot) transitions.Fact[roll.Members] {
 	if m.pending {
 		return transitions.Pending[roll.Members]()
 	}

@@ -113,7 +113,7 @@ func TestMembersToAskAreNodesThatAreNotReady(t *testing.T) {
 				r.podShows(id, corev1.ConditionFalse, runningSince(r.clock.Now()))
 			}
 			r.kafka.asked = nil
-			v, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.Viewing{Needs: tc.needs, Live: true, Now: r.clock.Now(), Read: r.client})
+			v, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.ObserveRequest{Needs: tc.needs, Live: true, Now: r.clock.Now(), Read: r.client})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestKubeletsAreReadOnlyWhenNeeded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := hosted("alive", false, false)
 			pod.Name = "c-p-1"
-			v := &View{Now: noon, Nodes: []Node{{ID: 1, PodName: pod.Name, RolesRunning: both, Pod: Pod{Exists: true, UnreadySince: noon.Add(-tc.ago)}}}}
+			v := &Snapshot{Now: noon, Nodes: []Node{{ID: 1, PodName: pod.Name, RolesRunning: both, Pod: Pod{Exists: true, UnreadySince: noon.Add(-tc.ago)}}}}
 			v.Objects.Pods = []*corev1.Pod{pod}
 			h := &hosts{ready: map[string]corev1.ConditionStatus{"alive": corev1.ConditionTrue}}
 			m := memberReadings{members: roll.Members{1: tc.member}, at: noon}

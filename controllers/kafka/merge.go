@@ -22,7 +22,7 @@ type shared struct {
 }
 
 // share creates the object, or updates it if update is true.
-func (t *tending) share(ctx context.Context, s shared, update bool) error {
+func (t *childReconciler) share(ctx context.Context, s shared, update bool) error {
 	if s.have == nil {
 		return t.createOwned(ctx, s.want)
 	}

@@ -43,7 +43,7 @@ func (a *answered) settled(d, want *appsv1.Deployment) bool {
 }
 
 // deployment creates or updates one Deployment.
-func (t *tending) deployment(ctx context.Context, want, have *appsv1.Deployment) error {
+func (t *childReconciler) deployment(ctx context.Context, want, have *appsv1.Deployment) error {
 	merge := func(have, want client.Object, change bool) bool {
 		h, okHave := have.(*appsv1.Deployment)
 		w, okWant := want.(*appsv1.Deployment)

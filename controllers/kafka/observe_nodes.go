@@ -15,7 +15,7 @@ const (
 )
 
 // rollFacts returns the facts of a roll for the nodes that are desired or still have a pod.
-func rollFacts(k *kafkav1beta2.Kafka, v *View, outdated func(*Node) bool) roll.Facts {
+func rollFacts(k *kafkav1beta2.Kafka, v *Snapshot, outdated func(*Node) bool) roll.Facts {
 	f := roll.Facts{
 		Now: v.Now, SessionTimeout: sessionTimeout(k),
 		FetchTimeout: setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
@@ -58,7 +58,7 @@ func setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.D
 // readiness counts the brokers and controllers with a ready pod, and all controllers.
 type readiness struct{ brokers, controllers, voters int }
 
-func countReady(v *View) readiness {
+func countReady(v *Snapshot) readiness {
 	var r readiness
 	for i := range v.Nodes {
 		n := &v.Nodes[i]

@@ -10,9 +10,9 @@ import (
 )
 
 // observeRoll returns the facts of node-roll.
-func observeRoll(k *kafkav1beta2.Kafka, v *View, _ machines.Ask) noderoll.Facts {
+func observeRoll(k *kafkav1beta2.Kafka, v *Snapshot, _ machines.ObserveOptions) noderoll.Facts {
 	digest := sha256.New()
-	f := noderoll.Facts{VersionChange: versionChange(k, v), Obstacle: obstacle(k, v), Slot: v.Slot}
+	f := noderoll.Facts{VersionChange: versionChange(k, v), SpecError: specError(k, v), Slot: v.Slot}
 	f.Roll = rollFacts(k, v, func(n *Node) bool {
 		digest.Write([]byte(n.PodName + "=" + v.wantedRevision(n) + "\n"))
 		return v.outdated(n)
@@ -22,7 +22,7 @@ func observeRoll(k *kafkav1beta2.Kafka, v *View, _ machines.Ask) noderoll.Facts 
 }
 
 // wantedRevision returns the desired revision of the node on the version that it runs; empty if it is unknown.
-func (v *View) wantedRevision(n *Node) string {
+func (v *Snapshot) wantedRevision(n *Node) string {
 	version := n.Version()
 	if version == "" || !n.Wanted {
 		return ""
@@ -35,21 +35,21 @@ func (v *View) wantedRevision(n *Node) string {
 }
 
 // outdated reports whether the node differs from its desired state on its version. A pod without a revision is adopted unchanged.
-func (v *View) outdated(n *Node) bool {
+func (v *Snapshot) outdated(n *Node) bool {
 	wanted := v.wantedRevision(n)
 	return wanted != "" && n.Revision() != "" && n.Revision() != wanted
 }
 
 // versionChange returns why the version change, and not the roll, restarts nodes; empty if the roll may. A refused version change
 // does not block the roll.
-func versionChange(k *kafkav1beta2.Kafka, v *View) string {
+func versionChange(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	wanted := wantedVersion(k, v)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if version := n.Version(); !n.Wanted || version == "" || version == wanted {
 			continue
 		}
-		f := observeVersion(k, v, machines.Ask{})
+		f := observeVersion(k, v, machines.ObserveOptions{})
 		if f.Features = v.Features; f.Refused() {
 			return ""
 		}

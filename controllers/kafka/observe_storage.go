@@ -14,22 +14,22 @@ import (
 	"github.com/detent-dev/detent/machines/roll"
 )
 
-// observeNodeStorage takes the facts of the storage of the nodes from the view.
-func observeNodeStorage(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) nodestorage.Facts {
+// observeNodeStorage takes the facts of the storage of the nodes from the snapshot.
+func observeNodeStorage(k *kafkav1beta2.Kafka, v *Snapshot, ask machines.ObserveOptions) nodestorage.Facts {
 	f := nodestorage.Facts{
 		Now: v.Now, Namespace: k.Namespace, Cluster: k.Name,
 		FetchTimeout: setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
 	}
-	if ask.Ticket.State != nodestorage.Intact {
+	if ask.RequestID.State != nodestorage.Intact {
 		f.Attempt = ask.Attempt
 	}
 	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveFormat); ok {
 		f.Approved = approved
 	}
-	if ask.For(roll.NeedQuorum) {
+	if ask.Wants(roll.NeedQuorum) {
 		f.Quorum = v.Quorum
 	}
-	if ask.For(roll.NeedPartitions) {
+	if ask.Wants(roll.NeedPartitions) {
 		f.Partitions = v.Partitions
 	}
 	for i := range v.Nodes {

@@ -34,7 +34,7 @@ func TestObserveVersionSnapshotInterval(t *testing.T) {
 func TestRollFactsEphemeral(t *testing.T) {
 	kept, lost := started(record.Level{}), started(record.Level{})
 	lost.ID, lost.PodName, lost.MetadataStorage = 2, "c-p-2", StorageEphemeral
-	v := &View{Now: noon, Table: embedded(t), Nodes: []Node{kept, lost}}
+	v := &Snapshot{Now: noon, Table: embedded(t), Nodes: []Node{kept, lost}}
 	f := rollFacts(&kafkav1beta2.Kafka{}, v, func(*Node) bool { return false })
 	if f.Node(1).Ephemeral || !f.Node(2).Ephemeral {
 		t.Errorf("nodes %+v", f.Nodes)

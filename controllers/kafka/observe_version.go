@@ -37,16 +37,16 @@ const (
 const refusalPause = time.Minute
 
 // observeVersion returns the facts of the version change.
-func observeVersion(k *kafkav1beta2.Kafka, v *View, ask machines.Ask) kafkaversion.Facts {
+func observeVersion(k *kafkav1beta2.Kafka, v *Snapshot, ask machines.ObserveOptions) kafkaversion.Facts {
 	f := kafkaversion.Facts{
-		Situation: situation(k, v), Obstacle: obstacle(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
+		Situation: situation(k, v), SpecError: specError(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
-		Answer: answer(v.Answer(LifecycleVersion)), Doubt: kafkaversion.Doubt(v.Doubt),
+		Answer: answer(v.Answer(LifecycleVersion)), InFlight: kafkaversion.InFlight(v.InFlight),
 	}
-	if f.Answer.Text == "" && ask.Ticket.State == kafkaversion.MetadataRefused {
+	if f.Answer.Text == "" && ask.RequestID.State == kafkaversion.MetadataRefused {
 		f.Answer.Text = lastRefusal(k)
 	}
-	if ask.For(kafkaversion.NeedFeatures) {
+	if ask.Wants(kafkaversion.NeedFeatures) {
 		f.Features = v.Features
 	}
 	wanted := wantedVersion(k, v)
@@ -76,7 +76,7 @@ func lastRefusal(k *kafkav1beta2.Kafka) string {
 	for i := range k.Status.Lifecycles {
 		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion {
 			for _, w := range e.WaitingFor {
-				text, _, _ := strings.Cut(w.Saw, kafkaversion.Remedy)
+				text, _, _ := strings.Cut(w.Observed, kafkaversion.Remedy)
 				return text
 			}
 		}
@@ -84,7 +84,7 @@ func lastRefusal(k *kafkav1beta2.Kafka) string {
 	return ""
 }
 
-func situation(k *kafkav1beta2.Kafka, v *View) kafkaversion.Situation {
+func situation(k *kafkav1beta2.Kafka, v *Snapshot) kafkaversion.Situation {
 	s := kafkaversion.Situation{
 		WantedVersion: wantedVersion(k, v), WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
 		RecordedVersion: k.Status.KafkaVersion, RecordedMetadata: k.Status.KafkaMetadataVersion,
@@ -120,8 +120,8 @@ func runs(n *Node) string {
 // create a Kafka before its KafkaNodePools.
 const poolsGrace = 30 * time.Second
 
-// obstacle describes why the spec as a whole cannot be applied; empty if it can. Nothing is changed while there is an obstacle.
-func obstacle(k *kafkav1beta2.Kafka, v *View) string {
+// specError describes why the spec as a whole cannot be applied; empty if it can. Nothing is changed while there is a spec error.
+func specError(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	if wrong := contradiction(k, v); wrong != "" {
 		return wrong
 	}
@@ -133,7 +133,7 @@ func obstacle(k *kafkav1beta2.Kafka, v *View) string {
 }
 
 // incomplete describes what the spec of a young cluster lacks and may be created soon, and the end of the wait for it.
-func incomplete(k *kafkav1beta2.Kafka, v *View) string {
+func incomplete(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	lack, end := lacking(v), graceEnd(k, v)
 	if lack == "" || !v.Now.Before(end) || contradiction(k, v) != "" {
 		return ""
@@ -142,7 +142,7 @@ func incomplete(k *kafkav1beta2.Kafka, v *View) string {
 }
 
 // graceEnd is when a missing pool becomes an error: immediately for a cluster that has run.
-func graceEnd(k *kafkav1beta2.Kafka, v *View) time.Time {
+func graceEnd(k *kafkav1beta2.Kafka, v *Snapshot) time.Time {
 	ran := k.Status.KafkaVersion != "" || slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Pod.Exists })
 	if ran {
 		return k.CreationTimestamp.Time
@@ -151,7 +151,7 @@ func graceEnd(k *kafkav1beta2.Kafka, v *View) time.Time {
 }
 
 // contradiction describes errors that the creation of further objects cannot resolve.
-func contradiction(k *kafkav1beta2.Kafka, v *View) string {
+func contradiction(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	unguarded, disks, orphans, foreign := unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v), foreign(v)
 	switch {
 	case foreign != "":
@@ -171,7 +171,7 @@ func contradiction(k *kafkav1beta2.Kafka, v *View) string {
 }
 
 // lacking describes the required pools or roles of pools that do not exist.
-func lacking(v *View) string {
+func lacking(v *Snapshot) string {
 	if len(v.Objects.Pools) == 0 {
 		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
 	}
@@ -196,7 +196,7 @@ func unguarded(spec *kafkav1beta2.KafkaClusterSpec) string {
 		". Remove it to run the cluster open. Nodes that run go on as they are"
 }
 
-func missingRole(v *View) string {
+func missingRole(v *Snapshot) string {
 	var have Roles
 	for _, pool := range v.Objects.Pools {
 		if pool.Spec.Replicas > 0 {
@@ -213,7 +213,7 @@ func missingRole(v *View) string {
 	return ""
 }
 
-func finalize(k *kafkav1beta2.Kafka, v *View) kafkaversion.Finalize {
+func finalize(k *kafkav1beta2.Kafka, v *Snapshot) kafkaversion.Finalize {
 	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == FinalizeByApproval}
 	f.Soak, f.SoakProblem = soakTime(k)
 	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {

@@ -53,22 +53,22 @@ type Observer interface {
 	// older than the query permits; an answer older than MaxAge is an error. If live is true it sends all questions now and
 	// returns when the context ends at the latest.
 	Read(ctx context.Context, cluster Endpoint, queries []Query, live bool, now time.Time) []Reading
-	// Write sends a command at most once: another command with the same ticket is ignored.
-	Write(ctx context.Context, cluster Endpoint, ticket machines.Ticket, command kafkaclient.Command)
-	// Answer returns the outcome of the command with the ticket.
-	Answer(cluster Endpoint, ticket machines.Ticket) Answer
-	// Doubt returns whether a command of the lifecycle may still take effect although no current ticket refers to it.
-	Doubt(cluster Endpoint, lifecycle string) Doubt
+	// Write sends a command at most once: another command with the same request ID is ignored.
+	Write(ctx context.Context, cluster Endpoint, requestID machines.RequestID, command kafkaclient.Command)
+	// Answer returns the outcome of the command with the request ID.
+	Answer(cluster Endpoint, requestID machines.RequestID) Answer
+	// InFlight returns whether a command of the lifecycle may still take effect although no current request ID refers to it.
+	InFlight(cluster Endpoint, lifecycle string) InFlight
 	// Drop ends every call and connection to a deleted cluster, and removes its state.
 	Drop(cluster types.UID)
 }
 
 // AnswerOf converts the result of a command.
-func AnswerOf(ticket machines.Ticket, err error) Answer {
+func AnswerOf(requestID machines.RequestID, err error) Answer {
 	if err == nil {
-		return Answer{Ticket: ticket, State: AnswerDone}
+		return Answer{RequestID: requestID, State: AnswerDone}
 	}
-	a := Answer{Ticket: ticket, State: AnswerFailed, Text: err.Error()}
+	a := Answer{RequestID: requestID, State: AnswerFailed, Text: err.Error()}
 	if refused, ok := kafkaclient.AsRefused(err); ok {
 		a.State, a.Code, a.Name, a.Text = AnswerRefused, refused.Code, refused.Name, refused.Message
 	} else if kafkaclient.IsOutcomeUnknown(err) {

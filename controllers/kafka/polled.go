@@ -144,20 +144,20 @@ func askAll(ctx context.Context, c kafkaclient.Reader, queries []Query, clk cloc
 }
 
 // Write sends the command.
-func (p *Polled) Write(_ context.Context, cluster Endpoint, ticket machines.Ticket, command kafkaclient.Command) {
-	if member, err := p.member(cluster, ticket.Lifecycle); err == nil {
-		member.Submit(poller.Request[kafkaclient.Command]{Number: number(ticket), Command: command})
+func (p *Polled) Write(_ context.Context, cluster Endpoint, requestID machines.RequestID, command kafkaclient.Command) {
+	if member, err := p.member(cluster, requestID.Lifecycle); err == nil {
+		member.Submit(poller.Request[kafkaclient.Command]{Number: number(requestID), Command: command})
 	}
 }
 
 // Answer returns the outcome of the command. Without a client for the cluster no command was sent.
-func (p *Polled) Answer(cluster Endpoint, ticket machines.Ticket) Answer {
-	member, err := p.member(cluster, ticket.Lifecycle)
+func (p *Polled) Answer(cluster Endpoint, requestID machines.RequestID) Answer {
+	member, err := p.member(cluster, requestID.Lifecycle)
 	if err != nil {
 		return Answer{}
 	}
-	o := member.Outcome(number(ticket))
-	a := Answer{Ticket: ticket, Text: o.Text}
+	o := member.Outcome(number(requestID))
+	a := Answer{RequestID: requestID, Text: o.Text}
 	switch {
 	case o.Result == poller.Waiting:
 		a.State = AnswerPending
@@ -208,15 +208,15 @@ func (p *Polled) member(cluster Endpoint, lifecycle string) (*polledCluster, err
 	})
 }
 
-// number returns the request number of the ticket.
-func number(t machines.Ticket) poller.Number {
+// number returns the request number of the request ID.
+func number(t machines.RequestID) poller.Number {
 	return poller.Number{Attempt: t.Attempt, State: t.State, Sequence: int(t.Sequence)}
 }
 
 // outcome converts the result of a command. A command that was never sent is refused without a code: it was not carried out, and
 // the text has the reason.
 func outcome(err error) poller.Outcome {
-	a := AnswerOf(machines.Ticket{}, err)
+	a := AnswerOf(machines.RequestID{}, err)
 	switch a.State {
 	case AnswerDone:
 		return poller.Outcome{Result: poller.Done}

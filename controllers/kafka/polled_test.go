@@ -177,32 +177,32 @@ func TestPolledLiveReadings(t *testing.T) {
 }
 
 func TestPolledCommands(t *testing.T) {
-	ticket := machines.Ticket{UID: "u", Lifecycle: "scale-down", Attempt: "a", State: "Unregistering", Sequence: 1}
+	requestID := machines.RequestID{UID: "u", Lifecycle: "scale-down", Attempt: "a", State: "Unregistering", Sequence: 1}
 	id := int32(7)
 	for name, tc := range map[string]struct {
 		err  error
 		want Answer
 	}{
-		"done": {want: Answer{Ticket: ticket, State: AnswerDone}},
+		"done": {want: Answer{RequestID: requestID, State: AnswerDone}},
 		"refused": {err: &kafkaclient.Refused{Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Message: "Broker ID 7 is not currently registered"},
-			want: Answer{Ticket: ticket, State: AnswerRefused, Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Text: "Broker ID 7 is not currently registered"}},
+			want: Answer{RequestID: requestID, State: AnswerRefused, Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Text: "Broker ID 7 is not currently registered"}},
 		"never left": {err: &kafkaclient.Unreadable{What: "unregistering", Err: errors.New("no route")},
-			want: Answer{Ticket: ticket, State: AnswerFailed, Text: "unregistering: no route"}},
+			want: Answer{RequestID: requestID, State: AnswerFailed, Text: "unregistering: no route"}},
 		"unknown": {err: &kafkaclient.OutcomeUnknown{What: "unregistering", Err: errors.New("cut")},
-			want: Answer{Ticket: ticket, State: AnswerUnknown, Text: "unregistering: outcome unknown: cut"}},
+			want: Answer{RequestID: requestID, State: AnswerUnknown, Text: "unregistering: outcome unknown: cut"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newPolled(t)
-			if got := r.Answer(here, ticket); got.State != AnswerNone {
+			if got := r.Answer(here, requestID); got.State != AnswerNone {
 				t.Errorf("answer before anything was asked: %+v", got)
 			}
 			r.side.set(0, tc.err)
-			r.Write(t.Context(), here, ticket, kafkaclient.Command{Unregister: &id})
+			r.Write(t.Context(), here, requestID, kafkaclient.Command{Unregister: &id})
 			<-r.woken
-			if diff := cmp.Diff(tc.want, r.Answer(here, ticket)); diff != "" {
+			if diff := cmp.Diff(tc.want, r.Answer(here, requestID)); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
-			other := ticket
+			other := requestID
 			other.Lifecycle = "version"
 			if got := r.Answer(here, other); got.State != AnswerNone {
 				t.Errorf("another lifecycle has the answer %+v", got)
@@ -217,9 +217,9 @@ func TestPolledWithoutAClient(t *testing.T) {
 	if got := r.quorum(t, false); got.Err == nil {
 		t.Errorf("reading %+v", got)
 	}
-	ticket := machines.Ticket{Lifecycle: "version"}
-	r.Write(t.Context(), here, ticket, kafkaclient.Command{})
-	if got := r.Answer(here, ticket); got.State != AnswerNone {
+	requestID := machines.RequestID{Lifecycle: "version"}
+	r.Write(t.Context(), here, requestID, kafkaclient.Command{})
+	if got := r.Answer(here, requestID); got.State != AnswerNone {
 		t.Errorf("answer %+v", got)
 	}
 }

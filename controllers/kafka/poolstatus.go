@@ -20,8 +20,8 @@ import (
 // poolStatuses commits the ids of the pools' nodes and the rest of the pools' statuses. It first commits the existing ids of all
 // pools. Only then does it add new ids, based on pools, records and claims that were read live, because all pools share one range
 // of ids. An id is removed from a status only when its node is released.
-func (t *tending) poolStatuses(ctx context.Context) error {
-	adding := t.view.IDs.Changes() && t.committed() && t.view.Identity.Mismatch == ""
+func (t *childReconciler) poolStatuses(ctx context.Context) error {
+	adding := t.snapshot.IDs.Changes() && t.committed() && t.snapshot.Identity.Mismatch == ""
 	if adding {
 		for _, current := range []func(context.Context) error{t.poolsAreCurrent, t.nodesAreCurrent} {
 			if err := current(ctx); err != nil {
@@ -29,7 +29,7 @@ func (t *tending) poolStatuses(ctx context.Context) error {
 			}
 		}
 	}
-	for _, pool := range t.view.Objects.Pools {
+	for _, pool := range t.snapshot.Objects.Pools {
 		want := t.poolStatus(pool, adding)
 		if pool.DeletionTimestamp != nil || samePoolStatus(&pool.Status, want) {
 			continue
@@ -44,8 +44,8 @@ func (t *tending) poolStatuses(ctx context.Context) error {
 }
 
 // committed reports whether the statuses of all pools contain every existing id.
-func (t *tending) committed() bool {
-	for _, pool := range t.view.Objects.Pools {
+func (t *childReconciler) committed() bool {
+	for _, pool := range t.snapshot.Objects.Pools {
 		if len(missing(pool.Status.NodeIDs, t.existing(pool.Name))) > 0 {
 			return false
 		}
@@ -54,10 +54,10 @@ func (t *tending) committed() bool {
 }
 
 // existing returns the ids of a pool's nodes.
-func (t *tending) existing(pool string) []int32 {
+func (t *childReconciler) existing(pool string) []int32 {
 	var ids []int32
-	for i := range t.view.Nodes {
-		if n := &t.view.Nodes[i]; n.Pool == pool {
+	for i := range t.snapshot.Nodes {
+		if n := &t.snapshot.Nodes[i]; n.Pool == pool {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -74,27 +74,27 @@ func missing(have, want []int32) []int32 {
 	return out
 }
 
-// poolsAreCurrent returns ErrBehind unless the observed pools are the newest.
-func (t *tending) poolsAreCurrent(ctx context.Context) error {
+// poolsAreCurrent returns ErrStale unless the observed pools are the newest.
+func (t *childReconciler) poolsAreCurrent(ctx context.Context) error {
 	var live kafkav1beta2.KafkaNodePoolList
 	if err := t.Live.List(ctx, &live, client.InNamespace(t.kafka.Namespace), client.MatchingLabels{labels.Cluster: t.kafka.Name}); err != nil {
 		return fmt.Errorf("reading the KafkaNodePools before node ids are given: %w", err)
 	}
-	if len(live.Items) != len(t.view.Objects.Pools) {
-		return lifecycle.ErrBehind
+	if len(live.Items) != len(t.snapshot.Objects.Pools) {
+		return lifecycle.ErrStale
 	}
 	for i := range live.Items {
-		have := t.view.Pool(live.Items[i].Name)
+		have := t.snapshot.Pool(live.Items[i].Name)
 		if have == nil || have.UID != live.Items[i].UID || have.ResourceVersion != live.Items[i].ResourceVersion {
-			return lifecycle.ErrBehind
+			return lifecycle.ErrStale
 		}
 	}
 	return nil
 }
 
-// nodesAreCurrent returns ErrBehind unless every record and every claim has been observed: they are the only sources of an id when
+// nodesAreCurrent returns ErrStale unless every record and every claim has been observed: they are the only sources of an id when
 // all else of its node is deleted.
-func (t *tending) nodesAreCurrent(ctx context.Context) error {
+func (t *childReconciler) nodesAreCurrent(ctx context.Context) error {
 	var (
 		configMaps corev1.ConfigMapList
 		claims     corev1.PersistentVolumeClaimList
@@ -106,24 +106,24 @@ func (t *tending) nodesAreCurrent(ctx context.Context) error {
 		}
 	}
 	for i := range configMaps.Items {
-		if named(t.view.Objects.ConfigMaps, configMaps.Items[i].Name) == nil {
-			return lifecycle.ErrBehind
+		if named(t.snapshot.Objects.ConfigMaps, configMaps.Items[i].Name) == nil {
+			return lifecycle.ErrStale
 		}
 	}
 	for i := range claims.Items {
-		if named(t.view.Objects.Claims, claims.Items[i].Name) == nil {
-			return lifecycle.ErrBehind
+		if named(t.snapshot.Objects.Claims, claims.Items[i].Name) == nil {
+			return lifecycle.ErrStale
 		}
 	}
 	return nil
 }
 
 // poolStatus returns the desired status of a pool.
-func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
+func (t *childReconciler) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
 	s := pool.Status.DeepCopy()
 	s.NodeIDs = append(s.NodeIDs, missing(s.NodeIDs, t.existing(pool.Name))...)
 	if adding {
-		s.NodeIDs = append(s.NodeIDs, t.view.IDs.Of(pool.Name).Added...)
+		s.NodeIDs = append(s.NodeIDs, t.snapshot.IDs.Of(pool.Name).Added...)
 	}
 	slices.Sort(s.NodeIDs)
 	s.Roles = t.roles(pool)
@@ -131,8 +131,8 @@ func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kaf
 	s.LabelSelector = apilabels.SelectorFromValidatedSet(map[string]string{
 		labels.Cluster: t.kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(t.kafka.Name), labels.Pool: pool.Name,
 	}).String()
-	if t.view.Identity.Mismatch == "" {
-		s.ClusterID = t.view.Identity.ID
+	if t.snapshot.Identity.Mismatch == "" {
+		s.ClusterID = t.snapshot.Identity.ID
 	}
 	s.ObservedGeneration = pool.Generation
 	s.Conditions = t.poolConditions(pool)
@@ -140,10 +140,10 @@ func (t *tending) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bool) *kaf
 }
 
 // roles returns the roles of the pool's nodes; before it has nodes, those in its spec.
-func (t *tending) roles(pool *kafkav1beta2.KafkaNodePool) []kafkav1beta2.NodeRole {
+func (t *childReconciler) roles(pool *kafkav1beta2.KafkaNodePool) []kafkav1beta2.NodeRole {
 	var all Roles
-	for i := range t.view.Nodes {
-		if n := &t.view.Nodes[i]; n.Pool == pool.Name {
+	for i := range t.snapshot.Nodes {
+		if n := &t.snapshot.Nodes[i]; n.Pool == pool.Name {
 			all.Controller, all.Broker = all.Controller || n.Roles.Controller, all.Broker || n.Roles.Broker
 		}
 	}
@@ -154,18 +154,18 @@ func (t *tending) roles(pool *kafkav1beta2.KafkaNodePool) []kafkav1beta2.NodeRol
 }
 
 // poolConditions returns the conditions of a pool: whether its nodes are exactly the desired ones and ready, and warnings.
-func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
+func (t *childReconciler) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
 	var down []string
-	for i := range t.view.Nodes {
-		if n := &t.view.Nodes[i]; n.Pool == pool.Name && n.Wanted && !n.Pod.Ready {
+	for i := range t.snapshot.Nodes {
+		if n := &t.snapshot.Nodes[i]; n.Pool == pool.Name && n.Wanted && !n.Pod.Ready {
 			down = append(down, n.PodName)
 		}
 	}
-	left, ids := undoneIn(t.view, pool), t.view.IDs.Of(pool.Name)
+	left, ids := unsupportedChangesIn(t.snapshot, pool), t.snapshot.IDs.Of(pool.Name)
 	c := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "NodesReady", Message: "every wanted node is ready"}
 	switch {
-	case t.view.IDs.Refusal != "":
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodeIDsRefused", t.view.IDs.Refusal
+	case t.snapshot.IDs.Refusal != "":
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodeIDsRefused", t.snapshot.IDs.Refusal
 	case len(ids.Added)+ids.Withheld > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "new nodes are being made"
 	case len(down) > 0:
@@ -173,10 +173,10 @@ func (t *tending) poolConditions(pool *kafkav1beta2.KafkaNodePool) []metav1.Cond
 	case len(left) > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, left[0].Reason, left[0].Message
 	}
-	out := append([]metav1.Condition{c}, poolWarnings(t.view, pool, left)...)
+	out := append([]metav1.Condition{c}, poolWarnings(t.snapshot, pool, left)...)
 	for i := range out {
 		out[i].ObservedGeneration = pool.Generation
-		out[i].LastTransitionTime = metav1.NewTime(t.view.Now.UTC().Truncate(time.Second))
+		out[i].LastTransitionTime = metav1.NewTime(t.snapshot.Now.UTC().Truncate(time.Second))
 		for _, old := range pool.Status.Conditions {
 			if old.Type == out[i].Type && old.Status == out[i].Status && (old.Reason == out[i].Reason || old.Type != lifecycle.Warning) {
 				out[i].LastTransitionTime = old.LastTransitionTime

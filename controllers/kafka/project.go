@@ -32,7 +32,7 @@ const (
 
 // project sets the status fields of a Kafka resource and returns its own conditions. A field whose value is unknown keeps its old
 // value, so that a failure does not erase known values.
-func project(k *kafkav1beta2.Kafka, v *View, _ time.Time) []metav1.Condition {
+func project(k *kafkav1beta2.Kafka, v *Snapshot, _ time.Time) []metav1.Condition {
 	s := &k.Status
 	if version, ok := versionOfAll(v); ok {
 		s.KafkaVersion = version
@@ -55,8 +55,8 @@ func project(k *kafkav1beta2.Kafka, v *View, _ time.Time) []metav1.Condition {
 	return append(warnings(k, v), available(v), settled, ready, components)
 }
 
-// same compares the fields that project sets.
-func same(a, b *kafkav1beta2.Kafka) bool {
+// statusEqual compares the fields that project sets.
+func statusEqual(a, b *kafkav1beta2.Kafka) bool {
 	x, y := &a.Status, &b.Status
 	return x.KafkaVersion == y.KafkaVersion && x.KafkaMetadataVersion == y.KafkaMetadataVersion && x.ClusterID == y.ClusterID &&
 		x.OperatorLastSuccessfulVersion == y.OperatorLastSuccessfulVersion && slices.Equal(x.NodeIDs, y.NodeIDs) &&
@@ -68,7 +68,7 @@ func same(a, b *kafkav1beta2.Kafka) bool {
 
 // versionOfAll returns the version on which every desired node, controllers included, has a ready pod. It returns false during a
 // roll.
-func versionOfAll(v *View) (string, bool) {
+func versionOfAll(v *Snapshot) (string, bool) {
 	version := ""
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -84,7 +84,7 @@ func versionOfAll(v *View) (string, bool) {
 }
 
 // finalizedLevel returns the metadata version that Kafka reports.
-func finalizedLevel(v *View) (string, bool) {
+func finalizedLevel(v *Snapshot) (string, bool) {
 	if !v.Features.Asked() {
 		return "", false
 	}
@@ -100,7 +100,7 @@ func finalizedLevel(v *View) (string, bool) {
 }
 
 // nodeIDs adds ids: an id is removed only when it is released, by a separate lifecycle.
-func nodeIDs(old []int32, v *View) []int32 {
+func nodeIDs(old []int32, v *Snapshot) []int32 {
 	ids := slices.Clone(old)
 	for i := range v.Nodes {
 		ids = append(ids, v.Nodes[i].ID)
@@ -109,7 +109,7 @@ func nodeIDs(old []int32, v *View) []int32 {
 	return slices.Compact(ids)
 }
 
-func usedPools(old []kafkav1beta2.UsedNodePool, v *View) []kafkav1beta2.UsedNodePool {
+func usedPools(old []kafkav1beta2.UsedNodePool, v *Snapshot) []kafkav1beta2.UsedNodePool {
 	if len(v.Objects.Pools) == 0 {
 		return old
 	}
@@ -140,7 +140,7 @@ func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
 }
 
 // available reports whether clients can use the cluster: a broker and a majority of the controllers are ready.
-func available(v *View) metav1.Condition {
+func available(v *Snapshot) metav1.Condition {
 	ready := countReady(v)
 	if ready.serves() {
 		return metav1.Condition{Type: Available, Status: metav1.ConditionTrue, Reason: "QuorumAndBrokers", Message: "brokers and a majority of the controllers are ready"}
@@ -152,7 +152,7 @@ func available(v *View) metav1.Condition {
 }
 
 // podsReady sets Ready to false while a desired node has no ready pod, independently of the lifecycles.
-func podsReady(v *View) metav1.Condition {
+func podsReady(v *Snapshot) metav1.Condition {
 	var down []string
 	wanted := 0
 	for i := range v.Nodes {
@@ -189,7 +189,7 @@ func atRest(s *lifecyclev1.Status) bool {
 }
 
 // versionSettled is the condition that a user waits for after a version change.
-func versionSettled(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
+func versionSettled(k *kafkav1beta2.Kafka, v *Snapshot) metav1.Condition {
 	c := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}
 	wanted := wantedVersion(k, v)
 	for i := range k.Status.Lifecycles {
@@ -206,7 +206,7 @@ func versionSettled(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
 }
 
 // notOnVersion returns the nodes without a ready pod on the version.
-func notOnVersion(v *View, version string) string {
+func notOnVersion(v *Snapshot, version string) string {
 	var pods []string
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Wanted && (!n.Pod.Ready || n.Pod.Version != version) {
@@ -219,7 +219,7 @@ func notOnVersion(v *View, version string) string {
 	return roll.Names(pods)
 }
 
-func levelsSettled(k *kafkav1beta2.Kafka, v *View, c metav1.Condition) metav1.Condition {
+func levelsSettled(k *kafkav1beta2.Kafka, v *Snapshot, c metav1.Condition) metav1.Condition {
 	old := meta.FindStatusCondition(k.Status.Conditions, VersionSettled)
 	features, readable := known(v.Features)
 	brokers, listed := known(v.Brokers)

@@ -16,7 +16,7 @@ import (
 
 // componentsReady sets Ready to false while a component that the spec declares and that can run is not deployed and available in
 // its desired state. A component without an image only gives a Warning.
-func componentsReady(k *kafkav1beta2.Kafka, v *View) metav1.Condition {
+func componentsReady(k *kafkav1beta2.Kafka, v *Snapshot) metav1.Condition {
 	var missing []string
 	if problem := render.ExporterProblem(k.Spec.KafkaExporter); problem != "" {
 		missing = append(missing, problem)

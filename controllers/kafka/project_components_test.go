@@ -19,7 +19,7 @@ func TestComponentsReady(t *testing.T) {
 	k.Spec.EntityOperator = &kafkav1beta2.EntityOperatorSpec{TopicOperator: &kafkav1beta2.EntityOperatorComponent{}}
 	k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{}
 	r.must(r.client.Update(t.Context(), k))
-	message := func() string { return componentsReady(r.cluster(), r.view(false)).Message }
+	message := func() string { return componentsReady(r.cluster(), r.snapshot(false)).Message }
 	check := func(what, want string) {
 		t.Helper()
 		if diff := cmp.Diff(want, message()); diff != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // warnings returns the warnings for users, one condition per reason. They do not stop the reconcile.
-func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
+func warnings(k *kafkav1beta2.Kafka, v *Snapshot) []metav1.Condition {
 	found := map[string][]string{}
 	add := func(reason, message string) {
 		if !slices.Contains(found[reason], message) {
@@ -30,7 +30,7 @@ func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
 	for _, w := range v.IDs.Warnings {
 		add(w.Reason, w.Message)
 	}
-	for _, w := range undone(v) {
+	for _, w := range unsupportedChanges(v) {
 		add(w.Reason, w.Message)
 	}
 	if len(v.Defects) > 0 {
@@ -51,7 +51,7 @@ func warnings(k *kafkav1beta2.Kafka, v *View) []metav1.Condition {
 	return out
 }
 
-func decisionWarnings(k *kafkav1beta2.Kafka, v *View) []kafkaversion.Warning {
+func decisionWarnings(k *kafkav1beta2.Kafka, v *Snapshot) []kafkaversion.Warning {
 	s := situation(k, v)
 	if features, ok := known(v.Features); ok {
 		s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
@@ -67,7 +67,7 @@ const reasonUnprotected = "UnprotectedPartitions"
 
 // unprotected returns a warning about partitions that no restart can keep available. If partitions were not observed, it keeps the
 // previous message.
-func unprotected(k *kafkav1beta2.Kafka, v *View) string {
+func unprotected(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	partitions, ok := known(v.Partitions)
 	if !ok {
 		for _, c := range k.Status.Conditions {

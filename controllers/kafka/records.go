@@ -20,14 +20,14 @@ import (
 // remembered returns the content of a node's record after this reconcile. It is a pure function of the existing record and the
 // observation. Without a record, it adopts what is left of the node. A record of an earlier resource remains that resource's until
 // it is known what happened to its storage.
-func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node, from heritage) record.Record {
+func remembered(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node, from adoption) record.Record {
 	r := n.Record.Clone()
 	earlier := n.Recorded && r.Resource != kafka.UID
 	switch {
 	case !n.Recorded:
 		r = adopted(kafka, v, n)
 	case earlier && from == gone:
-		r = anew(n)
+		r = newRecord(n)
 	}
 	if !earlier || from != leaving {
 		r.Resource = kafka.UID
@@ -50,7 +50,7 @@ func remembered(kafka *kafkav1beta2.Kafka, v *View, n *Node, from heritage) reco
 
 // adopted returns the first record of a new node, or of an existing node without a record. Existing storage may hold data and is
 // therefore never formatted.
-func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
+func adopted(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node) record.Record {
 	r := record.Record{
 		ID: n.ID, Pool: n.Pool, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval, Levels: sharedLevels(v),
 	}
@@ -71,7 +71,7 @@ func adopted(kafka *kafkav1beta2.Kafka, v *View, n *Node) record.Record {
 }
 
 // statusVersion returns the version in the status; empty if it is no valid version.
-func statusVersion(kafka *kafkav1beta2.Kafka, v *View) string {
+func statusVersion(kafka *kafkav1beta2.Kafka, v *Snapshot) string {
 	if _, err := v.Table.Find(kafka.Status.KafkaVersion); err != nil {
 		return ""
 	}
@@ -79,7 +79,7 @@ func statusVersion(kafka *kafkav1beta2.Kafka, v *View) string {
 }
 
 // sharedLevels returns the levels that the log of a new node may hold: those of the other nodes.
-func sharedLevels(v *View) map[string]record.Level {
+func sharedLevels(v *Snapshot) map[string]record.Level {
 	out := map[string]record.Level{}
 	for i := range v.Nodes {
 		for feature, level := range v.Nodes[i].Record.Levels {
@@ -94,7 +94,7 @@ func sharedLevels(v *View) map[string]record.Level {
 
 // observeStorage withdraws the permission to format once Kafka reports the node as registered, and records the volumes that the
 // node uses.
-func observeStorage(v *View, n *Node, r *record.Record) {
+func observeStorage(v *Snapshot, n *Node, r *record.Record) {
 	pod := named(v.Objects.Pods, n.PodName)
 	if pod == nil || !n.Pod.Running {
 		return
@@ -133,7 +133,7 @@ func persistentVolumes(pod *corev1.Pod) []int32 {
 }
 
 // registered reports whether Kafka knows the node: as a broker, or as a voter with a non-empty log.
-func registered(v *View, n *Node) bool {
+func registered(v *Snapshot, n *Node) bool {
 	if brokers, readable := known(v.seenBrokers); readable && n.RolesRunning.Broker {
 		if _, found := brokers.Find(n.ID); found {
 			return true
@@ -149,7 +149,7 @@ func registered(v *View, n *Node) bool {
 
 // formatMetadata returns the metadata version with which new storage is formatted: the desired one, if the desired version
 // supports it. Empty means the default of the binary.
-func formatMetadata(kafka *kafkav1beta2.Kafka, v *View) string {
+func formatMetadata(kafka *kafkav1beta2.Kafka, v *Snapshot) string {
 	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
 	if err != nil {
 		return ""
@@ -169,7 +169,7 @@ func formatMetadata(kafka *kafkav1beta2.Kafka, v *View) string {
 
 // settleLevels removes lowered levels once the node's process has certainly taken a snapshot without them: when the version change
 // would not wait for it any more.
-func settleLevels(v *View, n *Node, r *record.Record) {
+func settleLevels(v *Snapshot, n *Node, r *record.Record) {
 	if !n.Pod.Ready || !n.Pod.Running || r.SnapshotInterval <= 0 {
 		return
 	}
@@ -185,15 +185,15 @@ func settleLevels(v *View, n *Node, r *record.Record) {
 }
 
 // AllowFormat permits formatting in the record of the node: its init container reads it at its next start. What the record knows of
-// volumes stays, which tells this permission from that of a new node. The view must be live.
-func (e *Effects) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, id int32) error {
-	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
-	n := view.Node(id)
+// volumes stays, which tells this permission from that of a new node. The snapshot must be live.
+func (e *Effects) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, id int32) error {
+	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
+	n := snapshot.Node(id)
 	if n == nil || !n.Recorded || n.recordBroken {
 		return fmt.Errorf("permitting to format the storage of node %d: %w: its record cannot be read", id, lifecycle.ErrWait)
 	}
-	if view.Identity.Mismatch != "" {
-		return fmt.Errorf("permitting to format the storage of %s: %w: %s", n.PodName, lifecycle.ErrWait, view.Identity.Mismatch)
+	if snapshot.Identity.Mismatch != "" {
+		return fmt.Errorf("permitting to format the storage of %s: %w: %s", n.PodName, lifecycle.ErrWait, snapshot.Identity.Mismatch)
 	}
 	r := n.Record.Clone()
 	r.Format = record.FormatAllowed

@@ -82,19 +82,19 @@ func TestRecordOfARunningNode(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&n)
 			}
-			v := &View{Now: noon.Add(tc.after), Table: embedded(t), Nodes: []Node{n}, Features: finalized(tc.level, noon)}
+			v := &Snapshot{Now: noon.Add(tc.after), Table: embedded(t), Nodes: []Node{n}, Features: finalized(tc.level, noon)}
 			before := n.Record.Clone()
 			want := n.Record.Clone()
 			want.Roles = []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
 			if tc.want != nil {
 				tc.want(&want)
 			}
-			got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[0], inherited)
+			got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[0], recordsAdopted)
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, v.Nodes[0].Record); diff != "" {
-				t.Errorf("the record of the view was changed (-want +got):\n%s", diff)
+				t.Errorf("the record of the snapshot was changed (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -104,8 +104,8 @@ func TestRecordOfARunningNode(t *testing.T) {
 func TestRecordOfANewNodeInheritsLevels(t *testing.T) {
 	lowered := record.Level{Highest: 27, Finalized: 25, LoweredAt: noon}
 	fresh := Node{ID: 2, Pool: "p", PodName: "c-p-2", Wanted: true, Roles: Roles{Broker: true}}
-	v := &View{Now: noon.Add(time.Minute), Table: embedded(t), Nodes: []Node{started(lowered), fresh}, Features: finalized(25, noon)}
-	got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[1], inherited)
+	v := &Snapshot{Now: noon.Add(time.Minute), Table: embedded(t), Nodes: []Node{started(lowered), fresh}, Features: finalized(25, noon)}
+	got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[1], recordsAdopted)
 	if diff := cmp.Diff(map[string]record.Level{"metadata.version": lowered}, got.Levels); diff != "" {
 		t.Errorf("levels (-want +got):\n%s", diff)
 	}
@@ -126,7 +126,7 @@ func TestFormatMetadata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = tc.version, tc.metadata
-			if got := formatMetadata(k, &View{Table: embedded(t)}); got != tc.want {
+			if got := formatMetadata(k, &Snapshot{Table: embedded(t)}); got != tc.want {
 				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
 			}
 		})

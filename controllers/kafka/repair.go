@@ -22,8 +22,8 @@ import (
 // Repair restores lost objects of a cluster as they last were: records, configurations, StrimziPodSets and their entries,
 // Services. It updates the records with what is observed running. It creates no new node, replaces no entry and makes no change of
 // existing objects that users would notice, so that it also runs while a change is refused or the cluster is paused.
-func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer) error {
-	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
+func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer) error {
+	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
 	if err := t.records(ctx, func(n *Node) bool { return n.Recorded || t.adoptable(n) }); err != nil {
 		return err
 	}
@@ -53,27 +53,27 @@ func leftovers(n *Node) bool {
 // adoptable reports whether the record of a node can be created from what is left of it. For storage alone the version comes from
 // the status. While that version is invalid, the version change refuses and names it, and no record is created that would mark the
 // storage as unused.
-func (t *tending) adoptable(n *Node) bool {
+func (t *childReconciler) adoptable(n *Node) bool {
 	storageAlone := !n.Pod.Exists && n.Entry.Version == ""
-	return leftovers(n) && !(storageAlone && t.kafka.Status.KafkaVersion != "" && statusVersion(t.kafka, t.view) == "")
+	return leftovers(n) && !(storageAlone && t.kafka.Status.KafkaVersion != "" && statusVersion(t.kafka, t.snapshot) == "")
 }
 
 // records writes the changed records of the selected nodes. It writes nothing while the sources of the cluster's identity
 // contradict each other.
-func (t *tending) records(ctx context.Context, of func(*Node) bool) error {
-	if t.view.Identity.Mismatch != "" {
+func (t *childReconciler) records(ctx context.Context, of func(*Node) bool) error {
+	if t.snapshot.Identity.Mismatch != "" {
 		return nil
 	}
-	from, err := t.heritage(ctx)
+	from, err := t.recordAdoption(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range t.view.Nodes {
-		n := &t.view.Nodes[i]
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
 		if !of(n) {
 			continue
 		}
-		r := remembered(t.kafka, t.view, n, from)
+		r := remembered(t.kafka, t.snapshot, n, from)
 		if n.Recorded && !n.recordBroken && n.Record.Equal(&r) {
 			continue
 		}
@@ -84,9 +84,9 @@ func (t *tending) records(ctx context.Context, of func(*Node) bool) error {
 	return nil
 }
 
-func (t *tending) writeRecord(ctx context.Context, n *Node, r *record.Record) error {
-	want := t.view.rendered.Record(r)
-	have := named(t.view.Objects.ConfigMaps, want.Name)
+func (t *childReconciler) writeRecord(ctx context.Context, n *Node, r *record.Record) error {
+	want := t.snapshot.rendered.Record(r)
+	have := named(t.snapshot.Objects.ConfigMaps, want.Name)
 	if have == nil {
 		return t.create(ctx, want)
 	}
@@ -100,25 +100,25 @@ func (t *tending) writeRecord(ctx context.Context, n *Node, r *record.Record) er
 }
 
 // pools returns the sorted names of all pools of which a node is left.
-func (t *tending) pools() []string {
+func (t *childReconciler) pools() []string {
 	var names []string
-	for i := range t.view.Nodes {
-		names = append(names, t.view.Nodes[i].Pool)
+	for i := range t.snapshot.Nodes {
+		names = append(names, t.snapshot.Nodes[i].Pool)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 // repairPool restores the StrimziPodSet of a pool, its entries, and the configurations that they mount.
-func (t *tending) repairPool(ctx context.Context, pool string) error {
-	set := named(t.view.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
+func (t *childReconciler) repairPool(ctx context.Context, pool string) error {
+	set := named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
 		return nil // it is recreated after its deletion
 	}
 	var entries []corev1beta2.PodEntry
 	var failures []error // failures to restore annotations, on which nothing else depends
-	for i := range t.view.Nodes {
-		n := &t.view.Nodes[i]
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
 		if n.Pool != pool {
 			continue
 		}
@@ -144,16 +144,16 @@ func (t *tending) repairPool(ctx context.Context, pool string) error {
 // lostEntry returns the entry of a node that ran and has none: from its pod, else from its record. A node that was stopped on
 // purpose has lost nothing, and the entry of a node whose pool does not declare its disks is not created without them. While an
 // earlier resource is being deleted, it is unknown whether anything must be restored.
-func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err error) {
-	if n.Entry.Exists || n.Recorded && n.Record.Stop || t.view.heritage(t.kafka) != inherited {
+func (t *childReconciler) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err error) {
+	if n.Entry.Exists || n.Recorded && n.Record.Stop || t.snapshot.recordAdoption(t.kafka) != recordsAdopted {
 		return entry, false, nil
 	}
-	switch pod := named(t.view.Objects.Pods, n.PodName); {
+	switch pod := named(t.snapshot.Objects.Pods, n.PodName); {
 	case pod != nil && leftovers(n):
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
-	case pod == nil && n.Recorded && n.Record.Started() && t.view.Pool(n.Pool) != nil && t.view.misplaced(n) == "":
-		rendered, err := t.view.entry(n, n.Record.Version)
+	case pod == nil && n.Recorded && n.Record.Started() && t.snapshot.Pool(n.Pool) != nil && t.snapshot.misplaced(n) == "":
+		rendered, err := t.snapshot.entry(n, n.Record.Version)
 		if err != nil {
 			return entry, false, err
 		}
@@ -164,8 +164,8 @@ func (t *tending) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err
 
 // entryOf returns the entry from which a running pod was created: the rendered one if its revision matches, else the pod as it
 // runs. A pod without a revision is adopted unchanged and gets the revision that is rendered for its version now.
-func (t *tending) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error) {
-	rendered, err := t.view.entry(n, n.Pod.Version)
+func (t *childReconciler) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error) {
+	rendered, err := t.snapshot.entry(n, n.Pod.Version)
 	if err == nil && rendered.Revision == n.Pod.Revision {
 		return rendered.PodEntry, nil
 	}
@@ -197,12 +197,12 @@ func restorable(pod *corev1.Pod) *corev1.Pod {
 
 // repairPodSet writes the set if it or an entry was lost, if it has no owner, or if it has the mark of an abandoned restart.
 // Without the mark the pod is recreated as it last ran.
-func (t *tending) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
+func (t *childReconciler) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
 	if set == nil {
 		if len(entries) == 0 {
 			return nil
 		}
-		set = t.view.rendered.PodSet(pool).DeepCopy()
+		set = t.snapshot.rendered.PodSet(pool).DeepCopy()
 		set.Spec.Pods = entries
 		return t.createOwned(ctx, set)
 	}
@@ -222,14 +222,14 @@ func (t *tending) repairPodSet(ctx context.Context, pool string, set *corev1beta
 }
 
 // abandoned reports whether the set has a mark although no lifecycle is restarting that pod.
-func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
+func (t *childReconciler) abandoned(set *corev1beta2.StrimziPodSet) bool {
 	mark, readable := restarting.Of(set)
 	if !readable {
 		return restarting.On(set)
 	}
-	for i := range t.view.Nodes {
-		if t.view.Nodes[i].PodName == mark.Pod {
-			return !inHand(t.kafka, t.view.Nodes[i].ID)
+	for i := range t.snapshot.Nodes {
+		if t.snapshot.Nodes[i].PodName == mark.Pod {
+			return !inHand(t.kafka, t.snapshot.Nodes[i].ID)
 		}
 	}
 	return true
@@ -238,7 +238,7 @@ func (t *tending) abandoned(set *corev1beta2.StrimziPodSet) bool {
 // stamp restores the annotations and labels of a pod that record what it runs: its version, its revision and its roles. The values
 // come from what the operator wrote, and from the pod itself only if it is being adopted. The labels determine to which pods the
 // bootstrap Service sends clients. The pod keeps running.
-func (t *tending) stamp(ctx context.Context, n *Node) error {
+func (t *childReconciler) stamp(ctx context.Context, n *Node) error {
 	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Foreign || n.Pod.Version == "" || n.Pod.Contradiction != "" {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (t *tending) stamp(ctx context.Context, n *Node) error {
 	if revision := t.revision(n); revision != "" {
 		want[labels.Revision] = revision
 	}
-	pod, roles := named(t.view.Objects.Pods, n.PodName), n.RolesRunning.labels()
+	pod, roles := named(t.snapshot.Objects.Pods, n.PodName), n.RolesRunning.labels()
 	if !behind(pod.Annotations, want) && !behind(pod.Labels, roles) {
 		return nil
 	}
@@ -257,7 +257,7 @@ func (t *tending) stamp(ctx context.Context, n *Node) error {
 
 // revision returns the revision for the annotation of the node's pod: its own, else that of its entry, else for an adopted pod the
 // one rendered for its version now. It is empty if its entry has another version or its pool was deleted.
-func (t *tending) revision(n *Node) string {
+func (t *childReconciler) revision(n *Node) string {
 	switch {
 	case n.Pod.Revision != "":
 		return n.Pod.Revision
@@ -266,7 +266,7 @@ func (t *tending) revision(n *Node) string {
 	case n.Entry.Revision != "":
 		return n.Entry.Revision
 	}
-	entry, err := t.view.entry(n, n.Pod.Version)
+	entry, err := t.snapshot.entry(n, n.Pod.Version)
 	if err != nil {
 		return ""
 	}
@@ -275,9 +275,9 @@ func (t *tending) revision(n *Node) string {
 
 // repairConfig restores the content of the node's ConfigMap that its entry and its pod mount. Content that is stored nowhere else
 // is replaced by the desired content: a node with a newer configuration is better than no node.
-func (t *tending) repairConfig(ctx context.Context, n *Node) error {
+func (t *childReconciler) repairConfig(ctx context.Context, n *Node) error {
 	keys := t.mounted(n)
-	have := named(t.view.Objects.ConfigMaps, n.PodName)
+	have := named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	lost := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
 		if have == nil {
 			return false
@@ -288,7 +288,7 @@ func (t *tending) repairConfig(ctx context.Context, n *Node) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	want, err := t.view.rendered.ConfigMap(n.ID)
+	want, err := t.snapshot.rendered.ConfigMap(n.ID)
 	if err != nil {
 		return nil //nolint:nilerr // the pool was deleted: there is no spec to render
 	}
@@ -307,8 +307,8 @@ func (t *tending) repairConfig(ctx context.Context, n *Node) error {
 }
 
 // mounted returns the keys of the node's ConfigMap that its entry and its pod mount.
-func (t *tending) mounted(n *Node) []string {
-	pod := named(t.view.Objects.Pods, n.PodName)
+func (t *childReconciler) mounted(n *Node) []string {
+	pod := named(t.snapshot.Objects.Pods, n.PodName)
 	if pod == nil {
 		return n.Entry.configKeys
 	}
@@ -316,18 +316,18 @@ func (t *tending) mounted(n *Node) []string {
 }
 
 // network creates the objects that all nodes share, and updates existing ones if update is true.
-func (t *tending) network(ctx context.Context, update bool) error {
-	if len(t.view.Nodes) == 0 {
+func (t *childReconciler) network(ctx context.Context, update bool) error {
+	if len(t.snapshot.Nodes) == 0 {
 		return nil
 	}
 	var wanted []shared
-	for _, s := range t.view.rendered.Services() {
-		wanted = append(wanted, shared{want: s, have: object(named(t.view.Objects.Services, s.Name)), merge: mergeService})
+	for _, s := range t.snapshot.rendered.Services() {
+		wanted = append(wanted, shared{want: s, have: object(named(t.snapshot.Objects.Services, s.Name)), merge: mergeService})
 	}
-	account, budget := t.view.rendered.Account(), t.view.rendered.Budget()
+	account, budget := t.snapshot.rendered.Account(), t.snapshot.rendered.Budget()
 	wanted = append(wanted,
-		shared{want: account, have: object(named(t.view.Objects.Accounts, account.Name)), merge: mergeAccount},
-		shared{want: budget, have: object(named(t.view.Objects.Budgets, budget.Name)), merge: mergeBudget})
+		shared{want: account, have: object(named(t.snapshot.Objects.Accounts, account.Name)), merge: mergeAccount},
+		shared{want: budget, have: object(named(t.snapshot.Objects.Budgets, budget.Name)), merge: mergeBudget})
 	for _, s := range wanted {
 		if err := t.share(ctx, s, update); err != nil {
 			return err

@@ -82,7 +82,7 @@ func TestRepairRestoresLostObjects(t *testing.T) {
 				if strings.Contains(name, "record") && got.Format != record.FormatDone {
 					t.Errorf("storage that exists may be formatted: %+v", got)
 				}
-				v := r.view(false)
+				v := r.snapshot(false)
 				for _, pool := range v.Objects.Pools {
 					if len(pool.Status.NodeIDs) != 3 {
 						t.Errorf("ids of %s are %v", pool.Name, pool.Status.NodeIDs)
@@ -207,7 +207,7 @@ func TestRepairAfterDeleteAndApply(t *testing.T) {
 			r := separate(t)
 			r.registered()
 			r.settle()
-			identity := r.view(false).Identity.ID
+			identity := r.snapshot(false).Identity.ID
 			r.deleteAllBut(keepRecords)
 			for _, o := range manifests(t, upstream+"v1beta2/kafka-persistent.yaml") {
 				o.SetUID(types.UID("second-" + string(o.GetUID())))
@@ -215,7 +215,7 @@ func TestRepairAfterDeleteAndApply(t *testing.T) {
 			}
 			r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
 			r.settle()
-			v := r.view(false)
+			v := r.snapshot(false)
 			if v.Identity.ID != identity || v.Identity.Mismatch != "" {
 				t.Errorf("identity %+v, want %s", v.Identity, identity)
 			}
@@ -294,7 +294,7 @@ func TestRepairAdoptsPods(t *testing.T) {
 		before[pod.Name] = pod.UID
 	}
 	r.settle()
-	v := r.view(false)
+	v := r.snapshot(false)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		desired, err := v.Desired(n, "4.1.1")
@@ -328,7 +328,7 @@ func TestRepairLeavesPodsWithoutAVersion(t *testing.T) {
 	pod.Annotations = nil
 	r.must(r.client.Update(t.Context(), pod))
 	r.settle()
-	if n := r.view(false).Node(0); n.Recorded || n.Entry.Exists || n.Pod.Revision != "" {
+	if n := r.snapshot(false).Node(0); n.Recorded || n.Entry.Exists || n.Pod.Revision != "" {
 		t.Errorf("node %+v", n)
 	}
 }
@@ -341,7 +341,7 @@ func TestRepairRewritesABrokenRecord(t *testing.T) {
 	r.must(r.get(m, podBroker+"-record"))
 	m.Data[record.KeyFormat], m.Data[record.KeyID] = "please", "seven"
 	r.must(r.client.Update(t.Context(), m))
-	if v := r.view(false); len(v.Defects) != 1 || !strings.Contains(v.Defects[0], podBroker+"-record") {
+	if v := r.snapshot(false); len(v.Defects) != 1 || !strings.Contains(v.Defects[0], podBroker+"-record") {
 		t.Errorf("defects %v", v.Defects)
 	}
 	r.settle()
@@ -380,7 +380,7 @@ func (r *rig) applyAgain() {
 }
 
 // A claim that is missing in the cache because a user has removed its labels still exists.
-func TestHeritageOfClaimsWithoutLabels(t *testing.T) {
+func TestRecordAdoptionOfClaimsWithoutLabels(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.settle()
@@ -410,7 +410,7 @@ func TestHeritageOfClaimsWithoutLabels(t *testing.T) {
 }
 
 // While the pods of the resource before are on their way out, the next one waits: their claims may go with them.
-func TestHeritageWhilePodsTerminate(t *testing.T) {
+func TestRecordAdoptionWhilePodsTerminate(t *testing.T) {
 	r := separate(t)
 	r.registered()
 	r.settle()
@@ -427,7 +427,7 @@ func TestHeritageWhilePodsTerminate(t *testing.T) {
 	if got := r.record(podBroker); got.Resource != first || got.Format != record.FormatDone {
 		t.Errorf("record %+v, want it to stay the earlier one's", got)
 	}
-	if v := r.view(false); len(v.Objects.Claims)+len(v.Objects.PodSets) > 0 {
+	if v := r.snapshot(false); len(v.Objects.Claims)+len(v.Objects.PodSets) > 0 {
 		t.Errorf("%d claims and %d sets are made meanwhile", len(v.Objects.Claims), len(v.Objects.PodSets))
 	}
 	for _, pod := range r.pods() {

@@ -18,7 +18,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// Restart replaces the pod of a node by one for the given version, with the desired state as of now. The view must be live.
+// Restart replaces the pod of a node by one for the given version, with the desired state as of now. The snapshot must be live.
 //
 // The order makes a crash at any point harmless. First the new configuration is added next to the old one. Then the StrimziPodSet
 // is marked, which prevents the creation of a replacement for this pod. Then the pod is evicted. Only after that its entry is
@@ -30,22 +30,22 @@ import (
 //
 // If the pod already has its desired state, Restart only removes the mark. If the disruption budget refuses the eviction, it
 // returns ErrWait.
-func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *View, write lifecycle.Writer, id int32, version string) error {
-	t := &tending{Effects: e, kafka: kafka, view: view, write: write}
-	n := view.Node(id)
+func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, id int32, version string) error {
+	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
+	n := snapshot.Node(id)
 	if n == nil {
 		return fmt.Errorf("restarting node %d: there is no such node", id)
 	}
-	for _, text := range []string{foreign(view), view.misplaced(n)} {
+	for _, text := range []string{foreign(snapshot), snapshot.misplaced(n)} {
 		if text != "" {
 			return fmt.Errorf("restarting %s: %s", n.PodName, text)
 		}
 	}
-	entry, err := view.entry(n, version)
+	entry, err := snapshot.entry(n, version)
 	if err != nil {
 		return err
 	}
-	set := named(view.Objects.PodSets, render.PodSetName(kafka.Name, n.Pool))
+	set := named(snapshot.Objects.PodSets, render.PodSetName(kafka.Name, n.Pool))
 	if set == nil || !n.Entry.Exists {
 		return fmt.Errorf("restarting %s: %w: its StrimziPodSet has no entry for it yet", n.PodName, lifecycle.ErrWait)
 	}
@@ -53,7 +53,7 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *
 	if err := t.addConfig(ctx, n); err != nil {
 		return err
 	}
-	pod := named(view.Objects.Pods, n.PodName)
+	pod := named(snapshot.Objects.Pods, n.PodName)
 	if pod != nil && !n.Pod.Terminating && n.Pod.Revision != entry.Revision {
 		if set, err = t.evict(ctx, n, pod, set, entry); err != nil {
 			return err
@@ -63,16 +63,16 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, view *
 }
 
 // evict marks the set and evicts the pod. It returns the set as written.
-func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet, entry *render.Entry) (*corev1beta2.StrimziPodSet, error) {
+func (t *childReconciler) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet, entry *render.Entry) (*corev1beta2.StrimziPodSet, error) {
 	if n.Pod.Ready && t.exhausted() {
 		return set, fmt.Errorf("restarting %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
 	}
-	if err := t.rehearse(ctx, pod, entry); err != nil {
+	if err := t.dryRun(ctx, pod, entry); err != nil {
 		return set, fmt.Errorf("restarting %s: its pod stays, since the API server was asked beforehand whether it takes the new one: %w", n.PodName, err)
 	}
 	mark, marked := restarting.Of(set)
-	if !marked || mark.Pod != n.PodName || mark.UID != pod.UID || mark.Left(t.view.Now) < restarting.Limit/2 {
-		restarting.Mark{Pod: n.PodName, UID: pod.UID, Since: t.view.Now}.Set(set)
+	if !marked || mark.Pod != n.PodName || mark.UID != pod.UID || mark.Left(t.snapshot.Now) < restarting.Limit/2 {
+		restarting.Mark{Pod: n.PodName, UID: pod.UID, Since: t.snapshot.Now}.Set(set)
 		if err := t.write.Update(ctx, set); err != nil {
 			return set, err
 		}
@@ -84,20 +84,20 @@ func (t *tending) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *core
 }
 
 // exhausted reports whether the disruption budget is current and permits no disruption, so that an eviction would be refused.
-func (t *tending) exhausted() bool {
-	b := named(t.view.Objects.Budgets, labels.KafkaName(t.kafka.Name))
+func (t *childReconciler) exhausted() bool {
+	b := named(t.snapshot.Objects.Budgets, labels.KafkaName(t.kafka.Name))
 	return b != nil && b.Generation > 0 && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed < 1
 }
 
 // belowBudget reports whether fewer pods are ready than the disruption budget requires. The eviction of an unready pod would be
 // refused while that lasts, although Kafka's state permits the restart, and this restart may be what makes the pods ready.
-func (t *tending) belowBudget() bool {
-	b := named(t.view.Objects.Budgets, labels.KafkaName(t.kafka.Name))
+func (t *childReconciler) belowBudget() bool {
+	b := named(t.snapshot.Objects.Budgets, labels.KafkaName(t.kafka.Name))
 	return b != nil && b.Status.CurrentHealthy < b.Status.DesiredHealthy
 }
 
 // switchEntry replaces the entry of the node and removes its mark.
-func (t *tending) switchEntry(ctx context.Context, n *Node, set *corev1beta2.StrimziPodSet, entry *render.Entry) error {
+func (t *childReconciler) switchEntry(ctx context.Context, n *Node, set *corev1beta2.StrimziPodSet, entry *render.Entry) error {
 	mark, marked := restarting.Of(set)
 	unmark := marked && mark.Pod == n.PodName
 	if !unmark && n.Entry.Revision == entry.Revision {
@@ -116,12 +116,12 @@ func (t *tending) switchEntry(ctx context.Context, n *Node, set *corev1beta2.Str
 }
 
 // addConfig adds the desired configuration of the node to its ConfigMap, next to the existing content.
-func (t *tending) addConfig(ctx context.Context, n *Node) error {
-	want, err := t.view.rendered.ConfigMap(n.ID)
+func (t *childReconciler) addConfig(ctx context.Context, n *Node) error {
+	want, err := t.snapshot.rendered.ConfigMap(n.ID)
 	if err != nil {
 		return err
 	}
-	have := named(t.view.Objects.ConfigMaps, n.PodName)
+	have := named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	switch {
 	case have == nil:
 		return t.createOwned(ctx, want)
@@ -136,7 +136,7 @@ func (t *tending) addConfig(ctx context.Context, n *Node) error {
 // inHand reports whether a lifecycle is restarting the node now. In a paused cluster none is.
 func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
 	return !paused(kafka) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
-		return e.State == roll.RestartingNode && maps.Equal(e.Memo, roll.Encode(roll.Memo{Node: id}))
+		return e.State == roll.RestartingNode && maps.Equal(e.Data, roll.Encode(roll.Data{Node: id}))
 	})
 }
 

@@ -47,7 +47,7 @@ func (r *rig) marked(set string) bool {
 func (r *rig) hand(state string, id int32) {
 	r.t.Helper()
 	k := r.cluster()
-	k.Status.Lifecycles = []lifecyclev1.Lifecycle{{Name: "version", State: state, Memo: map[string]string{"node": fmt.Sprint(id)}}}
+	k.Status.Lifecycles = []lifecyclev1.Lifecycle{{Name: "version", State: state, Data: map[string]string{"node": fmt.Sprint(id)}}}
 	r.must(r.client.Status().Update(r.t.Context(), k))
 }
 
@@ -119,7 +119,7 @@ func TestRestartAddsTheConfiguration(t *testing.T) {
 	if keys() != 1 {
 		t.Errorf("%d configurations after the restart, want 1", keys())
 	}
-	if n := r.view(false).Node(0); !n.Pod.Ready || n.Pod.Revision != n.Entry.Revision {
+	if n := r.snapshot(false).Node(0); !n.Pod.Ready || n.Pod.Revision != n.Entry.Revision {
 		t.Errorf("node %+v", n)
 	}
 }

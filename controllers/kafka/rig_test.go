@@ -177,10 +177,10 @@ func (r *rig) cluster() *kafkav1beta2.Kafka {
 	return k
 }
 
-func (r *rig) view(live bool) *View {
+func (r *rig) snapshot(live bool) *Snapshot {
 	r.t.Helper()
 	k := r.cluster()
-	v, err := r.collector.Collect(context.Background(), k, lifecycle.Viewing{
+	v, err := r.collector.Collect(context.Background(), k, lifecycle.ObserveRequest{
 		Needs: r.needs, Live: live, Now: r.clock.Now(), Read: r.children.Reader(k.UID, live),
 		MaxAge: func(transitions.Need) time.Duration { return time.Minute },
 	})
@@ -190,7 +190,7 @@ func (r *rig) view(live bool) *View {
 
 // pass is Repair and Apply as the runtime calls them.
 func (r *rig) pass() error {
-	k, v := r.cluster(), r.view(false)
+	k, v := r.cluster(), r.snapshot(false)
 	write := r.children.Writer(k, nil)
 	if err := r.effects.Repair(context.Background(), k, v, write); err != nil {
 		return err
@@ -200,12 +200,12 @@ func (r *rig) pass() error {
 
 func (r *rig) repair() error {
 	k := r.cluster()
-	return r.effects.Repair(context.Background(), k, r.view(false), r.children.Writer(k, nil))
+	return r.effects.Repair(context.Background(), k, r.snapshot(false), r.children.Writer(k, nil))
 }
 
 func (r *rig) restart(id int32, version string) error {
 	k := r.cluster()
-	return r.effects.Restart(context.Background(), k, r.view(true), r.children.Writer(k, nil), id, version)
+	return r.effects.Restart(context.Background(), k, r.snapshot(true), r.children.Writer(k, nil), id, version)
 }
 
 // podSets runs the controller of StrimziPodSets over all of them.
@@ -226,7 +226,7 @@ func (r *rig) podSets() error {
 }
 
 func (r *rig) disruptor() *Disruptor {
-	return &Disruptor{Collector: r.collector, Slots: lifecycle.NewSlots(), Live: r.client, Clock: r.clock}
+	return &Disruptor{Collector: r.collector, DisruptionLocks: lifecycle.NewDisruptionLocks(), Live: r.client, Clock: r.clock}
 }
 
 // kubelet starts every pod that does not run and makes it ready.
@@ -258,7 +258,7 @@ func (r *rig) settle() {
 		before, behind := len(r.writes), false
 		for _, step := range []func() error{r.pass, r.podSets} {
 			switch err := step(); {
-			case errors.Is(err, lifecycle.ErrBehind), apierrors.IsConflict(err):
+			case errors.Is(err, lifecycle.ErrStale), apierrors.IsConflict(err):
 				behind = true
 			case err != nil:
 				r.t.Fatal(err)

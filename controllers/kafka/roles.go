@@ -46,7 +46,7 @@ func specifiedRoles(spec *corev1.PodSpec) Roles {
 //
 // It must be called after judgeRevision.
 func (d *deriver) judgeRoles(n *Node) {
-	pod := named(d.view.Objects.Pods, n.PodName)
+	pod := named(d.snapshot.Objects.Pods, n.PodName)
 	if pod == nil {
 		return
 	}

@@ -47,7 +47,7 @@ func TestJudgeRoles(t *testing.T) {
 			if tc.older {
 				n.Entry.Revision = "b"
 			}
-			d := &deriver{view: &View{Objects: Objects{Pods: []*corev1.Pod{pod}}}}
+			d := &deriver{snapshot: &Snapshot{Objects: Objects{Pods: []*corev1.Pod{pod}}}}
 			d.judgeRoles(n)
 			if diff := cmp.Diff(tc.want, n.RolesRunning); diff != "" {
 				t.Errorf("roles (-want +got):\n%s", diff)
@@ -83,7 +83,7 @@ func TestRepairRestoresRoleLabels(t *testing.T) {
 			r.must(r.get(before, podController))
 			r.relabel(podController, l)
 			r.writes = nil
-			v := r.view(false)
+			v := r.snapshot(false)
 			if diff := cmp.Diff(Roles{Controller: true}, v.Node(3).RolesRunning); diff != "" {
 				t.Errorf("roles (-want +got):\n%s", diff)
 			}

@@ -16,7 +16,7 @@ import (
 // judge determines which version of Kafka, which revision and which roles every pod runs. The pod's annotations and labels are
 // used only if the operator has recorded nothing: every user who may annotate pods can write them.
 func (d *deriver) judge() {
-	e := evidence{table: d.view.Table, spec: &d.kafka.Spec.Kafka}
+	e := evidence{table: d.snapshot.Table, spec: &d.kafka.Spec.Kafka}
 	for i := range d.nodes {
 		n := &d.nodes[i]
 		if n.Entry.Exists && e.parsed(n.Entry.Version) == "" {
@@ -181,8 +181,8 @@ func (d *deriver) judgeRevision(n *Node) {
 
 // madeFromEntry reports whether the pod has everything that its entry specifies. It is called only if their revisions differ.
 func (d *deriver) madeFromEntry(n *Node) bool {
-	pod := named(d.view.Objects.Pods, n.PodName)
-	for _, set := range d.view.Objects.PodSets {
+	pod := named(d.snapshot.Objects.Pods, n.PodName)
+	for _, set := range d.snapshot.Objects.PodSets {
 		for i := range set.Spec.Pods {
 			if entry, err := set.Spec.Pods[i].Pod(); pod != nil && err == nil && entry.Name == n.PodName {
 				return covers(pod, entry)

@@ -120,7 +120,7 @@ func TestRepairRestoresAnnotations(t *testing.T) {
 			r.written()
 			r.annotate(podController, edit.annotation, edit.value)
 			r.writes = nil
-			v := r.view(false)
+			v := r.snapshot(false)
 			desired, err := v.Desired(v.Node(3), "4.1.1")
 			r.must(err)
 			if n := v.Node(3); n.Version() != "4.1.1" || n.Pod.SnapshotInterval != 10*time.Minute || edit.value != "" && n.Revision() != desired || v.outdated(n) {
@@ -167,7 +167,7 @@ func TestEvidenceAdopted(t *testing.T) {
 			r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
 			r.annotate(podBroker, labels.KafkaVersion, tc.annotated)
 			r.settle()
-			v := r.view(false)
+			v := r.snapshot(false)
 			if n := v.Node(0); n.Recorded || n.Entry.Exists || n.Version() != "" {
 				t.Errorf("the pod was adopted: %+v", n)
 			}
@@ -197,7 +197,7 @@ func TestRecordIsNotAdoptedFromAnInvalidStatus(t *testing.T) {
 	k.Status.KafkaVersion = "latest"
 	r.must(r.client.Status().Update(t.Context(), k))
 	r.must(r.repair())
-	if n := r.view(false).Node(0); n != nil && n.Recorded {
+	if n := r.snapshot(false).Node(0); n != nil && n.Recorded {
 		t.Errorf("record %+v", n.Record)
 	}
 }
@@ -220,7 +220,7 @@ func (r *rig) runUntil(reconciler reconcile.Reconciler, passes int, done func() 
 	for range passes {
 		r.kafkaServes()
 		for _, step := range []func() error{func() error { return pass(r.t, reconciler, r.key) }, r.podSets} {
-			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 				r.t.Fatal(err)
 			}
 		}

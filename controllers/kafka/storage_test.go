@@ -101,7 +101,7 @@ func (r *rig) steps(reconciler reconcile.Reconciler, passes int, tell func()) {
 		if tell != nil {
 			tell()
 		}
-		if err := pass(r.t, reconciler, r.key); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+		if err := pass(r.t, reconciler, r.key); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 			r.t.Fatal(err)
 		}
 		r.clock.Step(5 * time.Second)
@@ -338,8 +338,8 @@ func TestNodeStorageOfNodesWithoutData(t *testing.T) {
 			want: []nodestorage.Node{{Storage: nodestorage.Lost, Directories: []string{brokerDir}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k, v := &kafkav1beta2.Kafka{}, &View{Nodes: []Node{tc.node}}
-			if diff := cmp.Diff(tc.want, observeNodeStorage(k, v, machines.Ask{}).Nodes); diff != "" {
+			k, v := &kafkav1beta2.Kafka{}, &Snapshot{Nodes: []Node{tc.node}}
+			if diff := cmp.Diff(tc.want, observeNodeStorage(k, v, machines.ObserveOptions{}).Nodes); diff != "" {
 				t.Errorf("nodes (-want +got):\n%s", diff)
 			}
 		})

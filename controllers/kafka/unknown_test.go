@@ -28,7 +28,7 @@ func TestProjectShowsASpecEditWhileKafkaIsUnreachable(t *testing.T) {
 		for range passes {
 			before := len(r.writes)
 			for _, do := range []func() error{func() error { return pass(t, reconciler, r.key) }, r.podSets} {
-				if err := do(); err != nil && !errors.Is(err, lifecycle.ErrBehind) && !apierrors.IsConflict(err) {
+				if err := do(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 					t.Fatal(err)
 				}
 			}
@@ -53,7 +53,7 @@ func TestProjectShowsASpecEditWhileKafkaIsUnreachable(t *testing.T) {
 	shown := false
 	for _, e := range r.cluster().Status.Lifecycles {
 		for _, w := range e.WaitingFor {
-			shown = shown || strings.Contains(w.Saw, refused.Error()) && e.UnknownSince != nil && e.Deadline != nil
+			shown = shown || strings.Contains(w.Observed, refused.Error()) && e.UnknownSince != nil && e.Deadline != nil
 		}
 	}
 	if !shown {

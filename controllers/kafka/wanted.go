@@ -11,7 +11,7 @@ const ReasonNewerDefault = "NewerDefault"
 
 // wantedVersion returns the desired version, as written. If the spec has none, a cluster keeps the version that it runs (the
 // oldest if its nodes differ), so that a table with another default changes no cluster. A new cluster gets the default.
-func wantedVersion(k *kafkav1beta2.Kafka, v *View) string {
+func wantedVersion(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	if k.Spec.Kafka.Version != "" {
 		return k.Spec.Kafka.Version
 	}
@@ -27,7 +27,7 @@ func wantedVersion(k *kafkav1beta2.Kafka, v *View) string {
 }
 
 // newerDefault describes how to change to the default if a cluster keeps an older version; empty otherwise.
-func newerDefault(k *kafkav1beta2.Kafka, v *View) string {
+func newerDefault(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	if k.Spec.Kafka.Version != "" {
 		return ""
 	}
@@ -42,14 +42,14 @@ func newerDefault(k *kafkav1beta2.Kafka, v *View) string {
 
 // oldestVersion returns the oldest version that a node runs or last ran. A node that is not desired and has no pod never runs
 // again. It counts only if there is no other node with a version.
-func oldestVersion(v *View) string {
+func oldestVersion(v *Snapshot) string {
 	if oldest := oldestOf(v, func(n *Node) bool { return n.Wanted || n.Pod.Exists }); oldest != "" {
 		return oldest
 	}
 	return oldestOf(v, func(*Node) bool { return true })
 }
 
-func oldestOf(v *View, counts func(*Node) bool) string {
+func oldestOf(v *Snapshot, counts func(*Node) bool) string {
 	oldest := ""
 	for i := range v.Nodes {
 		n := &v.Nodes[i]

@@ -53,7 +53,7 @@ func TestWantedVersion(t *testing.T) {
 		"a status that is no version is the decision's to say": {status: "latest", want: "4.2.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k, v := &kafkav1beta2.Kafka{}, &View{Table: table, Nodes: tc.nodes}
+			k, v := &kafkav1beta2.Kafka{}, &Snapshot{Table: table, Nodes: tc.nodes}
 			k.Spec.Kafka.Version, k.Status.KafkaVersion = tc.spec, tc.status
 			if got := wantedVersion(k, v); got != tc.want {
 				t.Errorf("wants %q, want %q", got, tc.want)

@@ -148,7 +148,7 @@ func (w warned) conditions() []metav1.Condition {
 
 // poolWarnings returns the warnings about one pool for its own status: about its ids, about parts that are not applied, and about
 // unused fields.
-func poolWarnings(v *View, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
+func poolWarnings(v *Snapshot, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
 	w := warned{}
 	for _, warning := range slices.Concat(v.IDs.Warnings, left) {
 		if warning.Pool == pool.Name {

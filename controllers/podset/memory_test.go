@@ -63,8 +63,8 @@ func TestReconcileForgetsADeletedSet(t *testing.T) {
 			if len(r.relapses.pods) != 1 {
 				t.Fatalf("relapses of %d sets, want 1", len(r.relapses.pods))
 			}
-			if err := r.pending(t, "set"); !errors.Is(err, lifecycle.ErrBehind) {
-				t.Fatalf("error %v, want %v: no write of the set is remembered", err, lifecycle.ErrBehind)
+			if err := r.pending(t, "set"); !errors.Is(err, lifecycle.ErrStale) {
+				t.Fatalf("error %v, want %v: no write of the set is remembered", err, lifecycle.ErrStale)
 			}
 			lose(t, r)
 			r.run(t)
@@ -81,7 +81,7 @@ func TestReconcileForgetsADeletedSet(t *testing.T) {
 	}
 }
 
-// pending is ErrBehind while a write of the owner is remembered that an empty cache does not show.
+// pending is ErrStale while a write of the owner is remembered that an empty cache does not show.
 func (r *rig) pending(t *testing.T, owner types.UID) error {
 	t.Helper()
 	return r.Children.Reader(owner, false).Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "c-p-1"}, &corev1.Pod{})

@@ -78,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	r.forget(r.uids.saw(request.NamespacedName, set.UID))
 	again, err := r.tend(ctx, set)
 	switch {
-	case errors.Is(err, lifecycle.ErrBehind), apierrors.IsConflict(err):
+	case errors.Is(err, lifecycle.ErrStale), apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: pause}, nil
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("tending the pods of StrimziPodSet %s: %w", request, err)
@@ -118,7 +118,7 @@ func (r *Reconciler) tend(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 	var again time.Duration
 	if len(f.missing)+len(f.ended)+len(f.extra) > 0 {
 		again, err = r.change(ctx, set, pods, write)
-		if err != nil && (!errors.As(err, new(refusal)) || errors.Is(err, lifecycle.ErrBehind) || apierrors.IsConflict(err)) {
+		if err != nil && (!errors.As(err, new(refusal)) || errors.Is(err, lifecycle.ErrStale) || apierrors.IsConflict(err)) {
 			return 0, err
 		}
 	}
@@ -224,7 +224,7 @@ func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet,
 	if ownedByOther(have, set) {
 		return fmt.Errorf("%w, and belongs to somebody else", err)
 	}
-	return lifecycle.ErrBehind
+	return lifecycle.ErrStale
 }
 
 // remove evicts a pod that has no entry, if its node's record on the API server says that the node was stopped on purpose. An

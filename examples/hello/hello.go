@@ -18,7 +18,7 @@ import (
 
 type (
 	facts struct{ Wanted, Spoken string }
-	memo  = struct{}
+	data  = struct{}
 	// Speak is the only effect.
 	Speak struct{ Text string }
 	// Greeter observes one ConfigMap per greeting.
@@ -26,27 +26,27 @@ type (
 	binding = machines.Binding[*api.Greeting, *corev1.ConfigMap, facts, Speak, Speak]
 )
 
-var spoken = transitions.Guard[facts, memo]{
-	Name: "spoken", Doc: "the text was spoken as it is wanted", Want: "the wanted text in the ConfigMap",
-	Ask: func(f *facts, _ memo) transitions.Verdict { return transitions.If(f.Spoken == f.Wanted, f.Spoken) },
+var spoken = transitions.Guard[facts, data]{
+	Name: "spoken", Doc: "the text was spoken as it is wanted", Expected: "the wanted text in the ConfigMap",
+	Evaluate: func(f *facts, _ data) transitions.Verdict { return transitions.If(f.Spoken == f.Wanted, f.Spoken) },
 }
 
 // Definition is the whole machine: Settled -> Speaking -> Settled.
-var Definition = machines.Definition[facts, memo, Speak]{
+var Definition = machines.Definition[facts, data, Speak]{
 	Name: "hello", Doc: "speaks the wanted text",
-	States: []machines.State[facts, memo, Speak]{
+	States: []machines.State[facts, data, Speak]{
 		{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "the wanted text was spoken"}},
 		{State: states.State{Name: "Speaking", Kind: states.Work, Doc: "the text is being spoken", Deadline: time.Minute},
-			While: transitions.Always[facts, memo](), OnTarget: "Speaking",
-			Do: &machines.Action[facts, memo, Speak]{Name: "speak", Doc: "writes the text", Do: func(f *facts, _ memo) []Speak { return []Speak{{f.Wanted}} }}},
+			Invariant: transitions.Always[facts, data](), OnTargetChange: "Speaking",
+			Action: &machines.Action[facts, data, Speak]{Name: "speak", Doc: "writes the text", Effects: func(f *facts, _ data) []Speak { return []Speak{{f.Wanted}} }}},
 	},
-	Transitions: []machines.Transition[facts, memo]{
+	Transitions: []machines.Transition[facts, data]{
 		{Event: "text-changed", From: "Settled", To: "Speaking", NewAttempt: true, Doc: "another text is wanted", When: transitions.Not(spoken, "another text")},
 		{Event: "heard", From: "Speaking", To: "Settled", Awaited: true, Doc: "the text was seen spoken", When: spoken},
 	},
-	Target: machines.Target[facts]{Of: func(f *facts) machines.Aim { return machines.Aim{From: f.Spoken, To: f.Wanted} }},
-	Locate: machines.Locator[facts, memo]{States: []string{"Settled"}, Find: func(*facts) (machines.Place[memo], transitions.Verdict) {
-		return machines.Place[memo]{State: "Settled"}, transitions.Allow()
+	Target: func(f *facts) machines.Target { return machines.Target{From: f.Spoken, To: f.Wanted} },
+	Infer: machines.Inference[facts, data]{States: []string{"Settled"}, Find: func(*facts) (machines.InferredState[data], transitions.Verdict) {
+		return machines.InferredState[data]{State: "Settled"}, transitions.Allow()
 	}},
 }
 
@@ -54,19 +54,19 @@ var Definition = machines.Definition[facts, memo, Speak]{
 func Kind() (Greeter, error) {
 	machine, err := machines.Compile(Definition)
 	return Greeter{
-		Name: "Greeting", New: func() *api.Greeting { return &api.Greeting{} }, Same: func(_, _ *api.Greeting) bool { return true },
+		Name: "Greeting", New: func() *api.Greeting { return &api.Greeting{} }, StatusEqual: func(_, _ *api.Greeting) bool { return true },
 		Lifecycles: []machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, Speak]{machines.Bind(machine, binding{
 			Name: "hello", Effect: func(s Speak) Speak { return s },
-			Observe: func(g *api.Greeting, heard *corev1.ConfigMap, _ machines.Ask) facts {
+			Facts: func(g *api.Greeting, heard *corev1.ConfigMap, _ machines.ObserveOptions) facts {
 				return facts{g.Spec.Text, heard.Data["text"]}
 			},
 		})},
-		View: func(ctx context.Context, g *api.Greeting, look lifecycle.Viewing) (*corev1.ConfigMap, error) {
+		Observe: func(ctx context.Context, g *api.Greeting, request lifecycle.ObserveRequest) (*corev1.ConfigMap, error) {
 			heard := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace}}
-			return heard, client.IgnoreNotFound(look.Read.Get(ctx, client.ObjectKeyFromObject(g), heard))
+			return heard, client.IgnoreNotFound(request.Read.Get(ctx, client.ObjectKeyFromObject(g), heard))
 		},
-		Perform: func(ctx context.Context, t lifecycle.Task[*api.Greeting, *corev1.ConfigMap, Speak]) error {
-			said := t.View.DeepCopy()
+		Execute: func(ctx context.Context, t lifecycle.EffectRequest[*api.Greeting, *corev1.ConfigMap, Speak]) error {
+			said := t.Snapshot.DeepCopy()
 			said.Data = map[string]string{"text": t.Effect.Text}
 			if said.ResourceVersion != "" {
 				return t.Write.Update(ctx, said)

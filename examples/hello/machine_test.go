@@ -11,8 +11,8 @@ import (
 // TestDefinitionTransitions is the complete specification of the machine: persisted state and facts in, transition out.
 func TestDefinitionTransitions(t *testing.T) {
 	type (
-		row  = machinetest.Row[facts, memo, Speak]
-		want = machinetest.Want[memo, Speak]
+		row  = machinetest.Row[facts, data, Speak]
+		want = machinetest.Want[data, Speak]
 	)
 	machine, err := machines.Compile(Definition)
 	if err != nil {
@@ -20,7 +20,7 @@ func TestDefinitionTransitions(t *testing.T) {
 	}
 	spoken, unspoken := facts{Wanted: "hello", Spoken: "hello"}, facts{Wanted: "hello", Spoken: "good morning"}
 	machinetest.Run(t, machine, []row{
-		{Name: "a new greeting is looked at first", Facts: unspoken, Want: want{Event: machines.EventLocated, To: "Settled"}},
+		{Name: "a new greeting is looked at first", Facts: unspoken, Want: want{Event: machines.EventInferred, To: "Settled"}},
 		{Name: "the text was spoken", State: "Settled", Facts: spoken},
 		{
 			Name: "another text is wanted", State: "Settled", Facts: unspoken,
@@ -44,7 +44,7 @@ func TestDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machinetest.Verify(t, machine, verification.Domain[facts, memo]{
+	machinetest.Verify(t, machine, verification.Domain[facts, data]{
 		Base: func() facts { return facts{Wanted: "hello", Spoken: "hello"} },
 		Dimensions: []verification.Dimension[facts]{verification.Of(
 			verification.Value[facts]{Name: "spoken"},

@@ -29,4 +29,4 @@ func greetings(t *testing.T) proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.
 func TestWhateverHappens(t *testing.T) { greetings(t).Explore(t) }
 
 // TestEveryFault injects every fault at every write and event, on a real API server.
-func TestEveryFault(t *testing.T) { greetings(t).Strike(t) }
+func TestEveryFault(t *testing.T) { greetings(t).Inject(t) }

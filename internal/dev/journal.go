@@ -56,8 +56,8 @@ func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]stri
 			now.attempt = e.Attempt.ID
 		}
 		j.told[key] = now
-		located := len(e.History) <= 1 && e.Attempt == nil // the inferred state before any transition
-		if seen && now == before || located {
+		inferred := len(e.History) <= 1 && e.Attempt == nil // the inferred state before any transition
+		if seen && now == before || inferred {
 			continue
 		}
 		out = append(out, j.entry(name, e, now.attempt != before.attempt))
@@ -100,9 +100,9 @@ func (j *journal) detail(e *lifecyclev1.Lifecycle, begins bool, room int) (detai
 	}
 	// The state waits for the user, who needs the complete text.
 	for _, waiting := range e.WaitingFor {
-		text := waiting.Guard + ": " + waiting.Saw
-		if waiting.Want != "" {
-			text += " (wanted: " + waiting.Want + ")"
+		text := waiting.Guard + ": " + waiting.Observed
+		if waiting.Expected != "" {
+			text += " (wanted: " + waiting.Expected + ")"
 		}
 		more = append(more, text)
 	}

@@ -58,7 +58,7 @@ func TestJournal(t *testing.T) {
 	hold := func(saw string) func(*lifecyclev1.Lifecycle) {
 		return func(e *lifecyclev1.Lifecycle) {
 			e.Deadline = nil
-			e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "path-allowed", Want: "a path", Saw: saw}}
+			e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "path-allowed", Expected: "a path", Observed: saw}}
 		}
 	}
 	again := func(id string) func(*lifecyclev1.Lifecycle) {
@@ -116,7 +116,7 @@ func TestJournal(t *testing.T) {
 		"a short refusal stands beside its state": {
 			given: []lifecyclev1.Lifecycle{entry("Checking", 0, 2, nil), entry("Refused", 1, 3, func(e *lifecyclev1.Lifecycle) {
 				hold("no")(e)
-				e.WaitingFor[0].Want = ""
+				e.WaitingFor[0].Expected = ""
 			})},
 			want: []string{
 				"orders   version  Checking               4.1.1 to 4.3.1",
@@ -153,7 +153,7 @@ func TestJournalSeparatesObjects(t *testing.T) {
 func TestJournalTruncatesLongEntries(t *testing.T) {
 	got := tell(newJournal(70), entry("Refused", 0, 2, func(e *lifecyclev1.Lifecycle) {
 		e.Deadline = nil
-		e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "g", Saw: strings.Repeat("many words ", 200)}}
+		e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "g", Observed: strings.Repeat("many words ", 200)}}
 	}))
 	if len(got) != maxLines || got[maxLines-1] != "  ... kubectl describe shows the rest" {
 		t.Errorf("%d lines, the last is %q", len(got), got[len(got)-1])

@@ -13,8 +13,8 @@ import (
 // Of converts the definition of a machine.
 func Of(m machines.Graph) graph.Graph {
 	g := graph.Graph{Name: m.Name, Doc: m.Doc, Digest: m.Digest}
-	if len(m.Located) > 0 {
-		g.Initial = m.Located[0]
+	if len(m.Inferred) > 0 {
+		g.Initial = m.Inferred[0]
 	}
 	for _, s := range m.States {
 		g.States = append(g.States, stateOf(s))
@@ -40,8 +40,8 @@ func Of(m machines.Graph) graph.Graph {
 
 func stateOf(s machines.GraphState) graph.State {
 	out := graph.State{
-		Name: s.Name, Kind: graph.Kind(s.Kind), Doc: s.Doc, Group: s.Part, Action: s.Action, While: s.While,
-		Planned: s.Kind == string(states.Hold) && s.Stance == string(states.Planned),
+		Name: s.Name, Kind: graph.Kind(s.Kind), Doc: s.Doc, Group: s.Part, Action: s.Action, Invariant: s.Invariant,
+		Planned: s.Kind == string(states.Hold) && s.HoldReason == string(states.Planned),
 	}
 	switch {
 	case s.DeadlineFromFacts:
@@ -52,8 +52,8 @@ func stateOf(s machines.GraphState) graph.State {
 	if s.Poll > 0 {
 		out.Poll = s.Poll.String()
 	}
-	if s.OnTarget != machines.CarryOn {
-		out.OnTarget = s.OnTarget
+	if s.OnTargetChange != machines.KeepAttempt {
+		out.OnTargetChange = s.OnTargetChange
 	}
 	return out
 }
@@ -62,8 +62,8 @@ func classOf(c machines.Class) graph.Class {
 	switch c {
 	case machines.TargetChanged:
 		return graph.TargetChanged
-	case machines.Located:
-		return graph.Located
+	case machines.Inferred:
+		return graph.Inferred
 	case machines.Migrated:
 		return graph.Migrated
 	default:
@@ -90,7 +90,7 @@ func Live(entry *lifecyclev1.Lifecycle, now time.Time) *graph.Live {
 		live.Walked = append(live.Walked, graph.Walk{Event: h.Event, From: h.From, To: h.To, Count: times})
 	}
 	for _, w := range entry.WaitingFor {
-		live.Waiting = append(live.Waiting, graph.Waiting{Guard: w.Guard, Want: w.Want, Saw: w.Saw})
+		live.Waiting = append(live.Waiting, graph.Waiting{Guard: w.Guard, Expected: w.Expected, Observed: w.Observed})
 	}
 	if p := entry.Progress; p != nil {
 		live.Progress = &graph.Progress{Done: int(p.Done), Total: int(p.Total), Unit: p.Unit, Current: p.Current}

@@ -41,7 +41,7 @@ func TestLiveShowsOnlyTheCurrentAttempt(t *testing.T) {
 	entry := &lifecyclev1.Lifecycle{
 		State: "AwaitingReady", EnteredAt: at, Attempt: &lifecyclev1.Attempt{ID: "b"},
 		Progress:   &lifecyclev1.Progress{Done: 1, Total: 3, Unit: "node", Current: "n-1"},
-		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "node-ready", Want: "ready", Saw: "not ready"}},
+		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "node-ready", Expected: "ready", Observed: "not ready"}},
 		History: []lifecyclev1.Transition{
 			{Event: "old", To: "Settled", Attempt: "a"},
 			{Event: "version-changed", From: "Settled", To: "Checking", Attempt: "b"},
@@ -55,7 +55,7 @@ func TestLiveShowsOnlyTheCurrentAttempt(t *testing.T) {
 			{Event: "version-changed", From: "Settled", To: "Checking", Count: 1},
 			{Event: "restarted", From: "RestartingNode", To: "AwaitingReady", Count: 2},
 		},
-		Waiting:  []graph.Waiting{{Guard: "node-ready", Want: "ready", Saw: "not ready"}},
+		Waiting:  []graph.Waiting{{Guard: "node-ready", Expected: "ready", Observed: "not ready"}},
 		Progress: &graph.Progress{Done: 1, Total: 3, Unit: "node", Current: "n-1"},
 	}
 	if diff := cmp.Diff(want, drawing.Live(entry, at.Add(time.Minute))); diff != "" {

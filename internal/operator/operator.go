@@ -216,16 +216,16 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 		return nil, err
 	}
 	children := lifecycle.NewChildren(mgr.GetClient(), mgr.GetAPIReader(), clk)
-	slots := lifecycle.NewSlots()
+	disruptionLocks := lifecycle.NewDisruptionLocks()
 	r := lifecycle.New(kind, lifecycle.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Slots: slots, Clock: clk, Metrics: w.Metrics,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, DisruptionLocks: disruptionLocks, Clock: clk, Metrics: w.Metrics,
 		Events: recorder, DeadlineScale: w.DeadlineScale, Journal: w.Journal,
 	})
 	err = r.SetupWithManager(mgr, lifecycle.Wiring{Workers: w.Workers, Wakeups: wakeups, Watch: watch, SkipNameValidation: w.SkipNameValidation})
 	if err != nil {
 		return nil, err
 	}
-	disruptor := &kafka.Disruptor{Collector: collector, Slots: slots, Live: mgr.GetAPIReader(), Clock: clk}
+	disruptor := &kafka.Disruptor{Collector: collector, DisruptionLocks: disruptionLocks, Live: mgr.GetAPIReader(), Clock: clk}
 	sets := &podset.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Children: children, Clock: clk, Disrupt: disruptor.Disrupt}
 	if w.Selector != nil {
 		sets.Ours = selected(mgr.GetClient())

@@ -14,58 +14,58 @@ import (
 )
 
 // filling decides on a world whose left tank is being filled, and returns its standing.
-func filling(t *testing.T, left tank) (input, *[]looked, *standing) {
+func filling(t *testing.T, left tank) (input, *[]evaluated, *resultOfCase) {
 	t.Helper()
-	in, views := given(t, world{"left": left, "right": known(1, 1)}, at("left", "Filling", "2"), at("right", "Idle", "1"))
+	in, snapshots := given(t, world{"left": left, "right": known(1, 1)}, at("left", "Filling", "2"), at("right", "Idle", "1"))
 	step, err := pass.Decide(in)
 	if err != nil || len(step.Moved) > 0 {
 		t.Fatalf("moved %v, %v", words(step), err)
 	}
-	*views = nil
-	return in, views, &step.Standings[0]
+	*snapshots = nil
+	return in, snapshots, &step.Results[0]
 }
 
 func TestAct(t *testing.T) {
 	type want struct {
-		Effects []string
-		Turned  string
-		Waiting []string
-		Blocked []string
-		Views   []looked
+		Effects            []string
+		FailedPrecondition string
+		Waiting            []string
+		Blocked            []string
+		Snapshots          []evaluated
 	}
-	live := looked{Needs: needs("permit"), Live: true}
+	live := evaluated{Needs: needs("permit"), Live: true}
 	tests := map[string]struct {
 		left tank
 		want want
 	}{
-		"a permitted action is asked on a live view": {
-			left: known(1, 2), want: want{Effects: []string{"left: fill to 2"}, Views: []looked{live}},
+		"a permitted action is asked on a live snapshot": {
+			left: known(1, 2), want: want{Effects: []string{"left: fill to 2"}, Snapshots: []evaluated{live}},
 		},
-		"a withdrawn permission commits where it turns back, with what is waited for there": {
+		"a withdrawn permission commits where it fails the precondition, with what is waited for there": {
 			left: broken(known(1, 2), func(t *tank) { t.Permit, t.Queue = transitions.Known(false, now), transitions.Known(false, now) }),
 			want: want{
-				Turned: "turned-back Filling -> Waiting", Waiting: []string{"its-turn"}, Blocked: []string{"permitted"},
-				Views: []looked{live, {Needs: needs("permit", "queue")}},
+				FailedPrecondition: "precondition-failed Filling -> Waiting", Waiting: []string{"its-turn"}, Blocked: []string{"permitted"},
+				Snapshots: []evaluated{live, {Needs: needs("permit", "queue")}},
 			},
 		},
 		"a permission that cannot be read blocks": {
-			left: broken(known(1, 2), func(t *tank) { t.Permit = unread }), want: want{Blocked: []string{"permitted"}, Views: []looked{live}},
+			left: broken(known(1, 2), func(t *tank) { t.Permit = unread }), want: want{Blocked: []string{"permitted"}, Snapshots: []evaluated{live}},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in, views, s := filling(t, tc.left)
+			in, snapshots, s := filling(t, tc.left)
 			action, wanted := pass.Wants(in, s)
-			if !wanted || action.Name != "fill" || !action.Live || action.LookAgain != 2*time.Second {
+			if !wanted || action.Name != "fill" || !action.Live || action.RequeueAfter != 2*time.Second {
 				t.Fatalf("wants %+v (%v)", action, wanted)
 			}
 			acting, _, err := pass.Act(in, s)
 			if err != nil || acting.Err != nil {
 				t.Fatal(err, acting.Err)
 			}
-			got := want{Effects: acting.Effects, Views: *views}
-			if m := acting.Turned; m != nil {
-				got.Turned = m.Move.Event + " " + m.Move.From + " -> " + m.Entry.State
+			got := want{Effects: acting.Effects, Snapshots: *snapshots}
+			if m := acting.FailedPrecondition; m != nil {
+				got.FailedPrecondition = m.Move.Event + " " + m.Move.From + " -> " + m.Entry.State
 				for _, w := range m.Entry.WaitingFor {
 					got.Waiting = append(got.Waiting, w.Guard)
 				}
@@ -76,8 +76,8 @@ func TestAct(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if want := machines.TicketOf(uid, "left", s.Entry); acting.Ticket != want {
-				t.Errorf("ticket %+v, want %+v", acting.Ticket, want)
+			if want := machines.RequestIDOf(uid, "left", s.Entry); acting.RequestID != want {
+				t.Errorf("request ID %+v, want %+v", acting.RequestID, want)
 			}
 		})
 	}
@@ -90,12 +90,12 @@ func TestActFailsWhenObservationFails(t *testing.T) {
 		want  string
 	}{
 		"to act":       {1, "observing for action fill: etcd is down"},
-		"to turn back": {2, "observing what Waiting waits for: etcd is down"},
+		"to fall back": {2, "observing what Waiting waits for: etcd is down"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, calls, s := filling(t, withdrawn)
-			inner := in.View
-			in.View = func(needs []transitions.Need, live bool) (world, error) {
+			inner := in.Observe
+			in.Observe = func(needs []transitions.Need, live bool) (world, error) {
 				w, _ := inner(needs, live)
 				if len(*calls) == tc.fails {
 					return nil, errors.New("etcd is down")
@@ -106,8 +106,8 @@ func TestActFailsWhenObservationFails(t *testing.T) {
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("err = %v, want %q", err, tc.want)
 			}
-			if acting.Turned != nil || len(acting.Effects) > 0 {
-				t.Errorf("wants %v and %v", acting.Turned, acting.Effects)
+			if acting.FailedPrecondition != nil || len(acting.Effects) > 0 {
+				t.Errorf("wants %v and %v", acting.FailedPrecondition, acting.Effects)
 			}
 		})
 	}
@@ -118,12 +118,12 @@ func TestWantsNothingOfALifecycleThatMovesOrRests(t *testing.T) {
 		left  tank
 		state string
 	}{
-		"it rests":                       {known(2, 2), "Idle"},
-		"it takes an edge in this pass":  {known(2, 2), "Filling"},
-		"its bookmark is not believed":   {broken(known(1, 2), func(t *tank) { t.Intact, t.Level = false, pending }), "Filling"},
-		"its state is located":           {known(1, 2), "Dancing"},
-		"its state acts on nothing":      {broken(known(1, 2), func(t *tank) { t.Queue = unread }), "Waiting"},
-		"it cannot tell where it stands": {broken(known(1, 2), func(t *tank) { t.Level = unread }), machines.Locating},
+		"it rests":                            {known(2, 2), "Idle"},
+		"it takes an edge in this pass":       {known(2, 2), "Filling"},
+		"its persisted state is not believed": {broken(known(1, 2), func(t *tank) { t.Intact, t.Level = false, pending }), "Filling"},
+		"its state is inferred":               {known(1, 2), "Dancing"},
+		"its state acts on nothing":           {broken(known(1, 2), func(t *tank) { t.Queue = unread }), "Waiting"},
+		"it cannot tell where it stands":      {broken(known(1, 2), func(t *tank) { t.Level = unread }), machines.Inferring},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, _ := given(t, world{"left": tc.left, "right": known(1, 1)}, at("left", tc.state, "2"), at("right", "Idle", "1"))
@@ -131,7 +131,7 @@ func TestWantsNothingOfALifecycleThatMovesOrRests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if action, wanted := pass.Wants(in, &step.Standings[0]); wanted {
+			if action, wanted := pass.Wants(in, &step.Results[0]); wanted {
 				t.Errorf("%s wants %+v", tc.state, action)
 			}
 		})
@@ -141,7 +141,7 @@ func TestWantsNothingOfALifecycleThatMovesOrRests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, wanted := pass.Wants(in, &step.Standings[0]); wanted {
+	if _, wanted := pass.Wants(in, &step.Results[0]); wanted {
 		t.Error("a lifecycle without an entry acts")
 	}
 }
@@ -155,12 +155,12 @@ func TestIdleUsesTheFactsOfTheDecision(t *testing.T) {
 		"nothing is left to do":   {broken(known(1, 2), func(t *tank) { t.Pouring = true }), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, views, s := filling(t, tc.left)
+			_, snapshots, s := filling(t, tc.left)
 			if got := pass.Idle(s); got != tc.want {
 				t.Errorf("idle = %v, want %v", got, tc.want)
 			}
-			if len(*views) > 0 {
-				t.Errorf("looked %v", *views)
+			if len(*snapshots) > 0 {
+				t.Errorf("looked %v", *snapshots)
 			}
 		})
 	}

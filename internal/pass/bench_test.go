@@ -8,10 +8,10 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// steady is an input whose view costs nothing, so that only the pass is measured.
+// steady is an input whose snapshot costs nothing, so that only the pass is measured.
 func steady(b *testing.B, w world, entries ...lifecyclev1.Lifecycle) input {
 	in, _ := given(b, w, entries...)
-	in.View = func([]transitions.Need, bool) (world, error) { return w, nil }
+	in.Observe = func([]transitions.Need, bool) (world, error) { return w, nil }
 	return in
 }
 
@@ -50,8 +50,8 @@ func BenchmarkPass(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			for i := range step.Standings {
-				step.Standings[i].Project()
+			for i := range step.Results {
+				step.Results[i].Project()
 			}
 		}
 	})
@@ -63,7 +63,7 @@ func BenchmarkPass(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if acting, _, err := pass.Act(in, &step.Standings[0]); err != nil || len(acting.Effects) != 1 {
+			if acting, _, err := pass.Act(in, &step.Results[0]); err != nil || len(acting.Effects) != 1 {
 				b.Fatal(acting, err)
 			}
 		}

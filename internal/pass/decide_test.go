@@ -24,8 +24,8 @@ type decideCase struct {
 	slowed string
 	want   []string // lifecycle: event from -> to
 	// decided says that the generation is decided upon.
-	decided bool
-	views   []looked
+	decided   bool
+	snapshots []evaluated
 }
 
 var (
@@ -40,89 +40,89 @@ func broken(t tank, change func(*tank)) tank {
 
 var cases = map[string]decideCase{
 	"the first entries of all lifecycles share one write": {
-		world: world{"left": known(1, 1), "right": known(1, 2)},
-		want:  []string{"left: located  -> Idle", "right: located  -> Waiting"},
-		views: []looked{{Needs: needs("level")}, {Needs: needs("level", "queue")}},
+		world:     world{"left": known(1, 1), "right": known(1, 2)},
+		want:      []string{"left: inferred  -> Idle", "right: inferred  -> Waiting"},
+		snapshots: []evaluated{{Needs: needs("level")}, {Needs: needs("level", "queue")}},
 	},
 	"first entries come before the edges of others": {
 		reason: "an object is first seen as a whole",
 		world:  world{"left": known(1, 2), "right": known(1, 1)}, given: entries{at("left", "Idle", "1")},
-		want:  []string{"right: located  -> Idle"},
-		views: []looked{{Needs: needs("level")}},
+		want:      []string{"right: inferred  -> Idle"},
+		snapshots: []evaluated{{Needs: needs("level")}},
 	},
 	"a first entry that is still pending holds nobody back": {
 		world: world{"left": known(1, 2), "right": broken(known(1, 1), func(t *tank) { t.Level = pending })}, given: entries{at("left", "Waiting", "2")},
-		want:  []string{"left: granted Waiting -> Filling"},
-		views: []looked{{Needs: needs("queue", "level")}},
+		want:      []string{"left: granted Waiting -> Filling"},
+		snapshots: []evaluated{{Needs: needs("queue", "level")}},
 	},
 	"all at rest": {
 		world: world{"left": known(1, 1), "right": known(1, 1)}, given: entries{at("left", "Idle", "1"), at("right", "Idle", "1")},
-		decided: true, views: []looked{{}},
+		decided: true, snapshots: []evaluated{{}},
 	},
 	"one lifecycle moves, and what its state waits for is observed": {
 		world: world{"left": known(1, 2), "right": known(1, 1)}, given: entries{at("left", "Idle", "1"), at("right", "Idle", "1")},
-		want:  []string{"left: wanted Idle -> Waiting"},
-		views: []looked{{}, {Needs: needs("queue")}},
+		want:      []string{"left: wanted Idle -> Waiting"},
+		snapshots: []evaluated{{}, {Needs: needs("queue")}},
 	},
 	"of two that want to move the first declared moves": {
 		world: world{"left": known(1, 2), "right": known(1, 2)}, given: entries{at("left", "Idle", "1"), at("right", "Idle", "1")},
-		want:  []string{"left: wanted Idle -> Waiting"},
-		views: []looked{{}, {Needs: needs("queue")}},
+		want:      []string{"left: wanted Idle -> Waiting"},
+		snapshots: []evaluated{{}, {Needs: needs("queue")}},
 	},
 	"the one that moved last lets the other go first": {
 		world: world{"left": known(1, 2), "right": known(1, 2)}, given: entries{at("left", "Idle", "1"), at("right", "Idle", "1")}, last: "left",
-		want:  []string{"right: wanted Idle -> Waiting"},
-		views: []looked{{}, {Needs: needs("queue")}},
+		want:      []string{"right: wanted Idle -> Waiting"},
+		snapshots: []evaluated{{}, {Needs: needs("queue")}},
 	},
 	"after the last comes the first again": {
 		world: world{"left": known(1, 2), "right": known(1, 2)}, given: entries{at("left", "Idle", "1"), at("right", "Idle", "1")}, last: "right",
-		want:  []string{"left: wanted Idle -> Waiting"},
-		views: []looked{{}, {Needs: needs("queue")}},
+		want:      []string{"left: wanted Idle -> Waiting"},
+		snapshots: []evaluated{{}, {Needs: needs("queue")}},
 	},
 	"the one that moved last moves on if no other wants to": {
 		world: world{"left": known(1, 2), "right": known(1, 1)}, given: entries{at("left", "Waiting", "2"), at("right", "Idle", "1")}, last: "left",
 		want: []string{"left: granted Waiting -> Filling"}, decided: true,
-		views: []looked{{Needs: needs("queue")}},
+		snapshots: []evaluated{{Needs: needs("queue")}},
 	},
 	"a slowed lifecycle lets the other go": {
 		world: world{"left": known(1, 2), "right": known(1, 2)}, given: entries{at("left", "Waiting", "2"), at("right", "Waiting", "2")}, slowed: "left",
-		want:  []string{"right: granted Waiting -> Filling"},
-		views: []looked{{Needs: needs("queue")}},
+		want:      []string{"right: granted Waiting -> Filling"},
+		snapshots: []evaluated{{Needs: needs("queue")}},
 	},
 	"a slowed lifecycle stays where it is": {
 		world: world{"left": known(1, 2), "right": known(1, 1)}, given: entries{at("left", "Waiting", "2"), at("right", "Idle", "1")}, slowed: "left",
-		views: []looked{{Needs: needs("queue")}},
+		snapshots: []evaluated{{Needs: needs("queue")}},
 	},
 	"a slowed lifecycle begins another attempt at once": {
 		world: world{"left": known(1, 2), "right": known(1, 1)}, given: entries{at("left", "Filling", "5"), at("right", "Idle", "1")}, slowed: "left",
-		want:  []string{"left: target-changed Filling -> Waiting"},
-		views: []looked{{}, {Needs: needs("queue")}},
+		want:      []string{"left: target-changed Filling -> Waiting"},
+		snapshots: []evaluated{{}, {Needs: needs("queue")}},
 	},
-	"a contradicted bookmark is located on facts that were asked for": {
+	"a contradicted persisted state is inferred on facts that were asked for": {
 		world: world{"left": broken(known(1, 1), func(t *tank) { t.Intact = false }), "right": known(1, 1)}, given: entries{at("left", "Filling", "1"), at("right", "Idle", "1")},
-		want: []string{"left: located Filling -> Idle"}, decided: true,
-		views: []looked{{}, {Needs: needs("level")}},
+		want: []string{"left: inferred Filling -> Idle"}, decided: true,
+		snapshots: []evaluated{{}, {Needs: needs("level")}},
 	},
-	"three views at most: to decide, to locate, to see what is waited for": {
+	"three snapshots at most: to decide, to infer, to see what is waited for": {
 		world: world{"left": broken(known(1, 2), func(t *tank) { t.Intact = false }), "right": known(1, 1)}, given: entries{at("left", "Filling", "2"), at("right", "Idle", "1")},
-		want:  []string{"left: located Filling -> Waiting"},
-		views: []looked{{}, {Needs: needs("level")}, {Needs: needs("level", "queue")}},
+		want:      []string{"left: inferred Filling -> Waiting"},
+		snapshots: []evaluated{{}, {Needs: needs("level")}, {Needs: needs("level", "queue")}},
 	},
-	"two contradicted bookmarks share the view that locates them": {
-		world: world{"left": broken(known(1, 1), func(t *tank) { t.Intact = false }), "right": broken(known(1, 1), func(t *tank) { t.Intact = false })},
-		given: entries{at("left", "Filling", "1"), at("right", "Filling", "1")},
-		want:  []string{"left: located Filling -> Idle"},
-		views: []looked{{}, {Needs: needs("level")}},
+	"two contradicted persisted states share the snapshot that infers them": {
+		world:     world{"left": broken(known(1, 1), func(t *tank) { t.Intact = false }), "right": broken(known(1, 1), func(t *tank) { t.Intact = false })},
+		given:     entries{at("left", "Filling", "1"), at("right", "Filling", "1")},
+		want:      []string{"left: inferred Filling -> Idle"},
+		snapshots: []evaluated{{}, {Needs: needs("level")}},
 	},
 	"a guard that cannot be read decides upon the generation all the same while waiting": {
 		world: world{"left": broken(known(1, 2), func(t *tank) { t.Queue = unread }), "right": known(1, 1)}, given: entries{at("left", "Waiting", "2"), at("right", "Idle", "1")},
-		decided: true, views: []looked{{Needs: needs("queue")}},
+		decided: true, snapshots: []evaluated{{Needs: needs("queue")}},
 	},
 	"an edge to where the lifecycle stays decides upon the generation": {
 		reason: "the same write that settles also says so",
 		world:  world{"left": known(2, 2), "right": known(1, 1)}, given: entries{at("left", "Filling", "2"), at("right", "Idle", "1")},
 		want: []string{"left: filled Filling -> Idle"}, decided: true,
-		views: []looked{{}},
+		snapshots: []evaluated{{}},
 	},
 }
 
@@ -139,7 +139,7 @@ func words(step pass.Step[world, string]) []string {
 func TestDecide(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in, views := given(t, tc.world, tc.given...)
+			in, snapshots := given(t, tc.world, tc.given...)
 			in.Last = tc.last
 			in.Slowed = func(lifecycle string, begins bool) bool { return lifecycle == tc.slowed && !begins }
 			before := in.Status.DeepCopy()
@@ -153,8 +153,8 @@ func TestDecide(t *testing.T) {
 			if diff := cmp.Diff(tc.want, words(step)); diff != "" {
 				t.Errorf("%s: moves (-want +got):\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(tc.views, *views, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s: views (-want +got):\n%s", tc.reason, diff)
+			if diff := cmp.Diff(tc.snapshots, *snapshots, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: snapshots (-want +got):\n%s", tc.reason, diff)
 			}
 			if step.Decided != tc.decided {
 				t.Errorf("%s: decided is %v, want %v", tc.reason, step.Decided, tc.decided)
@@ -178,7 +178,7 @@ func TestDecideShowsWhatTheEnteredStateWaitsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []lifecyclev1.WaitingFor{{Guard: "its-turn", Want: "a yes of its-turn", Saw: "not yet"}}
+	want := []lifecyclev1.WaitingFor{{Guard: "its-turn", Expected: "a yes of its-turn", Observed: "not yet"}}
 	if diff := cmp.Diff(want, step.Moved[0].Entry.WaitingFor); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -211,15 +211,15 @@ func TestDecideFailsWhenObservationFails(t *testing.T) {
 		given entries
 		left  tank
 	}{
-		"to decide":                     {1, "observing: etcd is down", entries{at("left", "Idle", "1"), at("right", "Idle", "1")}, known(1, 2)},
-		"to see what is waited for":     {2, "observing what the next state waits for: etcd is down", entries{at("left", "Idle", "1"), at("right", "Idle", "1")}, known(1, 2)},
-		"to locate":                     {2, "observing what locates a lifecycle: etcd is down", entries{at("left", "Filling", "1"), at("right", "Idle", "1")}, broken(known(1, 1), func(t *tank) { t.Intact = false })},
-		"to locate and then to wait on": {3, "observing what the next state waits for: etcd is down", entries{at("left", "Filling", "2"), at("right", "Idle", "1")}, broken(known(1, 2), func(t *tank) { t.Intact = false })},
+		"to decide":                    {1, "observing: etcd is down", entries{at("left", "Idle", "1"), at("right", "Idle", "1")}, known(1, 2)},
+		"to see what is waited for":    {2, "observing what the next state waits for: etcd is down", entries{at("left", "Idle", "1"), at("right", "Idle", "1")}, known(1, 2)},
+		"to infer":                     {2, "observing what infers a lifecycle: etcd is down", entries{at("left", "Filling", "1"), at("right", "Idle", "1")}, broken(known(1, 1), func(t *tank) { t.Intact = false })},
+		"to infer and then to wait on": {3, "observing what the next state waits for: etcd is down", entries{at("left", "Filling", "2"), at("right", "Idle", "1")}, broken(known(1, 2), func(t *tank) { t.Intact = false })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, calls := given(t, world{"left": call.left, "right": known(1, 1)}, call.given...)
-			inner := in.View
-			in.View = func(needs []transitions.Need, live bool) (world, error) {
+			inner := in.Observe
+			in.Observe = func(needs []transitions.Need, live bool) (world, error) {
 				w, _ := inner(needs, live)
 				if len(*calls) == call.fails {
 					return nil, errors.New("etcd is down")
@@ -244,12 +244,12 @@ type defective struct {
 }
 
 type defectiveLook struct {
-	machines.Look[string]
+	machines.Evaluation[string]
 	decision machines.Decision
 }
 
-func (d defective) Look(q machines.Question[string, world]) machines.Look[string] {
-	return defectiveLook{d.lifecycle.Look(q), d.decision}
+func (d defective) Evaluate(q machines.EvaluationInput[string, world]) machines.Evaluation[string] {
+	return defectiveLook{d.lifecycle.Evaluate(q), d.decision}
 }
 
 func (d defectiveLook) Decide() machines.Decision { return d.decision }
@@ -258,7 +258,7 @@ func TestDecideIsolatesADefectiveLifecycle(t *testing.T) {
 	for name, decision := range map[string]machines.Decision{
 		"an error":                        {Err: errors.New("guard broken")},
 		"a move that the graph has not":   {Move: &machines.Move{Event: "jump", From: "Idle", To: "Filling"}},
-		"a place that is never located":   {Move: &machines.Move{Event: machines.EventLocated, From: "Idle", To: "Filling"}},
+		"a place that is never inferred":  {Move: &machines.Move{Event: machines.EventInferred, From: "Idle", To: "Filling"}},
 		"a wish that no look ever grants": {Needs: needs("level")},
 	} {
 		for _, first := range []bool{false, true} {
@@ -267,7 +267,7 @@ func TestDecideIsolatesADefectiveLifecycle(t *testing.T) {
 				if first {
 					stored = stored[1:]
 				}
-				in, views := given(t, world{"left": known(1, 1), "right": known(1, 2)}, stored...)
+				in, snapshots := given(t, world{"left": known(1, 1), "right": known(1, 2)}, stored...)
 				in.Lifecycles[0] = defective{in.Lifecycles[0], decision}
 				step, err := pass.Decide(in)
 				if err != nil {
@@ -283,8 +283,8 @@ func TestDecideIsolatesADefectiveLifecycle(t *testing.T) {
 				if step.Decided {
 					t.Error("a generation that a lifecycle could not judge passes for decided")
 				}
-				if len(*views) > 3 {
-					t.Errorf("looked %d times", len(*views))
+				if len(*snapshots) > 3 {
+					t.Errorf("looked %d times", len(*snapshots))
 				}
 			})
 		}
@@ -298,11 +298,11 @@ func TestProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := step.Standings[0].Project()
-	if len(shown.WaitingFor) != 1 || shown.WaitingFor[0].Saw != "cannot be read: no answer" {
+	shown := step.Results[0].Project()
+	if len(shown.WaitingFor) != 1 || shown.WaitingFor[0].Observed != "cannot be read: no answer" {
 		t.Errorf("waitingFor %v", shown.WaitingFor)
 	}
-	if shown := step.Standings[1].Project(); shown != nil || !step.Standings[1].Decision.Silent {
+	if shown := step.Results[1].Project(); shown != nil || !step.Results[1].Decision.Silent {
 		t.Errorf("a lifecycle without an entry shows %v", shown)
 	}
 }

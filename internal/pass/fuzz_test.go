@@ -26,7 +26,7 @@ func FuzzDecide(f *testing.F) {
 		f.Add(text, byte(1), byte(2), byte(0xff), "left")
 	}
 	f.Add([]byte(`{"observedGeneration": -7, "lifecycles": [{"name": "left", "state": "Filling", "edges": -5, "enteredAt": null,
-		"attempt": {"id": "", "startedAt": "9999-12-31T23:59:59Z"}, "memo": {"": "x"}, "progress": {"done": 5, "total": -1},
+		"attempt": {"id": "", "startedAt": "9999-12-31T23:59:59Z"}, "data": {"": "x"}, "progress": {"done": 5, "total": -1},
 		"history": [{"at": null, "event": "", "from": "x", "to": "y", "attempt": "z", "times": -2147483648}], "deadline": "0001-01-01T00:00:00Z"}]}`),
 		byte(0), byte(0), byte(0), "")
 	f.Fuzz(func(t *testing.T, text []byte, have, want, readable byte, last string) {
@@ -47,8 +47,8 @@ func FuzzDecide(f *testing.F) {
 		if diff := cmp.Diff(step.Moved, again.Moved, cmpopts.IgnoreFields(pass.Moved{}, "Facts")); err != nil || diff != "" {
 			t.Fatalf("decided twice (-first +second): %v\n%s", err, diff)
 		}
-		for i := range step.Standings {
-			s := &step.Standings[i]
+		for i := range step.Results {
+			s := &step.Results[i]
 			s.Project()
 			if _, wants := pass.Wants(in, s); !wants {
 				continue

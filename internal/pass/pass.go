@@ -1,5 +1,5 @@
 // Package pass implements one reconcile as a function of plain values: from an object and an observed snapshot to the
-// transitions to commit, the effects to perform and the entries to show. It uses no client, codec, clock or goroutine,
+// transitions to commit, the effects to execute and the entries to show. It uses no client, codec, clock or goroutine,
 // so that the runtime, the plan and the exploration run the same code.
 package pass
 
@@ -15,9 +15,9 @@ import (
 )
 
 // In is the input of one reconcile.
-type In[O, V, E any] struct {
+type In[O, S, E any] struct {
 	Object     O
-	Lifecycles []machines.Lifecycle[O, V, E]
+	Lifecycles []machines.Lifecycle[O, S, E]
 	// Status of the object. It is never modified.
 	Status     *lifecyclev1.Status
 	UID        string
@@ -25,12 +25,12 @@ type In[O, V, E any] struct {
 	Now        time.Time
 	// DeadlineScale is a factor for declared deadlines; 0 means 1.
 	DeadlineScale float64
-	// Shown are expensive facts that are always observed because the kind shows them in its status.
-	Shown []transitions.Need
-	// View observes the actual state. Decide calls it once, again if a persisted state contradicts the observation and must be
+	// AlwaysNeeded are expensive facts that are always observed because the kind shows them in its status.
+	AlwaysNeeded []transitions.Need
+	// Observe observes the actual state. Decide calls it once, again if a persisted state contradicts the observation and must be
 	// inferred, and again if an entered state waits for further facts. Act calls it once, and again for the facts that the
 	// state of a failed precondition waits for.
-	View func(needs []transitions.Need, live bool) (V, error)
+	Observe func(needs []transitions.Need, live bool) (S, error)
 	// Last is the lifecycle that made the last transition. The others take precedence in this reconcile.
 	Last string
 	// Slowed reports whether a lifecycle may not make a transition yet, because it makes transitions too often or without progress.
@@ -38,13 +38,13 @@ type In[O, V, E any] struct {
 	Slowed func(lifecycle string, begins bool) bool
 }
 
-// Standing is the evaluation of one lifecycle in a reconcile.
-type Standing[E any] struct {
-	Name     string
-	Entry    *lifecyclev1.Lifecycle
-	State    states.State
-	Decision machines.Decision
-	look     machines.Look[E]
+// LifecycleResult is the evaluation of one lifecycle in a reconcile.
+type LifecycleResult[E any] struct {
+	Name       string
+	Entry      *lifecyclev1.Lifecycle
+	State      states.State
+	Decision   machines.Decision
+	evaluation machines.Evaluation[E]
 	// settles is true if the transition of this reconcile enters a state in which the lifecycle stays with the same facts.
 	settles bool
 }
@@ -59,12 +59,12 @@ type Moved struct {
 }
 
 // Step is the result of Decide.
-type Step[V, E any] struct {
-	View V
+type Step[S, E any] struct {
+	Snapshot S
 	// Moved are the transitions to commit in one write: one, or the first entries of several lifecycles.
 	Moved []Moved
-	// Standings of all lifecycles, in the order of the kind.
-	Standings []Standing[E]
+	// Results of all lifecycles, in the order of the kind.
+	Results []LifecycleResult[E]
 	// Decided is true if every lifecycle has evaluated the object's generation, once the transitions of this reconcile are committed.
 	Decided bool
 	// Errs are defects of machines. They do not affect the other lifecycles.
@@ -72,33 +72,33 @@ type Step[V, E any] struct {
 }
 
 // Decide observes once for all lifecycles, evaluates each persisted state and selects the transitions to commit.
-func Decide[O, V, E any](in In[O, V, E]) (Step[V, E], error) {
-	var step Step[V, E]
+func Decide[O, S, E any](in In[O, S, E]) (Step[S, E], error) {
+	var step Step[S, E]
 	needs := in.needs()
-	view, err := in.View(needs, false)
+	snapshot, err := in.Observe(needs, false)
 	if err != nil {
 		return step, fmt.Errorf("observing: %w", err)
 	}
-	step.View, step.Decided = view, true
-	step.Standings = make([]Standing[E], len(in.Lifecycles))
+	step.Snapshot, step.Decided = snapshot, true
+	step.Results = make([]LifecycleResult[E], len(in.Lifecycles))
 	var wrong []transitions.Need
 	for i, lc := range in.Lifecycles {
-		s := &step.Standings[i]
+		s := &step.Results[i]
 		s.Name, s.Entry = lc.Name(), Entry(in.Status, lc.Name())
 		if s.Entry != nil {
 			s.State, _ = lc.State(s.Entry.State)
 		}
-		in.decide(s, lc, view, needs)
+		in.decide(s, lc, snapshot, needs)
 		wrong = merge(wrong, s.Decision.Needs)
 	}
 	if len(wrong) > 0 {
-		if needs, err = in.locate(&step, merge(needs, wrong)); err != nil {
+		if needs, err = in.infer(&step, merge(needs, wrong)); err != nil {
 			return step, err
 		}
 	}
 	err = in.enter(&step, needs)
-	for i := range step.Standings {
-		s := &step.Standings[i]
+	for i := range step.Results {
+		s := &step.Results[i]
 		if s.Decision.Err != nil {
 			step.Errs = append(step.Errs, fmt.Errorf("lifecycle %s: %w", s.Name, s.Decision.Err))
 		}
@@ -107,21 +107,22 @@ func Decide[O, V, E any](in In[O, V, E]) (Step[V, E], error) {
 	return step, err
 }
 
-func (in *In[O, V, E]) decide(s *Standing[E], lc machines.Lifecycle[O, V, E], view V, needs []transitions.Need) {
-	s.look = lc.Look(in.question(lc, s.Entry, view, needs, false))
-	s.Decision = s.look.Decide()
+func (in *In[O, S, E]) decide(s *LifecycleResult[E], lc machines.Lifecycle[O, S, E], snapshot S, needs []transitions.Need) {
+	s.evaluation = lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false))
+	s.Decision = s.evaluation.Decide()
 }
 
-// locate observes again with the facts that inference needs, and decides again the lifecycles whose persisted state was contradicted.
-func (in *In[O, V, E]) locate(step *Step[V, E], needs []transitions.Need) ([]transitions.Need, error) {
-	view, err := in.View(needs, false)
+// infer observes again with the facts that inference needs, and decides again the lifecycles whose persisted state was
+// contradicted.
+func (in *In[O, S, E]) infer(step *Step[S, E], needs []transitions.Need) ([]transitions.Need, error) {
+	snapshot, err := in.Observe(needs, false)
 	if err != nil {
-		return needs, fmt.Errorf("observing what locates a lifecycle: %w", err)
+		return needs, fmt.Errorf("observing what infers a lifecycle: %w", err)
 	}
-	step.View = view
+	step.Snapshot = snapshot
 	for i, lc := range in.Lifecycles {
-		if s := &step.Standings[i]; len(s.Decision.Needs) > 0 {
-			in.decide(s, lc, view, needs)
+		if s := &step.Results[i]; len(s.Decision.Needs) > 0 {
+			in.decide(s, lc, snapshot, needs)
 		}
 	}
 	return needs, nil
@@ -129,65 +130,65 @@ func (in *In[O, V, E]) locate(step *Step[V, E], needs []transitions.Need) ([]tra
 
 // enter converts the transitions of this reconcile to entries, and observes what the entered states wait for. If a lifecycle
 // cannot enter its next state, it stays in its state and another lifecycle gets its turn.
-func (in *In[O, V, E]) enter(step *Step[V, E], needs []transitions.Need) error {
+func (in *In[O, S, E]) enter(step *Step[S, E], needs []transitions.Need) error {
 	for len(step.Moved) == 0 {
-		moving := in.moving(step.Standings)
+		moving := in.moving(step.Results)
 		if len(moving) == 0 {
 			return nil
 		}
-		view := step.View
+		snapshot := step.Snapshot
 		var more []transitions.Need
 		for _, i := range moving {
-			more = merge(more, in.Lifecycles[i].NeedsIn(step.Standings[i].Decision.Move.To))
+			more = merge(more, in.Lifecycles[i].NeedsIn(step.Results[i].Decision.Move.To))
 		}
 		if missing(needs, more) {
 			needs = merge(needs, more)
 			var err error
-			if view, err = in.View(needs, false); err != nil {
+			if snapshot, err = in.Observe(needs, false); err != nil {
 				return fmt.Errorf("observing what the next state waits for: %w", err)
 			}
 		}
 		for _, i := range moving {
-			if moved, ok := in.move(&step.Standings[i], in.Lifecycles[i], view, needs); ok {
+			if moved, ok := in.move(&step.Results[i], in.Lifecycles[i], snapshot, needs); ok {
 				step.Moved = append(step.Moved, moved)
 			}
 		}
-		step.View = view
+		step.Snapshot = snapshot
 	}
 	return nil
 }
 
 // move enters the next state of a lifecycle and evaluates that state with the same facts. If the lifecycle stays there, it has
 // evaluated the object's generation, so that observedGeneration needs no separate write.
-func (in *In[O, V, E]) move(s *Standing[E], lc machines.Lifecycle[O, V, E], view V, needs []transitions.Need) (Moved, bool) {
-	entry, err := lc.Look(in.question(lc, s.Entry, view, needs, false)).Enter(*s.Decision.Move)
+func (in *In[O, S, E]) move(s *LifecycleResult[E], lc machines.Lifecycle[O, S, E], snapshot S, needs []transitions.Need) (Moved, bool) {
+	entry, err := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false)).Enter(*s.Decision.Move)
 	if err != nil {
 		s.Decision = machines.Decision{Err: err}
 		return Moved{}, false
 	}
-	then := lc.Look(in.question(lc, &entry, view, needs, false)).Decide()
+	then := lc.Evaluate(in.input(lc, &entry, snapshot, needs, false)).Decide()
 	s.settles = then.Decided && then.Move == nil
-	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry, Facts: s.look.Facts()}, true
+	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry, Facts: s.evaluation.Facts()}, true
 }
 
 // moving selects the lifecycles whose transitions are committed: all first entries together, else one lifecycle, round robin.
-func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
+func (in *In[O, S, E]) moving(results []LifecycleResult[E]) []int {
 	var first []int
 	next, start := -1, 0
-	for i := range standings {
-		if standings[i].Name == in.Last {
+	for i := range results {
+		if results[i].Name == in.Last {
 			start = i + 1
 		}
-		if standings[i].Entry == nil && standings[i].Decision.Move != nil && !in.slowed(&standings[i]) {
+		if results[i].Entry == nil && results[i].Decision.Move != nil && !in.slowed(&results[i]) {
 			first = append(first, i)
 		}
 	}
 	if len(first) > 0 {
 		return first
 	}
-	for k := range standings {
-		i := (start + k) % len(standings)
-		if standings[i].Decision.Move != nil && !in.slowed(&standings[i]) {
+	for k := range results {
+		i := (start + k) % len(results)
+		if results[i].Decision.Move != nil && !in.slowed(&results[i]) {
 			next = i
 			break
 		}
@@ -199,7 +200,7 @@ func (in *In[O, V, E]) moving(standings []Standing[E]) []int {
 }
 
 // slowed reports whether a transition must wait, because the lifecycle makes transitions too often or without progress.
-func (in *In[O, V, E]) slowed(s *Standing[E]) bool {
+func (in *In[O, S, E]) slowed(s *LifecycleResult[E]) bool {
 	if in.Slowed == nil {
 		return false
 	}
@@ -211,18 +212,18 @@ func (in *In[O, V, E]) slowed(s *Standing[E]) bool {
 	return in.Slowed(s.Name, next != nil && !machines.SameAttempt(old, next))
 }
 
-// Acting is the result of one lifecycle's action.
-type Acting[E any] struct {
+// ActionResult is the result of one lifecycle's action.
+type ActionResult[E any] struct {
 	Lifecycle string
-	Ticket    machines.Ticket
+	RequestID machines.RequestID
 	Action    machines.ActionInfo
-	machines.Acting[E]
-	// Turned is the entry to commit because the action's precondition failed. It is nil otherwise.
-	Turned *Moved
+	machines.ActionResult[E]
+	// FailedPrecondition is the entry to commit because the action's precondition failed. It is nil otherwise.
+	FailedPrecondition *Moved
 }
 
 // Wants returns the action of a lifecycle and whether it may run in this reconcile.
-func Wants[O, V, E any](in In[O, V, E], s *Standing[E]) (machines.ActionInfo, bool) {
+func Wants[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (machines.ActionInfo, bool) {
 	if s.Entry == nil || !s.Decision.MayAct || s.Decision.Move != nil {
 		return machines.ActionInfo{}, false
 	}
@@ -232,51 +233,51 @@ func Wants[O, V, E any](in In[O, V, E], s *Standing[E]) (machines.ActionInfo, bo
 
 // Idle reports whether an action that Wants allows has nothing to do, judged by the facts of the decision. No live read is needed
 // then: if a stale cache hides work, the cache triggers another reconcile when it catches up.
-func Idle[E any](s *Standing[E]) bool { return s.look.Idle() }
+func Idle[E any](s *LifecycleResult[E]) bool { return s.evaluation.Idle() }
 
 // Act evaluates the action of one lifecycle, on a live observation if the action requires one. The caller must have proven that
 // the persisted state is current.
-func Act[O, V, E any](in In[O, V, E], s *Standing[E]) (Acting[E], V, error) {
+func Act[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S, error) {
 	lc := in.lifecycle(s.Name)
 	action, _ := lc.Action(s.Entry.State)
-	out := Acting[E]{Lifecycle: s.Name, Action: action, Ticket: machines.TicketOf(in.UID, s.Name, s.Entry)}
+	out := ActionResult[E]{Lifecycle: s.Name, Action: action, RequestID: machines.RequestIDOf(in.UID, s.Name, s.Entry)}
 	needs := merge(lc.Needs(s.Entry), action.Needs)
-	view, err := in.View(needs, action.Live)
+	snapshot, err := in.Observe(needs, action.Live)
 	if err != nil {
-		return out, view, fmt.Errorf("observing for action %s: %w", action.Name, err)
+		return out, snapshot, fmt.Errorf("observing for action %s: %w", action.Name, err)
 	}
-	look := lc.Look(in.question(lc, s.Entry, view, needs, action.Live))
-	out.Acting = look.Act()
-	facts := look.Facts()
-	if out.TurnBack == nil {
-		return out, view, nil
+	evaluation := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, action.Live))
+	out.ActionResult = evaluation.Act()
+	facts := evaluation.Facts()
+	if out.PreconditionFailed == nil {
+		return out, snapshot, nil
 	}
-	if more := lc.NeedsIn(out.TurnBack.To); missing(needs, more) {
+	if more := lc.NeedsIn(out.PreconditionFailed.To); missing(needs, more) {
 		needs = merge(needs, more)
-		if view, err = in.View(needs, false); err != nil {
-			return out, view, fmt.Errorf("observing what %s waits for: %w", out.TurnBack.To, err)
+		if snapshot, err = in.Observe(needs, false); err != nil {
+			return out, snapshot, fmt.Errorf("observing what %s waits for: %w", out.PreconditionFailed.To, err)
 		}
-		look = lc.Look(in.question(lc, s.Entry, view, needs, false))
+		evaluation = lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false))
 	}
-	entry, err := look.Enter(*out.TurnBack)
+	entry, err := evaluation.Enter(*out.PreconditionFailed)
 	if err != nil {
-		return out, view, err
+		return out, snapshot, err
 	}
-	out.Turned = &Moved{Lifecycle: s.Name, Move: *out.TurnBack, Entry: entry, Facts: facts}
-	return out, view, nil
+	out.FailedPrecondition = &Moved{Lifecycle: s.Name, Move: *out.PreconditionFailed, Entry: entry, Facts: facts}
+	return out, snapshot, nil
 }
 
 // Project returns the entry to show in the status now, or nil if the lifecycle has none.
-func (s *Standing[E]) Project() *lifecyclev1.Lifecycle {
+func (s *LifecycleResult[E]) Project() *lifecyclev1.Lifecycle {
 	if s.Entry == nil {
 		return nil
 	}
-	shown := s.look.Project()
+	shown := s.evaluation.Project()
 	return &shown
 }
 
 // Facts returns the facts on which the decision was based.
-func (s *Standing[E]) Facts() any { return s.look.Facts() }
+func (s *LifecycleResult[E]) Facts() any { return s.evaluation.Facts() }
 
 // Entry returns the entry of the lifecycle in the status, or nil.
 func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle {
@@ -288,7 +289,7 @@ func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle 
 	return nil
 }
 
-func (in *In[O, V, E]) lifecycle(name string) machines.Lifecycle[O, V, E] {
+func (in *In[O, S, E]) lifecycle(name string) machines.Lifecycle[O, S, E] {
 	for _, lc := range in.Lifecycles {
 		if lc.Name() == name {
 			return lc
@@ -297,20 +298,20 @@ func (in *In[O, V, E]) lifecycle(name string) machines.Lifecycle[O, V, E] {
 	return nil
 }
 
-func (in *In[O, V, E]) question(
-	lc machines.Lifecycle[O, V, E], entry *lifecyclev1.Lifecycle, view V, needs []transitions.Need, live bool,
-) machines.Question[O, V] {
-	ask := machines.Ask{Needs: needs, Live: live, Now: in.Now, Ticket: machines.TicketOf(in.UID, lc.Name(), entry)}
+func (in *In[O, S, E]) input(
+	lc machines.Lifecycle[O, S, E], entry *lifecyclev1.Lifecycle, snapshot S, needs []transitions.Need, live bool,
+) machines.EvaluationInput[O, S] {
+	ask := machines.ObserveOptions{Needs: needs, Live: live, Now: in.Now, RequestID: machines.RequestIDOf(in.UID, lc.Name(), entry)}
 	if entry != nil {
 		ask.Attempt, ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
 	}
-	return machines.Question[O, V]{
-		Object: in.Object, View: view, UID: in.UID, Generation: in.Generation, Entry: entry, DeadlineScale: in.DeadlineScale, Ask: ask,
+	return machines.EvaluationInput[O, S]{
+		Object: in.Object, Snapshot: snapshot, UID: in.UID, Generation: in.Generation, Entry: entry, DeadlineScale: in.DeadlineScale, Options: ask,
 	}
 }
 
-func (in *In[O, V, E]) needs() []transitions.Need {
-	needs := in.Shown
+func (in *In[O, S, E]) needs() []transitions.Need {
+	needs := in.AlwaysNeeded
 	for _, lc := range in.Lifecycles {
 		needs = merge(needs, lc.Needs(Entry(in.Status, lc.Name())))
 	}

@@ -26,21 +26,21 @@ type tank struct {
 	Level      transitions.Fact[bool] // need level: can its level be read?
 }
 
-// world is the view: the tanks by lifecycle.
+// world is the snapshot: the tanks by lifecycle.
 type world map[string]tank
 
 type none = struct{}
 
 type (
-	lifecycle = machines.Lifecycle[string, world, string]
-	input     = pass.In[string, world, string]
-	standing  = pass.Standing[string]
+	lifecycle    = machines.Lifecycle[string, world, string]
+	input        = pass.In[string, world, string]
+	resultOfCase = pass.LifecycleResult[string]
 )
 
 func costly(name string, need transitions.Need, read func(*tank) transitions.Fact[bool]) transitions.Guard[tank, none] {
 	return transitions.Guard[tank, none]{
-		Name: name, Doc: "says what is read of " + name, Want: "a yes of " + name, Needs: []transitions.Need{need},
-		Ask: func(t *tank, _ none) transitions.Verdict {
+		Name: name, Doc: "says what is read of " + name, Expected: "a yes of " + name, Needs: []transitions.Need{need},
+		Evaluate: func(t *tank, _ none) transitions.Verdict {
 			fact := read(t)
 			yes, known := fact.Get()
 			if !known {
@@ -53,8 +53,8 @@ func costly(name string, need transitions.Need, read func(*tank) transitions.Fac
 
 func cheap(name string, read func(*tank) bool) transitions.Guard[tank, none] {
 	return transitions.Guard[tank, none]{
-		Name: name, Doc: "says what the cache knows of " + name, Want: "a yes of " + name,
-		Ask: func(t *tank, _ none) transitions.Verdict { return transitions.If(read(t), "not so") },
+		Name: name, Doc: "says what the cache knows of " + name, Expected: "a yes of " + name,
+		Evaluate: func(t *tank, _ none) transitions.Verdict { return transitions.If(read(t), "not so") },
 	}
 }
 
@@ -66,16 +66,16 @@ func compile(t testing.TB) *machines.Machine[tank, none, string] {
 		States: []machines.State[tank, none, string]{
 			{State: states.State{Name: "Idle", Kind: states.Rest, Doc: "the tank is full"}},
 			{
-				State: states.State{Name: "Waiting", Kind: states.Wait, Doc: "is it its turn?", Deadline: time.Minute, Poll: time.Second},
-				While: transitions.Always[tank, none](), OnTarget: machines.CarryOn,
+				State:     states.State{Name: "Waiting", Kind: states.Wait, Doc: "is it its turn?", Deadline: time.Minute, Poll: time.Second},
+				Invariant: transitions.Always[tank, none](), OnTargetChange: machines.KeepAttempt,
 			},
 			{
-				State: states.State{Name: "Filling", Kind: states.Work, Doc: "the tank is filled", Deadline: time.Minute, Poll: time.Second},
-				While: cheap("intact", func(t *tank) bool { return t.Intact }), OnTarget: "Waiting",
-				Do: &machines.Action[tank, none, string]{
-					Name: "fill", Doc: "fills the tank", Before: costly("permitted", "permit", func(t *tank) transitions.Fact[bool] { return t.Permit }),
-					TurnBack: "Waiting", LookAgain: 2 * time.Second,
-					Do: func(t *tank, _ none) []string {
+				State:     states.State{Name: "Filling", Kind: states.Work, Doc: "the tank is filled", Deadline: time.Minute, Poll: time.Second},
+				Invariant: cheap("intact", func(t *tank) bool { return t.Intact }), OnTargetChange: "Waiting",
+				Action: &machines.Action[tank, none, string]{
+					Name: "fill", Doc: "fills the tank", Precondition: costly("permitted", "permit", func(t *tank) transitions.Fact[bool] { return t.Permit }),
+					OnPreconditionFailed: "Waiting", RequeueAfter: 2 * time.Second,
+					Effects: func(t *tank, _ none) []string {
 						if t.Pouring {
 							return nil
 						}
@@ -92,17 +92,17 @@ func compile(t testing.TB) *machines.Machine[tank, none, string] {
 		Needs: []machines.Need{
 			{Name: "permit", Doc: "asks for a permit"}, {Name: "queue", Doc: "asks for the queue"}, {Name: "level", Doc: "asks for the level"},
 		},
-		Target: machines.Target[tank]{Of: func(t *tank) machines.Aim { return machines.Aim{To: strconv.Itoa(t.Want)} }},
-		Locate: machines.Locator[tank, none]{
+		Target: func(t *tank) machines.Target { return machines.Target{To: strconv.Itoa(t.Want)} },
+		Infer: machines.Inference[tank, none]{
 			Needs: []transitions.Need{"level"}, States: []string{"Idle", "Waiting"},
-			Find: func(t *tank) (machines.Place[none], transitions.Verdict) {
+			Find: func(t *tank) (machines.InferredState[none], transitions.Verdict) {
 				if _, known := t.Level.Get(); !known {
-					return machines.Place[none]{}, t.Level.Gap()
+					return machines.InferredState[none]{}, t.Level.Gap()
 				}
 				if t.Have == t.Want {
-					return machines.Place[none]{State: "Idle"}, transitions.Allow()
+					return machines.InferredState[none]{State: "Idle"}, transitions.Allow()
 				}
-				return machines.Place[none]{State: "Waiting"}, transitions.Allow()
+				return machines.InferredState[none]{State: "Waiting"}, transitions.Allow()
 			},
 		},
 	})
@@ -116,15 +116,15 @@ func compile(t testing.TB) *machines.Machine[tank, none, string] {
 func bind(m *machines.Machine[tank, none, string], name string) lifecycle {
 	return machines.Bind(m, machines.Binding[string, world, tank, string, string]{
 		Name: name,
-		Observe: func(_ string, view world, ask machines.Ask) tank {
-			seen := view[name]
-			if !ask.For("permit") {
+		Facts: func(_ string, snapshot world, ask machines.ObserveOptions) tank {
+			seen := snapshot[name]
+			if !ask.Wants("permit") {
 				seen.Permit = transitions.Fact[bool]{}
 			}
-			if !ask.For("queue") {
+			if !ask.Wants("queue") {
 				seen.Queue = transitions.Fact[bool]{}
 			}
-			if !ask.For("level") {
+			if !ask.Wants("level") {
 				seen.Level = transitions.Fact[bool]{}
 			}
 			return seen
@@ -152,21 +152,21 @@ func at(name, state, target string) lifecyclev1.Lifecycle {
 	}
 }
 
-// looked is one call of View.
-type looked struct {
+// evaluated is one call of Snapshot.
+type evaluated struct {
 	Needs []transitions.Need
 	Live  bool
 }
 
-// given makes an input over a world, and lists the calls of View.
-func given(t testing.TB, w world, entries ...lifecyclev1.Lifecycle) (input, *[]looked) {
+// given makes an input over a world, and lists the calls of Snapshot.
+func given(t testing.TB, w world, entries ...lifecyclev1.Lifecycle) (input, *[]evaluated) {
 	m := compile(t)
-	var calls []looked
+	var calls []evaluated
 	in := input{
 		Object: "tanks", Lifecycles: []lifecycle{bind(m, "left"), bind(m, "right")}, Status: &lifecyclev1.Status{Lifecycles: entries},
 		UID: uid, Generation: 3, Now: now,
-		View: func(needs []transitions.Need, live bool) (world, error) {
-			calls = append(calls, looked{Needs: slices.Clone(needs), Live: live})
+		Observe: func(needs []transitions.Need, live bool) (world, error) {
+			calls = append(calls, evaluated{Needs: slices.Clone(needs), Live: live})
 			return w, nil
 		},
 	}

@@ -75,7 +75,7 @@ func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
 }
 
 // live draws an object's lifecycle on its machine.
-func live(all []machines.Graph, found *standing, r Request) (Picture, error) {
+func live(all []machines.Graph, found *objectStatus, r Request) (Picture, error) {
 	entry, err := found.lifecycle(r.Lifecycle)
 	if err != nil {
 		return Picture{}, err
@@ -93,7 +93,7 @@ func live(all []machines.Graph, found *standing, r Request) (Picture, error) {
 	return p, err
 }
 
-func find(ctx context.Context, r Request, stdin io.Reader) (*standing, error) {
+func find(ctx context.Context, r Request, stdin io.Reader) (*objectStatus, error) {
 	var meant *objects.Reference
 	if r.What != "" {
 		parsed, err := objects.Parse(r.What)
@@ -107,7 +107,7 @@ func find(ctx context.Context, r Request, stdin io.Reader) (*standing, error) {
 		if err != nil {
 			return nil, err
 		}
-		return standingOf(object)
+		return objectStatusOf(object)
 	}
 	read, err := manifests.Read(r.Files, stdin)
 	if err != nil {
@@ -121,7 +121,7 @@ func find(ctx context.Context, r Request, stdin io.Reader) (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return standingOf(object)
+	return objectStatusOf(object)
 }
 
 func render(g graph.Graph, live *graph.Live, r Request) (Picture, error) {

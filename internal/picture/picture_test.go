@@ -31,7 +31,7 @@ status:
     state: AwaitingInSync
     enteredAt: "2026-11-20T08:31:02Z"
     attempt: {id: 5f2c91, from: 4.0.0, to: 4.1.1, startedAt: "2026-11-20T08:14:20Z"}
-    waitingFor: [{guard: in-sync, want: the node in hand back in sync, saw: broker 4 is out of the ISR of orders-7}]
+    waitingFor: [{guard: in-sync, expected: the node in hand back in sync, observed: broker 4 is out of the ISR of orders-7}]
 `
 
 func write(t *testing.T, content string) string {

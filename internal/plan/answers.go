@@ -50,8 +50,8 @@ func (b *background) finalizedWhy() string {
 // lowest returns the highest level that all versions of the nodes support.
 func (b *background) lowest() int16 {
 	level := int16(0)
-	for i := range b.view.Nodes {
-		v, err := b.in.Table.Find(b.versionOf(&b.view.Nodes[i]))
+	for i := range b.snapshot.Nodes {
+		v, err := b.in.Table.Find(b.versionOf(&b.snapshot.Nodes[i]))
 		row, known := v.Row()
 		if err != nil || !known {
 			continue
@@ -179,7 +179,7 @@ func (b *background) oldest(ran []process) string {
 func (b *background) partitions(ran []process) {
 	var brokers []int32
 	for i := range ran {
-		if n := b.view.Node(ran[i].id); n != nil && n.Roles.Broker {
+		if n := b.snapshot.Node(ran[i].id); n != nil && n.Roles.Broker {
 			brokers = append(brokers, n.ID)
 		}
 	}

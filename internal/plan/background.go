@@ -25,10 +25,10 @@ import (
 // is created by a simulation of what happened before the plan starts.
 type background struct {
 	*engine
-	kafka *kafkav1beta2.Kafka
-	name  types.NamespacedName
-	world *simulator.Cluster
-	view  kafka.View
+	kafka    *kafkav1beta2.Kafka
+	name     types.NamespacedName
+	world    *simulator.Cluster
+	snapshot kafka.Snapshot
 	// rendered holds the manifests of the nodes that exist.
 	rendered *render.Cluster
 	told     KafkaWorld
@@ -51,8 +51,8 @@ func (b *background) bring(ctx context.Context) error {
 		return err
 	}
 	var ran []process
-	for i := range b.view.Nodes {
-		p, err := b.processOf(&b.view.Nodes[i])
+	for i := range b.snapshot.Nodes {
+		p, err := b.processOf(&b.snapshot.Nodes[i])
 		if err != nil {
 			return err
 		}
@@ -75,18 +75,18 @@ func (b *background) bring(ctx context.Context) error {
 // look observes the cluster as the operator does, and renders its nodes.
 func (b *background) look(ctx context.Context) error {
 	var err error
-	b.view, err = b.collector.Collect(ctx, b.kafka, lifecycle.Viewing{Read: b.client, Now: b.begin, MaxAge: func(need) time.Duration { return 0 }})
+	b.snapshot, err = b.collector.Collect(ctx, b.kafka, lifecycle.ObserveRequest{Read: b.client, Now: b.begin, MaxAge: func(need) time.Duration { return 0 }})
 	if err != nil {
 		return err
 	}
 	in := render.Input{
-		Namespace: b.name.Namespace, Name: b.name.Name, Spec: *b.kafka.Spec.DeepCopy(), ClusterID: b.view.Identity.ID, Table: b.in.Table,
+		Namespace: b.name.Namespace, Name: b.name.Name, Spec: *b.kafka.Spec.DeepCopy(), ClusterID: b.snapshot.Identity.ID, Table: b.in.Table,
 	}
-	for _, pool := range b.view.Objects.Pools {
+	for _, pool := range b.snapshot.Objects.Pools {
 		in.Pools = append(in.Pools, render.Pool{Name: pool.Name, Spec: pool.Spec})
 	}
-	for i := range b.view.Nodes {
-		n := &b.view.Nodes[i]
+	for i := range b.snapshot.Nodes {
+		n := &b.snapshot.Nodes[i]
 		in.Nodes = append(in.Nodes, render.Node{ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker, Runs: true})
 	}
 	b.rendered = render.New(in)
@@ -96,7 +96,7 @@ func (b *background) look(ctx context.Context) error {
 // processOf returns the process of the node: the one in its pod, or the one whose data is on its disks. It returns nil if the node
 // has never run. It also adds what is missing of the pod and its claims to the store.
 func (b *background) processOf(n *kafka.Node) (*process, error) {
-	if b.view.Pool(n.Pool) == nil {
+	if b.snapshot.Pool(n.Pool) == nil {
 		return nil, nil //nolint:nilnil // a node of a deleted pool has no spec to render it from
 	}
 	p := &process{id: n.ID, version: b.versionOf(n), at: b.begin.Add(-usual)}
@@ -121,7 +121,7 @@ func (b *background) processOf(n *kafka.Node) (*process, error) {
 }
 
 func (b *background) podOf(n *kafka.Node) *corev1.Pod {
-	for _, pod := range b.view.Objects.Pods {
+	for _, pod := range b.snapshot.Objects.Pods {
 		if pod.Name == n.PodName {
 			return pod
 		}
@@ -227,7 +227,7 @@ func (b *background) claims(n *kafka.Node) error {
 		return err
 	}
 	for _, want := range wanted {
-		have := slices.ContainsFunc(b.view.Objects.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == want.Name })
+		have := slices.ContainsFunc(b.snapshot.Objects.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == want.Name })
 		if have {
 			continue
 		}
@@ -249,7 +249,7 @@ func (b *background) noteStrangers() {
 		if o.GetNamespace() != b.name.Namespace || l[labels.Cluster] != b.name.Name {
 			return
 		}
-		known := slices.ContainsFunc(b.view.Objects.Pods, func(p *corev1.Pod) bool { return p.Name == o.GetName() })
+		known := slices.ContainsFunc(b.snapshot.Objects.Pods, func(p *corev1.Pod) bool { return p.Name == o.GetName() })
 		component := cmp.Or(l[labels.Name], labels.KafkaName(b.name.Name))
 		if known || component != labels.KafkaName(b.name.Name) {
 			return

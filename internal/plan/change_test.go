@@ -136,10 +136,10 @@ func (l *lived) world(change func(*KafkaWorld)) {
 
 func TestMakeWithAWorld(t *testing.T) {
 	cases := map[string]struct {
-		world  func(*KafkaWorld)
-		end    string
-		result Result
-		saw    string
+		world    func(*KafkaWorld)
+		end      string
+		result   Result
+		observed string
 	}{
 		"a broker whose session was lost gets a new one with its restart": {
 			world: func(k *KafkaWorld) { k.Fenced = []int32{1} }, end: "Settled", result: Rests,
@@ -151,17 +151,17 @@ func TestMakeWithAWorld(t *testing.T) {
 			world: func(k *KafkaWorld) { k.Replicas = map[string]int32{"2": 12} }, end: "Settled", result: Rests,
 		},
 		"a broker that is gone stays registered": {
-			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 1, 2, 9} }, end: "AwaitingUnregistration", result: Stalls, saw: "broker 9",
+			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 1, 2, 9} }, end: "AwaitingUnregistration", result: Stalls, observed: "broker 9",
 		},
 		"Kafka refuses the level": {
 			world: func(k *KafkaWorld) { k.Refuse.UpdateFeatures = "INVALID_UPDATE_VERSION: because" }, end: "MetadataRefused", result: Holds,
-			saw: "INVALID_UPDATE_VERSION: because",
+			observed: "INVALID_UPDATE_VERSION: because",
 		},
 		"Kafka cannot be reached": {
-			world: func(k *KafkaWorld) { k.Unreachable = true }, end: "SelectingNode", result: Stalls, saw: "connection refused",
+			world: func(k *KafkaWorld) { k.Unreachable = true }, end: "SelectingNode", result: Stalls, observed: "connection refused",
 		},
 		"a replica that no restart brings back": {
-			world: func(k *KafkaWorld) { k.OutOfSync = map[string][]int32{"a-0": {2}, "b-1": {2}} }, end: "AwaitingInSync", result: Stalls, saw: "a-0, b-1",
+			world: func(k *KafkaWorld) { k.OutOfSync = map[string][]int32{"a-0": {2}, "b-1": {2}} }, end: "AwaitingInSync", result: Stalls, observed: "a-0, b-1",
 		},
 	}
 	for name, tc := range cases {
@@ -176,10 +176,10 @@ func TestMakeWithAWorld(t *testing.T) {
 				}
 				saw := ""
 				for _, w := range lc.WaitingFor {
-					saw += w.Saw + "; "
+					saw += w.Observed + "; "
 				}
-				if lc.End != tc.end || lc.Result != tc.result || !strings.Contains(saw, tc.saw) {
-					t.Errorf("%s in %s, saw %q; want %s in %s, saw %q\n%s", lc.Result, lc.End, saw, tc.result, tc.end, tc.saw, p.Text(TextOptions{}))
+				if lc.End != tc.end || lc.Result != tc.result || !strings.Contains(saw, tc.observed) {
+					t.Errorf("%s in %s, saw %q; want %s in %s, saw %q\n%s", lc.Result, lc.End, saw, tc.result, tc.end, tc.observed, p.Text(TextOptions{}))
 				}
 			}
 		})

@@ -242,9 +242,9 @@ func (e *engine) assemble(o Options) error {
 		return err
 	}
 	children := lifecycle.NewChildren(e.client, e.client, e.clock)
-	slots := lifecycle.NewSlots()
-	clusters := lifecycle.New(kind, lifecycle.Options{Client: e.client, Live: e.client, Clock: e.clock, Children: children, Slots: slots, Journal: o.Journal})
-	disruptor := &kafka.Disruptor{Collector: e.collector, Slots: slots, Live: e.client, Clock: e.clock}
+	disruptionLocks := lifecycle.NewDisruptionLocks()
+	clusters := lifecycle.New(kind, lifecycle.Options{Client: e.client, Live: e.client, Clock: e.clock, Children: children, DisruptionLocks: disruptionLocks, Journal: o.Journal})
+	disruptor := &kafka.Disruptor{Collector: e.collector, DisruptionLocks: disruptionLocks, Live: e.client, Clock: e.clock}
 	sets := &podset.Reconciler{Client: e.client, Live: e.client, Children: children, Clock: e.clock, Disrupt: disruptor.Disrupt}
 	e.drivers = []driver{
 		driveWorld:       {name: "the world", run: e.happen},

@@ -103,7 +103,7 @@ func (e *engine) stalls(k *kafkav1beta2.Kafka) bool {
 		switch {
 		case !known, atRest(state):
 		case l.Deadline != nil && !e.clock.now.Before(l.Deadline.Time):
-		case l.Edges > e.graphOf(l).MaxEdges:
+		case l.TransitionsSinceProgress > e.graphOf(l).MaxTransitionsWithoutProgress:
 		default:
 			return false
 		}
@@ -173,7 +173,7 @@ func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
 		if !atRest(state) {
 			return false
 		}
-		fmt.Fprintf(&place, "%s=%s %v %v;", l.Name, l.State, l.Memo, l.WaitingFor)
+		fmt.Fprintf(&place, "%s=%s %v %v;", l.Name, l.State, l.Data, l.WaitingFor)
 		if l.Attempt != nil {
 			place.WriteString(l.Attempt.ID)
 		}

@@ -128,7 +128,7 @@ func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) 
 	default:
 		l.Result = Stalls
 	}
-	return l, l.Result != Holds || state.Stance == string(states.Planned)
+	return l, l.Result != Holds || state.HoldReason == string(states.Planned)
 }
 
 func withResult(l Lifecycle, r Result) Lifecycle {

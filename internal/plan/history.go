@@ -135,7 +135,7 @@ func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, erro
 		config.Data[key] = snapshotLine.ReplaceAllString(text, kafkaclient.ConfigSnapshotInterval+"="+b.interval(p))
 	}
 	memory := b.rendered.Record(&record.Record{
-		ID: p.id, Pool: pod.Labels[labels.Pool], ClusterID: b.view.Identity.ID, Format: record.FormatAllowed, Metadata: b.metadataName(),
+		ID: p.id, Pool: pod.Labels[labels.Pool], ClusterID: b.snapshot.Identity.ID, Format: record.FormatAllowed, Metadata: b.metadataName(),
 	})
 	for _, o := range []client.Object{config, memory.DeepCopy()} {
 		if err := past.Put(o); err != nil {
@@ -158,7 +158,7 @@ func (b *background) interval(p *process) string {
 			return said
 		}
 	}
-	if n := b.view.Node(p.id); n != nil && n.Recorded && p.pod == nil {
+	if n := b.snapshot.Node(p.id); n != nil && n.Recorded && p.pod == nil {
 		return fmt.Sprint(n.Record.SnapshotInterval.Milliseconds())
 	}
 	return fmt.Sprint(record.DefaultSnapshotInterval.Milliseconds())

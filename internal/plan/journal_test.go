@@ -66,10 +66,10 @@ func TestJournalReportsAChangedGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mutant := machine.Mutant(func(d *machines.Definition[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]) {
+	mutant := machine.Mutant(func(d *machines.Definition[kafkaversion.Facts, roll.Data, kafkaversion.Effect]) {
 		for i := range d.Transitions {
 			if row := &d.Transitions[i]; row.Event == "in-sync" {
-				row.When = transitions.Always[kafkaversion.Facts, roll.Memo]()
+				row.When = transitions.Always[kafkaversion.Facts, roll.Data]()
 			}
 		}
 	})

@@ -178,9 +178,9 @@ func (t *text) end(o *Object) {
 		t.line("")
 		t.line(fmt.Sprintf("%s waits in %s%s for", l.Name, l.End, since))
 		for _, w := range l.WaitingFor {
-			t.hanging("  ▸ ", "    ", w.Guard+": "+w.Want)
-			if w.Saw != "" {
-				t.prose("    ", "saw "+w.Saw)
+			t.hanging("  ▸ ", "    ", w.Guard+": "+w.Expected)
+			if w.Observed != "" {
+				t.prose("    ", "saw "+w.Observed)
 			}
 		}
 	}

@@ -64,8 +64,8 @@ func refusedPlan() *Plan {
 			Attempt: &Attempt{From: "5.0.0", To: "4.0.0"},
 			Path:    []Step{{Event: "path-forbidden", From: "Checking", To: "Refused"}},
 			WaitingFor: []lifecyclev1.WaitingFor{{
-				Guard: "path-allowed", Want: "a wanted version that is supported and can read every finalized feature level",
-				Saw: "metadata.version is at 4.1-IV1 (level 27), and 4.0.0 runs 3.3-IV3 (level 7) to 4.0-IV3 (level 25)",
+				Guard: "path-allowed", Expected: "a wanted version that is supported and can read every finalized feature level",
+				Observed: "metadata.version is at 4.1-IV1 (level 27), and 4.0.0 runs 3.3-IV3 (level 7) to 4.0-IV3 (level 25)",
 			}},
 		}},
 		Conditions: []metav1.Condition{{Type: "Stalled", Status: "True", Reason: "Refused", Message: "version: refused"}},

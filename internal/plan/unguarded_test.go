@@ -24,20 +24,20 @@ func restartsOrPods(p *Plan) []string {
 // reason. Running nodes are not stopped, and lost pods are recreated.
 func TestMakeStartsNoNodeUnguarded(t *testing.T) {
 	for name, tc := range map[string]struct {
-		cluster func(*testing.T) *lived
-		change  func(*lived)
-		want    []string
-		result  Result
-		saw     string
+		cluster  func(*testing.T) *lived
+		change   func(*lived)
+		want     []string
+		result   Result
+		observed string
 	}{
 		"a new cluster with authorization": {
 			cluster: func(t *testing.T) *lived { t.Helper(); return newCluster(t, known) }, change: (*lived).guarded,
-			result: Holds, saw: "spec.kafka.authorization",
+			result: Holds, observed: "spec.kafka.authorization",
 		},
 		"a new cluster with authentication on a listener that is served": {
 			cluster: func(t *testing.T) *lived { t.Helper(); return newCluster(t, known) },
 			change:  func(l *lived) { l.kafka().Spec.Kafka.Listeners[0].Authentication = &kafkav1beta2.Opaque{} },
-			result:  Holds, saw: "spec.kafka.listeners[plain].authentication",
+			result:  Holds, observed: "spec.kafka.listeners[plain].authentication",
 		},
 		"a new cluster with authentication on a listener that is not": {
 			cluster: func(t *testing.T) *lived { t.Helper(); return newCluster(t, known) },
@@ -57,18 +57,18 @@ func TestMakeStartsNoNodeUnguarded(t *testing.T) {
 				l.kafka().Spec.Kafka.Config["log.retention.hours"] = apiextensionsv1.JSON{Raw: []byte("48")}
 				l.guarded()
 			},
-			result: Holds, saw: "spec.kafka.authorization",
+			result: Holds, observed: "spec.kafka.authorization",
 		},
 		"a cluster that runs, and another version": {
 			cluster: func(t *testing.T) *lived { t.Helper(); return settled(t, "4.2.0") },
 			change:  func(l *lived) { l.want("4.3.1", ""); l.guarded() },
-			result:  Holds, saw: "spec.kafka.authorization",
+			result:  Holds, observed: "spec.kafka.authorization",
 		},
 		"a cluster that runs, and a pod that is lost": {
 			cluster: func(t *testing.T) *lived { t.Helper(); return settled(t, "4.2.0") },
 			change:  func(l *lived) { l.drop("Pod", "my-cluster-nodes-2"); l.guarded() },
 			want:    []string{"create Pod/my-cluster-nodes-2"},
-			result:  Holds, saw: "spec.kafka.authorization",
+			result:  Holds, observed: "spec.kafka.authorization",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestMakeStartsNoNodeUnguarded(t *testing.T) {
 			if !slices.Equal(got, tc.want) || p.Result != tc.result {
 				t.Errorf("%s with %q, want %s with %q:\n%s", p.Result, got, tc.result, tc.want, p.Text(TextOptions{}))
 			}
-			if lc := lifecycleOf(t, p, "version"); tc.saw != "" && (lc.End != "Refused" || len(lc.WaitingFor) == 0 || !strings.Contains(lc.WaitingFor[0].Saw, tc.saw)) {
+			if lc := lifecycleOf(t, p, "version"); tc.observed != "" && (lc.End != "Refused" || len(lc.WaitingFor) == 0 || !strings.Contains(lc.WaitingFor[0].Observed, tc.observed)) {
 				t.Errorf("%s does not say why:\n%s", lc.End, p.Text(TextOptions{}))
 			}
 		})

@@ -27,19 +27,19 @@ var included = roll.Inclusion[Facts, Effect]{
 	Restart: func(f *Facts, n *roll.Node) Effect {
 		return Effect{Restart: &Restart{Node: n.ID, Version: f.direction().To.String()}}
 	},
-	Permit:   transitions.All(sound, pathAllowed, transitions.Any(inHandStuck, snapshotsTaken)),
-	OnTarget: Checking, TurnBack: Checking, Done: Verifying, FirstStart: true,
+	Permit:         transitions.All(sound, pathAllowed, transitions.Any(inHandStuck, snapshotsTaken)),
+	OnTargetChange: Checking, OnPreconditionFailed: Checking, Done: Verifying, FirstStart: true,
 }
 
 // setMetadata changes metadata.version by one request. A raise cannot be undone, so its precondition repeats everything that was
 // required on the way to it.
-var setMetadata = &machines.Action[Facts, roll.Memo, Effect]{
+var setMetadata = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "set-metadata", Doc: "asks Kafka to finalize the wanted level of metadata.version, by a safe kind of update only",
 	Needs: features(),
-	Before: transitions.All(sound, pathAllowed, onVersion, allReady,
-		transitions.Any(lowerDue, transitions.All(noGhosts, binariesProven, soaked, approved))),
-	TurnBack: Verifying,
-	Do: func(f *Facts, _ roll.Memo) []Effect {
+	Precondition: transitions.All(sound, pathAllowed, onVersion, allReady,
+		transitions.Any(lowerDue, transitions.All(noStaleRegistrations, binariesProven, soaked, approved))),
+	OnPreconditionFailed: Verifying,
+	Effects: func(f *Facts, _ roll.Data) []Effect {
 		d := f.decide()
 		update := kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: d.Metadata.Target}
 		switch {

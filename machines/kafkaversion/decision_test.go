@@ -354,7 +354,7 @@ func TestDecideLevels(t *testing.T) {
 			want:      made{Outcome: refused, Direction: up, From: "4.3.0", To: "5.0.0", Reason: kafkaversion.ReasonFeatureOutOfRange},
 			says:      []string{"upgrade --feature group.version=1"},
 		},
-		"up where the old version could not run the level, which is no obstacle": {
+		"up where the old version could not run the level, which is no spec error": {
 			situation: kafkaversion.Situation{WantedVersion: "4.3.1", Nodes: running("4.2.0"), Finalized: finalized(30)},
 			want:      made{Outcome: allowed, Direction: up, From: "4.2.0", To: "4.3.1", Target: 30, Wanted: 30},
 		},

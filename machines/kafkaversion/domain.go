@@ -32,7 +32,7 @@ const (
 )
 
 type (
-	domain    = verification.Domain[Facts, roll.Memo]
+	domain    = verification.Domain[Facts, roll.Data]
 	dimension = verification.Dimension[Facts]
 	value     = verification.Value[Facts]
 )
@@ -41,13 +41,13 @@ var errDomainSilent = errors.New("connection refused")
 
 // Domains returns the domains over which the machine is verified: the restarts of nodes, the changes of the metadata level, the
 // starts of clusters, and the wait for snapshots before a downgrade.
-func Domains() ([]verification.Domain[Facts, roll.Memo], error) {
+func Domains() ([]verification.Domain[Facts, roll.Data], error) {
 	table, err := versions.Parse([]byte(domainTable), "the domains of "+Name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the versions of the domains: %w", err)
 	}
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
-	base := domain{Base: func() Facts { return domainFacts(table, now) }, Derive: deriveVersions, Memos: roll.DomainMemos, Enter: enterDomain}
+	base := domain{Base: func() Facts { return domainFacts(table, now) }, Derive: deriveVersions, Data: roll.DomainData, Enter: enterDomain}
 	moving, setting, asking, beginning, lowering := base, base, base, base, base
 	wishes, levels := domainWishes().Values, domainLevels(now).Values
 	moving.Dimensions = append([]dimension{verification.Of(wishes[0], wishes[2], wishes[5]), verification.Of(levels[0], levels[1], levels[3])}, roll.DomainNodes(rollOf)...)
@@ -111,7 +111,7 @@ func domainWishes() dimension {
 	return verification.Of(value{},
 		wanting("a lower level wanted", domainNew, "4.0"), wanting("an older version wanted", domainOld, ""), wanting("another build wanted", domainBuild, ""),
 		wanting("a version wanted that is not known", "9.9.9", ""),
-		value{Name: "a broken declaration", Set: func(f *Facts) { f.Obstacle, f.Incomplete = "two pools claim node id 3", "" }})
+		value{Name: "a broken declaration", Set: func(f *Facts) { f.SpecError, f.Incomplete = "two pools claim node id 3", "" }})
 }
 
 // domainLevels are Kafka's answers about its levels.
@@ -165,7 +165,7 @@ func domainAnswers(now time.Time) dimension {
 		return value{Name: name, Set: func(f *Facts) { f.Answer = Answer{Status: status} }}
 	}
 	return verification.Of(value{}, answer("asked", Asked), answer("done", Done), answer("refused", Refused), answer("answer lost", Unknown),
-		value{Name: "an earlier request in doubt", Set: func(f *Facts) { f.Doubt = Doubt{Until: now.Add(time.Minute), Sent: true} }},
+		value{Name: "an earlier request in doubt", Set: func(f *Facts) { f.InFlight = InFlight{Until: now.Add(time.Minute), Sent: true} }},
 		value{Name: "just entered", Set: func(f *Facts) { f.EnteredAt = now }})
 }
 

@@ -40,7 +40,7 @@ func newDriver(t failing, w *world) *driver {
 		t.Fatalf("%v", err)
 	}
 	return &driver{t: t, world: w, lc: machines.Bind(machine, machines.Binding[struct{}, *world, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
-		Name: "version", Observe: func(_ struct{}, w *world, ask machines.Ask) kafkaversion.Facts { return w.observe(ask) },
+		Name: "version", Facts: func(_ struct{}, w *world, ask machines.ObserveOptions) kafkaversion.Facts { return w.observe(ask) },
 		Effect: func(e kafkaversion.Effect) kafkaversion.Effect { return e },
 	})}
 }
@@ -83,14 +83,14 @@ func (d *driver) state() string {
 	return d.entry.State
 }
 
-func (d *driver) look(needs []transitions.Need) machines.Look[kafkaversion.Effect] {
-	q := machines.Question[struct{}, *world]{View: d.world, UID: uid, Entry: d.entry, Ask: machines.Ask{
-		Needs: needs, Now: d.world.now, Ticket: machines.TicketOf(uid, "version", d.entry),
+func (d *driver) look(needs []transitions.Need) machines.Evaluation[kafkaversion.Effect] {
+	q := machines.EvaluationInput[struct{}, *world]{Snapshot: d.world, UID: uid, Entry: d.entry, Options: machines.ObserveOptions{
+		Needs: needs, Now: d.world.now, RequestID: machines.RequestIDOf(uid, "version", d.entry),
 	}}
 	if d.entry != nil {
-		q.Ask.Attempt, q.Ask.EnteredAt = d.entry.Attempt, d.entry.EnteredAt.Time
+		q.Options.Attempt, q.Options.EnteredAt = d.entry.Attempt, d.entry.EnteredAt.Time
 	}
-	return d.lc.Look(q)
+	return d.lc.Evaluate(q)
 }
 
 // pass is one pass. It says whether something moved: an edge, or the world.
@@ -122,13 +122,13 @@ func (d *driver) pass() bool {
 	switch {
 	case acting.Err != nil:
 		d.t.Fatalf("%v\n%s", acting.Err, d.story())
-	case acting.TurnBack != nil:
-		d.enter(acting.TurnBack)
+	case acting.PreconditionFailed != nil:
+		d.enter(acting.PreconditionFailed)
 		return true
 	}
-	ticket := machines.TicketOf(uid, "version", d.entry)
+	requestID := machines.RequestIDOf(uid, "version", d.entry)
 	for _, e := range acting.Effects {
-		d.world.perform(e, ticket)
+		d.world.execute(e, requestID)
 	}
 	return false
 }
@@ -139,9 +139,9 @@ func (d *driver) enter(move *machines.Move) {
 	if err != nil {
 		d.t.Fatalf("%v\n%s", err, d.story())
 	}
-	d.trail = append(d.trail, move.Event+" -> "+move.To+" "+entry.Memo["node"])
+	d.trail = append(d.trail, move.Event+" -> "+move.To+" "+entry.Data["node"])
 	d.entry = &entry
-	if move.To == roll.AwaitingReady && entry.Memo == nil {
+	if move.To == roll.AwaitingReady && entry.Data == nil {
 		d.world.install()
 	}
 }

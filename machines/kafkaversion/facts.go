@@ -23,9 +23,9 @@ type Facts struct {
 	Roll roll.Facts
 	// Situation is the input of the decision without the levels, which come from Features.
 	Situation Situation
-	// Obstacle is why the cluster's spec cannot be applied at all (two pools with one node id, the disks of another cluster);
+	// SpecError is why the cluster's spec cannot be applied at all (two pools with one node id, the disks of another cluster);
 	// empty if the spec is valid.
-	Obstacle string
+	SpecError string
 	// Incomplete is what the spec of a young cluster still lacks and may be created soon (such as pools that are applied after
 	// it), and the end of that wait. It is empty if nothing is missing, or if Obstacle reports it already.
 	Incomplete string
@@ -39,8 +39,8 @@ type Facts struct {
 	Finalize Finalize
 	// Answer to the last request to change a level.
 	Answer Answer
-	// Doubt is the uncertain outcome of earlier requests to change a level.
-	Doubt Doubt
+	// InFlight is the uncertain outcome of earlier requests to change a level.
+	InFlight InFlight
 	// Attempt in progress.
 	Attempt *lifecyclev1.Attempt
 	// EnteredAt is when the state was entered.
@@ -85,10 +85,10 @@ type Answer struct {
 	Text string
 }
 
-// Doubt describes requests to change a level that may still take effect, or may not be visible yet, independently of what is read
-// now and of which process sent them: a request in flight or just carried out, one whose answer was lost, or one of a process
-// that ended.
-type Doubt struct {
+// InFlight describes requests to change a level that may still take effect, or may not be visible yet, independently of what is
+// read now and of which process sent them: a request in flight or just carried out, one whose answer was lost, or one of a
+// process that ended.
+type InFlight struct {
 	// Until is when no such request can take effect any more and Kafka shows the effect of each. Zero if there is none.
 	Until time.Time
 	// Sent is true if a request was certainly sent. Otherwise one may have been sent.
@@ -130,7 +130,7 @@ func (f *Facts) decide() Decision {
 	if features, known := f.Features.Get(); known {
 		s.Finalized = FinalizedLevels{Known: true, Levels: features.Finalized}
 	} else {
-		s.Finalized = FinalizedLevels{Problem: strings.TrimPrefix(f.Features.Gap().Saw, "cannot be read: ")}
+		s.Finalized = FinalizedLevels{Problem: strings.TrimPrefix(f.Features.Gap().Observed, "cannot be read: ")}
 	}
 	return Decide(s)
 }
@@ -169,8 +169,8 @@ func (f *Facts) notStarted(to string) []string {
 	return out
 }
 
-// ghosts returns registered brokers that are neither desired nor being removed. Their binaries limit the level.
-func (f *Facts) ghosts(brokers kafka.Brokers) []int32 {
+// staleRegistrations returns registered brokers that are neither desired nor being removed. Their binaries limit the level.
+func (f *Facts) staleRegistrations(brokers kafka.Brokers) []int32 {
 	var out []int32
 	for _, id := range brokers.IDs() {
 		if !slices.Contains(f.Wanted, id) && !slices.Contains(f.Leaving, id) {
@@ -188,7 +188,7 @@ func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	var out []string
 	said := map[int32]bool{}
 	check := func(what string, id int32) {
-		why := f.doubt(id, d.To.String())
+		why := f.inFlight(id, d.To.String())
 		if runs, told := features.Supported[id][kafka.MetadataVersion]; told && !runs.Contains(d.Metadata.Target) {
 			why = fmt.Sprintf("reports metadata.version %d to %d as what its binary runs", runs.Min, runs.Max)
 		}
@@ -214,8 +214,8 @@ func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	return out
 }
 
-// doubt returns why it is not proven that the node runs the version; empty if it is proven.
-func (f *Facts) doubt(id int32, version string) string {
+// inFlight returns why it is not proven that the node runs the version; empty if it is proven.
+func (f *Facts) inFlight(id int32, version string) string {
 	for i := range f.Situation.Nodes {
 		n := &f.Situation.Nodes[i]
 		switch {

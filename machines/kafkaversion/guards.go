@@ -9,39 +9,39 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-type guard = transitions.Guard[Facts, roll.Memo]
+type guard = transitions.Guard[Facts, roll.Data]
 
 func features() []transitions.Need { return []transitions.Need{NeedFeatures} }
 
 var sound = guard{
-	Name: "declaration-sound", Doc: "pools, node ids and disks fit together", Want: "pools, node ids and disks that fit together",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
-		if f.Obstacle == "" && f.Incomplete != "" {
-			return transitions.Verdict{Saw: f.Incomplete}
+	Name: "declaration-sound", Doc: "pools, node ids and disks fit together", Expected: "pools, node ids and disks that fit together",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
+		if f.SpecError == "" && f.Incomplete != "" {
+			return transitions.Verdict{Observed: f.Incomplete}
 		}
-		return transitions.If(f.Obstacle == "", f.Obstacle)
+		return transitions.If(f.SpecError == "", f.SpecError)
 	},
 }
 
 // firstStart reports whether the nodes of a new cluster are starting for the first time: there is no current node.
 var firstStart = guard{
-	Name: "first-start", Doc: "no node is in hand and not every node of the new cluster is ready", Want: "the first start of all nodes under way",
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Name: "first-start", Doc: "no node is in hand and not every node of the new cluster is ready", Expected: "the first start of all nodes under way",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		under := m.Node == roll.None && (len(f.Roll.Nodes) == 0 || len(roll.Troubles(&f.Roll)) > 0)
 		return transitions.If(under, "a node is in hand, or every node is ready")
 	},
 }
 
 var started = guard{
-	Name: "ever-started", Doc: "some node of the cluster ran before", Want: "a node that ran before",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "ever-started", Doc: "some node of the cluster ran before", Expected: "a node that ran before",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.started(), "no node ever ran")
 	},
 }
 
 var onVersion = guard{
-	Name: "on-version", Doc: "every node runs the wanted version", Want: "every node on the wanted version",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "on-version", Doc: "every node runs the wanted version", Expected: "every node on the wanted version",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if f.onVersion() {
 			return transitions.Allow()
 		}
@@ -58,38 +58,38 @@ var onVersion = guard{
 // pathAllowed reports whether the nodes may run the desired version with the finalized levels.
 var pathAllowed = guard{
 	Name: "path-allowed", Doc: "the version change is allowed: every finalized feature is in the range of the wanted version", Needs: features(),
-	Want: "a wanted version that is supported and can read every finalized feature level",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Expected: "a wanted version that is supported and can read every finalized feature level",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if gap, asked := f.asked(); asked {
 			return gap // the status replaces Kafka's answer only after a read from Kafka has failed
 		}
 		d := f.decide()
 		switch d.Outcome {
 		case OutcomeAllowed:
-			return f.undoubted(&d)
+			return f.nothingInFlight(&d)
 		case OutcomeRefused:
 			return transitions.Deny(d.Message)
 		default:
-			return transitions.Verdict{Saw: d.Message}
+			return transitions.Verdict{Observed: d.Message}
 		}
 	},
 }
 
-// undoubted reports whether the observed level is final for a downgrade. A request to raise it whose answer was lost may still be
-// carried out: an older binary that was started meanwhile would die of the new level.
-func (f *Facts) undoubted(d *Decision) transitions.Verdict {
-	if d.Direction != DirectionDown || f.Doubt.Until.IsZero() {
+// nothingInFlight reports whether the observed level is final for a downgrade. A request to raise it whose answer was lost may
+// still be carried out: an older binary that was started meanwhile would die of the new level.
+func (f *Facts) nothingInFlight(d *Decision) transitions.Verdict {
+	if d.Direction != DirectionDown || f.InFlight.Until.IsZero() {
 		return transitions.Allow()
 	}
 	_, known := f.Features.Get()
 	switch {
-	case known && !f.Features.At().Before(f.Doubt.Until):
+	case known && !f.Features.At().Before(f.InFlight.Until):
 		return transitions.Allow()
-	case !known && !f.Doubt.Sent && !f.Roll.Now.Before(f.Doubt.Until):
+	case !known && !f.InFlight.Sent && !f.Roll.Now.Before(f.InFlight.Until):
 		return transitions.Allow() // Kafka does not answer, and there is no evidence of a request
 	}
-	return transitions.Verdict{Saw: "a request to raise metadata.version that nobody hears of any more may take effect until " +
-		f.Doubt.Until.UTC().Format(time.RFC3339) + ", and Kafka has not told its levels since"}
+	return transitions.Verdict{Observed: "a request to raise metadata.version that nobody hears of any more may take effect until " +
+		f.InFlight.Until.UTC().Format(time.RFC3339) + ", and Kafka has not told its levels since"}
 }
 
 // asked reports whether the read of Kafka's levels is still pending: neither answered nor failed.
@@ -104,8 +104,8 @@ func (f *Facts) asked() (gap transitions.Verdict, asked bool) {
 // onLevel is satisfied if metadata.version is at the desired level. That level is known only once every node has started on the
 // desired version.
 var onLevel = guard{
-	Name: "on-level", Doc: "metadata.version is at the wanted level", Needs: features(), Want: "metadata.version at the wanted level",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "on-level", Doc: "metadata.version is at the wanted level", Needs: features(), Expected: "metadata.version at the wanted level",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		d := f.decide()
 		if _, known := f.Features.Get(); !known {
 			return f.Features.Gap()
@@ -124,8 +124,8 @@ var onLevel = guard{
 
 func step(name string, want MetadataStep, doc string) guard {
 	return guard{
-		Name: name, Doc: doc, Want: doc, Needs: features(),
-		Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+		Name: name, Doc: doc, Expected: doc, Needs: features(),
+		Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 			d := f.decide()
 			if _, known := f.Features.Get(); !known {
 				return f.Features.Gap()
@@ -142,8 +142,8 @@ var (
 
 // otherBuild is satisfied if this attempt only exchanges builds of one version: the metadata level does not change.
 var otherBuild = guard{
-	Name: "build-only", Doc: "this attempt exchanged builds of one version on every node and touches no metadata", Want: "an attempt between builds of one version",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "build-only", Doc: "this attempt exchanged builds of one version on every node and touches no metadata", Expected: "an attempt between builds of one version",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if f.Attempt == nil || f.Situation.Table == nil {
 			return transitions.Deny("no attempt")
 		}
@@ -158,18 +158,18 @@ var otherBuild = guard{
 }
 
 var allReady = guard{
-	Name: "nodes-ready", Doc: "every node has a ready pod", Want: "a ready pod of every node",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "nodes-ready", Doc: "every node has a ready pod", Expected: "a ready pod of every node",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		down := roll.Troubles(&f.Roll)
 		return transitions.If(len(down) == 0, "not ready: "+roll.Names(down))
 	},
 }
 
-var noGhosts = guard{
+var noStaleRegistrations = guard{
 	Name: "no-stale-registration", Doc: "no level is to be raised, or no broker is registered that is neither wanted nor leaving in order",
-	Needs: []transitions.Need{NeedFeatures, roll.NeedBrokers},
-	Want:  "every registered broker wanted: the binary of a removed one still binds the level",
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Needs:    []transitions.Need{NeedFeatures, roll.NeedBrokers},
+	Expected: "every registered broker wanted: the binary of a removed one still binds the level",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		raise := raiseDue.Verdict(f, m)
 		if raise.Answer == transitions.No {
 			return transitions.Allow()
@@ -178,27 +178,27 @@ var noGhosts = guard{
 		if !known {
 			return f.Roll.Brokers.Gap()
 		}
-		ids := f.ghosts(brokers)
-		ghosts := make([]string, len(ids))
+		ids := f.staleRegistrations(brokers)
+		staleRegistrations := make([]string, len(ids))
 		for i, id := range ids {
-			ghosts[i] = fmt.Sprintf("broker %d", id)
+			staleRegistrations[i] = fmt.Sprintf("broker %d", id)
 		}
 		switch {
-		case len(ghosts) == 0:
+		case len(staleRegistrations) == 0:
 			return transitions.Allow()
 		case raise.Answer == transitions.Unknown:
-			return transitions.Verdict{Saw: raise.Saw, Pending: raise.Pending}
+			return transitions.Verdict{Observed: raise.Observed, Pending: raise.Pending}
 		}
-		return transitions.Deny("still registered: " + roll.Names(ghosts) + ". Unregister each whose process is gone for good: " + f.unregister(slices.Min(ids)))
+		return transitions.Deny("still registered: " + roll.Names(staleRegistrations) + ". Unregister each whose process is gone for good: " + f.unregister(slices.Min(ids)))
 	},
 }
 
 // binariesProven considers every node that may vote on the level or must read it. It requires positive evidence for each.
 var binariesProven = guard{
 	Name: "binaries-proven", Doc: "no level is to be raised, or every registered broker, every voter and every pod is proven to run the wanted version",
-	Needs: []transitions.Need{NeedFeatures, roll.NeedBrokers, roll.NeedQuorum},
-	Want:  "every registered broker and every voter to be a node of this cluster that is proven to run the wanted version",
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Needs:    []transitions.Need{NeedFeatures, roll.NeedBrokers, roll.NeedQuorum},
+	Expected: "every registered broker and every voter to be a node of this cluster that is proven to run the wanted version",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		raise := raiseDue.Verdict(f, m)
 		if raise.Answer == transitions.No {
 			return transitions.Allow()
@@ -216,17 +216,17 @@ var binariesProven = guard{
 		case len(unproven) == 0:
 			return transitions.Allow()
 		case raise.Answer == transitions.Unknown:
-			return transitions.Verdict{Saw: raise.Saw, Pending: raise.Pending}
+			return transitions.Verdict{Observed: raise.Observed, Pending: raise.Pending}
 		}
 		return transitions.Deny(roll.Names(unproven))
 	},
 }
 
 var soaked = guard{
-	Name: "soaked", Doc: "the newest process has run for the soaking time", Want: "the soaking time of detent.dev/soak to pass",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "soaked", Doc: "the newest process has run for the soaking time", Expected: "the soaking time of detent.dev/soak to pass",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if problem := f.Finalize.SoakProblem; problem != "" {
-			return transitions.Verdict{Saw: problem}
+			return transitions.Verdict{Observed: problem}
 		}
 		until := f.soakedAt()
 		return transitions.If(f.Finalize.Soak == 0 || !f.Roll.Now.Before(until), "soaking until "+until.UTC().Format(time.RFC3339))
@@ -234,8 +234,8 @@ var soaked = guard{
 }
 
 var soakReadable = guard{
-	Name: "soak-readable", Doc: "the soaking time, if one is asked for, can be read", Want: "a soaking time in detent.dev/soak that can be read",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "soak-readable", Doc: "the soaking time, if one is asked for, can be read", Expected: "a soaking time in detent.dev/soak that can be read",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.Finalize.SoakProblem == "", f.Finalize.SoakProblem)
 	},
 }
@@ -243,8 +243,8 @@ var soakReadable = guard{
 // approved is satisfied by the approval of exactly one level: the approval of a pinned level does not cover a higher one.
 var approved = guard{
 	Name: "approved", Doc: "raising the metadata level needs no approval, or was approved for this attempt and level", Needs: features(),
-	Want: "the annotation detent.dev/approve: raise-metadata=<attempt id>/<level>",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Expected: "the annotation detent.dev/approve: raise-metadata=<attempt id>/<level>",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if !f.Finalize.ByApproval {
 			return transitions.Allow()
 		}
@@ -264,8 +264,8 @@ var approved = guard{
 
 var snapshotsTaken = guard{
 	Name: "snapshots-taken", Doc: "no running controller's log holds a level that the wanted version does not know",
-	Want: "a snapshot of the metadata log on every running controller, taken after the level was lowered",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Expected: "a snapshot of the metadata log on every running controller, taken after the level was lowered",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		pending := f.pendingSnapshots()
 		if len(pending) == 0 {
 			return transitions.Allow()
@@ -281,8 +281,8 @@ var snapshotsTaken = guard{
 // snapshotsPossible is not satisfied if the wait for a snapshot would never end.
 var snapshotsPossible = guard{
 	Name: "snapshots-possible", Doc: "every process whose snapshot is waited for takes snapshots by time",
-	Want: "metadata.log.max.snapshot.interval.ms above 0 on every controller",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Expected: "metadata.log.max.snapshot.interval.ms above 0 on every controller",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		for _, p := range f.pendingSnapshots() {
 			if p.never {
 				return transitions.Deny(p.neverText(f.direction().From.String()))
@@ -295,9 +295,9 @@ var snapshotsPossible = guard{
 // inHandStuck is satisfied if the current node serves no client anyway: its restart is then the test whether the older binary
 // starts.
 var inHandStuck = guard{
-	Name: "in-hand-stuck", Doc: "the node in hand dies or cannot start as it is", Want: "the node in hand to die or not to start as it is",
+	Name: "in-hand-stuck", Doc: "the node in hand dies or cannot start as it is", Expected: "the node in hand to die or not to start as it is",
 	Needs: roll.ServingNeeds(),
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Roll.Node(m.Node)
 		if n == nil {
 			return transitions.Deny("no node in hand")
@@ -307,8 +307,8 @@ var inHandStuck = guard{
 }
 
 var answerRefused = guard{
-	Name: "update-refused", Doc: "Kafka refused to change the level", Want: "a refusal",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "update-refused", Doc: "Kafka refused to change the level", Expected: "a refusal",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.Answer.Status == Refused, "not refused")
 	},
 }
@@ -316,8 +316,8 @@ var answerRefused = guard{
 // overtaken is satisfied if the level is not to be set any more, or was set and is not the desired one. It is not satisfied before
 // Kafka has answered: a level that is raised after all would kill the nodes of a version to which the cluster was changed back.
 var overtaken = guard{
-	Name: "update-overtaken", Doc: "no request is under way and what is wanted changed meanwhile", Needs: features(), Want: "another wish while the level was being changed",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "update-overtaken", Doc: "no request is under way and what is wanted changed meanwhile", Needs: features(), Expected: "another wish while the level was being changed",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		_, known := f.Features.Get()
 		switch {
 		case f.Answer.Status == Asked:
@@ -342,22 +342,22 @@ const levelShows = 30 * time.Second
 // answered is satisfied if no request is in flight: the level may equal the desired one again because the spec was reverted, while
 // Kafka has yet to complete a request.
 var answered = guard{
-	Name: "update-answered", Doc: "no request to change the level is under way", Want: "Kafka's answer to the change of the level that was asked for",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "update-answered", Doc: "no request to change the level is under way", Expected: "Kafka's answer to the change of the level that was asked for",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.Answer.Status != Asked, "not answered yet")
 	},
 }
 
 var answerUnknown = guard{
-	Name: "update-unknown", Doc: "whether Kafka changed the level is not known", Want: "a lost answer",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "update-unknown", Doc: "whether Kafka changed the level is not known", Expected: "a lost answer",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.Answer.Status == Unknown, "answered, or not asked")
 	},
 }
 
 var askAgain = guard{
-	Name: "time-to-ask-again", Doc: "the pause after a refusal has passed", Want: "Kafka to accept the level; asked again after a pause",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "time-to-ask-again", Doc: "the pause after a refusal has passed", Expected: "Kafka to accept the level; asked again after a pause",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(!f.Roll.Now.Before(f.EnteredAt.Add(f.Pause)), f.refusal())
 	},
 }

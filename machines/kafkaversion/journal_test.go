@@ -15,16 +15,16 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 )
 
-// looked is all that a look says.
-type looked struct {
+// evaluated is all that a look says.
+type evaluated struct {
 	Decision machines.Decision
 	Shown    lifecyclev1.Lifecycle
-	Acting   machines.Acting[kafkaversion.Effect]
+	Acting   machines.ActionResult[kafkaversion.Effect]
 }
 
-func lookedAt(lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts) looked {
-	at := look(lc, entry, f, lc.Needs(entry))
-	out := looked{Decision: at.Decide(), Shown: at.Project()}
+func evaluationOf(lc evaluating, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts) evaluated {
+	at := evaluate(lc, entry, f, lc.Needs(entry))
+	out := evaluated{Decision: at.Decide(), Shown: at.Project()}
 	if _, acts := lc.Action(entry.State); acts {
 		out.Acting = at.Act()
 	}
@@ -39,7 +39,7 @@ func TestFactsSurviveAJournal(t *testing.T) {
 		f := k.anyScene(t).facts()
 		entry := anyEntry(t, &f)
 		back := comeBack(t, &f, k.table)
-		if diff := cmp.Diff(lookedAt(lc, entry, f), lookedAt(lc, entry, back), byText, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(evaluationOf(lc, entry, f), evaluationOf(lc, entry, back), byText, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("in %s (-was +is):\n%s", entry.State, diff)
 		}
 	})

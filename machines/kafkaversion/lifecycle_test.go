@@ -161,16 +161,16 @@ func TestLifecycleWithoutPersistedState(t *testing.T) {
 			check(t, d, "levels", []int16{newerLevel}, w.updates)
 		})
 	}
-	t.Logf("lost the bookmark at each of %d passes", passes)
+	t.Logf("lost the persisted state at each of %d passes", passes)
 }
 
 // TestLifecycleTargetChangeDuringAnUncertainRequest: a request to raise the level is slow, its sender ends, and the previous
 // version is desired again. An older binary that is started meanwhile would die of the raise.
 func TestLifecycleTargetChangeDuringAnUncertainRequest(t *testing.T) {
 	for name, forget := range map[string]func(*driver){
-		"the bookmark is lost":                      func(d *driver) { d.entry = nil },
-		"the process ends":                          func(d *driver) { d.world.restartOperator() },
-		"the process ends and the bookmark is lost": func(d *driver) { d.entry = nil; d.world.restartOperator() },
+		"the persisted state is lost":                      func(d *driver) { d.entry = nil },
+		"the process ends":                                 func(d *driver) { d.world.restartOperator() },
+		"the process ends and the persisted state is lost": func(d *driver) { d.entry = nil; d.world.restartOperator() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newScenes(t).upgrade(t)
@@ -287,10 +287,10 @@ func TestLifecycleOfRandomClusters(t *testing.T) {
 // happens is an event caused by a user or by the world.
 func (k scenes) happens(t *rapid.T, d *driver) {
 	w := d.world
-	switch rapid.SampledFrom([]string{"new wish", "new wish", "lost bookmark", "lost process", "lost pod", "new pin"}).Draw(t, "happens") {
+	switch rapid.SampledFrom([]string{"new wish", "new wish", "lost persisted state", "lost process", "lost pod", "new pin"}).Draw(t, "happens") {
 	case "new wish":
 		w.wanted = rapid.SampledFrom([]string{old, newer, acme}).Draw(t, "wanted")
-	case "lost bookmark":
+	case "lost persisted state":
 		d.entry = nil
 	case "lost process":
 		w.restartOperator()

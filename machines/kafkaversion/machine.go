@@ -28,35 +28,35 @@ const (
 )
 
 type (
-	state = machines.State[Facts, roll.Memo, Effect]
-	row   = machines.Transition[Facts, roll.Memo]
+	state = machines.State[Facts, roll.Data, Effect]
+	row   = machines.Transition[Facts, roll.Data]
 )
 
-var always = transitions.AlwaysBecause[Facts, roll.Memo]("its transitions judge the cluster as it is observed, and one of them is due in any cluster that changed")
+var always = transitions.AlwaysBecause[Facts, roll.Data]("its transitions judge the cluster as it is observed, and one of them is due in any cluster that changed")
 
 // Definition returns the machine: Settled -> Checking -> the roll -> Verifying -> SettingMetadata -> Settled.
 //
 //nolint:funlen // the complete graph is readable in one place
-func Definition() machines.Definition[Facts, roll.Memo, Effect] {
-	not := transitions.Not[Facts, roll.Memo]
-	all := transitions.All[Facts, roll.Memo]
+func Definition() machines.Definition[Facts, roll.Data, Effect] {
+	not := transitions.Not[Facts, roll.Data]
+	all := transitions.All[Facts, roll.Data]
 	wait := func(name string, deadline time.Duration, doc string) state {
-		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline}, While: always, OnTarget: Checking}
+		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline}, Invariant: always, OnTargetChange: Checking}
 	}
-	hold := func(name string, stance states.Stance, doc string) state {
-		return state{State: states.State{Name: name, Kind: states.Hold, Stance: stance, Doc: doc, Poll: states.DefaultPoll}, OnTarget: Checking}
+	hold := func(name string, holdReason states.HoldReason, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Hold, HoldReason: holdReason, Doc: doc, Poll: states.DefaultPoll}, OnTargetChange: Checking}
 	}
 	awaitingSnapshot := wait(AwaitingSnapshot, 0, "logs may still hold a lowered level that the older version cannot read; each controller's next snapshot is waited for")
-	awaitingSnapshot.DeadlineAt = func(f *Facts, _ roll.Memo, entered time.Time) time.Time {
+	awaitingSnapshot.DeadlineAt = func(f *Facts, _ roll.Data, entered time.Time) time.Time {
 		if end := f.snapshotsDone(); end.After(entered) {
 			return end.Add(snapshotGrace)
 		}
 		return entered.Add(snapshotGrace)
 	}
 	soaking := hold(Soaking, states.Planned, "the new binaries run for the soaking time before the metadata level is raised")
-	soaking.DeadlineAt = func(f *Facts, _ roll.Memo, _ time.Time) time.Time { return f.soakedAt() }
+	soaking.DeadlineAt = func(f *Facts, _ roll.Data, _ time.Time) time.Time { return f.soakedAt() }
 
-	return machines.Definition[Facts, roll.Memo, Effect]{
+	return machines.Definition[Facts, roll.Data, Effect]{
 		Name: Name, Doc: "moves a Kafka cluster from one version to another: binaries one node at a time, then the metadata level",
 		States: slices.Concat([]state{
 			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every node runs the wanted version and the metadata level is the wanted one"}},
@@ -67,7 +67,7 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			wait(AwaitingUnregistration, time.Hour, "brokers that are gone are still registered and bind the metadata level"),
 			soaking,
 			hold(AwaitingApproval, states.Planned, "raising the metadata level, which closes the way back, awaits approval"),
-			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute}, While: always, OnTarget: machines.CarryOn, Do: setMetadata},
+			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute}, Invariant: always, OnTargetChange: machines.KeepAttempt, Action: setMetadata},
 			hold(Refusing, states.Refusal, "the wanted version cannot be reached from here; the nodes stay as they are"),
 			hold(MetadataRefused, states.Advice, "Kafka refused to change the metadata level; it is asked again after a pause"),
 		}),
@@ -82,13 +82,13 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "path-forbidden", From: Checking, To: Refusing, When: not(pathAllowed, "a wanted version that is not allowed"), EvenIfUnknown: true, Doc: "the wanted version is not allowed"},
 			{Event: "snapshots-off", From: Checking, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), EvenIfUnknown: true, Outranks: true, Doc: "a wait for snapshots would never end"},
 			{Event: "settled", From: Checking, To: Settled, When: all(sound, started, onVersion, pathAllowed, onLevel), Awaited: true, Outranks: true, Doc: "there is nothing to do"},
-			{Event: "pods-starting", From: Checking, To: roll.AwaitingReady, When: all(not(started, "a cluster that never ran"), pathAllowed), Doc: "the pods of a new cluster start on the wanted version", Forget: true},
+			{Event: "pods-starting", From: Checking, To: roll.AwaitingReady, When: all(not(started, "a cluster that never ran"), pathAllowed), Doc: "the pods of a new cluster start on the wanted version", ClearData: true},
 			{Event: "snapshots-needed", From: Checking, To: AwaitingSnapshot, When: all(not(onVersion, "a node on another version"), pathAllowed, not(snapshotsTaken, "a log that holds a level too high")), Doc: "an older binary might not survive on the nodes' logs yet"},
 			{Event: "path-clear", From: Checking, To: roll.SelectingNode, When: all(not(onVersion, "a node on another version"), pathAllowed), Doc: "the roll may begin"},
 			{Event: "binaries-done", From: Checking, To: Verifying, When: all(onVersion, pathAllowed), Doc: "only the metadata level is left"},
 
 			{Event: "snapshots-off", From: AwaitingSnapshot, To: Refusing, When: not(snapshotsPossible, "a node that never snapshots"), Outranks: true, Doc: "a node came up that never snapshots: the wait would never end"},
-			{Event: "node-stuck", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Memo]{Guard: stuckGuard, Pick: pickStuck}, Outranks: true, Doc: "a node whose process dies anyway goes first, as the test"},
+			{Event: "node-stuck", From: AwaitingSnapshot, To: roll.RestartingNode, Choose: &machines.Choice[Facts, roll.Data]{Guard: stuckGuard, Pick: pickStuck}, Outranks: true, Doc: "a node whose process dies anyway goes first, as the test"},
 			{Event: "snapshots-taken", From: AwaitingSnapshot, To: roll.SelectingNode, When: snapshotsTaken, Awaited: true, Doc: "no log holds a level that the older version does not know"},
 		}, included.Transitions(), []row{
 			{Event: "declaration-broken", From: roll.AwaitingReady, To: Checking, When: all(firstStart, not(sound, "pools, node ids or disks that do not fit")), Doc: "the declaration of a new cluster cannot be acted upon any more"},
@@ -96,14 +96,14 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 			{Event: "declaration-broken", From: Verifying, To: Checking, When: not(sound, "pools, node ids or disks that do not fit"), Outranks: true, Doc: "the declaration cannot be acted upon any more"},
 			{Event: "build-rolled", From: Verifying, To: Settled, When: all(otherBuild, allReady), Outranks: true, Doc: "another build of the same version leaves the metadata alone"},
 			{Event: "path-closed", From: Verifying, To: Checking, When: not(pathAllowed, "a wanted version that is not allowed"), Doc: "the wanted version is not allowed any more"},
-			{Event: "verified", From: Verifying, To: Settled, When: all(allReady, onLevel, noGhosts, binariesProven), Awaited: true, Doc: "binaries and metadata are where the spec wants them"},
-			{Event: "registrations-stale", From: Verifying, To: AwaitingUnregistration, When: not(noGhosts, "a stale registration"), Outranks: true, Doc: "Kafka would refuse the level because of brokers that are gone"},
+			{Event: "verified", From: Verifying, To: Settled, When: all(allReady, onLevel, noStaleRegistrations, binariesProven), Awaited: true, Doc: "binaries and metadata are where the spec wants them"},
+			{Event: "registrations-stale", From: Verifying, To: AwaitingUnregistration, When: not(noStaleRegistrations, "a stale registration"), Outranks: true, Doc: "Kafka would refuse the level because of brokers that are gone"},
 			{Event: "soak", From: Verifying, To: Soaking, When: all(raiseDue, transitions.Any(not(soaked, "soaking"), not(soakReadable, "a soaking time that cannot be read"))), Doc: "the soaking time has not passed, or cannot be read"},
 			{Event: "approval-needed", From: Verifying, To: AwaitingApproval, When: all(raiseDue, not(approved, "no approval")), Doc: "the step has not been approved"},
-			{Event: "finalize", From: Verifying, To: SettingMetadata, When: all(raiseDue, allReady, noGhosts, binariesProven, soaked, approved), OneWay: true, Doc: "everything that was asked for has happened: the level may be raised"},
+			{Event: "finalize", From: Verifying, To: SettingMetadata, When: all(raiseDue, allReady, noStaleRegistrations, binariesProven, soaked, approved), OneWay: true, Doc: "everything that was asked for has happened: the level may be raised"},
 			{Event: "lower", From: Verifying, To: SettingMetadata, When: all(lowerDue, allReady), Doc: "a lower level is wanted"},
 
-			{Event: "unregistered", From: AwaitingUnregistration, To: Verifying, When: noGhosts, Awaited: true, Doc: "no stale registration is left"},
+			{Event: "unregistered", From: AwaitingUnregistration, To: Verifying, When: noStaleRegistrations, Awaited: true, Doc: "no stale registration is left"},
 			{Event: "soaked", From: Soaking, To: Verifying, When: soaked, Awaited: true, Doc: "the soaking time has passed"},
 			{Event: "nothing-to-raise", From: Soaking, To: Verifying, When: not(raiseDue, "a level that is not to be raised"), EvenIfUnknown: true, Doc: "the level is not to be raised any more"},
 			{Event: "approved", From: AwaitingApproval, To: Verifying, When: approved, Awaited: true, Doc: "a person approved the step"},
@@ -120,22 +120,22 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 		Needs: append(roll.Needs(), machines.Need{
 			Name: NeedFeatures, Doc: "the finalized feature levels (ApiVersions)",
 		}),
-		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim {
+		Target: func(f *Facts) machines.Target {
 			d := f.direction()
-			return machines.Aim{From: d.From.String(), To: f.wantedText(&d)}
-		}},
+			return machines.Target{From: d.From.String(), To: f.wantedText(&d)}
+		},
 		// Every other situation is reached from Settled by its transitions: a repeated decision costs a reconcile, never a
 		// restart. Only a roll must not look settled in between, because the persisted state may be lost while its generation is
 		// being applied.
-		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled, Checking}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
-			place := machines.Place[roll.Memo]{State: Settled, Memo: roll.Nobody()}
-			if !f.onVersion() || f.Obstacle != "" || f.Incomplete != "" {
+		Infer: machines.Inference[Facts, roll.Data]{States: []string{Settled, Checking}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
+			place := machines.InferredState[roll.Data]{State: Settled, Data: roll.NoNode()}
+			if !f.onVersion() || f.SpecError != "" || f.Incomplete != "" {
 				place.State = Checking
 			}
 			return place, transitions.Allow()
 		}},
 		Progress: progress(),
-		Memo:     roll.Codec(),
+		Data:     roll.Codec(),
 		Records: []machines.Record{
 			{Name: "node", Home: "ConfigMap <pod>-record", Doc: "the version each disk was last started with, whether it may be formatted, and the highest feature levels its log may still hold"},
 		},
@@ -143,11 +143,11 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 }
 
 var stuckGuard = guard{
-	Name: "node-stuck", Doc: "a node on another version dies or cannot start as it is", Want: "a node that dies or cannot start", Needs: roll.ServingNeeds(),
+	Name: "node-stuck", Doc: "a node on another version dies or cannot start as it is", Expected: "a node that dies or cannot start", Needs: roll.ServingNeeds(),
 }
 
 // pickStuck chooses the first node that is demonstrably stuck. If that is unknown of a node, the answer is unknown.
-func pickStuck(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
+func pickStuck(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 	verdict := transitions.Deny("every node on another version serves, starts or is away for a moment")
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
@@ -156,13 +156,13 @@ func pickStuck(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
 		}
 		switch stuck := f.stuck(n); stuck.Answer {
 		case transitions.Yes:
-			return stuck, roll.Memo{Node: n.ID}
+			return stuck, roll.Data{Node: n.ID}
 		case transitions.Unknown:
 			verdict = stuck
 		case transitions.No:
 		}
 	}
-	return verdict, roll.Nobody()
+	return verdict, roll.NoNode()
 }
 
 // wantedText returns the desired version, as written if it is invalid.

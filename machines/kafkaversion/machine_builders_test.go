@@ -17,8 +17,8 @@ import (
 )
 
 type (
-	machineRow  = machinetest.Row[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]
-	machineWant = machinetest.Want[roll.Memo, kafkaversion.Effect]
+	machineRow  = machinetest.Row[kafkaversion.Facts, roll.Data, kafkaversion.Effect]
+	machineWant = machinetest.Want[roll.Data, kafkaversion.Effect]
 )
 
 // The versions of the rows, and the highest level of metadata.version that each runs.
@@ -64,11 +64,11 @@ type scene struct {
 	leaving, wantedToo      []int32
 	unprovenNodes           map[int32]string
 	supported               map[int32]map[string]kafka.Range
-	obstacle, incomplete    string
+	specError, incomplete   string
 	attemptedFrom           string
 	finalize                kafkaversion.Finalize
 	answer                  kafkaversion.Answer
-	doubt                   kafkaversion.Doubt
+	inFlight                kafkaversion.InFlight
 	entered                 time.Duration
 	asked                   time.Duration
 }
@@ -198,7 +198,7 @@ func (s *scene) reporting(id int32, lowest, highest int16) *scene {
 
 // broken is a declaration that cannot be acted upon.
 func (s *scene) broken() *scene {
-	s.obstacle = "pools a and b both claim node id 3"
+	s.specError = "pools a and b both claim node id 3"
 	return s
 }
 
@@ -217,9 +217,9 @@ func (s *scene) lowered(id int32, ago, interval time.Duration) *scene {
 	return s
 }
 
-// doubted is a request to change a level with an unknown outcome, which may take effect for the given time.
-func (s *scene) doubted(left time.Duration, sent bool) *scene {
-	s.doubt = kafkaversion.Doubt{Until: rolltest.Now.Add(left), Sent: sent}
+// inFlightUntil is a request to change a level with an unknown outcome, which may take effect for the given time.
+func (s *scene) inFlightUntil(left time.Duration, sent bool) *scene {
+	s.inFlight = kafkaversion.InFlight{Until: rolltest.Now.Add(left), Sent: sent}
 	return s
 }
 
@@ -265,7 +265,7 @@ func (s *scene) facts() kafkaversion.Facts {
 		target = s.running
 	}
 	f := kafkaversion.Facts{
-		Roll: s.nodes, Obstacle: s.obstacle, Incomplete: s.incomplete, Disks: s.disks, Finalize: s.finalize, Answer: s.answer, Doubt: s.doubt, Pause: time.Minute,
+		Roll: s.nodes, SpecError: s.specError, Incomplete: s.incomplete, Disks: s.disks, Finalize: s.finalize, Answer: s.answer, InFlight: s.inFlight, Pause: time.Minute,
 		Features:  s.features(kafka.Features{Finalized: s.levels, Supported: s.supported}),
 		EnteredAt: rolltest.Now.Add(-s.entered), Leaving: s.leaving,
 		Attempt: &lifecyclev1.Attempt{ID: attemptID, From: s.attemptedFrom, To: target},
@@ -322,9 +322,9 @@ func (k scenes) rolling() rolltest.Machine[kafkaversion.Facts, kafkaversion.Effe
 			}
 			return s.facts()
 		},
-		Restart:  func(id int32) kafkaversion.Effect { return restartOf(id, newer) },
-		OnTarget: kafkaversion.Checking, TurnBack: kafkaversion.Checking, Done: kafkaversion.Verifying,
-		Located: kafkaversion.Checking, Another: older, FirstStart: true,
+		Restart:        func(id int32) kafkaversion.Effect { return restartOf(id, newer) },
+		OnTargetChange: kafkaversion.Checking, OnPreconditionFailed: kafkaversion.Checking, Done: kafkaversion.Verifying,
+		Inferred: kafkaversion.Checking, Another: older, FirstStart: true,
 	}
 }
 
@@ -332,7 +332,7 @@ func restartOf(id int32, version string) kafkaversion.Effect {
 	return kafkaversion.Effect{Restart: &kafkaversion.Restart{Node: id, Version: version}}
 }
 
-func compiled(t testing.TB) *machines.Machine[kafkaversion.Facts, roll.Memo, kafkaversion.Effect] {
+func compiled(t testing.TB) *machines.Machine[kafkaversion.Facts, roll.Data, kafkaversion.Effect] {
 	t.Helper()
 	machine, err := machines.Compile(kafkaversion.Definition())
 	if err != nil {

@@ -14,12 +14,12 @@ func moves(event, state string) machineWant { return machineWant{Event: event, T
 
 func waits(guards ...string) machineWant { return machineWant{WaitingFor: guards} }
 
-// located rows are the states that a lifecycle without persisted state, or with a contradicted one, infers.
-func (k scenes) located() []machineRow {
+// inferred rows are the states that a lifecycle without persisted state, or with a contradicted one, infers.
+func (k scenes) inferred() []machineRow {
 	at := func(name, reason string, s *scene, to string) machineRow {
-		return machineRow{Name: "no bookmark: " + name, Reason: reason, Facts: s.facts(), Want: moves(machines.EventLocated, to)}
+		return machineRow{Name: "no persisted state: " + name, Reason: reason, Facts: s.facts(), Want: moves(machines.EventInferred, to)}
 	}
-	foreign := at("a memo of another release", "", k.cluster(3).on(old).wanting(newer), kafkaversion.Checking)
+	foreign := at("data of another release", "", k.cluster(3).on(old).wanting(newer), kafkaversion.Checking)
 	foreign.State, foreign.Coded = roll.AwaitingReady, map[string]string{"pod": "a"}
 	return []machineRow{
 		at("every node runs the wanted version", "", k.cluster(3), kafkaversion.Settled),
@@ -39,7 +39,7 @@ func (k scenes) firstStart() []machineRow {
 		return machineRow{Name: "first start: " + name, Reason: reason, State: roll.AwaitingReady, Facts: s.facts(), Want: want}
 	}
 	hand := at("the declaration breaks while a node is in hand", "the roll goes on, and decides at its end", k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Starting(1, time.Second)).broken(), waits("node-ready"))
-	hand.Memo = rolltest.Hand(1)
+	hand.Data = rolltest.Hand(1)
 	return []machineRow{
 		at("the declaration breaks", "a person learns of it at once, and not from a deadline", k.cluster(3).but(rolltest.Starting(1, time.Second)).broken(), moves("declaration-broken", kafkaversion.Checking)),
 		at("the declaration breaks before there is a node", "", k.cluster(0).broken(), moves("declaration-broken", kafkaversion.Checking)),
@@ -58,7 +58,7 @@ func (k scenes) settled() []machineRow {
 		at("nothing to do", "", k.cluster(3), machineWant{}),
 		at("nothing to do, and Kafka is silent", "silence alone is no reason to begin anything", k.cluster(3).silent(), waits("not(on-level)")),
 		at("a pinned level below the highest", "it is respected and not unfinished", k.cluster(3).at(oldLevel).pinned("4.0"), machineWant{}),
-		at("a stale registration while no level is to be raised", "a ghost blocks the raise and nothing else", k.cluster(3).but(rolltest.Registered(7)), machineWant{}),
+		at("a stale registration while no level is to be raised", "a stale registration blocks the raise and nothing else", k.cluster(3).but(rolltest.Registered(7)), machineWant{}),
 		at("a node is down", "a node comes back exactly as it last ran, without this machine", k.cluster(3).but(rolltest.Down(1)), machineWant{}),
 		at("a removed node is still on record with another version", "its disk will never start again", k.cluster(3).formerly(3, old), machineWant{}),
 		at("no node ever ran", "", k.cluster(3).fresh(), starts("install")),
@@ -99,14 +99,14 @@ func (k scenes) checking() []machineRow {
 		at("a downgrade below the level of another feature", "", k.cluster(3).on(old).at(olderLevel).finalizing("group.version", 1).wanting(older), moves("path-forbidden", kafkaversion.Refusing)),
 		at("a downgrade while Kafka is silent", "never guess on the way down", k.cluster(3).wanting(old).silent(), undecided),
 		at("a downgrade to a version that was never started by any node", "a bad step up may be taken back without Kafka's word", k.cluster(3).on(old).wanting(newer).unstartedOn(0).back(), moves("path-clear", roll.SelectingNode)),
-		at("a downgrade while a raise may still take effect", "an older binary would die of it", k.cluster(3).at(oldLevel).wanting(old).doubted(time.Second, false), waits("on-version", "path-allowed", "on-level")),
-		at("a downgrade, and the levels were read before a raise could not take effect any more", "", k.cluster(3).at(oldLevel).wanting(old).doubted(-time.Second, true).readAgo(2*time.Second), waits("on-version", "path-allowed", "on-level")),
-		at("a downgrade, and the levels were read since", "", k.cluster(3).at(oldLevel).wanting(old).doubted(-time.Second, true).readAgo(time.Second), moves("path-clear", roll.SelectingNode)),
-		at("a downgrade on the status's word, while a raise may have been sent", "", k.cluster(3).at(oldLevel).remembering("4.0-IV3").wanting(old).silent().doubted(time.Second, false), undecided),
-		at("a downgrade on the status's word, when no raise can take effect any more", "the downgrade may be what saves the cluster", k.cluster(3).at(oldLevel).remembering("4.0-IV3").wanting(old).silent().doubted(0, false), moves("path-clear", roll.SelectingNode)),
-		at("a downgrade on the status's word, and a raise was sent", "only Kafka knows what became of it", k.cluster(3).at(oldLevel).remembering("4.0-IV3").wanting(old).silent().doubted(-time.Hour, true), undecided),
-		at("a downgrade below the level while a raise may still take effect", "", k.cluster(3).wanting(old).doubted(time.Second, true), moves("path-forbidden", kafkaversion.Refusing)),
-		at("an upgrade while a raise may still take effect", "a newer binary runs what is raised", k.cluster(3).on(old).wanting(newer).doubted(time.Second, true), moves("path-clear", roll.SelectingNode)),
+		at("a downgrade while a raise may still take effect", "an older binary would die of it", k.cluster(3).at(oldLevel).wanting(old).inFlightUntil(time.Second, false), waits("on-version", "path-allowed", "on-level")),
+		at("a downgrade, and the levels were read before a raise could not take effect any more", "", k.cluster(3).at(oldLevel).wanting(old).inFlightUntil(-time.Second, true).readAgo(2*time.Second), waits("on-version", "path-allowed", "on-level")),
+		at("a downgrade, and the levels were read since", "", k.cluster(3).at(oldLevel).wanting(old).inFlightUntil(-time.Second, true).readAgo(time.Second), moves("path-clear", roll.SelectingNode)),
+		at("a downgrade on the status's word, while a raise may have been sent", "", k.cluster(3).at(oldLevel).remembering("4.0-IV3").wanting(old).silent().inFlightUntil(time.Second, false), undecided),
+		at("a downgrade on the status's word, when no raise can take effect any more", "the downgrade may be what saves the cluster", k.cluster(3).at(oldLevel).remembering("4.0-IV3").wanting(old).silent().inFlightUntil(0, false), moves("path-clear", roll.SelectingNode)),
+		at("a downgrade on the status's word, and a raise was sent", "only Kafka knows what became of it", k.cluster(3).at(oldLevel).remembering("4.0-IV3").wanting(old).silent().inFlightUntil(-time.Hour, true), undecided),
+		at("a downgrade below the level while a raise may still take effect", "", k.cluster(3).wanting(old).inFlightUntil(time.Second, true), moves("path-forbidden", kafkaversion.Refusing)),
+		at("an upgrade while a raise may still take effect", "a newer binary runs what is raised", k.cluster(3).on(old).wanting(newer).inFlightUntil(time.Second, true), moves("path-clear", roll.SelectingNode)),
 		at("a version that is not in the table", "", k.cluster(3).wanting("9.9.9"), moves("path-forbidden", kafkaversion.Refusing)),
 		at("no version at all", "", k.cluster(3).wanting("latest"), moves("path-forbidden", kafkaversion.Refusing)),
 		at("a version that is not in the table, and Kafka is silent", "", k.cluster(3).wanting("9.9.9").silent(), moves("path-forbidden", kafkaversion.Refusing)),
@@ -143,7 +143,7 @@ func (k scenes) refused() []machineRow {
 	changed.Attempt = old
 	open := moves("path-open", kafkaversion.Checking)
 	return []machineRow{
-		at("the level is still too high", "it stays refused until the obstacle is gone", k.cluster(3).wanting(old), waits("path-allowed")),
+		at("the level is still too high", "it stays refused until the spec error is gone", k.cluster(3).wanting(old), waits("path-allowed")),
 		at("the level was lowered", "", k.cluster(3).at(oldLevel).wanting(old), open),
 		at("Kafka is silent", "", k.cluster(3).wanting(old).silent(), waits("path-allowed")),
 		at("the declaration is still broken", "", k.cluster(3).broken(), waits("declaration-sound")),

@@ -25,13 +25,13 @@ func (k scenes) verifying() []machineRow {
 	finalize, lower := moves("finalize", kafkaversion.SettingMetadata), moves("lower", kafkaversion.SettingMetadata)
 	stale := moves("registrations-stale", kafkaversion.AwaitingUnregistration)
 	settled := moves("verified", kafkaversion.Settled)
-	ghost := rolltest.Registered(7)
+	staleRegistration := rolltest.Registered(7)
 	builds := func() *scene { return k.cluster(3).wanting(acme).moved(0, 1, 2).from(newer) }
 	return []machineRow{
 		at("binaries and level are where they belong", "", k.cluster(3).from(old), settled),
 		at("a pinned level is respected", "it is not unfinished", k.raising().pinned("4.0"), settled),
 		at("a pinned level that no Kafka has yet changes nothing", "it is a warning", k.cluster(3).pinned("5.11"), settled),
-		at("the level is where it belongs and a stale registration is left", "a ghost blocks the raise and nothing else", k.cluster(3).from(old).but(ghost), settled),
+		at("the level is where it belongs and a stale registration is left", "a stale registration blocks the raise and nothing else", k.cluster(3).from(old).but(staleRegistration), settled),
 		at("the level is where it belongs and registrations cannot be read", "", k.cluster(3).from(old).but(rolltest.Without(roll.NeedBrokers)), settled),
 		at("a node is down", "", k.cluster(3).from(old).but(rolltest.Down(1)), waits("nodes-ready")),
 		at("a node has not started on the wanted version", "its record says what its disk last ran", k.cluster(3).on(old).wanting(newer).moved(0, 1).unstartedOn(2), waits("on-level")),
@@ -55,15 +55,15 @@ func (k scenes) verifying() []machineRow {
 		at("the level may be raised and a removed node is on record with the old version", "its disk will never start again", k.raising().formerly(3, old), finalize),
 		at("the level may be raised although a leaving broker is registered", "it runs the wanted version like the others", k.cluster(4).from(old).at(oldLevel).leavingNode(3), finalize),
 		at("the level may be raised and a node is down", "", k.raising().but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
-		at("a stale registration binds the level", "Kafka would refuse, because of a binary that is gone", k.raising().but(ghost), stale),
-		at("a stale registration binds the level and a node is down", "", k.raising().but(ghost, rolltest.Down(1)), stale),
+		at("a stale registration binds the level", "Kafka would refuse, because of a binary that is gone", k.raising().but(staleRegistration), stale),
+		at("a stale registration binds the level and a node is down", "", k.raising().but(staleRegistration, rolltest.Down(1)), stale),
 		at("registrations cannot be read", "a person reads which answer is missing", k.raising().but(rolltest.Without(roll.NeedBrokers)), waits("on-level", "no-stale-registration", "binaries-proven")),
-		at("registrations can be read and the level cannot", "", k.raising().mute().but(ghost), waits("on-level", "no-stale-registration", "binaries-proven")),
+		at("registrations can be read and the level cannot", "", k.raising().mute().but(staleRegistration), waits("on-level", "no-stale-registration", "binaries-proven")),
 
 		at("a pod is not proven to run the wanted version", "a node that dies of the level is not brought back by any restart", k.raising().unproven(1, "its record does not say yet that Kafka 4.1.2 was started"), waits("on-level", "binaries-proven")),
 		at("a pod contradicts the version that was written for it", "", k.raising().unproven(1, "it runs image apache/kafka:4.0.2"), waits("on-level", "binaries-proven")),
 		at("a pod is not proven to run the wanted version, and no level is to be raised", "", k.cluster(3).unproven(1, "its pod is not the one that its StrimziPodSet describes"), settled),
-		at("a broker is registered on a node that has no pod", "", k.raising().formerly(7, newer).wantingBroker(7).but(ghost), waits("on-level", "binaries-proven")),
+		at("a broker is registered on a node that has no pod", "", k.raising().formerly(7, newer).wantingBroker(7).but(staleRegistration), waits("on-level", "binaries-proven")),
 		at("a voter is no node of the cluster", "its binary is not known, and it has to read the level", k.raising().but(rolltest.Voting(8)), waits("on-level", "binaries-proven")),
 		at("Kafka lists no voters", "what is not there proves nothing", k.raising().but(rolltest.Voterless), waits("on-level", "binaries-proven")),
 		at("the voters cannot be read", "", k.raising().but(rolltest.Without(roll.NeedQuorum)), waits("on-level", "binaries-proven")),
@@ -74,7 +74,7 @@ func (k scenes) verifying() []machineRow {
 		at("the soaking time has not passed", "", k.raising().soaking(2*time.Hour), moves("soak", kafkaversion.Soaking)),
 		at("the soaking time has passed", "", k.raising().soaking(time.Hour), finalize),
 		at("the soaking time has not passed since a node restarted", "the newest process counts", k.raising().soaking(30*time.Minute).but(rolltest.Restarted(2, time.Minute)), moves("soak", kafkaversion.Soaking)),
-		at("the soaking time has not passed and a stale registration is left", "", k.raising().soaking(2*time.Hour).but(ghost), stale),
+		at("the soaking time has not passed and a stale registration is left", "", k.raising().soaking(2*time.Hour).but(staleRegistration), stale),
 		at("the soaking time has not passed and an approval is missing", "", k.raising().soaking(2*time.Hour).byApproval(), moves("soak", kafkaversion.Soaking)),
 		at("the level is where it belongs before the soaking time has passed", "", k.cluster(3).soaking(2*time.Hour), settled),
 
@@ -90,11 +90,11 @@ func (k scenes) verifying() []machineRow {
 		at("the level that was approved is not the pinned one any more", "", k.raising().pinned("4.1-IV0").approved(approvedRaise), moves("approval-needed", kafkaversion.AwaitingApproval)),
 		at("the pinned level was approved", "", k.raising().pinned("4.1-IV0").approved(attemptID+"/4.1-IV0"), finalize),
 		at("an attempt was approved without a level", "", k.raising().approved(attemptID), moves("approval-needed", kafkaversion.AwaitingApproval)),
-		at("an approval and a stale registration are open", "", k.raising().byApproval().but(ghost), stale),
+		at("an approval and a stale registration are open", "", k.raising().byApproval().but(staleRegistration), stale),
 		at("the level is where it belongs without an approval", "", k.cluster(3).byApproval(), settled),
 
 		at("a lower level is wanted", "", k.lowering(), lower),
-		at("a lower level is wanted while a stale registration is left", "nothing old binds a lower level", k.lowering().but(ghost), lower),
+		at("a lower level is wanted while a stale registration is left", "nothing old binds a lower level", k.lowering().but(staleRegistration), lower),
 		at("a lower level is wanted before the soaking time has passed, without an approval", "both are for the way that closes", k.lowering().soaking(2*time.Hour).byApproval(), lower),
 		at("a lower level is wanted and a node is down", "", k.lowering().but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
 		changed,
@@ -115,13 +115,13 @@ func (k scenes) awaitingWhatRaises() []machineRow {
 		r.Attempt = old
 		return r
 	}
-	ghost := rolltest.Registered(7)
+	staleRegistration := rolltest.Registered(7)
 	withdrawn := moves("nothing-to-raise", kafkaversion.Verifying)
 	return []machineRow{
-		at(unregistration, "awaiting unregistration: a broker that is gone is still registered", "", k.raising().but(ghost), waits("no-stale-registration")),
+		at(unregistration, "awaiting unregistration: a broker that is gone is still registered", "", k.raising().but(staleRegistration), waits("no-stale-registration")),
 		at(unregistration, "awaiting unregistration: none is left", "", k.raising(), moves("unregistered", kafkaversion.Verifying)),
 		at(unregistration, "awaiting unregistration: registrations cannot be read", "", k.raising().but(rolltest.Without(roll.NeedBrokers)), waits("no-stale-registration")),
-		at(unregistration, "awaiting unregistration: the level is pinned where it is", "nothing is bound any more", k.raising().pinned("4.0").but(ghost), moves("unregistered", kafkaversion.Verifying)),
+		at(unregistration, "awaiting unregistration: the level is pinned where it is", "nothing is bound any more", k.raising().pinned("4.0").but(staleRegistration), moves("unregistered", kafkaversion.Verifying)),
 		changed(unregistration, "awaiting unregistration: another version is wanted"),
 
 		at(soaking, "soaking: the time has not passed", "", k.raising().soaking(2*time.Hour), waits("soaked")),
@@ -160,16 +160,16 @@ func (k scenes) settingMetadata() []machineRow {
 		w.Effects = []kafkaversion.Effect{updateTo(level, kind)}
 		return w
 	}
-	back := moves(machines.EventTurnedBack, kafkaversion.Verifying)
+	back := moves(machines.EventPreconditionFailed, kafkaversion.Verifying)
 	again := moves("overtaken", kafkaversion.Verifying)
-	ghost := rolltest.Registered(7)
+	staleRegistration := rolltest.Registered(7)
 	blocked := waits("on-level")
 	blocked.Blocked = []string{"any(lower-due, all(no-stale-registration, binaries-proven, soaked, approved))"}
 	return []machineRow{
 		at("Kafka is asked to raise", "", k.raising(), asks(newerLevel, kafka.Upgrade)),
 		at("Kafka is asked to raise to the pinned level", "", k.raising().pinned("4.1-IV0"), asks(26, kafka.Upgrade)),
 		at("Kafka is asked to lower", "a safe downgrade only", k.lowering(), asks(oldLevel, kafka.SafeDowngrade)),
-		at("Kafka is asked to lower while a stale registration is left, without soaking and approval", "", k.lowering().but(ghost).soaking(2*time.Hour).byApproval(), asks(oldLevel, kafka.SafeDowngrade)),
+		at("Kafka is asked to lower while a stale registration is left, without soaking and approval", "", k.lowering().but(staleRegistration).soaking(2*time.Hour).byApproval(), asks(oldLevel, kafka.SafeDowngrade)),
 		at("Kafka was asked and has not answered", "", k.raising().answered(kafkaversion.Asked), waits("on-level", "update-answered")),
 		at("Kafka did as asked and does not show it yet", "", k.raising().answered(kafkaversion.Done).after(29*time.Second), waits("on-level")),
 		at("the level is reached", "", k.cluster(3).answered(kafkaversion.Done), moves("level-reached", kafkaversion.Settled)),
@@ -194,7 +194,7 @@ func (k scenes) settingMetadata() []machineRow {
 
 		at("the declaration broke", "", k.raising().broken(), back),
 		at("a node went down", "", k.raising().but(rolltest.Down(1)), back),
-		at("a stale registration appeared", "", k.raising().but(ghost), back),
+		at("a stale registration appeared", "", k.raising().but(staleRegistration), back),
 		at("a pod is not proven to run the wanted version any more", "", k.raising().unproven(1, "it runs image apache/kafka:4.0.2"), back),
 		at("a voter that is no node of the cluster appeared", "", k.raising().but(rolltest.Voting(8)), back),
 		at("the voters cannot be read", "", k.raising().but(rolltest.Without(roll.NeedQuorum)), blocked),

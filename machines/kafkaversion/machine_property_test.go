@@ -98,9 +98,9 @@ func anyEntry(t *rapid.T, f *kafkaversion.Facts) *lifecyclev1.Lifecycle {
 	}
 	e := machinetest.Entry("version", rapid.SampledFrom(names).Draw(t, "state")).Entered(f.EnteredAt)
 	if id := rapid.Int32Range(-1, 4).Draw(t, "hand"); id >= 0 {
-		e.Memo(roll.Encode(roll.Memo{Node: id}))
+		e.Data(roll.Encode(roll.Data{Node: id}))
 	}
-	target := def.Target.Of(f).To
+	target := def.Target(f).To
 	if rapid.IntRange(0, 9).Draw(t, "retarget") == 0 {
 		target = "another"
 	}
@@ -109,7 +109,7 @@ func anyEntry(t *rapid.T, f *kafkaversion.Facts) *lifecyclev1.Lifecycle {
 
 // still follows the machine while the facts do not change, until it stays. Two visits of one state with the same data are a loop
 // that would run forever.
-func still(t *rapid.T, lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts) {
+func still(t *rapid.T, lc evaluating, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts) {
 	seen := map[string]bool{}
 	var trail []string
 	if entry == nil || entry.State != kafkaversion.SettingMetadata {
@@ -117,7 +117,7 @@ func still(t *rapid.T, lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.
 	}
 	for {
 		needs := lc.Needs(entry)
-		decision := look(lc, entry, f, needs).Decide()
+		decision := evaluate(lc, entry, f, needs).Decide()
 		if decision.Err != nil {
 			t.Fatalf("%v\n%s", decision.Err, strings.Join(trail, "\n"))
 		}
@@ -127,15 +127,15 @@ func still(t *rapid.T, lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.
 				return
 			}
 		}
-		next, err := look(lc, entry, f, lc.NeedsIn(move.To)).Enter(*move)
+		next, err := evaluate(lc, entry, f, lc.NeedsIn(move.To)).Enter(*move)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, strings.Join(trail, "\n"))
 		}
 		f.Answer = kafkaversion.Answer{}
 		f.EnteredAt, f.Attempt = f.Roll.Now, next.Attempt
 		entry = &next
-		trail = append(trail, fmt.Sprintf("%s -> %s %v", move.Event, move.To, move.Memo))
-		place := fmt.Sprint(move.To, move.Memo)
+		trail = append(trail, fmt.Sprintf("%s -> %s %v", move.Event, move.To, move.Data))
+		place := fmt.Sprint(move.To, move.Data)
 		if move.Attempt != nil {
 			place += move.Attempt.To
 		}
@@ -146,17 +146,17 @@ func still(t *rapid.T, lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.
 	}
 }
 
-// stays looks at a lifecycle that stays: it rests, acts, is turned back, or says what it waits for.
-func stays(t *rapid.T, lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts, mayAct bool, trail []string) *machines.Move {
+// stays looks at a lifecycle that stays: it rests, acts, is sent back by its precondition, or says what it waits for.
+func stays(t *rapid.T, lc evaluating, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts, mayAct bool, trail []string) *machines.Move {
 	state, _ := lc.State(entry.State)
-	shown := look(lc, entry, f, lc.Needs(entry)).Project()
+	shown := evaluate(lc, entry, f, lc.Needs(entry)).Project()
 	if action, acts := lc.Action(entry.State); acts && mayAct {
-		acting := look(lc, entry, f, action.Needs).Act()
+		acting := evaluate(lc, entry, f, action.Needs).Act()
 		switch {
 		case acting.Err != nil:
 			t.Fatalf("%v\n%s", acting.Err, strings.Join(trail, "\n"))
-		case acting.TurnBack != nil:
-			return acting.TurnBack
+		case acting.PreconditionFailed != nil:
+			return acting.PreconditionFailed
 		case len(acting.Effects) > 0, len(acting.Blocked) > 0:
 			return nil
 		}
@@ -189,21 +189,21 @@ func TestDefinitionHasNoDeadEndFromAnyPersistedState(t *testing.T) {
 func TestDefinitionInfersTrueStates(t *testing.T) {
 	k := newScenes(t)
 	def := kafkaversion.Definition()
-	while := map[string]transitions.Guard[kafkaversion.Facts, roll.Memo]{}
+	while := map[string]transitions.Guard[kafkaversion.Facts, roll.Data]{}
 	for i := range def.States {
-		while[def.States[i].Name] = def.States[i].While
+		while[def.States[i].Name] = def.States[i].Invariant
 	}
-	denied := func(state string, f *kafkaversion.Facts, m roll.Memo) bool {
+	denied := func(state string, f *kafkaversion.Facts, m roll.Data) bool {
 		g := while[state]
 		return !g.IsZero() && g.Verdict(f, m).Answer == transitions.No
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		f := k.anyScene(t).facts()
-		place, verdict := def.Locate.Find(&f)
-		if verdict.Answer != transitions.Yes || denied(place.State, &f, place.Memo) {
-			t.Fatalf("Locate finds %+v (%+v), which its While denies", place, verdict)
+		place, verdict := def.Infer.Find(&f)
+		if verdict.Answer != transitions.Yes || denied(place.State, &f, place.Data) {
+			t.Fatalf("Infer finds %+v (%+v), which its Invariant denies", place, verdict)
 		}
-		hand := roll.Memo{Node: rapid.Int32Range(-1, 4).Draw(t, "hand")}
+		hand := roll.Data{Node: rapid.Int32Range(-1, 4).Draw(t, "hand")}
 		for i := range def.Transitions {
 			row := &def.Transitions[i]
 			var answer transitions.Answer
@@ -214,7 +214,7 @@ func TestDefinitionInfersTrueStates(t *testing.T) {
 				answer = row.When.Verdict(&f, hand).Answer
 			}
 			if answer == transitions.Yes && denied(row.From, &f, hand) {
-				t.Fatalf("%s leads out of %s, whose While says no", row.Event, row.From)
+				t.Fatalf("%s leads out of %s, whose Invariant says no", row.Event, row.From)
 			}
 		}
 	})

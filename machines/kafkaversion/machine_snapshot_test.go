@@ -22,7 +22,7 @@ func (k scenes) awaitingSnapshot() []machineRow {
 	changed.Attempt = older
 	first := func(id int32) machineWant {
 		w := moves("node-stuck", roll.RestartingNode)
-		w.Memo = rolltest.Hand(id)
+		w.Data = rolltest.Hand(id)
 		return w
 	}
 	return []machineRow{
@@ -35,7 +35,7 @@ func (k scenes) awaitingSnapshot() []machineRow {
 		at("a process keeps dying, which Kafka has noticed", "it goes first, as the test", k.lingering().but(rolltest.Dead(2)), first(2)),
 		at("a process keeps dying, and Kafka counts on it", "it may be up at the moment; the older binary might die on its log", k.lingering().but(rolltest.Looping(2)), waits("snapshots-taken")),
 		at("a process keeps dying, and whether Kafka counts on it is not known", "", k.lingering().but(rolltest.Looping(2), rolltest.Silent), waits("snapshots-taken")),
-		at("a node is just starting", "it is left alone: restarting it would be turned back for ten minutes", k.lingering().but(rolltest.Starting(1, time.Minute)), waits("snapshots-taken")),
+		at("a node is just starting", "it is left alone: restarting it would be sent back by its precondition for ten minutes", k.lingering().but(rolltest.Starting(1, time.Minute)), waits("snapshots-taken")),
 		at("a node has been starting for ten minutes", "it may be recovering its logs; the older binary might die on them", k.lingering().but(rolltest.Starting(1, 10*time.Minute)), waits("snapshots-taken")),
 		at("a pod is away for a moment", "it comes back as it last ran; on the older binary it would die", k.lingering().but(rolltest.Gone(1)), waits("snapshots-taken")),
 		at("a node that was moved already is down", "", k.lingering().moved(2).but(rolltest.Down(2)), waits("snapshots-taken")),
@@ -48,9 +48,9 @@ func (k scenes) awaitingSnapshot() []machineRow {
 // permissions are what is asked again just before a restart, besides what the roll asks itself.
 func (k scenes) permissions() []machineRow {
 	at := func(name, reason string, s *scene, want machineWant) machineRow {
-		return machineRow{Name: "restarting: " + name, Reason: reason, State: roll.RestartingNode, Memo: rolltest.Hand(1), Facts: s.facts(), Want: want}
+		return machineRow{Name: "restarting: " + name, Reason: reason, State: roll.RestartingNode, Data: rolltest.Hand(1), Facts: s.facts(), Want: want}
 	}
-	back := moves(machines.EventTurnedBack, kafkaversion.Checking)
+	back := moves(machines.EventPreconditionFailed, kafkaversion.Checking)
 	restarts := waits("node-restarted")
 	restarts.Effects = []kafkaversion.Effect{restartOf(1, old)}
 	blocked := waits("node-restarted")
@@ -61,7 +61,7 @@ func (k scenes) permissions() []machineRow {
 		at("the declaration broke", "", k.cluster(3).on(old).wanting(newer).broken(), back),
 		at("the path closed", "the level was raised since", k.cluster(3).wanting(old), back),
 		at("whether the path is open cannot be read", "on the way down nobody guesses", k.cluster(3).wanting(old).mute(), blocked),
-		at("a raise may still take effect", "the older binary would die of it", k.cluster(3).at(oldLevel).wanting(old).doubted(time.Second, true), blocked),
+		at("a raise may still take effect", "the older binary would die of it", k.cluster(3).at(oldLevel).wanting(old).inFlightUntil(time.Second, true), blocked),
 		at("a log still holds a level too high", "", k.lingering(), back),
 		at("a log still holds a level too high, and the pod is away for a moment", "", k.lingering().but(rolltest.Gone(1)), back),
 		at("a log still holds a level too high, but the node does not come up", "it goes, as the test", k.lingering().but(rolltest.Down(1)), restarts),

@@ -12,7 +12,7 @@ import (
 func TestDefinitionTransitions(t *testing.T) {
 	k := newScenes(t)
 	machinetest.Run(t, compiled(t), slices.Concat(
-		k.located(), k.settled(), k.checking(), k.refused(), k.awaitingSnapshot(), k.firstStart(),
+		k.inferred(), k.settled(), k.checking(), k.refused(), k.awaitingSnapshot(), k.firstStart(),
 		k.permissions(), rolltest.Rows(k.rolling()),
 		k.verifying(), k.awaitingWhatRaises(), k.settingMetadata(), k.metadataRefused(),
 	))

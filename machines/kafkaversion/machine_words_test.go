@@ -18,20 +18,20 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-type looking = machines.Lifecycle[struct{}, kafkaversion.Facts, kafkaversion.Effect]
+type evaluating = machines.Lifecycle[struct{}, kafkaversion.Facts, kafkaversion.Effect]
 
 // onFacts binds the machine to given facts.
-func onFacts(t testing.TB) looking {
+func onFacts(t testing.TB) evaluating {
 	t.Helper()
 	return machines.Bind(compiled(t), machines.Binding[struct{}, kafkaversion.Facts, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
-		Name: "version", Observe: func(_ struct{}, f kafkaversion.Facts, _ machines.Ask) kafkaversion.Facts { return f },
+		Name: "version", Facts: func(_ struct{}, f kafkaversion.Facts, _ machines.ObserveOptions) kafkaversion.Facts { return f },
 		Effect: func(e kafkaversion.Effect) kafkaversion.Effect { return e },
 	})
 }
 
-func look(lc looking, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts, needs []transitions.Need) machines.Look[kafkaversion.Effect] {
-	return lc.Look(machines.Question[struct{}, kafkaversion.Facts]{
-		View: f, UID: "uid", Entry: entry, Ask: machines.Ask{Needs: needs, Now: f.Roll.Now},
+func evaluate(lc evaluating, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts, needs []transitions.Need) machines.Evaluation[kafkaversion.Effect] {
+	return lc.Evaluate(machines.EvaluationInput[struct{}, kafkaversion.Facts]{
+		Snapshot: f, UID: "uid", Entry: entry, Options: machines.ObserveOptions{Needs: needs, Now: f.Roll.Now},
 	})
 }
 
@@ -47,7 +47,7 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 	)
 	tests := map[string]struct {
 		state string
-		memo  *roll.Memo
+		data  *roll.Data
 		scene *scene
 		want  []string // guard: saw, or wants
 	}{
@@ -100,11 +100,11 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 			state: roll.AwaitingReady, scene: k.cluster(0), want: []string{"node-ready: no node exists yet"},
 		},
 		"a restarted node does not come up": {
-			state: roll.AwaitingReady, memo: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Down(1)),
+			state: roll.AwaitingReady, data: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Down(1)),
 			want: []string{"node-ready: " + pool + "1: cannot pull image apache/kafka:none"},
 		},
 		"a restarted node is out of sync": {
-			state: roll.AwaitingInSync, memo: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Partition("orders-7", []int32{0, 1, 2}, []int32{0, 2})),
+			state: roll.AwaitingInSync, data: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Partition("orders-7", []int32{0, 1, 2}, []int32{0, 2})),
 			want: []string{"in-sync: broker 1 is out of the ISR of orders-7-0"},
 		},
 		"the last node has not started on the wanted version": {
@@ -176,12 +176,12 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := c.scene.facts()
 			entry := machinetest.Entry("version", c.state)
-			if c.memo != nil {
-				entry.Memo(roll.Encode(*c.memo))
+			if c.data != nil {
+				entry.Data(roll.Encode(*c.data))
 			}
 			var got []string
-			for _, w := range look(lc, entry.Obj(), f, lc.NeedsIn(c.state)).Project().WaitingFor {
-				got = append(got, w.Guard+": "+w.Saw)
+			for _, w := range evaluate(lc, entry.Obj(), f, lc.NeedsIn(c.state)).Project().WaitingFor {
+				got = append(got, w.Guard+": "+w.Observed)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("waitingFor (-want +got):\n%s", diff)
@@ -189,8 +189,8 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 			later := c.scene.facts()
 			later.Roll.Now = later.Roll.Now.Add(time.Second)
 			var then []string
-			for _, w := range look(lc, entry.Obj(), later, lc.NeedsIn(c.state)).Project().WaitingFor {
-				then = append(then, w.Guard+": "+w.Saw)
+			for _, w := range evaluate(lc, entry.Obj(), later, lc.NeedsIn(c.state)).Project().WaitingFor {
+				then = append(then, w.Guard+": "+w.Observed)
 			}
 			if !slices.Equal(got, then) {
 				t.Errorf("the words tick: a second later they are\n%s", strings.Join(then, "\n"))
@@ -226,7 +226,7 @@ func TestDefinitionDeadlinesFromFacts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			entered, err := look(lc, machinetest.Entry("version", c.from).Obj(), c.scene.facts(), lc.NeedsIn(c.state)).
+			entered, err := evaluate(lc, machinetest.Entry("version", c.from).Obj(), c.scene.facts(), lc.NeedsIn(c.state)).
 				Enter(machines.Move{Event: c.event, From: c.from, To: c.state})
 			if err != nil {
 				t.Fatal(err)
@@ -241,7 +241,7 @@ func TestDefinitionDeadlinesFromFacts(t *testing.T) {
 // A node that restarts during the wait has its snapshot later: the wait is not stalled when the first one would have been due.
 func TestSnapshotDueRestartsWithTheProcess(t *testing.T) {
 	k, lc := newScenes(t), onFacts(t)
-	entry, err := look(lc, machinetest.Entry("version", kafkaversion.Checking).Obj(), k.lingering().facts(), lc.NeedsIn(kafkaversion.AwaitingSnapshot)).
+	entry, err := evaluate(lc, machinetest.Entry("version", kafkaversion.Checking).Obj(), k.lingering().facts(), lc.NeedsIn(kafkaversion.AwaitingSnapshot)).
 		Enter(machines.Move{Event: "snapshots-needed", From: kafkaversion.Checking, To: kafkaversion.AwaitingSnapshot})
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func TestSnapshotDueRestartsWithTheProcess(t *testing.T) {
 		if n := f.Roll.Node(1); !n.StartedAt.IsZero() {
 			n.StartedAt = n.StartedAt.Add(step.after)
 		}
-		entry = look(lc, &entry, f, lc.Needs(&entry)).Project()
+		entry = evaluate(lc, &entry, f, lc.Needs(&entry)).Project()
 		if want := rolltest.Now.Add(step.want); !entry.Deadline.Time.Equal(want) {
 			t.Errorf("%s: the deadline is %s, want %s", step.name, entry.Deadline.UTC(), want)
 		}
@@ -283,7 +283,7 @@ func TestDefinitionProgressOfAFirstStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			entry := machinetest.Entry("version", roll.AwaitingReady).Obj()
 			entry.Attempt = &lifecyclev1.Attempt{ID: attemptID, To: newer}
-			got := look(lc, entry, c.scene.facts(), lc.NeedsIn(roll.AwaitingReady)).Project().Progress
+			got := evaluate(lc, entry, c.scene.facts(), lc.NeedsIn(roll.AwaitingReady)).Project().Progress
 			if got == nil || fmt.Sprintf("%d/%d", got.Done, got.Total) != c.want {
 				t.Errorf("progress %+v, want %s", got, c.want)
 			}

@@ -55,9 +55,9 @@ func (f *Facts) refusal() string {
 
 // progress counts the nodes that match their desired state. Without a current node and without a node left to restart, as in a
 // first start, a node counts once it is ready.
-func progress() machines.Measure[Facts, roll.Memo] {
+func progress() machines.Measure[Facts, roll.Data] {
 	counted := included.Progress()
-	return machines.Measure[Facts, roll.Memo]{Unit: counted.Unit, Of: func(f *Facts, m roll.Memo) machines.Count {
+	return machines.Measure[Facts, roll.Data]{Unit: counted.Unit, Of: func(f *Facts, m roll.Data) machines.Count {
 		count := counted.Of(f, m)
 		if m.Node == roll.None && count.Done == count.Total {
 			count.Done -= len(roll.Troubles(&f.Roll))

@@ -62,10 +62,10 @@ type process struct {
 
 // request to change a level.
 type request struct {
-	ticket machines.Ticket
-	update kafka.FeatureUpdate
-	status kafkaversion.Status
-	ticks  int
+	requestID machines.RequestID
+	update    kafka.FeatureUpdate
+	status    kafkaversion.Status
+	ticks     int
 	// orphan is one whose process ended: it may be carried out, and its answer is lost.
 	orphan bool
 }
@@ -177,8 +177,8 @@ func (w *world) settleRequest() {
 	}
 }
 
-// perform carries out what the machine wants.
-func (w *world) perform(e kafkaversion.Effect, ticket machines.Ticket) {
+// execute carries out what the machine wants.
+func (w *world) execute(e kafkaversion.Effect, requestID machines.RequestID) {
 	switch {
 	case e.Restart != nil:
 		n := w.nodes[e.Restart.Node]
@@ -188,8 +188,8 @@ func (w *world) perform(e kafkaversion.Effect, ticket machines.Ticket) {
 		}
 		n.entry = e.Restart.Version
 		w.kill(n)
-	case e.Update != nil && (w.request == nil || w.request.ticket != ticket):
-		w.request = &request{ticket: ticket, update: *e.Update, status: kafkaversion.Asked}
+	case e.Update != nil && (w.request == nil || w.request.requestID != requestID):
+		w.request = &request{requestID: requestID, update: *e.Update, status: kafkaversion.Asked}
 	}
 }
 
@@ -201,7 +201,7 @@ func (w *world) kill(n *process) {
 	n.version, n.Running, n.Ready, n.StartedAt, n.UnreadySince, n.Trouble = "", false, false, time.Time{}, time.Time{}, ""
 }
 
-// truly reports whether the node takes part, independently of Kafka's view.
+// truly reports whether the node takes part, independently of Kafka's snapshot.
 func (w *world) truly(n *process) bool {
 	since := untilSync
 	if !n.Broker {
@@ -244,15 +244,15 @@ func (w *world) restartOperator() {
 	}
 }
 
-// doubt is what the operator knows of requests with an uncertain outcome.
-func (w *world) doubt() kafkaversion.Doubt {
+// inFlight is what the operator knows of requests with an uncertain outcome.
+func (w *world) inFlight() kafkaversion.InFlight {
 	if r := w.request; r != nil && r.status == kafkaversion.Asked && !r.orphan {
-		return kafkaversion.Doubt{Until: w.now.Add(settle), Sent: true}
+		return kafkaversion.InFlight{Until: w.now.Add(settle), Sent: true}
 	}
 	if w.began.IsZero() {
-		return kafkaversion.Doubt{}
+		return kafkaversion.InFlight{}
 	}
-	return kafkaversion.Doubt{Until: w.began.Add(settle)}
+	return kafkaversion.InFlight{Until: w.began.Add(settle)}
 }
 
 // install makes the pods of a cluster that never ran.
@@ -263,14 +263,14 @@ func (w *world) install() {
 }
 
 // observe takes the machine's facts.
-func (w *world) observe(ask machines.Ask) kafkaversion.Facts {
+func (w *world) observe(ask machines.ObserveOptions) kafkaversion.Facts {
 	f := kafkaversion.Facts{
 		Situation: kafkaversion.Situation{Table: w.table, WantedVersion: w.wanted, WantedMetadata: w.pin},
 		Finalize:  w.finalize, Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: time.Minute,
 		Roll: roll.Facts{Now: w.now, SessionTimeout: session, FetchTimeout: 2 * time.Second},
 	}
-	f.Doubt = w.doubt()
-	if w.request != nil && w.request.ticket == ask.Ticket && !w.request.orphan {
+	f.InFlight = w.inFlight()
+	if w.request != nil && w.request.requestID == ask.RequestID && !w.request.orphan {
 		f.Answer = kafkaversion.Answer{Status: w.request.status, Text: "only supports other levels"}
 	}
 	for _, n := range w.nodes {
@@ -301,7 +301,7 @@ func (w *world) observe(ask machines.Ask) kafkaversion.Facts {
 }
 
 // observeKafka asks Kafka, which answers while it serves.
-func (w *world) observeKafka(f *kafkaversion.Facts, ask machines.Ask) {
+func (w *world) observeKafka(f *kafkaversion.Facts, ask machines.ObserveOptions) {
 	quorum, brokers, partition := w.cluster()
 	members := roll.Members{}
 	for _, n := range w.nodes {
@@ -325,20 +325,20 @@ func (w *world) observeKafka(f *kafkaversion.Facts, ask machines.Ask) {
 }
 
 // blank leaves out what was not asked for.
-func blank(f *kafkaversion.Facts, ask machines.Ask) {
-	if !ask.For(roll.NeedQuorum) {
+func blank(f *kafkaversion.Facts, ask machines.ObserveOptions) {
+	if !ask.Wants(roll.NeedQuorum) {
 		f.Roll.Quorum = transitions.Fact[kafka.Quorum]{}
 	}
-	if !ask.For(roll.NeedPartitions) {
+	if !ask.Wants(roll.NeedPartitions) {
 		f.Roll.Partitions = transitions.Fact[kafka.Partitions]{}
 	}
-	if !ask.For(roll.NeedBrokers) {
+	if !ask.Wants(roll.NeedBrokers) {
 		f.Roll.Brokers = transitions.Fact[kafka.Brokers]{}
 	}
-	if !ask.For(roll.NeedMembers) {
+	if !ask.Wants(roll.NeedMembers) {
 		f.Roll.Members = transitions.Fact[roll.Members]{}
 	}
-	if !ask.For(kafkaversion.NeedFeatures) {
+	if !ask.Wants(kafkaversion.NeedFeatures) {
 		f.Features = transitions.Fact[kafka.Features]{}
 	}
 }

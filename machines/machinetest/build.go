@@ -55,9 +55,9 @@ func (b *EntryBuilder) Attempt(attempt *lifecyclev1.Attempt) *EntryBuilder {
 	return b
 }
 
-// Memo sets the encoded data.
-func (b *EntryBuilder) Memo(coded map[string]string) *EntryBuilder {
-	b.entry.Memo = maps.Clone(coded)
+// Data sets the encoded data.
+func (b *EntryBuilder) Data(coded map[string]string) *EntryBuilder {
+	b.entry.Data = maps.Clone(coded)
 	return b
 }
 
@@ -74,9 +74,9 @@ func (b *EntryBuilder) Deadline(at time.Time) *EntryBuilder {
 	return b
 }
 
-// Edges sets the number of transitions since the last progress.
-func (b *EntryBuilder) Edges(n int32) *EntryBuilder {
-	b.entry.Edges = n
+// TransitionsSinceProgress sets the number of transitions since the last progress.
+func (b *EntryBuilder) TransitionsSinceProgress(n int32) *EntryBuilder {
+	b.entry.TransitionsSinceProgress = n
 	return b
 }
 

@@ -11,11 +11,11 @@ import (
 )
 
 // cover determines which items the rows cover and which mutants they detect.
-func (x *examination[F, M, E]) cover() {
+func (x *examination[F, D, E]) cover() {
 	x.meet()
 	mutants := x.mutants()
-	without := map[string]*mutant[F, M, E]{} // by edge: the machine without it
-	var unnoticed []*mutant[F, M, E]
+	without := map[string]*mutant[F, D, E]{} // by edge: the machine without it
+	var unnoticed []*mutant[F, D, E]
 	for i := range mutants {
 		m := &mutants[i]
 		if m.event != "" {
@@ -37,7 +37,7 @@ func (x *examination[F, M, E]) cover() {
 
 // complain reports a mutant that no row detects, unless no facts of the table distinguish it from the machine or its edge has
 // no row.
-func (x *examination[F, M, E]) complain(m *mutant[F, M, E]) {
+func (x *examination[F, D, E]) complain(m *mutant[F, D, E]) {
 	hint, found := x.candidate(m)
 	if m.possible != nil && !found {
 		return
@@ -52,13 +52,13 @@ func (x *examination[F, M, E]) complain(m *mutant[F, M, E]) {
 }
 
 // meet marks what the rows show without a mutant: transitions that are taken, and answers.
-func (x *examination[F, M, E]) meet() {
+func (x *examination[F, D, E]) meet() {
 	for i := range x.trials {
 		t := &x.trials[i]
 		switch t.out.event {
 		case "":
-		case machines.EventLocated:
-			x.items.met[locatedItem(t.out.to)] = true
+		case machines.EventInferred:
+			x.items.met[inferredItem(t.out.to)] = true
 		default:
 			x.items.met[edgeItem(t.out.event, t.row.State)] = true
 		}
@@ -70,32 +70,32 @@ func (x *examination[F, M, E]) meet() {
 	}
 }
 
-// meetAnswers marks the answers of While and Before, and the leaves that are unknown. A leaf's yes and no are marked by the
+// meetAnswers marks the answers of Invariant and Before, and the leaves that are unknown. A leaf's yes and no are marked by the
 // mutants that answer the opposite.
-func (x *examination[F, M, E]) meetAnswers(t *trial[F, M, E], s *site[F, M, E]) {
+func (x *examination[F, D, E]) meetAnswers(t *trial[F, D, E], s *site[F, D, E]) {
 	asked := t.asked() && !x.overtaken(t, s)
 	switch s.kind {
 	case edgeSite:
 	case whileSite:
 		asked = t.readable && t.out.event != machines.EventTargetChanged
 	case beforeSite:
-		asked = t.out.mayAct && (t.out.event == "" || t.out.event == machines.EventTurnedBack)
+		asked = t.out.mayAct && (t.out.event == "" || t.out.event == machines.EventPreconditionFailed)
 	}
 	if !asked {
 		return
 	}
-	if v, ok := s.verdict(whole, &t.row.Facts, t.memo); ok && s.kind != edgeSite {
+	if v, ok := s.verdict(whole, &t.row.Facts, t.data); ok && s.kind != edgeSite {
 		x.items.met[answerItem(s.label, v.Answer)] = true
 	}
 	for n, l := range s.leaves {
-		if v, ok := s.verdict(n, &t.row.Facts, t.memo); ok && v.Answer == transitions.Unknown {
+		if v, ok := s.verdict(n, &t.row.Facts, t.data); ok && v.Answer == transitions.Unknown {
 			x.items.met[answerItem(guardLabel(l.Name), v.Answer)] = true
 		}
 	}
 }
 
 // overtaken reports that an earlier edge than the site's was taken, so that the site's guard was not evaluated.
-func (x *examination[F, M, E]) overtaken(t *trial[F, M, E], s *site[F, M, E]) bool {
+func (x *examination[F, D, E]) overtaken(t *trial[F, D, E], s *site[F, D, E]) bool {
 	if s.kind != edgeSite {
 		return false
 	}
@@ -107,7 +107,7 @@ func (x *examination[F, M, E]) overtaken(t *trial[F, M, E], s *site[F, M, E]) bo
 	return false
 }
 
-func (x *examination[F, M, E]) met(items []string) bool {
+func (x *examination[F, D, E]) met(items []string) bool {
 	for _, item := range items {
 		if !x.items.met[item] {
 			return false
@@ -117,7 +117,7 @@ func (x *examination[F, M, E]) met(items []string) bool {
 }
 
 // notices reports whether some row fails on the mutant.
-func (x *examination[F, M, E]) notices(m *mutant[F, M, E]) bool {
+func (x *examination[F, D, E]) notices(m *mutant[F, D, E]) bool {
 	other := drive(x.machine.Mutant(m.change), nil)
 	noticed := false
 	for i := range x.trials {
@@ -134,7 +134,7 @@ func (x *examination[F, M, E]) notices(m *mutant[F, M, E]) bool {
 			break
 		}
 		// Every row that detects the mutant shows that the leaf's answer matters there.
-		if v, ok := m.site.verdict(m.leaf, &t.row.Facts, t.memo); ok {
+		if v, ok := m.site.verdict(m.leaf, &t.row.Facts, t.data); ok {
 			x.items.met[answerItem(guardLabel(m.site.leaves[m.leaf].Name), v.Answer)] = true
 		}
 	}
@@ -143,13 +143,13 @@ func (x *examination[F, M, E]) notices(m *mutant[F, M, E]) bool {
 
 // candidate finds facts in the table that distinguish the mutant from the machine, with the data of their own row or of a row
 // in the mutant's state.
-func (x *examination[F, M, E]) candidate(m *mutant[F, M, E]) (hint string, found bool) {
+func (x *examination[F, D, E]) candidate(m *mutant[F, D, E]) (hint string, found bool) {
 	other := drive(x.machine.Mutant(m.change), nil)
-	held := x.memos(m.state)
+	held := x.storedData(m.state)
 	for i := range x.trials {
 		t := &x.trials[i]
-		for _, memo := range append(held, t.stored()) {
-			if hint, found = x.tells(m, other, t, memo); found {
+		for _, data := range append(held, t.stored()) {
+			if hint, found = x.tells(m, other, t, data); found {
 				return hint, true
 			}
 		}
@@ -158,29 +158,29 @@ func (x *examination[F, M, E]) candidate(m *mutant[F, M, E]) (hint string, found
 }
 
 // stored returns the data of the row's persisted state.
-func (t *trial[F, M, E]) stored() stored[M] {
+func (t *trial[F, D, E]) stored() stored[D] {
 	if t.entry == nil {
-		return stored[M]{memo: t.memo}
+		return stored[D]{data: t.data}
 	}
-	return stored[M]{coded: t.entry.Memo, memo: t.memo, row: t.row.Name}
+	return stored[D]{coded: t.entry.Data, data: t.data, row: t.row.Name}
 }
 
 // stored is data with its encoding and the row that it comes from.
-type stored[M any] struct {
+type stored[D any] struct {
 	coded map[string]string
-	memo  M
+	data  D
 	row   string
 }
 
-// memos returns the distinct data of the rows in a state.
-func (x *examination[F, M, E]) memos(state string) []stored[M] {
-	var out []stored[M]
+// storedData returns the distinct data of the rows in a state.
+func (x *examination[F, D, E]) storedData(state string) []stored[D] {
+	var out []stored[D]
 	for i := range x.trials {
 		t := &x.trials[i]
 		if t.row.State != state || !t.readable {
 			continue
 		}
-		if known := slices.ContainsFunc(out, func(s stored[M]) bool { return maps.Equal(s.coded, t.entry.Memo) }); !known {
+		if known := slices.ContainsFunc(out, func(s stored[D]) bool { return maps.Equal(s.coded, t.entry.Data) }); !known {
 			out = append(out, t.stored())
 		}
 	}
@@ -189,12 +189,12 @@ func (x *examination[F, M, E]) memos(state string) []stored[M] {
 
 // tells reports whether the facts of one row, with the data and in the mutant's state, have another outcome than on the
 // machine. hint is the advice for a new row.
-func (x *examination[F, M, E]) tells(m *mutant[F, M, E], other driven[F, E], t *trial[F, M, E], with stored[M]) (hint string, ok bool) {
+func (x *examination[F, D, E]) tells(m *mutant[F, D, E], other driven[F, E], t *trial[F, D, E], with stored[D]) (hint string, ok bool) {
 	facts := &t.row.Facts
-	if m.possible != nil && !m.possible(facts, with.memo) {
+	if m.possible != nil && !m.possible(facts, with.data) {
 		return "", false
 	}
-	entry := bookmark(m.state, with.coded, t.target)
+	entry := entryOf(m.state, with.coded, t.target)
 	is := x.quick.follow(entry, facts)
 	if is.err != nil || m.event != "" && is.event != m.event {
 		return "", false
@@ -202,12 +202,12 @@ func (x *examination[F, M, E]) tells(m *mutant[F, M, E], other driven[F, E], t *
 	if out := other.follow(entry, facts); out.err != nil || out.same(&is) {
 		return "", false
 	}
-	memo := ""
+	data := ""
 	if len(with.coded) > 0 {
-		memo = fmt.Sprintf(" with memo %v", with.coded)
+		data = fmt.Sprintf(" with data %v", with.coded)
 	}
 	return fmt.Sprintf("the facts of row %q in state %s%s would do, where %s follows: %s",
-		t.row.Name, named(m.state), memo, follows(&is), worded(*facts)), true
+		t.row.Name, named(m.state), data, follows(&is), worded(*facts)), true
 }
 
 func follows[E any](o *outcome[E]) string {
@@ -234,7 +234,7 @@ func join(parts ...string) string {
 }
 
 // advise returns how to cover an item that no row shows. without is the machine without the edge, if the item is one.
-func (x *examination[F, M, E]) advise(item string, without *mutant[F, M, E]) string {
+func (x *examination[F, D, E]) advise(item string, without *mutant[F, D, E]) string {
 	if without != nil {
 		hint, _ := x.candidate(without)
 		return join(without.add, hint)
@@ -255,7 +255,7 @@ func (x *examination[F, M, E]) advise(item string, without *mutant[F, M, E]) str
 	return "add a row"
 }
 
-func (x *examination[F, M, E]) how(answer transitions.Answer, needs []transitions.Need) string {
+func (x *examination[F, D, E]) how(answer transitions.Answer, needs []transitions.Need) string {
 	if answer != transitions.Unknown {
 		return "says " + answer.String()
 	}

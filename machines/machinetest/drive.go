@@ -24,10 +24,10 @@ type driven[F, E any] struct {
 }
 
 // drive binds the machine. With a shape, facts that are not requested are blanked, as a kind leaves them out.
-func drive[F, M, E any](m *machines.Machine[F, M, E], shape *shape) driven[F, E] {
+func drive[F, D, E any](m *machines.Machine[F, D, E], shape *shape) driven[F, E] {
 	return driven[F, E]{machines.Bind(m, machines.Binding[struct{}, *F, F, E, E]{
 		Name: rowLifecycle,
-		Observe: func(_ struct{}, facts *F, ask machines.Ask) F {
+		Facts: func(_ struct{}, facts *F, ask machines.ObserveOptions) F {
 			if shape == nil {
 				return *facts
 			}
@@ -42,7 +42,7 @@ type outcome[E any] struct {
 	err     error
 	event   string
 	to      string
-	memo    map[string]string
+	data    map[string]string
 	attempt string
 	waiting []string
 	mayAct  bool
@@ -50,24 +50,24 @@ type outcome[E any] struct {
 	blocked []string
 }
 
-func (d driven[F, E]) look(entry *lifecyclev1.Lifecycle, facts *F, needs []transitions.Need) machines.Look[E] {
-	q := machines.Question[struct{}, *F]{View: facts, UID: rowUID, Entry: entry, Ask: machines.Ask{
-		Needs: needs, Now: Start, Ticket: machines.TicketOf(rowUID, rowLifecycle, entry),
+func (d driven[F, E]) evaluation(entry *lifecyclev1.Lifecycle, facts *F, needs []transitions.Need) machines.Evaluation[E] {
+	q := machines.EvaluationInput[struct{}, *F]{Snapshot: facts, UID: rowUID, Entry: entry, Options: machines.ObserveOptions{
+		Needs: needs, Now: Start, RequestID: machines.RequestIDOf(rowUID, rowLifecycle, entry),
 	}}
 	if entry != nil {
-		q.Ask.Attempt, q.Ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
+		q.Options.Attempt, q.Options.EnteredAt = entry.Attempt, entry.EnteredAt.Time
 	}
-	return d.Look(q)
+	return d.Evaluate(q)
 }
 
 // follow evaluates the transitions and, if the lifecycle stays, what it waits for and the effects of its action.
 func (d driven[F, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) outcome[E] {
 	needs := d.Needs(entry)
-	look := d.look(entry, facts, needs)
-	decision := look.Decide()
+	evaluation := d.evaluation(entry, facts, needs)
+	decision := evaluation.Decide()
 	if len(decision.Needs) > 0 {
-		look = d.look(entry, facts, union(needs, decision.Needs))
-		decision = look.Decide()
+		evaluation = d.evaluation(entry, facts, union(needs, decision.Needs))
+		decision = evaluation.Decide()
 	}
 	out := outcome[E]{err: decision.Err, mayAct: decision.MayAct}
 	switch {
@@ -75,16 +75,16 @@ func (d driven[F, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) outcome[E] 
 	case decision.Move != nil:
 		out.moved(entry, decision.Move)
 	case entry != nil:
-		out.waiting, out.err = waitingFor(look.Project())
+		out.waiting, out.err = waitingFor(evaluation.Project())
 		if action, acts := d.Action(entry.State); acts && decision.MayAct && out.err == nil {
-			out.acted(entry, d.look(entry, facts, union(needs, action.Needs)).Act())
+			out.acted(entry, d.evaluation(entry, facts, union(needs, action.Needs)).Act())
 		}
 	}
 	return out
 }
 
 func (o *outcome[E]) moved(entry *lifecyclev1.Lifecycle, move *machines.Move) {
-	o.event, o.to, o.memo, o.waiting = move.Event, move.To, move.Memo, nil
+	o.event, o.to, o.data, o.waiting = move.Event, move.To, move.Data, nil
 	switch {
 	case move.Attempt == nil:
 		o.attempt = "none"
@@ -95,10 +95,10 @@ func (o *outcome[E]) moved(entry *lifecyclev1.Lifecycle, move *machines.Move) {
 	}
 }
 
-func (o *outcome[E]) acted(entry *lifecyclev1.Lifecycle, acting machines.Acting[E]) {
+func (o *outcome[E]) acted(entry *lifecyclev1.Lifecycle, acting machines.ActionResult[E]) {
 	o.err, o.effects = acting.Err, acting.Effects
-	if acting.TurnBack != nil {
-		o.moved(entry, acting.TurnBack)
+	if acting.PreconditionFailed != nil {
+		o.moved(entry, acting.PreconditionFailed)
 		return
 	}
 	for _, b := range acting.Blocked {
@@ -113,14 +113,14 @@ func (d driven[F, E]) enter(entry *lifecyclev1.Lifecycle, facts *F, o *outcome[E
 	if entry != nil {
 		from = entry.State
 	}
-	return d.look(entry, facts, d.NeedsIn(o.to)).Enter(machines.Move{Event: o.event, From: from, To: o.to, Memo: o.memo})
+	return d.evaluation(entry, facts, d.NeedsIn(o.to)).Enter(machines.Move{Event: o.event, From: from, To: o.to, Data: o.data})
 }
 
 func waitingFor(entry lifecyclev1.Lifecycle) ([]string, error) {
 	var names []string
 	for _, w := range entry.WaitingFor {
 		if w.Guard == "defect" {
-			return nil, errors.New(w.Saw)
+			return nil, errors.New(w.Observed)
 		}
 		names = append(names, w.Guard)
 	}
@@ -131,16 +131,16 @@ func waitingFor(entry lifecyclev1.Lifecycle) ([]string, error) {
 // same reports whether a table that expects one outcome accepts the other.
 func (o *outcome[E]) same(other *outcome[E]) bool {
 	return (o.err == nil) == (other.err == nil) && o.event == other.event && o.to == other.to && o.attempt == other.attempt &&
-		maps.Equal(o.memo, other.memo) && slices.Equal(o.waiting, other.waiting) && slices.Equal(o.blocked, other.blocked) &&
+		maps.Equal(o.data, other.data) && slices.Equal(o.waiting, other.waiting) && slices.Equal(o.blocked, other.blocked) &&
 		(len(o.effects) == 0 && len(other.effects) == 0 || reflect.DeepEqual(o.effects, other.effects))
 }
 
-// bookmark returns the entry of a row: entered a minute ago, in an attempt that started an hour ago.
-func bookmark(state string, memo map[string]string, target string) *lifecyclev1.Lifecycle {
+// entryOf returns the entry of a row: entered a minute ago, in an attempt that started an hour ago.
+func entryOf(state string, data map[string]string, target string) *lifecyclev1.Lifecycle {
 	if state == "" {
 		return nil
 	}
-	entry := Entry(rowLifecycle, state).Memo(memo).Entered(Start.Add(-time.Minute))
+	entry := Entry(rowLifecycle, state).Data(data).Entered(Start.Add(-time.Minute))
 	if target != NoAttempt {
 		entry.Attempt(Attempt(rowUID, rowLifecycle, target, Start.Add(-time.Hour)))
 	}

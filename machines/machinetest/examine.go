@@ -11,14 +11,14 @@ import (
 )
 
 // examination is the comparison of a table with a machine.
-type examination[F, M, E any] struct {
-	machine *machines.Machine[F, M, E]
-	def     machines.Definition[F, M, E]
-	sites   []site[F, M, E]
+type examination[F, D, E any] struct {
+	machine *machines.Machine[F, D, E]
+	def     machines.Definition[F, D, E]
+	sites   []site[F, D, E]
 	shape   *shape
 	// strict leaves out facts whose need was not declared; quick has all facts of a row.
 	strict, quick driven[F, E]
-	trials        []trial[F, M, E]
+	trials        []trial[F, D, E]
 	items         *items
 	report        *Report
 	// reported are the problems that were reported already, by what they concern.
@@ -26,20 +26,20 @@ type examination[F, M, E any] struct {
 }
 
 // trial is a row with its persisted state and outcome.
-type trial[F, M, E any] struct {
-	row   *Row[F, M, E]
+type trial[F, D, E any] struct {
+	row   *Row[F, D, E]
 	entry *lifecyclev1.Lifecycle
 	// target that the row's facts contain.
 	target string
-	memo   M
+	data   D
 	// readable means that the state is known and its data can be decoded, so that its guards are evaluated.
 	readable bool
 	out      outcome[E]
 }
 
 // asked reports whether the edges of the row's state were evaluated: its invariant held and its target was unchanged.
-func (t *trial[F, M, E]) asked() bool {
-	return t.readable && t.out.err == nil && t.out.event != machines.EventLocated && t.out.event != machines.EventTargetChanged
+func (t *trial[F, D, E]) asked() bool {
+	return t.readable && t.out.err == nil && t.out.event != machines.EventInferred && t.out.event != machines.EventTargetChanged
 }
 
 // Report is the result of examining a table.
@@ -71,8 +71,8 @@ func (r *Report) String() string {
 // Examine compares the table with the machine, without a test.
 //
 // Coverage is computed only if every row holds, because failing rows prove nothing.
-func Examine[F, M, E any](machine *machines.Machine[F, M, E], rows []Row[F, M, E]) *Report {
-	x := &examination[F, M, E]{
+func Examine[F, D, E any](machine *machines.Machine[F, D, E], rows []Row[F, D, E]) *Report {
+	x := &examination[F, D, E]{
 		machine: machine, def: machine.Definition(), shape: shapeOf(reflect.TypeFor[F]()),
 		report:   &Report{Machine: machine.Graph().Name, Rows: map[string][]string{}},
 		reported: map[string]bool{},
@@ -93,21 +93,21 @@ func Examine[F, M, E any](machine *machines.Machine[F, M, E], rows []Row[F, M, E
 	return x.report
 }
 
-func (x *examination[F, M, E]) problem(text string, args ...any) {
+func (x *examination[F, D, E]) problem(text string, args ...any) {
 	x.report.Problems = append(x.report.Problems, fmt.Sprintf(text, args...))
 }
 
 // problemOnce reports a problem once, although many rows may show it.
-func (x *examination[F, M, E]) problemOnce(about, text string, args ...any) {
+func (x *examination[F, D, E]) problemOnce(about, text string, args ...any) {
 	if !x.reported[about] {
 		x.reported[about] = true
 		x.problem(text, args...)
 	}
 }
 
-func (x *examination[F, M, E]) prepare(rows []Row[F, M, E]) {
+func (x *examination[F, D, E]) prepare(rows []Row[F, D, E]) {
 	seen := map[string]bool{}
-	x.trials = make([]trial[F, M, E], len(rows))
+	x.trials = make([]trial[F, D, E], len(rows))
 	for i := range rows {
 		t := &x.trials[i]
 		t.row = &rows[i]
@@ -122,36 +122,36 @@ func (x *examination[F, M, E]) prepare(rows []Row[F, M, E]) {
 }
 
 // ready encodes the row's data and computes its outcome.
-func (x *examination[F, M, E]) ready(t *trial[F, M, E]) error {
+func (x *examination[F, D, E]) ready(t *trial[F, D, E]) error {
 	coded := t.row.Coded
-	if coded == nil && t.row.Memo != nil {
-		if err := safely(func() { coded = x.def.Memo.Encode(*t.row.Memo) }); err != nil {
-			return fmt.Errorf("encoding the memo: %w", err)
+	if coded == nil && t.row.Data != nil {
+		if err := safely(func() { coded = x.def.Data.Encode(*t.row.Data) }); err != nil {
+			return fmt.Errorf("encoding the data: %w", err)
 		}
 	}
-	var aim machines.Aim
-	_ = safely(func() { aim = x.def.Target.Of(&t.row.Facts) }) // a panic is part of the row's outcome
-	t.target = aim.To
-	t.entry = bookmark(t.row.State, coded, cmp.Or(t.row.Attempt, t.target))
+	var target machines.Target
+	_ = safely(func() { target = x.def.Target(&t.row.Facts) }) // a panic is part of the row's outcome
+	t.target = target.To
+	t.entry = entryOf(t.row.State, coded, cmp.Or(t.row.Attempt, t.target))
 	_, known := x.quick.State(t.row.State)
-	memo, err := x.def.Memo.Decode(coded)
-	t.memo, t.readable = memo, known && err == nil && t.row.State != machines.Locating
+	data, err := x.def.Data.Decode(coded)
+	t.data, t.readable = data, known && err == nil && t.row.State != machines.Inferring
 	t.out = x.strict.follow(t.entry, &t.row.Facts)
 	return nil
 }
 
-// owesLocating reports whether a table must show that the state cannot be inferred: only costly facts can be unreadable.
-func (x *examination[F, M, E]) owesLocating() bool { return len(x.def.Locate.Needs) > 0 }
+// owesInferring reports whether a table must show that the state cannot be inferred: only costly facts can be unreadable.
+func (x *examination[F, D, E]) owesInferring() bool { return len(x.def.Infer.Needs) > 0 }
 
 // owed returns what the table must cover.
-func (x *examination[F, M, E]) owed() *items {
+func (x *examination[F, D, E]) owed() *items {
 	all := newItems()
 	for _, e := range x.machine.Graph().Edges {
 		switch {
-		case e.Class != machines.Located:
+		case e.Class != machines.Inferred:
 			all.owe(edgeItem(e.Event, e.From), true)
-		case e.To != machines.Locating || x.owesLocating():
-			all.owe(locatedItem(e.To), true)
+		case e.To != machines.Inferring || x.owesInferring():
+			all.owe(inferredItem(e.To), true)
 		}
 	}
 	for i := range x.sites {
@@ -168,7 +168,7 @@ func (x *examination[F, M, E]) owed() *items {
 	return all
 }
 
-func (x *examination[F, M, E]) oweAnswers(all *items, of string, needs []transitions.Need) {
+func (x *examination[F, D, E]) oweAnswers(all *items, of string, needs []transitions.Need) {
 	all.owe(answerItem(of, transitions.Yes), false)
 	all.owe(answerItem(of, transitions.No), false)
 	if len(needs) > 0 {

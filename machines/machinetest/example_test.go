@@ -14,43 +14,43 @@ import (
 // lampFacts are what the machine of a lamp observes. All of it is in the cache, so that no field has a need.
 type lampFacts struct{ Wanted, Lit bool }
 
-// lampMemo is empty: no transition computes data.
-type lampMemo = struct{}
+// lampData is empty: no transition computes data.
+type lampData = struct{}
 
 // lampEffect is a request of the machine's action.
 type lampEffect string
 
-var asWanted = transitions.Guard[lampFacts, lampMemo]{
-	Name: "as-wanted", Doc: "the lamp is as it should be", Want: "the lamp as wanted",
-	Ask: func(f *lampFacts, _ lampMemo) transitions.Verdict {
+var asWanted = transitions.Guard[lampFacts, lampData]{
+	Name: "as-wanted", Doc: "the lamp is as it should be", Expected: "the lamp as wanted",
+	Evaluate: func(f *lampFacts, _ lampData) transitions.Verdict {
 		return transitions.If(f.Lit == f.Wanted, "the other way")
 	},
 }
 
 // lamp switches a lamp.
-func lamp() *machines.Machine[lampFacts, lampMemo, lampEffect] {
-	machine, err := machines.Compile(machines.Definition[lampFacts, lampMemo, lampEffect]{
+func lamp() *machines.Machine[lampFacts, lampData, lampEffect] {
+	machine, err := machines.Compile(machines.Definition[lampFacts, lampData, lampEffect]{
 		Name: "lamp", Doc: "switches a lamp on and off",
-		States: []machines.State[lampFacts, lampMemo, lampEffect]{
+		States: []machines.State[lampFacts, lampData, lampEffect]{
 			{State: states.State{Name: "Idle", Kind: states.Rest, Doc: "the lamp is as wanted"}},
 			{
-				State: states.State{Name: "Switching", Kind: states.Work, Doc: "the switch is being pressed", Deadline: time.Minute, Poll: time.Second},
-				While: transitions.Always[lampFacts, lampMemo](), OnTarget: "Switching",
-				Do: &machines.Action[lampFacts, lampMemo, lampEffect]{
+				State:     states.State{Name: "Switching", Kind: states.Work, Doc: "the switch is being pressed", Deadline: time.Minute, Poll: time.Second},
+				Invariant: transitions.Always[lampFacts, lampData](), OnTargetChange: "Switching",
+				Action: &machines.Action[lampFacts, lampData, lampEffect]{
 					Name: "press", Doc: "presses the switch",
-					Do: func(*lampFacts, lampMemo) []lampEffect { return []lampEffect{"press"} },
+					Effects: func(*lampFacts, lampData) []lampEffect { return []lampEffect{"press"} },
 				},
 			},
 		},
-		Transitions: []machines.Transition[lampFacts, lampMemo]{
+		Transitions: []machines.Transition[lampFacts, lampData]{
 			{Event: "wanted", From: "Idle", To: "Switching", When: transitions.Not(asWanted, "the lamp to change"), NewAttempt: true, Doc: "the lamp should change"},
 			{Event: "switched", From: "Switching", To: "Idle", When: asWanted, Awaited: true, Doc: "the lamp changed"},
 		},
-		Target: machines.Target[lampFacts]{Of: func(f *lampFacts) machines.Aim { return machines.Aim{To: fmt.Sprint(f.Wanted)} }},
-		Locate: machines.Locator[lampFacts, lampMemo]{
+		Target: func(f *lampFacts) machines.Target { return machines.Target{To: fmt.Sprint(f.Wanted)} },
+		Infer: machines.Inference[lampFacts, lampData]{
 			States: []string{"Idle"},
-			Find: func(*lampFacts) (machines.Place[lampMemo], transitions.Verdict) {
-				return machines.Place[lampMemo]{State: "Idle"}, transitions.Allow()
+			Find: func(*lampFacts) (machines.InferredState[lampData], transitions.Verdict) {
+				return machines.InferredState[lampData]{State: "Idle"}, transitions.Allow()
 			},
 		},
 	})
@@ -61,27 +61,27 @@ func lamp() *machines.Machine[lampFacts, lampMemo, lampEffect] {
 }
 
 // lampTable contains one row per case.
-var lampTable = []machinetest.Row[lampFacts, lampMemo, lampEffect]{
+var lampTable = []machinetest.Row[lampFacts, lampData, lampEffect]{
 	{Name: "all is well", State: "Idle", Facts: lampFacts{Wanted: true, Lit: true}},
 	{
 		Name: "light is wanted", State: "Idle", Facts: lampFacts{Wanted: true},
-		Want: machinetest.Want[lampMemo, lampEffect]{Event: "wanted", To: "Switching"},
+		Want: machinetest.Want[lampData, lampEffect]{Event: "wanted", To: "Switching"},
 	},
 	{
 		Name: "the switch is pressed until there is light", Reason: "a press may get lost", State: "Switching", Facts: lampFacts{Wanted: true},
-		Want: machinetest.Want[lampMemo, lampEffect]{WaitingFor: []string{"as-wanted"}, Effects: []lampEffect{"press"}},
+		Want: machinetest.Want[lampData, lampEffect]{WaitingFor: []string{"as-wanted"}, Effects: []lampEffect{"press"}},
 	},
 	{
 		Name: "there is light", State: "Switching", Facts: lampFacts{Wanted: true, Lit: true},
-		Want: machinetest.Want[lampMemo, lampEffect]{Event: "switched", To: "Idle"},
+		Want: machinetest.Want[lampData, lampEffect]{Event: "switched", To: "Idle"},
 	},
 	{
 		Name: "darkness is wanted after all", State: "Switching", Attempt: "true", Facts: lampFacts{},
-		Want: machinetest.Want[lampMemo, lampEffect]{Event: machines.EventTargetChanged, To: "Switching"},
+		Want: machinetest.Want[lampData, lampEffect]{Event: machines.EventTargetChanged, To: "Switching"},
 	},
 	{
 		Name: "a lamp never seen before", Facts: lampFacts{Wanted: true},
-		Want: machinetest.Want[lampMemo, lampEffect]{Event: machines.EventLocated, To: "Idle"},
+		Want: machinetest.Want[lampData, lampEffect]{Event: machines.EventInferred, To: "Idle"},
 	},
 }
 

@@ -114,16 +114,16 @@ func TestEntryBuilder(t *testing.T) {
 	if later := clock.Step(time.Minute); !later.Equal(Start.Add(time.Minute)) || !clock.Now().Equal(later) {
 		t.Errorf("the clock shows %v", clock.Now())
 	}
-	memo := map[string]string{"node": "4"}
-	builder := Entry("version", "Restarting").Entered(clock.Now()).Memo(memo).Progress(1, 3, "node").Edges(4).
+	data := map[string]string{"node": "4"}
+	builder := Entry("version", "Restarting").Entered(clock.Now()).Data(data).Progress(1, 3, "node").TransitionsSinceProgress(4).
 		Deadline(Start.Add(time.Hour)).Attempt(Attempt("uid", "version", "4.1.0", Start))
 	one, other := builder.Obj(), builder.Obj()
-	memo["node"] = "5"
+	data["node"] = "5"
 	one.Attempt.To = "4.2.0"
-	if other.Attempt.To != "4.1.0" || other.Memo["node"] != "4" {
+	if other.Attempt.To != "4.1.0" || other.Data["node"] != "4" {
 		t.Error("two entries of one builder share something")
 	}
-	if other.Name != "version" || other.State != "Restarting" || other.Progress.Total != 3 || other.Edges != 4 || !other.Deadline.Time.Equal(Start.Add(time.Hour)) || other.Attempt.ID == "" {
+	if other.Name != "version" || other.State != "Restarting" || other.Progress.Total != 3 || other.TransitionsSinceProgress != 4 || !other.Deadline.Time.Equal(Start.Add(time.Hour)) || other.Attempt.ID == "" {
 		t.Errorf("%+v", other)
 	}
 }

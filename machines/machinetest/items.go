@@ -53,7 +53,7 @@ func (i *items) lack(item string) string {
 
 func edgeItem(event, from string) string { return "edge " + edgeLabel(event, from) }
 
-func locatedItem(to string) string { return "edge located to " + to }
+func inferredItem(to string) string { return "edge inferred to " + to }
 
 func guardLabel(name string) string { return "guard " + name }
 

@@ -12,7 +12,7 @@ import (
 // shown is the part of a row's outcome that is compared with its Want.
 type shown[E any] struct {
 	Event, To  string
-	Memo       map[string]string
+	Data       map[string]string
 	WaitingFor []string
 	Effects    []E
 	Blocked    []string
@@ -21,12 +21,12 @@ type shown[E any] struct {
 // exact compares unexported fields too: data and effects are plain values.
 var exact = cmp.Exporter(func(reflect.Type) bool { return true })
 
-func (x *examination[F, M, E]) failed(row *Row[F, M, E], text string, args ...any) {
+func (x *examination[F, D, E]) failed(row *Row[F, D, E], text string, args ...any) {
 	x.report.Rows[row.Name] = append(x.report.Rows[row.Name], fmt.Sprintf(text, args...))
 }
 
 // checkRows compares the outcome of each row with its Want.
-func (x *examination[F, M, E]) checkRows() {
+func (x *examination[F, D, E]) checkRows() {
 	for i := range x.trials {
 		t := &x.trials[i]
 		if t.out.err != nil {
@@ -53,35 +53,35 @@ func (x *examination[F, M, E]) checkRows() {
 	}
 }
 
-func (x *examination[F, M, E]) wanted(t *trial[F, M, E]) shown[E] {
+func (x *examination[F, D, E]) wanted(t *trial[F, D, E]) shown[E] {
 	w := t.row.Want
 	out := shown[E]{Event: w.Event, To: w.To, WaitingFor: sorted(w.WaitingFor), Effects: w.Effects, Blocked: sorted(w.Blocked)}
 	if w.Event == "" {
 		return out
 	}
-	if w.Memo != nil {
-		out.Memo = x.def.Memo.Encode(*w.Memo)
+	if w.Data != nil {
+		out.Data = x.def.Data.Encode(*w.Data)
 	}
-	out.Memo = x.canonical(out.Memo)
+	out.Data = x.canonical(out.Data)
 	return out
 }
 
-func (x *examination[F, M, E]) found(t *trial[F, M, E]) shown[E] {
+func (x *examination[F, D, E]) found(t *trial[F, D, E]) shown[E] {
 	out := shown[E]{Event: t.out.event, To: t.out.to, WaitingFor: t.out.waiting, Effects: t.out.effects, Blocked: t.out.blocked}
 	if out.Event != "" {
-		out.Memo = x.canonical(t.out.memo)
+		out.Data = x.canonical(t.out.data)
 	}
 	return out
 }
 
 // canonical encodes data again, so that two encodings of the same data are equal. Data that cannot be decoded is returned
 // unchanged.
-func (x *examination[F, M, E]) canonical(coded map[string]string) map[string]string {
-	memo, err := x.def.Memo.Decode(coded)
+func (x *examination[F, D, E]) canonical(coded map[string]string) map[string]string {
+	data, err := x.def.Data.Decode(coded)
 	if err != nil {
 		return coded
 	}
-	return x.def.Memo.Encode(memo)
+	return x.def.Data.Encode(data)
 }
 
 func sorted(names []string) []string {

@@ -17,7 +17,7 @@ func TestTable(t *testing.T) {
 	case "good":
 		machinetest.Run(t, compiled(t, nil), table())
 	case "rows":
-		machinetest.Run(t, compiled(t, nil), also("the first free pump is taken", func(r *row) { r.Want.Memo = nil }))
+		machinetest.Run(t, compiled(t, nil), also("the first free pump is taken", func(r *row) { r.Want.Data = nil }))
 	case "coverage":
 		machinetest.Run(t, compiled(t, nil), without("the pump is gone"))
 	}
@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 			"--- FAIL: TestTable/the_first_free_pump_is_taken", "pumps wear evenly by their order in the list: in state Waiting (-want +got)",
 			"transition coverage: fill-basin is computed once all rows hold",
 		},
-		"coverage": {"--- FAIL: TestTable", "While of Pumping says no", "transition coverage: fill-basin 14/14 edges, 16/19 guard answers (90 %)"},
+		"coverage": {"--- FAIL: TestTable", "Invariant of Pumping says no", "transition coverage: fill-basin 14/14 edges, 16/19 guard answers (90 %)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTable$", "-test.v") //nolint:gosec // this very test binary

@@ -67,34 +67,34 @@ var tableHoles = map[string]hole{
 		rows: without("another target stops the pump"), coverage: "13/14 edges, 19/19 guard answers (96 %)",
 		problems: []string{"no row takes edge target-changed from Pumping: add a row in state Pumping with an Attempt towards another target"},
 	},
-	"turning back that no row has": {
-		rows: without("a ban turns back", "a power cut turns back"), coverage: "13/14 edges, 16/19 guard answers (87 %)",
+	"failed preconditions that no row has": {
+		rows: without("a ban fails the precondition", "a power cut fails the precondition"), coverage: "13/14 edges, 16/19 guard answers (87 %)",
 		problems: []string{
-			`no row takes edge turned-back from Pumping: add a row in state Pumping where While says yes, no edge is taken and all(allowed, powered) says no; the facts of row "a ban refuses" in state Pumping with memo map[pump:east] would do`,
-			"there is no row in which Before of Pumping says no",
+			`no row takes edge precondition-failed from Pumping: add a row in state Pumping where Invariant says yes, no edge is taken and all(allowed, powered) says no; the facts of row "a ban refuses" in state Pumping with data map[pump:east] would do`,
+			"there is no row in which Precondition of Pumping says no",
 			"there is no row in which it matters that guard powered says no",
-			"guard allowed in Before of Pumping could always say yes, and no row would notice",
+			"guard allowed in Precondition of Pumping could always say yes, and no row would notice",
 		},
 	},
 	"a migration that no row has": {
 		rows: without("a state of an earlier release"), coverage: "13/14 edges, 19/19 guard answers (96 %)",
 		problems: []string{"no row takes edge migrated from Filling: add a row in state Filling"},
 	},
-	"a place that no row locates": {
-		rows: without("no bookmark, and the basin is full"), coverage: "13/14 edges, 19/19 guard answers (96 %)",
-		problems: []string{`no row takes edge located to Off: add a row without a State, or in one that its While denies, whose facts are those of Off; the facts of row "nothing to do" in state (none) would do`},
+	"a place that no row infers": {
+		rows: without("no persisted state, and the basin is full"), coverage: "13/14 edges, 19/19 guard answers (96 %)",
+		problems: []string{`no row takes edge inferred to Off: add a row without a State, or in one that its Invariant denies, whose facts are those of Off; the facts of row "nothing to do" in state (none) would do`},
 	},
-	"facts that cannot be read, which no row locates": {
-		rows: without("no bookmark, and nothing can be read"), coverage: "13/14 edges, 19/19 guard answers (96 %)",
-		problems: []string{"no row takes edge located to Locating: add a row without a State where Locate cannot read the facts"},
+	"facts that cannot be read, which no row infers": {
+		rows: without("no persisted state, and nothing can be read"), coverage: "13/14 edges, 19/19 guard answers (96 %)",
+		problems: []string{"no row takes edge inferred to Inferring: add a row without a State where Infer cannot read the facts"},
 	},
 	"a leaf within an Any that no row hangs on": {
 		rows: without("a sealed basin is full without power"), coverage: "14/14 edges, 18/19 guard answers (96 %)",
 		problems: []string{"there is no row in which it matters that guard sealed says yes: add a row in state Pumping in which sealed says yes and filled from Pumping hangs on it"},
 	},
 	"a leaf within an All that could be forgotten": {
-		rows: without("a ban turns back"), coverage: "14/14 edges, 18/19 guard answers (96 %)",
-		problems: []string{`guard allowed in Before of Pumping could always say yes, and no row would notice: add a row in state Pumping where Before of Pumping hangs on allowed alone; the facts of row "a ban refuses" in state Pumping with memo map[pump:east] would do, where turned-back to Waiting follows`},
+		rows: without("a ban fails the precondition"), coverage: "14/14 edges, 18/19 guard answers (96 %)",
+		problems: []string{`guard allowed in Precondition of Pumping could always say yes, and no row would notice: add a row in state Pumping where Precondition of Pumping hangs on allowed alone; the facts of row "a ban refuses" in state Pumping with data map[pump:east] would do, where precondition-failed to Waiting follows`},
 	},
 	"a guard that could be forgotten": {
 		rows: without("the ban stays"), coverage: "13/14 edges, 19/19 guard answers (96 %)",
@@ -104,18 +104,18 @@ var tableHoles = map[string]hole{
 		rows: without("a grid that cannot be read blocks"), coverage: "14/14 edges, 18/19 guard answers (96 %)",
 		problems: []string{"there is no row in which guard pump-free says unknown: add a row in state Waiting in which pump-free cannot be answered, because a fact is transitions.Unreadable: grid (facts.grid.Stable) and chosen from Waiting hangs on it"},
 	},
-	"a While that never says no": {
+	"an Invariant that never says no": {
 		rows: without("the pump is gone"), coverage: "14/14 edges, 16/19 guard answers (90 %)",
 		problems: []string{
-			"there is no row in which While of Pumping says no: add a row in state Pumping in which pump-in-hand says no",
+			"there is no row in which Invariant of Pumping says no: add a row in state Pumping in which pump-in-hand says no",
 			"there is no row in which it matters that guard pump-in-hand says no",
-			"guard pump-in-hand in While of Pumping could always say yes",
+			"guard pump-in-hand in Invariant of Pumping could always say yes",
 		},
 	},
-	"a Before that is never unknown, nor yes": {
+	"a Precondition that is never unknown, nor yes": {
 		rows: without("a meter that cannot be read blocks", "the pump runs"), coverage: "13/14 edges, 15/19 guard answers (84 %)",
 		problems: []string{
-			"there is no row in which Before of Pumping says yes", "there is no row in which Before of Pumping says unknown",
+			"there is no row in which Precondition of Pumping says yes", "there is no row in which Precondition of Pumping says unknown",
 			"there is no row in which guard powered says unknown", "there is no row in which it matters that guard sealed says no",
 			"guard powered in filled from Pumping could always say yes", "guard sealed in filled from Pumping could always say yes",
 		},
@@ -131,11 +131,11 @@ var tableHoles = map[string]hole{
 		machine: func(d *definition) {
 			d.Transitions[overtaken].When = transitions.All(full, transitions.Not(sealed, "open"))
 		},
-		rows: append(without("a free pump is taken before the basin is looked at", "a grid that cannot be read blocks", "the basin is full", "nothing to do", "no bookmark, and the basin is full"),
+		rows: append(without("a free pump is taken before the basin is looked at", "a grid that cannot be read blocks", "the basin is full", "nothing to do", "no persisted state, and the basin is full"),
 			row{Name: "full, sealed and dark", State: "Waiting", Facts: sound(isFull, isSealed, isUngridded), Want: want{WaitingFor: []string{"pump-free"}}},
 			row{Name: "at rest, and dark", State: "Off", Facts: sound(isFull, isUngridded)},
-			row{Name: "no bookmark, full and dark", Facts: sound(isFull, isUngridded), Want: want{Event: "located", To: "Off"}},
-			row{Name: "the basin is full, and dark", State: "Pumping", Memo: east, Facts: sound(isFull, isUngridded), Want: want{Event: "filled", To: "Off"}},
+			row{Name: "no persisted state, full and dark", Facts: sound(isFull, isUngridded), Want: want{Event: "inferred", To: "Off"}},
+			row{Name: "the basin is full, and dark", State: "Pumping", Data: east, Facts: sound(isFull, isUngridded), Want: want{Event: "filled", To: "Off"}},
 		), coverage: "12/14 edges, 19/19 guard answers (93 %)",
 		problems: []string{
 			`edges chosen and overtaken of Waiting could change places, and no row would notice: the facts of row "at rest, and dark" in state Waiting would do, where staying follows`,
@@ -210,19 +210,19 @@ var machineHoles = map[string]hole{
 		failures: map[string]string{"rain fills the basin": `-`, "no pump is free": `"overtaken"`},
 	},
 	"a condition that was forgotten": {
-		machine:  func(d *definition) { d.States[pumping].Do.Before = powered },
-		failures: map[string]string{"a ban turns back": `"turned-back"`},
+		machine:  func(d *definition) { d.States[pumping].Action.Precondition = powered },
+		failures: map[string]string{"a ban fails the precondition": `"precondition-failed"`},
 	},
-	"an edge that keeps a memo it should forget": {
-		machine:  func(d *definition) { d.Transitions[filled].Forget = false },
+	"an edge that keeps data it should forget": {
+		machine:  func(d *definition) { d.Transitions[filled].ClearData = false },
 		failures: map[string]string{"the basin is full": `"east"`, "a sealed basin is full without power": `"east"`},
 	},
 	"a guard that reads what it does not declare, but another guard of its state does": {
 		machine: func(d *definition) {
 			g := full
-			g.Ask = func(f *facts, m memo) transitions.Verdict {
+			g.Evaluate = func(f *facts, m data) transitions.Verdict {
 				f.Power.Get()
-				return full.Ask(f, m)
+				return full.Evaluate(f, m)
 			}
 			d.Transitions[filled].When = transitions.All(g, transitions.Any(powered, sealed))
 		},
@@ -231,9 +231,9 @@ var machineHoles = map[string]hole{
 	"a guard that reads what is not declared in the state": {
 		machine: func(d *definition) {
 			g := full
-			g.Name, g.Ask = "full-by-meter", func(f *facts, m memo) transitions.Verdict {
+			g.Name, g.Evaluate = "full-by-meter", func(f *facts, m data) transitions.Verdict {
 				f.Power.Get()
-				return full.Ask(f, m)
+				return full.Evaluate(f, m)
 			}
 			d.Transitions[wanted].When = transitions.Not(g, "another level")
 		},
@@ -243,85 +243,88 @@ var machineHoles = map[string]hole{
 			"another level is wanted": "guard of wanted from Off",
 		},
 	},
-	"a Target, a Locate, a Progress and an action that read what they do not declare": {
+	"a Target, an Infer, a Progress and an action that read what they do not declare": {
 		machine: func(d *definition) {
-			of, find, do := d.Target.Of, d.Locate.Find, d.States[pumping].Do.Do
-			d.Target.Of = func(f *facts) machines.Aim { f.Power.Get(); return of(f) }
-			d.Target.Needs = []transitions.Need{"grid"}
-			d.Locate.Find = func(f *facts) (machines.Place[memo], transitions.Verdict) { f.grid.Stable.Get(); return find(f) }
-			d.Progress.Of = func(f *facts, _ memo) machines.Count { f.grid.Stable.Get(); return machines.Count{} }
-			d.States[pumping].Do.Do = func(f *facts, m memo) []effect { f.grid.Stable.Get(); return do(f, m) }
+			of, find, do := d.Target, d.Infer.Find, d.States[pumping].Action.Effects
+			d.Target = func(f *facts) machines.Target { f.Power.Get(); return of(f) }
+			d.TargetNeeds = []transitions.Need{"grid"}
+			d.Infer.Find = func(f *facts) (machines.InferredState[data], transitions.Verdict) {
+				f.grid.Stable.Get()
+				return find(f)
+			}
+			d.Progress.Of = func(f *facts, _ data) machines.Count { f.grid.Stable.Get(); return machines.Count{} }
+			d.States[pumping].Action.Effects = func(f *facts, m data) []effect { f.grid.Stable.Get(); return do(f, m) }
 		},
 		rows: []row{
-			{Name: "the pump runs", State: "Pumping", Memo: east, Facts: sound(), Want: want{WaitingFor: []string{"full"}, Effects: []effect{{"pump", "east"}}}},
+			{Name: "the pump runs", State: "Pumping", Data: east, Facts: sound(), Want: want{WaitingFor: []string{"full"}, Effects: []effect{{"pump", "east"}}}},
 		},
 		problems: []string{
-			`Target reads facts.Power (need "power") without declaring it`, `Locate reads facts.grid.Stable (need "grid") without declaring it`,
+			`Target reads facts.Power (need "power") without declaring it`, `Infer reads facts.grid.Stable (need "grid") without declaring it`,
 			`Progress reads facts.grid.Stable (need "grid")`, `action pump of Pumping reads facts.grid.Stable (need "grid")`,
 			"no row ", "there is no row",
 		},
 	},
-	"a While that denies where an exit says yes": {
+	"an Invariant that denies where an exit says yes": {
 		machine: func(d *definition) {
-			d.States[pumping].While = transitions.All(inHand, transitions.Not(full, "room in the basin"))
+			d.States[pumping].Invariant = transitions.All(inHand, transitions.Not(full, "room in the basin"))
 		},
-		problems: []string{"While of Pumping says no where its exit filled from Pumping says yes, in row \"the basin is full\": the exit is never taken there"},
-		failures: map[string]string{"the basin is full": `"located"`, "a sealed basin is full without power": `"located"`},
+		problems: []string{"Invariant of Pumping says no where its exit filled from Pumping says yes, in row \"the basin is full\": the exit is never taken there"},
+		failures: map[string]string{"the basin is full": `"inferred"`, "a sealed basin is full without power": `"inferred"`},
 	},
-	"a place that its own While denies": {
-		machine: func(d *definition) { d.States[waiting].While = allowed },
+	"a place that its own Invariant denies": {
+		machine: func(d *definition) { d.States[waiting].Invariant = allowed },
 		problems: []string{
-			`Locate finds Waiting with memo {pump:} in the facts of row "a ban refuses", but While of Waiting says no there (not allowed): the state would be inferred again in every reconcile`,
-			"While of Waiting says no (not allowed) where its exit forbidden from Waiting says yes",
-			"While of Waiting says no (not allowed) where its exit chosen from Waiting says yes",
+			`Infer finds Waiting with data {pump:} in the facts of row "a ban refuses", but Invariant of Waiting says no there (not allowed): the state would be inferred again in every reconcile`,
+			"Invariant of Waiting says no (not allowed) where its exit forbidden from Waiting says yes",
+			"Invariant of Waiting says no (not allowed) where its exit chosen from Waiting says yes",
 		},
 		failures: map[string]string{
-			"a ban refuses": `"located"`, "a ban refuses even on a grid that cannot be read": `"located"`,
+			"a ban refuses": `"inferred"`, "a ban refuses even on a grid that cannot be read": `"inferred"`,
 		},
 	},
-	"a memo that does not come back": {
+	"data that does not come back": {
 		machine: func(d *definition) {
-			d.Memo.Encode = func(memo) map[string]string { return map[string]string{"pump": "any"} }
+			d.Data.Encode = func(data) map[string]string { return map[string]string{"pump": "any"} }
 		},
-		failures: memoFailures("differs after encoding and decoding"),
-		problems: []string{"While of Pumping says no (not pump-in-hand) where its exit filled"},
+		failures: dataFailures("differs after encoding and decoding"),
+		problems: []string{"Invariant of Pumping says no (not pump-in-hand) where its exit filled"},
 	},
-	"a memo that the status cannot hold": {
+	"data that the status cannot hold": {
 		machine: func(d *definition) {
-			d.Memo.Encode = func(m memo) map[string]string { return map[string]string{"pump": m.pump, strings.Repeat("k", 65): "x"} }
+			d.Data.Encode = func(m data) map[string]string { return map[string]string{"pump": m.pump, strings.Repeat("k", 65): "x"} }
 		},
-		failures: memoFailures("is longer than 64 characters"),
+		failures: dataFailures("is longer than 64 characters"),
 	},
-	"a memo that cannot be decoded from nothing": {
+	"data that cannot be decoded from nothing": {
 		machine: func(d *definition) {
-			d.Memo.Decode = func(coded map[string]string) (memo, error) {
+			d.Data.Decode = func(coded map[string]string) (data, error) {
 				if coded["pump"] == "" {
-					return memo{}, errors.New("no pump")
+					return data{}, errors.New("no pump")
 				}
-				return memo{coded["pump"]}, nil
+				return data{coded["pump"]}, nil
 			}
 		},
-		rows:     []row{{Name: "a state of an earlier release", State: "Filling", Memo: east, Facts: sound(), Want: want{Event: "migrated", To: "Waiting", Memo: east}}},
+		rows:     []row{{Name: "a state of an earlier release", State: "Filling", Data: east, Facts: sound(), Want: want{Event: "migrated", To: "Waiting", Data: east}}},
 		problems: []string{"Decode fails on a nil map, which most transitions commit: no pump", "no row ", "there is no row"},
 	},
 	"an action that is no pure function": {
 		machine: func(d *definition) {
 			n := 0
-			d.States[pumping].Do.Do = func(*facts, memo) []effect {
+			d.States[pumping].Action.Effects = func(*facts, data) []effect {
 				n++
 				return []effect{{"pump", strings.Repeat("east", n)}}
 			}
 		},
-		rows:     []row{{Name: "the pump runs", State: "Pumping", Memo: east, Facts: sound(), Want: want{WaitingFor: []string{"full"}, Effects: []effect{{"pump", "east"}}}}},
+		rows:     []row{{Name: "the pump runs", State: "Pumping", Data: east, Facts: sound(), Want: want{WaitingFor: []string{"full"}, Effects: []effect{{"pump", "east"}}}}},
 		failures: map[string]string{"the pump runs": "evaluated twice, the machine answers"},
 	},
 }
 
-// memoFailures are the failures of the table's rows with data.
-func memoFailures(text string) map[string]string {
+// dataFailures are the failures of the table's rows with data.
+func dataFailures(text string) map[string]string {
 	out := map[string]string{}
 	for _, r := range table() {
-		if r.Memo != nil || r.Want.Memo != nil {
+		if r.Data != nil || r.Want.Data != nil {
 			out[r.Name] = text
 		}
 	}
@@ -334,8 +337,8 @@ var rowHoles = map[string]hole{
 	"another edge":                {rows: also("a ban refuses", func(r *row) { r.Want.Event = "chosen" }), failures: map[string]string{"a ban refuses": "in state Waiting (-want +got)"}},
 	"another state":               {rows: also("a ban refuses", func(r *row) { r.Want.To = "Off" }), failures: map[string]string{"a ban refuses": `"Refused"`}},
 	"an edge where none is taken": {rows: also("nothing to do", func(r *row) { r.Want.Event = "wanted" }), failures: map[string]string{"nothing to do": `"wanted"`}},
-	"another memo":                {rows: also("the first free pump is taken", func(r *row) { r.Want.Memo = &memo{"west"} }), failures: map[string]string{"the first free pump is taken": `"west"`}},
-	"no memo where there is one":  {rows: also("the first free pump is taken", func(r *row) { r.Want.Memo = nil }), failures: map[string]string{"the first free pump is taken": `"east"`}},
+	"another data":                {rows: also("the first free pump is taken", func(r *row) { r.Want.Data = &data{"west"} }), failures: map[string]string{"the first free pump is taken": `"west"`}},
+	"no data where there is one":  {rows: also("the first free pump is taken", func(r *row) { r.Want.Data = nil }), failures: map[string]string{"the first free pump is taken": `"east"`}},
 	"another guard waited for":    {rows: also("no pump is free", func(r *row) { r.Want.WaitingFor = []string{"full"} }), failures: map[string]string{"no pump is free": `"pump-free"`}},
 	"no guard waited for":         {rows: also("no pump is free", func(r *row) { r.Want.WaitingFor = nil }), failures: map[string]string{"no pump is free": `"pump-free"`}},
 	"another guard waited for after the edge": {
@@ -345,7 +348,7 @@ var rowHoles = map[string]hole{
 	"an effect that is not expected":   {rows: also("the pump runs", func(r *row) { r.Want.Effects = nil }), failures: map[string]string{"the pump runs": `"east"`}},
 	"blocked by another guard":         {rows: also("a meter that cannot be read blocks", func(r *row) { r.Want.Blocked = []string{"allowed"} }), failures: map[string]string{"a meter that cannot be read blocks": `"powered"`}},
 	"a fact that was left out":         {rows: also("no pump is free", func(r *row) { r.Facts.grid.Stable = transitions.Fact[bool]{} }), failures: map[string]string{"no pump is free": "guard of chosen from Waiting: a fact of type bool was read"}},
-	"the wrong reason to stay, silent": {rows: plus(row{Name: "first answers", Facts: sound(func(f *facts) { f.Power = transitions.Pending[bool]() }), Want: want{Event: "located", To: "Off"}}), failures: map[string]string{"first answers": `"located"`}},
+	"the wrong reason to stay, silent": {rows: plus(row{Name: "first answers", Facts: sound(func(f *facts) { f.Power = transitions.Pending[bool]() }), Want: want{Event: "inferred", To: "Off"}}), failures: map[string]string{"first answers": `"inferred"`}},
 }
 
 func TestExamineFindsRowsThatFail(t *testing.T) { findHoles(t, rowHoles) }

@@ -6,15 +6,15 @@ import (
 )
 
 // site is a place of a machine where a guard is evaluated.
-type site[F, M, E any] struct {
+type site[F, D, E any] struct {
 	kind  siteKind
 	index int // into the definition's transitions or states
 	state string
 	// label names the place.
 	label  string
-	guard  transitions.Guard[F, M]
-	choice *machines.Choice[F, M]
-	leaves []leaf[F, M]
+	guard  transitions.Guard[F, D]
+	choice *machines.Choice[F, D]
+	leaves []leaf[F, D]
 }
 
 type siteKind int
@@ -26,15 +26,15 @@ const (
 )
 
 // leaf is a guard that is not combined, with the needs of the guards that contain it.
-type leaf[F, M any] struct {
-	transitions.Guard[F, M]
+type leaf[F, D any] struct {
+	transitions.Guard[F, D]
 	needs []transitions.Need
 }
 
-// sitesOf returns the places where the machine evaluates guards. A While or Before that is Always is left out.
-func sitesOf[F, M, E any](def *machines.Definition[F, M, E]) []site[F, M, E] {
-	var out []site[F, M, E]
-	add := func(s site[F, M, E]) {
+// sitesOf returns the places where the machine evaluates guards. An Invariant or Before that is Always is left out.
+func sitesOf[F, D, E any](def *machines.Definition[F, D, E]) []site[F, D, E] {
+	var out []site[F, D, E]
+	add := func(s site[F, D, E]) {
 		if s.kind != edgeSite && s.guard.Certain() {
 			return
 		}
@@ -43,7 +43,7 @@ func sitesOf[F, M, E any](def *machines.Definition[F, M, E]) []site[F, M, E] {
 	}
 	for i := range def.Transitions {
 		t := &def.Transitions[i]
-		s := site[F, M, E]{kind: edgeSite, index: i, state: t.From, label: edgeLabel(t.Event, t.From), guard: t.When, choice: t.Choose}
+		s := site[F, D, E]{kind: edgeSite, index: i, state: t.From, label: edgeLabel(t.Event, t.From), guard: t.When, choice: t.Choose}
 		if t.Choose != nil {
 			s.guard = t.Choose.Guard
 		}
@@ -51,22 +51,22 @@ func sitesOf[F, M, E any](def *machines.Definition[F, M, E]) []site[F, M, E] {
 	}
 	for i := range def.States {
 		s := &def.States[i]
-		if !s.While.IsZero() {
-			add(site[F, M, E]{kind: whileSite, index: i, state: s.Name, label: "While of " + s.Name, guard: s.While})
+		if !s.Invariant.IsZero() {
+			add(site[F, D, E]{kind: whileSite, index: i, state: s.Name, label: "Invariant of " + s.Name, guard: s.Invariant})
 		}
-		if s.Do != nil && !s.Do.Before.IsZero() {
-			add(site[F, M, E]{kind: beforeSite, index: i, state: s.Name, label: "Before of " + s.Name, guard: s.Do.Before})
+		if s.Action != nil && !s.Action.Precondition.IsZero() {
+			add(site[F, D, E]{kind: beforeSite, index: i, state: s.Name, label: "Precondition of " + s.Name, guard: s.Action.Precondition})
 		}
 	}
 	return out
 }
 
-func leavesOf[F, M any](g transitions.Guard[F, M], inherited []transitions.Need) []leaf[F, M] {
+func leavesOf[F, D any](g transitions.Guard[F, D], inherited []transitions.Need) []leaf[F, D] {
 	needs := union(inherited, g.Needs)
 	if !g.Combined() {
-		return []leaf[F, M]{{Guard: g, needs: needs}}
+		return []leaf[F, D]{{Guard: g, needs: needs}}
 	}
-	var out []leaf[F, M]
+	var out []leaf[F, D]
 	for _, part := range g.Parts() {
 		out = append(out, leavesOf(part, needs)...)
 	}
@@ -84,45 +84,45 @@ func edgeLabel(event, from string) string {
 const whole = -1
 
 // ask evaluates one leaf, or the whole guard. It panics on a fact that was not requested.
-func (s *site[F, M, E]) ask(n int, facts *F, memo M) transitions.Verdict {
+func (s *site[F, D, E]) ask(n int, facts *F, data D) transitions.Verdict {
 	switch {
 	case s.choice != nil:
-		v, _ := s.choice.Pick(facts, memo)
+		v, _ := s.choice.Pick(facts, data)
 		return v
 	case n == whole:
-		return s.guard.Verdict(facts, memo)
+		return s.guard.Verdict(facts, data)
 	default:
-		return s.leaves[n].Verdict(facts, memo)
+		return s.leaves[n].Verdict(facts, data)
 	}
 }
 
 // verdict evaluates one leaf, or the whole guard. ok is false if a fact was not requested.
-func (s *site[F, M, E]) verdict(n int, facts *F, memo M) (v transitions.Verdict, ok bool) {
-	err := safely(func() { v = s.ask(n, facts, memo) })
+func (s *site[F, D, E]) verdict(n int, facts *F, data D) (v transitions.Verdict, ok bool) {
+	err := safely(func() { v = s.ask(n, facts, data) })
 	return v, err == nil
 }
 
 // replace replaces the guard of the site.
-func (s *site[F, M, E]) replace(def *machines.Definition[F, M, E], guard transitions.Guard[F, M]) {
+func (s *site[F, D, E]) replace(def *machines.Definition[F, D, E], guard transitions.Guard[F, D]) {
 	switch s.kind {
 	case edgeSite:
 		def.Transitions[s.index].When, def.Transitions[s.index].Choose = guard, nil
 	case whileSite:
-		def.States[s.index].While = guard
+		def.States[s.index].Invariant = guard
 	case beforeSite:
-		def.States[s.index].Do.Before = guard
+		def.States[s.index].Action.Precondition = guard
 	}
 }
 
 // mutate changes the answer of one leaf.
-func (s *site[F, M, E]) mutate(def *machines.Definition[F, M, E], n int, answer func(transitions.Answer) transitions.Answer) {
+func (s *site[F, D, E]) mutate(def *machines.Definition[F, D, E], n int, answer func(transitions.Answer) transitions.Answer) {
 	if s.choice == nil {
 		s.replace(def, s.guard.Mutated(n, answer))
 		return
 	}
 	pick := s.choice.Pick
-	def.Transitions[s.index].Choose.Pick = func(facts *F, memo M) (transitions.Verdict, M) {
-		v, chosen := pick(facts, memo)
+	def.Transitions[s.index].Choose.Pick = func(facts *F, data D) (transitions.Verdict, D) {
+		v, chosen := pick(facts, data)
 		v.Answer = answer(v.Answer)
 		return v, chosen
 	}

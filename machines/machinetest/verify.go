@@ -9,7 +9,7 @@ import (
 
 // Verify checks the machine as a whole, over the domains if there are any, and fails on every finding; see package
 // verification.
-func Verify[F, M, E any](t testing.TB, machine *machines.Machine[F, M, E], domains ...verification.Domain[F, M]) {
+func Verify[F, D, E any](t testing.TB, machine *machines.Machine[F, D, E], domains ...verification.Domain[F, D]) {
 	t.Helper()
 	report := verification.Machine(machine, domains...)
 	for i := range report.Results {

@@ -10,10 +10,10 @@ import (
 )
 
 // Domain returns the domain over which the machine is verified.
-func Domain() verification.Domain[Facts, roll.Memo] {
+func Domain() verification.Domain[Facts, roll.Data] {
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 	type value = verification.Value[Facts]
-	return verification.Domain[Facts, roll.Memo]{
+	return verification.Domain[Facts, roll.Data]{
 		Base: func() Facts {
 			return Facts{Roll: roll.DomainFacts(now), Wanted: "wanted", Slot: transitions.Known(Slot{}, now)}
 		},
@@ -23,7 +23,7 @@ func Domain() verification.Domain[Facts, roll.Memo] {
 			}},
 			value{Name: "the queue cannot be read", Set: func(f *Facts) { f.Slot = transitions.Unreadable[Slot](errors.New("the cache is closed")) }},
 			value{Name: "a version change is under way", Set: func(f *Facts) { f.VersionChange = "3 nodes are to be moved" }},
-			value{Name: "the declaration is broken", Set: func(f *Facts) { f.Obstacle = "two pools claim node id 3" }})),
-		Memos: roll.DomainMemos,
+			value{Name: "the declaration is broken", Set: func(f *Facts) { f.SpecError = "two pools claim node id 3" }})),
+		Data: roll.DomainData,
 	}
 }

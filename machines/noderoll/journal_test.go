@@ -15,7 +15,7 @@ import (
 // journal and read again.
 func TestFactsSurviveAJournal(t *testing.T) {
 	def, domain, seen := noderoll.Definition(), noderoll.Domain(), 0
-	answers := func(f *noderoll.Facts, m roll.Memo) (out []transitions.Verdict) {
+	answers := func(f *noderoll.Facts, m roll.Data) (out []transitions.Verdict) {
 		for i := range def.Transitions {
 			row := &def.Transitions[i]
 			if row.Choose != nil {
@@ -37,8 +37,8 @@ func TestFactsSurviveAJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(name(), err)
 		}
-		for _, memo := range []roll.Memo{roll.Nobody(), {Node: 0}} {
-			if diff := cmp.Diff(answers(f, memo), answers(&back, memo)); diff != "" {
+		for _, data := range []roll.Data{roll.NoNode(), {Node: 0}} {
+			if diff := cmp.Diff(answers(f, data), answers(&back, data)); diff != "" {
 				t.Fatalf("%s (-was +is):\n%s", name(), diff)
 			}
 		}

@@ -36,9 +36,9 @@ type Facts struct {
 	// yet. It is empty if all nodes do, although the metadata level may still be open (a soaking time takes days), or if the
 	// change is refused.
 	VersionChange string
-	// Obstacle is why the spec cannot be applied at all, as for the version change, which reports it in the status. It is empty
+	// SpecError is why the spec cannot be applied at all, as for the version change, which reports it in the status. It is empty
 	// if the spec is valid.
-	Obstacle string
+	SpecError string
 	// Slot is what the limit on clusters that roll at once says of this one.
 	Slot transitions.Fact[Slot] `need:"slot"`
 	// Wanted is a digest of the desired state of all nodes.
@@ -48,65 +48,65 @@ type Facts struct {
 // Effect restarts one node with its desired state, on the version that it runs.
 type Effect struct{ Node int32 }
 
-type guard = transitions.Guard[Facts, roll.Memo]
+type guard = transitions.Guard[Facts, roll.Data]
 
 // versionIdle blocks the roll during a version change, whose restarts apply the new content too.
 var versionIdle = guard{
-	Name: "no-version-change", Doc: "no version change is under way", Want: "the version change to end: its restarts bring the new content along",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "no-version-change", Doc: "no version change is under way", Expected: "the version change to end: its restarts bring the new content along",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.VersionChange == "", f.VersionChange)
 	},
 }
 
 // sound blocks restarts while the spec is invalid.
 var sound = guard{
-	Name: "declaration-sound", Doc: "the declaration can be acted upon", Want: "a declaration that can be acted upon; the version change says what is wrong",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict { return transitions.If(f.Obstacle == "", f.Obstacle) },
+	Name: "declaration-sound", Doc: "the declaration can be acted upon", Expected: "a declaration that can be acted upon; the version change says what is wrong",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict { return transitions.If(f.SpecError == "", f.SpecError) },
 }
 
 var current = guard{
-	Name: "revisions-current", Doc: "every pod runs what is wanted of it", Want: "every pod as it is wanted",
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Name: "revisions-current", Doc: "every pod runs what is wanted of it", Expected: "every pod as it is wanted",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.Roll.Done() == len(f.Roll.Nodes), "a pod runs as before")
 	},
 }
 
 var included = roll.Inclusion[Facts, Effect]{
-	Facts:    func(f *Facts) *roll.Facts { return &f.Roll },
-	Restart:  func(_ *Facts, n *roll.Node) Effect { return Effect{Node: n.ID} },
-	Permit:   transitions.All(versionIdle, sound),
-	OnTarget: roll.SelectingNode, TurnBack: roll.SelectingNode, Done: Settled,
+	Facts:          func(f *Facts) *roll.Facts { return &f.Roll },
+	Restart:        func(_ *Facts, n *roll.Node) Effect { return Effect{Node: n.ID} },
+	Permit:         transitions.All(versionIdle, sound),
+	OnTargetChange: roll.SelectingNode, OnPreconditionFailed: roll.SelectingNode, Done: Settled,
 }
 
 // Definition returns the machine: Settled -> the roll -> Settled.
-func Definition() machines.Definition[Facts, roll.Memo, Effect] {
-	type row = machines.Transition[Facts, roll.Memo]
+func Definition() machines.Definition[Facts, roll.Data, Effect] {
+	type row = machines.Transition[Facts, roll.Data]
 	wanted := transitions.All(transitions.Not(current, "a pod that runs as before"), versionIdle, sound)
-	return machines.Definition[Facts, roll.Memo, Effect]{
+	return machines.Definition[Facts, roll.Data, Effect]{
 		Name: Name, Doc: "restarts nodes one at a time so that each runs what is wanted of it",
-		States: slices.Concat([]machines.State[Facts, roll.Memo, Effect]{
+		States: slices.Concat([]machines.State[Facts, roll.Data, Effect]{
 			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every pod runs what is wanted of it, or the version change restarts it, or nothing may be restarted"}},
 			{
-				State:    states.State{Name: AwaitingSlot, Kind: states.Wait, Doc: "nodes are to be restarted, and the cluster waits for a slot of --max-active in the order of the queue", Deadline: slotDeadline, Poll: slotPoll},
-				While:    transitions.AlwaysBecause[Facts, roll.Memo]("roll-unneeded ends the wait when no pod is to be restarted any more"),
-				OnTarget: machines.CarryOn,
+				State:          states.State{Name: AwaitingSlot, Kind: states.Wait, Doc: "nodes are to be restarted, and the cluster waits for a slot of --max-active in the order of the queue", Deadline: slotDeadline, Poll: slotPoll},
+				Invariant:      transitions.AlwaysBecause[Facts, roll.Data]("roll-unneeded ends the wait when no pod is to be restarted any more"),
+				OnTargetChange: machines.KeepAttempt,
 			},
 		}, included.States()),
 		Transitions: slices.Concat([]row{
 			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: transitions.All(wanted, slotGranted), Doc: "a pod differs from what is wanted of it"},
 			{Event: "slot-needed", From: Settled, To: AwaitingSlot, NewAttempt: true, When: transitions.All(wanted, transitions.Not(slotGranted, "a roll that needs a slot first")), Doc: "a pod differs from what is wanted of it, and the number of clusters that roll at once is limited"},
-			{Event: "roll-unneeded", From: AwaitingSlot, To: Settled, When: transitions.Not(wanted, "nothing that may be restarted"), Forget: true, Doc: "no pod differs any more, a version change has begun, or the declaration cannot be acted upon"},
+			{Event: "roll-unneeded", From: AwaitingSlot, To: Settled, When: transitions.Not(wanted, "nothing that may be restarted"), ClearData: true, Doc: "no pod differs any more, a version change has begun, or the declaration cannot be acted upon"},
 			{Event: "slot-granted", From: AwaitingSlot, To: roll.SelectingNode, When: transitions.All(wanted, slotGranted), Awaited: true, Doc: "a slot is free and this cluster is next, or the restart may be what mends a node"},
-			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Outranks: true, Forget: true, Doc: "a version change has begun: its restarts bring the new content along"},
-			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a declaration that cannot be acted upon"), Outranks: true, Forget: true, Doc: "the declaration cannot be acted upon any more"},
+			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Outranks: true, ClearData: true, Doc: "a version change has begun: its restarts bring the new content along"},
+			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a declaration that cannot be acted upon"), Outranks: true, ClearData: true, Doc: "the declaration cannot be acted upon any more"},
 		}, included.Transitions()),
 		Needs:  append(roll.Needs(), machines.Need{Name: NeedSlot, Doc: "the slot of --max-active, from the status of all clusters in the cache"}),
-		Target: machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},
-		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Settled}, Find: func(*Facts) (machines.Place[roll.Memo], transitions.Verdict) {
-			return machines.Place[roll.Memo]{State: Settled, Memo: roll.Nobody()}, transitions.Allow()
+		Target: func(f *Facts) machines.Target { return machines.Target{To: f.Wanted} },
+		Infer: machines.Inference[Facts, roll.Data]{States: []string{Settled}, Find: func(*Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
+			return machines.InferredState[roll.Data]{State: Settled, Data: roll.NoNode()}, transitions.Allow()
 		}},
 		Progress: included.Progress(),
-		Memo:     roll.Codec(),
+		Data:     roll.Codec(),
 		Records:  []machines.Record{{Name: "entry", Home: "StrimziPodSet spec.pods", Doc: "what each pod last ran as; switched only in the pass that restarts it"}},
 	}
 }

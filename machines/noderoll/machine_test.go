@@ -15,8 +15,8 @@ import (
 )
 
 type (
-	row  = machinetest.Row[noderoll.Facts, roll.Memo, noderoll.Effect]
-	want = machinetest.Want[roll.Memo, noderoll.Effect]
+	row  = machinetest.Row[noderoll.Facts, roll.Data, noderoll.Effect]
+	want = machinetest.Want[roll.Data, noderoll.Effect]
 )
 
 const (
@@ -51,22 +51,22 @@ func during(nodes roll.Facts) noderoll.Facts {
 // broken returns the facts of a roll with an invalid spec.
 func broken(nodes roll.Facts) noderoll.Facts {
 	f := of(nodes)
-	f.Obstacle = "pools a and b both claim node id 3"
+	f.SpecError = "pools a and b both claim node id 3"
 	return f
 }
 
 // both returns the facts of an invalid spec during a version change.
 func both(nodes roll.Facts) noderoll.Facts {
 	f := during(nodes)
-	f.Obstacle = broken(nodes).Obstacle
+	f.SpecError = broken(nodes).SpecError
 	return f
 }
 
 func rollOfNodes() rolltest.Machine[noderoll.Facts, noderoll.Effect] {
 	return rolltest.Machine[noderoll.Facts, noderoll.Effect]{
 		Facts: of, Restart: func(id int32) noderoll.Effect { return noderoll.Effect{Node: id} },
-		OnTarget: roll.SelectingNode, TurnBack: roll.SelectingNode, Done: noderoll.Settled,
-		Located: noderoll.Settled, Another: another,
+		OnTargetChange: roll.SelectingNode, OnPreconditionFailed: roll.SelectingNode, Done: noderoll.Settled,
+		Inferred: noderoll.Settled, Another: another,
 	}
 }
 
@@ -100,8 +100,8 @@ func rows() []row {
 			Want: want{Event: "version-first", To: noderoll.Settled},
 		},
 		{
-			Name: "restarting: the declaration broke", State: roll.RestartingNode, Memo: rolltest.Hand(1), Facts: broken(outdated),
-			Want: want{Event: machines.EventTurnedBack, To: roll.SelectingNode},
+			Name: "restarting: the declaration broke", State: roll.RestartingNode, Data: rolltest.Hand(1), Facts: broken(outdated),
+			Want: want{Event: machines.EventPreconditionFailed, To: roll.SelectingNode},
 		},
 		{
 			Name: "selecting: a version change has begun", State: roll.SelectingNode, Facts: during(outdated),
@@ -112,12 +112,12 @@ func rows() []row {
 			Want: want{Event: "version-first", To: noderoll.Settled},
 		},
 		{
-			Name: "restarting: a version change has begun", State: roll.RestartingNode, Memo: rolltest.Hand(1), Facts: during(outdated),
-			Want: want{Event: machines.EventTurnedBack, To: roll.SelectingNode},
+			Name: "restarting: a version change has begun", State: roll.RestartingNode, Data: rolltest.Hand(1), Facts: during(outdated),
+			Want: want{Event: machines.EventPreconditionFailed, To: roll.SelectingNode},
 		},
 		{
 			Name: "awaiting readiness: a node in hand is waited for although a version change has begun", State: roll.AwaitingReady,
-			Memo: rolltest.Hand(1), Facts: during(rolltest.Dual(3, rolltest.Down(1))), Want: want{WaitingFor: []string{"node-ready"}},
+			Data: rolltest.Hand(1), Facts: during(rolltest.Dual(3, rolltest.Down(1))), Want: want{WaitingFor: []string{"node-ready"}},
 		},
 		{
 			Name: "settled: a pod runs as before, and all slots are taken", State: noderoll.Settled, Facts: queued(of(outdated)),
@@ -177,9 +177,9 @@ func rows() []row {
 			Name: "awaiting a slot: the declaration broke", State: noderoll.AwaitingSlot, Facts: broken(outdated),
 			Want: want{Event: "roll-unneeded", To: noderoll.Settled},
 		},
-		{Name: "no bookmark", Facts: of(outdated), Want: want{Event: machines.EventLocated, To: noderoll.Settled}},
-		{Name: "no bookmark, and Kafka is silent", Facts: of(rolltest.Dual(3, rolltest.Outdated(), rolltest.Silent)), Want: want{Event: machines.EventLocated, To: noderoll.Settled}},
-		{Name: "a memo of another release", State: roll.AwaitingReady, Coded: map[string]string{"pod": "a"}, Facts: of(outdated), Want: want{Event: machines.EventLocated, To: noderoll.Settled}},
+		{Name: "no persisted state", Facts: of(outdated), Want: want{Event: machines.EventInferred, To: noderoll.Settled}},
+		{Name: "no persisted state, and Kafka is silent", Facts: of(rolltest.Dual(3, rolltest.Outdated(), rolltest.Silent)), Want: want{Event: machines.EventInferred, To: noderoll.Settled}},
+		{Name: "data of another release", State: roll.AwaitingReady, Coded: map[string]string{"pod": "a"}, Facts: of(outdated), Want: want{Event: machines.EventInferred, To: noderoll.Settled}},
 	}
 	return slices.Concat(own, rolltest.Rows(rollOfNodes()))
 }

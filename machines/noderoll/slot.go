@@ -85,9 +85,9 @@ func step(n int) int {
 
 // slotGranted limits how many clusters roll at once. A roll that may repair a node needs no slot: no gate blocks recovery.
 var slotGranted = guard{
-	Name: "slot-granted", Doc: "the cluster holds a slot of --max-active, or a node that is to be restarted cannot come up as it is", Want: "a slot of --max-active",
+	Name: "slot-granted", Doc: "the cluster holds a slot of --max-active, or a node that is to be restarted cannot come up as it is", Expected: "a slot of --max-active",
 	Needs: []transitions.Need{NeedSlot},
-	Ask: func(f *Facts, _ roll.Memo) transitions.Verdict {
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if slices.ContainsFunc(f.Roll.Nodes, func(n roll.Node) bool { return n.Outdated && n.Failed(f.Roll.Now) }) {
 			return transitions.Allow()
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-func compiled(t *testing.T) *machines.Machine[nodestorage.Facts, roll.Memo, nodestorage.Effect] {
+func compiled(t *testing.T) *machines.Machine[nodestorage.Facts, roll.Data, nodestorage.Effect] {
 	t.Helper()
 	machine, err := machines.Compile(nodestorage.Definition())
 	if err != nil {
@@ -33,7 +33,7 @@ func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), n
 // For every fact of the domain, every guard gives the same verdict after the facts were written to a journal and read again.
 func TestFactsSurviveAJournal(t *testing.T) {
 	def, domain, seen := nodestorage.Definition(), nodestorage.Domain(), 0
-	answers := func(f *nodestorage.Facts, m roll.Memo) (out []transitions.Verdict) {
+	answers := func(f *nodestorage.Facts, m roll.Data) (out []transitions.Verdict) {
 		for i := range def.Transitions {
 			row := &def.Transitions[i]
 			if row.Choose != nil {
@@ -55,8 +55,8 @@ func TestFactsSurviveAJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(name(), err)
 		}
-		for _, memo := range []roll.Memo{roll.Nobody(), {Node: 0}} {
-			if diff := cmp.Diff(answers(f, memo), answers(&back, memo)); diff != "" {
+		for _, data := range []roll.Data{roll.NoNode(), {Node: 0}} {
+			if diff := cmp.Diff(answers(f, data), answers(&back, data)); diff != "" {
 				t.Fatalf("%s (-was +is):\n%s", name(), diff)
 			}
 		}

@@ -18,7 +18,7 @@ var errDomainSilent = errors.New("connection refused")
 
 // Domain returns the domain over which the machine is verified: three nodes with both roles, of which the first two may lose their
 // storage.
-func Domain() verification.Domain[Facts, roll.Memo] {
+func Domain() verification.Domain[Facts, roll.Data] {
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 	type value = verification.Value[Facts]
 	storage := func(id int32) verification.Dimension[Facts] {
@@ -33,7 +33,7 @@ func Domain() verification.Domain[Facts, roll.Memo] {
 	approval := func(name, text string) value {
 		return value{Name: name, Set: func(f *Facts) { f.Approved = text }}
 	}
-	return verification.Domain[Facts, roll.Memo]{
+	return verification.Domain[Facts, roll.Data]{
 		Base: func() Facts { return domainFacts(now) },
 		Dimensions: []verification.Dimension[Facts]{
 			storage(0), storage(1),
@@ -47,11 +47,11 @@ func Domain() verification.Domain[Facts, roll.Memo] {
 					f.Quorum, f.Partitions = transitions.Pending[kafka.Quorum](), transitions.Pending[kafka.Partitions]()
 				}}),
 		},
-		Memos: func(state string) []roll.Memo {
+		Data: func(state string) []roll.Data {
 			if state == Intact {
-				return []roll.Memo{roll.Nobody()}
+				return []roll.Data{roll.NoNode()}
 			}
-			return []roll.Memo{{Node: 0}, {Node: 1}, {Node: 7}}
+			return []roll.Data{{Node: 0}, {Node: 1}, {Node: 7}}
 		},
 		Enter: func(f *Facts, entry *lifecyclev1.Lifecycle) { f.Attempt = entry.Attempt },
 	}

@@ -10,27 +10,27 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-type guard = transitions.Guard[Facts, roll.Memo]
+type guard = transitions.Guard[Facts, roll.Data]
 
 // anyLost starts an attempt for the first node that has lost a volume. pickLost evaluates it.
 var anyLost = guard{
 	Name: "any-storage-lost", Doc: "the init container of a pod reports that a persistent volume which held data is empty",
-	Want: "a persistent volume that held data and is empty",
+	Expected: "a persistent volume that held data and is empty",
 }
 
-func pickLost(f *Facts, _ roll.Memo) (transitions.Verdict, roll.Memo) {
+func pickLost(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 	n := f.first(Lost)
 	if n == nil {
-		return transitions.Deny("no volume is known to be lost"), roll.Nobody()
+		return transitions.Deny("no volume is known to be lost"), roll.NoNode()
 	}
-	return transitions.Allow(), roll.Memo{Node: n.ID}
+	return transitions.Allow(), roll.Data{Node: n.ID}
 }
 
 // storageLost requires a current report of the init container: a pod that is being replaced may find its volume.
 var storageLost = guard{
 	Name: "storage-lost", Doc: "the init container of the node in hand reports an empty volume, and its record forbids formatting",
-	Want: "the report of the init container on the volumes of the node",
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Expected: "the report of the init container on the volumes of the node",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
 		if n == nil {
 			return transitions.Deny("the node does not exist")
@@ -42,8 +42,8 @@ var storageLost = guard{
 // storageKept is also satisfied for a node that does not exist any more: there is nothing to hold for.
 var storageKept = guard{
 	Name: "storage-kept", Doc: "the node in hand runs on its volumes and its record forbids formatting again, or it does not exist any more",
-	Want: "the node to run on its volumes and to register",
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Expected: "the node to run on its volumes and to register",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
 		if n == nil || n.Storage == Kept {
 			return transitions.Allow()
@@ -57,8 +57,8 @@ var storageKept = guard{
 }
 
 var recordAllows = guard{
-	Name: "record-allows", Doc: "the record of the node in hand permits formatting", Want: "format: allowed in the record of the node",
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Name: "record-allows", Doc: "the record of the node in hand permits formatting", Expected: "format: allowed in the record of the node",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
 		return transitions.If(n != nil && n.Storage == Allowed, "the record says format: done")
 	},
@@ -68,8 +68,8 @@ var recordAllows = guard{
 // majority. This is guaranteed as long as a majority of the other voters has the record.
 var metadataElsewhere = guard{
 	Name: "metadata-elsewhere", Doc: "the node is no voter, or a majority of the other voters holds all committed metadata",
-	Want: "a majority of the other controllers to be caught up", Needs: []transitions.Need{roll.NeedQuorum},
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Expected: "a majority of the other controllers to be caught up", Needs: []transitions.Need{roll.NeedQuorum},
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
 		switch {
 		case n == nil:
@@ -121,8 +121,8 @@ func controllers(ids []int32) string {
 // replica in sync may have lost its last one with this volume.
 var replicasElsewhere = guard{
 	Name: "replicas-elsewhere", Doc: "the node is no broker, or it is in the ISR of no partition and each of its partitions is in sync on another broker",
-	Want: "the broker to be in no ISR, and each of its partitions to be in sync on another broker", Needs: []transitions.Need{roll.NeedPartitions},
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Expected: "the broker to be in no ISR, and each of its partitions to be in sync on another broker", Needs: []transitions.Need{roll.NeedPartitions},
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
 		switch {
 		case n == nil:
@@ -171,8 +171,8 @@ func outOfEveryISR(partitions kafka.Partitions, broker int32) transitions.Verdic
 // later.
 var approved = guard{
 	Name: "approved", Doc: "the formatting of this node was approved for this attempt",
-	Want: "the annotation detent.dev/approve: format-storage=<attempt id>/<pod>",
-	Ask: func(f *Facts, m roll.Memo) transitions.Verdict {
+	Expected: "the annotation detent.dev/approve: format-storage=<attempt id>/<pod>",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
 		switch {
 		case n == nil:

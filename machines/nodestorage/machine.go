@@ -34,45 +34,45 @@ const formattingDeadline = 30 * time.Minute
 var safe = transitions.All(storageLost, approved, metadataElsewhere, replicasElsewhere)
 
 // Definition returns the machine: Intact -> StorageLost -> Formatting -> Intact.
-func Definition() machines.Definition[Facts, roll.Memo, Effect] {
+func Definition() machines.Definition[Facts, roll.Data, Effect] {
 	type (
-		state = machines.State[Facts, roll.Memo, Effect]
-		row   = machines.Transition[Facts, roll.Memo]
+		state = machines.State[Facts, roll.Data, Effect]
+		row   = machines.Transition[Facts, roll.Data]
 	)
 	const poll = states.DefaultPoll
-	return machines.Definition[Facts, roll.Memo, Effect]{
+	return machines.Definition[Facts, roll.Data, Effect]{
 		Name: Name, Doc: "keeps the storage of a node that lost a persistent volume from being formatted until that is approved and safe",
 		States: []state{
 			{State: states.State{Name: Intact, Kind: states.Rest, Doc: "no node is known to have lost a persistent volume"}},
-			{State: states.State{Name: StorageLost, Kind: states.Hold, Stance: states.Refusal, Doc: "a persistent volume that held data of a node is empty; the node stays down until the volume is back or its formatting is approved", Poll: poll}, OnTarget: Intact},
+			{State: states.State{Name: StorageLost, Kind: states.Hold, HoldReason: states.Refusal, Doc: "a persistent volume that held data of a node is empty; the node stays down until the volume is back or its formatting is approved", Poll: poll}, OnTargetChange: Intact},
 			{State: states.State{Name: Formatting, Kind: states.Work, Doc: "the record of the node permits formatting until the node has registered", Deadline: formattingDeadline, Poll: poll},
-				While: transitions.Always[Facts, roll.Memo](), OnTarget: machines.CarryOn, Do: allowFormat},
+				Invariant: transitions.Always[Facts, roll.Data](), OnTargetChange: machines.KeepAttempt, Action: allowFormat},
 		},
 		Transitions: []row{
-			{Event: "storage-lost", From: Intact, To: StorageLost, NewAttempt: true, Choose: &machines.Choice[Facts, roll.Memo]{Guard: anyLost, Pick: pickLost}, Doc: "the init container of a pod found a persistent volume empty that held data"},
+			{Event: "storage-lost", From: Intact, To: StorageLost, NewAttempt: true, Choose: &machines.Choice[Facts, roll.Data]{Guard: anyLost, Pick: pickLost}, Doc: "the init container of a pod found a persistent volume empty that held data"},
 
-			{Event: "storage-found", From: StorageLost, To: Intact, When: storageKept, Forget: true, Doc: "the volume is back, or the node is gone"},
+			{Event: "storage-found", From: StorageLost, To: Intact, When: storageKept, ClearData: true, Doc: "the volume is back, or the node is gone"},
 			{Event: "format-allowed", From: StorageLost, To: Formatting, When: recordAllows, Doc: "the record of the node was changed by hand and permits formatting"},
 			{Event: "approved", From: StorageLost, To: Formatting, When: safe, Awaited: true, OneWay: true, Doc: "the formatting is approved, and the other nodes hold everything"},
 
-			{Event: "formatted", From: Formatting, To: Intact, When: storageKept, Awaited: true, Forget: true, Doc: "the node runs on its formatted storage and has registered"},
+			{Event: "formatted", From: Formatting, To: Intact, When: storageKept, Awaited: true, ClearData: true, Doc: "the node runs on its formatted storage and has registered"},
 		},
 		Needs: []machines.Need{
 			{Name: roll.NeedQuorum, Doc: "voters of the metadata quorum, and how far each has come (DescribeQuorum)"},
 			{Name: roll.NeedPartitions, Doc: "partitions that are not healthy, with their ISR (Metadata)"},
 		},
 		// The target is constant: the loss of another node starts a new attempt, since each needs its own approval.
-		Target: machines.Target[Facts]{Of: func(*Facts) machines.Aim { return machines.Aim{} }},
-		Locate: machines.Locator[Facts, roll.Memo]{States: []string{Intact, StorageLost, Formatting}, Find: func(f *Facts) (machines.Place[roll.Memo], transitions.Verdict) {
+		Target: func(*Facts) machines.Target { return machines.Target{} },
+		Infer: machines.Inference[Facts, roll.Data]{States: []string{Intact, StorageLost, Formatting}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
 			if n := f.first(Allowed); n != nil {
-				return machines.Place[roll.Memo]{State: Formatting, Memo: roll.Memo{Node: n.ID}}, transitions.Allow()
+				return machines.InferredState[roll.Data]{State: Formatting, Data: roll.Data{Node: n.ID}}, transitions.Allow()
 			}
 			if n := f.first(Lost); n != nil {
-				return machines.Place[roll.Memo]{State: StorageLost, Memo: roll.Memo{Node: n.ID}}, transitions.Allow()
+				return machines.InferredState[roll.Data]{State: StorageLost, Data: roll.Data{Node: n.ID}}, transitions.Allow()
 			}
-			return machines.Place[roll.Memo]{State: Intact, Memo: roll.Nobody()}, transitions.Allow()
+			return machines.InferredState[roll.Data]{State: Intact, Data: roll.NoNode()}, transitions.Allow()
 		}},
-		Memo: roll.Codec(),
+		Data: roll.Codec(),
 		Records: []machines.Record{
 			{Name: "format", Home: "ConfigMap <pod>-record", Doc: "whether the storage of the node may be formatted, and which of its volumes were in use"},
 		},
@@ -81,10 +81,10 @@ func Definition() machines.Definition[Facts, roll.Memo, Effect] {
 
 // allowFormat writes the permission once. The init container reads it at its next start. The permission is withdrawn when the node
 // has registered.
-var allowFormat = &machines.Action[Facts, roll.Memo, Effect]{
+var allowFormat = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "allow-format", Doc: "permits formatting in the record of the node in hand, and of no other",
-	Before: safe, TurnBack: StorageLost,
-	Do: func(f *Facts, m roll.Memo) []Effect {
+	Precondition: safe, OnPreconditionFailed: StorageLost,
+	Effects: func(f *Facts, m roll.Data) []Effect {
 		if n := f.Node(m.Node); n != nil && n.Storage == Lost {
 			return []Effect{{Node: n.ID}}
 		}

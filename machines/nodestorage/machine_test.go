@@ -15,8 +15,8 @@ import (
 )
 
 type (
-	row  = machinetest.Row[nodestorage.Facts, roll.Memo, nodestorage.Effect]
-	want = machinetest.Want[roll.Memo, nodestorage.Effect]
+	row  = machinetest.Row[nodestorage.Facts, roll.Data, nodestorage.Effect]
+	want = machinetest.Want[roll.Data, nodestorage.Effect]
 )
 
 const attempt = "5f2c91"
@@ -26,7 +26,7 @@ var (
 	errSilent = errors.New("connection refused")
 )
 
-func hand(id int32) *roll.Memo { return &roll.Memo{Node: id} }
+func hand(id int32) *roll.Data { return &roll.Data{Node: id} }
 
 // of returns three nodes with both roles and the given storages. Node 2 leads the quorum; the only partition is in sync only on
 // node 2.
@@ -106,12 +106,12 @@ func node(f nodestorage.Facts, change func(*nodestorage.Node)) nodestorage.Facts
 
 func rows() []row {
 	lost, kept, allowed, unknown := nodestorage.Lost, nodestorage.Kept, nodestorage.Allowed, nodestorage.Unknown
-	formats := want{Event: "approved", To: nodestorage.Formatting, Memo: hand(0), WaitingFor: []string{"storage-kept"}}
+	formats := want{Event: "approved", To: nodestorage.Formatting, Data: hand(0), WaitingFor: []string{"storage-kept"}}
 	hold := func(name string, f nodestorage.Facts, waits ...string) row {
-		return row{Name: "lost: " + name, State: nodestorage.StorageLost, Memo: hand(0), Facts: f, Want: want{WaitingFor: waits}}
+		return row{Name: "lost: " + name, State: nodestorage.StorageLost, Data: hand(0), Facts: f, Want: want{WaitingFor: waits}}
 	}
 	proceeds := func(name string, f nodestorage.Facts) row {
-		return row{Name: "lost: " + name, State: nodestorage.StorageLost, Memo: hand(0), Facts: f, Want: formats}
+		return row{Name: "lost: " + name, State: nodestorage.StorageLost, Data: hand(0), Facts: f, Want: formats}
 	}
 	controller := func(f nodestorage.Facts) nodestorage.Facts {
 		return node(f, func(n *nodestorage.Node) { n.Broker = false })
@@ -130,8 +130,8 @@ func rows() []row {
 	return []row{
 		{Name: "intact: every volume is in place", State: nodestorage.Intact, Facts: of(kept, kept, kept)},
 		{Name: "intact: a pod that is being replaced has lost nothing", State: nodestorage.Intact, Facts: of(unknown, kept, kept)},
-		{Name: "intact: a volume is empty", State: nodestorage.Intact, Facts: one(), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Memo: hand(0), WaitingFor: []string{"approved"}}},
-		{Name: "intact: of two nodes the first by id comes first", State: nodestorage.Intact, Facts: of(kept, lost, lost), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Memo: hand(1)}},
+		{Name: "intact: a volume is empty", State: nodestorage.Intact, Facts: one(), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Data: hand(0), WaitingFor: []string{"approved"}}},
+		{Name: "intact: of two nodes the first by id comes first", State: nodestorage.Intact, Facts: of(kept, lost, lost), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Data: hand(1)}},
 
 		hold("nobody approved", one(), "approved"),
 		hold("the attempt is not persisted yet", unattempted(approvedOf(one())), "approved"),
@@ -167,26 +167,26 @@ func rows() []row {
 			behind(3)(q)
 		}))),
 		proceeds("another node is lost as well", approvedOf(of(lost, kept, lost))),
-		{Name: "lost: the volume is back", State: nodestorage.StorageLost, Memo: hand(0), Facts: of(kept, kept, kept), Want: want{Event: "storage-found", To: nodestorage.Intact}},
-		{Name: "lost: the volume is back and its formatting was approved", State: nodestorage.StorageLost, Memo: hand(0), Facts: approvedOf(of(kept, kept, kept)), Want: want{Event: "storage-found", To: nodestorage.Intact}},
-		{Name: "lost: the node is gone", State: nodestorage.StorageLost, Memo: hand(7), Facts: of(kept, kept, kept), Want: want{Event: "storage-found", To: nodestorage.Intact}},
-		{Name: "lost: an attempt of another release had another target", State: nodestorage.StorageLost, Memo: hand(0), Attempt: "another", Facts: approvedOf(one()), Want: want{Event: machines.EventTargetChanged, To: nodestorage.Intact}},
-		{Name: "lost: the record was changed by hand", State: nodestorage.StorageLost, Memo: hand(0), Facts: of(allowed, kept, kept), Want: want{Event: "format-allowed", To: nodestorage.Formatting, Memo: hand(0)}},
+		{Name: "lost: the volume is back", State: nodestorage.StorageLost, Data: hand(0), Facts: of(kept, kept, kept), Want: want{Event: "storage-found", To: nodestorage.Intact}},
+		{Name: "lost: the volume is back and its formatting was approved", State: nodestorage.StorageLost, Data: hand(0), Facts: approvedOf(of(kept, kept, kept)), Want: want{Event: "storage-found", To: nodestorage.Intact}},
+		{Name: "lost: the node is gone", State: nodestorage.StorageLost, Data: hand(7), Facts: of(kept, kept, kept), Want: want{Event: "storage-found", To: nodestorage.Intact}},
+		{Name: "lost: an attempt of another release had another target", State: nodestorage.StorageLost, Data: hand(0), Attempt: "another", Facts: approvedOf(one()), Want: want{Event: machines.EventTargetChanged, To: nodestorage.Intact}},
+		{Name: "lost: the record was changed by hand", State: nodestorage.StorageLost, Data: hand(0), Facts: of(allowed, kept, kept), Want: want{Event: "format-allowed", To: nodestorage.Formatting, Data: hand(0)}},
 
-		{Name: "formatting: the record is written", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(one()), Want: want{WaitingFor: []string{"storage-kept"}, Effects: []nodestorage.Effect{{Node: 0}}}},
-		{Name: "formatting: the record is written once", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(of(allowed, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
-		{Name: "formatting: a pod that is being replaced is waited for", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(of(unknown, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
-		{Name: "formatting: the node registered", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: "formatted", To: nodestorage.Intact}},
-		{Name: "formatting: the node is gone", State: nodestorage.Formatting, Memo: hand(7), Facts: of(kept, kept, kept), Want: want{Event: "formatted", To: nodestorage.Intact}},
-		{Name: "formatting: the approval was withdrawn", State: nodestorage.Formatting, Memo: hand(0), Facts: one(), Want: want{Event: machines.EventTurnedBack, To: nodestorage.StorageLost}},
-		{Name: "formatting: the broker is in an ISR again", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(inSync(one(), 0, 2)), Want: want{Event: machines.EventTurnedBack, To: nodestorage.StorageLost}},
-		{Name: "formatting: another controller fell behind", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(quorum(one(), behind(1))), Want: want{Event: machines.EventTurnedBack, To: nodestorage.StorageLost}},
-		{Name: "formatting: Kafka cannot be read", State: nodestorage.Formatting, Memo: hand(0), Facts: approvedOf(quorumSilent(partitionsSilent(one()))), Want: want{WaitingFor: []string{"storage-kept"}, Blocked: []string{isr, voters}}},
+		{Name: "formatting: the record is written", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(one()), Want: want{WaitingFor: []string{"storage-kept"}, Effects: []nodestorage.Effect{{Node: 0}}}},
+		{Name: "formatting: the record is written once", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(of(allowed, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
+		{Name: "formatting: a pod that is being replaced is waited for", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(of(unknown, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
+		{Name: "formatting: the node registered", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: "formatted", To: nodestorage.Intact}},
+		{Name: "formatting: the node is gone", State: nodestorage.Formatting, Data: hand(7), Facts: of(kept, kept, kept), Want: want{Event: "formatted", To: nodestorage.Intact}},
+		{Name: "formatting: the approval was withdrawn", State: nodestorage.Formatting, Data: hand(0), Facts: one(), Want: want{Event: machines.EventPreconditionFailed, To: nodestorage.StorageLost}},
+		{Name: "formatting: the broker is in an ISR again", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(inSync(one(), 0, 2)), Want: want{Event: machines.EventPreconditionFailed, To: nodestorage.StorageLost}},
+		{Name: "formatting: another controller fell behind", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(quorum(one(), behind(1))), Want: want{Event: machines.EventPreconditionFailed, To: nodestorage.StorageLost}},
+		{Name: "formatting: Kafka cannot be read", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(quorumSilent(partitionsSilent(one()))), Want: want{WaitingFor: []string{"storage-kept"}, Blocked: []string{isr, voters}}},
 
-		{Name: "no persisted state: every volume is in place", Facts: of(kept, unknown, kept), Want: want{Event: machines.EventLocated, To: nodestorage.Intact}},
-		{Name: "no persisted state: a volume is lost", Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: machines.EventLocated, To: nodestorage.StorageLost, Memo: hand(1)}},
-		{Name: "no persisted state: a node is being formatted", Facts: of(lost, kept, allowed), Want: want{Event: machines.EventLocated, To: nodestorage.Formatting, Memo: hand(2)}},
-		{Name: "data of another release", State: nodestorage.StorageLost, Coded: map[string]string{"pod": "a"}, Facts: one(), Want: want{Event: machines.EventLocated, To: nodestorage.StorageLost, Memo: hand(0)}},
+		{Name: "no persisted state: every volume is in place", Facts: of(kept, unknown, kept), Want: want{Event: machines.EventInferred, To: nodestorage.Intact}},
+		{Name: "no persisted state: a volume is lost", Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: machines.EventInferred, To: nodestorage.StorageLost, Data: hand(1)}},
+		{Name: "no persisted state: a node is being formatted", Facts: of(lost, kept, allowed), Want: want{Event: machines.EventInferred, To: nodestorage.Formatting, Data: hand(2)}},
+		{Name: "data of another release", State: nodestorage.StorageLost, Coded: map[string]string{"pod": "a"}, Facts: one(), Want: want{Event: machines.EventInferred, To: nodestorage.StorageLost, Data: hand(0)}},
 	}
 }
 

@@ -201,28 +201,28 @@ func isrSafe(f *Facts, n *Node) transitions.Verdict {
 	case len(risks.Blocking) > 0:
 		return transitions.Deny(fmt.Sprintf("without broker %d these fall under min.insync.replicas: %s", n.ID, Names(partitionNames(risks.Blocking))))
 	case len(risks.Unknown) > 0:
-		return transitions.Verdict{Saw: "min.insync.replicas cannot be read of " + Names(partitionNames(risks.Unknown))}
+		return transitions.Verdict{Observed: "min.insync.replicas cannot be read of " + Names(partitionNames(risks.Unknown))}
 	}
 	return transitions.Allow()
 }
 
 // next selects the first candidate that may be restarted, or returns why the first one may not and the kind of risk.
-func next(f *Facts) (transitions.Verdict, Memo, risk) {
+func next(f *Facts) (transitions.Verdict, Data, risk) {
 	list := candidates(f)
 	if len(list) == 0 {
-		return transitions.Deny("no node wants a restart"), Nobody(), safe
+		return transitions.Deny("no node wants a restart"), NoNode(), safe
 	}
 	first, firstRisk := transitions.Verdict{}, safe
 	for i, n := range list {
 		verdict, why := judge(f, n)
 		if verdict.Answer == transitions.Yes {
-			return verdict, Memo{Node: n.ID}, safe
+			return verdict, Data{Node: n.ID}, safe
 		}
 		if i == 0 {
 			first, firstRisk = verdict, why
 		}
 	}
-	return first, Nobody(), firstRisk
+	return first, NoNode(), firstRisk
 }
 
 // Names joins names, sorted: at most three, and the number of the others.

@@ -34,13 +34,13 @@ func DomainFacts(now time.Time) Facts {
 	return f
 }
 
-// DomainMemos returns the possible current nodes in a state of the roll. Other states have none.
-func DomainMemos(state string) []Memo {
+// DomainData returns the possible current nodes in a state of the roll. Other states have none.
+func DomainData(state string) []Data {
 	switch state {
 	case RestartingNode, AwaitingReady, AwaitingInSync:
-		return []Memo{Nobody(), {Node: 0}, {Node: 1}, {Node: 7}}
+		return []Data{NoNode(), {Node: 0}, {Node: 1}, {Node: 7}}
 	default:
-		return []Memo{Nobody()}
+		return []Data{NoNode()}
 	}
 }
 

@@ -128,38 +128,38 @@ func (f *Facts) Done() int {
 	return done
 }
 
-// None is the value of Memo.Node without a current node.
+// None is the value of Data.Node without a current node.
 const None int32 = -1
 
-// Memo is the persisted data of a roll: the current node.
-type Memo struct {
+// Data is the persisted data of a roll: the current node.
+type Data struct {
 	// Node is the id of the current node, or None.
 	Node int32
 }
 
-// Nobody returns the data without a current node.
-func Nobody() Memo { return Memo{Node: None} }
+// NoNode returns the data without a current node.
+func NoNode() Data { return Data{Node: None} }
 
-const memoKey = "node"
+const dataKey = "node"
 
 // Encode encodes the data for the status.
-func Encode(m Memo) map[string]string {
+func Encode(m Data) map[string]string {
 	if m.Node == None {
 		return nil
 	}
-	return map[string]string{memoKey: strconv.Itoa(int(m.Node))}
+	return map[string]string{dataKey: strconv.Itoa(int(m.Node))}
 }
 
-var errForeignMemo = errors.New("not a memo of a roll")
+var errForeignData = errors.New("not data of a roll")
 
 // Decode decodes what Encode encoded. It returns an error for any other content.
-func Decode(entries map[string]string) (Memo, error) {
+func Decode(entries map[string]string) (Data, error) {
 	if len(entries) == 0 {
-		return Nobody(), nil
+		return NoNode(), nil
 	}
-	id, err := strconv.ParseInt(entries[memoKey], 10, 32)
+	id, err := strconv.ParseInt(entries[dataKey], 10, 32)
 	if err != nil || id < 0 || len(entries) != 1 {
-		return Nobody(), errForeignMemo
+		return NoNode(), errForeignData
 	}
-	return Memo{Node: int32(id)}, nil
+	return Data{Node: int32(id)}, nil
 }

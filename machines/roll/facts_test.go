@@ -10,8 +10,8 @@ import (
 	"github.com/detent-dev/detent/machines/roll/rolltest"
 )
 
-func TestMemo(t *testing.T) {
-	for name, m := range map[string]roll.Memo{"nobody": roll.Nobody(), "node 0": {Node: 0}, "node 1003": {Node: 1003}} {
+func TestData(t *testing.T) {
+	for name, m := range map[string]roll.Data{"nobody": roll.NoNode(), "node 0": {Node: 0}, "node 1003": {Node: 1003}} {
 		t.Run(name, func(t *testing.T) {
 			back, err := roll.Decode(roll.Encode(m))
 			if err != nil || back != m {
@@ -39,17 +39,17 @@ func TestProgress(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
 		nodes  roll.Facts
-		memo   roll.Memo
+		data   roll.Data
 		want   machines.Count
 	}{
-		"nobody is in hand":          {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), memo: roll.Nobody(), want: machines.Count{Done: 1, Total: 3}},
-		"the node in hand is to go":  {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), memo: roll.Memo{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
-		"the node in hand came back": {reason: "it is done once it is in sync", nodes: rolltest.Dual(3, rolltest.Outdated(2)), memo: roll.Memo{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
-		"the node in hand left":      {nodes: rolltest.Dual(3, rolltest.Outdated(2)), memo: roll.Memo{Node: 7}, want: machines.Count{Done: 2, Total: 3}},
-		"all are done":               {nodes: rolltest.Dual(3), memo: roll.Nobody(), want: machines.Count{Done: 3, Total: 3}},
+		"nobody is in hand":          {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), data: roll.NoNode(), want: machines.Count{Done: 1, Total: 3}},
+		"the node in hand is to go":  {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), data: roll.Data{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
+		"the node in hand came back": {reason: "it is done once it is in sync", nodes: rolltest.Dual(3, rolltest.Outdated(2)), data: roll.Data{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
+		"the node in hand left":      {nodes: rolltest.Dual(3, rolltest.Outdated(2)), data: roll.Data{Node: 7}, want: machines.Count{Done: 2, Total: 3}},
+		"all are done":               {nodes: rolltest.Dual(3), data: roll.NoNode(), want: machines.Count{Done: 3, Total: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, progress.Of(&c.nodes, c.memo)); diff != "" {
+			if diff := cmp.Diff(c.want, progress.Of(&c.nodes, c.data)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})

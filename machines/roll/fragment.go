@@ -40,11 +40,11 @@ type Inclusion[F, E any] struct {
 	// Restart returns the effect that restarts a node. Required.
 	Restart func(facts *F, node *Node) E
 	// Permit is the machine's precondition of restarts. It is evaluated again, on live facts, before each restart.
-	Permit transitions.Guard[F, Memo]
-	// OnTarget is the state to enter from every state of the roll when the target changes.
-	OnTarget string
-	// TurnBack is the state to enter if the precondition fails just before a restart.
-	TurnBack string
+	Permit transitions.Guard[F, Data]
+	// OnTargetChange is the state to enter from every state of the roll when the target changes.
+	OnTargetChange string
+	// OnPreconditionFailed is the state to enter if the precondition fails just before a restart.
+	OnPreconditionFailed string
 	// Done is the state to enter when no node wants a restart.
 	Done string
 	// FirstStart is true if the machine enters AwaitingReady without a current node, for the first start of all nodes.
@@ -52,21 +52,21 @@ type Inclusion[F, E any] struct {
 }
 
 // States returns the states of the fragment.
-func (in Inclusion[F, E]) States() []machines.State[F, Memo, E] {
-	wait := func(name, doc string, deadline time.Duration, while transitions.Guard[F, Memo]) machines.State[F, Memo, E] {
-		return machines.State[F, Memo, E]{
-			State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Part: part},
-			While: while, OnTarget: in.OnTarget,
+func (in Inclusion[F, E]) States() []machines.State[F, Data, E] {
+	wait := func(name, doc string, deadline time.Duration, while transitions.Guard[F, Data]) machines.State[F, Data, E] {
+		return machines.State[F, Data, E]{
+			State:     states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Part: part},
+			Invariant: while, OnTargetChange: in.OnTargetChange,
 		}
 	}
-	always := transitions.AlwaysBecause[F, Memo]("no node is in hand: the next one is chosen again in each reconcile")
-	return []machines.State[F, Memo, E]{
+	always := transitions.AlwaysBecause[F, Data]("no node is in hand: the next one is chosen again in each reconcile")
+	return []machines.State[F, Data, E]{
 		wait(SelectingNode, "the next node to restart is being chosen", selectDeadline, always),
 		wait(AwaitingQuorum, "a restart now would break the metadata quorum", quorumDeadline, always),
 		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas", syncDeadline, always),
 		{
-			State: states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Part: part},
-			While: in.inHand(), OnTarget: in.OnTarget, Do: in.restart(),
+			State:     states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Part: part},
+			Invariant: in.inHand(), OnTargetChange: in.OnTargetChange, Action: in.restart(),
 		},
 		in.awaitingReady(wait),
 		wait(AwaitingInSync, "the node in hand catches up with the others", syncDeadline, in.inHand()),
@@ -74,8 +74,8 @@ func (in Inclusion[F, E]) States() []machines.State[F, Memo, E] {
 }
 
 func (in Inclusion[F, E]) awaitingReady(
-	wait func(name, doc string, deadline time.Duration, while transitions.Guard[F, Memo]) machines.State[F, Memo, E],
-) machines.State[F, Memo, E] {
+	wait func(name, doc string, deadline time.Duration, while transitions.Guard[F, Data]) machines.State[F, Data, E],
+) machines.State[F, Data, E] {
 	if in.FirstStart {
 		return wait(AwaitingReady, "the node in hand, or every node of a new cluster, starts up", readyDeadline, in.inHandOrAll())
 	}
@@ -83,17 +83,17 @@ func (in Inclusion[F, E]) awaitingReady(
 }
 
 // Transitions returns the transitions of the fragment.
-func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Memo] {
+func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Data] {
 	return slices.Concat(in.choosing(), in.inHandTransitions())
 }
 
 // choosing returns the transitions that select the next node, and those for what blocks every node.
-func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
-	may := &machines.Choice[F, Memo]{Guard: mayRestart[F](), Pick: in.pick}
+func (in Inclusion[F, E]) choosing() []machines.Transition[F, Data] {
+	may := &machines.Choice[F, Data]{Guard: mayRestart[F](), Pick: in.pick}
 	quorum := in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum holds the next node back")
 	isr := in.held(isrAtRisk, "isr-at-risk", "in-sync replicas hold the next node back")
-	return []machines.Transition[F, Memo]{
-		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that wants a restart"), Forget: true, Outranks: true, Doc: "no node wants a restart any more"},
+	return []machines.Transition[F, Data]{
+		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that wants a restart"), ClearData: true, Outranks: true, Doc: "no node wants a restart any more"},
 		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "the first node in order that may go, goes"},
 		{Event: "node-unready", From: SelectingNode, To: AwaitingReady, Choose: in.other(), EvenIfUnknown: true, Doc: "a node that wants no restart is down: it is waited for first"},
 		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: quorum, EvenIfUnknown: true, Doc: "the quorum cannot spare the next node"},
@@ -107,29 +107,29 @@ func (in Inclusion[F, E]) choosing() []machines.Transition[F, Memo] {
 }
 
 // inHandTransitions follow the current node from its restart until it takes part again.
-func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Memo] {
-	out := []machines.Transition[F, Memo]{
+func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Data] {
+	out := []machines.Transition[F, Data]{
 		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
 		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
 	}
 	if in.FirstStart {
-		out = append(out, machines.Transition[F, Memo]{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Doc: "the first pods of all nodes are ready"})
+		out = append(out, machines.Transition[F, Data]{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Doc: "the first pods of all nodes are ready"})
 	}
-	return append(out, []machines.Transition[F, Memo]{
+	return append(out, []machines.Transition[F, Data]{
 		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Outranks: true, Doc: "what is wanted changed while the node was starting: it goes again, since that may be what mends it"},
-		{Event: "down-first", From: AwaitingReady, To: SelectingNode, When: transitions.All(in.inVain(), in.othersFirst()), Forget: true, Doc: "nothing serves, and another node that is down may be what this one waits for"},
+		{Event: "down-first", From: AwaitingReady, To: SelectingNode, When: transitions.All(in.inVain(), in.othersFirst()), ClearData: true, Doc: "nothing serves, and another node that is down may be what this one waits for"},
 
 		{Event: "unready-again", From: AwaitingInSync, To: AwaitingReady, When: in.unready(), Doc: "the pod is not ready any more"},
-		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, Forget: true, Doc: "the node takes part again"},
-		{Event: "down-first", From: AwaitingInSync, To: SelectingNode, When: in.othersFirst(), EvenIfUnknown: true, Forget: true, Doc: "another node that is down may be what this one waits for: it goes, since that takes nothing away"},
+		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, ClearData: true, Doc: "the node takes part again"},
+		{Event: "down-first", From: AwaitingInSync, To: SelectingNode, When: in.othersFirst(), EvenIfUnknown: true, ClearData: true, Doc: "another node that is down may be what this one waits for: it goes, since that takes nothing away"},
 	}...)
 }
 
-func (in Inclusion[F, E]) restart() *machines.Action[F, Memo, E] {
-	return &machines.Action[F, Memo, E]{
+func (in Inclusion[F, E]) restart() *machines.Action[F, Data, E] {
+	return &machines.Action[F, Data, E]{
 		Name: "restart-node", Doc: "switches the node in hand to what is wanted of it and evicts its pod",
-		Before: transitions.All(in.Permit, in.safe()), TurnBack: in.TurnBack,
-		Do: func(f *F, m Memo) []E {
+		Precondition: transitions.All(in.Permit, in.safe()), OnPreconditionFailed: in.OnPreconditionFailed,
+		Effects: func(f *F, m Data) []E {
 			n := in.Facts(f).Node(m.Node)
 			if n == nil || !n.due() {
 				return nil
@@ -139,9 +139,9 @@ func (in Inclusion[F, E]) restart() *machines.Action[F, Memo, E] {
 	}
 }
 
-func (in Inclusion[F, E]) pick(f *F, _ Memo) (transitions.Verdict, Memo) {
-	verdict, memo, _ := next(in.Facts(f))
-	return verdict, memo
+func (in Inclusion[F, E]) pick(f *F, _ Data) (transitions.Verdict, Data) {
+	verdict, data, _ := next(in.Facts(f))
+	return verdict, data
 }
 
 // Needs declares the facts that a roll observes in Kafka. A machine that includes the roll appends them to its own.
@@ -155,13 +155,13 @@ func Needs() []machines.Need {
 }
 
 // Codec returns the codec of the persisted data.
-func Codec() machines.MemoCodec[Memo] {
-	return machines.MemoCodec[Memo]{Encode: Encode, Decode: Decode}
+func Codec() machines.DataCodec[Data] {
+	return machines.DataCodec[Data]{Encode: Encode, Decode: Decode}
 }
 
 // Progress counts the nodes that want no restart, except for the current node.
-func (in Inclusion[F, E]) Progress() machines.Measure[F, Memo] {
-	return machines.Measure[F, Memo]{Unit: "node", Of: func(f *F, m Memo) machines.Count {
+func (in Inclusion[F, E]) Progress() machines.Measure[F, Data] {
+	return machines.Measure[F, Data]{Unit: "node", Of: func(f *F, m Data) machines.Count {
 		facts := in.Facts(f)
 		count := machines.Count{Done: facts.Done(), Total: len(facts.Nodes)}
 		if n := facts.Node(m.Node); n != nil {

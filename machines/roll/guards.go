@@ -10,18 +10,18 @@ func ServingNeeds() []transitions.Need {
 	return []transitions.Need{NeedQuorum, NeedPartitions, NeedBrokers, NeedMembers}
 }
 
-func mayRestart[F any]() transitions.Guard[F, Memo] {
-	return transitions.Guard[F, Memo]{
+func mayRestart[F any]() transitions.Guard[F, Data] {
+	return transitions.Guard[F, Data]{
 		Name: "may-restart", Doc: "some node that wants a restart may be taken away now without hurting anybody", Needs: ServingNeeds(),
-		Want: "every other node available, a quorum and enough in-sync replicas without the node",
+		Expected: "every other node available, a quorum and enough in-sync replicas without the node",
 	}
 }
 
 // outdated is satisfied while a node wants a restart.
-func (in Inclusion[F, E]) outdated() transitions.Guard[F, Memo] {
-	return transitions.Guard[F, Memo]{
-		Name: "node-outdated", Doc: "a node wants a restart", Want: "a node that wants a restart",
-		Ask: func(f *F, _ Memo) transitions.Verdict {
+func (in Inclusion[F, E]) outdated() transitions.Guard[F, Data] {
+	return transitions.Guard[F, Data]{
+		Name: "node-outdated", Doc: "a node wants a restart", Expected: "a node that wants a restart",
+		Evaluate: func(f *F, _ Data) transitions.Verdict {
 			facts := in.Facts(f)
 			return transitions.If(facts.Done() < len(facts.Nodes), "every node runs as wanted")
 		},
@@ -29,10 +29,10 @@ func (in Inclusion[F, E]) outdated() transitions.Guard[F, Memo] {
 }
 
 // held is satisfied if the first node in order is blocked by the given risk.
-func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, Memo] {
-	return transitions.Guard[F, Memo]{
-		Name: name, Doc: doc, Want: doc, Needs: ServingNeeds(),
-		Ask: func(f *F, _ Memo) transitions.Verdict {
+func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, Data] {
+	return transitions.Guard[F, Data]{
+		Name: name, Doc: doc, Expected: doc, Needs: ServingNeeds(),
+		Evaluate: func(f *F, _ Data) transitions.Verdict {
 			verdict, _, why := next(in.Facts(f))
 			if why == by && verdict.Answer == transitions.No {
 				return transitions.Allow()
@@ -46,12 +46,12 @@ func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, M
 }
 
 // again chooses the current node if it is down and differs from its desired state: the new state may repair it.
-func (in Inclusion[F, E]) again() *machines.Choice[F, Memo] {
-	return &machines.Choice[F, Memo]{
-		Guard: transitions.Guard[F, Memo]{
-			Name: "node-in-hand-outdated", Doc: "the node in hand is down and runs other than it is wanted", Want: "the node in hand to be down and not as it is wanted", Needs: ServingNeeds(),
+func (in Inclusion[F, E]) again() *machines.Choice[F, Data] {
+	return &machines.Choice[F, Data]{
+		Guard: transitions.Guard[F, Data]{
+			Name: "node-in-hand-outdated", Doc: "the node in hand is down and runs other than it is wanted", Expected: "the node in hand to be down and not as it is wanted", Needs: ServingNeeds(),
 		},
-		Pick: func(f *F, m Memo) (transitions.Verdict, Memo) {
+		Pick: func(f *F, m Data) (transitions.Verdict, Data) {
 			facts := in.Facts(f)
 			n := facts.Node(m.Node)
 			switch {
@@ -66,7 +66,7 @@ func (in Inclusion[F, E]) again() *machines.Choice[F, Memo] {
 }
 
 // othersFirst is satisfied if another node that wants a restart serves no client, since the current node may be waiting for it.
-func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Memo] {
+func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
 	return in.hand("another-down", "another node that wants a restart serves no client and may go", "another node that wants a restart to serve no client", ServingNeeds(),
 		func(f *Facts, hand *Node) transitions.Verdict {
 			verdict := transitions.Deny("every other node that wants a restart is ready, starting, or serves")
@@ -88,7 +88,7 @@ func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Memo] {
 }
 
 // inVain is satisfied if the current node had time to start and no node serves: it may be waiting for the remaining nodes.
-func (in Inclusion[F, E]) inVain() transitions.Guard[F, Memo] {
+func (in Inclusion[F, E]) inVain() transitions.Guard[F, Data] {
 	return in.hand("nothing-serves", "nothing serves although the node in hand had time to start", "nothing to serve", []transitions.Need{NeedMembers},
 		func(f *Facts, n *Node) transitions.Verdict {
 			had := n.Trouble != "" || !n.StartedAt.IsZero() && !f.Now.Before(n.StartedAt.Add(patience))
@@ -100,12 +100,12 @@ func (in Inclusion[F, E]) inVain() transitions.Guard[F, Memo] {
 }
 
 // other chooses a node that is unavailable although it wants no restart: no other node is restarted before it is back.
-func (in Inclusion[F, E]) other() *machines.Choice[F, Memo] {
-	return &machines.Choice[F, Memo]{
-		Guard: transitions.Guard[F, Memo]{
-			Name: "other-unready", Doc: "a node that wants no restart is not available", Want: "a node that wants no restart to be unavailable", Needs: ServingNeeds(),
+func (in Inclusion[F, E]) other() *machines.Choice[F, Data] {
+	return &machines.Choice[F, Data]{
+		Guard: transitions.Guard[F, Data]{
+			Name: "other-unready", Doc: "a node that wants no restart is not available", Expected: "a node that wants no restart to be unavailable", Needs: ServingNeeds(),
 		},
-		Pick: func(f *F, _ Memo) (transitions.Verdict, Memo) {
+		Pick: func(f *F, _ Data) (transitions.Verdict, Data) {
 			facts := in.Facts(f)
 			verdict := transitions.Deny("every node that wants no restart is available")
 			for i := range facts.Nodes {
@@ -115,20 +115,20 @@ func (in Inclusion[F, E]) other() *machines.Choice[F, Memo] {
 				}
 				serving := Serving(facts, n)
 				if serving.Answer != transitions.Unknown {
-					return transitions.Allow(), Memo{Node: n.ID}
+					return transitions.Allow(), Data{Node: n.ID}
 				}
 				verdict = serving
 			}
-			return verdict, Nobody()
+			return verdict, NoNode()
 		},
 	}
 }
 
 // hand returns a guard about the current node. It is not satisfied if the node is missing in the facts.
-func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need, ask func(*Facts, *Node) transitions.Verdict) transitions.Guard[F, Memo] {
-	return transitions.Guard[F, Memo]{
-		Name: name, Doc: doc, Want: want, Needs: needs,
-		Ask: func(f *F, m Memo) transitions.Verdict {
+func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need, ask func(*Facts, *Node) transitions.Verdict) transitions.Guard[F, Data] {
+	return transitions.Guard[F, Data]{
+		Name: name, Doc: doc, Expected: want, Needs: needs,
+		Evaluate: func(f *F, m Data) transitions.Verdict {
 			facts := in.Facts(f)
 			n := facts.Node(m.Node)
 			if n == nil {
@@ -139,24 +139,24 @@ func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need,
 	}
 }
 
-func (in Inclusion[F, E]) inHand() transitions.Guard[F, Memo] {
+func (in Inclusion[F, E]) inHand() transitions.Guard[F, Data] {
 	return in.hand("node-in-hand", "the node in hand still belongs to the cluster", "a node in hand", nil,
 		func(*Facts, *Node) transitions.Verdict { return transitions.Allow() })
 }
 
 // inHandOrAll is inHand, and also satisfied without a current node: then the state waits for all nodes.
-func (in Inclusion[F, E]) inHandOrAll() transitions.Guard[F, Memo] {
-	return transitions.Any(in.inHand(), transitions.Guard[F, Memo]{
-		Name: "nobody-in-hand", Doc: "no node is in hand: all are waited for", Want: "no node in hand",
-		Ask: func(_ *F, m Memo) transitions.Verdict { return transitions.If(m.Node == None, "a node is in hand") },
+func (in Inclusion[F, E]) inHandOrAll() transitions.Guard[F, Data] {
+	return transitions.Any(in.inHand(), transitions.Guard[F, Data]{
+		Name: "nobody-in-hand", Doc: "no node is in hand: all are waited for", Expected: "no node in hand",
+		Evaluate: func(_ *F, m Data) transitions.Verdict { return transitions.If(m.Node == None, "a node is in hand") },
 	})
 }
 
 // allReady is satisfied if there is no current node and every node is ready: the end of a cluster's first start.
-func (in Inclusion[F, E]) allReady() transitions.Guard[F, Memo] {
-	return transitions.Guard[F, Memo]{
-		Name: "all-ready", Doc: "no node is in hand and every node is ready", Want: "every node ready",
-		Ask: func(f *F, m Memo) transitions.Verdict {
+func (in Inclusion[F, E]) allReady() transitions.Guard[F, Data] {
+	return transitions.Guard[F, Data]{
+		Name: "all-ready", Doc: "no node is in hand and every node is ready", Expected: "every node ready",
+		Evaluate: func(f *F, m Data) transitions.Verdict {
 			facts := in.Facts(f)
 			if m.Node != None {
 				return transitions.Deny("one node is in hand")
@@ -166,12 +166,12 @@ func (in Inclusion[F, E]) allReady() transitions.Guard[F, Memo] {
 	}
 }
 
-func (in Inclusion[F, E]) safe() transitions.Guard[F, Memo] {
+func (in Inclusion[F, E]) safe() transitions.Guard[F, Data] {
 	return in.hand("restart-safe", "the node in hand may be taken away now without hurting anybody",
 		"every other node available, a quorum and enough in-sync replicas without the node", ServingNeeds(), Safe)
 }
 
-func (in Inclusion[F, E]) restarted() transitions.Guard[F, Memo] {
+func (in Inclusion[F, E]) restarted() transitions.Guard[F, Data] {
 	return in.hand("node-restarted", "the pod of the node in hand exists and is as wanted", "a new pod of the node in hand", nil,
 		func(_ *Facts, n *Node) transitions.Verdict {
 			switch {
@@ -194,15 +194,15 @@ func notReady(f *Facts) string {
 
 // ready is satisfied if the current node is ready. Without a current node its reason names the nodes that the first start waits
 // for, so that the status shows one reason and not two.
-func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
-	return transitions.Guard[F, Memo]{
-		Name: "node-ready", Doc: "the pod of the node in hand is ready", Want: "the pod of the node in hand ready",
-		Ask: func(f *F, m Memo) transitions.Verdict {
+func (in Inclusion[F, E]) ready() transitions.Guard[F, Data] {
+	return transitions.Guard[F, Data]{
+		Name: "node-ready", Doc: "the pod of the node in hand is ready", Expected: "the pod of the node in hand ready",
+		Evaluate: func(f *F, m Data) transitions.Verdict {
 			facts := in.Facts(f)
 			n := facts.Node(m.Node)
 			switch {
 			case n == nil:
-				return transitions.Verdict{Answer: transitions.No, Want: "every pod of the new cluster ready", Saw: notReady(facts)}
+				return transitions.Verdict{Answer: transitions.No, Expected: "every pod of the new cluster ready", Observed: notReady(facts)}
 			case n.Running && n.Ready:
 				return transitions.Allow()
 			case n.Trouble != "":
@@ -213,14 +213,14 @@ func (in Inclusion[F, E]) ready() transitions.Guard[F, Memo] {
 	}
 }
 
-func (in Inclusion[F, E]) unready() transitions.Guard[F, Memo] {
+func (in Inclusion[F, E]) unready() transitions.Guard[F, Data] {
 	return in.hand("node-not-ready", "the pod of the node in hand is not ready", "the pod of the node in hand not ready", nil,
 		func(_ *Facts, n *Node) transitions.Verdict {
 			return transitions.If(!(n.Running && n.Ready), n.Name()+" is ready")
 		})
 }
 
-func (in Inclusion[F, E]) inSync() transitions.Guard[F, Memo] {
+func (in Inclusion[F, E]) inSync() transitions.Guard[F, Data] {
 	return in.hand("in-sync", "the node in hand is back in every ISR and has caught up with the quorum", "the node in hand back in sync",
 		[]transitions.Need{NeedBrokers, NeedPartitions, NeedQuorum}, InSync)
 }

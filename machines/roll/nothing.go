@@ -92,7 +92,7 @@ func keepsQuorum(f *Facts, n *Node) transitions.Verdict {
 	if controllers <= 2 {
 		need = controllers - 1 // without one of them there is no majority
 	}
-	return transitions.If(answering(f) > need, "too few other controllers answer, and the quorum "+f.Quorum.Gap().Saw)
+	return transitions.If(answering(f) > need, "too few other controllers answer, and the quorum "+f.Quorum.Gap().Observed)
 }
 
 // answering counts the controllers that are ready or answer as members of a quorum. Only positive evidence counts.

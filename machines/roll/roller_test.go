@@ -108,9 +108,9 @@ func play(t *testing.T, c *rollerCase) []int32 {
 	restarted := []int32{}
 	for range 100 {
 		answers(f)
-		verdict, memo, _ := next(f)
+		verdict, data, _ := next(f)
 		if verdict.Answer == transitions.Yes {
-			n := f.Node(memo.Node)
+			n := f.Node(data.Node)
 			restarted = append(restarted, n.ID)
 			n.Outdated, n.Ready = false, !slices.Contains(c.Given.Unready, n.ID)
 		}

@@ -12,9 +12,11 @@ import (
 )
 
 // judged is a verdict in the words of a table.
-type judged struct{ Answer, Saw string }
+type judged struct{ Answer, Observed string }
 
-func words(v transitions.Verdict) judged { return judged{Answer: v.Answer.String(), Saw: v.Saw} }
+func words(v transitions.Verdict) judged {
+	return judged{Answer: v.Answer.String(), Observed: v.Observed}
+}
 
 type judgement struct {
 	reason string
@@ -30,8 +32,8 @@ func (c *judgement) check(t *testing.T, ask func(*roll.Facts, *roll.Node) transi
 	}
 }
 
-func no(saw string) judged      { return judged{Answer: "no", Saw: saw} }
-func unknown(saw string) judged { return judged{Answer: "unknown", Saw: saw} }
+func no(saw string) judged      { return judged{Answer: "no", Observed: saw} }
+func unknown(saw string) judged { return judged{Answer: "unknown", Observed: saw} }
 
 var yes = judged{Answer: "yes"}
 

@@ -57,7 +57,7 @@ func controllerServing(f *Facts, n *Node) transitions.Verdict {
 	case !known:
 		return f.Quorum.Gap()
 	case quorum.Leader == kafka.NoLeader:
-		return transitions.Verdict{Saw: "the quorum has no leader"}
+		return transitions.Verdict{Observed: "the quorum has no leader"}
 	}
 	voter, votes := quorum.Voter(n.ID)
 	switch {
@@ -67,7 +67,7 @@ func controllerServing(f *Facts, n *Node) transitions.Verdict {
 		return transitions.Allow()
 	}
 	if check := kafka.QuorumSafeWithout(refilled(f, quorum), n.ID, f.Now.UnixMilli(), f.FetchTimeout); !check.Safe {
-		return transitions.Verdict{Saw: fmt.Sprintf("controller %d has stopped fetching, and the quorum has no majority without it", n.ID)}
+		return transitions.Verdict{Observed: fmt.Sprintf("controller %d has stopped fetching, and the quorum has no majority without it", n.ID)}
 	}
 	return transitions.Deny("has stopped fetching")
 }

@@ -99,7 +99,7 @@ func TestNothingServing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := roll.NothingServing(&c.nodes); got.Answer != c.want {
-				t.Errorf("%s: %s (%s), want %s", c.reason, got.Answer, got.Saw, c.want)
+				t.Errorf("%s: %s (%s), want %s", c.reason, got.Answer, got.Observed, c.want)
 			}
 		})
 	}

@@ -44,11 +44,11 @@ func brokerInSync(f *Facts, n *Node) transitions.Verdict {
 	return transitions.Allow()
 }
 
-// refilled returns the quorum in which a controller that lost its log counts as caught up only once it holds all committed records
-// again: until then it would vote for records that it does not have, and the next restart might lose them. The leader's view that
-// a voter is caught up depends on three clocks; this check does not. The required offset is the high watermark at the controller's
-// restart. The high watermark of the answer is not lower and needs no stored value. A follower may always be one record behind,
-// so the check applies only for the time that a node may take to become ready.
+// refilled returns the quorum in which a controller that lost its log counts as caught up only once it holds all committed
+// records again: until then it would vote for records that it does not have, and the next restart might lose them. The leader's
+// snapshot that a voter is caught up depends on three clocks; this check does not. The required offset is the high watermark at
+// the controller's restart. The high watermark of the answer is not lower and needs no stored value. A follower may always be
+// one record behind, so the check applies only for the time that a node may take to become ready.
 func refilled(f *Facts, quorum kafka.Quorum) kafka.Quorum {
 	var floors map[int32]int64
 	for i := range f.Nodes {

@@ -13,23 +13,23 @@ import (
 const maxCycles = 10000
 
 // edge of a cycle: a transition, or the failed precondition of an action.
-type edge[F, M any] struct {
+type edge[F, D any] struct {
 	event, from, to string
 	// asks are the conditions under which the edge is taken: its guard says yes, and no earlier exit does.
-	asks []demand[F, M]
+	asks []demand[F, D]
 }
 
 // demand on a guard: that it says yes, or that it does not.
-type demand[F, M any] struct {
-	guard transitions.Guard[F, M]
+type demand[F, D any] struct {
+	guard transitions.Guard[F, D]
 	yes   bool
 }
 
 // cycles finds loops that contain no wait: none of their transitions is awaited, so that no change of the actual state is
 // required, and, judged by their names, all their guards may say yes at the same time.
-func (v *verifier[F, M, E]) cycles() {
+func (v *verifier[F, D, E]) cycles() {
 	edges := v.hasty()
-	var path []*edge[F, M]
+	var path []*edge[F, D]
 	found := 0
 	var walk func(from, start string)
 	walk = func(at, start string) {
@@ -43,7 +43,7 @@ func (v *verifier[F, M, E]) cycles() {
 				continue
 			}
 			// A cycle is found only from its first state in the order of declaration.
-			seen := slices.ContainsFunc(path, func(p *edge[F, M]) bool { return p.from == e.to })
+			seen := slices.ContainsFunc(path, func(p *edge[F, D]) bool { return p.from == e.to })
 			if seen || v.place(e.to) < v.place(start) {
 				continue
 			}
@@ -57,28 +57,28 @@ func (v *verifier[F, M, E]) cycles() {
 	}
 }
 
-func (v *verifier[F, M, E]) place(state string) int {
-	return slices.IndexFunc(v.def.States, func(s machines.State[F, M, E]) bool { return s.Name == state })
+func (v *verifier[F, D, E]) place(state string) int {
+	return slices.IndexFunc(v.def.States, func(s machines.State[F, D, E]) bool { return s.Name == state })
 }
 
 // hasty returns the edges that wait for nothing, by the state they lead from.
-func (v *verifier[F, M, E]) hasty() map[string][]*edge[F, M] {
-	out := map[string][]*edge[F, M]{}
+func (v *verifier[F, D, E]) hasty() map[string][]*edge[F, D] {
+	out := map[string][]*edge[F, D]{}
 	for i := range v.def.States {
 		s := &v.def.States[i]
-		var earlier []demand[F, M]
+		var earlier []demand[F, D]
 		for _, n := range v.exits(s.Name) {
 			t := &v.def.Transitions[n]
 			g := guard(t)
 			if !t.Awaited || g.Certain() {
-				asks := append(slices.Clone(earlier), demand[F, M]{g, true})
-				out[s.Name] = append(out[s.Name], &edge[F, M]{t.Event, t.From, t.To, asks})
+				asks := append(slices.Clone(earlier), demand[F, D]{g, true})
+				out[s.Name] = append(out[s.Name], &edge[F, D]{t.Event, t.From, t.To, asks})
 			}
-			earlier = append(earlier, demand[F, M]{g, false})
+			earlier = append(earlier, demand[F, D]{g, false})
 		}
-		if s.Do != nil && !s.Do.Before.IsZero() {
-			asks := append(slices.Clone(earlier), demand[F, M]{s.Do.Before, false})
-			out[s.Name] = append(out[s.Name], &edge[F, M]{machines.EventTurnedBack, s.Name, s.Do.TurnBack, asks})
+		if s.Action != nil && !s.Action.Precondition.IsZero() {
+			asks := append(slices.Clone(earlier), demand[F, D]{s.Action.Precondition, false})
+			out[s.Name] = append(out[s.Name], &edge[F, D]{machines.EventPreconditionFailed, s.Name, s.Action.OnPreconditionFailed, asks})
 		}
 	}
 	return out
@@ -86,9 +86,9 @@ func (v *verifier[F, M, E]) hasty() map[string][]*edge[F, M] {
 
 // cycle judges one loop. Guards that contradict each other by name rule it out. With a domain, it is a finding only if some
 // facts go round it.
-func (v *verifier[F, M, E]) cycle(path []*edge[F, M]) {
+func (v *verifier[F, D, E]) cycle(path []*edge[F, D]) {
 	v.results[Livelock].Looked++
-	var asks []demand[F, M]
+	var asks []demand[F, D]
 	for _, e := range path {
 		asks = append(asks, e.asks...)
 	}
@@ -122,17 +122,17 @@ func rounded(steps []step) string {
 }
 
 // bound returns what ends the loop.
-func (v *verifier[F, M, E]) bound(steps []step) string {
+func (v *verifier[F, D, E]) bound(steps []step) string {
 	for _, one := range steps {
 		if s := v.states[one.to]; s != nil && s.Resting() {
 			return fmt.Sprintf("nothing ends it, because the count of transitions restarts in %s", s.Name)
 		}
 	}
-	return fmt.Sprintf("after %d transitions without progress it is Stalled", v.def.MaxEdges)
+	return fmt.Sprintf("after %d transitions without progress it is Stalled", v.def.MaxTransitionsWithoutProgress)
 }
 
 // possible reports whether the leaves can answer so that every demand is met. A leaf gives the same answer wherever it is used.
-func possible[F, M any](asks []demand[F, M], said map[string]transitions.Answer) bool {
+func possible[F, D any](asks []demand[F, D], said map[string]transitions.Answer) bool {
 	open := ""
 	for i := range asks {
 		answer, undecided := suppose(&asks[i].guard, said)
@@ -160,7 +160,7 @@ func possible[F, M any](asks []demand[F, M], said map[string]transitions.Answer)
 }
 
 // suppose returns the answer of a guard for the supposed answers of its leaves, or the name of a leaf that it depends on.
-func suppose[F, M any](g *transitions.Guard[F, M], said map[string]transitions.Answer) (transitions.Answer, string) {
+func suppose[F, D any](g *transitions.Guard[F, D], said map[string]transitions.Answer) (transitions.Answer, string) {
 	switch {
 	case g.Certain():
 		return transitions.Yes, ""

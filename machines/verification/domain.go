@@ -8,15 +8,15 @@ import (
 
 // Domain is a finite set of facts: every combination of the values of its dimensions. A machine may be verified over several
 // domains, so that independent concerns are not multiplied.
-type Domain[F, M any] struct {
+type Domain[F, D any] struct {
 	// Base returns new facts, which the values then change. Every costly fact in them is requested. Required.
 	Base func() F
 	// Dimensions of the facts. Their values are set in order, so that a value may depend on an earlier dimension.
 	Dimensions []Dimension[F]
 	// Derive sets what follows from the values. Optional.
 	Derive func(facts *F)
-	// Memos returns the data that may be stored with a state. Optional; default: the zero value.
-	Memos func(state string) []M
+	// Data returns the data that may be stored with a state. Optional; default: the zero value.
+	Data func(state string) []D
 	// Enter sets the facts that belong to one visit of a state when the given entry starts it: when it was entered, the
 	// attempt, and that the answer to the previous visit's request is gone. Optional.
 	Enter func(facts *F, entry *lifecyclev1.Lifecycle)
@@ -42,7 +42,7 @@ type Value[F any] struct {
 func Of[F any](values ...Value[F]) Dimension[F] { return Dimension[F]{Values: values} }
 
 // Each calls visit with each facts of the domain and a function that returns their name.
-func (d *Domain[F, M]) Each(visit func(facts *F, name func() string)) {
+func (d *Domain[F, D]) Each(visit func(facts *F, name func() string)) {
 	at := make([]int, len(d.Dimensions))
 	for {
 		facts := d.Base()
@@ -62,7 +62,7 @@ func (d *Domain[F, M]) Each(visit func(facts *F, name func() string)) {
 }
 
 // next advances to the next combination, the last dimension first, and returns false after the last combination.
-func (d *Domain[F, M]) next(at []int) bool {
+func (d *Domain[F, D]) next(at []int) bool {
 	for i := len(at) - 1; i >= 0; i-- {
 		at[i]++
 		if at[i] < len(d.Dimensions[i].Values) {
@@ -73,7 +73,7 @@ func (d *Domain[F, M]) next(at []int) bool {
 	return false
 }
 
-func (d *Domain[F, M]) named(at []int) string {
+func (d *Domain[F, D]) named(at []int) string {
 	var names []string
 	for i, n := range at {
 		if name := d.Dimensions[i].Values[n].Name; name != "" {
@@ -86,9 +86,9 @@ func (d *Domain[F, M]) named(at []int) string {
 	return strings.Join(names, ", ")
 }
 
-func (d *Domain[F, M]) memos(state string) []M {
-	if d.Memos == nil {
-		return []M{*new(M)}
+func (d *Domain[F, D]) dataOf(state string) []D {
+	if d.Data == nil {
+		return []D{*new(D)}
 	}
-	return d.Memos(state)
+	return d.Data(state)
 }

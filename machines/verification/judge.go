@@ -25,9 +25,9 @@ func start() time.Time { return time.Date(2026, time.November, 20, 8, 0, 0, 0, t
 type bound[F, E any] = machines.Lifecycle[struct{}, *F, E]
 
 // judge evaluates every guard of every state on all facts of a domain.
-func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
+func (v *verifier[F, D, E]) judge(d *Domain[F, D]) {
 	lc := machines.Bind(v.machine, machines.Binding[struct{}, *F, F, E, E]{
-		Name: lifecycle, Observe: func(_ struct{}, facts *F, _ machines.Ask) F { return *facts }, Effect: func(e E) E { return e },
+		Name: lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts }, Effect: func(e E) E { return e },
 	})
 	var needs []transitions.Need
 	for _, n := range v.def.Needs {
@@ -38,15 +38,15 @@ func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
 	}
 	d.Each(func(facts *F, name func() string) {
 		v.facts++
-		w := &walk[F, M, E]{v: v, lc: lc, d: d, needs: needs, name: name, settled: map[string]bool{}}
-		if err := safely(func() { w.target = v.def.Target.Of(facts).To }); err != nil {
+		w := &walk[F, D, E]{v: v, lc: lc, d: d, needs: needs, name: name, settled: map[string]bool{}}
+		if err := safely(func() { w.target = v.def.Target(facts).To }); err != nil {
 			v.findOnce(Gap, "target", fmt.Sprintf("it cannot be computed: %v: %s", err, name()), mendDefect)
 			return
 		}
 		w.from(nil, facts)
 		for i := range v.def.States {
-			for _, memo := range d.memos(v.def.States[i].Name) {
-				w.evaluate(&v.def.States[i], memo, facts)
+			for _, data := range d.dataOf(v.def.States[i].Name) {
+				w.evaluate(&v.def.States[i], data, facts)
 			}
 		}
 	})
@@ -55,10 +55,10 @@ func (v *verifier[F, M, E]) judge(d *Domain[F, M]) {
 const mendDefect = "every facts of the domain must be ones that a pass can have; else it is a defect of the machine, which would stand still"
 
 // walk is the evaluation of one facts of a domain.
-type walk[F, M, E any] struct {
-	v      *verifier[F, M, E]
+type walk[F, D, E any] struct {
+	v      *verifier[F, D, E]
 	lc     bound[F, E]
-	d      *Domain[F, M]
+	d      *Domain[F, D]
 	needs  []transitions.Need
 	name   func() string
 	target string
@@ -67,18 +67,18 @@ type walk[F, M, E any] struct {
 }
 
 // evaluate evaluates one persisted state: its exits, and then where they lead.
-func (w *walk[F, M, E]) evaluate(s *machines.State[F, M, E], memo M, facts *F) {
+func (w *walk[F, D, E]) evaluate(s *machines.State[F, D, E], data D, facts *F) {
 	entry := &lifecyclev1.Lifecycle{
-		Name: lifecycle, State: s.Name, EnteredAt: metav1.NewTime(start().Add(-time.Minute)), Memo: w.v.def.Memo.Encode(memo),
+		Name: lifecycle, State: s.Name, EnteredAt: metav1.NewTime(start().Add(-time.Minute)), Data: w.v.def.Data.Encode(data),
 		Attempt: &lifecyclev1.Attempt{
 			ID: machines.AttemptID(uid, lifecycle, w.target, start().Add(-time.Hour)), To: w.target, StartedAt: metav1.NewTime(start().Add(-time.Hour)),
 		},
 	}
 	believed := true
 	if err := safely(func() {
-		believed = s.While.IsZero() || s.While.Verdict(facts, memo).Answer != transitions.No
+		believed = s.Invariant.IsZero() || s.Invariant.Verdict(facts, data).Answer != transitions.No
 		if believed {
-			w.exits(s, memo, facts)
+			w.exits(s, data, facts)
 		}
 	}); err != nil {
 		w.v.findOnce(Gap, "state "+s.Name, fmt.Sprintf("its guards cannot be evaluated: %v: %s", err, w.name()), mendDefect)
@@ -88,7 +88,7 @@ func (w *walk[F, M, E]) evaluate(s *machines.State[F, M, E], memo M, facts *F) {
 }
 
 // exits evaluates the transitions out of a state.
-func (w *walk[F, M, E]) exits(s *machines.State[F, M, E], memo M, facts *F) {
+func (w *walk[F, D, E]) exits(s *machines.State[F, D, E], data D, facts *F) {
 	v := w.v
 	indices := v.exits(s.Name)
 	var yes []int
@@ -96,7 +96,7 @@ func (w *walk[F, M, E]) exits(s *machines.State[F, M, E], memo M, facts *F) {
 	for _, i := range indices {
 		t := &v.def.Transitions[i]
 		v.results[Overlap].Looked++
-		switch verdict := ask(t, facts, memo); verdict.Answer {
+		switch verdict := ask(t, facts, data); verdict.Answer {
 		case transitions.Yes:
 			yes = append(yes, i)
 			v.yes[i] = true
@@ -118,27 +118,27 @@ func (w *walk[F, M, E]) exits(s *machines.State[F, M, E], memo M, facts *F) {
 		return
 	}
 	v.results[Gap].Looked++
-	if len(yes) == 0 && quiet && !acts(s, facts, memo) {
+	if len(yes) == 0 && quiet && !acts(s, facts, data) {
 		v.findOnce(Gap, "state "+s.Name, "it stays without showing why: no transition says yes, none is unknown, and none that says no is awaited: "+w.name(),
 			"declare the missing transition, or mark as Awaited the one that the state waits for")
 	}
 }
 
-func ask[F, M any](t *machines.Transition[F, M], facts *F, memo M) transitions.Verdict {
+func ask[F, D any](t *machines.Transition[F, D], facts *F, data D) transitions.Verdict {
 	if t.Choose == nil {
-		return t.When.Verdict(facts, memo)
+		return t.When.Verdict(facts, data)
 	}
-	verdict, _ := t.Choose.Pick(facts, memo)
+	verdict, _ := t.Choose.Pick(facts, data)
 	return verdict
 }
 
-func acts[F, M, E any](s *machines.State[F, M, E], facts *F, memo M) bool {
-	return s.Do != nil && len(s.Do.Do(facts, memo)) > 0
+func acts[F, D, E any](s *machines.State[F, D, E], facts *F, data D) bool {
+	return s.Action != nil && len(s.Action.Effects(facts, data)) > 0
 }
 
 // overlaps reports which transitions out of one state said yes together. The order of declaration decides; Outranks declares
 // that this is intended.
-func (v *verifier[F, M, E]) overlaps() {
+func (v *verifier[F, D, E]) overlaps() {
 	for i := range v.def.Transitions {
 		for j := i + 1; j < len(v.def.Transitions); j++ {
 			name := v.together[[2]int{i, j}]

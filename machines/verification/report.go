@@ -30,8 +30,8 @@ const (
 	Gap Check = "gap"
 	// Target: a changed target is evaluated in every state that is not at rest.
 	Target Check = "target"
-	// Holding: held resources are released on every path.
-	Holding Check = "holding"
+	// Release: held resources are released on every path.
+	Release Check = "release"
 	// Coverage: the domain makes each transition say yes. A transition that it does not reach was not checked.
 	Coverage Check = "coverage"
 )

@@ -19,29 +19,29 @@ type facts struct {
 }
 
 type (
-	memo       = struct{}
+	data       = struct{}
 	effect     string
-	state      = machines.State[facts, memo, effect]
-	row        = machines.Transition[facts, memo]
-	guard      = transitions.Guard[facts, memo]
-	definition = machines.Definition[facts, memo, effect]
-	domain     = verification.Domain[facts, memo]
+	state      = machines.State[facts, data, effect]
+	row        = machines.Transition[facts, data]
+	guard      = transitions.Guard[facts, data]
+	definition = machines.Definition[facts, data, effect]
+	domain     = verification.Domain[facts, data]
 	value      = verification.Value[facts]
 )
 
 var (
-	always = transitions.Always[facts, memo]()
+	always = transitions.Always[facts, data]()
 	same   = guard{
-		Name: "same", Doc: "it is as it is wanted", Want: "it as it is wanted",
-		Ask: func(f *facts, _ memo) transitions.Verdict { return transitions.If(f.Same, "other") },
+		Name: "same", Doc: "it is as it is wanted", Expected: "it as it is wanted",
+		Evaluate: func(f *facts, _ data) transitions.Verdict { return transitions.If(f.Same, "other") },
 	}
 	frozen = guard{
-		Name: "frozen", Doc: "it is frozen", Want: "it frozen",
-		Ask: func(f *facts, _ memo) transitions.Verdict { return transitions.If(f.Frozen, "running") },
+		Name: "frozen", Doc: "it is frozen", Expected: "it frozen",
+		Evaluate: func(f *facts, _ data) transitions.Verdict { return transitions.If(f.Frozen, "running") },
 	}
 	allowed = guard{
-		Name: "allowed", Doc: "the change is allowed", Want: "permission", Needs: []transitions.Need{"permit"},
-		Ask: func(f *facts, _ memo) transitions.Verdict {
+		Name: "allowed", Doc: "the change is allowed", Expected: "permission", Needs: []transitions.Need{"permit"},
+		Evaluate: func(f *facts, _ data) transitions.Verdict {
 			yes, known := f.Allowed.Get()
 			if !known {
 				return f.Allowed.Gap()
@@ -79,20 +79,20 @@ const (
 func toy() definition {
 	work := func(name, does, onTarget string) state {
 		return state{
-			State: states.State{Name: name, Kind: states.Work, Doc: does, Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: onTarget,
-			Do: &machines.Action[facts, memo, effect]{Name: does, Doc: does, Do: func(*facts, memo) []effect { return []effect{effect(does)} }},
+			State: states.State{Name: name, Kind: states.Work, Doc: does, Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: onTarget,
+			Action: &machines.Action[facts, data, effect]{Name: does, Doc: does, Effects: func(*facts, data) []effect { return []effect{effect(does)} }},
 		}
 	}
 	freeze := work("Freezing", "freeze", "Thawing")
-	freeze.Do.Before, freeze.Do.TurnBack, freeze.Do.Acquires = allowed, "Thawing", []string{"freeze"}
-	all := transitions.All[facts, memo]
+	freeze.Action.Precondition, freeze.Action.OnPreconditionFailed, freeze.Action.Acquires = allowed, "Thawing", []string{"freeze"}
+	all := transitions.All[facts, data]
 	holds := []string{"freeze"}
 	return definition{
 		Name: "toy", Doc: "changes something while it is frozen",
 		States: []state{
 			{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "as wanted"}},
-			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "deciding", Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: "Checking"},
-			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "forbidden"}, OnTarget: "Checking"},
+			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "deciding", Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: "Checking"},
+			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "forbidden"}, OnTargetChange: "Checking"},
 			freeze, work("Changing", "change", "Thawing"), work("Thawing", "thaw", "Thawing"),
 		},
 		Transitions: []row{
@@ -106,14 +106,14 @@ func toy() definition {
 			{Event: "done", From: "Changing", To: "Thawing", When: same, Awaited: true, Doc: "it was changed"},
 			{Event: "thawed", From: "Thawing", To: "Checking", When: not(frozen), Awaited: true, Releases: holds, Doc: "it runs again"},
 		},
-		Holdings: []machines.Holding{{Name: "freeze", Doc: "it serves nobody while it is frozen"}},
-		Needs:    []machines.Need{{Name: "permit", Doc: "asks whether it may be changed"}},
-		Target:   machines.Target[facts]{Of: func(*facts) machines.Aim { return machines.Aim{To: "wanted"} }},
-		Locate: machines.Locator[facts, memo]{States: []string{"Settled", "Checking"}, Sees: holds, Find: func(f *facts) (machines.Place[memo], transitions.Verdict) {
+		HeldResources: []machines.HeldResource{{Name: "freeze", Doc: "it serves nobody while it is frozen"}},
+		Needs:         []machines.Need{{Name: "permit", Doc: "asks whether it may be changed"}},
+		Target:        func(*facts) machines.Target { return machines.Target{To: "wanted"} },
+		Infer: machines.Inference[facts, data]{States: []string{"Settled", "Checking"}, Sees: holds, Find: func(f *facts) (machines.InferredState[data], transitions.Verdict) {
 			if f.Same && !f.Frozen {
-				return machines.Place[memo]{State: "Settled"}, transitions.Allow()
+				return machines.InferredState[data]{State: "Settled"}, transitions.Allow()
 			}
-			return machines.Place[memo]{State: "Checking"}, transitions.Allow()
+			return machines.InferredState[data]{State: "Checking"}, transitions.Allow()
 		}},
 	}
 }
@@ -141,7 +141,7 @@ func toyDomain() domain {
 	}
 }
 
-func compiled(t *testing.T, def definition) *machines.Machine[facts, memo, effect] {
+func compiled(t *testing.T, def definition) *machines.Machine[facts, data, effect] {
 	t.Helper()
 	m, err := machines.Compile(def)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 
 // Machine verifies a compiled machine over the domains, if any. The time grows with the number of facts: about half a
 // millisecond for each facts of a machine with twenty states.
-func Machine[F, M, E any](machine *machines.Machine[F, M, E], domains ...Domain[F, M]) Report {
-	v := &verifier[F, M, E]{machine: machine, def: machine.Definition(), states: map[string]*machines.State[F, M, E]{}}
+func Machine[F, D, E any](machine *machines.Machine[F, D, E], domains ...Domain[F, D]) Report {
+	v := &verifier[F, D, E]{machine: machine, def: machine.Definition(), states: map[string]*machines.State[F, D, E]{}}
 	for i := range v.def.States {
 		v.states[v.def.States[i].Name] = &v.def.States[i]
 	}
 	v.results = map[Check]*Result{
 		DeadEnd: {Of: "states"}, Livelock: {Of: "cycles without a wait"}, Overlap: {Of: "exits of states in facts"},
-		Gap: {Of: "states in facts"}, Target: {Of: "states not at rest"}, Holding: {Of: "holdings"}, Coverage: {Of: "transitions"},
+		Gap: {Of: "states in facts"}, Target: {Of: "states not at rest"}, Release: {Of: "held resources"}, Coverage: {Of: "transitions"},
 	}
 	for i := range domains {
 		v.judge(&domains[i])
@@ -27,16 +27,16 @@ func Machine[F, M, E any](machine *machines.Machine[F, M, E], domains ...Domain[
 	v.cycles()
 	v.overlaps()
 	v.targets()
-	v.holdings()
+	v.heldResources()
 	v.coverage()
 	return v.report()
 }
 
 // verifier is the verification of one machine.
-type verifier[F, M, E any] struct {
-	machine *machines.Machine[F, M, E]
-	def     machines.Definition[F, M, E]
-	states  map[string]*machines.State[F, M, E]
+type verifier[F, D, E any] struct {
+	machine *machines.Machine[F, D, E]
+	def     machines.Definition[F, D, E]
+	states  map[string]*machines.State[F, D, E]
 	results map[Check]*Result
 	// facts is the number of facts that were evaluated.
 	facts int
@@ -48,10 +48,10 @@ type verifier[F, M, E any] struct {
 	reported map[string]bool
 }
 
-func (v *verifier[F, M, E]) report() Report {
+func (v *verifier[F, D, E]) report() Report {
 	graph := v.machine.Graph()
 	r := Report{Machine: graph.Name, Digest: graph.Digest, States: len(v.def.States), Transitions: len(v.def.Transitions), Facts: v.facts}
-	for _, check := range []Check{DeadEnd, Livelock, Overlap, Gap, Target, Holding, Coverage} {
+	for _, check := range []Check{DeadEnd, Livelock, Overlap, Gap, Target, Release, Coverage} {
 		one := *v.results[check]
 		one.Check = check
 		if v.facts == 0 && (check == Overlap || check == Gap || check == Coverage) {
@@ -68,13 +68,13 @@ func (v *verifier[F, M, E]) report() Report {
 	return r
 }
 
-func (v *verifier[F, M, E]) find(check Check, where, what, mend string) {
+func (v *verifier[F, D, E]) find(check Check, where, what, mend string) {
 	r := v.results[check]
 	r.Findings = append(r.Findings, Finding{Where: where, What: what, Mend: mend})
 }
 
 // findOnce reports a finding once, although many facts may show it.
-func (v *verifier[F, M, E]) findOnce(check Check, where, what, mend string) {
+func (v *verifier[F, D, E]) findOnce(check Check, where, what, mend string) {
 	if v.reported == nil {
 		v.reported = map[string]bool{}
 	}
@@ -84,13 +84,13 @@ func (v *verifier[F, M, E]) findOnce(check Check, where, what, mend string) {
 	}
 }
 
-func (v *verifier[F, M, E]) note(check Check, where, what string) {
+func (v *verifier[F, D, E]) note(check Check, where, what string) {
 	r := v.results[check]
 	r.Notes = append(r.Notes, Finding{Where: where, What: what})
 }
 
 // exits returns the indices of a state's transitions, in order of declaration.
-func (v *verifier[F, M, E]) exits(state string) (out []int) {
+func (v *verifier[F, D, E]) exits(state string) (out []int) {
 	for i := range v.def.Transitions {
 		if v.def.Transitions[i].From == state {
 			out = append(out, i)
@@ -100,7 +100,7 @@ func (v *verifier[F, M, E]) exits(state string) (out []int) {
 }
 
 // guard returns the guard of a transition. The guard of a Choice has a name and no Ask.
-func guard[F, M any](t *machines.Transition[F, M]) transitions.Guard[F, M] {
+func guard[F, D any](t *machines.Transition[F, D]) transitions.Guard[F, D] {
 	if t.Choose != nil {
 		return t.Choose.Guard
 	}
@@ -108,8 +108,8 @@ func guard[F, M any](t *machines.Transition[F, M]) transitions.Guard[F, M] {
 }
 
 // end reports whether a lifecycle may stay in the state for good.
-func end[F, M, E any](s *machines.State[F, M, E]) bool {
-	return s.Kind == states.Rest || s.Kind == states.Hold && s.Stance == states.Planned
+func end[F, D, E any](s *machines.State[F, D, E]) bool {
+	return s.Kind == states.Rest || s.Kind == states.Hold && s.HoldReason == states.Planned
 }
 
 // reached returns the states that edges lead to from some states, including these.
@@ -125,21 +125,21 @@ func reached(from []string, edges map[string][]string) map[string]bool {
 }
 
 // declared returns the declared edges of each state. A user also leaves a Hold by changing the target.
-func (v *verifier[F, M, E]) declared() map[string][]string {
+func (v *verifier[F, D, E]) declared() map[string][]string {
 	edges := map[string][]string{}
 	for i := range v.def.Transitions {
 		t := &v.def.Transitions[i]
 		edges[t.From] = append(edges[t.From], t.To)
 	}
 	for name, s := range v.states {
-		if s.Kind == states.Hold && s.OnTarget != machines.CarryOn {
-			edges[name] = append(edges[name], s.OnTarget)
+		if s.Kind == states.Hold && s.OnTargetChange != machines.KeepAttempt {
+			edges[name] = append(edges[name], s.OnTargetChange)
 		}
 	}
 	return edges
 }
 
-func (v *verifier[F, M, E]) deadEnds() {
+func (v *verifier[F, D, E]) deadEnds() {
 	edges := v.declared()
 	for i := range v.def.States {
 		s := &v.def.States[i]
@@ -156,7 +156,7 @@ func (v *verifier[F, M, E]) deadEnds() {
 }
 
 // targets checks where a changed target leads from every state that is not at rest.
-func (v *verifier[F, M, E]) targets() {
+func (v *verifier[F, D, E]) targets() {
 	edges := v.declared()
 	for i := range v.def.States {
 		s := &v.def.States[i]
@@ -165,25 +165,25 @@ func (v *verifier[F, M, E]) targets() {
 		}
 		v.results[Target].Looked++
 		where := "state " + s.Name
-		if s.OnTarget != machines.CarryOn {
-			if !v.anyOf(reached([]string{s.OnTarget}, edges), v.decides) {
-				v.find(Target, where, fmt.Sprintf("a changed target leads to %s, and no state after that decides anything", s.OnTarget),
-					"name in OnTarget a state that decides: a Rest, or one with transitions to two states")
+		if s.OnTargetChange != machines.KeepAttempt {
+			if !v.anyOf(reached([]string{s.OnTargetChange}, edges), v.decides) {
+				v.find(Target, where, fmt.Sprintf("a changed target leads to %s, and no state after that decides anything", s.OnTargetChange),
+					"name in OnTargetChange a state that decides: a Rest, or one with transitions to two states")
 			}
 			continue
 		}
 		if s.Kind == states.Hold {
-			v.find(Target, where, "it waits for a user and does not evaluate the target that the user changes", "name in OnTarget the state that evaluates the new target")
+			v.find(Target, where, "it waits for a user and does not evaluate the target that the user changes", "name in OnTargetChange the state that evaluates the new target")
 			continue
 		}
 		if !v.anyOf(reached(edges[s.Name], edges), v.looks) {
 			v.find(Target, where, "the attempt continues after a changed target, and no state that follows evaluates it",
-				"name in OnTarget of this state, or of one that follows, the state that evaluates the new target")
+				"name in OnTargetChange of this state, or of one that follows, the state that evaluates the new target")
 		}
 	}
 }
 
-func (v *verifier[F, M, E]) anyOf(names map[string]bool, is func(*machines.State[F, M, E]) bool) bool {
+func (v *verifier[F, D, E]) anyOf(names map[string]bool, is func(*machines.State[F, D, E]) bool) bool {
 	for name := range names {
 		if is(v.states[name]) {
 			return true
@@ -193,7 +193,7 @@ func (v *verifier[F, M, E]) anyOf(names map[string]bool, is func(*machines.State
 }
 
 // decides reports whether the facts determine the next state.
-func (v *verifier[F, M, E]) decides(s *machines.State[F, M, E]) bool {
+func (v *verifier[F, D, E]) decides(s *machines.State[F, D, E]) bool {
 	if s.Kind == states.Rest {
 		return true
 	}
@@ -205,12 +205,12 @@ func (v *verifier[F, M, E]) decides(s *machines.State[F, M, E]) bool {
 }
 
 // looks reports whether a changed target is observed in the state.
-func (v *verifier[F, M, E]) looks(s *machines.State[F, M, E]) bool {
-	return s.Kind == states.Rest || s.OnTarget != machines.CarryOn
+func (v *verifier[F, D, E]) looks(s *machines.State[F, D, E]) bool {
+	return s.Kind == states.Rest || s.OnTargetChange != machines.KeepAttempt
 }
 
 // coverage reports the transitions that no facts of the domain make say yes.
-func (v *verifier[F, M, E]) coverage() {
+func (v *verifier[F, D, E]) coverage() {
 	if v.facts == 0 {
 		return
 	}

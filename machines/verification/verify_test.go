@@ -18,11 +18,11 @@ import (
 var update = flag.Bool("update", false, "write the goldens")
 
 func hold(name string) state {
-	return state{State: states.State{Name: name, Kind: states.Hold, Stance: states.Planned, Doc: "waits for a person"}, OnTarget: "Parked"}
+	return state{State: states.State{Name: name, Kind: states.Hold, HoldReason: states.Planned, Doc: "waits for a person"}, OnTargetChange: "Parked"}
 }
 
 func wait(name string) state {
-	return state{State: states.State{Name: name, Kind: states.Wait, Doc: "waits", Deadline: time.Minute, Poll: time.Second}, While: always, OnTarget: "Checking"}
+	return state{State: states.State{Name: name, Kind: states.Wait, Doc: "waits", Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: "Checking"}
 }
 
 // TestMachineFindsEveryDefect adds one defect at a time to a machine without defects.
@@ -54,13 +54,13 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 			breaks: func(d *definition) { d.Transitions[allowedRow].When = always },
 			want:   verification.Livelock, where: "Checking -forbidden-> Refused -allowed-> Checking", what: "on unchanged facts",
 		},
-		"an action that is turned back to where it came from": {
+		"an action that is sent back by its precondition to where it came from": {
 			breaks: func(d *definition) {
 				d.Transitions[begin].When = not(same)
 				d.Transitions[forbidden].When, d.Transitions[forbidden].Outranks = transitions.All(not(same), frozen), true
-				d.States[freezing].Do.TurnBack = "Checking"
+				d.States[freezing].Action.OnPreconditionFailed = "Checking"
 			},
-			unjudged: true, want: verification.Livelock, where: "Checking -begin-> Freezing -turned-back-> Checking", what: "after 64 transitions",
+			unjudged: true, want: verification.Livelock, where: "Checking -begin-> Freezing -precondition-failed-> Checking", what: "after 64 transitions",
 		},
 		"two exits that say yes together": {
 			breaks: func(d *definition) { d.Transitions[begin].When = not(same) },
@@ -73,29 +73,29 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 		"an action with nothing to do, and no exit": {
 			breaks: func(d *definition) {
 				d.Transitions[done].Awaited = false
-				d.States[changing].Do.Do = func(*facts, memo) []effect { return nil }
+				d.States[changing].Action.Effects = func(*facts, data) []effect { return nil }
 			},
 			want: verification.Gap, where: "state Changing", what: "it stays without showing why",
 		},
 		"a guard that panics": {
 			breaks: func(d *definition) {
 				broken := same
-				broken.Name, broken.Ask = "broken", func(*facts, memo) transitions.Verdict { panic("nothing there") }
+				broken.Name, broken.Evaluate = "broken", func(*facts, data) transitions.Verdict { panic("nothing there") }
 				d.Transitions[done].When = broken
 			},
 			want: verification.Gap, where: "state Changing", what: "nothing there",
 		},
 		"a hold that ignores a changed spec": {
-			breaks: func(d *definition) { d.States[refused].OnTarget = "-" },
+			breaks: func(d *definition) { d.States[refused].OnTargetChange = "-" },
 			want:   verification.Target, where: "state Refused", what: "does not evaluate the target that the user changes",
 		},
 		"a changed target that leads to where nothing is decided": {
 			breaks: func(d *definition) {
 				d.States = append(d.States, hold("Parked"), hold("Waiting"))
-				d.States[freezing].OnTarget = "Parked"
+				d.States[freezing].OnTargetChange = "Parked"
 				for i := range d.States {
 					if d.States[i].Kind == states.Hold {
-						d.States[i].Keeps = []string{"freeze"}
+						d.States[i].Retains = []string{"freeze"}
 					}
 				}
 				d.Transitions = append(d.Transitions,
@@ -107,27 +107,27 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 		},
 		"a rest that is entered frozen": {
 			breaks: func(d *definition) { d.Transitions[done].To = "Settled" },
-			want:   verification.Holding, where: "freeze in Settled", what: "Freezing, frozen -> Changing, done -> Settled",
+			want:   verification.Release, where: "freeze in Settled", what: "Freezing, frozen -> Changing, done -> Settled",
 		},
 		"a refusal that is entered frozen": {
 			breaks: func(d *definition) { d.Transitions[forbidden].Releases = nil },
-			want:   verification.Holding, where: "freeze in Refused", what: "forbidden -> Refused",
+			want:   verification.Release, where: "freeze in Refused", what: "forbidden -> Refused",
 		},
-		"turned back to rest": {
-			breaks: func(d *definition) { d.States[freezing].Do.TurnBack = "Settled" },
-			want:   verification.Holding, where: "freeze in Settled", what: "Freezing, turned-back -> Settled",
+		"sent back to rest": {
+			breaks: func(d *definition) { d.States[freezing].Action.OnPreconditionFailed = "Settled" },
+			want:   verification.Release, where: "freeze in Settled", what: "Freezing, precondition-failed -> Settled",
 		},
 		"a changed target that leads to rest": {
-			breaks: func(d *definition) { d.States[changing].OnTarget = "Settled" },
-			want:   verification.Holding, where: "freeze in Settled", what: "target-changed -> Settled",
+			breaks: func(d *definition) { d.States[changing].OnTargetChange = "Settled" },
+			want:   verification.Release, where: "freeze in Settled", what: "target-changed -> Settled",
 		},
-		"a Locate that does not look whether it is frozen": {
-			breaks: func(d *definition) { d.Locate.Sees = nil },
-			want:   verification.Holding, where: "freeze in Settled", what: "because Find does not observe it",
+		"an Infer that does not look whether it is frozen": {
+			breaks: func(d *definition) { d.Infer.Sees = nil },
+			want:   verification.Release, where: "freeze in Settled", what: "because Find does not observe it",
 		},
 		"a release that its guard does not see": {
 			breaks: func(d *definition) { d.Transitions[settledRow].When = same },
-			want:   verification.Holding, where: "transition settled from Checking", what: "it says yes although freeze is held: as wanted, frozen",
+			want:   verification.Release, where: "transition settled from Checking", what: "it says yes although freeze is held: as wanted, frozen",
 		},
 		"a domain that leaves something out": {
 			breaks: func(*definition) {},

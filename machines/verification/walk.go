@@ -14,14 +14,14 @@ import (
 
 // from follows the edges from a persisted state, or from none, on unchanged facts, until the lifecycle stays. A place that
 // occurs twice on the way would occur for ever.
-func (w *walk[F, M, E]) from(entry *lifecyclev1.Lifecycle, facts *F) {
+func (w *walk[F, D, E]) from(entry *lifecyclev1.Lifecycle, facts *F) {
 	var trail []step // the edges between the places
 	var places []string
 	seen := *facts
 	for {
 		next, move, err := w.follow(entry, &seen)
 		if err != nil {
-			at := machines.Locating
+			at := machines.Inferring
 			if entry != nil {
 				at = entry.State
 			}
@@ -55,8 +55,8 @@ func (w *walk[F, M, E]) from(entry *lifecyclev1.Lifecycle, facts *F) {
 func placeOf(entry *lifecyclev1.Lifecycle) string {
 	var b strings.Builder
 	b.WriteString(entry.State)
-	for _, key := range slices.Sorted(maps.Keys(entry.Memo)) {
-		b.WriteString(" " + key + "=" + entry.Memo[key])
+	for _, key := range slices.Sorted(maps.Keys(entry.Data)) {
+		b.WriteString(" " + key + "=" + entry.Data[key])
 	}
 	if entry.Attempt != nil {
 		b.WriteString(" from " + entry.Attempt.From + " to " + entry.Attempt.To)
@@ -65,7 +65,7 @@ func placeOf(entry *lifecyclev1.Lifecycle) string {
 }
 
 // round reports a livelock once, wherever it was entered.
-func (w *walk[F, M, E]) round(trail []step, entry *lifecyclev1.Lifecycle) {
+func (w *walk[F, D, E]) round(trail []step, entry *lifecyclev1.Lifecycle) {
 	first := 0
 	for i := range trail {
 		if w.v.place(trail[i].from) < w.v.place(trail[first].from) {
@@ -78,37 +78,37 @@ func (w *walk[F, M, E]) round(trail []step, entry *lifecyclev1.Lifecycle) {
 	w.settled[placeOf(entry)] = true
 }
 
-// follow takes the edge that a reconcile would take, including turned-back. A nil entry means that the lifecycle stays.
-func (w *walk[F, M, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) (*lifecyclev1.Lifecycle, *machines.Move, error) {
-	look := w.look(entry, facts)
-	decision := look.Decide()
+// follow takes the edge that a reconcile would take, including precondition-failed. A nil entry means that the lifecycle stays.
+func (w *walk[F, D, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) (*lifecyclev1.Lifecycle, *machines.Move, error) {
+	evaluation := w.evaluation(entry, facts)
+	decision := evaluation.Decide()
 	if decision.Err != nil {
 		return nil, nil, decision.Err
 	}
 	move := decision.Move
 	if move == nil && entry != nil && decision.MayAct {
 		if _, acts := w.lc.Action(entry.State); acts {
-			acting := look.Act()
+			acting := evaluation.Act()
 			if acting.Err != nil {
 				return nil, nil, acting.Err
 			}
-			move = acting.TurnBack
+			move = acting.PreconditionFailed
 		}
 	}
 	if move == nil {
 		return nil, nil, nil
 	}
 	// The other fields that a reconcile sets do not affect decisions.
-	next := &lifecyclev1.Lifecycle{Name: lifecycle, State: move.To, EnteredAt: metav1.NewTime(start()), Memo: move.Memo, Attempt: move.Attempt}
+	next := &lifecyclev1.Lifecycle{Name: lifecycle, State: move.To, EnteredAt: metav1.NewTime(start()), Data: move.Data, Attempt: move.Attempt}
 	return next, move, nil
 }
 
-func (w *walk[F, M, E]) look(entry *lifecyclev1.Lifecycle, facts *F) machines.Look[E] {
-	q := machines.Question[struct{}, *F]{View: facts, UID: uid, Entry: entry, Ask: machines.Ask{
-		Needs: w.needs, Now: start(), Ticket: machines.TicketOf(uid, lifecycle, entry),
+func (w *walk[F, D, E]) evaluation(entry *lifecyclev1.Lifecycle, facts *F) machines.Evaluation[E] {
+	q := machines.EvaluationInput[struct{}, *F]{Snapshot: facts, UID: uid, Entry: entry, Options: machines.ObserveOptions{
+		Needs: w.needs, Now: start(), RequestID: machines.RequestIDOf(uid, lifecycle, entry),
 	}}
 	if entry != nil {
-		q.Ask.Attempt, q.Ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
+		q.Options.Attempt, q.Options.EnteredAt = entry.Attempt, entry.EnteredAt.Time
 	}
-	return w.lc.Look(q)
+	return w.lc.Evaluate(q)
 }

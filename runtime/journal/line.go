@@ -50,7 +50,7 @@ type Line struct {
 // Entry is the part of the persisted state that a decision depends on.
 type Entry struct {
 	State     string               `json:"state"`
-	Memo      map[string]string    `json:"memo,omitempty"`
+	Data      map[string]string    `json:"data,omitempty"`
 	EnteredAt time.Time            `json:"enteredAt"`
 	Attempt   *lifecyclev1.Attempt `json:"attempt,omitempty"`
 }
@@ -59,7 +59,7 @@ type Entry struct {
 type Edge struct {
 	Event string            `json:"event"`
 	To    string            `json:"to"`
-	Memo  map[string]string `json:"memo,omitempty"`
+	Data  map[string]string `json:"data,omitempty"`
 }
 
 // EntryOf returns the entry of a stored lifecycle, or nil.
@@ -67,7 +67,7 @@ func EntryOf(stored *lifecyclev1.Lifecycle) *Entry {
 	if stored == nil {
 		return nil
 	}
-	return &Entry{State: stored.State, Memo: stored.Memo, EnteredAt: stored.EnteredAt.UTC(), Attempt: stored.Attempt}
+	return &Entry{State: stored.State, Data: stored.Data, EnteredAt: stored.EnteredAt.UTC(), Attempt: stored.Attempt}
 }
 
 // EdgeOf returns the edge of a move, or nil.
@@ -75,7 +75,7 @@ func EdgeOf(move *machines.Move) *Edge {
 	if move == nil {
 		return nil
 	}
-	return &Edge{Event: move.Event, To: move.To, Memo: move.Memo}
+	return &Edge{Event: move.Event, To: move.To, Data: move.Data}
 }
 
 // equal reports whether two edges are the same. Empty data equals no data.
@@ -83,7 +83,7 @@ func (e *Edge) equal(other *Edge) bool {
 	if e == nil || other == nil {
 		return e == other
 	}
-	return e.Event == other.Event && e.To == other.To && maps.Equal(e.Memo, other.Memo)
+	return e.Event == other.Event && e.To == other.To && maps.Equal(e.Data, other.Data)
 }
 
 func (e *Edge) String() string {
@@ -91,8 +91,8 @@ func (e *Edge) String() string {
 		return "stays"
 	}
 	parts := []string{e.Event, "to", e.To}
-	for _, key := range slices.Sorted(maps.Keys(e.Memo)) {
-		parts = append(parts, key+"="+e.Memo[key])
+	for _, key := range slices.Sorted(maps.Keys(e.Data)) {
+		parts = append(parts, key+"="+e.Data[key])
 	}
 	return strings.Join(parts, " ")
 }

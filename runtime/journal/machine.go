@@ -71,8 +71,8 @@ func (r *replayed[F, M, E]) Replay(line *Line) (Outcome, error) {
 	if err := r.known(line); err != nil {
 		return out, err
 	}
-	look := r.look(line, &facts)
-	now, err := decide(look, line)
+	evaluation := r.evaluate(line, &facts)
+	now, err := decide(evaluation, line)
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +86,7 @@ func (r *replayed[F, M, E]) Replay(line *Line) (Outcome, error) {
 // inferred again, which is worth a separate reason.
 func (r *replayed[F, M, E]) known(line *Line) error {
 	state := line.state()
-	if state == "" || state == machines.Locating || r.def.Migrations[state] != "" {
+	if state == "" || state == machines.Inferring || r.def.Migrations[state] != "" {
 		return nil
 	}
 	for i := range r.def.States {
@@ -97,30 +97,30 @@ func (r *replayed[F, M, E]) known(line *Line) error {
 	return fmt.Errorf("this build has no state %q and no migration from it: the state would be inferred again", state)
 }
 
-func (r *replayed[F, M, E]) look(line *Line, facts *F) machines.Look[E] {
+func (r *replayed[F, M, E]) evaluate(line *Line, facts *F) machines.Evaluation[E] {
 	lc := machines.Bind(r.machine, machines.Binding[struct{}, *F, F, E, E]{
-		Name: line.Lifecycle, Observe: func(_ struct{}, facts *F, _ machines.Ask) F { return *facts }, Effect: func(e E) E { return e },
+		Name: line.Lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts }, Effect: func(e E) E { return e },
 	})
-	ask := machines.Ask{Now: line.At}
+	ask := machines.ObserveOptions{Now: line.At}
 	for _, need := range r.def.Needs {
 		ask.Needs = append(ask.Needs, need.Name) // a fact that was not requested is null in the line
 	}
 	var entry *lifecyclev1.Lifecycle
 	if e := line.Entry; e != nil {
-		entry = &lifecyclev1.Lifecycle{Name: line.Lifecycle, State: e.State, Memo: e.Memo, EnteredAt: metav1.NewTime(e.EnteredAt), Attempt: e.Attempt}
+		entry = &lifecyclev1.Lifecycle{Name: line.Lifecycle, State: e.State, Data: e.Data, EnteredAt: metav1.NewTime(e.EnteredAt), Attempt: e.Attempt}
 		ask.Attempt, ask.EnteredAt = e.Attempt, e.EnteredAt
 	}
-	ask.Ticket = machines.TicketOf(line.UID, line.Lifecycle, entry)
-	return lc.Look(machines.Question[struct{}, *F]{View: facts, UID: line.UID, Generation: line.Generation, Entry: entry, Ask: ask})
+	ask.RequestID = machines.RequestIDOf(line.UID, line.Lifecycle, entry)
+	return lc.Evaluate(machines.EvaluationInput[struct{}, *F]{Snapshot: facts, UID: line.UID, Generation: line.Generation, Entry: entry, Options: ask})
 }
 
 // decide returns the transition that a reconcile would take. The precondition of an action is evaluated only where the line
 // says that it was: only there did an action run.
-func decide[E any](look machines.Look[E], line *Line) (*Edge, error) {
-	decision := look.Decide()
-	if decision.Err == nil && decision.Move == nil && decision.MayAct && line.Edge != nil && line.Edge.Event == machines.EventTurnedBack {
-		acting := look.Act()
-		decision.Err, decision.Move = acting.Err, acting.TurnBack
+func decide[E any](evaluation machines.Evaluation[E], line *Line) (*Edge, error) {
+	decision := evaluation.Decide()
+	if decision.Err == nil && decision.Move == nil && decision.MayAct && line.Edge != nil && line.Edge.Event == machines.EventPreconditionFailed {
+		acting := evaluation.Act()
+		decision.Err, decision.Move = acting.Err, acting.PreconditionFailed
 	}
 	unasked := transitions.NotAsked{}
 	switch {
@@ -140,23 +140,23 @@ func (r *replayed[F, M, E]) why(line *Line, facts *F, now *Edge) (out []string) 
 		}
 	}()
 	if line.Entry == nil {
-		return []string{"Locate finds another state"}
+		return []string{"Infer finds another state"}
 	}
-	memo, err := r.def.Memo.Decode(line.Entry.Memo)
+	data, err := r.def.Data.Decode(line.Entry.Data)
 	if err != nil {
-		return []string{"this build cannot decode the memo: " + err.Error()}
+		return []string{"this build cannot decode the data: " + err.Error()}
 	}
 	for i := range r.def.States {
-		if s := &r.def.States[i]; s.Name == line.state() && !s.While.IsZero() {
-			if v := s.While.Verdict(facts, memo); v.Answer == transitions.No {
-				out = append(out, "While of "+s.Name+" says no: "+v.Saw)
+		if s := &r.def.States[i]; s.Name == line.state() && !s.Invariant.IsZero() {
+			if v := s.Invariant.Verdict(facts, data); v.Answer == transitions.No {
+				out = append(out, "While of "+s.Name+" says no: "+v.Observed)
 			}
-			if line.Edge != nil && line.Edge.Event == machines.EventTurnedBack && s.Do != nil {
-				out = append(out, said("Before of "+s.Name, s.Do.Before, facts, memo))
+			if line.Edge != nil && line.Edge.Event == machines.EventPreconditionFailed && s.Action != nil {
+				out = append(out, said("Before of "+s.Name, s.Action.Precondition, facts, data))
 			}
 		}
 	}
-	declared := map[string]bool{machines.EventLocated: true, machines.EventMigrated: true, machines.EventTargetChanged: true, machines.EventTurnedBack: true}
+	declared := map[string]bool{machines.EventInferred: true, machines.EventMigrated: true, machines.EventTargetChanged: true, machines.EventPreconditionFailed: true}
 	for i := range r.def.Transitions {
 		t := &r.def.Transitions[i]
 		if t.From != line.state() {
@@ -164,32 +164,32 @@ func (r *replayed[F, M, E]) why(line *Line, facts *F, now *Edge) (out []string) 
 		}
 		declared[t.Event] = true
 		if is(line.Edge, t.Event) || is(now, t.Event) {
-			out = append(out, saidOf(t, facts, memo))
+			out = append(out, saidOf(t, facts, data))
 		}
 	}
 	if line.Edge != nil && !declared[line.Edge.Event] {
 		out = append(out, line.Edge.Event+" is not declared any more")
 	}
 	if is(now, machines.EventTargetChanged) != is(line.Edge, machines.EventTargetChanged) {
-		out = append(out, fmt.Sprintf("the target is %q", r.def.Target.Of(facts).To))
+		out = append(out, fmt.Sprintf("the target is %q", r.def.Target(facts).To))
 	}
 	return out
 }
 
 func is(edge *Edge, event string) bool { return edge != nil && edge.Event == event }
 
-func saidOf[F, M any](t *machines.Transition[F, M], facts *F, memo M) string {
+func saidOf[F, M any](t *machines.Transition[F, M], facts *F, data M) string {
 	if t.Choose == nil {
-		return said(t.Event, t.When, facts, memo)
+		return said(t.Event, t.When, facts, data)
 	}
-	verdict, _ := t.Choose.Pick(facts, memo)
+	verdict, _ := t.Choose.Pick(facts, data)
 	return worded(t.Event, t.Choose.Guard.Name, verdict)
 }
 
 // said returns the answer of the guard: what keeps it from saying yes, or that it says yes.
-func said[F, M any](of string, guard transitions.Guard[F, M], facts *F, memo M) string {
+func said[F, M any](of string, guard transitions.Guard[F, M], facts *F, data M) string {
 	var parts []string
-	for _, b := range guard.Blockers(facts, memo) {
+	for _, b := range guard.Blockers(facts, data) {
 		parts = append(parts, worded("", b.Guard, b.Verdict))
 	}
 	if len(parts) == 0 {
@@ -203,8 +203,8 @@ func worded(of, guard string, v transitions.Verdict) string {
 	if of != "" {
 		text = of + ": " + text
 	}
-	if v.Answer != transitions.Yes && v.Saw != "" {
-		text += " (" + v.Saw + ")"
+	if v.Answer != transitions.Yes && v.Observed != "" {
+		text += " (" + v.Observed + ")"
 	}
 	return text
 }

@@ -28,15 +28,15 @@ type facts struct {
 }
 
 type (
-	memo       = struct{}
+	data       = struct{}
 	effect     struct{}
-	definition = machines.Definition[facts, memo, effect]
+	definition = machines.Definition[facts, data, effect]
 )
 
-func guard(f func(*facts) transitions.Verdict) transitions.Guard[facts, memo] {
-	return transitions.Guard[facts, memo]{
-		Name: "on-level", Doc: "the level is the wanted one", Want: "the wanted level", Needs: []transitions.Need{"level"},
-		Ask: func(at *facts, _ memo) transitions.Verdict { return f(at) },
+func guard(f func(*facts) transitions.Verdict) transitions.Guard[facts, data] {
+	return transitions.Guard[facts, data]{
+		Name: "on-level", Doc: "the level is the wanted one", Expected: "the wanted level", Needs: []transitions.Need{"level"},
+		Evaluate: func(at *facts, _ data) transitions.Verdict { return f(at) },
 	}
 }
 
@@ -52,18 +52,18 @@ func toy() definition {
 	onLevel := guard(reached)
 	return definition{
 		Name: "toy", Doc: "waits for a level",
-		States: []machines.State[facts, memo, effect]{
+		States: []machines.State[facts, data, effect]{
 			{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "there"}},
-			{State: states.State{Name: "Waiting", Kind: states.Wait, Doc: "not there yet", Deadline: time.Minute, Poll: time.Second}, While: transitions.Always[facts, memo](), OnTarget: "Waiting"},
+			{State: states.State{Name: "Waiting", Kind: states.Wait, Doc: "not there yet", Deadline: time.Minute, Poll: time.Second}, Invariant: transitions.Always[facts, data](), OnTargetChange: "Waiting"},
 		},
-		Transitions: []machines.Transition[facts, memo]{
+		Transitions: []machines.Transition[facts, data]{
 			{Event: "changed", From: "Settled", To: "Waiting", NewAttempt: true, When: transitions.Not(onLevel, "another level"), Doc: "another level is wanted"},
 			{Event: "reached", From: "Waiting", To: "Settled", Awaited: true, When: onLevel, Doc: "the level is reached"},
 		},
 		Needs:  []machines.Need{{Name: "level", Doc: "asks for the level"}},
-		Target: machines.Target[facts]{Of: func(f *facts) machines.Aim { return machines.Aim{To: fmt.Sprint(f.Wanted)} }},
-		Locate: machines.Locator[facts, memo]{States: []string{"Settled"}, Find: func(*facts) (machines.Place[memo], transitions.Verdict) {
-			return machines.Place[memo]{State: "Settled"}, transitions.Allow()
+		Target: func(f *facts) machines.Target { return machines.Target{To: fmt.Sprint(f.Wanted)} },
+		Infer: machines.Inference[facts, data]{States: []string{"Settled"}, Find: func(*facts) (machines.InferredState[data], transitions.Verdict) {
+			return machines.InferredState[data]{State: "Settled"}, transitions.Allow()
 		}},
 	}
 }
@@ -121,7 +121,7 @@ func TestReplay(t *testing.T) {
 		"it stayed and stays":             {line: noted(t, "Waiting", low, nil, nil), changed: unchanged, same: 1},
 		"what was unreadable is":          {line: noted(t, "Waiting", silent, nil, nil), changed: unchanged, same: 1},
 		"what was pending is":             {line: noted(t, "Waiting", facts{Wanted: 7, Level: transitions.Pending[int]()}, nil, nil), changed: unchanged, same: 1},
-		"no bookmark":                     {line: noted(t, "", here, &journal.Edge{Event: "located", To: "Settled"}, nil), changed: unchanged, same: 1},
+		"no persisted state":              {line: noted(t, "", here, &journal.Edge{Event: "inferred", To: "Settled"}, nil), changed: unchanged, same: 1},
 		"a changed target":                {line: noted(t, "Waiting", facts{Wanted: 8, Level: transitions.Known(8, at)}, &journal.Edge{Event: "target-changed", To: "Waiting"}, nil), changed: unchanged, same: 1},
 		"another machine's digest, alike": {line: noted(t, "Waiting", here, arrived, func(l *journal.Line) { l.Machine = "toy@sha256:ffffffff" }), changed: unchanged, same: 1},
 

@@ -48,8 +48,8 @@ func (c *Cluster) AddFault(f Fault) { c.Faults = append(slices.Clone(c.Faults), 
 // ClearFaults removes all scripted failures.
 func (c *Cluster) ClearFaults() { c.Faults = nil }
 
-// strike returns the fault that matches the request and decrements its Times.
-func (c *Cluster) strike(request Request, target int32) (Fault, bool) {
+// injectedFault returns the fault that matches the request and decrements its Times.
+func (c *Cluster) injectedFault(request Request, target int32) (Fault, bool) {
 	for i, f := range c.Faults {
 		if f.Request != request || f.Target != None && f.Target != target {
 			continue
@@ -70,9 +70,9 @@ func (c *Cluster) strike(request Request, target int32) (Fault, bool) {
 // guarded executes work, the work of a request, subject to the fault that matches it. A
 // refusal by work or by the fault is a *client.Refused.
 func (c *Cluster) guarded(request Request, target int32, work func() error) error {
-	f, struck := c.strike(request, target)
+	f, injected := c.injectedFault(request, target)
 	switch {
-	case !struck:
+	case !injected:
 		return work()
 	case f.Kind == Refuse:
 		return refused(f.Code, f.Message)

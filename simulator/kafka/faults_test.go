@@ -68,7 +68,7 @@ func TestFaultTimesAndTarget(t *testing.T) {
 		t.Error("broker 3 was the target")
 	}
 	if err := m.UnregisterBroker(t.Context(), 3); err != nil {
-		t.Errorf("the fault was to strike once: %v", err)
+		t.Errorf("the fault was to be injected once: %v", err)
 	}
 	if len(before.Faults) != 1 || before.Faults[0].Times != 1 {
 		t.Errorf("a copy's script changed: %+v", before.Faults)

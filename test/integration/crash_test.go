@@ -50,12 +50,12 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 	bad := make([]string, len(plans))
 	var missed atomic.Int32
 	var group sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
+	disruptionLocks := make(chan struct{}, atOnce)
 	for i, plan := range plans {
 		group.Go(func() {
 			defer GinkgoRecover()
-			slots <- struct{}{}
-			defer func() { <-slots }()
+			disruptionLocks <- struct{}{}
+			defer func() { <-disruptionLocks }()
 			met, got := runPlan(stages[i], plan)
 			if len(met) < plan.At {
 				missed.Add(1)
@@ -67,7 +67,7 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 	}
 	group.Wait()
 	Expect(bad).To(HaveEach(BeEmpty()))
-	Expect(missed.Load()).To(BeNumerically("<=", len(plans)/10), "plans that never struck")
+	Expect(missed.Load()).To(BeNumerically("<=", len(plans)/10), "plans that was never injected")
 	laws.note("%s: %d faults at %d effects, all with the same end: %s", s.Name(), len(plans)-int(missed.Load()), len(effects), strings.Join(effects, ", "))
 }
 
@@ -117,7 +117,7 @@ func runPlan(sc *scene, plan lab.Plan) (effects []string, end outcome) {
 	}).Should(BeEmpty(), "%s at %d", plan.Fault, plan.At)
 	effects = first.Effects()
 	if plan.At > 0 && plan.At <= len(effects) { // a run may show less on its way than the one that was counted
-		Expect(first.Struck()).To(BeTrue(), "%+v never struck; effects were %q", plan, effects)
+		Expect(first.Injected()).To(BeTrue(), "%+v was never injected; effects were %q", plan, effects)
 	}
 	if first.Dead() {
 		sc.kill()

@@ -54,7 +54,7 @@ func (hello) Reservations() map[string]string {
 }
 
 // byCampaign is why faults are injected in another test.
-const byCampaign = "test/proof/campaign lets every fault strike"
+const byCampaign = "test/proof/campaign injects every fault"
 
 // ownsNoPods is why the loss of pods does not apply.
 const ownsNoPods = "it owns no pods"
@@ -86,12 +86,12 @@ func (w *silence) Register(mgr ctrl.Manager, options lifecycle.Options, _ func(s
 	if err != nil {
 		return err
 	}
-	speak := kind.Perform
-	kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Greeting, *corev1.ConfigMap, example.Speak]) error {
-		if w.muted(client.ObjectKeyFromObject(task.Object)) {
+	speak := kind.Execute
+	kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Greeting, *corev1.ConfigMap, example.Speak]) error {
+		if w.muted(client.ObjectKeyFromObject(request.Object)) {
 			return fmt.Errorf("speaking: mute: %w", lifecycle.ErrWait)
 		}
-		return speak(ctx, task)
+		return speak(ctx, request)
 	}
 	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{
 		SkipNameValidation: true,

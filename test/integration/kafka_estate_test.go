@@ -85,9 +85,9 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 
 // steer gives each cluster the options that its visit requires.
 func (e *estate) steer(kind *kafkacontroller.Kind) {
-	look := kind.View
-	kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
-		v, err := look(ctx, k, viewing)
+	request := kind.Observe
+	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*kafkacontroller.Snapshot, error) {
+		v, err := request(ctx, k, viewing)
 		e.at(client.ObjectKeyFromObject(k), func(s *site) {
 			v.Options.RefusalPause = 200 * time.Millisecond
 			if s.blind && viewing.Wants(kafkaversion.NeedFeatures) {

@@ -167,8 +167,8 @@ func editPods(ctx context.Context, key client.ObjectKey, change func(*corev1.Pod
 	})).To(Succeed())
 }
 
-// Forget empties the statuses of the cluster's pools and pod sets.
-func (e *estate) Forget(key client.ObjectKey) {
+// Cleanup empties the statuses of the cluster's pools and pod sets.
+func (e *estate) Cleanup(key client.ObjectKey) {
 	ctx := context.Background()
 	of := []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{"strimzi.io/cluster": key.Name}}
 	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {

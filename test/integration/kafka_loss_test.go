@@ -25,7 +25,7 @@ var _ = Describe("what is lost", func() {
 		}
 		for _, v := range disturbed.visits {
 			disturbed.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
-			newEstate().Forget(disturbed.key(v))
+			newEstate().Cleanup(disturbed.key(v))
 			losePods(ctx, disturbed.key(v))
 		}
 		for _, sc := range []*scene{undisturbed, disturbed} {

@@ -76,7 +76,7 @@ func (clusters) Reservations() map[string]string {
 
 func (clusters) World() World { return newEstate() }
 
-// Visits are visits to every state of both machines. Locating is never entered, because the state of both can always be
+// Visits are visits to every state of both machines. Inferring is never entered, because the state of both can always be
 // inferred.
 func (clusters) Visits() []Visit {
 	var out []Visit

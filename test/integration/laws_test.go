@@ -107,26 +107,26 @@ func keepsTheLaws(s Subject) {
 		stage(ctx)
 		for _, v := range sc.visits {
 			sc.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
-			if w, ok := sc.world.(Forgetful); ok {
-				w.Forget(sc.key(v))
+			if w, ok := sc.world.(Cleaner); ok {
+				w.Cleanup(sc.key(v))
 			}
 		}
 		sc.release()
 		sc.settle()
 		sc.same(lawWipe)
 	})
-	show(lawUnknown, "locates and reports an unknown state", func(ctx SpecContext) {
+	show(lawUnknown, "infers and reports an unknown state", func(ctx SpecContext) {
 		stage(ctx)
 		reportsUnknownStates(sc)
 	})
-	show(lawMemo, "locates itself when its memo cannot be read", func(ctx SpecContext) {
+	show(lawData, "infers its state when its data cannot be read", func(ctx SpecContext) {
 		stage(ctx)
 		for _, v := range sc.visits {
-			sc.tamper(v, damage(v, func(e *lifecyclev1.Lifecycle) { e.Memo = map[string]string{"nonsense": "\u0000"} }))
+			sc.tamper(v, damage(v, func(e *lifecyclev1.Lifecycle) { e.Data = map[string]string{"nonsense": "\u0000"} }))
 		}
 		sc.release()
 		sc.settle()
-		sc.same(lawMemo)
+		sc.same(lawData)
 	})
 }
 
@@ -210,7 +210,7 @@ func actsUponAnotherTarget(sc *scene) {
 			return ""
 		case targets[v] != "" && entry.Attempt != nil && entry.Attempt.To == targets[v]:
 			return ""
-		case targets[v] == "" && aimOf(entry) != aimOf(entryOf(before[sc.name(v)], v.Lifecycle)): // its target cannot be predicted
+		case targets[v] == "" && targetOf(entry) != targetOf(entryOf(before[sc.name(v)], v.Lifecycle)): // its target cannot be predicted
 			return ""
 		case o.LifecycleStatus().ObservedGeneration == o.GetGeneration(): // it stays, knowingly
 			return ""
@@ -235,8 +235,8 @@ func actsUponAnotherTarget(sc *scene) {
 	})
 }
 
-// aimOf is the target of an attempt, "" if there is none.
-func aimOf(entry lifecyclev1.Lifecycle) string {
+// targetOf is the target of an attempt, "" if there is none.
+func targetOf(entry lifecyclev1.Lifecycle) string {
 	if entry.Attempt == nil {
 		return ""
 	}

@@ -36,8 +36,8 @@ type Visit struct {
 	Lifecycle, State string
 	// Wiped is true if the status must be emptied to reach the state.
 	Wiped bool
-	// HasMemo is true if the loss of the data can be detected in the state.
-	HasMemo bool
+	// HasData is true if the loss of the data can be detected in the state.
+	HasData bool
 	// Blind is true if a change of the target cannot be processed in the state, because facts are unknown.
 	Blind bool
 }
@@ -53,8 +53,8 @@ type Companioned interface {
 // Reserved is a Subject on which some laws are not tested. It returns the reason of each, which the table shows.
 type Reserved interface{ Reservations() map[string]string }
 
-// Forgetful is a World that can lose the statuses of all objects that belong to an object.
-type Forgetful interface{ Forget(key client.ObjectKey) }
+// Cleaner is a World that can lose the statuses of all objects that belong to an object.
+type Cleaner interface{ Cleanup(key client.ObjectKey) }
 
 // Lingering is a World in which a fact about an object at rest may still be pending. It returns which one, "" if none.
 type Lingering interface {

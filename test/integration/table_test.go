@@ -18,8 +18,8 @@ const (
 	lawKill     = "kill"     // a kill and a restart lead to the same end
 	lawWipe     = "wipe"     // a wiped status leads to the same end with no effect more
 	lawLoss     = "loss"     // so do a wiped status and lost pods together, with no pod made more often than that takes
-	lawUnknown  = "unknown"  // an unknown state is located and reported
-	lawMemo     = "memo"     // so is a memo that cannot be read
+	lawUnknown  = "unknown"  // an unknown state is inferred and reported
+	lawData     = "data"     // so is data that cannot be read
 	lawStale    = "stale"    // a cache behind our own writes repeats nothing
 	lawChildren = "children" // nor does one behind our writes to children
 	lawFailOver = "failover" // nor does a successor whose cache is from before
@@ -30,7 +30,7 @@ const (
 )
 
 func columns() []string {
-	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawLoss, lawUnknown, lawMemo, lawStale, lawChildren, lawFailOver}
+	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawLoss, lawUnknown, lawData, lawStale, lawChildren, lawFailOver}
 }
 
 // table is the results: machine by state by law.
@@ -112,13 +112,13 @@ func (t *table) row(s Subject, machine string, state machines.GraphState) (line 
 		}
 		line += fmt.Sprintf(" %-8s", mark)
 	}
-	if !seen && state.Name == machines.Locating { // a machine that can always locate itself is never there
+	if !seen && state.Name == machines.Inferring { // a machine that can always infer their state is never there
 		return "", nil
 	}
 	return line, missing
 }
 
-func sortedKeys[V any](m map[string]V) []string {
+func sortedKeys[S any](m map[string]S) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

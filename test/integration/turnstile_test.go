@@ -57,7 +57,7 @@ func (gates) Reservations() map[string]string { return map[string]string{lawLoss
 func (gates) Visits() []Visit {
 	var out []Visit
 	for _, v := range turnstile.Visits() {
-		out = append(out, Visit{Lifecycle: v.Lifecycle, State: v.State, Wiped: v.Wiped, Blind: v.State == machines.Locating})
+		out = append(out, Visit{Lifecycle: v.Lifecycle, State: v.State, Wiped: v.Wiped, Blind: v.State == machines.Inferring})
 	}
 	return out
 }

@@ -10,44 +10,45 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Mishap is what happens to an event on its way to the caches of an operator.
-type Mishap string
+// EventFault is what happens to an event on its way to the caches of an operator.
+type EventFault string
 
-// The mishaps. Neither breaks what a watch promises: nothing is lost for ever.
+// The event faults. Neither breaks what a watch promises: nothing is lost for ever.
 const (
 	// Lag holds an event back, and all events of its type that come after it.
-	Lag Mishap = "lag"
+	Lag EventFault = "lag"
 	// Coalesce withholds an event until the next one about the same object, and tells both as one: what a cache sees that
 	// listed anew. Events about other objects pass. If no other one comes, it is told late.
-	Coalesce Mishap = "coalesced"
-	// Seen is no mishap: it only says that the event was met, for what happens elsewhere at that moment.
-	Seen Mishap = "seen"
+	Coalesce EventFault = "coalesced"
+	// Seen is no event fault: it only says that the event was met, for what happens elsewhere at that moment.
+	Seen EventFault = "seen"
 )
 
-// EventPlan is one mishap at one event.
+// EventPlan is one event fault at one event.
 type EventPlan struct {
-	Point  Point
-	Mishap Mishap
+	Point Point
+	Fault EventFault
 	// Lasts is how long an event lags, or waits for another at the most.
 	Lasts time.Duration
 	// Met is how often each event was heard before, by an operator that this one succeeds.
 	Met map[string]int
-	// Strikes is called when the mishap strikes, before the event is delivered. It may not ask the Script anything. Optional.
-	Strikes func()
+	// Injected is called when the event fault is injected, before the event is delivered. It may not ask the Script anything.
+	// Optional.
+	Injected func()
 }
 
-// Script counts the events that an operator hears, and lets its plan strike. Safe for concurrent use.
+// Script counts the events that an operator hears, and injects its plan. Safe for concurrent use.
 type Script struct {
-	// Describe what an event is about; empty for what is no point for a mishap.
+	// Describe what an event is about; empty for what is no point for an event fault.
 	Describe func(watch.Event) string
 
-	mu     sync.Mutex
-	armed  bool
-	plan   EventPlan
-	heard  []string
-	counts map[string]int
-	struck bool
-	// pending is whether the event that was struck is still held back.
+	mu       sync.Mutex
+	armed    bool
+	plan     EventPlan
+	heard    []string
+	counts   map[string]int
+	injected bool
+	// pending is whether the event that was hit by a fault is still held back.
 	pending bool
 }
 
@@ -68,7 +69,7 @@ func (g *Gate) scripted() *Script {
 func (s *Script) Arm(plan EventPlan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.armed, s.plan, s.heard, s.counts, s.struck, s.pending = true, plan, nil, counted(plan.Met), false, false
+	s.armed, s.plan, s.heard, s.counts, s.injected, s.pending = true, plan, nil, counted(plan.Met), false, false
 }
 
 // Heard are the events since, by what they are about.
@@ -85,14 +86,14 @@ func (s *Script) Met() map[string]int {
 	return maps.Clone(s.counts)
 }
 
-// Struck says whether the plan has struck.
-func (s *Script) Struck() bool {
+// Injected says whether the plan was injected.
+func (s *Script) Injected() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.struck
+	return s.injected
 }
 
-// Pending says whether the event that was struck is still held back.
+// Pending says whether the event that was hit by a fault is still held back.
 func (s *Script) Pending() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +111,7 @@ func (s *Script) over() {
 }
 
 // next counts an event and says what happens to it, and how long.
-func (s *Script) next(event watch.Event) (Mishap, time.Duration) {
+func (s *Script) next(event watch.Event) (EventFault, time.Duration) {
 	if s == nil || event.Type == watch.Bookmark || event.Type == watch.Error {
 		return "", 0
 	}
@@ -125,14 +126,14 @@ func (s *Script) next(event watch.Event) (Mishap, time.Duration) {
 	}
 	s.counts[about]++
 	s.heard = append(s.heard, about)
-	if s.struck || s.plan.Point != (Point{About: about, Nth: s.counts[about]}) {
+	if s.injected || s.plan.Point != (Point{About: about, Nth: s.counts[about]}) {
 		return "", 0
 	}
-	s.struck, s.pending = true, s.plan.Mishap != Seen
-	if s.plan.Strikes != nil {
-		s.plan.Strikes()
+	s.injected, s.pending = true, s.plan.Fault != Seen
+	if s.plan.Injected != nil {
+		s.plan.Injected()
 	}
-	return s.plan.Mishap, s.plan.Lasts
+	return s.plan.Fault, s.plan.Lasts
 }
 
 // withheld is the event that waits for another about the same object.

@@ -38,32 +38,32 @@ func TestAnEventComesLateButComes(t *testing.T) {
 			want: []string{"ADDED a 1", "MODIFIED a 2"},
 		},
 		"what lags holds back what comes after it": {
-			plan: EventPlan{Point: Point{"ADDED", 1}, Mishap: Lag, Lasts: 30 * time.Millisecond},
+			plan: EventPlan{Point: Point{"ADDED", 1}, Fault: Lag, Lasts: 30 * time.Millisecond},
 			say:  []watch.Event{said(watch.Added, "a", "1"), said(watch.Added, "b", "1")},
 			want: []string{"ADDED a 1", "ADDED b 1"},
 		},
 		"what is withheld is told with the next about its object": {
-			plan: EventPlan{Point: Point{"MODIFIED", 1}, Mishap: Coalesce, Lasts: time.Hour},
+			plan: EventPlan{Point: Point{"MODIFIED", 1}, Fault: Coalesce, Lasts: time.Hour},
 			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "b", "1"), said(watch.Modified, "a", "2")},
 			want: []string{"MODIFIED b 1", "MODIFIED a 2"},
 		},
 		"an object is new to who missed its coming": {
-			plan: EventPlan{Point: Point{"ADDED", 1}, Mishap: Coalesce, Lasts: time.Hour},
+			plan: EventPlan{Point: Point{"ADDED", 1}, Fault: Coalesce, Lasts: time.Hour},
 			say:  []watch.Event{said(watch.Added, "a", "1"), said(watch.Modified, "a", "2")},
 			want: []string{"ADDED a 2"},
 		},
 		"what came and went was never there": {
-			plan: EventPlan{Point: Point{"ADDED", 1}, Mishap: Coalesce, Lasts: time.Hour},
+			plan: EventPlan{Point: Point{"ADDED", 1}, Fault: Coalesce, Lasts: time.Hour},
 			say:  []watch.Event{said(watch.Added, "a", "1"), said(watch.Deleted, "a", "1"), said(watch.Added, "b", "1")},
 			want: []string{"ADDED b 1"},
 		},
 		"what is only seen comes as it is": {
-			plan: EventPlan{Point: Point{"MODIFIED", 1}, Mishap: Seen},
+			plan: EventPlan{Point: Point{"MODIFIED", 1}, Fault: Seen},
 			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "a", "2")},
 			want: []string{"MODIFIED a 1", "MODIFIED a 2"},
 		},
 		"what has no successor is told in the end": {
-			plan: EventPlan{Point: Point{"MODIFIED", 2}, Mishap: Coalesce, Lasts: 30 * time.Millisecond},
+			plan: EventPlan{Point: Point{"MODIFIED", 2}, Fault: Coalesce, Lasts: 30 * time.Millisecond},
 			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "a", "2")},
 			want: []string{"MODIFIED a 1", "MODIFIED a 2"},
 		},
@@ -95,8 +95,8 @@ func TestAnEventComesLateButComes(t *testing.T) {
 			if script.Pending() {
 				t.Error("something is still pending")
 			}
-			if planned := c.plan.Mishap != ""; script.Struck() != planned {
-				t.Errorf("struck: %v", script.Struck())
+			if planned := c.plan.Fault != ""; script.Injected() != planned {
+				t.Errorf("was injected: %v", script.Injected())
 			}
 		})
 	}
@@ -104,19 +104,19 @@ func TestAnEventComesLateButComes(t *testing.T) {
 
 // A point says which of its like it is, over all operators of a run.
 func TestAPointIsCountedAcrossOperators(t *testing.T) {
-	first, second := &Mishaps{}, &Mishaps{}
+	first, second := &FaultInjector{}, &FaultInjector{}
 	first.Arm(Plan{Point: Point{"seal", 3}, Fault: LoseReply})
-	seal := func(m *Mishaps) error { return m.Around("seal", func() error { return nil }) }
+	seal := func(m *FaultInjector) error { return m.Around("seal", func() error { return nil }) }
 	for _, err := range []error{seal(first), first.Around("open", func() error { return nil }), seal(first)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	second.Arm(Plan{Point: Point{"seal", 3}, Fault: LoseReply, Met: first.Met()})
-	if err := seal(second); err == nil || !second.Struck() || first.Struck() {
+	if err := seal(second); err == nil || !second.Injected() || first.Injected() {
 		t.Errorf("the third seal: %v", err)
 	}
 	if err := seal(second); err != nil {
-		t.Errorf("it strikes once: %v", err)
+		t.Errorf("it is injected once: %v", err)
 	}
 }

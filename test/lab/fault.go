@@ -14,7 +14,7 @@ import (
 // Fault is what happens to an operator at one of its effects.
 type Fault string
 
-// The faults. Every effect of an operator, a write to the API server or one on another system, is a point where they strike.
+// The faults. Every effect of an operator, a write to the API server or one on another system, is a point where they are injected.
 const (
 	// CrashBefore ends the operator before the effect.
 	CrashBefore Fault = "crash before"
@@ -32,7 +32,7 @@ const (
 	GatewayLate Fault = "gateway time-out"
 	// Reset breaks the connection before the request is sent.
 	Reset Fault = "connection reset"
-	// Slow carries the effect out after a while that is longer than what a barrier waits.
+	// Slow carries the effect out after a while that is longer than what a freshness check waits.
 	Slow Fault = "slow"
 	// Watched is no fault: it only says that the effect was reached, for what somebody else does then.
 	Watched Fault = "watched"
@@ -46,7 +46,7 @@ func Troubles() []Fault {
 	return []Fault{Conflict, Invalid, Throttled, Broken, GatewayLate, Reset, Slow}
 }
 
-// slowFor is longer than the second for which a barrier waits, and shorter than any request's own patience.
+// slowFor is longer than the second for which a freshness check waits, and shorter than any request's own patience.
 const slowFor = 1500 * time.Millisecond
 
 var (
@@ -74,27 +74,27 @@ type Plan struct {
 	Fault Fault
 	// Met is how often each effect happened before, to an operator that this one succeeds.
 	Met map[string]int
-	// Strikes is called when the fault strikes, before the effect. It may not ask the Mishaps anything. Optional.
-	Strikes func()
+	// Injected is called when the fault is injected, before the effect. It may not ask the FaultInjector anything. Optional.
+	Injected func()
 }
 
-func (p Plan) strikes(count int, at Point) bool {
+func (p Plan) isAt(count int, at Point) bool {
 	if p.Point != (Point{}) {
 		return p.Point == at
 	}
 	return p.At == count
 }
 
-// Mishaps count the effects of one operator and let its plan strike. Safe for concurrent use.
-type Mishaps struct {
-	mu      sync.Mutex
-	plan    Plan
-	armed   bool
-	effects int
-	names   []string
-	counts  map[string]int
-	dead    bool
-	struck  bool
+// FaultInjector count the effects of one operator and injects its plan. Safe for concurrent use.
+type FaultInjector struct {
+	mu       sync.Mutex
+	plan     Plan
+	armed    bool
+	effects  int
+	names    []string
+	counts   map[string]int
+	dead     bool
+	injected bool
 	// slow is whether an effect is held up at the moment.
 	slow  bool
 	crash func()
@@ -103,10 +103,10 @@ type Mishaps struct {
 }
 
 // Arm begins to count: effects before do not matter to the plan. A plan at 0 only counts.
-func (m *Mishaps) Arm(plan Plan) {
+func (m *FaultInjector) Arm(plan Plan) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.plan, m.armed, m.effects, m.names, m.counts, m.struck = plan, true, 0, nil, counted(plan.Met), false
+	m.plan, m.armed, m.effects, m.names, m.counts, m.injected = plan, true, 0, nil, counted(plan.Met), false
 }
 
 // counted is a count that goes on from another one.
@@ -118,35 +118,35 @@ func counted(before map[string]int) map[string]int {
 }
 
 // Met is how often each effect has happened, with those before.
-func (m *Mishaps) Met() map[string]int {
+func (m *FaultInjector) Met() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.counts)
 }
 
 // Effects since the plan was armed, by name.
-func (m *Mishaps) Effects() []string {
+func (m *FaultInjector) Effects() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.names...)
 }
 
-// Struck says whether the plan has struck.
-func (m *Mishaps) Struck() bool {
+// Injected says whether the plan was injected.
+func (m *FaultInjector) Injected() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.struck
+	return m.injected
 }
 
 // Pending says whether an effect is held up at the moment.
-func (m *Mishaps) Pending() bool {
+func (m *FaultInjector) Pending() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.slow
 }
 
 // holdUp an effect, until it has waited for long or is done with.
-func (m *Mishaps) holdUp(done <-chan struct{}) {
+func (m *FaultInjector) holdUp(done <-chan struct{}) {
 	m.setSlow(true)
 	defer m.setSlow(false)
 	select {
@@ -155,14 +155,14 @@ func (m *Mishaps) holdUp(done <-chan struct{}) {
 	}
 }
 
-func (m *Mishaps) setSlow(slow bool) {
+func (m *FaultInjector) setSlow(slow bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.slow = slow
 }
 
 // next counts an effect and says what happens to it.
-func (m *Mishaps) next(name string) Fault {
+func (m *FaultInjector) next(name string) Fault {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dead {
@@ -174,32 +174,32 @@ func (m *Mishaps) next(name string) Fault {
 	m.effects++
 	m.names = append(m.names, name)
 	m.counts[name]++
-	if m.struck || !m.plan.strikes(m.effects, Point{About: name, Nth: m.counts[name]}) {
+	if m.injected || !m.plan.isAt(m.effects, Point{About: name, Nth: m.counts[name]}) {
 		return ""
 	}
-	m.struck = true
-	if m.plan.Strikes != nil {
-		m.plan.Strikes()
+	m.injected = true
+	if m.plan.Injected != nil {
+		m.plan.Injected()
 	}
 	return m.plan.Fault
 }
 
 // about what a request is.
-func (m *Mishaps) about(request *http.Request, seen Request) string {
+func (m *FaultInjector) about(request *http.Request, seen Request) string {
 	if m.describe != nil {
 		return m.describe(request, seen)
 	}
 	return seen.String()
 }
 
-func (m *Mishaps) isDead() bool {
+func (m *FaultInjector) isDead() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.dead
 }
 
 // die makes sure that nothing of this operator happens any more.
-func (m *Mishaps) die() {
+func (m *FaultInjector) die() {
 	m.mu.Lock()
 	m.dead = true
 	crash := m.crash
@@ -210,7 +210,7 @@ func (m *Mishaps) die() {
 }
 
 // Around is an effect on another system than the API server.
-func (m *Mishaps) Around(name string, do func() error) error {
+func (m *FaultInjector) Around(name string, do func() error) error {
 	switch m.next(name) {
 	case CrashBefore:
 		m.die()
@@ -232,28 +232,28 @@ func (m *Mishaps) Around(name string, do func() error) error {
 
 // transport counts and loses what an operator asks of the API server.
 type transport struct {
-	next    http.RoundTripper
-	traffic *Traffic
-	mishaps *Mishaps
+	next     http.RoundTripper
+	traffic  *Traffic
+	injector *FaultInjector
 }
 
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if t.mishaps.isDead() {
+	if t.injector.isDead() {
 		return nil, ErrCrashed
 	}
 	seen := classify(request)
 	fault := Fault("")
 	if seen.Writes() && seen.Resource != "events" { // an event that is lost is lost
-		fault = t.mishaps.next(t.mishaps.about(request, seen))
+		fault = t.injector.next(t.injector.about(request, seen))
 	}
 	switch fault {
 	case CrashBefore:
-		t.mishaps.die()
+		t.injector.die()
 		return nil, ErrCrashed
 	case Reset:
 		return nil, errReset
 	case Slow:
-		t.mishaps.holdUp(request.Context().Done())
+		t.injector.holdUp(request.Context().Done())
 		if err := request.Context().Err(); err != nil {
 			return nil, err
 		}
@@ -269,7 +269,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	t.traffic.add(seen)
 	switch fault {
 	case CrashAfter:
-		t.mishaps.die()
+		t.injector.die()
 		return nil, errors.Join(ErrCrashed, response.Body.Close())
 	case LoseReply:
 		return nil, errors.Join(errReplyLost, response.Body.Close())

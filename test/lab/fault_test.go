@@ -48,9 +48,9 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, crashed := &server{}, false
-			m := &Mishaps{crash: func() { crashed = true }}
+			m := &FaultInjector{crash: func() { crashed = true }}
 			m.Arm(c.plan)
-			way := &transport{next: s, traffic: &Traffic{}, mishaps: m}
+			way := &transport{next: s, traffic: &Traffic{}, injector: m}
 			var told []string
 			tell := func(what string, err error) {
 				if err == nil {
@@ -90,8 +90,8 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 			if m.isDead() != c.dead || crashed != c.dead {
 				t.Errorf("dead: %v, crashed: %v, want %v", m.isDead(), crashed, c.dead)
 			}
-			if strikes := c.plan.At > 0 && c.plan.At <= len(all); m.Struck() != strikes {
-				t.Errorf("struck: %v", m.Struck())
+			if strikes := c.plan.At > 0 && c.plan.At <= len(all); m.Injected() != strikes {
+				t.Errorf("was injected: %v", m.Injected())
 			}
 		})
 	}
@@ -103,16 +103,16 @@ func TestARefusalIsAnAnswerOfTheServer(t *testing.T) {
 		Conflict: apierrors.IsConflict, Invalid: apierrors.IsInvalid, Throttled: apierrors.IsTooManyRequests, Broken: apierrors.IsInternalError,
 		GatewayLate: apierrors.IsTimeout,
 	} {
-		m := &Mishaps{}
+		m := &FaultInjector{}
 		m.Arm(Plan{At: 1, Fault: fault})
 		config := &rest.Config{Host: "https://server", ContentConfig: rest.ContentConfig{GroupVersion: &corev1.SchemeGroupVersion, NegotiatedSerializer: scheme.Codecs}, APIPath: "/api"}
-		config.Transport = &transport{next: &server{}, traffic: &Traffic{}, mishaps: m}
+		config.Transport = &transport{next: &server{}, traffic: &Traffic{}, injector: m}
 		client, err := rest.RESTClientFor(config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = client.Post().Namespace("ns").Resource("configmaps").Body(&corev1.ConfigMap{}).MaxRetries(0).Do(t.Context()).Error()
-		if !is(err) || !m.Struck() {
+		if !is(err) || !m.Injected() {
 			t.Errorf("%s: %v", fault, err)
 		}
 	}
@@ -120,13 +120,13 @@ func TestARefusalIsAnAnswerOfTheServer(t *testing.T) {
 
 func TestASlowEffectIsPendingUntilItIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &Mishaps{}
+		m := &FaultInjector{}
 		m.Arm(Plan{At: 1, Fault: Slow})
 		done := make(chan error)
 		go func() { done <- m.Around("seal", func() error { return nil }) }()
 		synctest.Wait()
-		if !m.Struck() || !m.Pending() {
-			t.Errorf("held up: struck %v, pending %v", m.Struck(), m.Pending())
+		if !m.Injected() || !m.Pending() {
+			t.Errorf("held up: was injected %v, pending %v", m.Injected(), m.Pending())
 		}
 		if err := <-done; err != nil || m.Pending() {
 			t.Errorf("done: %v, pending %v", err, m.Pending())
@@ -135,7 +135,7 @@ func TestASlowEffectIsPendingUntilItIsDone(t *testing.T) {
 }
 
 func TestALostReplyIsNoAnswerOfTheServer(t *testing.T) {
-	m := &Mishaps{}
+	m := &FaultInjector{}
 	m.Arm(Plan{At: 1, Fault: LoseReply})
 	err := m.Around("seal", func() error { return nil })
 	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrCrashed) {

@@ -186,8 +186,8 @@ func (w *heldWatch) forward(pass func() bool) {
 
 // tell an event as the script wants it told. It says whether the watch goes on.
 func (w *heldWatch) tell(event watch.Event, withheld *withheld) bool {
-	mishap, lasts := w.script.next(event)
-	switch mishap {
+	eventFault, lasts := w.script.next(event)
+	switch eventFault {
 	case Lag:
 		select {
 		case <-time.After(lasts):

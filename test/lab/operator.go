@@ -57,7 +57,7 @@ type Setup struct {
 
 // Operator is a running manager that can be killed between two effects.
 type Operator struct {
-	*Mishaps
+	*FaultInjector
 	Gate   *Gate
 	cancel context.CancelFunc
 	caches cache.Cache
@@ -67,7 +67,7 @@ type Operator struct {
 // Start runs an operator in this process, with a cache, a queue and a memory of its own, until it is killed or ctx ends.
 func (l *Lab) Start(ctx context.Context, setup Setup) (*Operator, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	o := &Operator{Mishaps: &Mishaps{crash: cancel, describe: setup.Describe}, Gate: setup.Gate, cancel: cancel, ended: make(chan error, 1)}
+	o := &Operator{FaultInjector: &FaultInjector{crash: cancel, describe: setup.Describe}, Gate: setup.Gate, cancel: cancel, ended: make(chan error, 1)}
 	if o.Gate == nil {
 		o.Gate = NewGate()
 	}
@@ -106,7 +106,7 @@ func (l *Lab) manager(o *Operator, setup Setup) (manager.Manager, error) {
 	}
 	cfg.Wrap(setup.Wrap)
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &transport{next: next, traffic: l.Traffic, mishaps: o.Mishaps}
+		return &transport{next: next, traffic: l.Traffic, injector: o.FaultInjector}
 	})
 	yes, soon := true, 10*time.Second // for a machine that is busy: whatever the operator still wants to do does not happen
 	namespaces := map[string]cache.Config{}

@@ -17,11 +17,11 @@ import (
 
 // Kind is a kind without external systems. A kind with external systems is passed to explore.Run and campaign.Run directly,
 // with their world.
-type Kind[O lifecycle.Object, V, E any] struct {
+type Kind[O lifecycle.Object, S, E any] struct {
 	// Name in the output.
 	Name string
 	// Make returns a new kind for each operator.
-	Make func() (lifecycle.Kind[O, V, E], error)
+	Make func() (lifecycle.Kind[O, S, E], error)
 	// Definitions is the directory of the generated definitions. AddToScheme adds the Go types.
 	Definitions string
 	AddToScheme func(*k8sruntime.Scheme) error
@@ -36,23 +36,23 @@ type Kind[O lifecycle.Object, V, E any] struct {
 }
 
 // Explore searches every order of events and faults in memory; see explore.Run.
-func (k Kind[O, V, E]) Explore(t *testing.T) {
+func (k Kind[O, S, E]) Explore(t *testing.T) {
 	t.Helper()
-	explore.Run(t, explore.Subject[O, V, E]{
-		Name: k.Name, Kind: func(*explore.Site) (lifecycle.Kind[O, V, E], error) { return k.Make() },
+	explore.Run(t, explore.Subject[O, S, E]{
+		Name: k.Name, Kind: func(*explore.Scenario) (lifecycle.Kind[O, S, E], error) { return k.Make() },
 		AddToScheme: []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, k.AddToScheme},
 		Object:      k.Object, Edits: k.Changes,
 	}, explore.Options{})
 }
 
-// Strike injects every fault at every write and event of a change, on its own API server; see campaign.Run.
-func (k Kind[O, V, E]) Strike(t *testing.T) {
+// Inject injects every fault at every write and event of a change, on its own API server; see campaign.Run.
+func (k Kind[O, S, E]) Inject(t *testing.T) {
 	t.Helper()
-	struck := campaign.Kind[O, V, E]{
+	injected := campaign.Kind[O, S, E]{
 		Name: k.Name, Make: k.Make, Definitions: k.Definitions, AddToScheme: k.AddToScheme, Owns: k.Owns, Object: k.Object, Plans: k.Plans,
 	}
 	for _, change := range k.Changes {
-		struck.Changes = append(struck.Changes, change.Make)
+		injected.Changes = append(injected.Changes, change.Make)
 	}
-	campaign.Run(t, struck)
+	campaign.Run(t, injected)
 }

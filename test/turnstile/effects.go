@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-func (k *keeper) perform(ctx context.Context, t task) error {
+func (k *keeper) execute(ctx context.Context, t effectRequest) error {
 	key := client.ObjectKeyFromObject(t.Object)
 	if err := k.world.permits(key, t.Effect.Op); err != nil {
 		return err
@@ -28,15 +28,15 @@ func (k *keeper) perform(ctx context.Context, t task) error {
 			return nil
 		})
 	case "switch":
-		return set(ctx, t.Write, t.Object, t.View.Children[lampName(t.Object)], child(t.Object, lampName(t.Object), nil, map[string]string{"colour": t.Effect.Value}))
+		return set(ctx, t.Write, t.Object, t.Snapshot.Children[lampName(t.Object)], child(t.Object, lampName(t.Object), nil, map[string]string{"colour": t.Effect.Value}))
 	default:
-		return fmt.Errorf("performing %q: no such operation", t.Effect)
+		return fmt.Errorf("executing %q: no such operation", t.Effect)
 	}
 }
 
 // replace records the arm's new model, then takes the old arm away; repair builds it as recorded.
-func (k *keeper) replace(ctx context.Context, t task) error {
-	arm, record := t.Effect.Arm, t.View.Children[recordName(t.Object)]
+func (k *keeper) replace(ctx context.Context, t effectRequest) error {
+	arm, record := t.Effect.Arm, t.Snapshot.Children[recordName(t.Object)]
 	if record == nil {
 		return fmt.Errorf("replacing arm %s: there is no record yet: %w", arm, lifecycle.ErrWait)
 	}
@@ -50,7 +50,7 @@ func (k *keeper) replace(ctx context.Context, t task) error {
 			return err
 		}
 	}
-	old := t.View.Children[armName(t.Object, arm)]
+	old := t.Snapshot.Children[armName(t.Object, arm)]
 	if old == nil || old.Data["model"] == t.Effect.Value {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (k *keeper) replace(ctx context.Context, t task) error {
 }
 
 // repair builds lost arms as they are recorded.
-func (k *keeper) repair(ctx context.Context, t *api.Turnstile, v View, write lifecycle.Writer) error {
+func (k *keeper) repair(ctx context.Context, t *api.Turnstile, v Snapshot, write lifecycle.Writer) error {
 	for _, arm := range slices.Sorted(maps.Keys(v.Recorded)) {
 		if v.Children[armName(t, arm)] != nil {
 			continue
@@ -76,7 +76,7 @@ func (k *keeper) repair(ctx context.Context, t *api.Turnstile, v View, write lif
 }
 
 // apply records arms that are new, so that they are built.
-func (k *keeper) apply(ctx context.Context, t *api.Turnstile, v View, write lifecycle.Writer) error {
+func (k *keeper) apply(ctx context.Context, t *api.Turnstile, v Snapshot, write lifecycle.Writer) error {
 	missing := map[string]string{}
 	for _, arm := range arms(t) {
 		if v.Recorded[arm] == "" {

@@ -39,8 +39,8 @@ type Facts struct {
 // Seal is what a turnstile is sealed for, or why it could not be.
 type Seal struct{ Model, Refusal string }
 
-// Memo is the arm in hand.
-type Memo struct{ Arm string }
+// Data is the arm in hand.
+type Data struct{ Arm string }
 
 // LampFacts are the facts of the lifecycle lamp.
 type LampFacts struct {
@@ -101,20 +101,20 @@ func some(what string, arms []string) string {
 	return fmt.Sprintf("%s %s", what, strings.Join(arms, ", "))
 }
 
-var memoCodec = machines.MemoCodec[Memo]{
-	Encode: func(m Memo) map[string]string {
+var dataCodec = machines.DataCodec[Data]{
+	Encode: func(m Data) map[string]string {
 		if m.Arm == "" {
 			return nil
 		}
 		return map[string]string{"arm": m.Arm}
 	},
-	Decode: func(text map[string]string) (Memo, error) {
+	Decode: func(text map[string]string) (Data, error) {
 		for key := range text {
 			if key != "arm" {
-				return Memo{}, fmt.Errorf("memo holds %q, which no release has written", key)
+				return Data{}, fmt.Errorf("data holds %q, which no release has written", key)
 			}
 		}
-		return Memo{Arm: text["arm"]}, nil
+		return Data{Arm: text["arm"]}, nil
 	},
 }
 

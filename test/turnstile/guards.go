@@ -8,23 +8,23 @@ import (
 )
 
 type (
-	guard  = transitions.Guard[Facts, Memo]
-	choice = machines.Choice[Facts, Memo]
+	guard  = transitions.Guard[Facts, Data]
+	choice = machines.Choice[Facts, Data]
 )
 
 var (
-	always = transitions.Always[Facts, Memo]()
+	always = transitions.Always[Facts, Data]()
 
 	recorded = guard{
-		Name: "current", Doc: "every arm is recorded and of the wanted model", Want: "every arm of the wanted model",
-		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+		Name: "current", Doc: "every arm is recorded and of the wanted model", Expected: "every arm of the wanted model",
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			left := f.outdated()
 			return transitions.If(len(left) == 0, some("another model in arm", left))
 		},
 	}
 	inCatalog = guard{
-		Name: "in-catalog", Doc: "the wanted model may be built in", Want: "a model of the catalog", Needs: []transitions.Need{NeedCatalog},
-		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+		Name: "in-catalog", Doc: "the wanted model may be built in", Expected: "a model of the catalog", Needs: []transitions.Need{NeedCatalog},
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			catalog, known := f.Catalog.Get()
 			if !known {
 				return f.Catalog.Gap()
@@ -33,8 +33,8 @@ var (
 		},
 	}
 	allBuilt = guard{
-		Name: "all-built", Doc: "every arm is of the wanted model and turns", Want: "every arm of the wanted model, turning", Needs: []transitions.Need{NeedUp},
-		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+		Name: "all-built", Doc: "every arm is of the wanted model and turns", Expected: "every arm of the wanted model, turning", Needs: []transitions.Need{NeedUp},
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			up, known := f.Up.Get()
 			if !known {
 				return f.Up.Gap()
@@ -47,23 +47,23 @@ var (
 		},
 	}
 	nextArm = &choice{
-		Guard: guard{Name: "next-arm", Doc: "an arm is to be replaced and all others turn", Want: "all other arms turning", Needs: []transitions.Need{NeedUp}},
-		Pick: func(f *Facts, _ Memo) (transitions.Verdict, Memo) {
+		Guard: guard{Name: "next-arm", Doc: "an arm is to be replaced and all others turn", Expected: "all other arms turning", Needs: []transitions.Need{NeedUp}},
+		Pick: func(f *Facts, _ Data) (transitions.Verdict, Data) {
 			up, known := f.Up.Get()
 			if !known {
-				return f.Up.Gap(), Memo{}
+				return f.Up.Gap(), Data{}
 			}
 			left := f.outdated()
 			if len(left) == 0 {
-				return transitions.Deny("no arm is left to replace"), Memo{}
+				return transitions.Deny("no arm is left to replace"), Data{}
 			}
 			down := f.down(left[0], up)
-			return transitions.If(len(down) == 0, some("not turning: arm", down)), Memo{Arm: left[0]}
+			return transitions.If(len(down) == 0, some("not turning: arm", down)), Data{Arm: left[0]}
 		},
 	}
 	othersUp = guard{
-		Name: "others-up", Doc: "every arm but the one in hand turns", Want: "all other arms turning", Needs: []transitions.Need{NeedUp},
-		Ask: func(f *Facts, m Memo) transitions.Verdict {
+		Name: "others-up", Doc: "every arm but the one in hand turns", Expected: "all other arms turning", Needs: []transitions.Need{NeedUp},
+		Evaluate: func(f *Facts, m Data) transitions.Verdict {
 			up, known := f.Up.Get()
 			if !known {
 				return f.Up.Gap()
@@ -73,18 +73,18 @@ var (
 		},
 	}
 	inHand = guard{
-		Name: "arm-in-hand", Doc: "the arm in hand is one of the wanted arms", Want: "an arm in hand",
-		Ask: func(f *Facts, m Memo) transitions.Verdict { return transitions.If(f.has(m.Arm), "no arm "+m.Arm) },
+		Name: "arm-in-hand", Doc: "the arm in hand is one of the wanted arms", Expected: "an arm in hand",
+		Evaluate: func(f *Facts, m Data) transitions.Verdict { return transitions.If(f.has(m.Arm), "no arm "+m.Arm) },
 	}
 	replaced = guard{
-		Name: "replaced", Doc: "the arm in hand was built anew", Want: "the arm in hand of the wanted model",
-		Ask: func(f *Facts, m Memo) transitions.Verdict {
+		Name: "replaced", Doc: "the arm in hand was built anew", Expected: "the arm in hand of the wanted model",
+		Evaluate: func(f *Facts, m Data) transitions.Verdict {
 			return transitions.If(f.Built[m.Arm] == f.Wanted, "arm "+m.Arm+" is not of model "+f.Wanted)
 		},
 	}
 	armUp = guard{
-		Name: "arm-up", Doc: "the arm in hand turns", Want: "the arm in hand turning", Needs: []transitions.Need{NeedUp},
-		Ask: func(f *Facts, m Memo) transitions.Verdict {
+		Name: "arm-up", Doc: "the arm in hand turns", Expected: "the arm in hand turning", Needs: []transitions.Need{NeedUp},
+		Evaluate: func(f *Facts, m Data) transitions.Verdict {
 			up, known := f.Up.Get()
 			if !known {
 				return f.Up.Gap()
@@ -93,14 +93,14 @@ var (
 		},
 	}
 	approved = guard{
-		Name: "approved", Doc: "a person has approved the seal", Want: "spec.approved to name the model",
-		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+		Name: "approved", Doc: "a person has approved the seal", Expected: "spec.approved to name the model",
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			return transitions.If(f.Approved == f.Wanted || f.Approved == "any", "approved: "+f.Approved)
 		},
 	}
 	sealed = guard{
-		Name: "sealed", Doc: "the turnstile is sealed for the wanted model", Want: "a seal for the wanted model", Needs: []transitions.Need{NeedSeal},
-		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+		Name: "sealed", Doc: "the turnstile is sealed for the wanted model", Expected: "a seal for the wanted model", Needs: []transitions.Need{NeedSeal},
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			seal, known := f.Seal.Get()
 			if !known {
 				return f.Seal.Gap()
@@ -109,8 +109,8 @@ var (
 		},
 	}
 	sealable = guard{
-		Name: "sealable", Doc: "nothing is known against sealing", Want: "a seal that is not refused", Needs: []transitions.Need{NeedSeal},
-		Ask: func(f *Facts, _ Memo) transitions.Verdict {
+		Name: "sealable", Doc: "nothing is known against sealing", Expected: "a seal that is not refused", Needs: []transitions.Need{NeedSeal},
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			seal, known := f.Seal.Get()
 			if !known {
 				return f.Seal.Gap()

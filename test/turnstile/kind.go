@@ -20,14 +20,14 @@ import (
 
 type (
 	// Kind is the turnstile as the runtime sees it.
-	Kind = lifecycle.Kind[*api.Turnstile, View, Effect]
+	Kind = lifecycle.Kind[*api.Turnstile, Snapshot, Effect]
 	// Lifecycle is one of its lifecycles.
-	Lifecycle = machines.Lifecycle[*api.Turnstile, View, Effect]
-	task      = lifecycle.Task[*api.Turnstile, View, Effect]
+	Lifecycle     = machines.Lifecycle[*api.Turnstile, Snapshot, Effect]
+	effectRequest = lifecycle.EffectRequest[*api.Turnstile, Snapshot, Effect]
 )
 
-// View is the world of one turnstile, as plain values.
-type View struct {
+// Snapshot is the world of one turnstile, as plain values.
+type Snapshot struct {
 	// Children by name.
 	Children map[string]*corev1.ConfigMap
 	// Built and Recorded models by arm.
@@ -53,8 +53,8 @@ func Lifecycles() ([]Lifecycle, error) {
 	}
 	same := func(e Effect) Effect { return e }
 	return []Lifecycle{
-		machines.Bind(model, machines.Binding[*api.Turnstile, View, Facts, Effect, Effect]{Name: "model", Observe: observe, Effect: same}),
-		machines.Bind(lamp, machines.Binding[*api.Turnstile, View, LampFacts, Effect, Effect]{Name: "lamp", Observe: observeLamp, Effect: same}),
+		machines.Bind(model, machines.Binding[*api.Turnstile, Snapshot, Facts, Effect, Effect]{Name: "model", Facts: factsOf, Effect: same}),
+		machines.Bind(lamp, machines.Binding[*api.Turnstile, Snapshot, LampFacts, Effect, Effect]{Name: "lamp", Facts: lampFactsOf, Effect: same}),
 	}, nil
 }
 
@@ -66,8 +66,8 @@ func NewKind(lifecycles []Lifecycle, world *World, around Around) Kind {
 	k := &keeper{world: world, around: around}
 	return Kind{
 		Name: "Turnstile", New: func() *api.Turnstile { return &api.Turnstile{} }, Lifecycles: lifecycles,
-		View: k.view, Perform: k.perform, Repair: k.repair, Apply: k.apply, Project: project,
-		Same:         func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
+		Observe: k.observe, Execute: k.execute, Repair: k.repair, Apply: k.apply, Project: project,
+		StatusEqual:  func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
 		Disrupts:     func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
 		Availability: availability,
 	}
@@ -82,12 +82,12 @@ type keeper struct {
 // Label names the turnstile that a child belongs to.
 const Label = "turnstile"
 
-func (k *keeper) view(ctx context.Context, t *api.Turnstile, look lifecycle.Viewing) (View, error) {
+func (k *keeper) observe(ctx context.Context, t *api.Turnstile, request lifecycle.ObserveRequest) (Snapshot, error) {
 	var list corev1.ConfigMapList
-	if err := look.Read.List(ctx, &list, client.InNamespace(t.Namespace), client.MatchingLabels{Label: t.Name}); err != nil {
-		return View{}, fmt.Errorf("listing the children of turnstile %s: %w", t.Name, err)
+	if err := request.Read.List(ctx, &list, client.InNamespace(t.Namespace), client.MatchingLabels{Label: t.Name}); err != nil {
+		return Snapshot{}, fmt.Errorf("listing the children of turnstile %s: %w", t.Name, err)
 	}
-	v := View{Children: map[string]*corev1.ConfigMap{}, Built: map[string]string{}}
+	v := Snapshot{Children: map[string]*corev1.ConfigMap{}, Built: map[string]string{}}
 	for i := range list.Items {
 		child := &list.Items[i]
 		v.Children[child.Name] = child
@@ -100,28 +100,28 @@ func (k *keeper) view(ctx context.Context, t *api.Turnstile, look lifecycle.View
 	}
 	k.world.At(client.ObjectKeyFromObject(t), func(s *Site) {
 		v.Glows = !s.Dark
-		v.Catalog = fact(look, NeedCatalog, s, s.CatalogErr, !slices.Contains(s.Banned, t.Spec.Model))
-		v.Up = fact(look, NeedUp, s, s.UpErr, s.turning(v.Built))
-		v.Seal = fact(look, NeedSeal, s, s.SealErr, s.Seal)
+		v.Catalog = fact(request, NeedCatalog, s, s.CatalogErr, !slices.Contains(s.Banned, t.Spec.Model))
+		v.Up = fact(request, NeedUp, s, s.UpErr, s.turning(v.Built))
+		v.Seal = fact(request, NeedSeal, s, s.SealErr, s.Seal)
 	})
 	return v, nil
 }
 
 // fact is what the world answers; a live look waits for the answer.
-func fact[T any](look lifecycle.Viewing, need transitions.Need, s *Site, err error, value T) transitions.Fact[T] {
+func fact[T any](request lifecycle.ObserveRequest, need transitions.Need, s *Site, err error, value T) transitions.Fact[T] {
 	switch {
-	case !look.Wants(need):
+	case !request.Wants(need):
 		return transitions.Fact[T]{}
 	case err != nil:
 		return transitions.Unreadable[T](err)
-	case s.Slow && !look.Live:
+	case s.Slow && !request.Live:
 		return transitions.Pending[T]()
 	default:
-		return transitions.Known(value, look.Now)
+		return transitions.Known(value, request.Now)
 	}
 }
 
-func observe(t *api.Turnstile, v View, _ machines.Ask) Facts {
+func factsOf(t *api.Turnstile, v Snapshot, _ machines.ObserveOptions) Facts {
 	f := Facts{Wanted: t.Spec.Model, Approved: t.Spec.Approved, Arms: arms(t), Recorded: v.Recorded, Built: v.Built, Up: v.Up, Seal: v.Seal}
 	if v.Catalog.Asked() {
 		f.Catalog = catalog(t, v.Catalog)
@@ -144,7 +144,7 @@ func catalog(t *api.Turnstile, allowed transitions.Fact[bool]) transitions.Fact[
 	}
 }
 
-func observeLamp(t *api.Turnstile, v View, _ machines.Ask) LampFacts {
+func lampFactsOf(t *api.Turnstile, v Snapshot, _ machines.ObserveOptions) LampFacts {
 	f := LampFacts{Wanted: t.Spec.Lamp, Glows: v.Glows}
 	if lamp := v.Children[lampName(t)]; lamp != nil {
 		f.Shown = lamp.Data["colour"]
@@ -160,7 +160,7 @@ func arms(t *api.Turnstile) []string {
 	return names
 }
 
-func availability(t *api.Turnstile, v View) lifecycle.Availability {
+func availability(t *api.Turnstile, v Snapshot) lifecycle.Availability {
 	var a lifecycle.Availability
 	up, known := v.Up.Get()
 	serving := 0
@@ -182,7 +182,7 @@ func availability(t *api.Turnstile, v View) lifecycle.Availability {
 	return a
 }
 
-func project(t *api.Turnstile, v View, _ time.Time) []metav1.Condition {
+func project(t *api.Turnstile, v Snapshot, _ time.Time) []metav1.Condition {
 	if v.Seal.Asked() {
 		if seal, known := v.Seal.Get(); known {
 			t.Status.Sealed = seal.Model

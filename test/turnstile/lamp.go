@@ -19,14 +19,14 @@ type lampGuard = transitions.Guard[LampFacts, struct{}]
 
 var (
 	shown = lampGuard{
-		Name: "shown", Doc: "the lamp shows the wanted colour", Want: "the lamp to show the wanted colour",
-		Ask: func(f *LampFacts, _ struct{}) transitions.Verdict {
+		Name: "shown", Doc: "the lamp shows the wanted colour", Expected: "the lamp to show the wanted colour",
+		Evaluate: func(f *LampFacts, _ struct{}) transitions.Verdict {
 			return transitions.If(f.Shown == f.Wanted, f.Shown)
 		},
 	}
 	glows = lampGuard{
-		Name: "glows", Doc: "the lamp glows", Want: "the lamp to glow",
-		Ask: func(f *LampFacts, _ struct{}) transitions.Verdict { return transitions.If(f.Glows, "dark") },
+		Name: "glows", Doc: "the lamp glows", Expected: "the lamp to glow",
+		Evaluate: func(f *LampFacts, _ struct{}) transitions.Verdict { return transitions.If(f.Glows, "dark") },
 	}
 )
 
@@ -37,23 +37,23 @@ func LampDefinition() machines.Definition[LampFacts, struct{}, Effect] {
 		Name: "turnstile-lamp", Doc: "gives the lamp another colour",
 		States: []machines.State[LampFacts, struct{}, Effect]{
 			{State: states.State{Name: Lit, Kind: states.Rest, Doc: "the lamp shows the wanted colour"}},
-			{State: states.State{Name: Switching, Kind: states.Work, Doc: "the colour is being changed", Deadline: deadline, Poll: poll}, While: always, OnTarget: Switching,
-				Do: &machines.Action[LampFacts, struct{}, Effect]{Name: "switch", Doc: "sets the colour", Do: func(f *LampFacts, _ struct{}) []Effect {
+			{State: states.State{Name: Switching, Kind: states.Work, Doc: "the colour is being changed", Deadline: deadline, Poll: poll}, Invariant: always, OnTargetChange: Switching,
+				Action: &machines.Action[LampFacts, struct{}, Effect]{Name: "switch", Doc: "sets the colour", Effects: func(f *LampFacts, _ struct{}) []Effect {
 					if f.Shown == f.Wanted {
 						return nil
 					}
 					return []Effect{{Op: "switch", Value: f.Wanted}}
 				}}},
-			{State: states.State{Name: AwaitingGlow, Kind: states.Wait, Doc: "the lamp warms up", Deadline: deadline, Poll: poll}, While: shown, OnTarget: Switching},
+			{State: states.State{Name: AwaitingGlow, Kind: states.Wait, Doc: "the lamp warms up", Deadline: deadline, Poll: poll}, Invariant: shown, OnTargetChange: Switching},
 		},
 		Transitions: []machines.Transition[LampFacts, struct{}]{
 			{Event: "colour-changed", From: Lit, To: Switching, NewAttempt: true, When: transitions.Not(shown, "another colour"), Doc: "another colour is wanted"},
 			{Event: "switched", From: Switching, To: AwaitingGlow, Awaited: true, When: shown, Doc: "the colour was seen"},
 			{Event: "glowing", From: AwaitingGlow, To: Lit, Awaited: true, When: transitions.All(shown, glows), Doc: "the lamp glows"},
 		},
-		Target: machines.Target[LampFacts]{Of: func(f *LampFacts) machines.Aim { return machines.Aim{From: f.Shown, To: f.Wanted} }},
-		Locate: machines.Locator[LampFacts, struct{}]{States: []string{Lit}, Find: func(*LampFacts) (machines.Place[struct{}], transitions.Verdict) {
-			return machines.Place[struct{}]{State: Lit}, transitions.Allow()
+		Target: func(f *LampFacts) machines.Target { return machines.Target{From: f.Shown, To: f.Wanted} },
+		Infer: machines.Inference[LampFacts, struct{}]{States: []string{Lit}, Find: func(*LampFacts) (machines.InferredState[struct{}], transitions.Verdict) {
+			return machines.InferredState[struct{}]{State: Lit}, transitions.Allow()
 		}},
 		Migrations: map[string]string{Burning: Lit},
 	}

@@ -22,9 +22,9 @@ const (
 )
 
 type (
-	state  = machines.State[Facts, Memo, Effect]
-	row    = machines.Transition[Facts, Memo]
-	action = machines.Action[Facts, Memo, Effect]
+	state  = machines.State[Facts, Data, Effect]
+	row    = machines.Transition[Facts, Data]
+	action = machines.Action[Facts, Data, Effect]
 )
 
 const (
@@ -34,8 +34,8 @@ const (
 
 var replace = &action{
 	Name: "replace", Doc: "takes the arm in hand away, so that it is built anew", Needs: []transitions.Need{NeedUp},
-	Before: transitions.All(inCatalog, othersUp), TurnBack: Checking,
-	Do: func(f *Facts, m Memo) []Effect {
+	Precondition: transitions.All(inCatalog, othersUp), OnPreconditionFailed: Checking,
+	Effects: func(f *Facts, m Data) []Effect {
 		if built, stands := f.Built[m.Arm]; f.Recorded[m.Arm] != f.Wanted || stands && built != f.Wanted {
 			return []Effect{{Op: "replace", Arm: m.Arm, Value: f.Wanted}}
 		}
@@ -45,8 +45,8 @@ var replace = &action{
 
 var seal = &action{
 	Name: "seal", Doc: "seals the turnstile, after which older models do not fit", Needs: []transitions.Need{NeedSeal},
-	Before: transitions.All(inCatalog, recorded, approved, sealable), TurnBack: Checking,
-	Do: func(f *Facts, _ Memo) []Effect {
+	Precondition: transitions.All(inCatalog, recorded, approved, sealable), OnPreconditionFailed: Checking,
+	Effects: func(f *Facts, _ Data) []Effect {
 		if now, known := f.Seal.Get(); known && now.Model == f.Wanted {
 			return nil
 		}
@@ -55,20 +55,20 @@ var seal = &action{
 }
 
 // Definition of the lifecycle model: Settled -> Checking -> an arm at a time -> AwaitingApproval -> Sealing -> Settled.
-func Definition() machines.Definition[Facts, Memo, Effect] {
-	not := transitions.Not[Facts, Memo]
+func Definition() machines.Definition[Facts, Data, Effect] {
+	not := transitions.Not[Facts, Data]
 	wait := func(name, doc string) state {
-		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Poll: poll}, While: always, OnTarget: Checking}
+		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline, Poll: poll}, Invariant: always, OnTargetChange: Checking}
 	}
-	hold := func(name string, stance states.Stance, doc string) state {
-		return state{State: states.State{Name: name, Kind: states.Hold, Stance: stance, Doc: doc, Poll: poll}, OnTarget: Checking}
+	hold := func(name string, holdReason states.HoldReason, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Hold, HoldReason: holdReason, Doc: doc, Poll: poll}, OnTargetChange: Checking}
 	}
 	work := func(name, doc string, while guard, do *action) state {
-		return state{State: states.State{Name: name, Kind: states.Work, Doc: doc, Deadline: deadline, Poll: poll}, While: while, OnTarget: Checking, Do: do}
+		return state{State: states.State{Name: name, Kind: states.Work, Doc: doc, Deadline: deadline, Poll: poll}, Invariant: while, OnTargetChange: Checking, Action: do}
 	}
 	awaitingArm := wait(AwaitingArm, "the arm in hand is being built and tried")
-	awaitingArm.While, awaitingArm.OnTarget = inHand, machines.CarryOn
-	return machines.Definition[Facts, Memo, Effect]{
+	awaitingArm.Invariant, awaitingArm.OnTargetChange = inHand, machines.KeepAttempt
+	return machines.Definition[Facts, Data, Effect]{
 		Name: "turnstile-model", Doc: "gives a turnstile arms of another model, one at a time, and seals it",
 		States: []state{
 			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every arm is of the wanted model and the turnstile is sealed"}},
@@ -90,7 +90,7 @@ func Definition() machines.Definition[Facts, Memo, Effect] {
 			{Event: "all-replaced", From: Selecting, To: AwaitingApproval, Awaited: true, When: allBuilt, Doc: "every arm was replaced"},
 			{Event: "arm-selected", From: Selecting, To: Replacing, Awaited: true, Choose: nextArm, Doc: "an arm comes next"},
 			{Event: "replaced", From: Replacing, To: AwaitingArm, Awaited: true, When: replaced, Doc: "the arm stands there anew"},
-			{Event: "arm-up", From: AwaitingArm, To: Selecting, Awaited: true, Forget: true, When: armUp, Doc: "the arm turns"},
+			{Event: "arm-up", From: AwaitingArm, To: Selecting, Awaited: true, ClearData: true, When: armUp, Doc: "the arm turns"},
 			{Event: "approved", From: AwaitingApproval, To: Sealing, Awaited: true, OneWay: true, When: approved, Doc: "a person approved"},
 			{Event: "sealed", From: Sealing, To: Settled, Awaited: true, When: sealed, Doc: "the seal was seen"},
 			{Event: "seal-refused", From: Sealing, To: SealRefused, When: not(sealable, "a refused seal"), Doc: "the seal was refused"},
@@ -101,26 +101,26 @@ func Definition() machines.Definition[Facts, Memo, Effect] {
 			{Name: NeedUp, Doc: "each arm is asked whether it turns"},
 			{Name: NeedSeal, Doc: "the seal is read"},
 		},
-		Target:   machines.Target[Facts]{Of: func(f *Facts) machines.Aim { return machines.Aim{To: f.Wanted} }},
-		Locate:   machines.Locator[Facts, Memo]{States: []string{Settled, Checking}, Needs: []transitions.Need{NeedSeal}, Find: find},
-		Progress: machines.Measure[Facts, Memo]{Unit: "arm", Of: count},
-		Memo:     memoCodec,
-		Records:  []machines.Record{{Name: "models", Home: "ConfigMap <name>-record", Doc: "which model each arm was last given"}},
-		MaxEdges: 24,
+		Target:                        func(f *Facts) machines.Target { return machines.Target{To: f.Wanted} },
+		Infer:                         machines.Inference[Facts, Data]{States: []string{Settled, Checking}, Needs: []transitions.Need{NeedSeal}, Find: find},
+		Progress:                      machines.Measure[Facts, Data]{Unit: "arm", Of: count},
+		Data:                          dataCodec,
+		Records:                       []machines.Record{{Name: "models", Home: "ConfigMap <name>-record", Doc: "which model each arm was last given"}},
+		MaxTransitionsWithoutProgress: 24,
 	}
 }
 
-func find(f *Facts) (machines.Place[Memo], transitions.Verdict) {
+func find(f *Facts) (machines.InferredState[Data], transitions.Verdict) {
 	_, known := f.Seal.Get()
 	if !known {
-		return machines.Place[Memo]{}, f.Seal.Gap()
+		return machines.InferredState[Data]{}, f.Seal.Gap()
 	}
-	if recorded.Verdict(f, Memo{}).Answer == transitions.Yes && sealed.Verdict(f, Memo{}).Answer == transitions.Yes {
-		return machines.Place[Memo]{State: Settled}, transitions.Allow()
+	if recorded.Verdict(f, Data{}).Answer == transitions.Yes && sealed.Verdict(f, Data{}).Answer == transitions.Yes {
+		return machines.InferredState[Data]{State: Settled}, transitions.Allow()
 	}
-	return machines.Place[Memo]{State: Checking}, transitions.Allow()
+	return machines.InferredState[Data]{State: Checking}, transitions.Allow()
 }
 
-func count(f *Facts, m Memo) machines.Count {
+func count(f *Facts, m Data) machines.Count {
 	return machines.Count{Done: len(f.Arms) - len(f.unbuilt()), Total: len(f.Arms), Current: m.Arm}
 }

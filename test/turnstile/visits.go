@@ -34,7 +34,7 @@ func Visits() []Visit {
 		{Lifecycle: "model", State: AwaitingApproval, Spec: func(s *api.TurnstileSpec) { s.Model, s.Approved = "B", "A" }},
 		{Lifecycle: "model", State: Sealing, Spec: model, Site: stuck("seal")},
 		{Lifecycle: "model", State: SealRefused, Spec: model, Site: func(s *Site) { s.Refusal = "no wax" }},
-		{Lifecycle: "model", State: "Locating", Wiped: true, Site: func(s *Site) { s.SealErr = ErrUnreachable }},
+		{Lifecycle: "model", State: "Inferring", Wiped: true, Site: func(s *Site) { s.SealErr = ErrUnreachable }},
 		{Lifecycle: "lamp", State: Lit},
 		{Lifecycle: "lamp", State: Switching, Spec: lamp, Site: stuck("switch")},
 		{Lifecycle: "lamp", State: AwaitingGlow, Spec: lamp, Site: func(s *Site) { s.Dark = true }},

@@ -29,10 +29,10 @@ func equalCondition(a, b metav1.Condition) bool {
 
 func equalLifecycle(a, b Lifecycle) bool {
 	return a.Name == b.Name && a.Machine == b.Machine && a.State == b.State && a.EnteredAt.Equal(&b.EnteredAt) &&
-		equalPointer(a.Attempt, b.Attempt, equalAttempt) && maps.Equal(a.Memo, b.Memo) &&
+		equalPointer(a.Attempt, b.Attempt, equalAttempt) && maps.Equal(a.Data, b.Data) &&
 		equalPointer(a.Progress, b.Progress, func(a, b Progress) bool { return a == b }) &&
 		slices.Equal(a.WaitingFor, b.WaitingFor) && a.Deadline.Equal(b.Deadline) && a.UnknownSince.Equal(b.UnknownSince) &&
-		a.Edges == b.Edges &&
+		a.TransitionsSinceProgress == b.TransitionsSinceProgress &&
 		slices.EqualFunc(a.History, b.History, equalTransition)
 }
 

@@ -47,10 +47,10 @@ type Lifecycle struct {
 	// Attempt is the run towards one target that is in progress.
 	// +optional
 	Attempt *Attempt `json:"attempt,omitempty"`
-	// Memo is what the last transition chose, such as the node that is being restarted. Losing it costs time, never safety.
+	// Data is what the last transition chose, such as the node that is being restarted. Losing it costs time, never safety.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
-	Memo map[string]string `json:"memo,omitempty"`
+	Data map[string]string `json:"data,omitempty"`
 	// Progress of the attempt, written at most every 10 seconds.
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
@@ -66,10 +66,10 @@ type Lifecycle struct {
 	// cannot be evaluated. Absent while everything that the state depends on can be read.
 	// +optional
 	UnknownSince *metav1.Time `json:"unknownSince,omitempty"`
-	// Edges counts the transitions since the attempt last made progress. Above a limit the lifecycle is Stalled.
+	// TransitionsSinceProgress counts the transitions since the attempt last made progress. Above a limit the lifecycle is Stalled.
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647
-	Edges int32 `json:"edges,omitempty"`
+	TransitionsSinceProgress int32 `json:"transitionsSinceProgress,omitempty"`
 	// Transitions counts all transitions of this entry. Requests to other systems are numbered with it.
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647
@@ -121,14 +121,14 @@ type WaitingFor struct {
 	// Guard is the name of the guard.
 	// +kubebuilder:validation:MaxLength=64
 	Guard string `json:"guard"`
-	// Want is what the guard expects.
+	// Expected is what the guard expects.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	Want string `json:"want,omitempty"`
-	// Saw is what was observed instead, or why it cannot be observed.
+	Expected string `json:"expected,omitempty"`
+	// Observed is what was observed instead, or why it cannot be observed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	Saw string `json:"saw,omitempty"`
+	Observed string `json:"observed,omitempty"`
 }
 
 // Transition is one entry of a lifecycle's history.

@@ -33,8 +33,8 @@ func (in *Lifecycle) DeepCopyInto(out *Lifecycle) {
 		*out = new(Attempt)
 		(*in).DeepCopyInto(*out)
 	}
-	if in.Memo != nil {
-		in, out := &in.Memo, &out.Memo
+	if in.Data != nil {
+		in, out := &in.Data, &out.Data
 		*out = make(map[string]string, len(*in))
 		for key, val := range *in {
 			(*out)[key] = val

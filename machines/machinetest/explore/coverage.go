@@ -27,7 +27,7 @@ func Together(t *testing.T, to io.Writer, never map[string]string, reports ...*R
 	for _, e := range edges {
 		reason := never[e.name]
 		if e.times == 0 && e.optional {
-			reason = "need not: for old bookmarks, or for facts that no machine here needs to find its place"
+			reason = "need not: for old persisted states, or for facts that no machine here needs to find its place"
 		}
 		switch {
 		case e.times > 0 && reason != "":
@@ -37,7 +37,7 @@ func Together(t *testing.T, to io.Writer, never map[string]string, reports ...*R
 		}
 		_, _ = fmt.Fprintf(to, "edge %-90s %9d %s\n", e.name, e.times, reason)
 	}
-	strikes(t, to, reports)
+	everyFaultInjected(t, to, reports)
 }
 
 // edgesOf returns the edges of the reports without duplicates, with how often each was taken in all of them.
@@ -57,8 +57,8 @@ func edgesOf(reports []*Report) []taking {
 	return out
 }
 
-// strikes checks that every kind of fault was injected, except those that a subject excludes.
-func strikes(t *testing.T, to io.Writer, reports []*Report) {
+// everyFaultInjected checks that every kind of fault was injected, except those that a subject excludes.
+func everyFaultInjected(t *testing.T, to io.Writer, reports []*Report) {
 	t.Helper()
 	kinds := Faults()
 	for _, r := range reports {
@@ -72,7 +72,7 @@ func strikes(t *testing.T, to io.Writer, reports []*Report) {
 			left = left && slices.Contains(r.without, fault)
 		}
 		if times == 0 && !left {
-			t.Errorf("the fault %q never struck in any subject", fault)
+			t.Errorf("the fault %q was never injected in any subject", fault)
 		}
 		_, _ = fmt.Fprintf(to, "fault %-40s %9d\n", fault, times)
 	}

@@ -12,12 +12,12 @@ import (
 
 // rests reports whether no further step is due: every lifecycle is at rest or in a Hold, the generation was observed, and the
 // cache shows everything. A paused object rests as well.
-func (w *worker[O, V, E]) rests(s *state) bool {
-	if !s.current() || s.woken || s.flaps > 0 || s.former != nil || !s.timer.IsZero() && soon(s.timer.Sub(s.now)) == 0 {
+func (w *worker[O, S, E]) rests(s *state) bool {
+	if !s.current() || s.woken || s.flaps > 0 || s.staleLeader != nil || !s.timer.IsZero() && soon(s.timer.Sub(s.now)) == 0 {
 		return false // a requeue within moments shows that the decision is not final
 	}
 	if s.world != nil {
-		for _, h := range s.world.Next(w.site.at(s)) {
+		for _, h := range s.world.Next(w.scenario.at(s)) {
 			if h.Fault == "" {
 				return false
 			}
@@ -43,7 +43,7 @@ func (w *worker[O, V, E]) rests(s *state) bool {
 }
 
 // settled reports whether every lifecycle is at rest, not in a Hold, and the object is Ready.
-func (w *worker[O, V, E]) settled(s *state) bool {
+func (w *worker[O, S, E]) settled(s *state) bool {
 	r := w.main(s.live)
 	if r == nil || w.paused(s) {
 		return false
@@ -59,7 +59,7 @@ func (w *worker[O, V, E]) settled(s *state) bool {
 
 // leave handles states that are not searched any further: a sample of them is followed without faults, for at most a tenth of
 // the time.
-func (s *search[O, V, E]) leave(states []found) {
+func (s *search[O, S, E]) leave(states []found) {
 	const most, part = 100, 10
 	every, until := 1+len(states)/most, time.Now().Add(s.options.Time/part)
 	for i, f := range states {
@@ -73,7 +73,7 @@ func (s *search[O, V, E]) leave(states []found) {
 }
 
 // follow takes steps without faults from a state until it rests or the limits are exceeded.
-func (s *search[O, V, E]) follow(f found) {
+func (s *search[O, S, E]) follow(f found) {
 	w := s.workers[0]
 	at, passes, steps, begun := f.state, 0, 0, f.state.now
 	for {
@@ -108,8 +108,8 @@ func (s step) violations() []string {
 }
 
 // calmly returns the step that follows without a fault.
-func (w *worker[O, V, E]) calmly(s *state) (step, bool) {
-	if s.former != nil {
+func (w *worker[O, S, E]) calmly(s *state) (step, bool) {
+	if s.staleLeader != nil {
 		return w.overlap(nil, s)[0], true
 	}
 	if out := w.catchUp(nil, s); len(out) > 0 {
@@ -141,7 +141,7 @@ type fate struct {
 }
 
 // settle computes for every searched state how it ends without further faults.
-func (s *search[O, V, E]) settle() {
+func (s *search[O, S, E]) settle() {
 	fates := make([]fate, len(s.nodes))
 	var path []int32
 	met := make([]int32, len(s.nodes)) // the walk that met it, counted from 1
@@ -169,7 +169,7 @@ func (s *search[O, V, E]) settle() {
 
 // judge reports the first states that do not come to rest within the limits. A loop among states that compare equal may still
 // come to rest, so that each candidate is followed separately.
-func (s *search[O, V, E]) judge(fates []fate) {
+func (s *search[O, S, E]) judge(fates []fate) {
 	const most = 20
 	tried := 0
 	for i := range fates {
@@ -187,7 +187,7 @@ func (s *search[O, V, E]) judge(fates []fate) {
 }
 
 // replay returns a state by the path on which it was found.
-func (s *search[O, V, E]) replay(number int32) (*state, bool) {
+func (s *search[O, S, E]) replay(number int32) (*state, bool) {
 	w := s.workers[0]
 	at, err := w.begin()
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *search[O, V, E]) replay(number int32) (*state, bool) {
 }
 
 // moves returns the moves from the first state to that one.
-func (s *search[O, V, E]) moves(number int32) []int {
+func (s *search[O, S, E]) moves(number int32) []int {
 	var out []int
 	for n := number; s.nodes[n].parent >= 0; n = s.nodes[n].parent {
 		out = append(out, int(s.nodes[n].move))

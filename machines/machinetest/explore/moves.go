@@ -26,7 +26,7 @@ type step struct {
 }
 
 // steps returns all possible next steps, in an order that depends only on the state.
-func (w *worker[O, V, E]) steps(s *state) []step {
+func (w *worker[O, S, E]) steps(s *state) []step {
 	var out []step
 	out = w.overlap(out, s)
 	out = w.catchUp(out, s)
@@ -46,7 +46,7 @@ func (w *worker[O, V, E]) steps(s *state) []step {
 }
 
 // catchUp lets the cache observe what it does not show yet: everything, or one object and not the others.
-func (w *worker[O, V, E]) catchUp(out []step, s *state) []step {
+func (w *worker[O, S, E]) catchUp(out []step, s *state) []step {
 	if s.current() {
 		return out
 	}
@@ -75,7 +75,7 @@ func (w *worker[O, V, E]) catchUp(out []step, s *state) []step {
 }
 
 // operate lets the operator reconcile, without or with one fault, or restart.
-func (w *worker[O, V, E]) operate(out []step, s *state) []step {
+func (w *worker[O, S, E]) operate(out []step, s *state) []step {
 	if s.memory != nil {
 		restarted := s.clone()
 		restarted.memory, restarted.woken, restarted.timer = nil, true, time.Time{}
@@ -105,7 +105,7 @@ func (w *worker[O, V, E]) operate(out []step, s *state) []step {
 	return out
 }
 
-func (w *worker[O, V, E]) took(s *state, class, fault Fault, at int, external bool) step {
+func (w *worker[O, S, E]) took(s *state, class, fault Fault, at int, external bool) step {
 	after := w.pass(s, fault, at, external)
 	name := "the operator reconciles"
 	switch {
@@ -120,20 +120,20 @@ func (w *worker[O, V, E]) took(s *state, class, fault Fault, at int, external bo
 }
 
 // happen lets the world change.
-func (w *worker[O, V, E]) happen(out []step, s *state) []step {
+func (w *worker[O, S, E]) happen(out []step, s *state) []step {
 	if s.world == nil {
 		return out
 	}
-	for _, h := range s.world.Next(w.site.at(s)) {
+	for _, h := range s.world.Next(w.scenario.at(s)) {
 		next := s.clone()
-		h.Do(w.site.at(next))
+		h.Do(w.scenario.at(next))
 		out = append(out, step{name: h.Name, fault: h.Fault, after: next})
 	}
 	return out
 }
 
 // wait lets time pass: until the requeue, or longer while the operator is busy.
-func (w *worker[O, V, E]) wait(out []step, s *state) []step {
+func (w *worker[O, S, E]) wait(out []step, s *state) []step {
 	if !s.timer.IsZero() && s.timer.After(s.now) {
 		next := s.clone()
 		next.passes(s.timer)
@@ -148,7 +148,7 @@ func (w *worker[O, V, E]) wait(out []step, s *state) []step {
 }
 
 // people lets users change, wipe and pause the object, and delete its children.
-func (w *worker[O, V, E]) people(out []step, s *state) []step {
+func (w *worker[O, S, E]) people(out []step, s *state) []step {
 	main := w.main(s.live)
 	if main == nil {
 		return out
@@ -202,7 +202,7 @@ func toggled(o client.Object) {
 }
 
 // paused reports whether a user has paused the object.
-func (w *worker[O, V, E]) paused(s *state) bool {
+func (w *worker[O, S, E]) paused(s *state) bool {
 	main := w.main(s.live)
 	return main != nil && main.object.GetAnnotations()[lifecycle.PauseAnnotation] == "true"
 }

@@ -3,7 +3,7 @@ package explore
 import "time"
 
 // repeat takes the given moves and checks the states that they lead to.
-func (s *search[O, V, E]) repeat(at *state) {
+func (s *search[O, S, E]) repeat(at *state) {
 	w := s.workers[0]
 	s.report.repeated = true
 	s.nodes = append(s.nodes, node{parent: -1, calm: unsearched})

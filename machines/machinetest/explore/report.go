@@ -59,8 +59,8 @@ func (r *Report) levelDone(some bool) {
 
 // Cell is the states of the lifecycles when a fault occurred.
 type Cell struct {
-	Standing string
-	Fault    Fault
+	States string
+	Fault  Fault
 }
 
 // taking is a declared edge and how often it was taken.
@@ -108,7 +108,7 @@ func (r *Report) count(standing string, fault Fault, isNew bool) {
 
 // violated records a defect once, with its story: the path to the state, then the move if one is given, then a number of steps
 // without faults.
-func (s *search[O, V, E]) violated(what string, number int32, move, calm int) {
+func (s *search[O, S, E]) violated(what string, number int32, move, calm int) {
 	if s.report.told[what] || len(s.report.Violations) >= mostViolations {
 		return
 	}
@@ -122,7 +122,7 @@ func (s *search[O, V, E]) violated(what string, number int32, move, calm int) {
 }
 
 // story describes the moves, and the steps without faults after them.
-func (s *search[O, V, E]) story(moves []int, calm int) []string {
+func (s *search[O, S, E]) story(moves []int, calm int) []string {
 	w := s.workers[0]
 	w.tell = true
 	defer func() { w.tell = false }()
@@ -172,8 +172,8 @@ func (s step) told() string {
 	return s.name + ": " + strings.Join(s.passed.said, "; ")
 }
 
-// standing returns the states of the lifecycles.
-func (w *worker[O, V, E]) standing(s *state) string {
+// lifecycleStates returns the states of the lifecycles.
+func (w *worker[O, S, E]) lifecycleStates(s *state) string {
 	r := w.main(s.live)
 	if r == nil {
 		return "gone"
@@ -193,13 +193,13 @@ func (w *worker[O, V, E]) standing(s *state) string {
 }
 
 // conclude determines which declared edges were taken, and which never were.
-func (s *search[O, V, E]) conclude() {
+func (s *search[O, S, E]) conclude() {
 	r := s.report
 	r.States, r.Took = len(s.nodes), time.Since(s.begun)
 	r.without, r.demanded, r.seed = s.subject.Without, s.subject.Faults, s.options.Seed
 	for _, lc := range s.workers[0].lifecycles {
 		for _, e := range lc.Graph().Edges {
-			certain := e.To == machines.Locating && len(lc.Needs(nil)) == 0 // a state without needs can always be inferred
+			certain := e.To == machines.Inferring && len(lc.Needs(nil)) == 0 // a state without needs can always be inferred
 			t := taking{
 				name:  fmt.Sprintf("%s: %s from %s to %s", lc.Graph().Name, e.Event, cmp.Or(e.From, "anywhere"), e.To),
 				times: r.took(lc.Name(), &e), optional: e.Class == machines.Migrated || certain,

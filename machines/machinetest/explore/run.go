@@ -22,7 +22,7 @@ const (
 // Run explores the subject and fails on every defect, with its story and the command that repeats it: broken invariants,
 // effects that are not permitted, states that never come to rest, and edges that were never taken although the search was
 // complete. It prints one line, the same as a row of markdown, and which guards said yes together.
-func Run[O lifecycle.Object, V, E any](t *testing.T, subject Subject[O, V, E], options Options) *Report {
+func Run[O lifecycle.Object, S, E any](t *testing.T, subject Subject[O, S, E], options Options) *Report {
 	t.Helper()
 	if err := options.fromEnvironment(subject.Name); err != nil {
 		t.Fatal(err)

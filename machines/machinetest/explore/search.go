@@ -13,10 +13,10 @@ import (
 
 // search is a walk through all possible steps: first those without a fault, then everything that one fault leads to, then two.
 // Among states with the same number of faults it is breadth first.
-type search[O lifecycle.Object, V, E any] struct {
-	subject *Subject[O, V, E]
+type search[O lifecycle.Object, S, E any] struct {
+	subject *Subject[O, S, E]
 	options Options
-	workers []*worker[O, V, E]
+	workers []*worker[O, S, E]
 	begun   time.Time
 	// nodes are the states found, by number. known is their number by hash.
 	nodes  []node
@@ -63,9 +63,9 @@ type child struct {
 }
 
 // Explore searches the states of the subject. It returns an error if the search could not start.
-func Explore[O lifecycle.Object, V, E any](ctx context.Context, subject Subject[O, V, E], options Options) (*Report, error) {
+func Explore[O lifecycle.Object, S, E any](ctx context.Context, subject Subject[O, S, E], options Options) (*Report, error) {
 	subject.withDefaults()
-	s := &search[O, V, E]{
+	s := &search[O, S, E]{
 		subject: &subject, options: options, known: map[uint64]int32{}, begun: time.Now(),
 		report: newReport(subject.Name), random: rand.New(rand.NewPCG(options.Seed, 1)), //nolint:gosec // a deterministic search
 	}
@@ -93,7 +93,7 @@ func Explore[O lifecycle.Object, V, E any](ctx context.Context, subject Subject[
 	return s.report, nil
 }
 
-func (s *search[O, V, E]) bound() {
+func (s *search[O, S, E]) bound() {
 	const states, minute = 20_000, time.Minute
 	if s.options.States == 0 {
 		s.options.States = states
@@ -111,7 +111,7 @@ const batch = 512
 
 // run searches the states without faults, then those after one fault, and so on. States that remain when the search must end
 // are followed without faults.
-func (s *search[O, V, E]) run(ctx context.Context, all []found) {
+func (s *search[O, S, E]) run(ctx context.Context, all []found) {
 	for len(all) > 0 && !s.over(ctx) {
 		s.later, s.met = nil, 0
 		some := s.report.drawn
@@ -126,7 +126,7 @@ func (s *search[O, V, E]) run(ctx context.Context, all []found) {
 }
 
 // level searches the states with one number of faults, one depth after the other.
-func (s *search[O, V, E]) level(ctx context.Context, depth []found) {
+func (s *search[O, S, E]) level(ctx context.Context, depth []found) {
 	for len(depth) > 0 {
 		var next []found
 		for part := range slices.Chunk(depth, batch) {
@@ -143,7 +143,7 @@ func (s *search[O, V, E]) level(ctx context.Context, depth []found) {
 
 // postpone keeps a state for the next level. All states after one fault are kept. Of those after more faults a sample is drawn,
 // each with the same probability.
-func (s *search[O, V, E]) postpone(f found) {
+func (s *search[O, S, E]) postpone(f found) {
 	const whole = 1
 	draw := s.options.Draw
 	s.met++
@@ -159,12 +159,12 @@ func (s *search[O, V, E]) postpone(f found) {
 	s.nodes[f.number].left = true
 }
 
-func (s *search[O, V, E]) over(ctx context.Context) bool {
+func (s *search[O, S, E]) over(ctx context.Context) bool {
 	return s.report.found || s.report.Expanded >= s.options.States || time.Since(s.begun) >= s.options.Time || ctx.Err() != nil || len(s.report.Violations) >= mostViolations
 }
 
 // expand takes all steps from each of the states, in parallel.
-func (s *search[O, V, E]) expand(part []found) [][]child {
+func (s *search[O, S, E]) expand(part []found) [][]child {
 	out := make([][]child, len(part))
 	var group sync.WaitGroup
 	for k, w := range s.workers {
@@ -182,7 +182,7 @@ func (s *search[O, V, E]) expand(part []found) [][]child {
 
 // merge records the results in order, so that the search is deterministic for any number of workers. It returns the states to
 // search on the same level.
-func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
+func (s *search[O, S, E]) merge(part []found, children [][]child) []found {
 	var next []found
 	for i := range part {
 		from := part[i]
@@ -216,7 +216,7 @@ func (s *search[O, V, E]) merge(part []found, children [][]child) []found {
 }
 
 // reach records that a step leads to a state. The state is searched if it is new, or was only known with more faults.
-func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew bool) {
+func (s *search[O, S, E]) reach(from found, c *child, move int) (to found, isNew bool) {
 	faults := s.nodes[from.number].faults
 	if c.fault != "" {
 		faults++
@@ -236,11 +236,11 @@ func (s *search[O, V, E]) reach(from found, c *child, move int) (to found, isNew
 }
 
 // account counts a step and checks it.
-func (s *search[O, V, E]) account(from found, c *child, isNew bool, move int) {
+func (s *search[O, S, E]) account(from found, c *child, isNew bool, move int) {
 	s.report.Steps++
 	for _, fault := range c.counted() {
 		s.report.Faults[fault]++
-		s.report.count(s.workers[0].standing(from.state), fault, isNew)
+		s.report.count(s.workers[0].lifecycleStates(from.state), fault, isNew)
 	}
 	if c.passed != nil {
 		s.report.Passes++
@@ -262,14 +262,14 @@ func (s *search[O, V, E]) account(from found, c *child, isNew bool, move int) {
 	}
 }
 
-func (s *search[O, V, E]) invariant(st *state) string {
+func (s *search[O, S, E]) invariant(st *state) string {
 	if object, ok := s.object(st); ok && s.subject.Invariant != nil {
 		return s.subject.Invariant(object, st.world)
 	}
 	return ""
 }
 
-func (s *search[O, V, E]) object(st *state) (O, bool) {
+func (s *search[O, S, E]) object(st *state) (O, bool) {
 	var none O
 	r := s.workers[0].main(st.live)
 	if r == nil {
@@ -281,7 +281,7 @@ func (s *search[O, V, E]) object(st *state) (O, bool) {
 
 // ended checks an object that came to rest and is not in a Hold. The state is the given number of steps without faults after
 // the one of the number.
-func (s *search[O, V, E]) ended(at found, steps int) {
+func (s *search[O, S, E]) ended(at found, steps int) {
 	if s.subject.Settled == nil || !s.workers[0].settled(at.state) {
 		return
 	}

@@ -24,7 +24,7 @@ type (
 
 func greeting() subject {
 	return subject{
-		Name: "hello", Kind: func(*explore.Site) (hello.Greeter, error) { return hello.Kind() },
+		Name: "hello", Kind: func(*explore.Scenario) (hello.Greeter, error) { return hello.Kind() },
 		AddToScheme: []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme},
 		Object:      &api.Greeting{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "world"}, Spec: api.GreetingSpec{Text: "hello"}},
 		Edits:       []explore.Edit[*api.Greeting]{{Name: "asks for good day", Make: func(g *api.Greeting) { g.Spec.Text = "good day" }}},
@@ -55,7 +55,7 @@ func TestSeededBugs(t *testing.T) {
 		"an action before the commit of its state": {
 			found: "is stored, which has no action",
 			seed: func(s *subject) {
-				s.Kind = func(*explore.Site) (hello.Greeter, error) {
+				s.Kind = func(*explore.Scenario) (hello.Greeter, error) {
 					kind, err := hello.Kind()
 					kind.Lifecycles = []greetings{hasty{kind.Lifecycles[0]}}
 					return kind, err
@@ -133,16 +133,16 @@ func (h hasty) Action(state string) (machines.ActionInfo, bool) {
 	return h.greetings.Action(state)
 }
 
-func (h hasty) Look(q machines.Question[*api.Greeting, *corev1.ConfigMap]) machines.Look[hello.Speak] {
-	look := h.greetings.Look(q)
-	d := look.Decide()
+func (h hasty) Evaluate(q machines.EvaluationInput[*api.Greeting, *corev1.ConfigMap]) machines.Evaluation[hello.Speak] {
+	evaluation := h.greetings.Evaluate(q)
+	d := evaluation.Decide()
 	if q.Entry == nil || d.Move == nil || d.Move.To != "Speaking" {
-		return look
+		return evaluation
 	}
-	entered, err := look.Enter(*d.Move)
+	entered, err := evaluation.Enter(*d.Move)
 	if err != nil {
-		return look
+		return evaluation
 	}
 	q.Entry = &entered
-	return h.greetings.Look(q)
+	return h.greetings.Evaluate(q)
 }

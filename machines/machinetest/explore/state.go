@@ -18,7 +18,7 @@ import (
 type state struct {
 	now time.Time
 	// live is what the API server stores, seen what the operator's cache shows.
-	live, seen shelf
+	live, seen objectStore
 	// revision of the last write, and the number of objects created.
 	revision, created uint64
 	// memory of the operator's process; nil after a start.
@@ -37,8 +37,8 @@ type state struct {
 	own     uint64
 	ownTerm uint32
 	// term identifies the leader. former is the previous leader if it still runs.
-	term   uint32
-	former *former
+	term        uint32
+	staleLeader *staleLeader
 }
 
 func (s *state) clone() *state {
@@ -102,13 +102,13 @@ func UID(nth uint64) types.UID {
 }
 
 // hash returns the hash of a state. Equal states have the same hash.
-func (w *worker[O, V, E]) hash(s *state) uint64 {
+func (w *worker[O, S, E]) hash(s *state) uint64 {
 	dst := w.text[:0]
 	for _, r := range s.live {
-		dst = w.appendBookmarks(appendNumber(dst, r.content), s, r)
+		dst = w.appendEntries(appendNumber(dst, r.content), s, r)
 	}
 	dst = w.appendOperator(dst, s, s.seen, s.memory)
-	if f := s.former; f != nil {
+	if f := s.staleLeader; f != nil {
 		dst = w.appendOperator(append(dst, 0xfd, f.passes, bit(s.ownTerm == s.term)), s, f.seen, f.memory)
 	}
 	dst = append(dst, bit(s.woken), bit(s.timer.IsZero()), bit(s.due()))
@@ -117,14 +117,14 @@ func (w *worker[O, V, E]) hash(s *state) uint64 {
 	}
 	dst = s.appendTrials(dst)
 	if s.world != nil {
-		dst = s.world.AppendCanonical(dst, w.site.at(s))
+		dst = s.world.AppendCanonical(dst, w.scenario.at(s))
 	}
 	w.text = dst
 	return xxhash.Sum64(dst)
 }
 
 // appendOperator appends how an operator's cache differs from the stored objects, and what its process has in memory.
-func (w *worker[O, V, E]) appendOperator(dst []byte, s *state, seen shelf, memory *lifecycle.Memory) []byte {
+func (w *worker[O, S, E]) appendOperator(dst []byte, s *state, seen objectStore, memory *lifecycle.Memory) []byte {
 	for _, r := range s.live {
 		switch old := seen.find(r.kind, r.key); old {
 		case nil:
@@ -132,7 +132,7 @@ func (w *worker[O, V, E]) appendOperator(dst []byte, s *state, seen shelf, memor
 		case r:
 			dst = append(dst, 0)
 		default:
-			dst = w.appendBookmarks(appendNumber(append(dst, 2), old.content), s, old)
+			dst = w.appendEntries(appendNumber(append(dst, 2), old.content), s, old)
 		}
 	}
 	for _, r := range seen {
@@ -148,8 +148,8 @@ func (w *worker[O, V, E]) appendOperator(dst []byte, s *state, seen shelf, memor
 	})
 }
 
-// appendBookmarks appends the persisted states of the lifecycles.
-func (w *worker[O, V, E]) appendBookmarks(dst []byte, s *state, r *record) []byte {
+// appendEntries appends the persisted states of the lifecycles.
+func (w *worker[O, S, E]) appendEntries(dst []byte, s *state, r *record) []byte {
 	from, ok := r.object.(lifecycled)
 	if !ok {
 		return dst
@@ -161,11 +161,11 @@ func (w *worker[O, V, E]) appendBookmarks(dst []byte, s *state, r *record) []byt
 	return append(dst, 0xfe)
 }
 
-func (w *worker[O, V, E]) appendEntry(dst []byte, s *state, e *lifecyclev1.Lifecycle) []byte {
+func (w *worker[O, S, E]) appendEntry(dst []byte, s *state, e *lifecyclev1.Lifecycle) []byte {
 	dst = append(append(append(append(dst, e.Name...), 0), e.State...), 0)
-	dst = append(dst, w.site.at(s).Age(e.EnteredAt.Time), bit(e.Deadline != nil && !s.now.Before(e.Deadline.Time)))
-	for _, key := range keysOf(e.Memo) {
-		dst = append(append(append(append(dst, key...), 0), e.Memo[key]...), 0)
+	dst = append(dst, w.scenario.at(s).Age(e.EnteredAt.Time), bit(e.Deadline != nil && !s.now.Before(e.Deadline.Time)))
+	for _, key := range keysOf(e.Data) {
+		dst = append(append(append(append(dst, key...), 0), e.Data[key]...), 0)
 	}
 	if e.Attempt != nil {
 		dst = append(append(append(append(dst, e.Attempt.From...), 0), e.Attempt.To...), 0)
@@ -178,7 +178,7 @@ func (w *worker[O, V, E]) appendEntry(dst []byte, s *state, e *lifecyclev1.Lifec
 	}
 	for _, lc := range w.lifecycles {
 		if lc.Name() == e.Name {
-			dst = append(dst, bit(e.Edges > lc.MaxEdges()))
+			dst = append(dst, bit(e.TransitionsSinceProgress > lc.MaxTransitionsWithoutProgress()))
 		}
 	}
 	return dst

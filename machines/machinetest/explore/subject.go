@@ -12,11 +12,11 @@ import (
 
 // Subject is the input of an exploration: a kind, an object, and the events that are possible in addition to those of every
 // object.
-type Subject[O lifecycle.Object, V, E any] struct {
+type Subject[O lifecycle.Object, S, E any] struct {
 	// Name of the subject, for reports.
 	Name string
-	// Kind returns a new kind. It accesses the world outside the API through the Site. Required.
-	Kind func(at *Site) (lifecycle.Kind[O, V, E], error)
+	// Kind returns a new kind. It accesses the world outside the API through the Scenario. Required.
+	Kind func(at *Scenario) (lifecycle.Kind[O, S, E], error)
 	// AddToScheme registers the types of the object and of its children. Required.
 	AddToScheme []func(*k8sruntime.Scheme) error
 	// Object whose lifecycles are explored. Required.
@@ -41,7 +41,7 @@ type Subject[O lifecycle.Object, V, E any] struct {
 	// Flapping is the number of consecutive reconciles with another target after the fault Flaps. Optional; default: 12.
 	Flapping int
 	// Transitions is the number of transitions without progress after which a lifecycle must be slowed to one per minute.
-	// Optional; default: 128, which is the runtime's limit for machines with at most 64 MaxEdges.
+	// Optional; default: 128, which is the runtime's limit for machines with at most 64 MaxTransitionsWithoutProgress.
 	Transitions int
 	// Leaps are durations that may pass at once while the operator is busy, so that every age is reached. Optional.
 	Leaps []time.Duration
@@ -79,20 +79,20 @@ type World interface {
 	// Clone returns a copy that shares nothing mutable.
 	Clone() World
 	// AppendCanonical appends everything that the future of the world depends on: relations and ages, never times.
-	AppendCanonical(dst []byte, at *Site) []byte
+	AppendCanonical(dst []byte, at *Scenario) []byte
 	// Next returns the possible events of the world, in an order that depends only on the state. An event without a Fault
 	// happens before time passes.
-	Next(at *Site) []Happening
+	Next(at *Scenario) []Step
 }
 
-// Happening is one possible event of the world.
-type Happening struct {
+// Step is one possible event of the world.
+type Step struct {
 	// Name in a story: "node 1 becomes ready".
 	Name string
 	// Fault that the event is, or empty.
 	Fault Fault
-	// Do applies the event to a Site.
-	Do func(at *Site)
+	// Do applies the event to a Scenario.
+	Do func(at *Scenario)
 }
 
 // Fault is a kind of failure, or a user's action at a critical moment.
@@ -162,7 +162,7 @@ type Options struct {
 	Repeat []int
 }
 
-func (s *Subject[O, V, E]) withDefaults() {
+func (s *Subject[O, S, E]) withDefaults() {
 	const restoredWithin, flapping, transitions = 8, 12, 128
 	s.RestoredWithin = cmp.Or(s.RestoredWithin, restoredWithin)
 	s.Flapping = cmp.Or(s.Flapping, flapping)

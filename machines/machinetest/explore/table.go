@@ -55,7 +55,7 @@ func (r *Report) Table(to io.Writer) error {
 	faults := slices.SortedFunc(maps.Keys(r.Faults), func(a, b Fault) int { return strings.Compare(string(a), string(b)) })
 	standings := map[string]bool{}
 	for c := range r.Cells {
-		standings[c.Standing] = true
+		standings[c.States] = true
 	}
 	w := tabwriter.NewWriter(to, 0, 0, 1, ' ', tabwriter.AlignRight)
 	line := []string{r.Subject, "calm"}

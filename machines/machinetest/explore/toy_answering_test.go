@@ -22,28 +22,28 @@ type bell struct{ rung, answered int }
 
 func (b bell) Clone() explore.World { return &b }
 
-func (b *bell) AppendCanonical(dst []byte, _ *explore.Site) []byte {
+func (b *bell) AppendCanonical(dst []byte, _ *explore.Scenario) []byte {
 	return append(dst, byte(b.rung), byte(b.answered)) //nolint:gosec // two
 }
 
-func (b *bell) Next(*explore.Site) []explore.Happening {
+func (b *bell) Next(*explore.Scenario) []explore.Step {
 	const most = 2
 	if b.rung == most {
 		return nil
 	}
-	return []explore.Happening{{Name: fmt.Sprintf("a person rings, for the %d. time", b.rung+1), Fault: "rung", Do: func(at *explore.Site) {
+	return []explore.Step{{Name: fmt.Sprintf("a person rings, for the %d. time", b.rung+1), Fault: "rung", Do: func(at *explore.Scenario) {
 		bellOf(at).rung++
 		annotate(at, strconv.Itoa(bellOf(at).rung))
 	}}}
 }
 
-func bellOf(at *explore.Site) *bell {
+func bellOf(at *explore.Scenario) *bell {
 	b, _ := at.World().(*bell)
 	return b
 }
 
 // annotate the ConfigMap whatever it is now; with nothing, take the annotation away.
-func annotate(at *explore.Site, value string) {
+func annotate(at *explore.Scenario, value string) {
 	at.Objects("ConfigMap", func(o client.Object) {
 		next, ok := o.DeepCopyObject().(*corev1.ConfigMap)
 		if !ok {
@@ -79,13 +79,13 @@ func answering(seeded bool) toySubject {
 				edge("rung", "Settled", "Answering", transitions.Not(quiet, "somebody rang")),
 				edge("answered", "Answering", "Settled", quiet),
 			},
-			Target: machines.Target[answeringFacts]{Of: func(*answeringFacts) machines.Aim { return machines.Aim{To: "answered"} }},
-			Locate: place[answeringFacts](),
+			Target: func(*answeringFacts) machines.Target { return machines.Target{To: "answered"} },
+			Infer:  place[answeringFacts](),
 		},
 		observe: func(_ string, child *corev1.ConfigMap, _ explore.World) answeringFacts {
 			return answeringFacts{child.Annotations[ring]}
 		},
-		perform: func(ctx context.Context, at *explore.Site, t task) error {
+		execute: func(ctx context.Context, at *explore.Scenario, t effectRequest) error {
 			answer := func() {
 				if n, err := strconv.Atoi(t.Effect); err == nil {
 					bellOf(at).answered = max(bellOf(at).answered, n)
@@ -96,7 +96,7 @@ func answering(seeded bool) toySubject {
 				annotate(at, "")
 				return nil
 			}
-			next := t.View.child.DeepCopy()
+			next := t.Snapshot.child.DeepCopy()
 			delete(next.Annotations, ring)
 			answer()
 			return t.Write.Update(ctx, next)

@@ -30,14 +30,14 @@ func keeping(define func(*machines.Definition[speakingFacts, struct{}, string]),
 				edge("text-changed", "Settled", "Speaking", transitions.Not(said, "another text")),
 				edge("said", "Speaking", "Settled", said),
 			},
-			Target: machines.Target[speakingFacts]{Of: func(f *speakingFacts) machines.Aim { return machines.Aim{To: f.wanted} }},
-			Locate: place[speakingFacts](),
+			Target: func(f *speakingFacts) machines.Target { return machines.Target{To: f.wanted} },
+			Infer:  place[speakingFacts](),
 		},
 		observe: func(wanted string, _ *corev1.ConfigMap, world explore.World) speakingFacts {
 			w, _ := world.(*still)
 			return speakingFacts{wanted, w.said}
 		},
-		perform: func(_ context.Context, at *explore.Site, t task) error {
+		execute: func(_ context.Context, at *explore.Scenario, t effectRequest) error {
 			if w, ok := at.World().(*still); ok {
 				w.said = t.Effect
 			}
@@ -48,7 +48,7 @@ func keeping(define func(*machines.Definition[speakingFacts, struct{}, string]),
 		define(&y.definition)
 	}
 	s := y.subject("hello", &still{said: "hello"})
-	s.Kind = func(at *explore.Site) (toyKind, error) {
+	s.Kind = func(at *explore.Scenario) (toyKind, error) {
 		k, err := y.kind(at)
 		k.Repair = keep
 		if kind != nil {
@@ -128,7 +128,7 @@ type tireless struct {
 	machines.Lifecycle[*api.Greeting, toyView, string]
 }
 
-func (tireless) MaxEdges() int32 { return 100_000 }
+func (tireless) MaxTransitionsWithoutProgress() int32 { return 100_000 }
 
 // unstalled stores no status with a true Stalled condition.
 type unstalled struct{ client.Client }

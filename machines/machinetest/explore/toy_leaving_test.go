@@ -22,7 +22,7 @@ func (b broker) Clone() explore.World { return &b }
 
 func (b *broker) fenced() bool { return !b.running || b.cut }
 
-func (b *broker) AppendCanonical(dst []byte, _ *explore.Site) []byte {
+func (b *broker) AppendCanonical(dst []byte, _ *explore.Scenario) []byte {
 	for _, is := range []bool{b.registered, b.running, b.cut} {
 		if is {
 			dst = append(dst, 1)
@@ -32,21 +32,21 @@ func (b *broker) AppendCanonical(dst []byte, _ *explore.Site) []byte {
 	return append(dst, b.harm...)
 }
 
-func (b *broker) Next(at *explore.Site) []explore.Happening {
-	var out []explore.Happening
+func (b *broker) Next(at *explore.Scenario) []explore.Step {
+	var out []explore.Step
 	if b.cut {
-		out = append(out, explore.Happening{Name: "the broker is heard of again", Do: func(at *explore.Site) { brokerOf(at).cut = false }})
+		out = append(out, explore.Step{Name: "the broker is heard of again", Do: func(at *explore.Scenario) { brokerOf(at).cut = false }})
 	}
 	if b.running && !podOf(at) {
-		out = append(out, explore.Happening{Name: "the process ends with its pod", Do: func(at *explore.Site) { brokerOf(at).running = false }})
+		out = append(out, explore.Step{Name: "the process ends with its pod", Do: func(at *explore.Scenario) { brokerOf(at).running = false }})
 	}
 	if b.running && !b.cut {
-		out = append(out, explore.Happening{Name: "the broker is cut off", Fault: "cut off", Do: func(at *explore.Site) { brokerOf(at).cut = true }})
+		out = append(out, explore.Step{Name: "the broker is cut off", Fault: "cut off", Do: func(at *explore.Scenario) { brokerOf(at).cut = true }})
 	}
 	return out
 }
 
-func brokerOf(at *explore.Site) *broker {
+func brokerOf(at *explore.Scenario) *broker {
 	b, _ := at.World().(*broker)
 	return b
 }
@@ -77,19 +77,19 @@ func leaving(seeded bool) toySubject {
 				edge("stopped", "Stopping", "Unregistering", gone),
 				edge("unregistered", "Unregistering", "Settled", left),
 			},
-			Target: machines.Target[leavingFacts]{Of: func(*leavingFacts) machines.Aim { return machines.Aim{To: "gone"} }},
-			Locate: place[leavingFacts](),
+			Target: func(*leavingFacts) machines.Target { return machines.Target{To: "gone"} },
+			Infer:  place[leavingFacts](),
 		},
 		observe: func(wanted string, child *corev1.ConfigMap, world explore.World) leavingFacts {
 			b, _ := world.(*broker)
 			return leavingFacts{wanted == "stay", child.ResourceVersion != "", b.registered, b.fenced()}
 		},
-		perform: func(ctx context.Context, at *explore.Site, t task) error {
+		execute: func(ctx context.Context, at *explore.Scenario, t effectRequest) error {
 			if t.Effect == "stop" {
-				if t.View.child.ResourceVersion == "" {
+				if t.Snapshot.child.ResourceVersion == "" {
 					return nil
 				}
-				return t.Write.Delete(ctx, t.View.child)
+				return t.Write.Delete(ctx, t.Snapshot.child)
 			}
 			b := brokerOf(at)
 			if b.registered && podOf(at) {

@@ -20,16 +20,17 @@ const before, halfway, after = "3 3", "7 3", "7 7"
 
 func (o offsets) Clone() explore.World { return &o }
 
-func (o *offsets) AppendCanonical(dst []byte, _ *explore.Site) []byte {
+func (o *offsets) AppendCanonical(dst []byte, _ *explore.Scenario) []byte {
 	return append(append(dst, o.at...), o.harm...)
 }
 
-func (*offsets) Next(*explore.Site) []explore.Happening { return nil }
+func (*offsets) Next(*explore.Scenario) []explore.Step { return nil }
 
 type movingFacts struct{ at, kept string }
 
 // moving keeps a connector's offsets before it moves them, so that there is a way back. What was kept once is kept: when the
-// bookmark is lost in the middle, it begins anew, and the offsets are not what they were. Seeded, it keeps what it finds then.
+// persisted state is lost in the middle, it begins anew, and the offsets are not what they were. Seeded, it keeps what it finds
+// then.
 func moving(seeded bool) toySubject {
 	kept := yes("kept", func(f *movingFacts) bool { return f.kept != "" })
 	moved := yes("moved", func(f *movingFacts) bool { return f.at == after })
@@ -54,20 +55,20 @@ func moving(seeded bool) toySubject {
 				edge("kept", "Keeping", "Moving", kept),
 				edge("moved", "Moving", "Settled", moved),
 			},
-			Target: machines.Target[movingFacts]{Of: func(*movingFacts) machines.Aim { return machines.Aim{To: after} }},
-			Locate: place[movingFacts](),
+			Target: func(*movingFacts) machines.Target { return machines.Target{To: after} },
+			Infer:  place[movingFacts](),
 		},
 		observe: func(_ string, child *corev1.ConfigMap, world explore.World) movingFacts {
 			o, _ := world.(*offsets)
 			return movingFacts{o.at, child.Data["kept"]}
 		},
-		perform: func(ctx context.Context, at *explore.Site, t task) error {
+		execute: func(ctx context.Context, at *explore.Scenario, t effectRequest) error {
 			o, _ := at.World().(*offsets)
 			if t.Effect != "keep" {
 				o.at = t.Effect
 				return nil
 			}
-			if t.View.child.Data["kept"] != "" && o.at != before {
+			if t.Snapshot.child.Data["kept"] != "" && o.at != before {
 				defer func() { o.harm = "the kept offsets are lost: what was kept last had been moved already" }()
 			}
 			return store(ctx, t, "kept", o.at)

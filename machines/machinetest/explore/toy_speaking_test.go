@@ -26,7 +26,7 @@ func harmOf(_ *api.Greeting, world explore.World) string {
 }
 
 // podOf says whether the ConfigMap is there, for the API server.
-func podOf(at *explore.Site) (there bool) {
+func podOf(at *explore.Scenario) (there bool) {
 	at.Objects("ConfigMap", func(client.Object) { there = true })
 	return there
 }
@@ -36,9 +36,11 @@ type still struct{ said string }
 
 func (w still) Clone() explore.World { return &w }
 
-func (w *still) AppendCanonical(dst []byte, _ *explore.Site) []byte { return append(dst, w.said...) }
+func (w *still) AppendCanonical(dst []byte, _ *explore.Scenario) []byte {
+	return append(dst, w.said...)
+}
 
-func (*still) Next(*explore.Site) []explore.Happening { return nil }
+func (*still) Next(*explore.Scenario) []explore.Step { return nil }
 
 type speakingFacts struct{ wanted, noted string }
 
@@ -57,13 +59,13 @@ func speaking(seeded bool) toySubject {
 				edge("text-changed", "Settled", "Speaking", transitions.Not(noted, "another text")),
 				edge("noted", "Speaking", "Settled", noted),
 			},
-			Target: machines.Target[speakingFacts]{Of: func(f *speakingFacts) machines.Aim { return machines.Aim{To: f.wanted} }},
-			Locate: place[speakingFacts](),
+			Target: func(f *speakingFacts) machines.Target { return machines.Target{To: f.wanted} },
+			Infer:  place[speakingFacts](),
 		},
 		observe: func(wanted string, child *corev1.ConfigMap, _ explore.World) speakingFacts {
 			return speakingFacts{wanted, child.Data["text"]}
 		},
-		perform: func(ctx context.Context, at *explore.Site, t task) error {
+		execute: func(ctx context.Context, at *explore.Scenario, t effectRequest) error {
 			say := func() error {
 				if w, ok := at.World().(*still); ok {
 					w.said = t.Effect
@@ -96,8 +98,8 @@ func speaking(seeded bool) toySubject {
 }
 
 // store puts a value into the toy's ConfigMap, whether or not there is one.
-func store(ctx context.Context, t task, key, value string) error {
-	next := t.View.child.DeepCopy()
+func store(ctx context.Context, t effectRequest, key, value string) error {
+	next := t.Snapshot.child.DeepCopy()
 	if next.Data == nil {
 		next.Data = map[string]string{}
 	}

@@ -26,11 +26,11 @@ type toy[F any] struct {
 	definition machines.Definition[F, struct{}, string]
 	// observe takes the facts from the object's wish, its ConfigMap and the world.
 	observe func(wanted string, child *corev1.ConfigMap, world explore.World) F
-	// perform carries a word out.
-	perform func(ctx context.Context, at *explore.Site, t task) error
+	// execute carries a word out.
+	execute func(ctx context.Context, at *explore.Scenario, t effectRequest) error
 }
 
-type task = lifecycle.Task[*api.Greeting, toyView, string]
+type effectRequest = lifecycle.EffectRequest[*api.Greeting, toyView, string]
 
 // toyView is what a toy sees: its ConfigMap, without a revision if there is none, and the world.
 type toyView struct {
@@ -43,24 +43,26 @@ type (
 	toySubject = explore.Subject[*api.Greeting, toyView, string]
 )
 
-func (y *toy[F]) kind(at *explore.Site) (toyKind, error) {
+func (y *toy[F]) kind(at *explore.Scenario) (toyKind, error) {
 	machine, err := machines.Compile(y.definition)
 	if err != nil {
 		return toyKind{}, err
 	}
 	return toyKind{
-		Name: "Toy", New: func() *api.Greeting { return &api.Greeting{} }, Same: func(_, _ *api.Greeting) bool { return true },
+		Name: "Toy", New: func() *api.Greeting { return &api.Greeting{} }, StatusEqual: func(_, _ *api.Greeting) bool { return true },
 		Lifecycles: []machines.Lifecycle[*api.Greeting, toyView, string]{
 			machines.Bind(machine, machines.Binding[*api.Greeting, toyView, F, string, string]{
 				Name: y.definition.Name, Effect: func(word string) string { return word },
-				Observe: func(g *api.Greeting, v toyView, _ machines.Ask) F { return y.observe(g.Spec.Text, v.child, v.world) },
+				Facts: func(g *api.Greeting, v toyView, _ machines.ObserveOptions) F {
+					return y.observe(g.Spec.Text, v.child, v.world)
+				},
 			}),
 		},
-		View: func(ctx context.Context, g *api.Greeting, look lifecycle.Viewing) (toyView, error) {
+		Observe: func(ctx context.Context, g *api.Greeting, evaluation lifecycle.ObserveRequest) (toyView, error) {
 			child := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: g.Name}}
-			return toyView{child, at.World()}, client.IgnoreNotFound(look.Read.Get(ctx, client.ObjectKeyFromObject(g), child))
+			return toyView{child, at.World()}, client.IgnoreNotFound(evaluation.Read.Get(ctx, client.ObjectKeyFromObject(g), child))
 		},
-		Perform: func(ctx context.Context, t task) error { return y.perform(ctx, at, t) },
+		Execute: func(ctx context.Context, t effectRequest) error { return y.execute(ctx, at, t) },
 	}, nil
 }
 
@@ -78,9 +80,9 @@ func asks(text string) explore.Edit[*api.Greeting] {
 }
 
 // place lets a toy be found settled: its edges find again what is under way.
-func place[F any]() machines.Locator[F, struct{}] {
-	return machines.Locator[F, struct{}]{States: []string{"Settled"}, Find: func(*F) (machines.Place[struct{}], transitions.Verdict) {
-		return machines.Place[struct{}]{State: "Settled"}, transitions.Allow()
+func place[F any]() machines.Inference[F, struct{}] {
+	return machines.Inference[F, struct{}]{States: []string{"Settled"}, Find: func(*F) (machines.InferredState[struct{}], transitions.Verdict) {
+		return machines.InferredState[struct{}]{State: "Settled"}, transitions.Allow()
 	}}
 }
 
@@ -95,16 +97,16 @@ func works[F any](name string, before transitions.Guard[F, struct{}], do func(*F
 		turn = ""
 	}
 	return machines.State[F, struct{}, string]{
-		State: states.State{Name: name, Kind: states.Work, Doc: "does its work", Deadline: time.Minute, Poll: 5 * time.Second},
-		While: transitions.Always[F, struct{}](), OnTarget: machines.CarryOn,
-		Do: &machines.Action[F, struct{}, string]{
-			Name: "do-" + strings.ToLower(name), Doc: "does its work", Before: before, TurnBack: turn, Do: func(f *F, _ struct{}) []string { return do(f) },
+		State:     states.State{Name: name, Kind: states.Work, Doc: "does its work", Deadline: time.Minute, Poll: 5 * time.Second},
+		Invariant: transitions.Always[F, struct{}](), OnTargetChange: machines.KeepAttempt,
+		Action: &machines.Action[F, struct{}, string]{
+			Name: "do-" + strings.ToLower(name), Doc: "does its work", Precondition: before, OnPreconditionFailed: turn, Effects: func(f *F, _ struct{}) []string { return do(f) },
 		},
 	}
 }
 
 func yes[F any](name string, ask func(*F) bool) transitions.Guard[F, struct{}] {
-	return transitions.Guard[F, struct{}]{Name: name, Doc: name, Want: name, Ask: func(f *F, _ struct{}) transitions.Verdict {
+	return transitions.Guard[F, struct{}]{Name: name, Doc: name, Expected: name, Evaluate: func(f *F, _ struct{}) transitions.Verdict {
 		return transitions.If(ask(f), "it is not so")
 	}}
 }
@@ -118,7 +120,7 @@ func TestSeededToys(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string
 		of    func(seeded bool) toySubject
-		// strikes is a fault that must have happened.
+		// is injected is a fault that must have happened.
 		strikes explore.Fault
 	}{
 		"unregister before pod gone":                             {found: "is unregistered although its pod runs", of: leaving},

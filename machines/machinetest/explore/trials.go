@@ -58,7 +58,7 @@ func (s *state) appendTrials(dst []byte) []byte {
 }
 
 // refuse lets the operator reconcile with a status write, which is refused from then on.
-func (w *worker[O, V, E]) refuse(s *state) step {
+func (w *worker[O, S, E]) refuse(s *state) step {
 	refusing := s.clone()
 	refusing.refused = refusedPasses
 	one := w.took(refusing, StatusRefused, "", 0, false)
@@ -70,7 +70,7 @@ func (w *worker[O, V, E]) refuse(s *state) step {
 const flapPause = 200 * time.Millisecond
 
 // flap changes the target before a reconcile. The cache shows it at once.
-func (w *worker[O, V, E]) flap(s *state) {
+func (w *worker[O, S, E]) flap(s *state) {
 	main := w.main(s.live)
 	if s.flaps == 0 || main == nil {
 		s.flaps = 0
@@ -93,7 +93,7 @@ func (w *worker[O, V, E]) flap(s *state) {
 }
 
 // lose records a child that must be restored.
-func (w *worker[O, V, E]) lose(s *state, r *record) {
+func (w *worker[O, S, E]) lose(s *state, r *record) {
 	if slices.Contains(w.subject.Restored, r.kind.Kind) {
 		s.lost = append(slices.Clip(s.lost), loss{kind: r.kind, key: r.key})
 	}
@@ -102,7 +102,7 @@ func (w *worker[O, V, E]) lose(s *state, r *record) {
 // judgePass checks what a single reconcile does not show: whether lost children are restored, and whether transitions are
 // limited and the limit is visible. whole means that no fault other than refused status writes occurred and that the cache was
 // current. begun means that the process had just started.
-func (w *worker[O, V, E]) judgePass(s *state, begun, whole bool) {
+func (w *worker[O, S, E]) judgePass(s *state, begun, whole bool) {
 	main := w.main(s.live)
 	if main == nil {
 		s.lost, s.tallies = nil, nil
@@ -113,7 +113,7 @@ func (w *worker[O, V, E]) judgePass(s *state, begun, whole bool) {
 	w.judgeTransitions(s, main, begun, whole)
 }
 
-func (w *worker[O, V, E]) judgeLost(s *state, whole bool) {
+func (w *worker[O, S, E]) judgeLost(s *state, whole bool) {
 	var lost []loss
 	for _, l := range s.lost {
 		if s.live.find(l.kind, l.key) != nil {
@@ -135,7 +135,7 @@ func (w *worker[O, V, E]) judgeLost(s *state, whole bool) {
 // mostHeld is the number of reconciles that may delay a transition before the status must show it: one may have another cause.
 const mostHeld = 2
 
-func (w *worker[O, V, E]) judgeTransitions(s *state, main *record, begun, whole bool) {
+func (w *worker[O, S, E]) judgeTransitions(s *state, main *record, begun, whole bool) {
 	tallies := make([]tally, len(w.lifecycles))
 	copy(tallies, s.tallies)
 	for i, lc := range w.lifecycles {
@@ -165,7 +165,7 @@ func (w *worker[O, V, E]) judgeTransitions(s *state, main *record, begun, whole 
 	s.tallies = tallies
 }
 
-func (w *worker[O, V, E]) judgeTally(t *tally, main *record) {
+func (w *worker[O, S, E]) judgeTally(t *tally, main *record) {
 	most := float64(w.subject.Transitions)
 	if t.transitions > most+1 {
 		w.passed.wrong("lifecycle %s takes more than %d transitions without progress", t.lifecycle, w.subject.Transitions)

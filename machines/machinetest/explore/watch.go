@@ -14,23 +14,23 @@ import (
 )
 
 // watched is a lifecycle whose decisions are checked.
-type watched[O, V, E any] struct {
-	machines.Lifecycle[O, V, E]
+type watched[O, S, E any] struct {
+	machines.Lifecycle[O, S, E]
 	passed func() *passed
 }
 
-func (l watched[O, V, E]) Look(q machines.Question[O, V]) machines.Look[E] {
-	return watchedLook[E]{Look: l.Lifecycle.Look(q), name: l.Name(), passed: l.passed()}
+func (l watched[O, S, E]) Evaluate(q machines.EvaluationInput[O, S]) machines.Evaluation[E] {
+	return watchedLook[E]{Evaluation: l.Lifecycle.Evaluate(q), name: l.Name(), passed: l.passed()}
 }
 
 type watchedLook[E any] struct {
-	machines.Look[E]
+	machines.Evaluation[E]
 	name   string
 	passed *passed
 }
 
 func (l watchedLook[E]) Decide() machines.Decision {
-	d := l.Look.Decide()
+	d := l.Evaluation.Decide()
 	if d.Move != nil {
 		l.passed.wanted = append(l.passed.wanted, l.name)
 		l.passed.rivals(l.name, d.Move, l.Open())
@@ -39,13 +39,13 @@ func (l watchedLook[E]) Decide() machines.Decision {
 		l.passed.wrong("lifecycle %s is defective: %v", l.name, d.Err)
 	}
 	if d.Shadowed != "" {
-		l.passed.wrong("lifecycle %s: While says no where the exit %s says yes, so that it is never taken", l.name, d.Shadowed)
+		l.passed.wrong("lifecycle %s: Invariant says no where the exit %s says yes, so that it is never taken", l.name, d.Shadowed)
 	}
 	return d
 }
 
-func (l watchedLook[E]) Act() machines.Acting[E] {
-	a := l.Look.Act()
+func (l watchedLook[E]) Act() machines.ActionResult[E] {
+	a := l.Evaluation.Act()
 	if a.Err != nil {
 		l.passed.wrong("the action of lifecycle %s is defective: %v", l.name, a.Err)
 	}
@@ -58,44 +58,44 @@ func (p *passed) wrong(format string, args ...any) {
 
 // permitted checks an effect: the persisted state it is based on must be the newest that an operator stored, and a disruption
 // must be based on the newest object.
-func (w *worker[O, V, E]) permitted(task *lifecycle.Task[O, V, E]) {
+func (w *worker[O, S, E]) permitted(request *lifecycle.EffectRequest[O, S, E]) {
 	if w.calls.dead {
 		return
 	}
-	s := w.site.state
+	s := w.scenario.state
 	live := w.main(s.live)
 	if live == nil {
 		return
 	}
-	name := described(task.Effect)
-	based := revisionOf(task.Object)
+	name := described(request.Effect)
+	based := revisionOf(request.Object)
 	if based < s.own {
 		// A write of another operator is only known to actions that read the API server: those that disrupt, or that cannot be
 		// undone. Any other effect may be repeated, because it is idempotent.
-		if s.ownTerm == w.site.term || w.asksLive(task.Ticket.Lifecycle, task.Ticket.State) {
-			w.passed.wrong("%s does %s on a persisted state that is not the newest", task.Ticket.Lifecycle, name)
+		if s.ownTerm == w.scenario.term || w.asksLive(request.RequestID.Lifecycle, request.RequestID.State) {
+			w.passed.wrong("%s does %s on a persisted state that is not the newest", request.RequestID.Lifecycle, name)
 		}
 		return
 	}
 	if based == live.revision {
-		st, known := w.stands(live.object, task.Ticket.Lifecycle)
+		st, known := w.stands(live.object, request.RequestID.Lifecycle)
 		switch {
-		case !known || st.Name != task.Ticket.State:
-			w.passed.wrong("%s does %s for state %s, which is not stored", task.Ticket.Lifecycle, name, task.Ticket.State)
+		case !known || st.Name != request.RequestID.State:
+			w.passed.wrong("%s does %s for state %s, which is not stored", request.RequestID.Lifecycle, name, request.RequestID.State)
 		case st.Kind != string(states.Work):
-			w.passed.wrong("%s does %s although %s is stored, which has no action", task.Ticket.Lifecycle, name, st.Name)
+			w.passed.wrong("%s does %s although %s is stored, which has no action", request.RequestID.Lifecycle, name, st.Name)
 		}
 	}
 	if w.kind.Disrupts == nil {
 		return
 	}
-	if target, disrupts := w.kind.Disrupts(task.Effect); disrupts && based != live.revision {
-		w.passed.wrong("%s disrupts %s on an object that is not the newest", task.Ticket.Lifecycle, target)
+	if target, disrupts := w.kind.Disrupts(request.Effect); disrupts && based != live.revision {
+		w.passed.wrong("%s disrupts %s on an object that is not the newest", request.RequestID.Lifecycle, target)
 	}
 }
 
 // asksLive reports whether the action of the state reads the API server before it executes an effect.
-func (w *worker[O, V, E]) asksLive(lifecycle, state string) bool {
+func (w *worker[O, S, E]) asksLive(lifecycle, state string) bool {
 	for _, lc := range w.lifecycles {
 		if lc.Name() == lifecycle {
 			action, _ := lc.Action(state)
@@ -132,7 +132,7 @@ func entryOf(object client.Object, lifecycle string) *lifecyclev1.Lifecycle {
 }
 
 // stored checks a status that the operator wrote: which transitions it contains, and whether it claims too much.
-func (w *worker[O, V, E]) stored(before, after client.Object) {
+func (w *worker[O, S, E]) stored(before, after client.Object) {
 	next, ok := after.(lifecycled)
 	if !ok {
 		return
@@ -159,19 +159,19 @@ func (w *worker[O, V, E]) stored(before, after client.Object) {
 }
 
 // ready checks an object that is Ready.
-func (w *worker[O, V, E]) ready(object client.Object) {
+func (w *worker[O, S, E]) ready(object client.Object) {
 	for _, lc := range w.lifecycles {
 		st, known := w.stands(object, lc.Name())
 		switch {
 		case !known:
 			w.passed.wrong("the object shows as ready although lifecycle %s has no known state", lc.Name())
-		case !atRest(st) && !atHold(st), atHold(st) && st.Stance == string(states.Refusal):
+		case !atRest(st) && !atHold(st), atHold(st) && st.HoldReason == string(states.Refusal):
 			w.passed.wrong("the object shows as ready although lifecycle %s is in %s", lc.Name(), st.Name)
 		}
 	}
 }
 
-func (w *worker[O, V, E]) words(conditions []metav1.Condition) {
+func (w *worker[O, S, E]) words(conditions []metav1.Condition) {
 	for _, e := range w.passed.edges {
 		w.passed.said = append(w.passed.said, fmt.Sprintf("%s: %s -> %s (%s)", e.lifecycle, e.from, e.to, e.event))
 	}

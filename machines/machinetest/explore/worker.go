@@ -19,18 +19,18 @@ import (
 )
 
 // worker runs the subject's code, one state at a time.
-type worker[O lifecycle.Object, V, E any] struct {
-	subject    *Subject[O, V, E]
+type worker[O lifecycle.Object, S, E any] struct {
+	subject    *Subject[O, S, E]
 	ctx        context.Context //nolint:containedctx // the search's own, for every pass
-	site       *Site
-	kind       lifecycle.Kind[O, V, E]
-	lifecycles []machines.Lifecycle[O, V, E]
+	scenario   *Scenario
+	kind       lifecycle.Kind[O, S, E]
+	lifecycles []machines.Lifecycle[O, S, E]
 	// states of each lifecycle, as its graph has them: what the search judges by.
 	states     map[string]map[string]machines.GraphState
-	reconciler *lifecycle.Reconciler[O, V, E]
-	main       func(shelf) *record
-	cached     *face
-	direct     *face
+	reconciler *lifecycle.Reconciler[O, S, E]
+	main       func(objectStore) *record
+	cached     *fakeClient
+	direct     *fakeClient
 	now        *moment
 	// calls of the current reconcile, and its result.
 	calls  *calls
@@ -62,7 +62,7 @@ type moment struct{ now time.Time }
 func (m *moment) Now() time.Time                  { return m.now }
 func (m *moment) Since(t time.Time) time.Duration { return m.now.Sub(t) }
 
-func newWorker[O lifecycle.Object, V, E any](ctx context.Context, subject *Subject[O, V, E]) (*worker[O, V, E], error) {
+func newWorker[O lifecycle.Object, S, E any](ctx context.Context, subject *Subject[O, S, E]) (*worker[O, S, E], error) {
 	scheme := k8sruntime.NewScheme()
 	for _, add := range subject.AddToScheme {
 		if err := add(scheme); err != nil {
@@ -73,14 +73,14 @@ func newWorker[O lifecycle.Object, V, E any](ctx context.Context, subject *Subje
 	if err != nil {
 		return nil, fmt.Errorf("finding the kind of the object of %s: %w", subject.Name, err)
 	}
-	w := &worker[O, V, E]{
-		subject: subject, ctx: log.IntoContext(ctx, logr.Discard()), site: &Site{scheme: scheme, ages: subject.Ages, main: kind},
+	w := &worker[O, S, E]{
+		subject: subject, ctx: log.IntoContext(ctx, logr.Discard()), scenario: &Scenario{scheme: scheme, ages: subject.Ages, main: kind},
 		now: &moment{}, calls: &calls{}, passed: &passed{},
 	}
 	w.main = mainOf(kind, client.ObjectKeyFromObject(subject.Object))
-	w.cached = &face{site: w.site, calls: w.calls, told: w.stored}
-	w.direct = &face{site: w.site, calls: w.calls, live: true}
-	if w.kind, err = subject.Kind(w.site); err != nil {
+	w.cached = &fakeClient{scenario: w.scenario, calls: w.calls, statusStored: w.stored}
+	w.direct = &fakeClient{scenario: w.scenario, calls: w.calls, live: true}
+	if w.kind, err = subject.Kind(w.scenario); err != nil {
 		return nil, fmt.Errorf("making the kind of %s: %w", subject.Name, err)
 	}
 	w.lifecycles = w.kind.Lifecycles
@@ -91,24 +91,24 @@ func newWorker[O lifecycle.Object, V, E any](ctx context.Context, subject *Subje
 		cached, live = subject.Through(cached, live)
 	}
 	w.reconciler = lifecycle.New(w.kind, lifecycle.Options{
-		Client: cached, Live: live, Clock: w.now, Children: lifecycle.NewChildren(cached, live, w.now), Slots: lifecycle.NewSlots(),
+		Client: cached, Live: live, Clock: w.now, Children: lifecycle.NewChildren(cached, live, w.now), DisruptionLocks: lifecycle.NewDisruptionLocks(),
 	})
 	return w, nil
 }
 
-func mainOf(kind schema.GroupVersionKind, key client.ObjectKey) func(shelf) *record {
-	return func(s shelf) *record { return s.find(kind, key) }
+func mainOf(kind schema.GroupVersionKind, key client.ObjectKey) func(objectStore) *record {
+	return func(s objectStore) *record { return s.find(kind, key) }
 }
 
 // Start is the time at which every search starts. The times of a Subject's objects and world are relative to it.
 var Start = time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
 
 // begin returns the first state: everything is stored and in the cache, and the operator has just started.
-func (w *worker[O, V, E]) begin() (*state, error) {
+func (w *worker[O, S, E]) begin() (*state, error) {
 	s := &state{now: Start, world: w.subject.World, woken: true}
-	w.site.at(s)
+	w.scenario.at(s)
 	for _, o := range append([]client.Object{w.subject.Object}, w.subject.Children...) {
-		kind, err := apiutil.GVKForObject(o, w.site.scheme)
+		kind, err := apiutil.GVKForObject(o, w.scenario.scheme)
 		if err != nil {
 			return nil, fmt.Errorf("taking %T %s: %w", o, o.GetName(), err)
 		}
@@ -125,7 +125,7 @@ func (w *worker[O, V, E]) begin() (*state, error) {
 }
 
 // draw reads the states from the graphs.
-func (w *worker[O, V, E]) draw() {
+func (w *worker[O, S, E]) draw() {
 	w.states = map[string]map[string]machines.GraphState{}
 	for _, lc := range w.lifecycles {
 		of := map[string]machines.GraphState{}
@@ -137,7 +137,7 @@ func (w *worker[O, V, E]) draw() {
 }
 
 // stands returns the state of the lifecycle's entry, and false if the graph does not contain it.
-func (w *worker[O, V, E]) stands(object client.Object, lifecycle string) (machines.GraphState, bool) {
+func (w *worker[O, S, E]) stands(object client.Object, lifecycle string) (machines.GraphState, bool) {
 	e := entryOf(object, lifecycle)
 	if e == nil {
 		return machines.GraphState{}, false
@@ -151,28 +151,28 @@ func atRest(s machines.GraphState) bool { return s.Kind == string(states.Rest) }
 func atHold(s machines.GraphState) bool { return s.Kind == string(states.Hold) }
 
 // spy wraps the kind to check every decision and effect.
-func (w *worker[O, V, E]) spy() {
-	w.kind.Lifecycles = make([]machines.Lifecycle[O, V, E], len(w.lifecycles))
+func (w *worker[O, S, E]) spy() {
+	w.kind.Lifecycles = make([]machines.Lifecycle[O, S, E], len(w.lifecycles))
 	for i, lc := range w.lifecycles {
-		w.kind.Lifecycles[i] = watched[O, V, E]{Lifecycle: lc, passed: func() *passed { return w.passed }}
+		w.kind.Lifecycles[i] = watched[O, S, E]{Lifecycle: lc, passed: func() *passed { return w.passed }}
 	}
-	perform := w.kind.Perform
-	if perform == nil {
+	execute := w.kind.Execute
+	if execute == nil {
 		return
 	}
-	w.kind.Perform = func(ctx context.Context, task lifecycle.Task[O, V, E]) error {
-		w.permitted(&task)
+	w.kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[O, S, E]) error {
+		w.permitted(&request)
 		return w.calls.effect(func() error {
 			if w.tell {
-				w.passed.said = append(w.passed.said, fmt.Sprintf("%s does %+v", task.Ticket.Lifecycle, described(task.Effect)))
+				w.passed.said = append(w.passed.said, fmt.Sprintf("%s does %+v", request.RequestID.Lifecycle, described(request.Effect)))
 			}
-			return perform(ctx, task)
+			return execute(ctx, request)
 		})
 	}
 }
 
 // pass reconciles once from the state, with the given fault.
-func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) *state {
+func (w *worker[O, S, E]) pass(from *state, fault Fault, at int, external bool) *state {
 	s := from.clone()
 	s.woken, s.timer = false, time.Time{}
 	w.flap(s)
@@ -189,19 +189,19 @@ func (w *worker[O, V, E]) pass(from *state, fault Fault, at int, external bool) 
 	case result.RequeueAfter > 0:
 		s.timer = s.now.Add(result.RequeueAfter)
 	}
-	s.memory = w.reconciler.Remember()
+	s.memory = w.reconciler.SaveMemory()
 	s.woken = s.woken || s.flaps > 0
 	return s
 }
 
 // reconcile runs the operator of that term on the state, with the memory of its process.
-func (w *worker[O, V, E]) reconcile(s *state, memory *lifecycle.Memory, term uint32, plan calls) (reconcile.Result, error) {
-	w.site.at(s).term = term
+func (w *worker[O, S, E]) reconcile(s *state, memory *lifecycle.Memory, term uint32, plan calls) (reconcile.Result, error) {
+	w.scenario.at(s).term = term
 	w.now.now = s.now
 	plan.made = w.calls.made[:0]
 	*w.calls = plan
 	w.passed = &passed{}
-	w.reconciler.Recall(memory)
+	w.reconciler.RestoreMemory(memory)
 	return w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
 }
 

@@ -15,10 +15,10 @@ type Machine[F, E any] struct {
 	Facts func(roll.Facts) F
 	// Restart returns the effect of a restart.
 	Restart func(id int32) E
-	// OnTarget, TurnBack and Done as in the machine's Inclusion.
-	OnTarget, TurnBack, Done string
-	// Located is the state that the machine infers while a node wants a restart.
-	Located string
+	// OnTargetChange, OnPreconditionFailed and Done as in the machine's Inclusion.
+	OnTargetChange, OnPreconditionFailed, Done string
+	// Inferred is the state that the machine infers while a node wants a restart.
+	Inferred string
 	// Another is a target that differs from that of every row.
 	Another string
 	// FirstStart as in the machine's Inclusion.
@@ -26,15 +26,15 @@ type Machine[F, E any] struct {
 }
 
 type (
-	row[F, E any]  = machinetest.Row[F, roll.Memo, E]
-	want[F, E any] = machinetest.Want[roll.Memo, E]
+	row[F, E any]  = machinetest.Row[F, roll.Data, E]
+	want[F, E any] = machinetest.Want[roll.Data, E]
 )
 
 // Hand returns the data with the given current node.
-func Hand(id int32) *roll.Memo { return &roll.Memo{Node: id} }
+func Hand(id int32) *roll.Data { return &roll.Data{Node: id} }
 
 // Rows returns the roll's transitions in the machine.
-func Rows[F, E any](m Machine[F, E]) []machinetest.Row[F, roll.Memo, E] {
+func Rows[F, E any](m Machine[F, E]) []machinetest.Row[F, roll.Data, E] {
 	return slices.Concat(m.selecting(), m.awaitingQuorum(), m.awaitingISR(), m.restarting(), m.awaitingReady(), m.awaitingInSync())
 }
 
@@ -42,7 +42,7 @@ func Rows[F, E any](m Machine[F, E]) []machinetest.Row[F, roll.Memo, E] {
 func (m Machine[F, E]) to(event, state string, hand ...int32) want[F, E] {
 	w := want[F, E]{Event: event, To: state}
 	if len(hand) > 0 {
-		w.Memo = Hand(hand[0])
+		w.Data = Hand(hand[0])
 	}
 	return w
 }
@@ -59,7 +59,7 @@ func (m Machine[F, E]) selecting() []row[F, E] {
 	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
 		return row[F, E]{Name: "selecting: " + name, Reason: reason, State: roll.SelectingNode, Facts: m.Facts(nodes), Want: want}
 	}
-	changed := at("what is wanted changes", "", Dual(3, Outdated()), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed := at("what is wanted changes", "", Dual(3, Outdated()), m.to(machines.EventTargetChanged, m.OnTargetChange))
 	changed.Attempt = m.Another
 	return []row[F, E]{
 		at("no node wants a restart any more", "", Dual(3), m.to("all-restarted", m.Done)),
@@ -103,7 +103,7 @@ func (m Machine[F, E]) awaitingQuorum() []row[F, E] {
 	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
 		return row[F, E]{Name: "awaiting the quorum: " + name, Reason: reason, State: roll.AwaitingQuorum, Facts: m.Facts(nodes), Want: want}
 	}
-	changed := at("what is wanted changes", "", Split(3, 3, Outdated(1), Behind(2)), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed := at("what is wanted changes", "", Split(3, 3, Outdated(1), Behind(2)), m.to(machines.EventTargetChanged, m.OnTargetChange))
 	changed.Attempt = m.Another
 	return []row[F, E]{
 		at("a voter is behind", "", Split(3, 3, Outdated(1), Behind(2)), m.stays("may-restart")),
@@ -122,7 +122,7 @@ func (m Machine[F, E]) awaitingISR() []row[F, E] {
 	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
 		return row[F, E]{Name: "awaiting ISRs: " + name, Reason: reason, State: roll.AwaitingISR, Facts: m.Facts(nodes), Want: want}
 	}
-	changed := at("what is wanted changes", "", Dual(3, Outdated(1), tight), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed := at("what is wanted changes", "", Dual(3, Outdated(1), tight), m.to(machines.EventTargetChanged, m.OnTargetChange))
 	changed.Attempt = m.Another
 	return []row[F, E]{
 		at("partitions are at their minimum", "", Dual(3, Outdated(1), tight), m.stays("may-restart")),
@@ -138,16 +138,16 @@ func (m Machine[F, E]) awaitingISR() []row[F, E] {
 
 func (m Machine[F, E]) restarting() []row[F, E] {
 	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
-		return row[F, E]{Name: "restarting: " + name, Reason: reason, State: roll.RestartingNode, Memo: Hand(1), Facts: m.Facts(nodes), Want: want}
+		return row[F, E]{Name: "restarting: " + name, Reason: reason, State: roll.RestartingNode, Data: Hand(1), Facts: m.Facts(nodes), Want: want}
 	}
 	acts := m.stays("node-restarted")
 	acts.Effects = []E{m.Restart(1)}
 	blocked := m.stays("node-restarted")
 	blocked.Blocked = []string{"restart-safe"}
-	changed := at("what is wanted changes", "", Dual(3, Outdated(1)), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed := at("what is wanted changes", "", Dual(3, Outdated(1)), m.to(machines.EventTargetChanged, m.OnTargetChange))
 	changed.Attempt = m.Another
-	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(1)), m.to(machines.EventLocated, m.Located))
-	unwanted.Memo = Hand(7)
+	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(1)), m.to(machines.EventInferred, m.Inferred))
+	unwanted.Data = Hand(7)
 	return []row[F, E]{
 		at("the node in hand is restarted", "", Dual(3, Outdated(1)), acts),
 		at("the node in hand is down and is restarted", "", Dual(3, Outdated(1), Down(1)), acts),
@@ -156,7 +156,7 @@ func (m Machine[F, E]) restarting() []row[F, E] {
 		at("the pod is away and comes back as it is wanted", "", Dual(3, Gone(1)), m.stays("node-restarted")),
 		at("the pod was made anew", "", Dual(3, Outdated(2), Starting(1, time.Second)), m.to("restarted", roll.AwaitingReady, 1)),
 		at("the pod came up by itself and is as it is wanted", "what else changed waits for its own roll", Dual(3, Outdated(2), Stale(1)), m.to("restarted", roll.AwaitingReady, 1)),
-		at("another node went down meanwhile", "the permission is asked again just before", Dual(3, Outdated(1), Down(2)), m.to(machines.EventTurnedBack, m.TurnBack)),
+		at("another node went down meanwhile", "the permission is asked again just before", Dual(3, Outdated(1), Down(2)), m.to(machines.EventPreconditionFailed, m.OnPreconditionFailed)),
 		at("whether the node can be spared cannot be read", "", Dual(3, Outdated(1), Without(roll.NeedPartitions)), blocked),
 		changed, unwanted,
 	}
@@ -164,12 +164,12 @@ func (m Machine[F, E]) restarting() []row[F, E] {
 
 func (m Machine[F, E]) awaitingReady() []row[F, E] {
 	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
-		return row[F, E]{Name: "awaiting readiness: " + name, Reason: reason, State: roll.AwaitingReady, Memo: Hand(1), Facts: m.Facts(nodes), Want: want}
+		return row[F, E]{Name: "awaiting readiness: " + name, Reason: reason, State: roll.AwaitingReady, Data: Hand(1), Facts: m.Facts(nodes), Want: want}
 	}
-	changed := at("what is wanted changes", "", Dual(3, Outdated(2), Starting(1, time.Second)), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed := at("what is wanted changes", "", Dual(3, Outdated(2), Starting(1, time.Second)), m.to(machines.EventTargetChanged, m.OnTargetChange))
 	changed.Attempt = m.Another
-	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(2)), m.to(machines.EventLocated, m.Located))
-	unwanted.Memo = Hand(7)
+	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(2)), m.to(machines.EventInferred, m.Inferred))
+	unwanted.Data = Hand(7)
 	rows := []row[F, E]{
 		at("the node in hand starts", "", Dual(3, Outdated(2), Starting(1, time.Second)), m.stays("node-ready")),
 		at("the node in hand does not come up", "", Dual(3, Outdated(2), Down(1)), m.stays("node-ready")),
@@ -194,7 +194,7 @@ func (m Machine[F, E]) awaitingReady() []row[F, E] {
 	if m.FirstStart {
 		first := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
 			r := at(name, reason, nodes, want)
-			r.Memo = nil
+			r.Data = nil
 			return r
 		}
 		rows = append(rows,
@@ -208,12 +208,12 @@ func (m Machine[F, E]) awaitingReady() []row[F, E] {
 
 func (m Machine[F, E]) awaitingInSync() []row[F, E] {
 	at := func(name, reason string, nodes roll.Facts, want want[F, E]) row[F, E] {
-		return row[F, E]{Name: "awaiting sync: " + name, Reason: reason, State: roll.AwaitingInSync, Memo: Hand(1), Facts: m.Facts(nodes), Want: want}
+		return row[F, E]{Name: "awaiting sync: " + name, Reason: reason, State: roll.AwaitingInSync, Data: Hand(1), Facts: m.Facts(nodes), Want: want}
 	}
-	changed := at("what is wanted changes", "", Dual(3, Outdated(2), tight), m.to(machines.EventTargetChanged, m.OnTarget))
+	changed := at("what is wanted changes", "", Dual(3, Outdated(2), tight), m.to(machines.EventTargetChanged, m.OnTargetChange))
 	changed.Attempt = m.Another
-	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(2)), m.to(machines.EventLocated, m.Located))
-	unwanted.Memo = Hand(7)
+	unwanted := at("the node in hand left the cluster", "", Dual(3, Outdated(2)), m.to(machines.EventInferred, m.Inferred))
+	unwanted.Data = Hand(7)
 	out := Partition("orders-7", []int32{0, 1, 2}, []int32{0, 2})
 	return []row[F, E]{
 		at("the node in hand takes part again", "", Dual(3, Outdated(2), Restarted(1, 10*time.Second)), m.to("in-sync", roll.SelectingNode)),

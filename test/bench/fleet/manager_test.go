@@ -65,15 +65,15 @@ func runManager(text string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	tally := &lab.Tally{}
+	counter := &lab.RequestCounter{}
 	config.QPS = -1 // the API server is the limit
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return tally.Wrap(next) })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counter.Wrap(next) })
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
 		lines := bufio.NewScanner(in)
 		for lines.Scan() {
-			if err := json.NewEncoder(out).Encode(measure(lines.Text(), tally)); err != nil { // whoever asked is gone
+			if err := json.NewEncoder(out).Encode(measure(lines.Text(), counter)); err != nil { // whoever asked is gone
 				return
 			}
 		}

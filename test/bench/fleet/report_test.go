@@ -41,8 +41,8 @@ func (r report) writes() int {
 	return all
 }
 
-func measure(what string, tally *lab.Tally) report {
-	r := report{Writes: tally.Writes()}
+func measure(what string, counter *lab.RequestCounter) report {
+	r := report{Writes: counter.Writes()}
 	fail := func(err error) report { return report{Err: err.Error()} }
 	var err error
 	if r.Passes, err = passes(); err != nil {

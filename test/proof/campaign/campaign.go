@@ -14,7 +14,7 @@ import (
 
 // Campaign runs plans on one subject.
 type Campaign struct {
-	Arena   *Arena
+	Arena   *Environment
 	Subject *Subject
 	// AtOnce is the number of concurrent runs. They mostly wait. Optional; default: 20.
 	AtOnce int
@@ -116,7 +116,7 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 // again returns the number of further runs of a plan: none if its fault was injected or a run failed.
 func (c *Campaign) again(of *tried) int {
 	r, why := c.telling(of)
-	if len(why) > 0 || r.Fired || !r.mustStrike() && r.Took > 0 {
+	if len(why) > 0 || r.Fired || !r.mustInject() && r.Took > 0 {
 		return 0
 	}
 	return of.repeats()

@@ -15,8 +15,8 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// TestEveryFault lets faults strike at every effect and event of a Kafka cluster's ways, as ModeOf says; nightly with six nodes
-// too.
+// TestEveryFault lets faults be injected at every effect and event of a Kafka cluster's ways, as ModeOf says; nightly with six
+// nodes too.
 func TestEveryFault(t *testing.T) {
 	mode, err := campaign.ModeOf(os.Getenv)
 	if err != nil {
@@ -27,9 +27,9 @@ func TestEveryFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	subjects := kafkaSubjects(t, world, mode)
-	arena := begin(t, world, subjects...)
+	environment := begin(t, world, subjects...)
 	for _, s := range subjects {
-		t.Run(s.Name, func(t *testing.T) { campaign.Strike(t, arena, s, mode) })
+		t.Run(s.Name, func(t *testing.T) { campaign.Inject(t, environment, s, mode) })
 	}
 }
 
@@ -70,10 +70,10 @@ func kafkaSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.S
 }
 
 // begin a control plane that knows the subjects, beside simulated kubelets.
-func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.Arena {
+func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.Environment {
 	t.Helper()
 	log.SetLogger(logr.Discard())
-	arena, err := campaign.NewArena(t.Context(), t.Output(), func(_ context.Context, a *campaign.Arena, mgr ctrl.Manager) error {
+	environment, err := campaign.NewEnvironment(t.Context(), t.Output(), func(_ context.Context, a *campaign.Environment, mgr ctrl.Manager) error {
 		world.admin = a.Admin
 		return kubelet.SetupWithManager(mgr, world)
 	}, subjects...)
@@ -81,11 +81,11 @@ func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := arena.Close(); err != nil {
+		if err := environment.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return arena
+	return environment
 }
 
 // isCurrentlyReady says whether the object shows as ready in its newest generation.

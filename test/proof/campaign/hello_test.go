@@ -38,7 +38,7 @@ func helloSubject(bug func(*hello.Greeter)) (*campaign.Subject, error) {
 }
 
 // overwrite what a greeting says.
-func overwrite(a *campaign.Arena, namespace string) error {
+func overwrite(a *campaign.Environment, namespace string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		said := &corev1.ConfigMap{}
 		if err := a.Admin.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: greeting}, said); err != nil {

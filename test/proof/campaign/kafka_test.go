@@ -92,7 +92,7 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 			&corev1.PersistentVolumeClaim{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
 		},
 		Cache: operator.CacheOptions(nil, nil), Scale: 0.1,
-		World: func(a *campaign.Arena, namespace string) (campaign.World, error) {
+		World: func(a *campaign.Environment, namespace string) (campaign.World, error) {
 			e := &estate{lands: world, land: world.begin(namespace), namespace: namespace, bug: bug}
 			return e, e.createNodes(a)
 		},
@@ -169,7 +169,7 @@ type estate struct {
 }
 
 // createNodes of the namespace's own, so that a kubelet that is lost is lost to one run alone.
-func (e *estate) createNodes(a *campaign.Arena) error {
+func (e *estate) createNodes(a *campaign.Environment) error {
 	var names []string
 	for n := range 3 {
 		names = append(names, fmt.Sprintf("%s-node-%d", e.namespace, n+1))
@@ -193,20 +193,20 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 			return &caller{lands: e.lands, cluster: to.Name, around: around}, func() {}, nil
 		},
 		Alter: func(kind *kafkacontroller.Kind) {
-			look := kind.View
-			kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
+			request := kind.Observe
+			kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*kafkacontroller.Snapshot, error) {
 				if !viewing.Live {
 					passes.Begun()
 				}
-				v, err := look(ctx, k, viewing)
+				v, err := request(ctx, k, viewing)
 				if v != nil {
 					v.Options.RefusalPause = 200 * time.Millisecond
 				}
 				return v, err
 			}
 			apply := kind.Apply
-			kind.Apply = func(ctx context.Context, k *kafkav1beta2.Kafka, view *kafkacontroller.View, write lifecycle.Writer) error {
-				err := apply(ctx, k, view, write)
+			kind.Apply = func(ctx context.Context, k *kafkav1beta2.Kafka, snapshot *kafkacontroller.Snapshot, write lifecycle.Writer) error {
+				err := apply(ctx, k, snapshot, write)
 				if err == nil {
 					passes.Ended()
 				}
@@ -234,12 +234,12 @@ func (e *estate) Begin() {
 
 // Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen, and
 // whether pools and pod sets still show an older look at their pods.
-func (e *estate) Lingers(tape *campaign.Tape) string {
+func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 	level := int16(0)
 	e.lands.now(e.namespace, func(l *land) {
 		level = l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka.Level(kafkaclient.MetadataVersion)
 	})
-	for _, o := range tape.Latest() {
+	for _, o := range recorder.Latest() {
 		switch o := o.(type) {
 		case *kafkav1beta2.Kafka:
 			if c := meta.FindStatusCondition(o.Status.Conditions, kafkacontroller.VersionSettled); c == nil || c.Status != metav1.ConditionTrue {
@@ -338,7 +338,7 @@ func isReady(pod *corev1.Pod) bool {
 }
 
 // wipeStatuses of the pools and pod sets of a namespace.
-func wipeStatuses(a *campaign.Arena, namespace string) error {
+func wipeStatuses(a *campaign.Environment, namespace string) error {
 	ctx := context.Background()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		var pools kafkav1beta2.KafkaNodePoolList

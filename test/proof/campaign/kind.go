@@ -21,10 +21,10 @@ import (
 )
 
 // Kind is a kind without external systems, as the input of a campaign.
-type Kind[O lifecycle.Object, V, E any] struct {
+type Kind[O lifecycle.Object, S, E any] struct {
 	Name string
 	// Make returns a new kind for each operator.
-	Make func() (lifecycle.Kind[O, V, E], error)
+	Make func() (lifecycle.Kind[O, S, E], error)
 	// Definitions is the directory of the generated definitions. AddToScheme adds the Go types.
 	Definitions string
 	AddToScheme func(*k8sruntime.Scheme) error
@@ -45,7 +45,7 @@ type Kind[O lifecycle.Object, V, E any] struct {
 const scale = 0.1
 
 // Subject returns the subject of a campaign for the kind.
-func (k Kind[O, V, E]) Subject() (*Subject, error) {
+func (k Kind[O, S, E]) Subject() (*Subject, error) {
 	made, err := k.Make()
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (k Kind[O, V, E]) Subject() (*Subject, error) {
 			o.SetNamespace(namespace)
 			return o
 		},
-		World:    func(*Arena, string) (World, error) { return alone[O, V, E]{k}, nil },
+		World:    func(*Environment, string) (World, error) { return alone[O, S, E]{k}, nil },
 		Meddling: map[string]Meddling{"its status wiped": k.wipe},
 	}
 	for _, l := range made.Lifecycles {
@@ -98,7 +98,7 @@ func definitionsIn(directory string) ([]*apiextensionsv1.CustomResourceDefinitio
 }
 
 // wipe clears the status.
-func (k Kind[O, V, E]) wipe(a *Arena, namespace string) error {
+func (k Kind[O, S, E]) wipe(a *Environment, namespace string) error {
 	ctx := context.Background()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		o := k.Object.DeepCopyObject().(O) //nolint:forcetypeassert // a copy has the type of what it copies
@@ -111,25 +111,25 @@ func (k Kind[O, V, E]) wipe(a *Arena, namespace string) error {
 }
 
 // alone is a world without external systems.
-type alone[O lifecycle.Object, V, E any] struct{ kind Kind[O, V, E] }
+type alone[O lifecycle.Object, S, E any] struct{ kind Kind[O, S, E] }
 
 // Register implements World.
-func (w alone[O, V, E]) Register(mgr ctrl.Manager, options lifecycle.Options, _ func(string, func() error) error, passes Passes) error {
+func (w alone[O, S, E]) Register(mgr ctrl.Manager, options lifecycle.Options, _ func(string, func() error) error, passes Passes) error {
 	kind, err := w.kind.Make()
 	if err != nil {
 		return err
 	}
-	look := kind.View
-	kind.View = func(ctx context.Context, o O, viewing lifecycle.Viewing) (V, error) {
+	request := kind.Observe
+	kind.Observe = func(ctx context.Context, o O, viewing lifecycle.ObserveRequest) (S, error) {
 		if !viewing.Live {
 			passes.Begun()
 		}
-		return look(ctx, o, viewing)
+		return request(ctx, o, viewing)
 	}
 	apply := kind.Apply
-	kind.Apply = func(ctx context.Context, o O, view V, write lifecycle.Writer) error {
+	kind.Apply = func(ctx context.Context, o O, snapshot S, write lifecycle.Writer) error {
 		if apply != nil {
-			if err := apply(ctx, o, view, write); err != nil {
+			if err := apply(ctx, o, snapshot, write); err != nil {
 				return err
 			}
 		}
@@ -144,19 +144,19 @@ func (w alone[O, V, E]) Register(mgr ctrl.Manager, options lifecycle.Options, _ 
 }
 
 // Begin implements World.
-func (alone[O, V, E]) Begin() {}
+func (alone[O, S, E]) Begin() {}
 
 // Lingers implements World.
-func (alone[O, V, E]) Lingers(*Tape) string { return "" }
+func (alone[O, S, E]) Lingers(*WatchRecorder) string { return "" }
 
 // Effects implements World.
-func (alone[O, V, E]) Effects() []string { return nil }
+func (alone[O, S, E]) Effects() []string { return nil }
 
 // Harm implements World.
-func (alone[O, V, E]) Harm() []string { return nil }
+func (alone[O, S, E]) Harm() []string { return nil }
 
 // Judge implements World.
-func (w alone[O, V, E]) Judge(history []Event) []string {
+func (w alone[O, S, E]) Judge(history []Event) []string {
 	if w.kind.Judge == nil {
 		return nil
 	}
@@ -164,4 +164,4 @@ func (w alone[O, V, E]) Judge(history []Event) []string {
 }
 
 // Close implements World.
-func (alone[O, V, E]) Close() {}
+func (alone[O, S, E]) Close() {}

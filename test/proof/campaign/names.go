@@ -31,15 +31,15 @@ func describeRequest(request *http.Request, seen lab.Request) string {
 	}
 	text += " " + role(seen.Name)
 	if seen.Subresource == "status" {
-		if where := standingIn(request); where != "" {
+		if where := lifecycleStatesIn(request); where != "" {
 			text += ": " + where
 		}
 	}
 	return text
 }
 
-// standingIn returns the states of the lifecycles in the body of a request.
-func standingIn(request *http.Request) string {
+// lifecycleStatesIn returns the states of the lifecycles in the body of a request.
+func lifecycleStatesIn(request *http.Request) string {
 	text := lab.Body(request)
 	if !bytes.Contains(text, []byte(`"lifecycles"`)) {
 		return ""
@@ -50,11 +50,11 @@ func standingIn(request *http.Request) string {
 	if json.Unmarshal(text, &object) != nil {
 		return ""
 	}
-	return standing(&object.Status)
+	return lifecycleStates(&object.Status)
 }
 
-// standing returns the states of the lifecycles as text.
-func standing(status *lifecyclev1.Status) string {
+// lifecycleStates returns the states of the lifecycles as text.
+func lifecycleStates(status *lifecyclev1.Status) string {
 	var out []string
 	for i := range status.Lifecycles {
 		out = append(out, status.Lifecycles[i].Name+" in "+status.Lifecycles[i].State)
@@ -74,7 +74,7 @@ func describeEvent(e watch.Event) string {
 	}
 	switch o := o.(type) {
 	case lifecycle.Object:
-		text += ": " + standing(o.LifecycleStatus())
+		text += ": " + lifecycleStates(o.LifecycleStatus())
 	case *corev1.Pod:
 		text += ": " + podPhase(o)
 	}

@@ -23,7 +23,7 @@ import (
 
 // incidental fields depend on when and how a state was reached.
 var incidental = regexp.MustCompile(`/metadata/(uid|resourceVersion|generation|creationTimestamp|managedFields.*|ownerReferences/\d+/uid)$` +
-	`|/status/lifecycles/\d+/(history.*|transitions|attempt.*|enteredAt|deadline|edges|memo.*|progress.*)$|(Time|At|Generation|/since)$` +
+	`|/status/lifecycles/\d+/(history.*|transitions|attempt.*|enteredAt|deadline|transitionsSinceProgress|data.*|progress.*)$|(Time|At|Generation|/since)$` +
 	`|^Pod .*/(nodeName|hostIP|hostIPs/\d+/ip|podIP|podIPs/\d+/ip)$`)
 
 // digest of a text that contains the namespace's name.
@@ -92,8 +92,8 @@ func counts(history []Event) map[string]string {
 	return out
 }
 
-func union[V any](a, b map[string]V) map[string]V {
-	out := make(map[string]V, len(a)+len(b))
+func union[S any](a, b map[string]S) map[string]S {
+	out := make(map[string]S, len(a)+len(b))
 	maps.Copy(out, a)
 	maps.Copy(out, b)
 	return out
@@ -118,7 +118,7 @@ func (s *stage) judge(history []Event) []string {
 		}
 		last[o.GetUID()] = o
 	}
-	return append(out, unowned(s.tape.Latest())...)
+	return append(out, unowned(s.recorder.Latest())...)
 }
 
 // readyMidway reports an object that is Ready in its generation although a lifecycle is under way.

@@ -23,7 +23,7 @@ type Outage struct {
 	// Begin starts the outage in a namespace. draw selects what is affected, and is the same whenever the plan is repeated. The
 	// returned function ends the outage; it is nil if Lasts is 0. Begin is called while an effect or event is blocked, and must
 	// return soon. Required.
-	Begin func(a *Arena, namespace string, draw uint32) (end func() error, err error)
+	Begin func(a *Environment, namespace string, draw uint32) (end func() error, err error)
 }
 
 func (o Outage) name() string {
@@ -82,7 +82,7 @@ func (r *outageRun) begin(s *stage, plan Plan) {
 	o := s.subject.Outages[i]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.undo, r.err = o.Begin(s.arena, s.namespace, plan.draw()); r.err != nil || r.undo == nil {
+	if r.undo, r.err = o.Begin(s.environment, s.namespace, plan.draw()); r.err != nil || r.undo == nil {
 		return
 	}
 	r.lasting = true

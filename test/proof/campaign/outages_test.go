@@ -40,7 +40,7 @@ func (w *lands) outages() []campaign.Outage {
 		{Class: brokerCutOff, Lasts: outageLasts, Begin: w.cutOff},
 	}
 	for _, variant := range []string{"to another version", "to latest", "removed"} {
-		out = append(out, campaign.Outage{Class: annotationEdited, Variant: variant, Begin: func(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+		out = append(out, campaign.Outage{Class: annotationEdited, Variant: variant, Begin: func(a *campaign.Environment, namespace string, draw uint32) (func() error, error) {
 			return nil, w.editVersion(a, namespace, draw, variant)
 		}})
 	}
@@ -48,7 +48,7 @@ func (w *lands) outages() []campaign.Outage {
 }
 
 // lapse of the readiness probe of a node, while its process serves.
-func (w *lands) lapse(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+func (w *lands) lapse(a *campaign.Environment, namespace string, draw uint32) (func() error, error) {
 	pod, err := w.choose(a, namespace, draw)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (w *lands) lapse(a *campaign.Arena, namespace string, draw uint32) (func() 
 }
 
 // loseKubelet of a node.
-func (w *lands) loseKubelet(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+func (w *lands) loseKubelet(a *campaign.Environment, namespace string, draw uint32) (func() error, error) {
 	pod, err := w.choose(a, namespace, draw)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (w *lands) loseKubelet(a *campaign.Arena, namespace string, draw uint32) (f
 }
 
 // cutOff a node from the controllers. Its broker answers with what it knew.
-func (w *lands) cutOff(a *campaign.Arena, namespace string, draw uint32) (func() error, error) {
+func (w *lands) cutOff(a *campaign.Environment, namespace string, draw uint32) (func() error, error) {
 	pod, err := w.choose(a, namespace, draw)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (w *lands) cutOff(a *campaign.Arena, namespace string, draw uint32) (func()
 }
 
 // editVersion in the annotation of the pod of a node. The process runs on as it was started.
-func (w *lands) editVersion(a *campaign.Arena, namespace string, draw uint32, variant string) error {
+func (w *lands) editVersion(a *campaign.Environment, namespace string, draw uint32, variant string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		pod, err := w.choose(a, namespace, draw)
 		if err != nil {
@@ -106,7 +106,7 @@ func (w *lands) editVersion(a *campaign.Arena, namespace string, draw uint32, va
 }
 
 // choose the pod of a node whose process serves, and which is not the node in hand.
-func (w *lands) choose(a *campaign.Arena, namespace string, draw uint32) (*corev1.Pod, error) {
+func (w *lands) choose(a *campaign.Environment, namespace string, draw uint32) (*corev1.Pod, error) {
 	ctx := context.Background()
 	k := &kafkav1beta2.Kafka{}
 	if err := a.Admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cluster}, k); err != nil {
@@ -114,7 +114,7 @@ func (w *lands) choose(a *campaign.Arena, namespace string, draw uint32) (*corev
 	}
 	inHand := map[int32]bool{}
 	for _, l := range k.Status.Lifecycles {
-		if id, err := strconv.ParseInt(l.Memo["node"], 10, 32); err == nil {
+		if id, err := strconv.ParseInt(l.Data["node"], 10, 32); err == nil {
 			inHand[int32(id)] = true
 		}
 	}

@@ -115,17 +115,17 @@ const (
 	waitsFor = 2 * time.Second
 )
 
-func (p Plan) mishap() lab.EventPlan {
+func (p Plan) eventFault() lab.EventPlan {
 	switch p.Class {
 	case Lagging:
-		return lab.EventPlan{Point: p.Point, Mishap: lab.Lag, Lasts: lagsFor}
+		return lab.EventPlan{Point: p.Point, Fault: lab.Lag, Lasts: lagsFor}
 	case Late:
-		return lab.EventPlan{Point: p.Point, Mishap: lab.Lag, Lasts: lateFor}
+		return lab.EventPlan{Point: p.Point, Fault: lab.Lag, Lasts: lateFor}
 	case Coalesced:
-		return lab.EventPlan{Point: p.Point, Mishap: lab.Coalesce, Lasts: waitsFor}
+		return lab.EventPlan{Point: p.Point, Fault: lab.Coalesce, Lasts: waitsFor}
 	default:
 		if p.AtEvent {
-			return lab.EventPlan{Point: p.Point, Mishap: lab.Seen}
+			return lab.EventPlan{Point: p.Point, Fault: lab.Seen}
 		}
 		return lab.EventPlan{}
 	}

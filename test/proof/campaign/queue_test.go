@@ -10,24 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Plans that did not strike are given more runs while others are still made, and nobody waits for runs that never come.
+// Plans that was not injected are given more runs while others are still made, and nobody waits for runs that never come.
 func TestQueue(t *testing.T) {
 	broken := errors.New("no namespace")
 	for name, tc := range map[string]struct {
 		plans  int
-		strike func(plan Plan, nth int) bool
+		inject func(plan Plan, nth int) bool
 		fail   error
 		// runs of each plan, and the longest row of runs.
 		want []int
 		row  int
 		err  error
 	}{
-		"every plan strikes":           {plans: 5, strike: func(Plan, int) bool { return true }, want: []int{1, 1, 1, 1, 1}, row: 1},
-		"many plans are made in a row": {plans: 30, strike: func(Plan, int) bool { return true }, want: slices.Repeat([]int{1}, 30), row: 3},
-		"one strikes the third time":   {plans: 2, strike: func(p Plan, nth int) bool { return p.Point.About == "" || nth == 3 }, want: []int{1, 5}, row: 1},
-		"one never strikes":            {plans: 2, strike: func(p Plan, _ int) bool { return p.Point.About == "" }, want: []int{1, 13}, row: 1},
-		"no plans":                     {strike: func(Plan, int) bool { return true }, row: 0},
-		"a namespace cannot be made":   {plans: 1, strike: func(Plan, int) bool { return true }, fail: broken, want: []int{1}, row: 1, err: broken},
+		"every plan is injected":       {plans: 5, inject: func(Plan, int) bool { return true }, want: []int{1, 1, 1, 1, 1}, row: 1},
+		"many plans are made in a row": {plans: 30, inject: func(Plan, int) bool { return true }, want: slices.Repeat([]int{1}, 30), row: 3},
+		"one hits the third time":      {plans: 2, inject: func(p Plan, nth int) bool { return p.Point.About == "" || nth == 3 }, want: []int{1, 5}, row: 1},
+		"one never is injected":        {plans: 2, inject: func(p Plan, _ int) bool { return p.Point.About == "" }, want: []int{1, 13}, row: 1},
+		"no plans":                     {inject: func(Plan, int) bool { return true }, row: 0},
+		"a namespace cannot be made":   {plans: 1, inject: func(Plan, int) bool { return true }, fail: broken, want: []int{1}, row: 1, err: broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plans := make([]Plan, tc.plans)
@@ -50,7 +50,7 @@ func TestQueue(t *testing.T) {
 				out := make([]*Result, len(plans))
 				for i, p := range plans {
 					nth[p.Point.About]++
-					out[i] = &Result{Plan: p, Fired: tc.strike(p, nth[p.Point.About])}
+					out[i] = &Result{Plan: p, Fired: tc.inject(p, nth[p.Point.About])}
 				}
 				return out, tc.fail
 			})

@@ -123,7 +123,7 @@ func load() string {
 }
 
 // spent returns the processor time of this process and of the control plane so far.
-func (a *Arena) spent() (total time.Duration, err error) {
+func (a *Environment) spent() (total time.Duration, err error) {
 	shares, err := a.shares()
 	for _, share := range shares {
 		total += share
@@ -132,7 +132,7 @@ func (a *Arena) spent() (total time.Duration, err error) {
 }
 
 // shares returns the processor time by program.
-func (a *Arena) shares() (map[string]time.Duration, error) {
+func (a *Environment) shares() (map[string]time.Duration, error) {
 	var self syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
 		return nil, fmt.Errorf("asking for the processor time: %w", err)
@@ -158,7 +158,7 @@ func (a *Arena) shares() (map[string]time.Duration, error) {
 }
 
 // Shares returns the processor time by program as text.
-func (a *Arena) Shares() string {
+func (a *Environment) Shares() string {
 	shares, err := a.shares()
 	return fmt.Sprint(shares, err)
 }

@@ -32,8 +32,8 @@ type Result struct {
 	effects, events []lab.Point
 }
 
-// mustStrike reports whether the fault of the plan has to be injected in some run.
-func (r *Result) mustStrike() bool { return r.Plan.Class != "" && r.Plan.Then == nil }
+// mustInject reports whether the fault of the plan has to be injected in some run.
+func (r *Result) mustInject() bool { return r.Plan.Class != "" && r.Plan.Then == nil }
 
 // run injects the faults of a plan while the object changes.
 func (s *stage) run(ctx context.Context, plan Plan) *Result {
@@ -45,28 +45,28 @@ func (s *stage) run(ctx context.Context, plan Plan) *Result {
 	defer cancel()
 	r := &Result{Plan: plan}
 	begun := time.Now()
-	since := s.tape.newest()
+	since := s.recorder.newest()
 	r.hop = s.changed
 	s.world.Effects()
 	s.world.Harm()
 	s.world.Begin()
-	if err := s.strike(ctx, plan, since, r); err != nil {
+	if err := s.inject(ctx, plan, since, r); err != nil {
 		r.Lost = err.Error()
 	}
 	r.Took = time.Since(begun)
 	r.Passes = s.passes.Load()
-	history := s.tape.Since(since)
+	history := s.recorder.Since(since)
 	r.Counts = counts(history)
-	r.End = flatten(s.tape.Latest())
+	r.End = flatten(s.recorder.Latest())
 	r.Outside = s.world.Effects()
 	r.Wrong = append(s.world.Harm(), s.world.Judge(history)...)
 	r.Wrong = append(r.Wrong, s.judge(history)...)
 	return r
 }
 
-// strike changes the object and waits until it rests, over all operators that follow a crash.
-func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) (err error) {
-	all := &relay{stage: s, plan: plan, since: since}
+// inject changes the object and waits until it rests, over all operators that follow a crash.
+func (s *stage) inject(ctx context.Context, plan Plan, since uint64, r *Result) (err error) {
+	all := &failoverRun{stage: s, plan: plan, since: since}
 	if err := all.begin(ctx); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *stage) strike(ctx context.Context, plan Plan, since uint64, r *Result) 
 	}()
 	s.passes.Store(0)
 	first.Arm(all.fault(plan))
-	first.script.Arm(all.mishap(plan))
+	first.script.Arm(all.eventFault(plan))
 	generation, err := s.change(ctx)
 	if err != nil {
 		return err
@@ -97,11 +97,11 @@ func (s *stage) change(ctx context.Context) (int64, error) {
 	s.changed++
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		o := s.subject.Object(s.namespace)
-		if err := s.arena.Admin.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+		if err := s.environment.Admin.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
 			return err
 		}
 		change(o)
-		err := s.arena.Admin.Update(ctx, o)
+		err := s.environment.Admin.Update(ctx, o)
 		generation = o.GetGeneration()
 		return err
 	})
@@ -111,15 +111,15 @@ func (s *stage) change(ctx context.Context) (int64, error) {
 // meddle intervenes as soon as the point was met.
 func (s *stage) meddle(ctx context.Context, plan Plan, operator *lab.Operator, generation int64) error {
 	err := s.await(ctx, func() string {
-		if operator.Struck() || s.restless(generation) == "" {
+		if operator.Injected() || s.restless(generation) == "" {
 			return ""
 		}
 		return "the point was not met"
 	})
-	if err != nil || !operator.Struck() {
+	if err != nil || !operator.Injected() {
 		return err
 	}
-	return s.subject.Meddling[plan.Meddling](s.arena, s.namespace)
+	return s.subject.Meddling[plan.Meddling](s.environment, s.namespace)
 }
 
 // afterthoughts is the number of writes that may follow the end of a run, such as the last observation.
@@ -127,18 +127,18 @@ const afterthoughts = 20
 
 // stays waits until no write follows, and returns what is written repeatedly.
 func (s *stage) stays(ctx context.Context) error {
-	first := s.tape.newest()
+	first := s.recorder.newest()
 	for {
-		newest := s.tape.newest()
+		newest := s.recorder.newest()
 		select {
 		case <-time.After(2 * quietFor):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if s.tape.newest() == newest {
+		if s.recorder.newest() == newest {
 			return nil
 		}
-		late := s.tape.Since(first)
+		late := s.recorder.Since(first)
 		if len(late) > afterthoughts {
 			what := map[string]int{}
 			for _, e := range late {

@@ -35,13 +35,13 @@ func TestSeededBugs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	arena := begin(t, world, sound, soundKafka)
+	environment := begin(t, world, sound, soundKafka)
 	t.Run("an owner reference without controller", func(t *testing.T) {
 		bad, err := helloSubject(withoutController)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := finds(t, arena, sound, bad, func(p campaign.Plan) bool {
+		found := finds(t, environment, sound, bad, func(p campaign.Plan) bool {
 			return p.Meddling == "its ConfigMap overwritten" || p.Class == campaign.Coalesced
 		})
 		wants(t, found, "has an owner and 0 controllers") // nobody is woken by what it owns
@@ -52,7 +52,7 @@ func TestSeededBugs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := finds(t, arena, soundKafka, bad, func(p campaign.Plan) bool {
+		found := finds(t, environment, soundKafka, bad, func(p campaign.Plan) bool {
 			return p.Class == campaign.Meddled && strings.Contains(p.Point.String(), "version in AwaitingReady (1)")
 		})
 		wants(t, found, "every pod of the new cluster ready") // a cluster that runs is taken for one that never ran
@@ -60,9 +60,9 @@ func TestSeededBugs(t *testing.T) {
 }
 
 // finds is what a campaign says of a subject with a bug, compared with the sound one.
-func finds(t *testing.T, arena *campaign.Arena, sound, bad *campaign.Subject, which func(campaign.Plan) bool) []string {
+func finds(t *testing.T, environment *campaign.Environment, sound, bad *campaign.Subject, which func(campaign.Plan) bool) []string {
 	t.Helper()
-	c := &campaign.Campaign{Arena: arena, Subject: sound, Log: t.Logf}
+	c := &campaign.Campaign{Arena: environment, Subject: sound, Log: t.Logf}
 	if err := c.Refer(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +84,10 @@ func wants(t *testing.T, found []string, sentence string) {
 
 // withoutController lets a greeting own its ConfigMap without controlling it, so that it is not woken by it.
 func withoutController(kind *hello.Greeter) {
-	speak := kind.Perform
-	kind.Perform = func(ctx context.Context, task lifecycle.Task[*api.Greeting, *corev1.ConfigMap, hello.Speak]) error {
-		task.Write = owning{task.Write, task.Object}
-		return speak(ctx, task)
+	speak := kind.Execute
+	kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Greeting, *corev1.ConfigMap, hello.Speak]) error {
+		request.Write = owning{request.Write, request.Object}
+		return speak(ctx, request)
 	}
 }
 
@@ -107,9 +107,9 @@ func (w owning) Own(child client.Object) error {
 
 // trustsStatuses takes the nodes of a pool for gone whose status names none.
 func trustsStatuses(kind *kafkacontroller.Kind) {
-	look := kind.View
-	kind.View = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.Viewing) (*kafkacontroller.View, error) {
-		v, err := look(ctx, k, viewing)
+	request := kind.Observe
+	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*kafkacontroller.Snapshot, error) {
+		v, err := request(ctx, k, viewing)
 		if v == nil {
 			return nil, err
 		}

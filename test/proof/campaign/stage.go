@@ -24,11 +24,11 @@ import (
 
 // stage is a namespace with one object at rest, ready for a run.
 type stage struct {
-	arena     *Arena
-	subject   *Subject
-	namespace string
-	world     World
-	tape      *Tape
+	environment *Environment
+	subject     *Subject
+	namespace   string
+	world       World
+	recorder    *WatchRecorder
 	// passes counts the reconciles of all operators of a run. ended counts those of the last operator after which nothing was
 	// left to do.
 	passes, ended atomic.Int64
@@ -40,7 +40,7 @@ type stage struct {
 const quietFor = 300 * time.Millisecond
 
 // stages returns namespaces with objects that one operator has brought to rest.
-func (a *Arena) stages(ctx context.Context, s *Subject, n int) ([]*stage, error) {
+func (a *Environment) stages(ctx context.Context, s *Subject, n int) ([]*stage, error) {
 	out := make([]*stage, n)
 	names := make([]string, n)
 	for i := range out {
@@ -63,7 +63,7 @@ func (a *Arena) stages(ctx context.Context, s *Subject, n int) ([]*stage, error)
 	return out, operator.Kill()
 }
 
-func (a *Arena) stage(ctx context.Context, s *Subject, namespace string) (*stage, error) {
+func (a *Environment) stage(ctx context.Context, s *Subject, namespace string) (*stage, error) {
 	if err := a.Admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (a *Arena) stage(ctx context.Context, s *Subject, namespace string) (*stage
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{arena: a, subject: s, namespace: namespace, world: world, tape: a.tapes.begin(namespace)}
+	st := &stage{environment: a, subject: s, namespace: namespace, world: world, recorder: a.recorders.begin(namespace)}
 	objects := []client.Object{}
 	if s.Companions != nil {
 		objects = s.Companions(namespace)
@@ -86,14 +86,14 @@ func (a *Arena) stage(ctx context.Context, s *Subject, namespace string) (*stage
 
 // close stops recording the namespace and deletes its pods. The rest stays, and costs nothing.
 func (s *stage) close(ctx context.Context) error {
-	s.arena.tapes.end(s.namespace)
-	err := s.arena.Admin.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(s.namespace), client.GracePeriodSeconds(0))
+	s.environment.recorders.end(s.namespace)
+	err := s.environment.Admin.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(s.namespace), client.GracePeriodSeconds(0))
 	s.world.Close()
 	return err
 }
 
 // operator starts an operator for the stages, with a plan if there is one.
-func (a *Arena) operator(ctx context.Context, s *Subject, stages []*stage, gate *lab.Gate, plan *lab.Plan) (*lab.Operator, error) {
+func (a *Environment) operator(ctx context.Context, s *Subject, stages []*stage, gate *lab.Gate, plan *lab.Plan) (*lab.Operator, error) {
 	setup := lab.Setup{DeadlineScale: s.Scale, Cache: s.Cache, Gate: gate, Plan: plan, Describe: describeRequest, Binary: true, Wrap: unheard}
 	for _, st := range stages {
 		setup.Namespaces = append(setup.Namespaces, st.namespace)
@@ -126,7 +126,7 @@ func (a *Arena) operator(ctx context.Context, s *Subject, stages []*stage, gate 
 func (s *stage) await(ctx context.Context, objection func() string) error {
 	begun := time.Now()
 	for {
-		next, quiet := s.tape.next()
+		next, quiet := s.recorder.next()
 		why := objection()
 		if why == "" {
 			return nil
@@ -156,13 +156,13 @@ func (s *stage) busy(generation int64) string {
 	if why := s.restless(generation); why != "" {
 		return why
 	}
-	return s.world.Lingers(s.tape)
+	return s.world.Lingers(s.recorder)
 }
 
 // calm waits until no write occurs for a while.
 func (s *stage) calm(ctx context.Context) error {
 	for {
-		next, quiet := s.tape.next()
+		next, quiet := s.recorder.next()
 		if quiet >= quietFor {
 			return nil
 		}
@@ -186,7 +186,7 @@ func (s *stage) main(o client.Object) (lifecycle.Object, bool) {
 
 // object returns the last version of the object.
 func (s *stage) object() lifecycle.Object {
-	for _, o := range s.tape.Latest() {
+	for _, o := range s.recorder.Latest() {
 		if found, ok := s.main(o); ok {
 			return found
 		}

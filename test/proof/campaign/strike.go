@@ -12,7 +12,7 @@ import (
 
 // Run injects every fault into a kind, as ModeOf selects them, on its own control plane, and fails on every defect. It is all
 // that a test of a user's machine needs.
-func Run[O lifecycle.Object, V, E any](t *testing.T, kind Kind[O, V, E]) {
+func Run[O lifecycle.Object, S, E any](t *testing.T, kind Kind[O, S, E]) {
 	t.Helper()
 	mode, err := ModeOf(os.Getenv)
 	if err != nil {
@@ -26,23 +26,23 @@ func Run[O lifecycle.Object, V, E any](t *testing.T, kind Kind[O, V, E]) {
 		t.Skipf("DETENT_PROOF_ONLY does not ask for %s", s.Name)
 	}
 	log.SetLogger(logr.Discard())
-	arena, err := NewArena(t.Context(), t.Output(), nil, s)
+	environment, err := NewEnvironment(t.Context(), t.Output(), nil, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := arena.Close(); err != nil {
+		if err := environment.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	Strike(t, arena, s, mode)
+	Inject(t, environment, s, mode)
 }
 
-// Strike runs the plans of a mode on a subject and prints the table. It fails on defects, on faults that were never injected,
+// Inject runs the plans of a mode on a subject and prints the table. It fails on defects, on faults that were never injected,
 // and on places that were not found.
-func Strike(t *testing.T, arena *Arena, s *Subject, mode Mode) {
+func Inject(t *testing.T, environment *Environment, s *Subject, mode Mode) {
 	t.Helper()
-	c := &Campaign{Arena: arena, Subject: mode.abridge(s), AtOnce: mode.atOnce, Log: t.Logf}
+	c := &Campaign{Arena: environment, Subject: mode.abridge(s), AtOnce: mode.atOnce, Log: t.Logf}
 	if err := c.Refer(t.Context(), mode.references()); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ type Subject struct {
 	// Scale of all declared times.
 	Scale float64
 	// World returns the external systems of a namespace.
-	World func(a *Arena, namespace string) (World, error)
+	World func(a *Environment, namespace string) (World, error)
 	// Meddling are interventions of another writer in a namespace, by name. Optional.
 	Meddling map[string]Meddling
 	// Outages of external systems. Optional.
@@ -50,7 +50,7 @@ type Subject struct {
 }
 
 // Meddling is an intervention of another writer in a namespace.
-type Meddling func(a *Arena, namespace string) error
+type Meddling func(a *Environment, namespace string) error
 
 // Passes counts the reconciles of the object that is changed.
 type Passes struct {
@@ -65,7 +65,7 @@ type World interface {
 	// Begin is called before each change, with the world at rest.
 	Begin()
 	// Lingers returns what is not observed yet of an object that already rests, or an empty string.
-	Lingers(*Tape) string
+	Lingers(*WatchRecorder) string
 	// Effects returns the effects on external systems since the last call, in order.
 	Effects() []string
 	// Harm returns the defects outside the API since the last call.

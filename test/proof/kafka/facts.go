@@ -18,11 +18,11 @@ import (
 var errSilent = errors.New("connection refused")
 
 // observe takes the facts that both machines rest on. Costly ones are there only if they are wanted.
-func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversion.Facts {
+func observe(w *World, c *Cluster, v *Snapshot, request *lifecycle.ObserveRequest) kafkaversion.Facts {
 	f := kafkaversion.Facts{
 		Situation: kafkaversion.Situation{Table: w.table, WantedVersion: c.Version, WantedMetadata: c.Pin},
 		Finalize:  kafkaversion.Finalize{Soak: c.Soak, ByApproval: c.ByApproval, Approved: c.Approved},
-		Pause:     time.Minute, Obstacle: c.Broken, Roll: roll.Facts{Now: look.Now, SessionTimeout: session, FetchTimeout: fetch},
+		Pause:     time.Minute, SpecError: c.Broken, Roll: roll.Facts{Now: request.Now, SessionTimeout: session, FetchTimeout: fetch},
 	}
 	for i, pod := range v.Pods {
 		n := roll.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
@@ -51,40 +51,40 @@ func observe(w *World, c *Cluster, v *View, look *lifecycle.Viewing) kafkaversio
 	}
 	switch r := w.request; {
 	case r == nil:
-	case r.ticket == look.Tickets["version"]:
+	case r.requestID == request.RequestIDs["version"]:
 		f.Answer = kafkaversion.Answer{Status: r.status, Text: "refused"}
 	case r.status == kafkaversion.Asked:
-		f.Doubt = kafkaversion.Doubt{Until: look.Now.Add(settle), Sent: true}
+		f.InFlight = kafkaversion.InFlight{Until: request.Now.Add(settle), Sent: true}
 	}
-	ask(w, &f, v, look)
+	ask(w, &f, v, request)
 	return f
 }
 
 // ask asks Kafka for what is wanted.
-func ask(w *World, f *kafkaversion.Facts, v *View, look *lifecycle.Viewing) {
+func ask(w *World, f *kafkaversion.Facts, v *Snapshot, request *lifecycle.ObserveRequest) {
 	serves := !w.Silent && w.majority()
 	for i := range w.nodes {
 		serves = serves || !w.Silent && w.majority() && w.nodes[i].ready
 	}
-	if look.Wants(kafkaversion.NeedFeatures) {
-		f.Features = told(serves, look, kafka.Features{Finalized: map[string]int16{versions.FeatureMetadata: w.Level}})
+	if request.Wants(kafkaversion.NeedFeatures) {
+		f.Features = told(serves, request, kafka.Features{Finalized: map[string]int16{versions.FeatureMetadata: w.Level}})
 	}
-	if look.Wants(roll.NeedQuorum) {
-		f.Roll.Quorum = told(serves, look, w.quorum(look.Now))
+	if request.Wants(roll.NeedQuorum) {
+		f.Roll.Quorum = told(serves, request, w.quorum(request.Now))
 	}
-	if look.Wants(roll.NeedPartitions) {
-		f.Roll.Partitions = told(serves, look, w.partitions(look.Now))
+	if request.Wants(roll.NeedPartitions) {
+		f.Roll.Partitions = told(serves, request, w.partitions(request.Now))
 	}
-	if look.Wants(roll.NeedBrokers) {
-		f.Roll.Brokers = told(serves, look, w.brokers(look.Now))
+	if request.Wants(roll.NeedBrokers) {
+		f.Roll.Brokers = told(serves, request, w.brokers(request.Now))
 	}
-	if look.Wants(roll.NeedMembers) {
-		f.Roll.Members = transitions.Known(w.members(f, v), look.Now)
+	if request.Wants(roll.NeedMembers) {
+		f.Roll.Members = transitions.Known(w.members(f, v), request.Now)
 	}
 }
 
 // members is what nodes answer that are asked directly: those that are not ready, and all of them while no majority is.
-func (w *World) members(f *kafkaversion.Facts, v *View) roll.Members {
+func (w *World) members(f *kafkaversion.Facts, v *Snapshot) roll.Members {
 	ready := 0
 	for i := range f.Roll.Nodes {
 		if f.Roll.Nodes[i].Ready {
@@ -103,11 +103,11 @@ func (w *World) members(f *kafkaversion.Facts, v *View) roll.Members {
 	return out
 }
 
-func told[T any](serves bool, look *lifecycle.Viewing, value T) transitions.Fact[T] {
+func told[T any](serves bool, request *lifecycle.ObserveRequest, value T) transitions.Fact[T] {
 	if !serves {
 		return transitions.Unreadable[T](errSilent)
 	}
-	return transitions.Known(value, look.Now)
+	return transitions.Known(value, request.Now)
 }
 
 func (w *World) quorum(now time.Time) kafka.Quorum {
@@ -163,23 +163,23 @@ func (w *World) brokers(now time.Time) kafka.Brokers {
 	return b
 }
 
-func observeVersion(c *Cluster, v *View, asked machines.Ask) kafkaversion.Facts {
+func observeVersion(c *Cluster, v *Snapshot, asked machines.ObserveOptions) kafkaversion.Facts {
 	f := v.Facts
 	f.Attempt, f.EnteredAt = asked.Attempt, asked.EnteredAt
 	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return runningVersion(v, i) != c.Version })
 	for i := range f.Roll.Nodes {
 		f.Roll.Nodes[i].Stale = !f.Roll.Nodes[i].Outdated && runningConfig(v, i) != c.Config
 	}
-	if !asked.For(kafkaversion.NeedFeatures) {
+	if !asked.Wants(kafkaversion.NeedFeatures) {
 		f.Features = transitions.Fact[kafka.Features]{}
 	}
 	blank(&f.Roll, asked)
 	return f
 }
 
-func observeRoll(c *Cluster, v *View, asked machines.Ask) noderoll.Facts {
-	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v), Obstacle: c.Broken}
-	if asked.For(noderoll.NeedSlot) {
+func observeRoll(c *Cluster, v *Snapshot, asked machines.ObserveOptions) noderoll.Facts {
+	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v), SpecError: c.Broken}
+	if asked.Wants(noderoll.NeedSlot) {
 		f.Slot = transitions.Known(v.Slot, v.Facts.Roll.Now)
 	}
 	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return runningConfig(v, i) != c.Config })
@@ -188,7 +188,7 @@ func observeRoll(c *Cluster, v *View, asked machines.Ask) noderoll.Facts {
 }
 
 // versionChange says why restarts are the version change's for now. One that is refused leaves them to the roll.
-func versionChange(c *Cluster, v *View) string {
+func versionChange(c *Cluster, v *Snapshot) string {
 	for i := range v.Pods {
 		if runningVersion(v, i) == c.Version {
 			continue
@@ -217,23 +217,23 @@ func outdated(nodes []roll.Node, is func(int) bool) []roll.Node {
 }
 
 // blank leaves out what was not asked for.
-func blank(f *roll.Facts, asked machines.Ask) {
-	if !asked.For(roll.NeedQuorum) {
+func blank(f *roll.Facts, asked machines.ObserveOptions) {
+	if !asked.Wants(roll.NeedQuorum) {
 		f.Quorum = transitions.Fact[kafka.Quorum]{}
 	}
-	if !asked.For(roll.NeedPartitions) {
+	if !asked.Wants(roll.NeedPartitions) {
 		f.Partitions = transitions.Fact[kafka.Partitions]{}
 	}
-	if !asked.For(roll.NeedBrokers) {
+	if !asked.Wants(roll.NeedBrokers) {
 		f.Brokers = transitions.Fact[kafka.Brokers]{}
 	}
-	if !asked.For(roll.NeedMembers) {
+	if !asked.Wants(roll.NeedMembers) {
 		f.Members = transitions.Fact[roll.Members]{}
 	}
 }
 
-// availability says which nodes are available, from a live view.
-func availability(_ *Cluster, v *View) lifecycle.Availability {
+// availability says which nodes are available, from a live snapshot.
+func availability(_ *Cluster, v *Snapshot) lifecycle.Availability {
 	f := v.Facts.Roll
 	f.Quorum, f.Partitions = orUnreadable(f.Quorum), orUnreadable(f.Partitions)
 	f.Brokers, f.Members = orUnreadable(f.Brokers), orUnreadable(f.Members)

@@ -22,7 +22,7 @@ const (
 	Lapses    explore.Fault = "probe fails"
 )
 
-func podsOf(at *explore.Site) (out [Nodes]*Pod) {
+func podsOf(at *explore.Scenario) (out [Nodes]*Pod) {
 	at.Objects("Pod", func(o client.Object) {
 		if p, ok := o.(*Pod); ok {
 			out[p.Node] = p
@@ -31,7 +31,7 @@ func podsOf(at *explore.Site) (out [Nodes]*Pod) {
 	return out
 }
 
-func setOf(at *explore.Site) (out *Set) {
+func setOf(at *explore.Scenario) (out *Set) {
 	at.Objects("Set", func(o client.Object) { out, _ = o.(*Set) })
 	return out
 }
@@ -44,16 +44,16 @@ func selfOf(w explore.World) *World {
 	return k.self()
 }
 
-func of(at *explore.Site) *World {
+func of(at *explore.Scenario) *World {
 	return selfOf(at.World())
 }
 
 // Next implements explore.World.
-func (w *World) Next(at *explore.Site) []explore.Happening {
-	var out []explore.Happening
+func (w *World) Next(at *explore.Scenario) []explore.Step {
+	var out []explore.Step
 	pods, set := podsOf(at), setOf(at)
 	if w.Silent {
-		out = append(out, explore.Happening{Name: "Kafka answers again", Do: func(at *explore.Site) { of(at).Silent = false }})
+		out = append(out, explore.Step{Name: "Kafka answers again", Do: func(at *explore.Scenario) { of(at).Silent = false }})
 	}
 	for i := range w.nodes {
 		out = w.gone(out, i, pods[i])
@@ -64,76 +64,76 @@ func (w *World) Next(at *explore.Site) []explore.Happening {
 	}
 	out = w.answer(out)
 	if w.ghost {
-		out = append(out, explore.Happening{Name: "the registration of the broker that is gone ends", Do: func(at *explore.Site) { of(at).ghost = false }})
+		out = append(out, explore.Step{Name: "the registration of the broker that is gone ends", Do: func(at *explore.Scenario) { of(at).ghost = false }})
 	}
 	for i := range w.nodes {
 		out = w.fail(out, i, pods[i])
 	}
 	if !w.Silent {
-		out = append(out, explore.Happening{Name: "Kafka answers no more", Fault: Silence, Do: func(at *explore.Site) { of(at).Silent = true }})
+		out = append(out, explore.Step{Name: "Kafka answers no more", Fault: Silence, Do: func(at *explore.Scenario) { of(at).Silent = true }})
 	}
 	return out
 }
 
 // gone ends the process of a pod that is gone.
-func (w *World) gone(out []explore.Happening, i int, pod *Pod) []explore.Happening {
+func (w *World) gone(out []explore.Step, i int, pod *Pod) []explore.Step {
 	n := &w.nodes[i]
 	if n.pod == "" || pod != nil && pod.UID == n.pod {
 		return out
 	}
-	return append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d ends with its pod", i), Do: func(at *explore.Site) {
+	return append(out, explore.Step{Name: fmt.Sprintf("the process of node %d ends with its pod", i), Do: func(at *explore.Scenario) {
 		of(at).ends(i, at.Now())
 	}})
 }
 
 // make lets the controller of the set make a pod, unless its node is marked.
-func (w *World) make(out []explore.Happening, i int, pod *Pod, set *Set) []explore.Happening {
+func (w *World) make(out []explore.Step, i int, pod *Pod, set *Set) []explore.Step {
 	if pod != nil || set == nil || set.Marked == i {
 		return out
 	}
-	return append(out, explore.Happening{Name: fmt.Sprintf("the pod of node %d is made, on %s", i, set.Entries[i].Version), Do: func(at *explore.Site) {
+	return append(out, explore.Step{Name: fmt.Sprintf("the pod of node %d is made, on %s", i, set.Entries[i].Version), Do: func(at *explore.Scenario) {
 		of(at).ends(i, at.Now())
 		at.Create(&Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: podName(i)}, Node: i, Entry: setOf(at).Entries[i], ReadySince: at.Now()})
 	}})
 }
 
 // run lets a pod's process start, become ready and take part.
-func (w *World) run(at *explore.Site, out []explore.Happening, i int, pod *Pod) []explore.Happening {
+func (w *World) run(at *explore.Scenario, out []explore.Step, i int, pod *Pod) []explore.Step {
 	n := &w.nodes[i]
 	if pod == nil {
 		return out
 	}
 	switch {
 	case n.pod == "":
-		out = append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d starts", i), Do: func(at *explore.Site) { start(at, i, "") }})
+		out = append(out, explore.Step{Name: fmt.Sprintf("the process of node %d starts", i), Do: func(at *explore.Scenario) { start(at, i, "") }})
 	case n.pod != pod.UID:
 	case n.broken && pod.Trouble == unreadable && n.test:
-		out = append(out, explore.Happening{Name: fmt.Sprintf("a person goes back to %s, which node %d can run", Newer, i), Do: goBack})
+		out = append(out, explore.Step{Name: fmt.Sprintf("a person goes back to %s, which node %d can run", Newer, i), Do: goBack})
 	case n.broken && pod.Trouble == stuckHere:
-		out = append(out, explore.Happening{Name: fmt.Sprintf("what kept node %d from coming up is gone", i), Do: func(at *explore.Site) { start(at, i, "") }})
+		out = append(out, explore.Step{Name: fmt.Sprintf("what kept node %d from coming up is gone", i), Do: func(at *explore.Scenario) { start(at, i, "") }})
 	case n.broken:
 	case !n.ready && w.majority():
-		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d becomes ready", i), Do: func(at *explore.Site) {
+		out = append(out, explore.Step{Name: fmt.Sprintf("node %d becomes ready", i), Do: func(at *explore.Scenario) {
 			of(at).nodes[i].ready = true
 			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = true, at.Now() })
 		}})
 	case n.ready && !pod.Ready:
-		out = append(out, explore.Happening{Name: fmt.Sprintf("the probe of node %d succeeds again", i), Do: func(at *explore.Site) {
+		out = append(out, explore.Step{Name: fmt.Sprintf("the probe of node %d succeeds again", i), Do: func(at *explore.Scenario) {
 			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = true, at.Now() })
 		}})
 	case n.ready && n.behind:
-		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d is in every ISR again", i), Do: func(at *explore.Site) { of(at).nodes[i].behind = false }})
+		out = append(out, explore.Step{Name: fmt.Sprintf("node %d is in every ISR again", i), Do: func(at *explore.Scenario) { of(at).nodes[i].behind = false }})
 	case n.ready && !n.synced:
-		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d catches up", i), Do: func(at *explore.Site) { of(at).nodes[i].synced = true }})
+		out = append(out, explore.Step{Name: fmt.Sprintf("node %d catches up", i), Do: func(at *explore.Scenario) { of(at).nodes[i].synced = true }})
 	}
 	return w.snapshot(at, out, i)
 }
 
 // snapshot lets a process that has run for long enough take a snapshot of its log.
-func (w *World) snapshot(at *explore.Site, out []explore.Happening, i int) []explore.Happening {
+func (w *World) snapshot(at *explore.Scenario, out []explore.Step, i int) []explore.Step {
 	n := &w.nodes[i]
 	if since := later(n.started, w.lowered); n.ready && !n.never && n.logged > w.Level && at.Now().Sub(since) > interval {
-		out = append(out, explore.Happening{Name: fmt.Sprintf("node %d takes a snapshot", i), Do: func(at *explore.Site) { of(at).nodes[i].logged = of(at).Level }})
+		out = append(out, explore.Step{Name: fmt.Sprintf("node %d takes a snapshot", i), Do: func(at *explore.Scenario) { of(at).nodes[i].logged = of(at).Level }})
 	}
 	return out
 }
@@ -153,7 +153,7 @@ const (
 )
 
 // goBack asks for the newer version: a node that was down already was the test of an older one, and died of it.
-func goBack(at *explore.Site) {
+func goBack(at *explore.Scenario) {
 	at.Objects("Cluster", func(o client.Object) {
 		if c, ok := o.DeepCopyObject().(*Cluster); ok && c.Version != Newer {
 			c.Version = Newer
@@ -164,7 +164,7 @@ func goBack(at *explore.Site) {
 }
 
 // start lets the process of a pod start, or die at once if its binary cannot read what the log or the cluster holds.
-func start(at *explore.Site, i int, trouble string) {
+func start(at *explore.Scenario, i int, trouble string) {
 	w, pod := of(at), podsOf(at)[i]
 	n := &w.nodes[i]
 	w.ends(i, at.Now())
@@ -183,7 +183,7 @@ func start(at *explore.Site, i int, trouble string) {
 }
 
 // show writes what a pod says of itself.
-func show(at *explore.Site, i int, change func(*Pod)) {
+func show(at *explore.Scenario, i int, change func(*Pod)) {
 	if pod := podsOf(at)[i]; pod != nil {
 		next, ok := pod.DeepCopyObject().(*Pod)
 		if ok {
@@ -195,39 +195,39 @@ func show(at *explore.Site, i int, change func(*Pod)) {
 
 // answer lets Kafka settle what it was asked. That wakes the operator, whoever remembers the request: it looks at the levels again
 // and again while one may take effect.
-func (w *World) answer(out []explore.Happening) []explore.Happening {
+func (w *World) answer(out []explore.Step) []explore.Step {
 	if w.request == nil || w.request.status != kafkaversion.Asked {
 		return out
 	}
-	settled := func(status kafkaversion.Status) func(*explore.Site) {
-		return func(at *explore.Site) {
+	settled := func(status kafkaversion.Status) func(*explore.Scenario) {
+		return func(at *explore.Scenario) {
 			of(at).settle(status, at.Now())
 			at.Wake()
 		}
 	}
 	return append(out,
-		explore.Happening{Name: "Kafka settles the level", Do: settled(kafkaversion.Done)},
-		explore.Happening{Name: "Kafka settles the level and the answer is lost", Fault: AnswerOff, Do: settled(kafkaversion.Unknown)},
-		explore.Happening{Name: "the request is lost on its way to Kafka", Fault: AnswerOff, Do: func(at *explore.Site) { of(at).request.status = kafkaversion.Unknown }},
-		explore.Happening{Name: "Kafka refuses the level", Fault: AnswerNo, Do: func(at *explore.Site) { of(at).request.status = kafkaversion.Refused }})
+		explore.Step{Name: "Kafka settles the level", Do: settled(kafkaversion.Done)},
+		explore.Step{Name: "Kafka settles the level and the answer is lost", Fault: AnswerOff, Do: settled(kafkaversion.Unknown)},
+		explore.Step{Name: "the request is lost on its way to Kafka", Fault: AnswerOff, Do: func(at *explore.Scenario) { of(at).request.status = kafkaversion.Unknown }},
+		explore.Step{Name: "Kafka refuses the level", Fault: AnswerNo, Do: func(at *explore.Scenario) { of(at).request.status = kafkaversion.Refused }})
 }
 
 // fail lets a node fail.
-func (w *World) fail(out []explore.Happening, i int, pod *Pod) []explore.Happening {
+func (w *World) fail(out []explore.Step, i int, pod *Pod) []explore.Step {
 	n := &w.nodes[i]
 	if pod == nil {
 		return out
 	}
 	if n.runs() && n.pod == pod.UID {
-		out = append(out, explore.Happening{Name: fmt.Sprintf("the process of node %d dies and starts again", i), Fault: Crashes, Do: func(at *explore.Site) { start(at, i, "") }})
+		out = append(out, explore.Step{Name: fmt.Sprintf("the process of node %d dies and starts again", i), Fault: Crashes, Do: func(at *explore.Scenario) { start(at, i, "") }})
 	}
 	if n.ready && n.pod == pod.UID && pod.Ready {
-		out = append(out, explore.Happening{Name: fmt.Sprintf("the probe of node %d fails while its process serves", i), Fault: Lapses, Do: func(at *explore.Site) {
+		out = append(out, explore.Step{Name: fmt.Sprintf("the probe of node %d fails while its process serves", i), Fault: Lapses, Do: func(at *explore.Scenario) {
 			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = false, at.Now() })
 		}})
 	}
 	if n.pod == "" {
-		out = append(out, explore.Happening{Name: fmt.Sprintf("the pod of node %d does not come up", i), Fault: Fails, Do: func(at *explore.Site) { start(at, i, stuckHere) }})
+		out = append(out, explore.Step{Name: fmt.Sprintf("the pod of node %d does not come up", i), Fault: Fails, Do: func(at *explore.Scenario) { start(at, i, stuckHere) }})
 	}
-	return append(out, explore.Happening{Name: fmt.Sprintf("the pod of node %d is lost", i), Fault: PodLost, Do: func(at *explore.Site) { at.Remove(podsOf(at)[i]) }})
+	return append(out, explore.Step{Name: fmt.Sprintf("the pod of node %d is lost", i), Fault: PodLost, Do: func(at *explore.Scenario) { at.Remove(podsOf(at)[i]) }})
 }

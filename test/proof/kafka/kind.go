@@ -38,17 +38,17 @@ func (e Effect) String() string {
 
 type (
 	// Kind of the cluster.
-	Kind = lifecycle.Kind[*Cluster, *View, Effect]
+	Kind = lifecycle.Kind[*Cluster, *Snapshot, Effect]
 	// Lifecycle of the cluster.
-	Lifecycle   = machines.Lifecycle[*Cluster, *View, Effect]
-	versionDef  = machines.Definition[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]
-	rollDef     = machines.Definition[noderoll.Facts, roll.Memo, noderoll.Effect]
-	versionBond = machines.Binding[*Cluster, *View, kafkaversion.Facts, kafkaversion.Effect, Effect]
-	rollBond    = machines.Binding[*Cluster, *View, noderoll.Facts, noderoll.Effect, Effect]
+	Lifecycle   = machines.Lifecycle[*Cluster, *Snapshot, Effect]
+	versionDef  = machines.Definition[kafkaversion.Facts, roll.Data, kafkaversion.Effect]
+	rollDef     = machines.Definition[noderoll.Facts, roll.Data, noderoll.Effect]
+	versionBond = machines.Binding[*Cluster, *Snapshot, kafkaversion.Facts, kafkaversion.Effect, Effect]
+	rollBond    = machines.Binding[*Cluster, *Snapshot, noderoll.Facts, noderoll.Effect, Effect]
 )
 
-// View of the cluster: pods and their set as read, Kafka as it answers.
-type View struct {
+// Snapshot of the cluster: pods and their set as read, Kafka as it answers.
+type Snapshot struct {
 	Pods  [Nodes]*Pod
 	Set   *Set
 	Facts kafkaversion.Facts
@@ -57,7 +57,7 @@ type View struct {
 }
 
 // NewKind runs the two machines, as they are given, on a cluster.
-func NewKind(at *explore.Site, version versionDef, rolling rollDef) (Kind, error) {
+func NewKind(at *explore.Scenario, version versionDef, rolling rollDef) (Kind, error) {
 	first, err := machines.Compile(version)
 	if err != nil {
 		return Kind{}, err
@@ -67,26 +67,26 @@ func NewKind(at *explore.Site, version versionDef, rolling rollDef) (Kind, error
 		return Kind{}, err
 	}
 	return Kind{
-		Name: "Cluster", New: func() *Cluster { return &Cluster{} }, Same: func(_, _ *Cluster) bool { return true },
+		Name: "Cluster", New: func() *Cluster { return &Cluster{} }, StatusEqual: func(_, _ *Cluster) bool { return true },
 		Lifecycles: []Lifecycle{
-			machines.Bind(first, versionBond{Name: "version", Observe: observeVersion, Effect: func(e kafkaversion.Effect) Effect {
+			machines.Bind(first, versionBond{Name: "version", Facts: observeVersion, Effect: func(e kafkaversion.Effect) Effect {
 				if e.Restart == nil {
 					return Effect{Update: e.Update}
 				}
 				return Effect{Restart: true, Node: int(e.Restart.Node), Version: e.Restart.Version}
 			}}),
-			machines.Bind(second, rollBond{Name: "roll", Observe: observeRoll, Effect: func(e noderoll.Effect) Effect { return Effect{Restart: true, Node: int(e.Node)} }}),
+			machines.Bind(second, rollBond{Name: "roll", Facts: observeRoll, Effect: func(e noderoll.Effect) Effect { return Effect{Restart: true, Node: int(e.Node)} }}),
 		},
-		View: func(ctx context.Context, c *Cluster, look lifecycle.Viewing) (*View, error) {
-			return view(ctx, at, c, look)
+		Observe: func(ctx context.Context, c *Cluster, request lifecycle.ObserveRequest) (*Snapshot, error) {
+			return snapshot(ctx, at, c, request)
 		},
-		Perform: func(ctx context.Context, t lifecycle.Task[*Cluster, *View, Effect]) error {
+		Execute: func(ctx context.Context, t lifecycle.EffectRequest[*Cluster, *Snapshot, Effect]) error {
 			if t.Effect.Restart {
 				return restart(ctx, at, &t)
 			}
 			k := of(at)
-			k.asked(t.Ticket, t.Effect.Update)
-			if c := t.Object; c.ByApproval && t.Effect.Update.Level > k.Level && c.Approved != approvalOf(t.Ticket.Attempt) {
+			k.asked(t.RequestID, t.Effect.Update)
+			if c := t.Object; c.ByApproval && t.Effect.Update.Level > k.Level && c.Approved != approvalOf(t.RequestID.Attempt) {
 				k.Harm = "the level is asked to be raised on an approval of another attempt"
 			}
 			return nil
@@ -94,13 +94,13 @@ func NewKind(at *explore.Site, version versionDef, rolling rollDef) (Kind, error
 		Disrupts:     func(e Effect) (string, bool) { return fmt.Sprint(e.Node), e.Restart },
 		Availability: availability,
 		Repair:       repair,
-		Shown:        []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
+		AlwaysNeeded: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
 	}, nil
 }
 
 // restart replaces a pod in three steps, each of which may be the last: mark, evict, switch.
-func restart(ctx context.Context, at *explore.Site, t *lifecycle.Task[*Cluster, *View, Effect]) error {
-	node, set := t.Effect.Node, t.View.Set
+func restart(ctx context.Context, at *explore.Scenario, t *lifecycle.EffectRequest[*Cluster, *Snapshot, Effect]) error {
+	node, set := t.Effect.Node, t.Snapshot.Set
 	if set == nil {
 		return lifecycle.ErrWait
 	}
@@ -110,9 +110,9 @@ func restart(ctx context.Context, at *explore.Site, t *lifecycle.Task[*Cluster, 
 	}
 	entry := Entry{Version: t.Effect.Version, Config: t.Object.Config}
 	if entry.Version == "" {
-		entry.Version = runningVersion(t.View, node)
+		entry.Version = runningVersion(t.Snapshot, node)
 	}
-	if pod := t.View.Pods[node]; pod != nil && pod.Entry != entry {
+	if pod := t.Snapshot.Pods[node]; pod != nil && pod.Entry != entry {
 		if set.Marked != node {
 			set.Marked = node
 			if err := t.Write.Update(ctx, set); err != nil {
@@ -134,14 +134,14 @@ func restart(ctx context.Context, at *explore.Site, t *lifecycle.Task[*Cluster, 
 	return t.Write.Update(ctx, set)
 }
 
-func runningVersion(v *View, node int) string {
+func runningVersion(v *Snapshot, node int) string {
 	if p := v.Pods[node]; p != nil {
 		return p.Version
 	}
 	return v.Set.Entries[node].Version
 }
 
-func runningConfig(v *View, node int) int {
+func runningConfig(v *Snapshot, node int) int {
 	if p := v.Pods[node]; p != nil {
 		return p.Config
 	}
@@ -149,13 +149,13 @@ func runningConfig(v *View, node int) int {
 }
 
 // repair takes the mark of a restart away that no lifecycle has in hand.
-func repair(ctx context.Context, c *Cluster, v *View, write lifecycle.Writer) error {
+func repair(ctx context.Context, c *Cluster, v *Snapshot, write lifecycle.Writer) error {
 	if v.Set == nil || v.Set.Marked == None {
 		return nil
 	}
 	for i := range c.Status.Lifecycles {
 		e := &c.Status.Lifecycles[i]
-		if e.State == roll.RestartingNode && e.Memo["node"] == fmt.Sprint(v.Set.Marked) && c.Annotations[lifecycle.PauseAnnotation] == "" {
+		if e.State == roll.RestartingNode && e.Data["node"] == fmt.Sprint(v.Set.Marked) && c.Annotations[lifecycle.PauseAnnotation] == "" {
 			return nil
 		}
 	}
@@ -167,11 +167,11 @@ func repair(ctx context.Context, c *Cluster, v *View, write lifecycle.Writer) er
 	return write.Update(ctx, next)
 }
 
-func view(ctx context.Context, at *explore.Site, c *Cluster, look lifecycle.Viewing) (*View, error) {
-	v := &View{Set: &Set{}}
+func snapshot(ctx context.Context, at *explore.Scenario, c *Cluster, request lifecycle.ObserveRequest) (*Snapshot, error) {
+	v := &Snapshot{Set: &Set{}}
 	for i := range v.Pods {
 		pod := &Pod{}
-		err := look.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: podName(i)}, pod)
+		err := request.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: podName(i)}, pod)
 		if client.IgnoreNotFound(err) != nil {
 			return nil, err
 		}
@@ -179,10 +179,10 @@ func view(ctx context.Context, at *explore.Site, c *Cluster, look lifecycle.View
 			v.Pods[i] = pod
 		}
 	}
-	if err := look.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cluster}, v.Set); err != nil {
+	if err := request.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cluster}, v.Set); err != nil {
 		return nil, err
 	}
-	v.Facts = observe(of(at), c, v, &look)
+	v.Facts = observe(of(at), c, v, &request)
 	if of(at).noSlot {
 		v.Slot = noderoll.Slot{Position: 1, MaxActive: 1, Taken: 1}
 	}

@@ -17,7 +17,7 @@ type Scene struct {
 	// faults that may happen in the scene besides edits. What else can go wrong goes wrong in the subjects.
 	faults []explore.Fault
 	// does is what else may happen in it.
-	does func(at *explore.Site, w *World) []explore.Happening
+	does func(at *explore.Scenario, w *World) []explore.Step
 }
 
 // Meddled is somebody who changes what belongs to the operator.
@@ -84,7 +84,7 @@ func beginnings() []Scene {
 			s.Object.Config = 1
 		}},
 		{Name: "other build", version: Newer, edits: edits{asksNewer}, prepare: func(s *Subject, _ *World) { s.Object.Version = build }},
-		{Name: "queueing", version: Newer, edits: edits{another, breaks, mends}, does: slots, prepare: func(s *Subject, w *World) {
+		{Name: "queueing", version: Newer, edits: edits{another, breaks, mends}, does: disruptionLocks, prepare: func(s *Subject, w *World) {
 			s.Object.Config, w.noSlot = 1, true
 		}},
 		{Name: "configuring", version: Old, edits: edits{asksNewer, another}, prepare: func(s *Subject, _ *World) { s.Object.Config = 1 }},
@@ -199,11 +199,11 @@ func restarted(s *Subject, w *World, node int, entry Entry) {
 }
 
 // meddle is somebody who puts the entry of a node back to what it was, and removes its pod.
-func meddle(at *explore.Site, w *World) []explore.Happening {
+func meddle(at *explore.Scenario, w *World) []explore.Step {
 	if w.meddled || w.Level != oldLevel {
 		return nil
 	}
-	return []explore.Happening{{Name: "somebody puts back what node 0 is made from, and removes its pod", Fault: Meddled, Do: func(at *explore.Site) {
+	return []explore.Step{{Name: "somebody puts back what node 0 is made from, and removes its pod", Fault: Meddled, Do: func(at *explore.Scenario) {
 		of(at).meddled = true
 		if next, ok := setOf(at).DeepCopyObject().(*Set); ok {
 			next.Entries[0] = Entry{Version: Old}
@@ -216,12 +216,12 @@ func meddle(at *explore.Site, w *World) []explore.Happening {
 }
 
 // neverSnapshots is a process that starts again with a configuration under which it takes no snapshots.
-func neverSnapshots(at *explore.Site, w *World) []explore.Happening {
+func neverSnapshots(at *explore.Scenario, w *World) []explore.Step {
 	pod := podsOf(at)[0]
 	if w.nodes[0].never || pod == nil || w.nodes[0].pod != pod.UID {
 		return nil
 	}
-	return []explore.Happening{{Name: "node 0 starts again and takes no snapshots from now on", Fault: Meddled, Do: func(at *explore.Site) {
+	return []explore.Step{{Name: "node 0 starts again and takes no snapshots from now on", Fault: Meddled, Do: func(at *explore.Scenario) {
 		start(at, 0, "")
 		of(at).nodes[0].never = true
 	}}}
@@ -230,21 +230,21 @@ func neverSnapshots(at *explore.Site, w *World) []explore.Happening {
 // disturbing is a world in which somebody else does something at any time.
 type disturbing struct {
 	*World
-	does func(at *explore.Site, w *World) []explore.Happening
+	does func(at *explore.Scenario, w *World) []explore.Step
 }
 
 // Clone implements explore.World.
 func (d disturbing) Clone() explore.World { return disturbing{d.copied(), d.does} }
 
 // Next implements explore.World.
-func (d disturbing) Next(at *explore.Site) []explore.Happening {
+func (d disturbing) Next(at *explore.Scenario) []explore.Step {
 	return append(d.World.Next(at), d.does(at, d.World)...)
 }
 
-// slots are taken and freed by another cluster.
-func slots(_ *explore.Site, w *World) []explore.Happening {
+// disruptionLocks are taken and freed by another cluster.
+func disruptionLocks(_ *explore.Scenario, w *World) []explore.Step {
 	if w.noSlot {
-		return []explore.Happening{{Name: "another cluster frees the slot", Do: func(at *explore.Site) { of(at).noSlot = false }}}
+		return []explore.Step{{Name: "another cluster frees the slot", Do: func(at *explore.Scenario) { of(at).noSlot = false }}}
 	}
-	return []explore.Happening{{Name: "another cluster takes the slot", Fault: Meddled, Do: func(at *explore.Site) { of(at).noSlot = true }}}
+	return []explore.Step{{Name: "another cluster takes the slot", Fault: Meddled, Do: func(at *explore.Scenario) { of(at).noSlot = true }}}
 }

@@ -24,7 +24,7 @@ type bug struct {
 	found   string
 	of      func() (Subject, error)
 	version func(*versionDef)
-	kind    func(*explore.Site, *Kind)
+	kind    func(*explore.Scenario, *Kind)
 	// subject lets something happen that the bug is about; it happens without the bug as well, and then nothing is wrong.
 	subject func(*Subject)
 	// states are enough to find it; straight searches one order of what happens without a fault.
@@ -82,7 +82,7 @@ func (b *bug) search(t *testing.T, seeded bool) *explore.Report {
 	return report
 }
 
-func (b *bug) build(at *explore.Site) (Kind, error) {
+func (b *bug) build(at *explore.Scenario) (Kind, error) {
 	version := kafkaversion.Definition()
 	if b.version != nil {
 		b.version(&version)
@@ -95,8 +95,8 @@ func (b *bug) build(at *explore.Site) (Kind, error) {
 }
 
 type (
-	versionState  = machines.State[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]
-	versionAction = machines.Action[kafkaversion.Facts, roll.Memo, kafkaversion.Effect]
+	versionState  = machines.State[kafkaversion.Facts, roll.Data, kafkaversion.Effect]
+	versionAction = machines.Action[kafkaversion.Facts, roll.Data, kafkaversion.Effect]
 )
 
 func stateOf(d *versionDef, name string) *versionState {
@@ -106,9 +106,9 @@ func stateOf(d *versionDef, name string) *versionState {
 // actionOf is the state's action, as a copy of its own.
 func actionOf(d *versionDef, state string) *versionAction {
 	s := stateOf(d, state)
-	own := *s.Do
-	s.Do = &own
-	return s.Do
+	own := *s.Action
+	s.Action = &own
+	return s.Action
 }
 
 func bugs() map[string]bug {
@@ -117,17 +117,17 @@ func bugs() map[string]bug {
 		"a one-way effect without asking again": {
 			found: "while a broker that is gone is registered", of: Lowering,
 			version: func(d *versionDef) {
-				actionOf(d, kafkaversion.SettingMetadata).Before = transitions.Always[kafkaversion.Facts, roll.Memo]()
+				actionOf(d, kafkaversion.SettingMetadata).Precondition = transitions.Always[kafkaversion.Facts, roll.Data]()
 			},
 			subject: func(s *Subject) {
 				s.World, s.Settled = disturbing{raisable(s), returning}, nil
 			},
 		},
-		"Before without an earlier permission": {
+		"Precondition without an earlier permission": {
 			found: "which cannot read level", of: Lowering, straight: true,
 			version: func(d *versionDef) {
 				before := actionOf(d, restarting)
-				before.Before = before.Before.Parts()[1] // safe to restart, but not whether the version may be run
+				before.Precondition = before.Precondition.Parts()[1] // safe to restart, but not whether the version may be run
 			},
 			subject: func(s *Subject) {
 				s.World, s.Object.Version, s.Settled = disturbing{raisable(s), raising}, Old, nil
@@ -138,12 +138,12 @@ func bugs() map[string]bug {
 		},
 		"an approval of an older attempt": {
 			found: "on an approval of another attempt", of: Finalizing,
-			kind: func(_ *explore.Site, k *Kind) {
-				look := k.View
-				k.View = func(ctx context.Context, c *Cluster, l lifecycle.Viewing) (*View, error) {
-					v, err := look(ctx, c, l)
+			kind: func(_ *explore.Scenario, k *Kind) {
+				request := k.Observe
+				k.Observe = func(ctx context.Context, c *Cluster, l lifecycle.ObserveRequest) (*Snapshot, error) {
+					v, err := request(ctx, c, l)
 					if err == nil && c.Approved != "" {
-						v.Facts.Finalize.Approved = approvalOf(l.Tickets["version"].Attempt) // whatever it was that was approved
+						v.Facts.Finalize.Approved = approvalOf(l.RequestIDs["version"].Attempt) // whatever it was that was approved
 					}
 					return v, err
 				}
@@ -157,8 +157,8 @@ func bugs() map[string]bug {
 			found: "while another one is down",
 			version: func(d *versionDef) {
 				a := actionOf(d, restarting)
-				one := a.Do
-				a.Do = func(f *kafkaversion.Facts, m roll.Memo) []kafkaversion.Effect {
+				one := a.Effects
+				a.Effects = func(f *kafkaversion.Facts, m roll.Data) []kafkaversion.Effect {
 					out := one(f, m)
 					if len(out) == 0 {
 						return nil
@@ -168,23 +168,23 @@ func bugs() map[string]bug {
 					return append(out, kafkaversion.Effect{Restart: &other})
 				}
 			},
-			kind: func(at *explore.Site, k *Kind) {
-				k.Disrupts = nil // so that the slot is not asked
-				perform := k.Perform
-				k.Perform = func(ctx context.Context, t lifecycle.Task[*Cluster, *View, Effect]) error {
-					v := *t.View
+			kind: func(at *explore.Scenario, k *Kind) {
+				k.Disrupts = nil // so that the disruption lock is not asked
+				execute := k.Execute
+				k.Execute = func(ctx context.Context, t lifecycle.EffectRequest[*Cluster, *Snapshot, Effect]) error {
+					v := *t.Snapshot
 					v.Set = setOf(at) // as if each node had a set of its own, so that their writes do not meet
-					t.View = &v
-					return perform(ctx, t)
+					t.Snapshot = &v
+					return execute(ctx, t)
 				}
 			},
 		},
 		"readiness taken for service": {
 			found: "replicas in sync, fewer than the minimum",
-			kind: func(_ *explore.Site, k *Kind) {
-				look := k.View
-				k.View = func(ctx context.Context, c *Cluster, l lifecycle.Viewing) (*View, error) {
-					v, err := look(ctx, c, l)
+			kind: func(_ *explore.Scenario, k *Kind) {
+				request := k.Observe
+				k.Observe = func(ctx context.Context, c *Cluster, l lifecycle.ObserveRequest) (*Snapshot, error) {
+					v, err := request(ctx, c, l)
 					if err != nil {
 						return v, err
 					}
@@ -197,27 +197,29 @@ func bugs() map[string]bug {
 			},
 			subject: func(s *Subject) { s.World, s.Settled = disturbing{selfOf(s.World), sticking}, nil },
 		},
-		"a While that shadows an exit": {
-			found:   "While says no where the exit restarted says yes",
-			version: func(d *versionDef) { stateOf(d, restarting).While = outdatedInHand },
+		"an Invariant that shadows an exit": {
+			found:   "Invariant says no where the exit restarted says yes",
+			version: func(d *versionDef) { stateOf(d, restarting).Invariant = outdatedInHand },
 		},
-		"a Locate that is quietly stuck": {
+		"an Infer that is quietly stuck": {
 			found: "does not come to rest",
 			version: func(d *versionDef) {
-				d.Locate.Needs = []transitions.Need{kafkaversion.NeedFeatures}
-				d.Locate.Find = func(*kafkaversion.Facts) (machines.Place[roll.Memo], transitions.Verdict) {
-					return machines.Place[roll.Memo]{}, transitions.Verdict{Saw: "cannot tell"}
+				d.Infer.Needs = []transitions.Need{kafkaversion.NeedFeatures}
+				d.Infer.Find = func(*kafkaversion.Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
+					return machines.InferredState[roll.Data]{}, transitions.Verdict{Observed: "cannot tell"}
 				}
 			},
 		},
 		"a lifecycle that projects Ready over another": {
 			found: "shows as ready although lifecycle version is in",
-			kind:  func(_ *explore.Site, k *Kind) { k.Lifecycles = []Lifecycle{boasting{k.Lifecycles[0]}, k.Lifecycles[1]} },
+			kind: func(_ *explore.Scenario, k *Kind) {
+				k.Lifecycles = []Lifecycle{boasting{k.Lifecycles[0]}, k.Lifecycles[1]}
+			},
 		},
 		"an action without a wake-up": {
 			found:  "does not come to rest",
 			states: 4000,
-			kind: func(_ *explore.Site, k *Kind) {
+			kind: func(_ *explore.Scenario, k *Kind) {
 				k.Resync = 365 * 24 * time.Hour
 				k.Lifecycles = []Lifecycle{sleeping{k.Lifecycles[0]}, k.Lifecycles[1]}
 			},
@@ -236,9 +238,9 @@ func raisable(s *Subject) *World {
 }
 
 // outdatedInHand looks like what the state is about, and denies it as soon as the node has restarted.
-var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Memo]{
-	Name: "in-hand-outdated", Doc: "the node in hand is outdated", Want: "an outdated node in hand",
-	Ask: func(f *kafkaversion.Facts, m roll.Memo) transitions.Verdict {
+var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Data]{
+	Name: "in-hand-outdated", Doc: "the node in hand is outdated", Expected: "an outdated node in hand",
+	Evaluate: func(f *kafkaversion.Facts, m roll.Data) transitions.Verdict {
 		n := f.Roll.Node(m.Node)
 		return transitions.If(n != nil && n.Outdated, "as it is wanted")
 	},
@@ -266,29 +268,29 @@ func (b sleeping) State(name string) (states.State, bool) {
 
 func (b sleeping) Action(state string) (machines.ActionInfo, bool) {
 	a, ok := b.Lifecycle.Action(state)
-	a.LookAgain = eternity
+	a.RequeueAfter = eternity
 	return a, ok
 }
 
 // returning is a broker that was removed and registers again.
-func returning(_ *explore.Site, w *World) []explore.Happening {
+func returning(_ *explore.Scenario, w *World) []explore.Step {
 	if w.ghost {
 		return nil
 	}
-	return []explore.Happening{{Name: "a broker that was removed registers again", Fault: "ghost", Do: func(at *explore.Site) { of(at).ghost = true }}}
+	return []explore.Step{{Name: "a broker that was removed registers again", Fault: "ghost", Do: func(at *explore.Scenario) { of(at).ghost = true }}}
 }
 
 // sticking is the last node whose process dies and whose pod then does not start.
-func sticking(at *explore.Site, w *World) []explore.Happening {
+func sticking(at *explore.Scenario, w *World) []explore.Step {
 	pod := podsOf(at)[Nodes-1]
 	if pod == nil || !w.nodes[Nodes-1].runs() || w.nodes[Nodes-1].pod != pod.UID {
 		return nil
 	}
-	return []explore.Happening{{Name: "the process of the last node dies and does not start", Fault: "stuck", Do: func(at *explore.Site) { start(at, Nodes-1, stuckHere) }}}
+	return []explore.Step{{Name: "the process of the last node dies and does not start", Fault: "stuck", Do: func(at *explore.Scenario) { start(at, Nodes-1, stuckHere) }}}
 }
 
 // raising is a person who raises the level by hand while every node runs as its entry says.
-func raising(at *explore.Site, w *World) []explore.Happening {
+func raising(at *explore.Scenario, w *World) []explore.Step {
 	pods, set := podsOf(at), setOf(at)
 	for i := range w.nodes {
 		if pods[i] == nil || pods[i].Entry != set.Entries[i] || set.Marked != None || !w.nodes[i].runs() || !w.runs(w.nodes[i].version, newerLevel) {
@@ -298,7 +300,7 @@ func raising(at *explore.Site, w *World) []explore.Happening {
 	if w.Level == newerLevel {
 		return nil
 	}
-	return []explore.Happening{{Name: "a person raises the level by hand", Fault: "by hand", Do: func(at *explore.Site) {
+	return []explore.Step{{Name: "a person raises the level by hand", Fault: "by hand", Do: func(at *explore.Scenario) {
 		k := of(at)
 		k.Level = newerLevel
 		for i := range k.nodes {

@@ -16,7 +16,7 @@ import (
 )
 
 // Subject is what is explored of a cluster.
-type Subject = explore.Subject[*Cluster, *View, Effect]
+type Subject = explore.Subject[*Cluster, *Snapshot, Effect]
 
 // Subjects are the clusters that are explored at large: whatever may happen to them does.
 func Subjects() []func() (Subject, error) {
@@ -112,7 +112,7 @@ func resting(name, version string) (Subject, *World, error) {
 	w := NewWorld(known, version, levelOf(version))
 	s := Subject{
 		Name: name, AddToScheme: []func(*k8sruntime.Scheme) error{AddToScheme},
-		Kind: func(at *explore.Site) (Kind, error) {
+		Kind: func(at *explore.Scenario) (Kind, error) {
 			return NewKind(at, kafkaversion.Definition(), noderoll.Definition())
 		},
 		Object: &Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Version: version},

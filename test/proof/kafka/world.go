@@ -73,9 +73,9 @@ type process struct {
 }
 
 type request struct {
-	ticket machines.Ticket
-	level  int16
-	status kafkaversion.Status
+	requestID machines.RequestID
+	level     int16
+	status    kafkaversion.Status
 }
 
 // NewWorld is a cluster at rest: every process has run at the version and level for long.
@@ -103,7 +103,7 @@ func (w *World) copied() *World {
 }
 
 // AppendCanonical implements explore.World.
-func (w *World) AppendCanonical(dst []byte, at *explore.Site) []byte {
+func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
 	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.ghost), bit(w.meddled), bit(w.noSlot), at.Age(w.lowered))
 	dst = append(dst, w.Harm...)
 	pods := podsOf(at)
@@ -118,7 +118,7 @@ func (w *World) AppendCanonical(dst []byte, at *explore.Site) []byte {
 		}
 	}
 	if r := w.request; r != nil {
-		dst = append(dst, byte(r.level), byte(r.status), bit(r.ticket == at.Ticket("version")), 0xff)
+		dst = append(dst, byte(r.level), byte(r.status), bit(r.requestID == at.RequestID("version")), 0xff)
 	}
 	return dst
 }
@@ -203,15 +203,15 @@ func (w *World) taken(node int, pods [Nodes]*Pod) {
 	}
 }
 
-// asked takes a request to change the level, once by its ticket.
-func (w *World) asked(ticket machines.Ticket, update *kafka.FeatureUpdate) {
-	if w.request != nil && w.request.ticket == ticket {
+// asked takes a request to change the level, once by its request ID.
+func (w *World) asked(requestID machines.RequestID, update *kafka.FeatureUpdate) {
+	if w.request != nil && w.request.requestID == requestID {
 		return
 	}
 	if w.ghost && update.Level > w.Level {
 		w.Harm = "the level is asked to be raised while a broker that is gone is registered"
 	}
-	w.request = &request{ticket: ticket, level: update.Level, status: kafkaversion.Asked}
+	w.request = &request{requestID: requestID, level: update.Level, status: kafkaversion.Asked}
 }
 
 // settle lets Kafka do what it was asked, or refuse it as a real one does.

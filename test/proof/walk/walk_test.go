@@ -84,7 +84,7 @@ func (c *chain) step() error {
 }
 
 // takeBack is the way back from an edit, which must lead to where the cluster was.
-func (c *chain) takeBack(kind string, base map[string]any, before standing) error {
+func (c *chain) takeBack(kind string, base map[string]any, before clusterState) error {
 	c.done = append(c.done, "taken back")
 	switch taken, err := c.write(base); {
 	case err != nil:
@@ -145,16 +145,16 @@ func (c *chain) write(object map[string]any, options ...client.UpdateOption) (bo
 }
 
 // create the objects and wait for them.
-func (c *chain) create() (standing, error) {
+func (c *chain) create() (clusterState, error) {
 	if err := c.client.Create(c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.namespace}}); err != nil {
-		return standing{}, err
+		return clusterState{}, err
 	}
 	for _, kind := range []string{"KafkaNodePool", "Kafka"} {
 		object := &unstructured.Unstructured{Object: clone(c.objects[kind])}
 		object.SetNamespace(c.namespace)
 		object.SetResourceVersion("")
 		if err := c.client.Create(c, object); err != nil {
-			return standing{}, err
+			return clusterState{}, err
 		}
 	}
 	return c.rest()

@@ -1,0 +1,108 @@
+package kafka
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/states"
+)
+
+// InFlight describes commands with an uncertain outcome: they may still take effect, or their effect may not be visible yet,
+// independently of what is read now. Such a command is in flight, was just carried out, lost its answer, or was sent by a process
+// that ended. The persisted state is not needed to know of them.
+type InFlight struct {
+	// Until is when no such command can take effect any more and every broker shows the effects. Zero if there is none.
+	Until time.Time
+	// Sent is true if this process sent one. Otherwise a previous process may have sent one.
+	Sent bool
+}
+
+const (
+	// refreshInFlight is the maximum age of an answer while a command may take effect. Each answer triggers a reconcile, which
+	// must not repeat the question at once.
+	refreshInFlight = time.Second
+	// refreshAfterInFlight is the delay of one more read of the levels after the last command could take effect. A question that is in
+	// flight for less is not repeated.
+	refreshAfterInFlight = 10 * time.Second
+)
+
+// refreshSooner makes the levels be read more often while a command may change them, and once more when none can any more.
+// Otherwise a cluster whose persisted state was lost, or whose spec changed, could come to rest on a level that is about to
+// change. The last answer remains valid until then, so that the status does not change.
+func (d InFlight) refreshSooner(q *Query, now time.Time) {
+	left := d.Until.Add(refreshAfterInFlight).Sub(now)
+	switch {
+	case d.Until.IsZero():
+	case left <= 0:
+		q.Renew = now.Sub(d.Until) // only older answers are read again
+	case d.Sent:
+		q.Renew, q.Again = refreshInFlight, states.DefaultPoll
+	default:
+		q.Again = left
+	}
+}
+
+// defaultSettle is how long a command may take effect after its sender has ended, and its effect may take to be visible. The
+// sender limits the controller to seconds (three quarters of the client's timeout), and forwarding adds no more. A broker shows a
+// new level once it has fetched the metadata log up to it.
+const defaultSettle = time.Minute
+
+// SettleScaled returns the default of Polled.Settle, scaled for clusters whose deadlines are scaled.
+func SettleScaled(scale float64) time.Duration {
+	if scale <= 0 {
+		return defaultSettle
+	}
+	return time.Duration(float64(defaultSettle) * scale)
+}
+
+// InFlight returns the uncertain commands that this process sent, else those that a previous process may have sent: that process
+// ended before this one observed the cluster for the first time.
+func (p *Polled) InFlight(cluster Endpoint, lifecycle string) InFlight {
+	settle := p.Settle
+	if settle <= 0 {
+		settle = defaultSettle
+	}
+	d := InFlight{Until: p.looks.of(cluster.UID, p.Clock.Now()).Add(settle)}
+	member, err := p.member(cluster, lifecycle)
+	if err != nil {
+		return d // without a connection no command was sent
+	}
+	switch underWay, endedAt := member.Unsettled(); {
+	case underWay:
+		d = InFlight{Until: p.Clock.Now().Add(settle), Sent: true}
+	case !endedAt.IsZero() && endedAt.Add(settle).After(d.Until):
+		d = InFlight{Until: endedAt.Add(settle), Sent: true}
+	}
+	return d
+}
+
+// firstLooks are the times at which the process observed each cluster for the first time. The zero value is ready to use.
+type firstLooks struct {
+	mu sync.Mutex
+	at map[types.UID]time.Time
+}
+
+// of returns the time of the cluster's first observation, which is now if this is the first.
+func (f *firstLooks) of(cluster types.UID, now time.Time) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at, looked := f.at[cluster]; looked {
+		return at
+	}
+	if f.at == nil {
+		f.at = map[types.UID]time.Time{}
+	}
+	f.at[cluster] = now
+	return now
+}
+
+func (f *firstLooks) drop(cluster types.UID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.at, cluster)
+}
+
+// InFlight returns none: every command has an outcome when Write returns.
+func (d *Direct) InFlight(Endpoint, string) InFlight { return InFlight{} }

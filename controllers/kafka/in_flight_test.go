@@ -1,0 +1,148 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+func TestInFlightAboutEarlierCommands(t *testing.T) {
+	const lc = "scale-down"
+	id := int32(7)
+	command := func(r *polledRig, err error) {
+		r.side.set(0, err)
+		r.Write(t.Context(), here, machines.RequestID{UID: "u", Lifecycle: lc, Attempt: "a", State: "Unregistering", Sequence: 1}, kafkaclient.Command{Unregister: &id})
+		<-r.woken
+	}
+	cut := &kafkaclient.OutcomeUnknown{What: "unregistering", Err: errors.New("cut")}
+	for name, tc := range map[string]struct {
+		do   func(r *polledRig)
+		want InFlight
+	}{
+		"a process that has just begun may have had one before it": {
+			do: func(*polledRig) {}, want: InFlight{Until: noon.Add(time.Minute)},
+		},
+		"it began when it first looked": {
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour) }, want: InFlight{Until: noon.Add(time.Minute)},
+		},
+		"a command that was done": {
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, nil) }, want: InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+		},
+		"a command that was refused": {
+			do: func(r *polledRig) {
+				r.InFlight(here, lc)
+				r.clock.Step(time.Hour)
+				command(r, &kafkaclient.Refused{Code: 102})
+			},
+			want: InFlight{Until: noon.Add(time.Minute)},
+		},
+		"a command whose answer was lost": {
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, cut) }, want: InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+		},
+		"another lifecycle's": {
+			do: func(r *polledRig) {
+				r.Write(t.Context(), here, machines.RequestID{UID: "u", Lifecycle: "other", Attempt: "a", State: "s", Sequence: 1}, kafkaclient.Command{Unregister: &id})
+				<-r.woken
+			},
+			want: InFlight{Until: noon.Add(time.Minute)},
+		},
+		"a cluster that was dropped is a new one": {
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); r.Drop("u") }, want: InFlight{Until: noon.Add(time.Hour + time.Minute)},
+		},
+		"a time of its own": {
+			do: func(r *polledRig) { r.Settle = SettleScaled(0.1) }, want: InFlight{Until: noon.Add(6 * time.Second)},
+		},
+		"nobody can connect": {
+			do: func(r *polledRig) {
+				r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
+			},
+			want: InFlight{Until: noon.Add(time.Minute)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newPolled(t)
+			tc.do(r)
+			if got := r.InFlight(here, lc); got != tc.want {
+				t.Errorf("doubt %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// The end of a command that is in flight is unknown.
+func TestInFlightAboutACommandInFlight(t *testing.T) {
+	r := newPolled(t)
+	hold := make(chan struct{})
+	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return heldSide{hold: hold}, func() {}, nil }
+	r.InFlight(here, "version")
+	id := int32(7)
+	r.Write(t.Context(), here, machines.RequestID{UID: "u", Lifecycle: "version", Attempt: "a", State: "s", Sequence: 1}, kafkaclient.Command{Unregister: &id})
+	r.clock.Step(time.Hour)
+	if got, want := r.InFlight(here, "version"), (InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
+		t.Errorf("doubt %+v, want %+v", got, want)
+	}
+	close(hold)
+	<-r.woken
+	r.clock.Step(time.Hour)
+	if got, want := r.InFlight(here, "version"), (InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
+		t.Errorf("doubt %+v once it was done, want %+v", got, want)
+	}
+}
+
+// heldSide answers a command once it is let go.
+type heldSide struct {
+	kafkaclient.Client
+	hold chan struct{}
+}
+
+func (h heldSide) UnregisterBroker(context.Context, int32) error { <-h.hold; return nil }
+
+func TestInFlightHastensLevels(t *testing.T) {
+	const rest = 10 * time.Minute
+	for name, tc := range map[string]struct {
+		inFlight InFlight
+		want     Query
+	}{
+		"none":                           {want: Query{MaxAge: rest}},
+		"one was sent":                   {inFlight: InFlight{Until: noon.Add(time.Minute), Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
+		"a process before may have":      {inFlight: InFlight{Until: noon.Add(time.Minute)}, want: Query{MaxAge: rest, Again: 70 * time.Second}},
+		"it has just ended":              {inFlight: InFlight{Until: noon, Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
+		"an answer from after it counts": {inFlight: InFlight{Until: noon.Add(-12 * time.Second), Sent: true}, want: Query{MaxAge: rest, Renew: 12 * time.Second}},
+		"it ended long ago":              {inFlight: InFlight{Until: noon.Add(-time.Hour), Sent: true}, want: Query{MaxAge: rest, Renew: time.Hour}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Query{MaxAge: rest}
+			tc.inFlight.refreshSooner(&got, noon)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("query (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Of all questions only the one about levels is asked for sooner: the exploration found a cluster whose status was wiped while a
+// request was under way at rest on a level that changed unseen.
+func TestInFlightHastensOnlyLevels(t *testing.T) {
+	v := Snapshot{InFlight: InFlight{Until: noon.Add(time.Minute), Sent: true}}
+	got := v.queries(lifecycle.ObserveRequest{
+		Needs: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum}, Now: noon,
+		MaxAge: func(transitions.Need) time.Duration { return 10 * time.Minute },
+	})
+	want := []Query{
+		{Question: kafkaclient.Question{About: kafkaclient.AboutFeatures}, MaxAge: 10 * time.Minute, Renew: time.Second, Again: 5 * time.Second},
+		{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}, MaxAge: 10 * time.Minute},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+}

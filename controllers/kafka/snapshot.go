@@ -1,0 +1,202 @@
+// Package kafka is the controller of Kafka clusters: the observation of a cluster (Snapshot), the persistent memory of its nodes
+// (records), its Kubernetes objects (Repair, Apply) and the restart of a node (Restart). The lifecycles are declared where they
+// are bound to the kind.
+package kafka
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Finalizing is who completes a version change by raising the metadata version.
+type Finalizing string
+
+const (
+	// FinalizeAutomatically raises it as soon as its preconditions are satisfied.
+	FinalizeAutomatically Finalizing = "automatic"
+	// FinalizeByApproval waits for the approval of a user.
+	FinalizeByApproval Finalizing = "approval"
+)
+
+// Options of the manager that a reconcile depends on.
+type Options struct {
+	// OperatorVersion is shown in status.operatorLastSuccessfulVersion.
+	OperatorVersion string
+	// Finalizing is who raises the metadata version.
+	Finalizing Finalizing
+	// RefusalPause is the delay before a refused change of the metadata version is requested again. Default: one minute.
+	RefusalPause time.Duration
+}
+
+// Snapshot is the observation of a Kafka cluster in one reconcile, as plain values. Its objects may belong to a cache and must
+// not be modified. Lists are sorted by name, nodes by id.
+type Snapshot struct {
+	// Now is the time of the reconcile.
+	Now     time.Time
+	Options Options
+	// Table of the known versions of Kafka.
+	Table *versions.Table
+
+	// Objects that exist.
+	Objects Objects
+
+	// moved are the clusters in the labels of pools that have nodes here but belong to another cluster, by pool; empty for a pool
+	// without the label.
+	moved map[string]string
+	// IDs are the node ids of the pools. Desired ids that are in no pool's status yet are not among the Nodes.
+	IDs nodeids.Plan
+	// Identity is the cluster to which the data belongs.
+	Identity Identity
+	// Nodes are the desired, recorded and running nodes, sorted by id.
+	Nodes []Node
+	// Defects describe unreadable records, entries and names. Their readable parts are used.
+	Defects []string
+
+	// Features are the finalized levels, and the ranges that the binaries of the running brokers support.
+	Features   transitions.Fact[kafkaclient.Features]
+	Quorum     transitions.Fact[kafkaclient.Quorum]
+	Partitions transitions.Fact[kafkaclient.Partitions]
+	Brokers    transitions.Fact[kafkaclient.Brokers]
+	// Members are the answers of nodes that are not ready to direct queries.
+	Members transitions.Fact[roll.Members]
+	// Slot is what the limit on clusters that roll at once says of this one.
+	Slot transitions.Fact[noderoll.Slot]
+	// Answers to the external writes of the current visit of each lifecycle's state, by lifecycle. AnswerNone is left out.
+	Answers map[string]Answer
+
+	// InFlight is the uncertain outcome of earlier commands to change a level.
+	InFlight InFlight
+
+	// seenBrokers, seenQuorum and seenPartitions are the facts for records and node ids: Brokers, Quorum and Partitions, also if
+	// no lifecycle requests them.
+	seenBrokers    transitions.Fact[kafkaclient.Brokers]
+	seenQuorum     transitions.Fact[kafkaclient.Quorum]
+	seenPartitions transitions.Fact[kafkaclient.Partitions]
+	// asksForIDs is true if nodes are to be created on ids that Kafka may know.
+	asksForIDs bool
+	// rendered are the desired objects. They depend only on the values above.
+	rendered *render.Cluster
+}
+
+// Objects are the existing objects of a cluster. Each list is sorted by name.
+type Objects struct {
+	// Pools are the KafkaNodePools with the cluster's label.
+	Pools      []*kafkav1beta2.KafkaNodePool
+	PodSets    []*corev1beta2.StrimziPodSet
+	Pods       []*corev1.Pod
+	ConfigMaps []*corev1.ConfigMap
+	Claims     []*corev1.PersistentVolumeClaim
+	Budgets    []*policyv1.PodDisruptionBudget
+	// No decision depends on these. A live observation omits them.
+	Services    []*corev1.Service
+	Accounts    []*corev1.ServiceAccount
+	Deployments []*appsv1.Deployment
+}
+
+// AnswerState is the progress of an external write.
+type AnswerState string
+
+const (
+	// AnswerNone: this process knows of no request with this request ID.
+	AnswerNone AnswerState = ""
+	// AnswerPending: the request was sent or queued and has no answer yet.
+	AnswerPending AnswerState = "pending"
+	// AnswerDone: the request succeeded.
+	AnswerDone AnswerState = "done"
+	// AnswerRefused: Kafka rejected the request and returned the reason.
+	AnswerRefused AnswerState = "refused"
+	// AnswerFailed: the request was never sent.
+	AnswerFailed AnswerState = "failed"
+	// AnswerUnknown: the request may have been carried out. Only a read can tell.
+	AnswerUnknown AnswerState = "unknown"
+)
+
+// Answer to an external write.
+type Answer struct {
+	RequestID machines.RequestID
+	State     AnswerState
+	// Code and Name of the error in Kafka's protocol.
+	Code int16
+	Name string
+	// Text is Kafka's message, or why there is no answer.
+	Text string
+}
+
+// Answer returns the answer to the lifecycle's external write, or AnswerNone if there is none.
+func (v *Snapshot) Answer(lifecycle string) Answer { return v.Answers[lifecycle] }
+
+// Identity is Kafka's id of a cluster.
+type Identity struct {
+	// ID is the id that the cluster has or will get.
+	ID string
+	// Mismatch lists the sources that contradict each other; empty if there are none. With a mismatch nothing is created.
+	Mismatch string
+}
+
+// Node returns the node with the id, or nil.
+func (v *Snapshot) Node(id int32) *Node {
+	i, found := slices.BinarySearchFunc(v.Nodes, id, func(n Node, id int32) int { return int(n.ID) - int(id) })
+	if !found {
+		return nil
+	}
+	return &v.Nodes[i]
+}
+
+// Pool returns the pool with the name, or nil.
+func (v *Snapshot) Pool(name string) *kafkav1beta2.KafkaNodePool { return named(v.Objects.Pools, name) }
+
+// Started reports whether any process of the cluster was ever started, by pods and records.
+func (v *Snapshot) Started() bool {
+	return slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
+}
+
+// Clone returns a copy that shares no mutable values with v.
+func (v *Snapshot) Clone() Snapshot {
+	c := *v
+	c.Objects = v.Objects.clone()
+	c.IDs = nodeids.Plan{Pools: slices.Clone(v.IDs.Pools), Refusal: v.IDs.Refusal, Warnings: slices.Clone(v.IDs.Warnings)}
+	c.Nodes = slices.Clone(v.Nodes)
+	for i := range c.Nodes {
+		c.Nodes[i].Record = v.Nodes[i].Record.Clone()
+	}
+	c.Defects = slices.Clone(v.Defects)
+	c.Features = cloned(v.Features, kafkaclient.Features.Clone)
+	c.Quorum = cloned(v.Quorum, kafkaclient.Quorum.Clone)
+	c.Partitions = cloned(v.Partitions, kafkaclient.Partitions.Clone)
+	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
+	c.Members = cloned(v.Members, maps.Clone)
+	c.seenBrokers = cloned(v.seenBrokers, kafkaclient.Brokers.Clone)
+	c.seenQuorum = cloned(v.seenQuorum, kafkaclient.Quorum.Clone)
+	c.seenPartitions = cloned(v.seenPartitions, kafkaclient.Partitions.Clone)
+	c.Answers = make(map[string]Answer, len(v.Answers))
+	maps.Copy(c.Answers, v.Answers)
+	return c
+}
+
+// cloned returns a known fact with a copy of its value, and any other fact unchanged.
+func cloned[T any](fact transitions.Fact[T], clone func(T) T) transitions.Fact[T] {
+	if !fact.Asked() {
+		return fact
+	}
+	value, known := fact.Get()
+	if !known {
+		return fact
+	}
+	return transitions.Known(clone(value), fact.At())
+}

@@ -1,0 +1,81 @@
+package kafka
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// Reasons of warnings about nodes that differ from the specs of their pools and are not changed.
+const (
+	// ReasonScaleDownPending: nodes that are no longer desired keep running.
+	ReasonScaleDownPending = "ScaleDownPending"
+	// ReasonRolesNotChanged: nodes have a role that is not in their pool's spec, or lack one that is.
+	ReasonRolesNotChanged = "RolesNotChanged"
+)
+
+// unsupportedChanges returns warnings about parts of the pools' specs that are not applied because that could lose data or the
+// quorum.
+func unsupportedChanges(v *Snapshot) []nodeids.Warning {
+	var out []nodeids.Warning
+	for _, pool := range v.Objects.Pools {
+		out = append(out, unsupportedChangesIn(v, pool)...)
+	}
+	return out
+}
+
+// unsupportedChangesIn returns the warnings of one pool.
+func unsupportedChangesIn(v *Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
+	var unwanted, otherRoles []string
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		switch {
+		case n.Pool != pool.Name || !n.Pod.Exists:
+		case !n.Wanted:
+			unwanted = append(unwanted, n.PodName)
+		case n.Roles != n.RolesWanted:
+			otherRoles = append(otherRoles, n.PodName)
+		}
+	}
+	var out []nodeids.Warning
+	if len(unwanted) > 0 {
+		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonScaleDownPending, Message: fmt.Sprintf(
+			"KafkaNodePool %s wants %d nodes; %s go on running, since nodes are not removed yet: set spec.replicas back to %d",
+			pool.Name, pool.Spec.Replicas, roll.Names(unwanted), int(pool.Spec.Replicas)+len(unwanted))})
+	}
+	if len(otherRoles) > 0 {
+		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonRolesNotChanged, Message: fmt.Sprintf(
+			"KafkaNodePool %s declares other roles than %s run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool",
+			pool.Name, roll.Names(otherRoles))})
+	}
+	return out
+}
+
+// orphans describes running nodes that belong to no pool of the cluster: their pool was deleted, or its label names another
+// cluster.
+func orphans(v *Snapshot) string {
+	pods := map[string][]string{}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Pod.Exists && v.Pool(n.Pool) == nil {
+			pods[n.Pool] = append(pods[n.Pool], n.PodName)
+		}
+	}
+	var gone []string
+	for pool, nodes := range pods {
+		cluster, exists := v.moved[pool]
+		switch {
+		case !exists:
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are left as they are: create it again with their node ids", pool, roll.Names(nodes)))
+		case cluster == "":
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s has lost its label strimzi.io/cluster, and %s still run here and are left as they are: set the label again", pool, roll.Names(nodes)))
+		default:
+			gone = append(gone, fmt.Sprintf("the label strimzi.io/cluster of KafkaNodePool %s names %s now, and %s still run here and are left as they are: set the label back", pool, cluster, roll.Names(nodes)))
+		}
+	}
+	slices.Sort(gone)
+	return strings.Join(gone, "; ")
+}

@@ -1,0 +1,119 @@
+package explore
+
+import (
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/detent-dev/detent/machines"
+)
+
+// Scenario gives access to one explored state: for the kind's Observe and Execute, and for the world. It must not be kept.
+type Scenario struct {
+	scheme *k8sruntime.Scheme
+	ages   []time.Duration
+	// main is the kind of the object whose lifecycles are explored.
+	main  schema.GroupVersionKind
+	state *state
+	// term of the operator that reconciles.
+	term uint32
+}
+
+func (at *Scenario) at(s *state) *Scenario {
+	at.state = s
+	return at
+}
+
+// Now returns the time of the state.
+func (at *Scenario) Now() time.Time { return at.state.now }
+
+// World returns the world of the state. The kind's effects modify it.
+func (at *Scenario) World() World { return at.state.world }
+
+// Age returns an age in relevant steps: how many of the Subject's Ages have been reached.
+func (at *Scenario) Age(since time.Time) byte {
+	for i, age := range at.ages {
+		if at.state.now.Sub(since) < age {
+			return byte(i)
+		}
+	}
+	return byte(len(at.ages))
+}
+
+// RequestID returns the request ID that an effect of the lifecycle has now, to distinguish its answer from an older one.
+func (at *Scenario) RequestID(lifecycle string) machines.RequestID {
+	for _, r := range at.state.live {
+		from, ok := r.object.(lifecycled)
+		if !ok || r.kind != at.main {
+			continue
+		}
+		status := from.LifecycleStatus()
+		for i := range status.Lifecycles {
+			if e := &status.Lifecycles[i]; e.Name == lifecycle {
+				return machines.RequestIDOf(string(r.object.GetUID()), lifecycle, e)
+			}
+		}
+	}
+	return machines.RequestID{}
+}
+
+// Wake enqueues the object, as the answer to a request does.
+func (at *Scenario) Wake() { at.state.woken = true }
+
+// Objects calls yield with every object of a kind that the API server stores. They must not be modified.
+func (at *Scenario) Objects(kind string, yield func(client.Object)) {
+	for _, r := range at.state.live {
+		if r.kind.Kind == kind {
+			yield(r.object)
+		}
+	}
+}
+
+// Create stores an object, as another controller does.
+func (at *Scenario) Create(object client.Object) {
+	kind, err := apiutil.GVKForObject(object, at.scheme)
+	if err != nil {
+		panic(fmt.Errorf("creating %T in a world: %w", object, err))
+	}
+	at.state.create(kind, object)
+}
+
+// Update stores a changed copy of an object, as a kubelet does. A deleted object stays deleted.
+func (at *Scenario) Update(object client.Object) {
+	if r := at.record(object); r != nil {
+		at.state.put(r, object)
+	}
+}
+
+// Remove deletes an object at once.
+func (at *Scenario) Remove(object client.Object) {
+	if r := at.record(object); r != nil {
+		at.state.remove(r)
+	}
+}
+
+func (at *Scenario) record(object client.Object) *record {
+	kind, err := apiutil.GVKForObject(object, at.scheme)
+	if err != nil {
+		panic(fmt.Errorf("finding %T in a world: %w", object, err))
+	}
+	return at.state.live.find(kind, client.ObjectKeyFromObject(object))
+}
+
+// create stores a new object.
+func (s *state) create(kind schema.GroupVersionKind, object client.Object) {
+	object.SetUID(s.bornUID())
+	object.SetGeneration(1)
+	object.SetCreationTimestamp(metav1.NewTime(s.now.Truncate(time.Second)))
+	s.put(&record{kind: kind, version: 0}, object)
+}
+
+func notFound(kind schema.GroupVersionKind, name string) error {
+	return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, name)
+}

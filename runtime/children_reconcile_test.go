@@ -1,0 +1,150 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/turnstile"
+	"github.com/detent-dev/detent/test/turnstile/api"
+)
+
+func TestRepairRestoresALostChildInEveryState(t *testing.T) {
+	eachVisit(t, func(r *rig, _ turnstile.Visit) {
+		arm := types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}
+		lost := &corev1.ConfigMap{}
+		if err := r.server.Get(r.Context(), arm, lost); err != nil {
+			r.Fatal(err)
+		}
+		if err := r.server.Delete(r.Context(), lost); err != nil {
+			r.Fatal(err)
+		}
+		for range 4 {
+			r.pass()
+		}
+		back := &corev1.ConfigMap{}
+		if err := r.server.Get(r.Context(), arm, back); err != nil || back.Data["model"] != lost.Data["model"] {
+			r.Errorf("came back as %q, %v; want %q", back.Data["model"], err, lost.Data["model"])
+		}
+	})
+}
+
+func TestChildrenFailedHidesNothing(t *testing.T) {
+	r := newRig(t)
+	start := r.clock.Now()
+	r.site(func(s *turnstile.Site) { s.Fails["apply"] = errors.New("quota exceeded") })
+	for r.clock.Now().Sub(start) < 5*time.Minute {
+		r.advance(r.pass().RequeueAfter)
+	}
+	if got := r.condition("Warning"); got.Reason != lifecycle.ChildrenFailed || got.Message != "applying children: quota exceeded" {
+		t.Errorf("Warning is %s: %s", got.Reason, got.Message)
+	}
+	if got := r.entry("lamp"); got.State != turnstile.Lit || got.Attempt.To != "red" {
+		t.Errorf("the lamp stands in %s at %+v", got.State, got.Attempt)
+	}
+	if got := r.counter("detent_lifecycle_action_failures_total"); got < 5 || got > 10 {
+		t.Errorf("tried %v times in five minutes", got)
+	}
+	r.site((*turnstile.Site).Release)
+	r.advance(5 * time.Minute)
+	r.rest()
+	if got := r.condition("Warning"); got.Type != "" {
+		t.Errorf("still warns of %s: %s", got.Reason, got.Message)
+	}
+}
+
+// Desired children that cannot be applied do not delay the repair of lost ones.
+func TestRepairIsNotDelayedByAFailingApply(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.site(func(s *turnstile.Site) { s.Fails["apply"] = errors.New("quota exceeded") })
+	for range 8 { // back-off grows
+		r.advance(r.pass().RequeueAfter)
+	}
+	arm := types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}
+	lost := &corev1.ConfigMap{}
+	if err := r.server.Get(t.Context(), arm, lost); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.server.Delete(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	r.pass()
+	if err := r.server.Get(t.Context(), arm, &corev1.ConfigMap{}); err != nil {
+		t.Errorf("what was lost is not back after a pass: %v", err)
+	}
+}
+
+func TestApplyIsSkippedAfterAnAction(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.Replacing))
+	applied, apply := 0, r.kind.Apply
+	r.kind.Apply = func(ctx context.Context, g *api.Turnstile, v turnstile.Snapshot, w lifecycle.Writer) error {
+		applied++
+		return apply(ctx, g, v, w)
+	}
+	r.restart()
+	r.pass()
+	if applied != 1 {
+		t.Errorf("applied %d times in a pass whose action had to wait, want once", applied)
+	}
+	r.site((*turnstile.Site).Release)
+	r.pass()
+	if diff := cmp.Diff([]string{"replace 0 B"}, r.world.Log(gateKey)[1:]); diff != "" {
+		t.Fatalf("effects (-want +got):\n%s", diff)
+	}
+	if applied != 1 {
+		t.Error("applied in the pass whose action had just changed the world")
+	}
+}
+
+func TestRepairThatFailsAtRestIsRetriedSoon(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	lost := &corev1.ConfigMap{}
+	if err := r.server.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}, lost); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.server.Delete(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	r.refuse = func(write string) error {
+		if write == "status" {
+			return nil
+		}
+		return errors.New("the server is overloaded")
+	}
+	var pauses []time.Duration
+	for range 4 {
+		after := r.pass().RequeueAfter
+		pauses = append(pauses, after)
+		r.advance(after)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, pauses); diff != "" {
+		t.Errorf("tried again after (-want +got):\n%s", diff)
+	}
+}
+
+func TestRepairRequeues(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	lost := &corev1.ConfigMap{}
+	if err := r.server.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: "gate-arm-1"}, lost); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.server.Delete(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.pass().RequeueAfter; got > time.Second {
+		t.Errorf("looks again after %s, want within a second", got)
+	}
+	if got := r.pass().RequeueAfter; got < time.Minute {
+		t.Errorf("with nothing left to repair it looks again after %s", got)
+	}
+}

@@ -1,0 +1,142 @@
+package runtime
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// uncertainFor is how long a disruption with an unknown outcome keeps the lock. The API server ends a request after a minute,
+// so that a live observation after this time shows whether the disruption happened.
+const uncertainFor = time.Minute
+
+// DisruptionLocks holds one disruption lock per object. All controllers of a process that disrupt the same children share one.
+// Its state only makes grants stricter: a grant depends on the availability in a live snapshot, which is sufficient after a
+// restart. The state can be lost at any time.
+type DisruptionLocks struct {
+	mu    sync.Mutex
+	byUID map[types.UID]*disruptionLock
+}
+
+// disruptionLock is the disruption lock of one object.
+type disruptionLock struct {
+	// round counts starts and ends of disruptions. A snapshot that was started in an earlier round may not show the last one.
+	round uint64
+	// target of the disruption that is in flight or whose outcome is unknown; empty if there is none.
+	target string
+	// instance of the target when the lock was granted.
+	instance string
+	// until is when an unknown outcome stops holding the lock; zero while the request is in flight.
+	until time.Time
+}
+
+// uncertain reports whether the target may be disrupted although the snapshot does not show it.
+func (s *disruptionLock) uncertain(live *Availability, now time.Time) bool {
+	switch {
+	case s.target == "":
+		return false
+	case s.until.IsZero():
+		return true
+	case live.replaced(s.target, s.instance):
+		return false
+	}
+	return now.Before(s.until)
+}
+
+// NewDisruptionLocks returns the disruption locks of a process.
+func NewDisruptionLocks() *DisruptionLocks {
+	return &DisruptionLocks{byUID: map[types.UID]*disruptionLock{}}
+}
+
+// Forget drops the lock of a deleted object.
+func (s *DisruptionLocks) Forget(owner types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byUID, owner)
+}
+
+// round returns the current round of the owner. Call it before a live observation is started and pass it to take with its
+// snapshot.
+func (s *DisruptionLocks) round(owner types.UID) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.byUID[owner]; one != nil {
+		return one.round
+	}
+	return 0
+}
+
+// take grants the lock to a target, or returns why not. The lock is granted only if the snapshot is newer than the last
+// disruption and no other member is unavailable.
+//
+// If no member serves, there is nothing to protect; a target that is shown to serve no client takes no capacity away. In both
+// cases only members in the middle of a restart prevent the grant, so that two lost nodes cannot block each other's repair for
+// ever. A target never prevents its own grant, so that a crash loop cannot block its own repair.
+func (s *DisruptionLocks) take(owner types.UID, target string, live Availability, round uint64, now time.Time) (why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.byUID[owner]
+	if one == nil {
+		one = &disruptionLock{}
+		s.byUID[owner] = one
+	}
+	if one.target != target {
+		switch {
+		case one.uncertain(&live, now):
+			return "the outcome of the disruption of " + one.target + " is not known yet"
+		case one.round != round:
+			return "the observation is older than the last disruption"
+		}
+	}
+	if others := live.blocking(target); len(others) > 0 {
+		return "not available: " + list(others)
+	}
+	one.round++
+	one.target, one.instance, one.until = target, "", time.Time{}
+	if m := live.member(target); m != nil {
+		one.instance = m.Instance
+	}
+	return ""
+}
+
+// give ends a disruption with its outcome. Observations that are started afterwards show the effect, unless the outcome is
+// unknown.
+func (s *DisruptionLocks) give(owner types.UID, outcome error, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.byUID[owner]
+	if one == nil {
+		return
+	}
+	one.round++
+	if unknownOutcome(outcome) {
+		one.until = now.Add(uncertainFor)
+		return
+	}
+	one.target, one.until = "", time.Time{}
+}
+
+// unknownOutcome reports whether a request that failed may have been executed.
+func unknownOutcome(err error) bool {
+	if err == nil || errors.Is(err, ErrWait) || errors.Is(err, ErrStale) {
+		return false
+	}
+	var refused apierrors.APIStatus
+	if !errors.As(err, &refused) {
+		return true
+	}
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsUnexpectedServerError(err)
+}
+
+// list joins at most three names.
+func list(names []string) string {
+	const shown = 3
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:shown], ", ") + " and more"
+}

@@ -1,0 +1,199 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/detent-dev/detent/transitions"
+)
+
+const owner = "owner"
+
+// available returns a member with its full function.
+func available(name string) Member {
+	return Member{Name: name, Running: true, Ready: true, Serving: transitions.Yes, InSync: true}
+}
+
+// lapsed returns a member that runs and is not ready. Whether it serves is unknown.
+func lapsed(name string) Member { return Member{Name: name, Running: true, InSync: true} }
+
+// behind returns a member that is not in sync.
+func behind(name string) Member {
+	m := available(name)
+	m.InSync = false
+	return m
+}
+
+// namesOf returns the member as serving, by report of the data system.
+func namesOf(m Member) Member { m.Serving = transitions.Yes; return m }
+
+// dead returns the member as serving no client, by report of the data system.
+func dead(m Member) Member { m.Serving = transitions.No; return m }
+
+// as returns the member with that instance.
+func as(instance string, m Member) Member { m.Instance = instance; return m }
+
+// of returns three members, of which the given ones replace the default.
+func of(given ...Member) Availability {
+	a := Availability{Members: given}
+	for _, name := range []string{"a", "b", "c"} {
+		if a.member(name) == nil {
+			a.Members = append(a.Members, available(name))
+		}
+	}
+	return a
+}
+
+// nothing is of while no member serves.
+func nothing(given ...Member) Availability {
+	a := of(given...)
+	a.NothingServing = true
+	return a
+}
+
+func TestDisruptionLockGrants(t *testing.T) {
+	for name, c := range map[string]struct {
+		live Availability
+		want string
+	}{
+		"all are available":                                {of(), ""},
+		"the kind does not name its members":               {Availability{}, ""},
+		"only the target is unavailable":                   {of(lapsed("b")), ""},
+		"another is not ready and may serve":               {of(lapsed("a")), "not available: a"},
+		"another is not ready and shown to serve":          {of(namesOf(lapsed("a"))), ""},
+		"another is ready and serves nobody":               {of(dead(available("a"))), "not available: a"},
+		"another is out of sync":                           {of(behind("a")), "not available: a"},
+		"the target and another are unavailable":           {of(lapsed("a"), lapsed("b")), "not available: a"},
+		"many are unavailable":                             {of(lapsed("f"), lapsed("e"), lapsed("d"), lapsed("c"), lapsed("a")), "not available: a, c, d and more"},
+		"another is unavailable, the target serves nobody": {of(lapsed("a"), dead(lapsed("b"))), ""},
+		"another is dead, the target may serve":            {of(dead(lapsed("a")), lapsed("b")), "not available: a"},
+		"another is dead, the target is shown to serve":    {of(dead(lapsed("a")), namesOf(lapsed("b"))), "not available: a"},
+		"another restarts, the target serves nobody":       {of(Member{Name: "a"}, dead(lapsed("b"))), "not available: a"},
+		"the target restarts":                              {of(dead(lapsed("a")), Member{Name: "b"}), ""},
+		"nothing serves":                                   {nothing(lapsed("a"), lapsed("b"), lapsed("c")), ""},
+		"nothing serves and another is restarting":         {nothing(Member{Name: "a"}, lapsed("b")), "not available: a"},
+		"nothing serves and the target restarts":           {nothing(lapsed("a"), Member{Name: "b"}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewDisruptionLocks()
+			if diff := cmp.Diff(c.want, s.take(owner, "b", c.live, s.round(owner), noon)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDisruptionLockRequiresASnapshotNewerThanTheLastDisruption(t *testing.T) {
+	s := NewDisruptionLocks()
+	round := s.round(owner)
+	if why := s.take(owner, "a", Availability{}, round, noon); why != "" {
+		t.Fatal(why)
+	}
+	steps := []struct {
+		name   string
+		target string
+		round  uint64
+		want   string
+	}{
+		{"another, while the first is under way", "b", s.round(owner), "the outcome of the disruption of a is not known yet"},
+		{"the same again", "a", round, ""},
+	}
+	for _, step := range steps {
+		if diff := cmp.Diff(step.want, s.take(owner, step.target, Availability{}, step.round, noon)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+	during := s.round(owner)
+	s.give(owner, nil, noon)
+	if diff := cmp.Diff("the observation is older than the last disruption", s.take(owner, "b", Availability{}, during, noon)); diff != "" {
+		t.Errorf("a snapshot from the middle (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff("the observation is older than the last disruption", s.take(owner, "b", Availability{}, round, noon)); diff != "" {
+		t.Errorf("a snapshot from before (-want +got):\n%s", diff)
+	}
+	if why := s.take(owner, "b", Availability{}, s.round(owner), noon); why != "" {
+		t.Errorf("a snapshot from after: %s", why)
+	}
+}
+
+func TestDisruptionLockIsHeldAfterAnUnknownOutcome(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	for name, c := range map[string]struct {
+		outcome error
+		unknown bool
+	}{
+		"done":                  {nil, false},
+		"refused by a budget":   {fmt.Errorf("evicting: %w", ErrWait), false},
+		"not sent":              {ErrStale, false},
+		"a conflict":            {apierrors.NewConflict(pods, "a", errors.New("changed")), false},
+		"forbidden":             {fmt.Errorf("deleting: %w", apierrors.NewForbidden(pods, "a", errors.New("no"))), false},
+		"the server timed out":  {apierrors.NewTimeoutError("late", 1), true},
+		"the server broke":      {apierrors.NewInternalError(errors.New("oops")), true},
+		"the answer never came": {fmt.Errorf("deleting: %w", context.DeadlineExceeded), true},
+		"the connection broke":  {errors.New("connection reset by peer"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewDisruptionLocks()
+			if why := s.take(owner, "a", Availability{}, s.round(owner), noon); why != "" {
+				t.Fatal(why)
+			}
+			s.give(owner, c.outcome, noon)
+			why := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor-time.Second))
+			if got := why != ""; got != c.unknown {
+				t.Errorf("another target was told %q", why)
+			}
+			if !c.unknown {
+				return
+			}
+			if why := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor)); why != "" {
+				t.Errorf("after the doubt another target was told %q", why)
+			}
+		})
+	}
+}
+
+func TestDisruptionLockIsReleasedByAnotherInstance(t *testing.T) {
+	for name, c := range map[string]struct {
+		after Availability
+		want  string
+	}{
+		"the same instance":           {of(as("1", available("a")), as("1", available("b"))), "the outcome of the disruption of a is not known yet"},
+		"another instance":            {of(as("2", available("a")), as("1", available("b"))), ""},
+		"another that is not up yet":  {of(as("2", Member{Name: "a"})), "not available: a"},
+		"gone":                        {of(Member{Name: "a"}), "not available: a"},
+		"a kind that does not say so": {Availability{}, "the outcome of the disruption of a is not known yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewDisruptionLocks()
+			if why := s.take(owner, "a", of(as("1", available("a")), as("1", available("b"))), s.round(owner), noon); why != "" {
+				t.Fatal(why)
+			}
+			s.give(owner, context.DeadlineExceeded, noon)
+			if diff := cmp.Diff(c.want, s.take(owner, "b", c.after, s.round(owner), noon)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDisruptionLockIsPerObject(t *testing.T) {
+	s := NewDisruptionLocks()
+	if why := s.take(owner, "a", Availability{}, 0, noon); why != "" {
+		t.Fatal(why)
+	}
+	if why := s.take("other", "b", Availability{}, 0, noon); why != "" {
+		t.Errorf("another object was told %q", why)
+	}
+	s.Forget(owner)
+	if why := s.take(owner, "b", Availability{}, s.round(owner), noon); why != "" {
+		t.Errorf("a forgotten disruption lock said %q", why)
+	}
+	s.give("never taken", nil, noon)
+}
