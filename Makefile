@@ -161,7 +161,7 @@ CAMPAIGN := GOGC=400 DETENT_PROOF_AT_ONCE=28 go test -p 1 -count 1 -timeout 0 -v
 WALK  := go test -count 1 -timeout 0 -v -run TestEveryFieldIsWalked ./test/proof/walk
 
 .PHONY: proof
-proof: control-plane ## explore over a million states of every machine, walk the specs, injects every fault at every effect and event
+proof: control-plane ## explore over a million states of every machine, walk the specs, inject every fault at every effect and event
 	DETENT_PROOF_STATES=260000 $(PROOF) ./test/proof/... ./examples/hello
 	DETENT_PROOF_EDITS=1000 $(WALK)
 	DETENT_PROOF=all $(CAMPAIGN) ./examples/hello ./test/proof/campaign
