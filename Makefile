@@ -154,9 +154,9 @@ real-brokers: cluster ## run the table of Kafka's behaviours on real brokers of 
 	@bin/cluster jars $(JARS)
 	DETENT_KAFKA_JARS=$(CURDIR)/$(JARS) go test -count=1 -tags realkafka -timeout 90m -v ./clients/kafka/kafkatest/realkafka ./test/realbrokers
 
-PROOF    := GOGC=300 go test -p 1 -count 1 -timeout 0 -v -run 'TestWhateverHappens|TestSeeded'
+PROOF    := GOGC=300 go test -p 1 -count 1 -timeout 0 -v -run 'TestExplore|TestSeeded'
 # Prints the tables of faults as Markdown. PLANS bounds how many plans of each subject are drawn.
-CAMPAIGN := GOGC=400 DETENT_PROOF_AT_ONCE=28 go test -p 1 -count 1 -timeout 0 -v -run TestEveryFault
+CAMPAIGN := GOGC=400 DETENT_PROOF_AT_ONCE=28 go test -p 1 -count 1 -timeout 0 -v -run TestCampaign
 
 WALK  := go test -count 1 -timeout 0 -v -run TestEveryFieldIsWalked ./test/proof/walk
 

@@ -100,7 +100,7 @@ func checkAction[F, D, E any](s *State[F, D, E], where string, found *Findings) 
 		found.add(ErrMissingOnPreconditionFailed, where, "name in OnPreconditionFailed the state to enter when Precondition says no")
 	}
 	if s.Action.Precondition.IsZero() && s.Action.OnPreconditionFailed != "" {
-		found.add(ErrMissingPrecondition, where, "OnPreconditionFailed is never taken without Precondition; declare Before or drop OnPreconditionFailed")
+		found.add(ErrMissingPrecondition, where, "OnPreconditionFailed is never taken without Precondition; declare Precondition or drop OnPreconditionFailed")
 	}
 }
 

@@ -104,7 +104,7 @@ type Transition[F, D any] struct {
 	Choose *Choice[F, D]
 	// NewAttempt starts an attempt towards the current target. Data, progress and approvals of the previous attempt end.
 	NewAttempt bool
-	// OneWay marks a transition whose effects cannot be undone. The action of its To must have Before.
+	// OneWay marks a transition whose effects cannot be undone. The action of its To must have a Precondition.
 	OneWay bool
 	// Awaited shows the guard in waitingFor while it does not say yes.
 	Awaited bool

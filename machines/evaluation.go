@@ -105,7 +105,7 @@ func (l *evaluation[F, D, FX, E]) decide() Decision {
 	return Decision{Move: move, MayAct: believed, Decided: believed && !target.Unknown && !(blocked && n.Resting())}
 }
 
-// shadowed returns the transition that While prevents. Its guard may rely on While, so that a panic here is no defect.
+// shadowed returns the transition that Invariant prevents. Its guard may rely on Invariant, so that a panic here is no defect.
 func (l *evaluation[F, D, FX, E]) shadowed(n *node[F, D, FX], data D, target Target) (event string) {
 	defer func() {
 		if recover() != nil {

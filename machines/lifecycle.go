@@ -157,7 +157,7 @@ type ActionResult[E any] struct {
 	Effects []E
 	// PreconditionFailed is the transition to take because Precondition said no.
 	PreconditionFailed *Move
-	// Blocked are the parts of Before that do not say yes.
+	// Blocked are the parts of Precondition that do not say yes.
 	Blocked []transitions.Blocker
 	Err     error
 }

@@ -151,7 +151,7 @@ func (p *reconcileScope[O, S, E]) granted(ctx context.Context, effect E, live bo
 	case !disrupts:
 		return give, "", nil
 	case !live:
-		return give, "", fmt.Errorf("the effect disrupts %s, but its action has no Precondition and so no live observation precedes it: declare Before", target)
+		return give, "", fmt.Errorf("the effect disrupts %s, but its action has no Precondition and so no live observation precedes it: declare Precondition", target)
 	case p.kind.Availability == nil:
 		return give, "", fmt.Errorf("the effect disrupts %s, but kind %s has no Availability: declare it", target, p.kind.Name)
 	}

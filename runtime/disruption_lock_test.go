@@ -31,8 +31,8 @@ func behind(name string) Member {
 	return m
 }
 
-// namesOf returns the member as serving, by report of the data system.
-func namesOf(m Member) Member { m.Serving = transitions.Yes; return m }
+// serving returns the member as serving, by report of the data system.
+func serving(m Member) Member { m.Serving = transitions.Yes; return m }
 
 // dead returns the member as serving no client, by report of the data system.
 func dead(m Member) Member { m.Serving = transitions.No; return m }
@@ -67,14 +67,14 @@ func TestDisruptionLockGrants(t *testing.T) {
 		"the kind does not name its members":               {Availability{}, ""},
 		"only the target is unavailable":                   {of(lapsed("b")), ""},
 		"another is not ready and may serve":               {of(lapsed("a")), "not available: a"},
-		"another is not ready and shown to serve":          {of(namesOf(lapsed("a"))), ""},
+		"another is not ready and shown to serve":          {of(serving(lapsed("a"))), ""},
 		"another is ready and serves nobody":               {of(dead(available("a"))), "not available: a"},
 		"another is out of sync":                           {of(behind("a")), "not available: a"},
 		"the target and another are unavailable":           {of(lapsed("a"), lapsed("b")), "not available: a"},
 		"many are unavailable":                             {of(lapsed("f"), lapsed("e"), lapsed("d"), lapsed("c"), lapsed("a")), "not available: a, c, d and more"},
 		"another is unavailable, the target serves nobody": {of(lapsed("a"), dead(lapsed("b"))), ""},
 		"another is dead, the target may serve":            {of(dead(lapsed("a")), lapsed("b")), "not available: a"},
-		"another is dead, the target is shown to serve":    {of(dead(lapsed("a")), namesOf(lapsed("b"))), "not available: a"},
+		"another is dead, the target is shown to serve":    {of(dead(lapsed("a")), serving(lapsed("b"))), "not available: a"},
 		"another restarts, the target serves nobody":       {of(Member{Name: "a"}, dead(lapsed("b"))), "not available: a"},
 		"the target restarts":                              {of(dead(lapsed("a")), Member{Name: "b"}), ""},
 		"nothing serves":                                   {nothing(lapsed("a"), lapsed("b"), lapsed("c")), ""},

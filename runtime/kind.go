@@ -1,7 +1,7 @@
 // Package runtime reconciles objects whose lifecycles are machines.
 //
-// A reconcile takes at most one transition per lifecycle, writes the object's status at most once, and writes nothing when
-// nothing changed. An action runs in a later reconcile than the one that committed its state, on a persisted state that is
+// A reconcile takes at most one transition of one lifecycle; only the first entries of several lifecycles share one write. It
+// writes the object's status at most once, and writes nothing when nothing changed. An action runs in a later reconcile than the one that committed its state, on a persisted state that is
 // proven current. It disrupts members only under the object's disruption lock. The runtime implements pauses, deadlines,
 // back-off, conditions, history, events and metrics. A Kind provides the observation, the effects and the desired children.
 package runtime
@@ -28,7 +28,7 @@ type Object interface {
 }
 
 // Kind declares what is reconciled for one kind of object: O is the object, S the snapshot of what was observed, E the effects.
-// New, Lifecycles and Snapshot are required. A nil value of any other function means that the kind has no such step.
+// New, Lifecycles and Observe are required. A nil value of any other function means that the kind has no such step.
 type Kind[O Object, S, E any] struct {
 	// Name of the kind as users write it. Required.
 	Name string

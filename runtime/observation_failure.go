@@ -21,7 +21,7 @@ const ObservationFailed = "ObservationFailed"
 const observationFailureDelay = 10 * time.Second
 
 // observationFailed ends a reconcile whose observation failed. If an observation without costly facts succeeds, lost children
-// are still repaired. Once the failure has lasted, the conditions show it. blind returns the failure, so that the object is
+// are still repaired. Once the failure has lasted, the conditions show it. It returns the failure, so that the object is
 // retried with back-off.
 func (p *reconcileScope[O, S, E]) observationFailed(ctx context.Context, failure error) error {
 	switch {

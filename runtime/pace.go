@@ -16,8 +16,8 @@ import (
 const (
 	// paceInterval is the time in which one transition and one attempt are refilled. The deadline scale stretches it.
 	paceInterval = time.Minute
-	// burstTransitions is the number of transitions without progress before the limit applies. It is raised to twice the
-	// MaxTransitionsWithoutProgress of the machine.
+	// burstTransitions is the number of transitions without progress before the limit applies. A machine that declares more than
+	// half of it as its MaxTransitionsWithoutProgress may take twice its own number.
 	burstTransitions = 128
 	// burstAttempts is the number of new attempts before the limit applies. Progress does not refill them: a target that flaps
 	// may make progress in each attempt.

@@ -10,7 +10,7 @@ import (
 )
 
 // Memory is the state that a Reconciler keeps outside the API, which is lost when its process ends. Exploration carries it from
-// state to state with Remember and Recall. Production code does not need it.
+// state to state with SaveMemory and RestoreMemory. Production code does not need it.
 type Memory struct {
 	objects         map[types.UID]*memory
 	keys            map[types.NamespacedName]types.UID

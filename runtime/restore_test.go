@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Recall restores what a process knows: the write that its cache has not shown yet, and the empty state.
+// RestoreMemory restores what a process knows: the write that its cache has not shown yet, and the empty state.
 func TestRecallRestoresTheRememberedState(t *testing.T) {
 	r := newRig(t)
 	r.rest()

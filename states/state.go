@@ -14,7 +14,7 @@ const (
 	Work Kind = "Work"
 	// Wait runs no action. A transition is taken once its guard observes the awaited change.
 	Wait Kind = "Wait"
-	// Hold stops the lifecycle until a user or an admin acts, or, for Advice, until the reported problem has gone.
+	// Hold stops the lifecycle until a user or an admin has acted. A transition or a changed target leaves it.
 	Hold Kind = "Hold"
 )
 

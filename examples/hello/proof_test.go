@@ -25,8 +25,8 @@ func greetings(t *testing.T) proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.
 	}
 }
 
-// TestWhateverHappens explores every order of events and failures, in memory.
-func TestWhateverHappens(t *testing.T) { greetings(t).Explore(t) }
+// TestExplore explores every order of events and failures, in memory.
+func TestExplore(t *testing.T) { greetings(t).Explore(t) }
 
-// TestEveryFault injects every fault at every write and event, on a real API server.
-func TestEveryFault(t *testing.T) { greetings(t).Inject(t) }
+// TestCampaign injects every fault at every write and event, on a real API server.
+func TestCampaign(t *testing.T) { greetings(t).Inject(t) }

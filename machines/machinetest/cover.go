@@ -70,7 +70,7 @@ func (x *examination[F, D, E]) meet() {
 	}
 }
 
-// meetAnswers marks the answers of Invariant and Before, and the leaves that are unknown. A leaf's yes and no are marked by the
+// meetAnswers marks the answers of Invariant and Precondition, and the leaves that are unknown. A leaf's yes and no are marked by the
 // mutants that answer the opposite.
 func (x *examination[F, D, E]) meetAnswers(t *trial[F, D, E], s *site[F, D, E]) {
 	asked := t.asked() && !x.overtaken(t, s)

@@ -96,7 +96,7 @@ func (x *examination[F, D, E]) checkInvariant(t *trial[F, D, E]) {
 				continue
 			}
 			if e, ok := exit.verdict(whole, &t.row.Facts, t.data); ok && e.Answer == transitions.Yes {
-				x.problemOnce("exit "+exit.label, "Invariant of %s says no%s where its exit %s says yes, in row %q: the exit is never taken there; let While also hold where an exit does",
+				x.problemOnce("exit "+exit.label, "Invariant of %s says no%s where its exit %s says yes, in row %q: the exit is never taken there; let Invariant also hold where an exit does",
 					t.row.State, observed(v), exit.label, t.row.Name)
 			}
 		}

@@ -38,6 +38,6 @@ type Want[D, E any] struct {
 	WaitingFor []string
 	// Effects of the action, in order, if the lifecycle stays in a Work state. A failed precondition is the Event precondition-failed.
 	Effects []E
-	// Blocked are the parts of the action's Before that are unknown, in any order.
+	// Blocked are the parts of the action's Precondition that are unknown, in any order.
 	Blocked []string
 }

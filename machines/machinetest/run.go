@@ -4,7 +4,7 @@
 // edge a row must fail when the edge is missing. For every guard, and each leaf within All and Any, a row must fail when it
 // answers the opposite. For two edges of one state whose order can matter, a row must fail when they exchange places. The edges
 // of the framework count as well: inferring the state, a changed target, a failed precondition and migrations, and the answers
-// of Invariant and Before. A guard with needs requires a row in which it is unknown.
+// of Invariant and Precondition. A guard with needs requires a row in which it is unknown.
 //
 // Run also detects guards that read facts without declaring their needs, and checks properties of the machine on the facts of
 // the rows: the invariant of an inferred state holds, an invariant holds wherever an exit says yes, data survives encoding and

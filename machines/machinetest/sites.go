@@ -31,7 +31,7 @@ type leaf[F, D any] struct {
 	needs []transitions.Need
 }
 
-// sitesOf returns the places where the machine evaluates guards. An Invariant or Before that is Always is left out.
+// sitesOf returns the places where the machine evaluates guards. An Invariant or Precondition that is Always is left out.
 func sitesOf[F, D, E any](def *machines.Definition[F, D, E]) []site[F, D, E] {
 	var out []site[F, D, E]
 	add := func(s site[F, D, E]) {

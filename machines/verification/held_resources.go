@@ -11,7 +11,7 @@ import (
 
 // heldResources follows each held resource along every path: from the action that acquires it, over declared, target-changed,
 // precondition-failed and inferred edges, until a transition releases it. A Rest or Hold that can be entered with it must
-// declare that in Keeps.
+// declare that in Retains.
 func (v *verifier[F, D, E]) heldResources() {
 	for _, h := range v.def.HeldResources {
 		v.results[Release].Looked++
@@ -83,7 +83,7 @@ func (v *verifier[F, D, E]) left(h machines.HeldResource, from map[string]step) 
 			continue
 		}
 		v.find(Release, fmt.Sprintf("%s in %s", h.Name, s.Name), "still held after: "+v.path(from, s.Name),
-			"enter a state first whose action gives it back, and name it in Releases of the transition whose guard observes that; or name it in Keeps of this state")
+			"enter a state first whose action gives it back, and name it in Releases of the transition whose guard observes that; or name it in Retains of this state")
 	}
 }
 

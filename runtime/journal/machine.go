@@ -149,10 +149,10 @@ func (r *replayed[F, M, E]) why(line *Line, facts *F, now *Edge) (out []string) 
 	for i := range r.def.States {
 		if s := &r.def.States[i]; s.Name == line.state() && !s.Invariant.IsZero() {
 			if v := s.Invariant.Verdict(facts, data); v.Answer == transitions.No {
-				out = append(out, "While of "+s.Name+" says no: "+v.Observed)
+				out = append(out, "Invariant of "+s.Name+" says no: "+v.Observed)
 			}
 			if line.Edge != nil && line.Edge.Event == machines.EventPreconditionFailed && s.Action != nil {
-				out = append(out, said("Before of "+s.Name, s.Action.Precondition, facts, data))
+				out = append(out, said("Precondition of "+s.Name, s.Action.Precondition, facts, data))
 			}
 		}
 	}

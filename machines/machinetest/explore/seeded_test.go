@@ -31,7 +31,7 @@ func greeting() subject {
 	}
 }
 
-// TestSeededBugs breaks the runtime's layers one at a time from outside, and looks whether the search says so.
+// TestSeededBugs breaks one layer of the runtime at a time from outside, and checks that the search reports it.
 func TestSeededBugs(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string
@@ -74,7 +74,7 @@ func TestSeededBugs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := greeting()
 			c.seed(&s)
-			if c.found != "" { // what stands in the way of a story and is no part of it
+			if c.found != "" { // events that would prevent the story, and are not part of it
 				s.Without = append(s.Without, explore.Overlaps, explore.Conflict, explore.Invalid, explore.Throttled, explore.TimedOut, explore.Unread, explore.PausedBy)
 			}
 			report, err := explore.Explore(t.Context(), s, explore.Options{States: 3000, Time: 2 * time.Minute, Until: c.found})
@@ -98,7 +98,7 @@ func TestSeededBugs(t *testing.T) {
 	}
 }
 
-// forgetful does not tell the runtime which revision its status has now, so that a cache that lags passes for current.
+// forgetful hides the revision of a status write from the runtime, so that a stale cache seems current.
 type forgetful struct{ client.Client }
 
 func (f forgetful) Status() client.SubResourceWriter { return forgetfulStatus{f.Client.Status()} }
@@ -112,7 +112,7 @@ func (f forgetfulStatus) Update(ctx context.Context, o client.Object, opts ...cl
 	return err
 }
 
-// deaf drops every status write and says that it was done.
+// deaf drops every status write and reports success.
 type deaf struct{ client.Client }
 
 func (d deaf) Status() client.SubResourceWriter { return deafStatus{d.Client.Status()} }
@@ -123,7 +123,7 @@ func (deafStatus) Update(context.Context, client.Object, ...client.SubResourceUp
 	return nil
 }
 
-// hasty acts for the state that it is about to enter.
+// hasty executes the effects of the state that it is about to enter.
 type hasty struct{ greetings }
 
 func (h hasty) Action(state string) (machines.ActionInfo, bool) {

@@ -36,7 +36,7 @@ type state struct {
 	// own is the revision of the last status that an operator wrote, and ownTerm the term of that operator.
 	own     uint64
 	ownTerm uint32
-	// term identifies the leader. former is the previous leader if it still runs.
+	// term identifies the leader. staleLeader is the previous leader if it still runs.
 	term        uint32
 	staleLeader *staleLeader
 }

@@ -17,7 +17,7 @@ import (
 
 const ring = "example.org/ring"
 
-// bell is rung by people, who annotate the ConfigMap with the number of the ring.
+// bell is rung by users, who annotate the ConfigMap with the number of the ring.
 type bell struct{ rung, answered int }
 
 func (b bell) Clone() explore.World { return &b }
@@ -42,7 +42,7 @@ func bellOf(at *explore.Scenario) *bell {
 	return b
 }
 
-// annotate the ConfigMap whatever it is now; with nothing, take the annotation away.
+// annotate sets the annotation of the current ConfigMap, or removes it.
 func annotate(at *explore.Scenario, value string) {
 	at.Objects("ConfigMap", func(o client.Object) {
 		next, ok := o.DeepCopyObject().(*corev1.ConfigMap)
@@ -59,8 +59,8 @@ func annotate(at *explore.Scenario, value string) {
 
 type answeringFacts struct{ rung string }
 
-// answering answers whoever rings, and takes the annotation away: the one that it has answered, and no other, since every write
-// carries the revision that was read. Seeded, it takes away whatever is there.
+// answering answers a ring and removes the annotation: the one that it has answered, and no other, because every write requires
+// the revision that was read. With the seeded bug it removes any annotation.
 func answering(seeded bool) toySubject {
 	quiet := yes("quiet", func(f *answeringFacts) bool { return f.rung == "" })
 	y := toy[answeringFacts]{

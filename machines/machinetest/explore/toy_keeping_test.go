@@ -16,7 +16,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// keeping is a loop of two states through Rest: it says the text that is wanted, and keeps a ConfigMap that no lifecycle knows.
+// keeping is a loop of two states through Rest: it says the text of the spec, and keeps a ConfigMap that no lifecycle reads.
 func keeping(define func(*machines.Definition[speakingFacts, struct{}, string]), kind func(*toyKind)) toySubject {
 	said := yes("said", func(f *speakingFacts) bool { return f.noted == f.wanted })
 	y := toy[speakingFacts]{
@@ -60,7 +60,7 @@ func keeping(define func(*machines.Definition[speakingFacts, struct{}, string]),
 	return s
 }
 
-// keep the ConfigMap of the object.
+// keep creates the ConfigMap of the object.
 func keep(ctx context.Context, g *api.Greeting, v toyView, write lifecycle.Writer) error {
 	if v.child.ResourceVersion != "" {
 		return nil
@@ -68,10 +68,10 @@ func keep(ctx context.Context, g *api.Greeting, v toyView, write lifecycle.Write
 	return write.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: g.Name}})
 }
 
-// repairLast repairs where desired children are applied: after the transitions, in passes without one.
+// repairLast repairs where desired children are applied: after the transitions, in reconciles without one.
 func repairLast(k *toyKind) { k.Repair, k.Apply = nil, k.Repair }
 
-// only leaves out all faults but these.
+// only excludes all faults but these.
 func only(s *toySubject, faults ...explore.Fault) {
 	s.Without = slices.DeleteFunc(explore.Faults(), func(f explore.Fault) bool { return slices.Contains(faults, f) })
 }
@@ -88,10 +88,10 @@ func keepingWhileFlapping(seeded bool) toySubject {
 	return s
 }
 
-// long is how many passes flap until every bound of the runtime is reached.
+// long is the number of reconciles with a flapping target until every limit of the runtime is reached.
 const long = 180
 
-// unbounded raises the bound so far that nothing reaches it.
+// unbounded raises the limit so far that it is never reached.
 func unbounded(seeded bool) toySubject {
 	var kind func(*toyKind)
 	if seeded {

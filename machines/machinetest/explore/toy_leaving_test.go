@@ -11,8 +11,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// broker is one that is to leave: its pod is the ConfigMap. Kafka calls it fenced when it hears nothing of it, be it that its
-// process is gone or that it is only cut off.
+// broker is to be removed. Its pod is the ConfigMap. Kafka reports it as fenced when it receives no heartbeat: because its
+// process has ended or because it is only disconnected.
 type broker struct {
 	registered, running, cut bool
 	harm                     string
@@ -53,8 +53,9 @@ func brokerOf(at *explore.Scenario) *broker {
 
 type leavingFacts struct{ wanted, pod, registered, fenced bool }
 
-// leaving removes a broker: stop it, and unregister it once its pod is gone and Kafka hears nothing of it any more. Kafka would
-// unregister one that runs without a word, and it would come back as one that nobody knows. Seeded, it asks Kafka alone.
+// leaving removes a broker: it stops it, and unregisters it once its pod is gone and Kafka reports it as fenced. Kafka would
+// also unregister a disconnected broker that runs, which would then come back unregistered. With the seeded bug it relies on
+// Kafka alone.
 func leaving(seeded bool) toySubject {
 	gone := transitions.All(
 		yes("pod-gone", func(f *leavingFacts) bool { return !f.pod }),

@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// offsets are a connector's, of two partitions, which are moved one after the other.
+// offsets of a connector, for two partitions, which are moved one after the other.
 type offsets struct {
 	at   string
 	harm string
@@ -28,9 +28,9 @@ func (*offsets) Next(*explore.Scenario) []explore.Step { return nil }
 
 type movingFacts struct{ at, kept string }
 
-// moving keeps a connector's offsets before it moves them, so that there is a way back. What was kept once is kept: when the
-// persisted state is lost in the middle, it begins anew, and the offsets are not what they were. Seeded, it keeps what it finds
-// then.
+// moving keeps a connector's offsets before it moves them, so that they can be restored. Offsets that were kept are not
+// overwritten: when the persisted state is lost in the middle it starts again, and the current offsets are not the original
+// ones. With the seeded bug it overwrites them.
 func moving(seeded bool) toySubject {
 	kept := yes("kept", func(f *movingFacts) bool { return f.kept != "" })
 	moved := yes("moved", func(f *movingFacts) bool { return f.at == after })

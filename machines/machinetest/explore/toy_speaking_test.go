@@ -14,7 +14,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// harmOf what was done, in any toy's world.
+// harmOf returns the harm in any toy's world.
 func harmOf(_ *api.Greeting, world explore.World) string {
 	switch w := world.(type) {
 	case *broker:
@@ -25,13 +25,13 @@ func harmOf(_ *api.Greeting, world explore.World) string {
 	return ""
 }
 
-// podOf says whether the ConfigMap is there, for the API server.
+// podOf reports whether the API server stores the ConfigMap.
 func podOf(at *explore.Scenario) (there bool) {
 	at.Objects("ConfigMap", func(client.Object) { there = true })
 	return there
 }
 
-// still is a world in which nothing happens by itself. It knows what was said.
+// still is a world that changes only by effects. It records what was said.
 type still struct{ said string }
 
 func (w still) Clone() explore.World { return &w }
@@ -44,8 +44,8 @@ func (*still) Next(*explore.Scenario) []explore.Step { return nil }
 
 type speakingFacts struct{ wanted, noted string }
 
-// speaking says a text to the world, which cannot be asked what it heard, and notes it in the ConfigMap. What is noted was said:
-// first it speaks, then it takes it down. Seeded, it does so the other way round, and may die in between.
+// speaking says a text to the world, which cannot be observed, and notes it in the ConfigMap. A noted text was said: it speaks
+// first, and then notes. With the seeded bug the order is reversed, and it may crash in between.
 func speaking(seeded bool) toySubject {
 	noted := yes("noted", func(f *speakingFacts) bool { return f.noted == f.wanted })
 	y := toy[speakingFacts]{
@@ -87,7 +87,7 @@ func speaking(seeded bool) toySubject {
 	}
 	s := y.subject("hello", &still{})
 	s.Edits = append(s.Edits, asks("good day"))
-	s.Without = []explore.Fault{explore.ChildLost} // who removes the note has it said again
+	s.Without = []explore.Fault{explore.ChildLost} // a deleted note causes a repetition
 	s.Settled = func(g *api.Greeting, world explore.World) string {
 		if w, ok := world.(*still); ok && w.said != g.Spec.Text {
 			return fmt.Sprintf("%q shows as ready, and was never said", g.Spec.Text)
@@ -97,7 +97,7 @@ func speaking(seeded bool) toySubject {
 	return s
 }
 
-// store puts a value into the toy's ConfigMap, whether or not there is one.
+// store writes a value into the toy's ConfigMap, and creates it if it is missing.
 func store(ctx context.Context, t effectRequest, key, value string) error {
 	next := t.Snapshot.child.DeepCopy()
 	if next.Data == nil {

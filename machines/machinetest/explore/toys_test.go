@@ -20,19 +20,19 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// A toy is a machine that is right, and wrong with one of its layers switched off. Its object is a Greeting, whose text is what is
-// wanted; it has one ConfigMap; its effects are words. F are its facts.
+// A toy is a machine that is correct, and incorrect with one of its layers disabled. Its object is a Greeting, whose text is
+// the target; it has one ConfigMap; its effects are words. F are its facts.
 type toy[F any] struct {
 	definition machines.Definition[F, struct{}, string]
-	// observe takes the facts from the object's wish, its ConfigMap and the world.
+	// observe returns the facts from the object, its ConfigMap and the world.
 	observe func(wanted string, child *corev1.ConfigMap, world explore.World) F
-	// execute carries a word out.
+	// execute executes a word.
 	execute func(ctx context.Context, at *explore.Scenario, t effectRequest) error
 }
 
 type effectRequest = lifecycle.EffectRequest[*api.Greeting, toyView, string]
 
-// toyView is what a toy sees: its ConfigMap, without a revision if there is none, and the world.
+// toyView is the snapshot of a toy: its ConfigMap, without a revision if there is none, and the world.
 type toyView struct {
 	child *corev1.ConfigMap
 	world explore.World
@@ -66,7 +66,7 @@ func (y *toy[F]) kind(at *explore.Scenario) (toyKind, error) {
 	}, nil
 }
 
-// subject of a toy whose object wants something, in a world.
+// subject returns the subject of a toy whose object has the text, in a world.
 func (y *toy[F]) subject(wanted string, world explore.World) toySubject {
 	return toySubject{
 		Name: y.definition.Name, Kind: y.kind, AddToScheme: []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme},
@@ -74,12 +74,12 @@ func (y *toy[F]) subject(wanted string, world explore.World) toySubject {
 	}
 }
 
-// asks is an edit.
+// asks is an edit of the text.
 func asks(text string) explore.Edit[*api.Greeting] {
 	return explore.Edit[*api.Greeting]{Name: "asks for " + text, Make: func(g *api.Greeting) { g.Spec.Text = text }}
 }
 
-// place lets a toy be found settled: its edges find again what is under way.
+// place returns a toy's inference that always finds Settled: its transitions find what is under way.
 func place[F any]() machines.Inference[F, struct{}] {
 	return machines.Inference[F, struct{}]{States: []string{"Settled"}, Find: func(*F) (machines.InferredState[struct{}], transitions.Verdict) {
 		return machines.InferredState[struct{}]{State: "Settled"}, transitions.Allow()
@@ -90,7 +90,7 @@ func rest[F any]() machines.State[F, struct{}, string] {
 	return machines.State[F, struct{}, string]{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "all is as it is wanted"}}
 }
 
-// works does one thing, which is asked about again, live, before it is done; without a guard it rests on what the cache shows.
+// works returns a state with one effect, whose precondition is evaluated live before; without a guard it relies on the cache.
 func works[F any](name string, before transitions.Guard[F, struct{}], do func(*F) []string) machines.State[F, struct{}, string] {
 	turn := "Settled"
 	if before.IsZero() {
@@ -115,12 +115,13 @@ func edge[F any](event, from, to string, when transitions.Guard[F, struct{}]) ma
 	return machines.Transition[F, struct{}]{Event: event, From: from, To: to, When: when, Doc: event, NewAttempt: from == "Settled", Awaited: from != "Settled"}
 }
 
-// TestSeededToys switches one layer of a small machine off: the search finds it by its own oracle, and nothing without.
+// TestSeededToys disables one layer of a small machine. The search finds that by the oracle of the machine, and finds nothing
+// without the defect.
 func TestSeededToys(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string
 		of    func(seeded bool) toySubject
-		// is injected is a fault that must have happened.
+		// strikes is a fault that must have occurred.
 		strikes explore.Fault
 	}{
 		"unregister before pod gone":                             {found: "is unregistered although its pod runs", of: leaving},
@@ -139,7 +140,7 @@ func TestSeededToys(t *testing.T) {
 			}
 			t.Run(title, func(t *testing.T) {
 				subject := c.of(seeded)
-				subject.Without = append(subject.Without, explore.Overlaps, explore.PausedBy, explore.Unread) // no part of any of these stories
+				subject.Without = append(subject.Without, explore.Overlaps, explore.PausedBy, explore.Unread) // not part of any of these stories
 				report, err := explore.Explore(t.Context(), subject, explore.Options{States: 2000, Time: 5 * time.Minute, Until: c.found})
 				switch {
 				case err != nil:

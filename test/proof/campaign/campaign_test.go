@@ -15,9 +15,9 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// TestEveryFault lets faults be injected at every effect and event of a Kafka cluster's ways, as ModeOf says; nightly with six
-// nodes too.
-func TestEveryFault(t *testing.T) {
+// TestCampaign injects faults at every effect and event of the changes of a Kafka cluster, as ModeOf selects them; nightly with
+// six nodes too.
+func TestCampaign(t *testing.T) {
 	mode, err := campaign.ModeOf(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestEveryFault(t *testing.T) {
 	}
 }
 
-// kafkaSubjects are those that are asked for; the test is skipped, with the names of all, if none is.
+// kafkaSubjects returns the selected subjects. Without any, the test is skipped with the names of all of them.
 func kafkaSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.Subject {
 	t.Helper()
 	type way struct {
@@ -69,7 +69,7 @@ func kafkaSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.S
 	return out
 }
 
-// begin a control plane that knows the subjects, beside simulated kubelets.
+// begin starts a control plane with the kinds of the subjects, and simulated kubelets.
 func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.Environment {
 	t.Helper()
 	log.SetLogger(logr.Discard())
@@ -88,7 +88,7 @@ func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.
 	return environment
 }
 
-// isCurrentlyReady says whether the object shows as ready in its newest generation.
+// isCurrentlyReady reports whether the object is Ready in its current generation.
 func isCurrentlyReady(o lifecycle.Object) bool {
 	status := o.LifecycleStatus()
 	return status.ObservedGeneration == o.GetGeneration() && meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready)

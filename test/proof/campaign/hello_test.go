@@ -16,7 +16,7 @@ import (
 
 const greeting = "greeting"
 
-// helloSubject is a greeting that is to say something else.
+// helloSubject is a greeting whose text changes.
 func helloSubject(bug func(*hello.Greeter)) (*campaign.Subject, error) {
 	var changes []func(*api.Greeting)
 	for i := range 8 {
@@ -37,7 +37,7 @@ func helloSubject(bug func(*hello.Greeter)) (*campaign.Subject, error) {
 	}.Subject()
 }
 
-// overwrite what a greeting says.
+// overwrite changes the text in the ConfigMap of a greeting.
 func overwrite(a *campaign.Environment, namespace string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		said := &corev1.ConfigMap{}
@@ -49,7 +49,7 @@ func overwrite(a *campaign.Environment, namespace string) error {
 	})
 }
 
-// lies are when the greeting showed as ready with another text than the one wanted.
+// lies returns when the greeting was Ready with another text than that of its spec.
 func lies(history []campaign.Event) []string {
 	var out []string
 	said := ""

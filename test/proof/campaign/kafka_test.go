@@ -39,10 +39,10 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// cluster is what all of them are called.
+// cluster is the name of every cluster.
 const cluster = "orders"
 
-// pools of a cluster: how many nodes of which roles.
+// pools of a cluster: how many nodes with which roles.
 type pools []pool
 
 type pool struct {
@@ -61,10 +61,10 @@ var (
 	separate  = pools{{"c", 3, []kafkav1beta2.NodeRole{controller}}, {"b", 3, []kafkav1beta2.NodeRole{broker}}}
 )
 
-// alter changes the kind before it is registered, as seeded bugs do.
+// alter changes the kind before it is registered, to seed a defect.
 type alter func(*kafkacontroller.Kind)
 
-// kafkaSubject is a cluster at rest of which a person changes something.
+// kafkaSubject is a cluster at rest that a user changes.
 func kafkaSubject(world *lands, name string, of pools, changes []change, bug alter) (*campaign.Subject, error) {
 	all, err := kafkacontroller.Machines()
 	if err != nil {
@@ -101,7 +101,7 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 	}, nil
 }
 
-// change is what a person does to a Kafka resource.
+// change is a user's change of a Kafka resource.
 type change = func(lifecycle.Object)
 
 func changing(do func(*kafkav1beta2.Kafka)) change {
@@ -112,7 +112,7 @@ func changing(do func(*kafkav1beta2.Kafka)) change {
 	}
 }
 
-// upgrades from release to release.
+// upgrades returns changes from release to release.
 func upgrades() (out []change) {
 	for n := range len(levels()) - 1 {
 		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = release(n + 1) }))
@@ -120,7 +120,7 @@ func upgrades() (out []change) {
 	return out
 }
 
-// settings that a node reads when it starts.
+// settings returns changes of a setting that a node reads when it starts.
 func settings() (out []change) {
 	for hours := range len(levels()) - 1 { // as many as there are upgrades
 		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["log.retention.hours"] = value(24 + hours) }))
@@ -168,7 +168,7 @@ type estate struct {
 	removeNodes func() error
 }
 
-// createNodes of the namespace's own, so that a kubelet that is lost is lost to one run alone.
+// createNodes creates nodes for the namespace alone, so that the loss of a kubelet affects one run only.
 func (e *estate) createNodes(a *campaign.Environment) error {
 	var names []string
 	for n := range 3 {
@@ -184,7 +184,7 @@ func (e *estate) createNodes(a *campaign.Environment) error {
 	return kubelet.CreateNodes(context.Background(), a.Admin, time.Now(), names...)
 }
 
-// Register wires what the manager wires.
+// Register wires the same as the manager.
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passes campaign.Passes) error {
 	polled, err := operator.AddControllers(mgr, operator.Wiring{
 		Table: e.lands.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test"}, DeadlineScale: options.DeadlineScale, Workers: 4,
@@ -223,7 +223,7 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 	return mgr.Add(lab.Closing(polled.Close))
 }
 
-// Begin ages every process, so that none counts as starting up when a change begins.
+// Begin ages every process, so that none counts as starting when a change begins.
 func (e *estate) Begin() {
 	e.lands.now(e.namespace, func(l *land) {
 		for _, p := range l.state.Pods().All() {
@@ -232,8 +232,8 @@ func (e *estate) Begin() {
 	})
 }
 
-// Lingers says whether Kafka has yet to be heard of the levels, or of a node whose storage may be formatted until it was seen, and
-// whether pools and pod sets still show an older look at their pods.
+// Lingers returns whether Kafka has not yet reported the levels, or a node whose storage may be formatted until it was
+// observed, and whether pools and pod sets still show an earlier state of their pods.
 func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 	level := int16(0)
 	e.lands.now(e.namespace, func(l *land) {
@@ -279,19 +279,19 @@ func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 	return ""
 }
 
-// Effects are the levels that were moved.
+// Effects returns the levels that were changed.
 func (e *estate) Effects() (out []string) {
 	e.lands.now(e.namespace, func(l *land) { out, l.moved = l.moved, nil })
 	return out
 }
 
-// Harm is what was ever wrong with a process.
+// Harm returns what was wrong with a process at any time.
 func (e *estate) Harm() (out []string) {
 	e.lands.now(e.namespace, func(l *land) { out, l.harm = slices.Compact(l.harm), nil })
 	return out
 }
 
-// Close ends the world.
+// Close stops the world.
 func (e *estate) Close() {
 	e.lands.end(e.namespace)
 	if err := e.removeNodes(); err != nil {
@@ -299,8 +299,8 @@ func (e *estate) Close() {
 	}
 }
 
-// Judge says whether our hand ever took more than one node away, and whether the cluster ever showed as ready on pods that do not
-// run as wanted. A pod that is not ready although it was not taken away is an outage.
+// Judge returns whether the operator ever disrupted more than one node at once, and whether the cluster was ever Ready with
+// pods that do not match the spec. A pod that is not ready without a disruption is an outage.
 func (e *estate) Judge(history []campaign.Event) []string {
 	var out []string
 	away, versions := map[string]bool{}, map[string]string{}
@@ -337,7 +337,7 @@ func isReady(pod *corev1.Pod) bool {
 	})
 }
 
-// wipeStatuses of the pools and pod sets of a namespace.
+// wipeStatuses clears the statuses of the pools and pod sets of a namespace.
 func wipeStatuses(a *campaign.Environment, namespace string) error {
 	ctx := context.Background()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {

@@ -20,11 +20,11 @@ import (
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// speed is how many simulated seconds pass in a second.
+// speed is the number of simulated seconds per second.
 const speed = 20
 
-// lands are the simulated pods, disks and Kafka clusters, by namespace. Time passes in one only when somebody looks at it, and
-// nothing of it listens on a socket, so that a thousand of them cost nothing.
+// lands are the simulated pods, disks and Kafka clusters, by namespace. The time of one advances only when it is accessed, and
+// none listens on a socket, so that a thousand of them cost little.
 type lands struct {
 	table    *versions.Table
 	timeline kubelet.Timeline
@@ -39,9 +39,9 @@ var _ kubelet.World = &lands{}
 type land struct {
 	mu    sync.Mutex
 	state *simulator.State
-	// moved are the levels that were asked for and granted, in order; harm is what was ever wrong.
+	// moved are the levels that were requested and granted, in order. harm is what was wrong at any time.
 	moved, harm []string
-	// needed are the nodes by id, and taken the pods that were to go.
+	// needed are the nodes that must not be disrupted, by id, and taken the pods that were to be removed.
 	needed map[int32]needed
 	taken  map[types.UID]bool
 }
@@ -71,7 +71,7 @@ func (w *lands) of(namespace string) *land {
 	return w.all[namespace]
 }
 
-// now moves the land's time on and does something there; nothing in a namespace that is over.
+// now advances the land's time and calls do there. It does nothing in a namespace that was closed.
 func (w *lands) now(namespace string, do func(*land)) {
 	l := w.of(namespace)
 	if l == nil {
@@ -84,7 +84,7 @@ func (w *lands) now(namespace string, do func(*land)) {
 	l.inspect()
 }
 
-// inspect says whether a process runs that cannot read the finalized level, and takes down which nodes are needed.
+// inspect checks that no process runs that cannot read the finalized level, and records which nodes are needed.
 func (l *land) inspect() {
 	l.judgeServing()
 	for _, c := range l.state.Clusters() {
@@ -109,9 +109,9 @@ func (w *lands) NeedsMounts(pod types.NamespacedName, uid types.UID) (needs bool
 	return needs
 }
 
-// SyncPod implements kubelet.World. A pod that was evicted goes no sooner than the disruption controller has seen it go, which
-// takes a moment, where processes take seconds to end: of one that is back before, that controller believes for two minutes
-// that it is still to go, and grants no eviction.
+// SyncPod implements kubelet.World. A pod that was evicted is removed only after the disruption controller has observed the
+// eviction. A process takes seconds to end; if the pod were back before, that controller would expect its removal for two
+// minutes and grant no eviction.
 func (w *lands) SyncPod(pod *corev1.Pod, mounts kubelet.Mounts, nodes []kubelet.Node) (out kubelet.Outcome) {
 	unseen := pod.DeletionTimestamp != nil && w.isToGo(pod)
 	nodes = slices.DeleteFunc(nodes, func(n kubelet.Node) bool { return !strings.HasPrefix(n.Name, pod.Namespace+"-") })
@@ -128,14 +128,14 @@ func (w *lands) SyncPod(pod *corev1.Pod, mounts kubelet.Mounts, nodes []kubelet.
 	return out
 }
 
-// lookAgain is how many simulated milliseconds pass before a budget is read once more.
+// lookAgain is the number of simulated milliseconds until a budget is read again.
 const lookAgain = 1000
 
-// isToGo says whether a disruption budget counts on the pod to go.
+// isToGo reports whether a disruption budget expects the removal of the pod.
 func (w *lands) isToGo(pod *corev1.Pod) bool {
 	budgets := &policyv1.PodDisruptionBudgetList{}
 	if w.admin.List(context.Background(), budgets, client.InNamespace(pod.Namespace)) != nil {
-		return false // what cannot be read holds nobody up
+		return false // a budget that cannot be read delays nothing
 	}
 	return slices.ContainsFunc(budgets.Items, func(b policyv1.PodDisruptionBudget) bool {
 		_, listed := b.Status.DisruptedPods[pod.Name]
@@ -148,13 +148,13 @@ func (w *lands) PodGone(pod types.NamespacedName) {
 	w.now(pod.Namespace, func(l *land) { l.state.Gone(pod) })
 }
 
-// DiskGone implements kubelet.World. No disk goes in these runs.
+// DiskGone implements kubelet.World. No disk is removed in these runs.
 func (w *lands) DiskGone(types.UID) {}
 
 // Until implements kubelet.World.
 func (w *lands) Until(ms int64) time.Duration { return max(0, time.Until(w.timeline.Time(ms-1))) }
 
-// caller asks the Kafka of one cluster without a network between.
+// caller calls the Kafka of one cluster without a network.
 type caller struct {
 	lands   *lands
 	cluster types.NamespacedName

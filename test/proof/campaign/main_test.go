@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Whatever was killed, crashed and succeeded: in the end nothing of it runs any more.
+// After all crashes and failovers no goroutine of an operator is left.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

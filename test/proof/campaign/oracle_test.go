@@ -19,7 +19,7 @@ func in(state string) *lifecyclev1.Status {
 	return &lifecyclev1.Status{Lifecycles: []lifecyclev1.Lifecycle{{Name: "door", State: state}}}
 }
 
-func TestAStepThatNoTransitionPermitsIsFound(t *testing.T) {
+func TestUndeclaredFindsAnIllegalTransition(t *testing.T) {
 	graphs := map[string]machines.Graph{"door": {Edges: []machines.GraphEdge{{From: "Open", To: "Shut"}, {From: "", To: "Lost"}}}}
 	for name, c := range map[string]struct {
 		before, after *lifecyclev1.Status
@@ -41,7 +41,7 @@ func pod(name, uid string, owners ...metav1.OwnerReference) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid), OwnerReferences: owners}}
 }
 
-func TestWhoIsOwnedHasALivingController(t *testing.T) {
+func TestUnowned(t *testing.T) {
 	by := func(uid string, controls bool) metav1.OwnerReference {
 		return metav1.OwnerReference{Kind: "Pod", Name: "owner", UID: types.UID(uid), Controller: &controls}
 	}
@@ -54,7 +54,7 @@ func TestWhoIsOwnedHasALivingController(t *testing.T) {
 	}
 }
 
-func TestWhatIsMadeAndGoesIsCountedByUID(t *testing.T) {
+func TestCountsByUID(t *testing.T) {
 	got := counts([]Event{
 		{Type: watch.Modified, Object: pod("a", "1")}, {Type: watch.Deleted, Object: pod("a", "1")}, {Type: watch.Added, Object: pod("a", "2")},
 		{Type: watch.Added, Object: pod("b", "3")}, {Type: watch.Added, Object: pod("b", "3")},
@@ -65,8 +65,8 @@ func TestWhatIsMadeAndGoesIsCountedByUID(t *testing.T) {
 	}
 }
 
-// A reference masks what its own runs do not agree on, and nothing else.
-func TestOnlyWhatDiffersWithoutAFaultIsMasked(t *testing.T) {
+// A reference masks the fields in which its runs differ, and no others.
+func TestReferenceMasksOnlyDifferencesWithoutAFault(t *testing.T) {
 	run := func(end map[string]string) *Result { return &Result{End: end, Passes: 10} }
 	r, err := referenceOf([]*Result{run(map[string]string{"a": "1", "b": "1"}), run(map[string]string{"a": "1", "b": "2"})})
 	if err != nil {
@@ -86,7 +86,7 @@ func TestOnlyWhatDiffersWithoutAFaultIsMasked(t *testing.T) {
 	}
 }
 
-func TestTimeTravelGoesBackAsFarAsItSays(t *testing.T) {
+func TestDepthOf(t *testing.T) {
 	revisions := []uint64{10, 20, 30, 40, 50}
 	for _, c := range []struct {
 		depth Depth
@@ -98,7 +98,7 @@ func TestTimeTravelGoesBackAsFarAsItSays(t *testing.T) {
 	}
 }
 
-func TestEveryFaultMeetsEveryPoint(t *testing.T) {
+func TestSingleCoversEveryPoint(t *testing.T) {
 	effects, events := points([]string{"put", "put"}), points([]string{"added"})
 	got := Single(effects, events, func(int) []Depth { return ThreeDepths() }, []string{"wiped"}, []Outage{{Class: "lost"}, {Class: "edited", Variant: "a"}, {Class: "edited", Variant: "b"}})
 	if want := 2*(3+7+3+1+2) + 3 + 1; len(got) != want {

@@ -21,7 +21,7 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// outageLasts is 80 simulated seconds: a probe that fails needs 15 until the pod lapses, and a permission may be 30 old.
+// outageLasts is 80 simulated seconds: a failing probe needs 15 until the pod is not ready, and a permission may be 30 old.
 const outageLasts = 4 * time.Second
 
 // The classes of outages.
@@ -32,7 +32,7 @@ const (
 	annotationEdited campaign.Class = "annotation edited"
 )
 
-// outages of a Kafka cluster. All but the edits befall a node that serves and is not the one in hand.
+// outages of a Kafka cluster. All but the edits affect a node that serves and is not the one being restarted.
 func (w *lands) outages() []campaign.Outage {
 	out := []campaign.Outage{
 		{Class: probeLapses, Lasts: outageLasts, Begin: w.lapse},
@@ -47,7 +47,7 @@ func (w *lands) outages() []campaign.Outage {
 	return out
 }
 
-// lapse of the readiness probe of a node, while its process serves.
+// lapse makes the readiness probe of a node fail while its process serves.
 func (w *lands) lapse(a *campaign.Environment, namespace string, draw uint32) (func() error, error) {
 	pod, err := w.choose(a, namespace, draw)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *lands) lapse(a *campaign.Environment, namespace string, draw uint32) (f
 	return func() error { probes(); return nil }, nil
 }
 
-// loseKubelet of a node.
+// loseKubelet stops the kubelet of a node.
 func (w *lands) loseKubelet(a *campaign.Environment, namespace string, draw uint32) (func() error, error) {
 	pod, err := w.choose(a, namespace, draw)
 	if err != nil {
@@ -70,7 +70,7 @@ func (w *lands) loseKubelet(a *campaign.Environment, namespace string, draw uint
 	return func() error { return kubelet.RestoreNode(ctx, a.Admin, name, time.Now()) }, kubelet.LoseNode(ctx, a.Admin, name, time.Now())
 }
 
-// cutOff a node from the controllers. Its broker answers with what it knew.
+// cutOff disconnects a node from the controllers. Its broker answers with its last state.
 func (w *lands) cutOff(a *campaign.Environment, namespace string, draw uint32) (func() error, error) {
 	pod, err := w.choose(a, namespace, draw)
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *lands) cutOff(a *campaign.Environment, namespace string, draw uint32) (
 	return func() error { on(func(c *kafka.Cluster) { c.Reconnect(id) }); return nil }, nil
 }
 
-// editVersion in the annotation of the pod of a node. The process runs on as it was started.
+// editVersion changes the annotation of the pod of a node. The process is not affected.
 func (w *lands) editVersion(a *campaign.Environment, namespace string, draw uint32, variant string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		pod, err := w.choose(a, namespace, draw)
@@ -105,7 +105,7 @@ func (w *lands) editVersion(a *campaign.Environment, namespace string, draw uint
 	})
 }
 
-// choose the pod of a node whose process serves, and which is not the node in hand.
+// choose returns the pod of a node whose process serves, and which is not being restarted.
 func (w *lands) choose(a *campaign.Environment, namespace string, draw uint32) (*corev1.Pod, error) {
 	ctx := context.Background()
 	k := &kafkav1beta2.Kafka{}
@@ -140,7 +140,7 @@ func (w *lands) choose(a *campaign.Environment, namespace string, draw uint32) (
 	return serving[names[int(draw>>1)%len(names)]], nil
 }
 
-// idOf the node of a pod, which ends its name.
+// idOf returns the id of a pod's node, which is the end of its name.
 func idOf(pod string) int32 {
 	id, err := strconv.ParseInt(pod[strings.LastIndexByte(pod, '-')+1:], 10, 32)
 	if err != nil {
@@ -149,7 +149,7 @@ func idOf(pod string) int32 {
 	return int32(id)
 }
 
-// runs is the release of the pod's image.
+// runs returns the release of the pod's image.
 func runs(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == "kafka" {

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Plans that was not injected are given more runs while others are still made, and nobody waits for runs that never come.
+// Plans whose fault was not injected get more runs while others are still being made, and no goroutine waits for runs that are
+// never added.
 func TestQueue(t *testing.T) {
 	broken := errors.New("no namespace")
 	for name, tc := range map[string]struct {

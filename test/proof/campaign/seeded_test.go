@@ -20,8 +20,8 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// A campaign that cannot find what is known to be wrong proves nothing: each of these switches one layer off, and must be found
-// by the sentence that is about it.
+// A campaign that does not find known defects proves nothing. Each of these disables one layer, and must be found by the
+// message about that layer.
 func TestSeededBugs(t *testing.T) {
 	world, err := newLands()
 	if err != nil {
@@ -44,7 +44,7 @@ func TestSeededBugs(t *testing.T) {
 		found := finds(t, environment, sound, bad, func(p campaign.Plan) bool {
 			return p.Meddling == "its ConfigMap overwritten" || p.Class == campaign.Coalesced
 		})
-		wants(t, found, "has an owner and 0 controllers") // nobody is woken by what it owns
+		wants(t, found, "has an owner and 0 controllers") // a change of its child does not enqueue it
 		wants(t, found, `is "something that nobody wants"`)
 	})
 	t.Run("a pool's status is trusted", func(t *testing.T) {
@@ -55,11 +55,11 @@ func TestSeededBugs(t *testing.T) {
 		found := finds(t, environment, soundKafka, bad, func(p campaign.Plan) bool {
 			return p.Class == campaign.Meddled && strings.Contains(p.Point.String(), "version in AwaitingReady (1)")
 		})
-		wants(t, found, "every pod of the new cluster ready") // a cluster that runs is taken for one that never ran
+		wants(t, found, "every pod of the new cluster ready") // a running cluster is treated as one that never ran
 	})
 }
 
-// finds is what a campaign says of a subject with a bug, compared with the sound one.
+// finds runs a campaign on a subject with a defect, compared with the correct one, and returns its failures.
 func finds(t *testing.T, environment *campaign.Environment, sound, bad *campaign.Subject, which func(campaign.Plan) bool) []string {
 	t.Helper()
 	c := &campaign.Campaign{Arena: environment, Subject: sound, Log: t.Logf}
@@ -67,7 +67,7 @@ func finds(t *testing.T, environment *campaign.Environment, sound, bad *campaign
 		t.Fatal(err)
 	}
 	plans := slices.DeleteFunc(c.Singles(func(int) []campaign.Depth { return nil }), func(p campaign.Plan) bool { return !which(p) })
-	c.Subject, bad.Patience = bad, 15*time.Second // it will not be kept waiting for nothing
+	c.Subject, bad.Patience = bad, 15*time.Second // the run is expected to hang
 	report, err := c.Run(t.Context(), plans[:min(len(plans), 4)])
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,8 @@ func wants(t *testing.T, found []string, sentence string) {
 	}
 }
 
-// withoutController lets a greeting own its ConfigMap without controlling it, so that it is not woken by it.
+// withoutController makes a greeting own its ConfigMap without controlling it, so that changes of the ConfigMap do not enqueue
+// it.
 func withoutController(kind *hello.Greeter) {
 	speak := kind.Execute
 	kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Greeting, *corev1.ConfigMap, hello.Speak]) error {
@@ -105,7 +106,7 @@ func (w owning) Own(child client.Object) error {
 	return controllerutil.SetOwnerReference(w.owner, child, scheme)
 }
 
-// trustsStatuses takes the nodes of a pool for gone whose status names none.
+// trustsStatuses treats the nodes of a pool as gone if its status contains none.
 func trustsStatuses(kind *kafkacontroller.Kind) {
 	request := kind.Observe
 	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*kafkacontroller.Snapshot, error) {

@@ -15,18 +15,18 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-// freshness is how many simulated milliseconds old a permission to take a node away may be: what is needed only since then may
-// have been given away by a read that was true. Between that read and the eviction a pass writes a pod set, which on a machine with
-// many runs at once was seen to take 0.7 s; this is 1.5 s of its clock, and an outage lasts longer.
+// freshness is the maximum age of a permission to disrupt a node, in simulated milliseconds: a permission may rest on a read
+// before the node became needed. Between that read and the eviction a reconcile writes a pod set, which took up to 0.7 s on a
+// machine with many concurrent runs. This is 1.5 s of its clock, and an outage lasts longer.
 const freshness = 1_500 * speed
 
-// needed is why a node may not be taken away, as Kafka itself knows it, and since when.
+// needed is why a node must not be disrupted according to Kafka, and since when.
 type needed struct {
 	why   string
 	since int64
 }
 
-// judgeServing takes down which nodes are needed now.
+// judgeServing records which nodes are needed now.
 func (l *land) judgeServing() {
 	for _, c := range l.state.Clusters() {
 		for _, n := range c.Kafka.Nodes {
@@ -41,7 +41,7 @@ func (l *land) judgeServing() {
 	}
 }
 
-// neededFor says what would be lost if the node went: the majority of caught-up voters, or the minimum of replicas in sync.
+// neededFor returns what would be lost without the node: the majority of caught-up voters, or the minimum of in-sync replicas.
 func neededFor(c *kafka.Cluster, id int32) string {
 	caughtUp := 0
 	for _, voter := range c.Voters {
@@ -61,7 +61,7 @@ func neededFor(c *kafka.Cluster, id int32) string {
 	return ""
 }
 
-// take down that a pod is to go, and whether Kafka needed its node. Only our hand takes pods away in a campaign.
+// take records that a pod is to be removed, and whether Kafka needed its node. Only the operator removes pods in a campaign.
 func (l *land) take(pod *corev1.Pod) {
 	if l.taken == nil {
 		l.taken = map[types.UID]bool{}
@@ -70,7 +70,8 @@ func (l *land) take(pod *corev1.Pod) {
 		return
 	}
 	l.taken[pod.UID] = true
-	// The API server stamps whole seconds: the pod was deleted then or up to a second later. How late the kubelets see it says nothing.
+	// The API server truncates to seconds: the pod was deleted then or up to a second later. When the kubelets observe it is
+	// irrelevant.
 	deleted := pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
 	n := l.needed[idOf(pod.Name)]
 	if after := l.state.Timeline.Milliseconds(deleted) - n.since; n.why != "" && after > freshness {
@@ -86,7 +87,7 @@ func startDualRole(t *testing.T, c *kafka.Cluster, id int32) {
 }
 
 // The oracle must find a node that is needed, and since when.
-func TestANodeThatKafkaNeedsIsFound(t *testing.T) {
+func TestNeededForFindsANode(t *testing.T) {
 	table, err := releases()
 	if err != nil {
 		t.Fatal(err)

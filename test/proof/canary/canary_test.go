@@ -1,4 +1,5 @@
-// Package canary seeds secrets wherever people keep them, and looks for them wherever people read.
+// Package canary puts secrets into every place that users may store them in, and searches for them in everything that users may
+// read.
 package canary
 
 import (
@@ -38,24 +39,24 @@ import (
 	"github.com/detent-dev/detent/test/proof/stage"
 )
 
-// cage holds the canaries: where each was put, by what it is.
+// cage contains the secrets by the place that each was put into.
 type cage map[string]string
 
-// put makes a secret for a place. It holds letters that other encodings change.
+// put returns a secret for a place. It contains letters that other encodings change.
 func (c cage) put(where string) string {
 	token := fmt.Sprintf("canary%02dQz+/=&~wX", len(c))
 	c[token] = where
 	return token
 }
 
-// found says in what form the text holds the token; empty for none.
+// found returns the encoding in which the text contains the token, or an empty string.
 func found(text, token string) string {
 	forms := map[string]string{
 		"as it is": token, "encoded for a query": url.QueryEscape(token), "encoded for a path": url.PathEscape(token), "in hexadecimal": hex.EncodeToString([]byte(token)),
 	}
 	quoted, _ := json.Marshal(token) //nolint:errchkjson // a string always encodes
 	forms["quoted"] = strings.Trim(string(quoted), `"`)
-	for shift := range 3 { // where it stands in a longer text decides how it looks
+	for shift := range 3 { // its position in a longer text determines the encoded form
 		padded := strings.Repeat("\x00", shift) + token
 		for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for addresses": base64.RawURLEncoding} {
 			whole := encoding.EncodeToString([]byte(padded))
@@ -70,7 +71,7 @@ func found(text, token string) string {
 	return ""
 }
 
-func TestFoundInEveryForm(t *testing.T) {
+func TestFoundInEveryEncoding(t *testing.T) {
 	token := cage{}.put("nowhere")
 	for _, text := range []string{
 		token, "x" + token + "y", base64.StdEncoding.EncodeToString([]byte(token)), base64.StdEncoding.EncodeToString([]byte("a" + token + "bc")),
@@ -111,9 +112,10 @@ func (l *lines) String() string {
 
 const namespace = "canary"
 
-// TestNoSecretIsEverShown lets clusters come up, change their version, die with telling words and be refused by Kafka, with a secret
-// in every place that takes one, and then reads all statuses, events, ConfigMaps, metrics, the journal of decisions and the manager's log in full detail.
-func TestNoSecretIsEverShown(t *testing.T) {
+// TestSecretsAreNotShown lets clusters start, change their version, crash with detailed messages and be refused by Kafka, with
+// a secret in every possible place. It then reads all statuses, events, ConfigMaps, metrics, the journal of decisions and the
+// manager's log at full verbosity.
+func TestSecretsAreNotShown(t *testing.T) {
 	secrets, spoken, decided := cage{}, &lines{}, &lines{}
 	t.Setenv("DETENT_CANARY_PASSWORD", secrets.put("the manager's environment"))
 	ctx, s := start(t, spoken, decided)
@@ -179,7 +181,7 @@ func start(t *testing.T, spoken, decided *lines) (context.Context, *stage.Stage)
 	return ctx, s
 }
 
-// objects are clusters with a secret wherever one can be put.
+// objects are clusters with a secret in every possible place.
 func objects(secrets cage) []client.Object {
 	at := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labels.Cluster: "c"}, Annotations: map[string]string{
@@ -269,13 +271,13 @@ func await(ctx context.Context, t *testing.T, c client.Client, key client.Object
 	}
 }
 
-// shows says whether any condition or waiting guard says so.
+// shows reports whether a condition or a waiting guard contains the text.
 func shows(k *kafkav1beta2.Kafka, words string) bool {
 	status, err := json.Marshal(k.Status)
 	return err == nil && strings.Contains(string(status), words)
 }
 
-// everything that people read, by place.
+// everything returns all that users may read, by place.
 func everything(ctx context.Context, t *testing.T, s *stage.Stage, spoken, decided *lines) map[string]string {
 	t.Helper()
 	out := map[string]string{"the log": spoken.String(), "the journal": decided.String(), "the metrics": metrics(ctx, t, s.Metrics)}

@@ -1,6 +1,8 @@
-// Package kafka is a small Kafka cluster to explore the version change and the roll of nodes on: the machines, the runtime and
-// its view of the API are the real ones; pods, brokers and disks are plain values that move one event at a time.
+// Package kafka is a model of a small Kafka cluster for the exploration of the version change and the roll of nodes. The
+// machines and the runtime are the real ones, with its reads and writes of the API; pods, brokers and disks are plain values
+// that change one event at a time.
 //
-// Pods and the set that they are made from are objects of the API, so that caches lag behind them as they do behind any other.
-// What Kafka says is true at once; what it says too early or too late after a process has gone is part of the model.
+// Pods and the set that they are created from are objects of the API, so that caches of them may be stale as of any other
+// object. The answers of Kafka are current; the model includes what Kafka reports too early or too late after a process has
+// ended.
 package kafka

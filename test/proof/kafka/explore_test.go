@@ -9,11 +9,11 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 )
 
-// never are the declared edges that cannot fire here, each with the reason.
+// never are the declared edges that cannot be taken here, each with the reason.
 var never = map[string]string{}
 
-// TestWhateverHappens explores the version change and the roll of nodes: a sample, unless DETENT_PROOF_STATES asks for more.
-func TestWhateverHappens(t *testing.T) {
+// TestExplore explores the version change and the roll of nodes: a sample, unless DETENT_PROOF_STATES is set.
+func TestExplore(t *testing.T) {
 	_, _ = os.Stdout.WriteString(explore.FiguresHeader)
 	var reports []*explore.Report
 	all := 0
@@ -39,12 +39,12 @@ func TestWhateverHappens(t *testing.T) {
 		subject, err := scene.Subject()
 		run(subject, err, explore.Options{States: 1200, Time: 20 * time.Minute, Straight: true})
 	}
-	if len(reports) == all { // and not only those that -run asks for
+	if len(reports) == all { // all subjects ran, not only those selected by -run
 		explore.Together(t, os.Stdout, never, reports...)
 	}
 }
 
-// bounds of a search, as `make proof` sets them.
+// bounds returns the limits of a search, as `make proof` sets them.
 func bounds(t *testing.T) explore.Options {
 	t.Helper()
 	o := explore.Options{States: 1500, Straight: true, Time: 20 * time.Minute}
@@ -56,6 +56,6 @@ func bounds(t *testing.T) explore.Options {
 	if err != nil {
 		t.Fatalf("reading DETENT_PROOF_STATES: %v", err)
 	}
-	const perState, share = 5 * time.Millisecond, 100 // slow machines and the race detector included
+	const perState, share = 5 * time.Millisecond, 100 // for slow machines and the race detector
 	return explore.Options{States: n, Draw: n / share, Time: time.Duration(n) * perState}
 }

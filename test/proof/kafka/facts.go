@@ -17,7 +17,7 @@ import (
 
 var errSilent = errors.New("connection refused")
 
-// observe takes the facts that both machines rest on. Costly ones are there only if they are wanted.
+// observe returns the facts of both machines. Costly facts are only included if they are requested.
 func observe(w *World, c *Cluster, v *Snapshot, request *lifecycle.ObserveRequest) kafkaversion.Facts {
 	f := kafkaversion.Facts{
 		Situation: kafkaversion.Situation{Table: w.table, WantedVersion: c.Version, WantedMetadata: c.Pin},
@@ -60,7 +60,7 @@ func observe(w *World, c *Cluster, v *Snapshot, request *lifecycle.ObserveReques
 	return f
 }
 
-// ask asks Kafka for what is wanted.
+// ask reads the requested facts from Kafka.
 func ask(w *World, f *kafkaversion.Facts, v *Snapshot, request *lifecycle.ObserveRequest) {
 	serves := !w.Silent && w.majority()
 	for i := range w.nodes {
@@ -83,7 +83,8 @@ func ask(w *World, f *kafkaversion.Facts, v *Snapshot, request *lifecycle.Observ
 	}
 }
 
-// members is what nodes answer that are asked directly: those that are not ready, and all of them while no majority is.
+// members returns the answers of nodes that are asked directly: those that are not ready, and all of them while there is no
+// majority.
 func (w *World) members(f *kafkaversion.Facts, v *Snapshot) roll.Members {
 	ready := 0
 	for i := range f.Roll.Nodes {
@@ -187,7 +188,7 @@ func observeRoll(c *Cluster, v *Snapshot, asked machines.ObserveOptions) noderol
 	return f
 }
 
-// versionChange says why restarts are the version change's for now. One that is refused leaves them to the roll.
+// versionChange returns why the version change owns the restarts for now. A refused version change leaves them to the roll.
 func versionChange(c *Cluster, v *Snapshot) string {
 	for i := range v.Pods {
 		if runningVersion(v, i) == c.Version {
@@ -216,7 +217,7 @@ func outdated(nodes []roll.Node, is func(int) bool) []roll.Node {
 	return out
 }
 
-// blank leaves out what was not asked for.
+// blank clears the facts that were not requested.
 func blank(f *roll.Facts, asked machines.ObserveOptions) {
 	if !asked.Wants(roll.NeedQuorum) {
 		f.Quorum = transitions.Fact[kafka.Quorum]{}
@@ -232,7 +233,7 @@ func blank(f *roll.Facts, asked machines.ObserveOptions) {
 	}
 }
 
-// availability says which nodes are available, from a live snapshot.
+// availability returns which nodes are available, from a live snapshot.
 func availability(_ *Cluster, v *Snapshot) lifecycle.Availability {
 	f := v.Facts.Roll
 	f.Quorum, f.Partitions = orUnreadable(f.Quorum), orUnreadable(f.Partitions)

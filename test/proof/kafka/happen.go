@@ -75,7 +75,7 @@ func (w *World) Next(at *explore.Scenario) []explore.Step {
 	return out
 }
 
-// gone ends the process of a pod that is gone.
+// gone ends the process of a deleted pod.
 func (w *World) gone(out []explore.Step, i int, pod *Pod) []explore.Step {
 	n := &w.nodes[i]
 	if n.pod == "" || pod != nil && pod.UID == n.pod {
@@ -86,7 +86,7 @@ func (w *World) gone(out []explore.Step, i int, pod *Pod) []explore.Step {
 	}})
 }
 
-// make lets the controller of the set make a pod, unless its node is marked.
+// make lets the controller of the set create a pod, unless its node is marked.
 func (w *World) make(out []explore.Step, i int, pod *Pod, set *Set) []explore.Step {
 	if pod != nil || set == nil || set.Marked == i {
 		return out
@@ -97,7 +97,7 @@ func (w *World) make(out []explore.Step, i int, pod *Pod, set *Set) []explore.St
 	}})
 }
 
-// run lets a pod's process start, become ready and take part.
+// run lets a pod's process start, become ready and catch up.
 func (w *World) run(at *explore.Scenario, out []explore.Step, i int, pod *Pod) []explore.Step {
 	n := &w.nodes[i]
 	if pod == nil {
@@ -146,13 +146,14 @@ func later(a, b time.Time) time.Time {
 }
 
 const (
-	// stuckHere is a trouble that passes by itself, wrongHere and unreadable are such as do not.
+	// stuckHere is a trouble that passes without a change. wrongHere and unreadable do not.
 	stuckHere  = "cannot pull the image"
 	wrongHere  = "dies of its configuration"
 	unreadable = "died: cannot read a level that is finalized"
 )
 
-// goBack asks for the newer version: a node that was down already was the test of an older one, and died of it.
+// goBack requests the newer version: a node that was already down was restarted on an older one to see whether it can read its
+// log, and cannot.
 func goBack(at *explore.Scenario) {
 	at.Objects("Cluster", func(o client.Object) {
 		if c, ok := o.DeepCopyObject().(*Cluster); ok && c.Version != Newer {
@@ -163,7 +164,7 @@ func goBack(at *explore.Scenario) {
 	})
 }
 
-// start lets the process of a pod start, or die at once if its binary cannot read what the log or the cluster holds.
+// start starts the process of a pod. It fails at once if its binary cannot read the level of the log or of the cluster.
 func start(at *explore.Scenario, i int, trouble string) {
 	w, pod := of(at), podsOf(at)[i]
 	n := &w.nodes[i]
@@ -182,7 +183,7 @@ func start(at *explore.Scenario, i int, trouble string) {
 	show(at, i, func(p *Pod) { p.Ready, p.ReadySince, p.StartedAt, p.Trouble = false, at.Now(), n.started, trouble })
 }
 
-// show writes what a pod says of itself.
+// show writes the status of a pod.
 func show(at *explore.Scenario, i int, change func(*Pod)) {
 	if pod := podsOf(at)[i]; pod != nil {
 		next, ok := pod.DeepCopyObject().(*Pod)
@@ -193,8 +194,8 @@ func show(at *explore.Scenario, i int, change func(*Pod)) {
 	}
 }
 
-// answer lets Kafka settle what it was asked. That wakes the operator, whoever remembers the request: it looks at the levels again
-// and again while one may take effect.
+// answer lets Kafka complete a request. That wakes the operator, whichever one sent the request: it reads the levels repeatedly
+// while a request may take effect.
 func (w *World) answer(out []explore.Step) []explore.Step {
 	if w.request == nil || w.request.status != kafkaversion.Asked {
 		return out

@@ -16,16 +16,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Effect is what one of the lifecycles wants done.
+// Effect is a request of one of the lifecycles.
 type Effect struct {
-	// Restart of a node on a version; an empty version is the one that it runs.
+	// Restart of a node on a version. An empty version keeps the version of its pod.
 	Restart bool
 	Node    int
 	Version string
 	Update  *kafka.FeatureUpdate
 }
 
-// String tells it.
+// String describes the effect.
 func (e Effect) String() string {
 	switch {
 	case e.Update != nil:
@@ -47,16 +47,16 @@ type (
 	rollBond    = machines.Binding[*Cluster, *Snapshot, noderoll.Facts, noderoll.Effect, Effect]
 )
 
-// Snapshot of the cluster: pods and their set as read, Kafka as it answers.
+// Snapshot of the cluster: pods and their set as read, and the answers of Kafka.
 type Snapshot struct {
 	Pods  [Nodes]*Pod
 	Set   *Set
 	Facts kafkaversion.Facts
-	// Slot is what the limit on clusters that roll at once says of this one.
+	// Slot is the position of this cluster in the limit on clusters that roll at once.
 	Slot noderoll.Slot
 }
 
-// NewKind runs the two machines, as they are given, on a cluster.
+// NewKind returns the kind of a cluster with the two given machines.
 func NewKind(at *explore.Scenario, version versionDef, rolling rollDef) (Kind, error) {
 	first, err := machines.Compile(version)
 	if err != nil {
@@ -98,7 +98,7 @@ func NewKind(at *explore.Scenario, version versionDef, rolling rollDef) (Kind, e
 	}, nil
 }
 
-// restart replaces a pod in three steps, each of which may be the last: mark, evict, switch.
+// restart replaces a pod in three steps, after each of which the process may crash: mark, evict, switch.
 func restart(ctx context.Context, at *explore.Scenario, t *lifecycle.EffectRequest[*Cluster, *Snapshot, Effect]) error {
 	node, set := t.Effect.Node, t.Snapshot.Set
 	if set == nil {
@@ -148,7 +148,7 @@ func runningConfig(v *Snapshot, node int) int {
 	return v.Set.Entries[node].Config
 }
 
-// repair takes the mark of a restart away that no lifecycle has in hand.
+// repair removes the mark of a restart that no lifecycle is working on.
 func repair(ctx context.Context, c *Cluster, v *Snapshot, write lifecycle.Writer) error {
 	if v.Set == nil || v.Set.Marked == None {
 		return nil

@@ -12,7 +12,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 )
 
-// Nodes of the cluster: each is controller and broker.
+// Nodes of the cluster. Each is controller and broker.
 const Nodes = 3
 
 // GroupVersion of the model's objects.
@@ -24,17 +24,17 @@ func AddToScheme(scheme *k8sruntime.Scheme) error {
 	return nil
 }
 
-// Cluster is what a person wants.
+// Cluster is the custom resource.
 type Cluster struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
-	// Version of Kafka, and Pin of the metadata level if a person pins it.
+	// Version of Kafka, and Pin of the metadata level if the user pins it.
 	Version, Pin string
-	// Config is whatever else is wanted of the pods.
+	// Config stands for all other fields that change the pods.
 	Config int
-	// Broken is why the declaration cannot be acted upon.
+	// Broken is why the spec is invalid.
 	Broken string
-	// Soak, ByApproval and Approved are how the level is raised.
+	// Soak, ByApproval and Approved determine how the level is raised.
 	Soak       time.Duration
 	ByApproval bool
 	Approved   string
@@ -52,7 +52,7 @@ func (c *Cluster) DeepCopyObject() k8sruntime.Object {
 	return &out
 }
 
-// AppendCanonical appends what is wanted, and whether it is this attempt that was approved.
+// AppendCanonical appends the spec, and whether the current attempt was approved.
 func (c *Cluster) AppendCanonical(dst []byte) []byte {
 	approved := 0
 	if c.Approved != "" {
@@ -66,22 +66,22 @@ func (c *Cluster) AppendCanonical(dst []byte) []byte {
 	return fmt.Appendf(dst, "%s %s %d %s %v %v %v %d", c.Version, c.Pin, c.Config, c.Broken, c.Soak, c.ByApproval, c.Annotations, approved)
 }
 
-// Entry is what a pod is made from.
+// Entry is what a pod is created from.
 type Entry struct {
 	Version string
 	Config  int
 }
 
-// Set holds the entries of all nodes.
+// Set contains the entries of all nodes.
 type Set struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 	Entries [Nodes]Entry
-	// Marked is the node whose pod is being replaced: none is made in its place for now. None means nobody.
+	// Marked is the node whose pod is being replaced: no pod is created for it. None marks no node.
 	Marked int
 }
 
-// None is nobody.
+// None is the value of Marked without a marked node.
 const None = -1
 
 // DeepCopyObject implements runtime.Object.
@@ -91,7 +91,7 @@ func (s *Set) DeepCopyObject() k8sruntime.Object {
 	return &out
 }
 
-// AppendCanonical appends what the set says.
+// AppendCanonical appends the entries and the mark.
 func (s *Set) AppendCanonical(dst []byte) []byte {
 	dst = append(dst, byte(s.Marked))
 	for _, e := range s.Entries {
@@ -107,7 +107,7 @@ type Pod struct {
 	Node int
 	Entry
 	Ready bool
-	// StartedAt is when its process started, ReadySince when it last became ready or stopped to be.
+	// StartedAt is when its process started, ReadySince when its readiness last changed.
 	StartedAt, ReadySince time.Time
 	// Trouble is why it does not come up.
 	Trouble string
@@ -120,7 +120,7 @@ func (p *Pod) DeepCopyObject() k8sruntime.Object {
 	return &out
 }
 
-// AppendCanonical appends what the pod says, without its times: their ages are the world's.
+// AppendCanonical appends the pod without its times. The world appends their ages.
 func (p *Pod) AppendCanonical(dst []byte) []byte {
 	dst = append(append(append(dst, p.Version...), 0), byte(p.Config), bit(p.Ready), bit(p.StartedAt.IsZero()))
 	return append(dst, p.Trouble...)
@@ -137,5 +137,5 @@ const (
 	namespace, cluster = "default", "c"
 )
 
-// podName of a node.
+// podName returns the name of a node's pod.
 func podName(node int) string { return "c-" + strconv.Itoa(node) }

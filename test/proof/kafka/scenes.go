@@ -7,23 +7,23 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 )
 
-// Scene is a cluster that stands where others hardly ever get to, so that what can happen from there does.
+// Scene is a cluster in a state that the other subjects rarely reach, so that everything that can follow is explored.
 type Scene struct {
 	Name string
-	// version that the nodes run in the beginning.
+	// version that the nodes run at the start.
 	version string
 	prepare func(*Subject, *World)
 	edits   []explore.Edit[*Cluster]
-	// faults that may happen in the scene besides edits. What else can go wrong goes wrong in the subjects.
+	// faults that may occur in the scene in addition to edits. The subjects cover all other faults.
 	faults []explore.Fault
-	// does is what else may happen in it.
+	// does are further events in the scene.
 	does func(at *explore.Scenario, w *World) []explore.Step
 }
 
-// Meddled is somebody who changes what belongs to the operator.
+// Meddled is another writer that changes an object of the operator.
 const Meddled explore.Fault = "meddled"
 
-// Subject of the scene. Its caches are prompt: what comes of caches that lag is seen in the subjects.
+// Subject returns the subject of the scene. Its caches are prompt: the subjects cover stale caches.
 func (s *Scene) Subject() (Subject, error) {
 	out, w, err := resting(s.Name, s.version)
 	if err != nil {
@@ -59,12 +59,12 @@ var (
 
 type edits = []explore.Edit[*Cluster]
 
-// Scenes are those of the version change, then those of both machines.
+// Scenes returns the scenes of the version change, then those of both machines.
 func Scenes() []Scene {
 	return slices.Concat(beginnings(), levels(), logs(), rolls())
 }
 
-// beginnings are clusters that never ran, or cannot.
+// beginnings are clusters that never ran, or cannot run.
 func beginnings() []Scene {
 	return []Scene{
 		{Name: "installing", version: Newer, prepare: func(s *Subject, w *World) {
@@ -84,14 +84,14 @@ func beginnings() []Scene {
 			s.Object.Config = 1
 		}},
 		{Name: "other build", version: Newer, edits: edits{asksNewer}, prepare: func(s *Subject, _ *World) { s.Object.Version = build }},
-		{Name: "queueing", version: Newer, edits: edits{another, breaks, mends}, does: disruptionLocks, prepare: func(s *Subject, w *World) {
+		{Name: "queueing", version: Newer, edits: edits{another, breaks, mends}, does: slots, prepare: func(s *Subject, w *World) {
 			s.Object.Config, w.noSlot = 1, true
 		}},
 		{Name: "configuring", version: Old, edits: edits{asksNewer, another}, prepare: func(s *Subject, _ *World) { s.Object.Config = 1 }},
 	}
 }
 
-// levels are clusters on the newer version, whose level is still the older one or pinned.
+// levels are clusters on the newer version whose level is still the older one or pinned.
 func levels() []Scene {
 	return []Scene{
 		{Name: "approving", version: Newer, edits: edits{approves, pins, asksOld}, prepare: func(s *Subject, w *World) {
@@ -116,7 +116,7 @@ func levels() []Scene {
 	}
 }
 
-// logs are clusters whose level was lowered a moment ago, and which are to run the older version.
+// logs are clusters whose level was lowered a moment ago, and whose target is the older version.
 func logs() []Scene {
 	lowered := func(s *Subject, w *World) {
 		w.Level, w.lowered, s.Object.Pin, s.Object.Version = oldLevel, explore.Start.Add(-time.Second), "4.0-IV3", Old
@@ -137,7 +137,7 @@ func logs() []Scene {
 	}
 }
 
-// rolls are clusters in which one node holds the others back, once for each machine.
+// rolls are clusters in which one node prevents the restart of the others, once for each machine.
 func rolls() []Scene {
 	out := []Scene{
 		{Name: "misconfigured", version: Old, edits: edits{another}, faults: []explore.Fault{Fails}, prepare: func(s *Subject, _ *World) { s.Object.Version = Newer }},
@@ -165,12 +165,12 @@ func rolls() []Scene {
 					stick(s, w, i, wrongHere)
 				}
 			}))
-		out[len(out)-1].edits = nil // only a restart mends it: a person who asks for none is left with what there is
+		out[len(out)-1].edits = nil // only a restart repairs it: a spec without a restart leaves the cluster as it is
 	}
 	return out
 }
 
-// lower puts the level, and what logs hold, where the older version has them.
+// lower sets the level and the levels in the logs to those of the older version.
 func lower(w *World) {
 	w.Level = oldLevel
 	for i := range w.nodes {
@@ -178,7 +178,7 @@ func lower(w *World) {
 	}
 }
 
-// stick lets a node be down.
+// stick makes a node fail.
 func stick(s *Subject, w *World, node int, trouble string) {
 	n := &w.nodes[node]
 	n.ready, n.synced, n.broken = false, false, true
@@ -187,7 +187,7 @@ func stick(s *Subject, w *World, node int, trouble string) {
 	}
 }
 
-// restarted makes a node one that runs as it is wanted.
+// restarted makes a node run the target.
 func restarted(s *Subject, w *World, node int, entry Entry) {
 	w.nodes[node].version = entry.Version
 	if pod, ok := s.Children[node].(*Pod); ok {
@@ -198,12 +198,12 @@ func restarted(s *Subject, w *World, node int, entry Entry) {
 	}
 }
 
-// meddle is somebody who puts the entry of a node back to what it was, and removes its pod.
+// meddle is another writer that reverts the entry of a node and deletes its pod.
 func meddle(at *explore.Scenario, w *World) []explore.Step {
 	if w.meddled || w.Level != oldLevel {
 		return nil
 	}
-	return []explore.Step{{Name: "somebody puts back what node 0 is made from, and removes its pod", Fault: Meddled, Do: func(at *explore.Scenario) {
+	return []explore.Step{{Name: "another writer reverts the entry of node 0 and deletes its pod", Fault: Meddled, Do: func(at *explore.Scenario) {
 		of(at).meddled = true
 		if next, ok := setOf(at).DeepCopyObject().(*Set); ok {
 			next.Entries[0] = Entry{Version: Old}
@@ -215,7 +215,7 @@ func meddle(at *explore.Scenario, w *World) []explore.Step {
 	}}}
 }
 
-// neverSnapshots is a process that starts again with a configuration under which it takes no snapshots.
+// neverSnapshots is a process that restarts with a configuration under which it takes no snapshots.
 func neverSnapshots(at *explore.Scenario, w *World) []explore.Step {
 	pod := podsOf(at)[0]
 	if w.nodes[0].never || pod == nil || w.nodes[0].pod != pod.UID {
@@ -227,7 +227,7 @@ func neverSnapshots(at *explore.Scenario, w *World) []explore.Step {
 	}}}
 }
 
-// disturbing is a world in which somebody else does something at any time.
+// disturbing is a world with further events.
 type disturbing struct {
 	*World
 	does func(at *explore.Scenario, w *World) []explore.Step
@@ -241,8 +241,8 @@ func (d disturbing) Next(at *explore.Scenario) []explore.Step {
 	return append(d.World.Next(at), d.does(at, d.World)...)
 }
 
-// disruptionLocks are taken and freed by another cluster.
-func disruptionLocks(_ *explore.Scenario, w *World) []explore.Step {
+// slots lets another cluster take and free the slot.
+func slots(_ *explore.Scenario, w *World) []explore.Step {
 	if w.noSlot {
 		return []explore.Step{{Name: "another cluster frees the slot", Do: func(at *explore.Scenario) { of(at).noSlot = false }}}
 	}

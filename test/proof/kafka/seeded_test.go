@@ -18,21 +18,21 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// bug switches one layer off, in a definition or around the kind, never in the code that is shipped.
+// bug disables one layer, in a definition or around the kind, never in production code.
 type bug struct {
-	// found is what the search says of it.
+	// found is part of the violation that the search reports.
 	found   string
 	of      func() (Subject, error)
 	version func(*versionDef)
 	kind    func(*explore.Scenario, *Kind)
-	// subject lets something happen that the bug is about; it happens without the bug as well, and then nothing is wrong.
+	// subject adds an event that triggers the bug. The event also happens without the bug, and is then harmless.
 	subject func(*Subject)
-	// states are enough to find it; straight searches one order of what happens without a fault.
+	// states is the number of states within which it is found. straight searches one order of the steps without a fault.
 	states   int
 	straight bool
 }
 
-// TestSeededBugs switches on what is known to be wrong: a search that cannot find it proves nothing.
+// TestSeededBugs seeds known defects: a search that does not find them proves nothing.
 func TestSeededBugs(t *testing.T) {
 	for name, b := range bugs() {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func (b *bug) search(t *testing.T, seeded bool) *explore.Report {
 	if b.subject != nil {
 		b.subject(&subject)
 	}
-	// What stands in the way of a story and is not part of it: without it the searches are short.
+	// Events that are not part of the story are excluded, so that the searches are short.
 	subject.Without = append(subject.Without, explore.PausedBy, explore.Waits, explore.Unread, explore.Conflict, explore.Invalid, explore.Throttled, explore.TimedOut,
 		explore.Overlaps, explore.StatusRefused, explore.Flaps, Crashes, PodLost, AnswerOff, AnswerNo, Silence, Fails)
 	report, err := explore.Explore(t.Context(), subject, explore.Options{States: cmp.Or(b.states, 2000), Time: 10 * time.Minute, Until: b.found, Straight: b.straight})
@@ -103,7 +103,7 @@ func stateOf(d *versionDef, name string) *versionState {
 	return &d.States[slices.IndexFunc(d.States, func(s versionState) bool { return s.Name == name })]
 }
 
-// actionOf is the state's action, as a copy of its own.
+// actionOf returns a copy of the state's action.
 func actionOf(d *versionDef, state string) *versionAction {
 	s := stateOf(d, state)
 	own := *s.Action
@@ -127,7 +127,7 @@ func bugs() map[string]bug {
 			found: "which cannot read level", of: Lowering, straight: true,
 			version: func(d *versionDef) {
 				before := actionOf(d, restarting)
-				before.Precondition = before.Precondition.Parts()[1] // safe to restart, but not whether the version may be run
+				before.Precondition = before.Precondition.Parts()[1] // safe to restart, without checking whether the version may run
 			},
 			subject: func(s *Subject) {
 				s.World, s.Object.Version, s.Settled = disturbing{raisable(s), raising}, Old, nil
@@ -143,7 +143,7 @@ func bugs() map[string]bug {
 				k.Observe = func(ctx context.Context, c *Cluster, l lifecycle.ObserveRequest) (*Snapshot, error) {
 					v, err := request(ctx, c, l)
 					if err == nil && c.Approved != "" {
-						v.Facts.Finalize.Approved = approvalOf(l.RequestIDs["version"].Attempt) // whatever it was that was approved
+						v.Facts.Finalize.Approved = approvalOf(l.RequestIDs["version"].Attempt) // any approval is accepted
 					}
 					return v, err
 				}
@@ -169,11 +169,11 @@ func bugs() map[string]bug {
 				}
 			},
 			kind: func(at *explore.Scenario, k *Kind) {
-				k.Disrupts = nil // so that the disruption lock is not asked
+				k.Disrupts = nil // no disruption lock is required
 				execute := k.Execute
 				k.Execute = func(ctx context.Context, t lifecycle.EffectRequest[*Cluster, *Snapshot, Effect]) error {
 					v := *t.Snapshot
-					v.Set = setOf(at) // as if each node had a set of its own, so that their writes do not meet
+					v.Set = setOf(at) // as if each node had its own set, so that their writes do not conflict
 					t.Snapshot = &v
 					return execute(ctx, t)
 				}
@@ -223,7 +223,7 @@ func bugs() map[string]bug {
 				k.Resync = 365 * 24 * time.Hour
 				k.Lifecycles = []Lifecycle{sleeping{k.Lifecycles[0]}, k.Lifecycles[1]}
 			},
-			subject: func(s *Subject) { s.Within = 4 * time.Minute }, // before its deadline wakes it
+			subject: func(s *Subject) { s.Within = 4 * time.Minute }, // before its deadline requeues it
 		},
 	}
 }
@@ -237,7 +237,7 @@ func raisable(s *Subject) *World {
 	return w
 }
 
-// outdatedInHand looks like what the state is about, and denies it as soon as the node has restarted.
+// outdatedInHand is an invariant that fails as soon as the node has restarted.
 var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Data]{
 	Name: "in-hand-outdated", Doc: "the node in hand is outdated", Expected: "an outdated node in hand",
 	Evaluate: func(f *kafkaversion.Facts, m roll.Data) transitions.Verdict {
@@ -246,7 +246,7 @@ var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Data]{
 	},
 }
 
-// boasting says of each of its states that it rests, as a lifecycle does that speaks for the object alone.
+// boasting reports each of its states as Rest, without regard to other lifecycles.
 type boasting struct{ Lifecycle }
 
 func (b boasting) State(name string) (states.State, bool) {
@@ -255,7 +255,7 @@ func (b boasting) State(name string) (states.State, bool) {
 	return s, known
 }
 
-// sleeping does not look again by itself, neither in a state nor after an action.
+// sleeping is not requeued, neither in a state nor after an action.
 type sleeping struct{ Lifecycle }
 
 const eternity = 1000 * time.Hour
@@ -280,7 +280,7 @@ func returning(_ *explore.Scenario, w *World) []explore.Step {
 	return []explore.Step{{Name: "a broker that was removed registers again", Fault: "ghost", Do: func(at *explore.Scenario) { of(at).ghost = true }}}
 }
 
-// sticking is the last node whose process dies and whose pod then does not start.
+// sticking is the last node, whose process crashes and whose pod then does not start.
 func sticking(at *explore.Scenario, w *World) []explore.Step {
 	pod := podsOf(at)[Nodes-1]
 	if pod == nil || !w.nodes[Nodes-1].runs() || w.nodes[Nodes-1].pod != pod.UID {
@@ -289,7 +289,7 @@ func sticking(at *explore.Scenario, w *World) []explore.Step {
 	return []explore.Step{{Name: "the process of the last node dies and does not start", Fault: "stuck", Do: func(at *explore.Scenario) { start(at, Nodes-1, stuckHere) }}}
 }
 
-// raising is a person who raises the level by hand while every node runs as its entry says.
+// raising is a user who raises the level manually while every node runs its entry.
 func raising(at *explore.Scenario, w *World) []explore.Step {
 	pods, set := podsOf(at), setOf(at)
 	for i := range w.nodes {

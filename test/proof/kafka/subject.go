@@ -15,15 +15,15 @@ import (
 	"github.com/detent-dev/detent/machines/noderoll"
 )
 
-// Subject is what is explored of a cluster.
+// Subject is the type of the explored subjects.
 type Subject = explore.Subject[*Cluster, *Snapshot, Effect]
 
-// Subjects are the clusters that are explored at large: whatever may happen to them does.
+// Subjects are the clusters that are explored with every event and fault.
 func Subjects() []func() (Subject, error) {
 	return []func() (Subject, error){Changing, Lowering, Snapshots, Finalizing}
 }
 
-// The versions of the exploration, and their levels.
+// Versions of the exploration, and their levels.
 const (
 	Old, Newer           = "4.0.2", "4.1.2"
 	build                = "4.1.2-acme-1" // of the newer one
@@ -36,10 +36,10 @@ const table = `
 - {version: 4.1.2-acme-1, supported: true, metadata: 4.1-IV1, features: {group.version: [0, 1]}}
 `
 
-// begun is when every process of a cluster at rest was started: long before anything that is explored.
+// begun is when every process of a cluster at rest was started: long before the exploration starts.
 var begun = time.Date(2026, time.November, 20, 4, 0, 0, 0, time.UTC)
 
-// Changing is a cluster at rest of which a person may want another version or configuration at any time.
+// Changing is a cluster at rest whose version and configuration a user may change at any time.
 func Changing() (Subject, error) {
 	s, _, err := resting("changing", Old)
 	s.Edits = []explore.Edit[*Cluster]{
@@ -51,7 +51,7 @@ func Changing() (Subject, error) {
 	return s, err
 }
 
-// Lowering is a cluster on the newer version, of which a person may pin the metadata level, and go back.
+// Lowering is a cluster on the newer version, whose metadata level a user may pin, in order to go back.
 func Lowering() (Subject, error) {
 	s, _, err := resting("lowering", Newer)
 	s.Edits = []explore.Edit[*Cluster]{
@@ -63,7 +63,7 @@ func Lowering() (Subject, error) {
 	return s, err
 }
 
-// Snapshots is a cluster whose level was lowered a moment ago, of which logs still hold the higher one.
+// Snapshots is a cluster whose level was lowered a moment ago, so that logs still contain the higher one.
 func Snapshots() (Subject, error) {
 	s, w, err := resting("snapshots", Newer)
 	if err != nil {
@@ -77,8 +77,8 @@ func Snapshots() (Subject, error) {
 	return s, nil
 }
 
-// Finalizing is a cluster whose nodes run the newer version, and whose level is raised only after a while, by approval, and not
-// before a registration is gone.
+// Finalizing is a cluster whose nodes run the newer version. Its level is raised only after a soaking time, by approval, and
+// not before the registration of a removed broker has ended.
 func Finalizing() (Subject, error) {
 	s, w, err := resting("finalizing", Newer)
 	if err != nil {
@@ -103,7 +103,7 @@ func Finalizing() (Subject, error) {
 	return s, nil
 }
 
-// resting is a cluster of three nodes that has run on a version for long.
+// resting returns a cluster of three nodes that has run on a version for a long time.
 func resting(name, version string) (Subject, *World, error) {
 	known, err := versions.Parse([]byte(table), "the versions of the proof")
 	if err != nil {
@@ -117,7 +117,7 @@ func resting(name, version string) (Subject, *World, error) {
 		},
 		Object: &Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Version: version},
 		World:  w, Invariant: func(_ *Cluster, w explore.World) string { return harm(w) }, Settled: settled,
-		Keep:    []string{"Set", "Pod"}, // a pod is lost by the world
+		Keep:    []string{"Set", "Pod"}, // the world removes pods
 		Without: []explore.Fault{explore.ChildLost}, Part: true,
 		Faults: []explore.Fault{Crashes, Fails, Silence, AnswerNo, AnswerOff, PodLost, Lapses},
 		Ages:   []time.Duration{fetch, session, 30 * time.Second, 2 * time.Minute}, Leaps: []time.Duration{31 * time.Second},
@@ -126,7 +126,7 @@ func resting(name, version string) (Subject, *World, error) {
 	set := &Set{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Marked: None}
 	for i := range w.nodes {
 		set.Entries[i] = Entry{Version: version}
-		// The search gives the pods their UIDs: the processes have them from the beginning.
+		// The search assigns the UIDs of the pods. The processes have them from the start.
 		s.Children = append(s.Children, &Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: podName(i)}, Node: i, Entry: set.Entries[i],
 			Ready: true, StartedAt: begun, ReadySince: begun,
@@ -137,14 +137,14 @@ func resting(name, version string) (Subject, *World, error) {
 	return s, w, nil
 }
 
-// bornUID is the UID that a search gives to the pod: the object comes first, the children after it in order.
+// bornUID returns the UID that a search assigns to the pod: the object comes first, then the children in order.
 func bornUID(i int) types.UID { return explore.UID(uint64(2 + i)) }
 
 func harm(w explore.World) string {
 	return selfOf(w).Harm
 }
 
-// settled says what is wrong with a cluster that shows as ready and at rest.
+// settled returns what is wrong with a cluster that is Ready and at rest.
 func settled(c *Cluster, w explore.World) string {
 	k := selfOf(w)
 	for i := range k.nodes {
@@ -156,14 +156,14 @@ func settled(c *Cluster, w explore.World) string {
 	if c.Pin != "" {
 		want = oldLevel
 	}
-	raising := c.ByApproval || c.Soak > 0 // a planned pause leaves Ready alone
+	raising := c.ByApproval || c.Soak > 0 // a planned pause does not change Ready
 	if k.Level != want && !raising {
 		return fmt.Sprintf("the cluster shows as ready at rest on %s, and metadata.version is %d instead of %d", c.Version, k.Level, want)
 	}
 	return ""
 }
 
-// approvalOf an attempt at the newer level, the only one that is raised to.
+// approvalOf returns the approval of an attempt at the newer level, the only one that it is raised to.
 func approvalOf(attempt string) string { return attempt + "/4.1-IV1" }
 
 func levelOf(version string) int16 {

@@ -19,11 +19,11 @@ const (
 	minISR  = 2
 	// interval after which a process takes a snapshot of its log.
 	interval = 20 * time.Second
-	// settle is how long a request may take effect.
+	// settle is the time in which a request may take effect.
 	settle = time.Minute
 )
 
-// World is Kafka: processes, disks, and what the brokers believe.
+// World is Kafka: processes, disks, and what the brokers report.
 type World struct {
 	table *versions.Table
 	// Level of metadata.version.
@@ -31,44 +31,44 @@ type World struct {
 	nodes [Nodes]process
 	// lowered is when the level was last lowered.
 	lowered time.Time
-	// request to change the level, the last one.
+	// request is the last request to change the level.
 	request *request
-	// Silent says that Kafka does not answer for now.
+	// Silent means that Kafka does not answer.
 	Silent bool
-	// ghost says that a broker that is gone is still registered.
+	// ghost means that a removed broker is still registered.
 	ghost bool
-	// noSlot says that another cluster holds the only slot.
+	// noSlot means that another cluster holds the only slot.
 	noSlot bool
-	// meddled says that somebody else has changed what pods are made from.
+	// meddled means that another writer has changed an entry.
 	meddled bool
-	// Harm that was done, first of all: what no state may show.
+	// Harm is the first damage that was done. Every state is checked for it.
 	Harm string
 }
 
 // process of a node, and its disk.
 type process struct {
-	// pod whose process runs; empty while none does.
+	// pod whose process runs; empty if none runs.
 	pod types.UID
-	// version that runs, or ran last: the node's record knows it.
+	// version that runs, or ran last. The node's record contains it.
 	version string
 	started time.Time
-	// ready is what the process says of itself, synced that it is in every ISR and has caught up with the quorum.
+	// ready is the readiness that the process reports. synced means that it is in every ISR and has caught up with the quorum.
 	ready, synced bool
-	// left is when the process before was gone, or the zero time if Kafka has noticed.
+	// left is when the previous process ended, or the zero time if Kafka has noticed.
 	left time.Time
-	// inSyncThen says that the process before was in every ISR when it went.
+	// inSyncThen means that the previous process was in every ISR when it ended.
 	inSyncThen bool
-	// logged is the highest level that its log holds.
+	// logged is the highest level in its log.
 	logged int16
-	// broken says that its pod does not come up as it is.
+	// broken means that its pod does not come up.
 	broken bool
-	// behind says that it is out of an ISR although it has caught up with the quorum.
+	// behind means that it is out of an ISR although it has caught up with the quorum.
 	behind bool
-	// recorded is a level that its record remembers although its log holds it no more.
+	// recorded is a level that its record contains although its log does not contain it any more.
 	recorded int16
-	// never says that it takes no snapshots by time.
+	// never means that it takes no snapshots by time.
 	never bool
-	// test says that it was down when it was restarted: whether it survives on its log is the question then, not a promise.
+	// test means that it was down when it was restarted: its start on its log is then an attempt, which may fail without harm.
 	test bool
 }
 
@@ -78,7 +78,7 @@ type request struct {
 	status    kafkaversion.Status
 }
 
-// NewWorld is a cluster at rest: every process has run at the version and level for long.
+// NewWorld returns a cluster at rest: every process has run at the version and level for a long time.
 func NewWorld(table *versions.Table, version string, level int16) *World {
 	w := &World{table: table, Level: level}
 	for i := range w.nodes {
@@ -87,7 +87,7 @@ func NewWorld(table *versions.Table, version string, level int16) *World {
 	return w
 }
 
-// self is the world also of what wraps it.
+// self returns the world, also from a wrapper.
 func (w *World) self() *World { return w }
 
 // Clone implements explore.World.
@@ -123,7 +123,7 @@ func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
 	return dst
 }
 
-// runs says whether a version runs the level.
+// runs reports whether a version supports the level.
 func (w *World) runs(version string, level int16) bool {
 	v, err := w.table.Find(version)
 	if err != nil {
@@ -139,13 +139,13 @@ func (w *World) runs(version string, level int16) bool {
 
 func (n *process) runs() bool { return n.pod != "" && !n.broken }
 
-// unnoticed says that Kafka still takes the process before for alive.
+// unnoticed reports whether Kafka still counts the previous process as alive.
 func (w *World) unnoticed(n *process, now time.Time) bool {
 	return !n.left.IsZero() && now.Before(n.left.Add(session))
 }
 
-// holds is the highest level that the log of a node holds: a process that has run for long enough since the level was lowered
-// has surely taken a snapshot without it.
+// holds returns the highest level in the log of a node. A process that has run for long enough since the level was lowered has
+// taken a snapshot without the higher level.
 func (w *World) holds(n *process, now time.Time) int16 {
 	if n.ready && !n.never && now.After(kafkaversion.SnapshotDue(n.started, w.lowered, interval)) {
 		return w.Level
@@ -153,7 +153,7 @@ func (w *World) holds(n *process, now time.Time) int16 {
 	return n.logged
 }
 
-// ends is when the process of a node goes, whatever made it go.
+// ends ends the process of a node.
 func (w *World) ends(node int, now time.Time) {
 	n := &w.nodes[node]
 	n.logged = w.holds(n, now)
@@ -163,7 +163,7 @@ func (w *World) ends(node int, now time.Time) {
 	n.pod, n.ready, n.synced, n.behind, n.broken, n.started = "", false, false, false, false, time.Time{}
 }
 
-// majority says whether a majority of controllers runs.
+// majority reports whether a majority of controllers runs.
 func (w *World) majority() bool {
 	up := 0
 	for i := range w.nodes {
@@ -174,7 +174,7 @@ func (w *World) majority() bool {
 	return 2*up > Nodes
 }
 
-// taken judges that the operator takes a node away that serves.
+// taken records harm if the operator disrupts a node that serves.
 func (w *World) taken(node int, pods [Nodes]*Pod) {
 	n := &w.nodes[node]
 	n.test = !n.ready
@@ -195,7 +195,7 @@ func (w *World) taken(node int, pods [Nodes]*Pod) {
 	serving := Nodes - down
 	switch {
 	case 2*serving <= Nodes:
-		// A majority is gone already: nothing serves, so that there is nothing to protect.
+		// The majority is lost already: nothing serves, so that there is nothing to protect.
 	case down > 0:
 		w.Harm = fmt.Sprintf("node %d is taken away while another one is down", node)
 	case n.synced && !n.behind && left < minISR:
@@ -203,7 +203,7 @@ func (w *World) taken(node int, pods [Nodes]*Pod) {
 	}
 }
 
-// asked takes a request to change the level, once by its request ID.
+// asked accepts a request to change the level, once per request ID.
 func (w *World) asked(requestID machines.RequestID, update *kafka.FeatureUpdate) {
 	if w.request != nil && w.request.requestID == requestID {
 		return
@@ -214,7 +214,7 @@ func (w *World) asked(requestID machines.RequestID, update *kafka.FeatureUpdate)
 	w.request = &request{requestID: requestID, level: update.Level, status: kafkaversion.Asked}
 }
 
-// settle lets Kafka do what it was asked, or refuse it as a real one does.
+// settle lets Kafka carry out a request, or refuse it as a real cluster does.
 func (w *World) settle(status kafkaversion.Status, at time.Time) {
 	r := w.request
 	r.status = status

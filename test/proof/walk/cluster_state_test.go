@@ -16,20 +16,19 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// clusterState is how a cluster stands, with what differs between two namespaces and nothing else masked.
+// clusterState is the result of a cluster. What differs between two namespaces is masked.
 type clusterState struct {
 	// Verdict is Ready, or the reason for which the cluster is held.
 	Verdict string
-	// Made is what the cluster is made of.
+	// Made is what the cluster consists of.
 	Made map[string]string
 }
 
 const ready = "Ready"
 
-// rest waits until every object was decided upon as it is written, the cluster is ready or says for what reason not, and nothing
-// moves any more.
+// rest waits until every object's generation was observed, the cluster is Ready or shows why not, and no further write occurs.
 func (c *chain) rest() (clusterState, error) {
-	// What is overdue is still tried: it is at rest only if it stays so.
+	// A stalled lifecycle is still retried: it is at rest only if it stays so.
 	const quiet, overdue = 600 * time.Millisecond, 20 * time.Second
 	ctx, cancel := context.WithTimeout(c, patience)
 	defer cancel()
@@ -55,7 +54,7 @@ func (c *chain) rest() (clusterState, error) {
 	}
 }
 
-// verdict of the cluster now; empty while it is under way, and then why.
+// verdict returns the verdict of the cluster now, or an empty string and why it is under way.
 func (c *chain) verdict(ctx context.Context) (verdict, why, revisions string, err error) {
 	var k kafkav1beta2.Kafka
 	var p kafkav1beta2.KafkaNodePool
@@ -86,10 +85,10 @@ func (c *chain) verdict(ctx context.Context) (verdict, why, revisions string, er
 	return verdict, why, revisions, nil
 }
 
-// hashes and ids that differ between two clusters that are alike.
+// hashes and ids that differ between two equal clusters.
 var hashes = regexp.MustCompile(`-?[0-9a-f]{8,64}\b`)
 
-// made is what the cluster is made of: what its pods are made from with their configuration, and what they share.
+// made returns what the cluster consists of: what its pods are created from with their configuration, and what they share.
 func (c *chain) made(ctx context.Context) (map[string]string, error) {
 	var sets corev1beta2.StrimziPodSetList
 	var configs corev1.ConfigMapList

@@ -16,7 +16,7 @@ import (
 	"github.com/detent-dev/detent/crds/admission"
 )
 
-// An edit changes its field and nothing else, and never what it was made from.
+// An edit changes its field and nothing else, and never the object that it is applied to.
 func TestApply(t *testing.T) {
 	object := map[string]any{"spec": map[string]any{"list": []any{map[string]any{"a": int64(1)}, "b"}, "kept": true}}
 	before := fmt.Sprint(object)
@@ -41,9 +41,9 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// What the generator takes for invalid, the schema refuses: every edit of every field of our kinds, without an API server. And
-// there is no leaf without a bound: what is merely too long or too many is refused somewhere.
-func TestEverySchemaRefusesWhatIsInvalid(t *testing.T) {
+// The schema rejects what the generator marks as invalid: every edit of every field of our kinds, without an API server. Every
+// leaf has a limit: a value that is only too long or a list that is only too large is rejected.
+func TestSchemaRejectsWhatIsInvalid(t *testing.T) {
 	definitions, err := crds.Definitions()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestEverySchemaRefusesWhatIsInvalid(t *testing.T) {
 	}
 }
 
-// others are resources of kinds that are not Kafka's.
+// others are resources of the kinds other than Kafka.
 func others() []map[string]any {
 	meta := map[string]any{"namespace": "n", "name": "x"}
 	return []map[string]any{
@@ -97,7 +97,7 @@ func others() []map[string]any {
 	}
 }
 
-// schemaOf the object's kind and version.
+// schemaOf returns the schema of the object's kind and version.
 func schemaOf(t testing.TB, definitions []*apiextensionsv1.CustomResourceDefinition, object *unstructured.Unstructured) *apiextensionsv1.JSONSchemaProps {
 	t.Helper()
 	for _, d := range definitions {
@@ -111,7 +111,7 @@ func schemaOf(t testing.TB, definitions []*apiextensionsv1.CustomResourceDefinit
 	return nil
 }
 
-// kafkaObjects are a small cluster of one node, as people write it.
+// kafkaObjects are a small cluster of one node, as users write it.
 func kafkaObjects(namespace, name string) []map[string]any {
 	meta := func(name string) map[string]any {
 		return map[string]any{"namespace": namespace, "name": name, "labels": map[string]any{"strimzi.io/cluster": "c"}}
@@ -134,7 +134,7 @@ func kafkaObjects(namespace, name string) []map[string]any {
 	}
 }
 
-// kafkaSamples are values that follow from no schema.
+// kafkaSamples are values that do not follow from the schema.
 func kafkaSamples() Samples {
 	return Samples{
 		"spec.kafka.version":               {"4.2.0", "4.0.0", "4.9.9", "3.0.0", "4.1.1-acme-2"},

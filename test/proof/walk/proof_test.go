@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// chainLength is how many edits one cluster goes through.
+	// chainLength is the number of edits of one cluster.
 	chainLength = 40
-	// chains that run at once: most of them wait.
+	// chains is the number of concurrent chains. Most of them wait.
 	chains = 8
-	// sample is how many edits the ordinary tests make.
+	// sample is the number of edits in ordinary tests.
 	sample = 40
 )
 
-// TestEveryFieldIsWalked changes fields of Kafka clusters one after the other on a real API server. DETENT_PROOF_EDITS says how
-// many, DETENT_PROOF_SEED which; a failure prints the chain that led there.
+// TestEveryFieldIsWalked edits fields of Kafka clusters one after the other on a real API server. DETENT_PROOF_EDITS is the
+// number of edits, DETENT_PROOF_SEED selects them. A failure prints the chain of edits that led to it.
 func TestEveryFieldIsWalked(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	edits, seed := number(t, "DETENT_PROOF_EDITS", sample), number(t, "DETENT_PROOF_SEED", 1)

@@ -17,7 +17,7 @@ const (
 	settled outcome = "settled"
 )
 
-// tally counts the outcomes of edits by kind of object, class and what the schema says.
+// tally counts the outcomes of edits by kind of object, class and validity.
 type tally struct {
 	mu     sync.Mutex
 	counts map[[3]string]map[outcome]int

@@ -25,7 +25,7 @@ import (
 // patience is how long an edit may take to come to rest: far more than any needs, on a busy machine too.
 const patience = 3 * time.Minute
 
-// chain is one cluster through many edits, one after the other.
+// chain is one cluster through many consecutive edits.
 type chain struct {
 	context.Context //nolint:containedctx // it lives as long as its chain
 	client          client.Client
@@ -33,12 +33,12 @@ type chain struct {
 	namespace       string
 	random          *rand.Rand
 	tally           *tally
-	// objects as they were last accepted, by kind; done are the edits so far.
+	// objects are the last accepted versions, by kind. done are the edits so far.
 	objects map[string]map[string]any
 	done    []string
 }
 
-// step makes one edit, and says what is wrong with what came of it.
+// step makes one edit and returns what is wrong with the result.
 func (c *chain) step() error {
 	kind := []string{"Kafka", "Kafka", "KafkaNodePool"}[c.random.IntN(3)]
 	base := c.objects[kind]
@@ -57,7 +57,7 @@ func (c *chain) step() error {
 	case !edit.Valid:
 		return fmt.Errorf("the schema takes what it is to refuse")
 	case tooLarge(next):
-		c.tally.add(kind, edit, settled) // taken as it should be, and too much for this machine
+		c.tally.add(kind, edit, settled) // accepted as expected, and too large for this machine
 		return nil
 	}
 	before, err := c.rest()
@@ -83,13 +83,13 @@ func (c *chain) step() error {
 	return c.takeBack(kind, base, before)
 }
 
-// takeBack is the way back from an edit, which must lead to where the cluster was.
+// takeBack reverts an edit, which must restore the previous result.
 func (c *chain) takeBack(kind string, base map[string]any, before clusterState) error {
 	c.done = append(c.done, "taken back")
 	switch taken, err := c.write(base); {
 	case err != nil:
 		return fmt.Errorf("taking an edit back: %w", err)
-	case !taken: // a rule says that there is no way back, such as that a disk never shrinks
+	case !taken: // a validation rule forbids the reversal, such as that a disk never shrinks
 		c.tally.oneWay.Add(1)
 		c.done = append(c.done, "which is refused")
 		return nil
@@ -106,7 +106,7 @@ func (c *chain) takeBack(kind string, base map[string]any, before clusterState) 
 	return nil
 }
 
-// historic edits change what no fresh start repeats: which disks, ids and levels a cluster has.
+// historic edits change what a new cluster does not repeat: its disks, ids and levels.
 func historic(e Edit) bool {
 	where := e.Where()
 	return slices.ContainsFunc([]string{"spec.replicas", "spec.roles", "spec.storage", "spec.kafka.version", "spec.kafka.metadataVersion"},
@@ -115,13 +115,13 @@ func historic(e Edit) bool {
 		})
 }
 
-// tooLarge says that what is wanted is right and more than two processors can simulate.
+// tooLarge reports that the spec is valid and exceeds what two processors can simulate.
 func tooLarge(object map[string]any) bool {
 	replicas, _, _ := unstructured.NestedInt64(object, "spec", "replicas")
 	return replicas > 3
 }
 
-// write the object as a person does; false for one that the API server refuses as invalid.
+// write writes the object as a user does. It returns false if the API server rejects the object as invalid.
 func (c *chain) write(object map[string]any, options ...client.UpdateOption) (bool, error) {
 	for {
 		next := &unstructured.Unstructured{Object: clone(object)}
@@ -144,7 +144,7 @@ func (c *chain) write(object map[string]any, options ...client.UpdateOption) (bo
 	}
 }
 
-// create the objects and wait for them.
+// create creates the objects and waits for them.
 func (c *chain) create() (clusterState, error) {
 	if err := c.client.Create(c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.namespace}}); err != nil {
 		return clusterState{}, err
@@ -160,7 +160,7 @@ func (c *chain) create() (clusterState, error) {
 	return c.rest()
 }
 
-// remove what the chain leaves, so that it costs nothing while others run.
+// remove deletes the objects of the chain, to reduce the load of others.
 func (c *chain) remove() {
 	ctx := context.WithoutCancel(c)
 	for _, o := range []client.Object{&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}} {
@@ -168,7 +168,7 @@ func (c *chain) remove() {
 	}
 }
 
-// fresh compares the end of the chain with a cluster that was made so at once.
+// fresh compares the end of the chain with a cluster that was created with the same spec.
 func (c *chain) fresh() error {
 	end, err := c.rest()
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *chain) fresh() error {
 	return nil
 }
 
-// walkOne is a chain from its beginning to its end.
+// walkOne runs a chain from its beginning to its end.
 func walkOne(t *testing.T, c *chain, edits int) {
 	t.Helper()
 	defer c.remove()
@@ -209,7 +209,7 @@ func walkOne(t *testing.T, c *chain, edits int) {
 	}
 }
 
-// number of the environment, or otherwise.
+// number reads a number from the environment, or returns the default.
 func number(t *testing.T, name string, otherwise int64) int64 {
 	t.Helper()
 	text := os.Getenv(name)
