@@ -145,7 +145,7 @@ var decisions = map[string]decideCase{
 		facts: with(half(), func(f *toyFacts) { f.Allowed = false }),
 		err:   "Infer finds Checking although its Invariant says no",
 	},
-	"While is unknown: edges are asked, the action is not": {
+	"the invariant is unknown: edges are evaluated, the action is not": {
 		change: func(d *toyDefinition) { d.States[restarting].Invariant = transitions.All(inHand, inSync) },
 		entry:  at("Restarting", map[string]string{"node": "b"}),
 		facts:  with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }),
@@ -160,7 +160,7 @@ var decisions = map[string]decideCase{
 		entry: under(at("Restarting", map[string]string{"node": "b"}), "1"), facts: half(),
 		want: &moved{Edge: "target-changed Restarting -> Checking", Attempt: "new"},
 	},
-	"a changed target comes before While": {
+	"a changed target precedes the invariant": {
 		entry: under(at("Restarting", map[string]string{"node": "gone"}), "1"), facts: half(),
 		want: &moved{Edge: "target-changed Restarting -> Checking", Attempt: "new"},
 	},

@@ -153,7 +153,7 @@ func (w *World) holds(n *process, now time.Time) int16 {
 	return n.logged
 }
 
-// ends ends the process of a node.
+// ends records the end of a node's process.
 func (w *World) ends(node int, now time.Time) {
 	n := &w.nodes[node]
 	n.logged = w.holds(n, now)
