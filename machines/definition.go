@@ -122,7 +122,7 @@ type Transition[F, D any] struct {
 
 // Choice is a guard that also computes the data.
 type Choice[F, D any] struct {
-	// Guard describes the choice. Its Ask must be nil, because Pick answers. It is a leaf, never All, Any or Not.
+	// Guard describes the choice. Its Evaluate must be nil, because Pick answers. It is a leaf, never All, Any or Not.
 	Guard transitions.Guard[F, D]
 	// Pick returns the verdict and, if it is yes, the data to commit with the state. Required.
 	Pick func(facts *F, data D) (transitions.Verdict, D)

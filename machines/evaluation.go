@@ -91,17 +91,17 @@ func (l *evaluation[F, D, FX, E]) decide() Decision {
 		return Decision{Move: move}
 	}
 	l.running = running{what: "Invariant", of: n.Name}
-	persisted := transitions.Allow()
+	invariant := transitions.Allow()
 	if !n.Invariant.IsZero() {
-		persisted = n.Invariant.Verdict(&l.facts, data)
+		invariant = n.Invariant.Verdict(&l.facts, data)
 	}
-	if persisted.Answer == transitions.No {
+	if invariant.Answer == transitions.No {
 		d := l.inferAgain(n.Name)
 		d.Shadowed = l.shadowed(n, data, target)
 		return d
 	}
 	move, blocked := l.choose(n, data, target)
-	believed := persisted.Answer == transitions.Yes
+	believed := invariant.Answer == transitions.Yes
 	return Decision{Move: move, MayAct: believed, Decided: believed && !target.Unknown && !(blocked && n.Resting())}
 }
 

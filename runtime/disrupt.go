@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Disrupt disrupts the target under the owner's disruption lock, for controllers without a lifecycle. look must start a new
+// Disrupt disrupts the target under the owner's disruption lock, for controllers without a lifecycle. observe must start a new
 // live observation when it is called and return the availability of the owner's members. take is called if the lock is granted;
 // its outcome ends the disruption. Without the lock, Disrupt returns ErrWait with the reason.
 func (s *DisruptionLocks) Disrupt(ctx context.Context, clk clock.PassiveClock, owner types.UID, target string, observe func() (Availability, error), take func() error) error {

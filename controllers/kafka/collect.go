@@ -40,7 +40,7 @@ type Collector struct {
 }
 
 // Collect observes a cluster. It reads objects from the cache, or from the API server for a live observation, which omits objects
-// that no decision depends on. It reads the facts about Kafka that look requests. It returns ErrStale of a cached read unchanged.
+// that no decision depends on. It reads the facts about Kafka that are requested. It returns ErrStale of a cached read unchanged.
 // A fact that Kafka does not answer is unreadable or pending and is not an error.
 func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (Snapshot, error) {
 	v := Snapshot{Now: request.Now, Options: c.Options, Table: c.Table}

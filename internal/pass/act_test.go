@@ -41,7 +41,7 @@ func TestAct(t *testing.T) {
 		"a permitted action is asked on a live snapshot": {
 			left: known(1, 2), want: want{Effects: []string{"left: fill to 2"}, Snapshots: []evaluated{live}},
 		},
-		"a withdrawn permission commits where it fails the precondition, with what is waited for there": {
+		"a withdrawn permission commits the transition of a failed precondition, with what is waited for there": {
 			left: broken(known(1, 2), func(t *tank) { t.Permit, t.Queue = transitions.Known(false, now), transitions.Known(false, now) }),
 			want: want{
 				FailedPrecondition: "precondition-failed Filling -> Waiting", Waiting: []string{"its-turn"}, Blocked: []string{"permitted"},

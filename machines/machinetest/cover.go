@@ -76,9 +76,9 @@ func (x *examination[F, D, E]) meetAnswers(t *trial[F, D, E], s *site[F, D, E]) 
 	asked := t.asked() && !x.overtaken(t, s)
 	switch s.kind {
 	case edgeSite:
-	case whileSite:
+	case invariantSite:
 		asked = t.readable && t.out.event != machines.EventTargetChanged
-	case beforeSite:
+	case preconditionSite:
 		asked = t.out.mayAct && (t.out.event == "" || t.out.event == machines.EventPreconditionFailed)
 	}
 	if !asked {

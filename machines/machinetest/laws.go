@@ -65,7 +65,7 @@ func (x *examination[F, D, E]) checkInferred(t *trial[F, D, E]) {
 	}
 	for i := range x.sites {
 		s := &x.sites[i]
-		if s.kind != whileSite || s.state != place.State {
+		if s.kind != invariantSite || s.state != place.State {
 			continue
 		}
 		if v, ok := s.verdict(whole, &t.row.Facts, place.Data); ok && v.Answer == transitions.No {
@@ -83,7 +83,7 @@ func (x *examination[F, D, E]) checkInvariant(t *trial[F, D, E]) {
 	}
 	for i := range x.sites {
 		while := &x.sites[i]
-		if while.kind != whileSite || while.state != t.row.State {
+		if while.kind != invariantSite || while.state != t.row.State {
 			continue
 		}
 		v, ok := while.verdict(whole, &t.row.Facts, t.data)

@@ -21,8 +21,8 @@ type siteKind int
 
 const (
 	edgeSite siteKind = iota
-	whileSite
-	beforeSite
+	invariantSite
+	preconditionSite
 )
 
 // leaf is a guard that is not combined, with the needs of the guards that contain it.
@@ -52,10 +52,10 @@ func sitesOf[F, D, E any](def *machines.Definition[F, D, E]) []site[F, D, E] {
 	for i := range def.States {
 		s := &def.States[i]
 		if !s.Invariant.IsZero() {
-			add(site[F, D, E]{kind: whileSite, index: i, state: s.Name, label: "Invariant of " + s.Name, guard: s.Invariant})
+			add(site[F, D, E]{kind: invariantSite, index: i, state: s.Name, label: "Invariant of " + s.Name, guard: s.Invariant})
 		}
 		if s.Action != nil && !s.Action.Precondition.IsZero() {
-			add(site[F, D, E]{kind: beforeSite, index: i, state: s.Name, label: "Precondition of " + s.Name, guard: s.Action.Precondition})
+			add(site[F, D, E]{kind: preconditionSite, index: i, state: s.Name, label: "Precondition of " + s.Name, guard: s.Action.Precondition})
 		}
 	}
 	return out
@@ -107,9 +107,9 @@ func (s *site[F, D, E]) replace(def *machines.Definition[F, D, E], guard transit
 	switch s.kind {
 	case edgeSite:
 		def.Transitions[s.index].When, def.Transitions[s.index].Choose = guard, nil
-	case whileSite:
+	case invariantSite:
 		def.States[s.index].Invariant = guard
-	case beforeSite:
+	case preconditionSite:
 		def.States[s.index].Action.Precondition = guard
 	}
 }

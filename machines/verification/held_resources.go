@@ -42,11 +42,11 @@ func (v *verifier[F, D, E]) heldResources() {
 type step struct{ event, from, to string }
 
 // carried returns the edges that do not release the resource, by the state they lead from.
-func (v *verifier[F, D, E]) carried(holding string) map[string][]step {
+func (v *verifier[F, D, E]) carried(resource string) map[string][]step {
 	out := map[string][]step{}
 	add := func(s step) { out[s.from] = append(out[s.from], s) }
 	for i := range v.def.Transitions {
-		if t := &v.def.Transitions[i]; !slices.Contains(t.Releases, holding) {
+		if t := &v.def.Transitions[i]; !slices.Contains(t.Releases, resource) {
 			add(step{t.Event, t.From, t.To})
 		}
 	}
@@ -60,7 +60,7 @@ func (v *verifier[F, D, E]) carried(holding string) map[string][]step {
 		}
 		for _, to := range v.def.Infer.States {
 			// An earlier manager may have acquired it in a state that was lost and is inferred.
-			if !slices.Contains(v.def.Infer.Sees, holding) || !ends(v.states[to].Kind) {
+			if !slices.Contains(v.def.Infer.Sees, resource) || !ends(v.states[to].Kind) {
 				add(step{machines.EventInferred, s.Name, to})
 			}
 		}

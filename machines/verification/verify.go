@@ -99,7 +99,7 @@ func (v *verifier[F, D, E]) exits(state string) (out []int) {
 	return out
 }
 
-// guard returns the guard of a transition. The guard of a Choice has a name and no Ask.
+// guard returns the guard of a transition. The guard of a Choice has a name and no Evaluate.
 func guard[F, D any](t *machines.Transition[F, D]) transitions.Guard[F, D] {
 	if t.Choose != nil {
 		return t.Choose.Guard

@@ -30,7 +30,7 @@ func TestClusterCloneIsIndependent(t *testing.T) {
 		"voter lag": func(c *kafka.Cluster) { c.SetVoterLag(2, 4_000) },
 		"topic":     func(c *kafka.Cluster) { c.CreatePartition("audit", 0, 1, 1) },
 		"fault":     func(c *kafka.Cluster) { c.AddFault(kafka.Fault{Request: kafka.RequestMetadata}) },
-		"was injected": func(c *kafka.Cluster) {
+		"a fault that was injected": func(c *kafka.Cluster) {
 			if err := (kafka.Memory{Cluster: c}).UnregisterBroker(t.Context(), 9); err == nil {
 				t.Error("not injected")
 			}

@@ -96,7 +96,7 @@ func TestAnEventComesLateButComes(t *testing.T) {
 				t.Error("something is still pending")
 			}
 			if planned := c.plan.Fault != ""; script.Injected() != planned {
-				t.Errorf("was injected: %v", script.Injected())
+				t.Errorf("injected: %v", script.Injected())
 			}
 		})
 	}

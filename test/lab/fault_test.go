@@ -91,7 +91,7 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 				t.Errorf("dead: %v, crashed: %v, want %v", m.isDead(), crashed, c.dead)
 			}
 			if strikes := c.plan.At > 0 && c.plan.At <= len(all); m.Injected() != strikes {
-				t.Errorf("was injected: %v", m.Injected())
+				t.Errorf("injected: %v", m.Injected())
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func TestASlowEffectIsPendingUntilItIsDone(t *testing.T) {
 		go func() { done <- m.Around("seal", func() error { return nil }) }()
 		synctest.Wait()
 		if !m.Injected() || !m.Pending() {
-			t.Errorf("held up: was injected %v, pending %v", m.Injected(), m.Pending())
+			t.Errorf("held up: injected %v, pending %v", m.Injected(), m.Pending())
 		}
 		if err := <-done; err != nil || m.Pending() {
 			t.Errorf("done: %v, pending %v", err, m.Pending())

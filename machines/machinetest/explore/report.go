@@ -100,9 +100,9 @@ func newReport(subject string) *Report {
 	return &Report{Subject: subject, Faults: map[Fault]int{}, Cells: map[Cell]int{}, Edges: map[edge]int{}, Rivals: map[Rivals]int{}, told: map[string]bool{}}
 }
 
-func (r *Report) count(standing string, fault Fault, isNew bool) {
+func (r *Report) count(state string, fault Fault, isNew bool) {
 	if isNew {
-		r.Cells[Cell{standing, fault}]++
+		r.Cells[Cell{state, fault}]++
 	}
 }
 

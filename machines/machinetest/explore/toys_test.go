@@ -121,17 +121,17 @@ func TestSeededToys(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string
 		of    func(seeded bool) toySubject
-		// strikes is a fault that must have occurred.
-		strikes explore.Fault
+		// injected is a fault that must have occurred.
+		injected explore.Fault
 	}{
 		"unregister before pod gone":                             {found: "is unregistered although its pod runs", of: leaving},
 		"checkpoint before act":                                  {found: "shows as ready, and was never said", of: speaking},
 		"kept offsets overwritten":                               {found: "the kept offsets are lost", of: moving},
 		"annotation removed blindly":                             {found: "was taken away and never answered", of: answering},
-		"no repair before a transition, and a refused status":    {found: "is not restored within 8 reconciles", of: keepingWhileRefused, strikes: explore.StatusRefused},
-		"no repair before a transition, and a target that flaps": {found: "is not restored within 8 reconciles", of: keepingWhileFlapping, strikes: explore.Flaps},
-		"transitions without a bound":                            {found: "takes more than 128 transitions without progress", of: unbounded, strikes: explore.Flaps},
-		"a slow pace that no condition shows":                    {found: "the status does not show that it is stalled", of: silent, strikes: explore.Flaps},
+		"no repair before a transition, and a refused status":    {found: "is not restored within 8 reconciles", of: keepingWhileRefused, injected: explore.StatusRefused},
+		"no repair before a transition, and a target that flaps": {found: "is not restored within 8 reconciles", of: keepingWhileFlapping, injected: explore.Flaps},
+		"transitions without a bound":                            {found: "takes more than 128 transitions without progress", of: unbounded, injected: explore.Flaps},
+		"a slow pace that no condition shows":                    {found: "the status does not show that it is stalled", of: silent, injected: explore.Flaps},
 	} {
 		for _, seeded := range []bool{true, false} {
 			title := name
@@ -147,8 +147,8 @@ func TestSeededToys(t *testing.T) {
 					t.Fatal(err)
 				case !seeded && len(report.Violations) > 0:
 					t.Errorf("%s, %v", report, report.Violations)
-				case c.strikes != "" && report.Faults[c.strikes] == 0:
-					t.Errorf("%q never happened: %s", c.strikes, report)
+				case c.injected != "" && report.Faults[c.injected] == 0:
+					t.Errorf("%q never happened: %s", c.injected, report)
 				case seeded && !slices.ContainsFunc(report.Violations, func(v explore.Violation) bool { return strings.Contains(v.What, c.found) }):
 					t.Errorf("nothing says %q: %s, %v", c.found, report, report.Violations)
 				case seeded:
