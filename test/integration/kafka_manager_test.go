@@ -116,6 +116,7 @@ var rare = map[string]string{
 	"get apps/deployments":                             "a deployment of its name exists already",
 	"get policy/poddisruptionbudgets":                  "a budget of its name exists already",
 	"get kafka.strimzi.io/kafkanodepools":              "a pool that was written is not in the cache for a second",
+	"get /nodes":                                       "a node of Kafka has neither been ready nor served for a session timeout",
 	"get /pods":                                        "a pod of its name exists already",
 	"get /configmaps":                                  "a ConfigMap of its name exists already, or a pod has no entry",
 	"delete /pods":                                     "a pod has ended, or its node was stopped on purpose",
