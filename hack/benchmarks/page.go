@@ -9,8 +9,8 @@ import (
 
 const preface = `# What it costs
 
-Written by ` + "`make bench`" + `, which takes about a quarter of an hour; do not edit. Times are of the wall clock and mean little on a
-machine that does something else meanwhile: look at its load.
+Written by ` + "`make bench`" + `, which takes about a quarter of an hour; do not edit. Times are wall-clock times. They are not
+representative if other work runs on the machine; the table shows its load.
 
 `
 
@@ -19,11 +19,11 @@ const fleetPreface = `
 
 %s, at rest together, on a real kube-apiserver and etcd on the same machine. The Kafka clusters have three nodes each, with both
 roles; nodes and Kafka are simulated in another process. Each kind has a manager: ` + "`examples/hello`" + ` and ` + "`detent manager`" + `
-as they are shipped, with four workers, a lease, and no limit on requests to the API server. Both are started anew once all
-resources rest, so that nothing of how they came to rest is left in memory, and are watched for one minute. In that minute each
-resource is looked at again: the resync of ten minutes is made thirty seconds long, and all other times likewise. Every request
-but reads and renewals of the lease counts as a write, as the transport sees it. From its start a new manager
-writes one event, that it leads now; anything else fails the benchmark.
+as they are shipped, with four workers, a lease, and no limit on requests to the API server. Both are restarted when all resources
+are at rest, so that memory contains nothing from before, and are measured for one minute. In that minute each resource is
+reconciled: the resync of ten minutes is set to thirty seconds, and all other times in proportion. The transport counts every
+request as a write, except reads and renewals of the lease. After its start a new manager writes
+one event, which says that it leads; any other write fails the benchmark.
 
 `
 
@@ -33,7 +33,7 @@ func page(m machine, r results) (string, error) {
 	var b strings.Builder
 	b.WriteString(preface)
 	m.write(&b)
-	b.WriteString("\n## A pass\n\nWithout a server: the client is in memory and costs next to nothing.\n\n")
+	b.WriteString("\n## A pass\n\nWithout a server: the client is in memory, and its cost is negligible.\n\n")
 	missed, err := writePasses(&b, r)
 	if err != nil {
 		return "", err

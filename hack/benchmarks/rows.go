@@ -35,11 +35,11 @@ var passes = []row{
 	{What: "`hello`, from another text to the end: three passes", benchmark: benchmark{"test/bench", "Change"}, Unit: "ns/op", Aim: none, Allocs: none},
 	{
 		What: "Kafka with six pods, a pass at rest", benchmark: benchmark{"controllers/kafka", "PassAtRest/nothing_is_another"}, Unit: "ns/op", Aim: 150 * micro, Allocs: none,
-		Cause: "no single thing: a profile shows a quarter of the time in looking (a twelfth in hashing the entries of the pods, to know " +
-			"them again), a sixth in applying and a sixth in collecting garbage; the decision about the version is taken twice, for the edges and for the warnings",
+		Cause: "no single cause: a profile shows a quarter of the time in observing (a twelfth in hashing the entries of the pods, to recognise " +
+			"them), a sixth in applying and a sixth in collecting garbage; the decision about the version is computed twice, for the transitions and for the warnings",
 	},
 	{
-		What: "Kafka with six pods, a pass that renders everything anew", benchmark: benchmark{"controllers/kafka", "PassAtRest/another_declaration"}, Unit: "ns/op", Aim: milli, Allocs: none,
+		What: "Kafka with six pods, a pass that renders everything again", benchmark: benchmark{"controllers/kafka", "PassAtRest/another_declaration"}, Unit: "ns/op", Aim: milli, Allocs: none,
 		Cause: "a third of the time goes into rendering the six pods, most of it into writing them as JSON in a stable order: other bytes would restart the pods",
 	},
 	{What: "Kafka with six pods, the first pass of a process", benchmark: benchmark{"controllers/kafka", "PassAtRest/the_first_of_a_process"}, Unit: "ns/op", Aim: none, Allocs: none},
@@ -75,7 +75,7 @@ var quantities = []quantity{
 	{"resident memory of the manager", "rss-B", none, mebibytes},
 	{"heap of a manager of one resource", "one-heap-B", none, mebibytes},
 	{"resident memory of a manager of one resource", "one-rss-B", none, mebibytes},
-	{"a new manager has looked at all after", "first-look-s", none, seconds},
-	{"all had come to rest after", "rest-s", none, seconds},
-	{"writes until a resource rested, events included", "rest-writes/object", none, fraction},
+	{"a new manager has reconciled all after", "first-look-s", none, seconds},
+	{"all were at rest after", "rest-s", none, seconds},
+	{"writes until a resource was at rest, events included", "rest-writes/object", none, fraction},
 }
