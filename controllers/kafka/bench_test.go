@@ -160,7 +160,7 @@ func (r *rig) polling(b testing.TB, request func() *Snapshot) {
 	b.Helper()
 	heard := make(chan struct{}, 1)
 	polled := &Polled{
-		Connect: func(Endpoint) (kafkaclient.Client, func(), error) { return r.kafka, func() {}, nil }, Clock: r.clock,
+		Protocol: NewProtocol(func(Endpoint) (kafkaclient.Client, func(), error) { return r.kafka, func() {}, nil }), Clock: r.clock,
 		Wake: func(types.NamespacedName) {
 			select {
 			case heard <- struct{}{}:
@@ -169,7 +169,7 @@ func (r *rig) polling(b testing.TB, request func() *Snapshot) {
 		},
 	}
 	b.Cleanup(polled.Close)
-	r.collector.Observer = polled
+	r.collector.System = polled
 	for v := request(); ; v = request() {
 		features, known := v.Features.Get()
 		if _, brokers := v.Brokers.Get(); known && brokers && len(features.Supported) == 3 {

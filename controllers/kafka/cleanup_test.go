@@ -19,14 +19,14 @@ func TestForgetClosesConnections(t *testing.T) {
 	var opened, closed atomic.Int32
 	ended := make(chan struct{}, 10)
 	polled := &Polled{
-		Connect: func(Endpoint) (kafkaclient.Client, func(), error) {
+		Protocol: NewProtocol(func(Endpoint) (kafkaclient.Client, func(), error) {
 			opened.Add(1)
 			return r.kafka, func() { closed.Add(1); ended <- struct{}{} }, nil
-		},
+		}),
 		Wake: func(types.NamespacedName) {}, Clock: r.clock,
 	}
 	defer polled.Close()
-	r.collector.Observer = polled
+	r.collector.System = polled
 	reconciler := r.reconciler(t, r.client, r.client)
 	request := func() {
 		t.Helper()

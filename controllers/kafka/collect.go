@@ -27,8 +27,8 @@ import (
 type Collector struct {
 	// Table of the versions of Kafka. Required.
 	Table *versions.Table
-	// Observer reads from Kafka. Required.
-	Observer Observer
+	// System reads from Kafka. Required.
+	System System
 	// Hosts reads Node objects live, to determine whether kubelets are alive. Required.
 	Hosts   client.Reader
 	Options Options
@@ -91,7 +91,7 @@ func (v *Snapshot) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, req
 // Cleanup drops the state of a deleted cluster and closes the connections to it.
 func (c *Collector) Cleanup(cluster types.UID) {
 	c.rendered.drop(cluster)
-	c.Observer.Drop(cluster)
+	c.System.Drop(cluster)
 }
 
 // listing is a list to fill with the objects that match a selector.

@@ -17,6 +17,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -104,7 +105,7 @@ func (s *slowSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
 // Live questions end long before a lease must be renewed, however slow Kafka is.
 func TestCollectLiveQuestionsEnd(t *testing.T) {
 	r := separate(t)
-	r.collector.Observer = &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return &slowSide{}, nil }}
+	r.collector.System = directly(func() kafkaclient.Client { return &slowSide{} })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // stands for the deadline, which TestCollectLiveQuestionsHaveADeadline looks at
 	k := r.cluster()
@@ -133,7 +134,7 @@ func (s *deadlineSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
 func TestCollectLiveQuestionsHaveADeadline(t *testing.T) {
 	r := separate(t)
 	side := &deadlineSide{}
-	r.collector.Observer = &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return side, nil }}
+	r.collector.System = directly(func() kafkaclient.Client { return side })
 	r.needs = []transitions.Need{roll.NeedQuorum}
 	r.snapshot(true)
 	if side.given <= 0 || side.given > 9*time.Second {
@@ -162,16 +163,16 @@ func TestCollectAnswers(t *testing.T) {
 	refusal := &kafkaclient.Refused{Code: 95, Name: "INVALID_UPDATE_VERSION", Message: "Broker 3 only supports versions 7-25"}
 	for name, tc := range map[string]struct {
 		err  error
-		want Answer
+		want external.Answer
 	}{
-		"done":       {want: Answer{RequestID: requestID, State: AnswerDone}},
-		"refused":    {err: refusal, want: Answer{RequestID: requestID, State: AnswerRefused, Code: 95, Name: refusal.Name, Text: refusal.Message}},
-		"unknown":    {err: &kafkaclient.OutcomeUnknown{What: "updating", Err: errors.New("timed out")}, want: Answer{RequestID: requestID, State: AnswerUnknown, Text: "updating: outcome unknown: timed out"}},
-		"never left": {err: &kafkaclient.Unreadable{What: "updating", Err: errors.New("no route")}, want: Answer{RequestID: requestID, State: AnswerFailed, Text: "updating: no route"}},
+		"done":       {want: external.Answer{RequestID: requestID, State: external.Done}},
+		"refused":    {err: refusal, want: external.Answer{RequestID: requestID, State: external.Refused, Code: 95, Name: refusal.Name, Text: refusal.Message}},
+		"unknown":    {err: &kafkaclient.OutcomeUnknown{What: "updating", Err: errors.New("timed out")}, want: external.Answer{RequestID: requestID, State: external.Unknown, Text: "updating: outcome unknown: timed out"}},
+		"never left": {err: &kafkaclient.Unreadable{What: "updating", Err: errors.New("no route")}, want: external.Answer{RequestID: requestID, State: external.Failed, Text: "updating: no route"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			side := &writerSide{err: tc.err}
-			direct := &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return side, nil }}
+			direct := directly(func() kafkaclient.Client { return side })
 			command := kafkaclient.Command{UpdateFeature: &kafkaclient.FeatureUpdate{Name: "metadata.version", Level: 27}}
 			for range 2 {
 				direct.Write(t.Context(), Endpoint{}, requestID, command)
@@ -184,18 +185,18 @@ func TestCollectAnswers(t *testing.T) {
 			}
 			next := requestID
 			next.Sequence++
-			if got := direct.Answer(Endpoint{}, next); got.State != AnswerNone {
+			if got := direct.Answer(Endpoint{}, next); got.State != external.None {
 				t.Errorf("answer of another request ID: %+v", got)
 			}
 			direct.Write(t.Context(), Endpoint{}, next, command)
-			if side.writes != 2 || direct.Answer(Endpoint{}, requestID).State != AnswerNone {
+			if side.writes != 2 || direct.Answer(Endpoint{}, requestID).State != external.None {
 				t.Errorf("%d writes; the old answer is still there", side.writes)
 			}
 			r := separate(t)
-			r.collector.Observer = direct
+			r.collector.System = direct
 			v, err := r.collector.Collect(t.Context(), r.cluster(), lifecycle.ObserveRequest{Read: r.client, Now: noon, RequestIDs: map[string]machines.RequestID{"version": next, "roll": {}}})
 			r.must(err)
-			if v.Answer("version").State != tc.want.State || v.Answer("roll").State != AnswerNone {
+			if v.Answer("version").State != tc.want.State || v.Answer("roll").State != external.None {
 				t.Errorf("answers of the snapshot: %+v", v.Answers)
 			}
 		})
@@ -247,7 +248,7 @@ func TestCollectIsDeterministic(t *testing.T) {
 	if diff := cmp.Diff(a.Nodes, b.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
 		t.Errorf("nodes differ:\n%s", diff)
 	}
-	fresh := &Collector{Table: r.collector.Table, Observer: r.collector.Observer}
+	fresh := &Collector{Table: r.collector.Table, System: r.collector.System}
 	c, err := fresh.Collect(t.Context(), r.cluster(), lifecycle.ObserveRequest{Read: r.client, Now: r.clock.Now()})
 	r.must(err)
 	if diff := cmp.Diff(a.Nodes, c.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {

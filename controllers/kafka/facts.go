@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
@@ -11,6 +10,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -18,13 +18,13 @@ import (
 // observe reads the requested facts and the answers to external writes from Kafka.
 func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *Snapshot, request lifecycle.ObserveRequest) {
 	cluster := endpointWith(kafka, v.Nodes)
-	v.Answers = map[string]Answer{}
+	v.Answers = map[string]external.Answer{}
 	for lc, requestID := range request.RequestIDs {
-		if a := c.Observer.Answer(cluster, requestID); a.State != AnswerNone {
+		if a := c.System.Answer(cluster, requestID); a.State != external.None {
 			v.Answers[lc] = a
 		}
 	}
-	v.InFlight = c.Observer.InFlight(cluster, LifecycleVersion)
+	v.InFlight = c.System.InFlight(cluster, LifecycleVersion)
 	queries := v.queries(request)
 	members := memberReadings{members: roll.Members{}}
 	defer func() {
@@ -40,20 +40,20 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 		ctx, cancel = context.WithTimeout(ctx, liveTimeout)
 		defer cancel()
 	}
-	readings := c.Observer.Read(ctx, cluster, queries, request.Live, request.Now)
+	readings := c.System.Read(ctx, cluster, queries, request.Live, request.Now)
 	for i, q := range queries {
 		r := &readings[i]
-		switch q.About {
+		switch q.Question.About {
 		case kafkaclient.AboutFeatures:
-			v.Features = fact(r, r.Answer.Features)
+			v.Features = external.Fact(r, r.Answer.Features)
 		case kafkaclient.AboutQuorum:
-			v.seenQuorum = fact(r, r.Answer.Quorum)
+			v.seenQuorum = external.Fact(r, r.Answer.Quorum)
 		case kafkaclient.AboutPartitions:
-			v.seenPartitions = fact(r, r.Answer.Partitions)
+			v.seenPartitions = external.Fact(r, r.Answer.Partitions)
 		case kafkaclient.AboutBrokers:
-			v.seenBrokers = fact(r, r.Answer.Brokers)
+			v.seenBrokers = external.Fact(r, r.Answer.Brokers)
 		case kafkaclient.AboutMember:
-			members.add(q.Broker, r)
+			members.add(q.Question.Broker, r)
 		default:
 		}
 	}
@@ -80,7 +80,7 @@ func (v *Snapshot) queries(request lifecycle.ObserveRequest) []Query {
 	}
 	if request.Wants(kafkaversion.NeedFeatures) {
 		add(kafkaversion.NeedFeatures, kafkaclient.AboutFeatures)
-		v.InFlight.refreshSooner(&out[len(out)-1], request.Now)
+		external.RefreshSooner(v.InFlight, &out[len(out)-1], request.Now)
 	}
 	confirm := func(about kafkaclient.Subject) {
 		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
@@ -136,20 +136,4 @@ func (v *Snapshot) unconfirmed(request lifecycle.ObserveRequest) (brokers, contr
 		}
 	}
 	return brokers, controllers
-}
-
-var errNoAnswer = errors.New("the answer holds nothing")
-
-// fact converts a reading. An answer without a value is a defect of the observer, and unreadable.
-func fact[T any](r *Reading, value *T) transitions.Fact[T] {
-	switch {
-	case r.Err != nil:
-		return transitions.Unreadable[T](r.Err)
-	case r.Pending():
-		return transitions.Pending[T]()
-	case value == nil:
-		return transitions.Unreadable[T](errNoAnswer)
-	default:
-		return transitions.Known(*value, r.At)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -27,16 +28,16 @@ func TestInFlightAboutEarlierCommands(t *testing.T) {
 	cut := &kafkaclient.OutcomeUnknown{What: "unregistering", Err: errors.New("cut")}
 	for name, tc := range map[string]struct {
 		do   func(r *polledRig)
-		want InFlight
+		want external.InFlight
 	}{
 		"a process that has just begun may have had one before it": {
-			do: func(*polledRig) {}, want: InFlight{Until: noon.Add(time.Minute)},
+			do: func(*polledRig) {}, want: external.InFlight{Until: noon.Add(time.Minute)},
 		},
 		"it began when it first looked": {
-			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour) }, want: InFlight{Until: noon.Add(time.Minute)},
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour) }, want: external.InFlight{Until: noon.Add(time.Minute)},
 		},
 		"a command that was done": {
-			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, nil) }, want: InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, nil) }, want: external.InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
 		},
 		"a command that was refused": {
 			do: func(r *polledRig) {
@@ -44,29 +45,29 @@ func TestInFlightAboutEarlierCommands(t *testing.T) {
 				r.clock.Step(time.Hour)
 				command(r, &kafkaclient.Refused{Code: 102})
 			},
-			want: InFlight{Until: noon.Add(time.Minute)},
+			want: external.InFlight{Until: noon.Add(time.Minute)},
 		},
 		"a command whose answer was lost": {
-			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, cut) }, want: InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, cut) }, want: external.InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
 		},
 		"another lifecycle's": {
 			do: func(r *polledRig) {
 				r.Write(t.Context(), here, machines.RequestID{UID: "u", Lifecycle: "other", Attempt: "a", State: "s", Sequence: 1}, kafkaclient.Command{Unregister: &id})
 				<-r.woken
 			},
-			want: InFlight{Until: noon.Add(time.Minute)},
+			want: external.InFlight{Until: noon.Add(time.Minute)},
 		},
 		"a cluster that was dropped is a new one": {
-			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); r.Drop("u") }, want: InFlight{Until: noon.Add(time.Hour + time.Minute)},
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); r.Drop("u") }, want: external.InFlight{Until: noon.Add(time.Hour + time.Minute)},
 		},
 		"a time of its own": {
-			do: func(r *polledRig) { r.Settle = SettleScaled(0.1) }, want: InFlight{Until: noon.Add(6 * time.Second)},
+			do: func(r *polledRig) { r.Settle = external.SettleScaled(0.1) }, want: external.InFlight{Until: noon.Add(6 * time.Second)},
 		},
 		"nobody can connect": {
 			do: func(r *polledRig) {
-				r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
+				r.connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
 			},
-			want: InFlight{Until: noon.Add(time.Minute)},
+			want: external.InFlight{Until: noon.Add(time.Minute)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,18 +84,18 @@ func TestInFlightAboutEarlierCommands(t *testing.T) {
 func TestInFlightAboutACommandInFlight(t *testing.T) {
 	r := newPolled(t)
 	hold := make(chan struct{})
-	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return heldSide{hold: hold}, func() {}, nil }
+	r.connect = func(Endpoint) (kafkaclient.Client, func(), error) { return heldSide{hold: hold}, func() {}, nil }
 	r.InFlight(here, "version")
 	id := int32(7)
 	r.Write(t.Context(), here, machines.RequestID{UID: "u", Lifecycle: "version", Attempt: "a", State: "s", Sequence: 1}, kafkaclient.Command{Unregister: &id})
 	r.clock.Step(time.Hour)
-	if got, want := r.InFlight(here, "version"), (InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
+	if got, want := r.InFlight(here, "version"), (external.InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
 		t.Errorf("doubt %+v, want %+v", got, want)
 	}
 	close(hold)
 	<-r.woken
 	r.clock.Step(time.Hour)
-	if got, want := r.InFlight(here, "version"), (InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
+	if got, want := r.InFlight(here, "version"), (external.InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
 		t.Errorf("doubt %+v once it was done, want %+v", got, want)
 	}
 }
@@ -110,19 +111,19 @@ func (h heldSide) UnregisterBroker(context.Context, int32) error { <-h.hold; ret
 func TestInFlightHastensLevels(t *testing.T) {
 	const rest = 10 * time.Minute
 	for name, tc := range map[string]struct {
-		inFlight InFlight
+		inFlight external.InFlight
 		want     Query
 	}{
 		"none":                           {want: Query{MaxAge: rest}},
-		"one was sent":                   {inFlight: InFlight{Until: noon.Add(time.Minute), Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
-		"a process before may have":      {inFlight: InFlight{Until: noon.Add(time.Minute)}, want: Query{MaxAge: rest, Again: 70 * time.Second}},
-		"it has just ended":              {inFlight: InFlight{Until: noon, Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
-		"an answer from after it counts": {inFlight: InFlight{Until: noon.Add(-12 * time.Second), Sent: true}, want: Query{MaxAge: rest, Renew: 12 * time.Second}},
-		"it ended long ago":              {inFlight: InFlight{Until: noon.Add(-time.Hour), Sent: true}, want: Query{MaxAge: rest, Renew: time.Hour}},
+		"one was sent":                   {inFlight: external.InFlight{Until: noon.Add(time.Minute), Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
+		"a process before may have":      {inFlight: external.InFlight{Until: noon.Add(time.Minute)}, want: Query{MaxAge: rest, Again: 70 * time.Second}},
+		"it has just ended":              {inFlight: external.InFlight{Until: noon, Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
+		"an answer from after it counts": {inFlight: external.InFlight{Until: noon.Add(-12 * time.Second), Sent: true}, want: Query{MaxAge: rest, Renew: 12 * time.Second}},
+		"it ended long ago":              {inFlight: external.InFlight{Until: noon.Add(-time.Hour), Sent: true}, want: Query{MaxAge: rest, Renew: time.Hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Query{MaxAge: rest}
-			tc.inFlight.refreshSooner(&got, noon)
+			external.RefreshSooner(tc.inFlight, &got, noon)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("query (-want +got):\n%s", diff)
 			}
@@ -133,7 +134,7 @@ func TestInFlightHastensLevels(t *testing.T) {
 // Of all questions only the one about levels is asked for sooner: the exploration found a cluster whose status was wiped while a
 // request was under way at rest on a level that changed unseen.
 func TestInFlightHastensOnlyLevels(t *testing.T) {
-	v := Snapshot{InFlight: InFlight{Until: noon.Add(time.Minute), Sent: true}}
+	v := Snapshot{InFlight: external.InFlight{Until: noon.Add(time.Minute), Sent: true}}
 	got := v.queries(lifecycle.ObserveRequest{
 		Needs: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum}, Now: noon,
 		MaxAge: func(transitions.Need) time.Duration { return 10 * time.Minute },

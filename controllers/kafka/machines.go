@@ -102,7 +102,7 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 			v, err := collector.Collect(ctx, k, request)
 			return &v, err
 		},
-		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, collector.Observer, effects, t) },
+		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, collector.System, effects, t) },
 		Disrupts: func(e Effect) (string, bool) {
 			if e.Restart == nil {
 				return "", false
@@ -124,10 +124,10 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 	}, nil
 }
 
-func execute(ctx context.Context, observer Observer, effects *Effects, t effectRequest) error {
+func execute(ctx context.Context, system System, effects *Effects, t effectRequest) error {
 	switch {
 	case t.Effect.Update != nil:
-		observer.Write(ctx, endpoint(t.Object), t.RequestID, kafkaclient.Command{UpdateFeature: t.Effect.Update})
+		system.Write(ctx, endpoint(t.Object), t.RequestID, kafkaclient.Command{UpdateFeature: t.Effect.Update})
 		return nil
 	case t.Effect.Format != nil:
 		return effects.AllowFormat(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Format.Node)

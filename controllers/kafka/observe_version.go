@@ -11,6 +11,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/runtime/external"
 )
 
 // Names of the lifecycles of a Kafka resource.
@@ -243,20 +244,20 @@ func disk(n *Node) (kafkaversion.Disk, bool) {
 	return d, len(d.Highest) > 0
 }
 
-func answer(a Answer) kafkaversion.Answer {
+func answer(a external.Answer) kafkaversion.Answer {
 	out := kafkaversion.Answer{Text: a.Text}
 	if a.Name != "" {
 		out.Text = a.Name + ": " + a.Text
 	}
 	switch a.State {
-	case AnswerNone:
-	case AnswerPending:
+	case external.None:
+	case external.Pending:
 		out.Status = kafkaversion.Asked
-	case AnswerDone:
+	case external.Done:
 		out.Status = kafkaversion.Done
-	case AnswerRefused:
+	case external.Refused:
 		out.Status = kafkaversion.Refused
-	case AnswerFailed, AnswerUnknown:
+	case external.Failed, external.Unknown:
 		out.Status = kafkaversion.Unknown
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/runtime/external"
 )
 
 // gatedSide answers when it is let.
@@ -49,17 +50,20 @@ func (g *gatedSide) set(leader int32, err error) {
 
 type polledRig struct {
 	*Polled
-	side  *gatedSide
-	clock *clocktesting.FakeClock
-	woken chan types.NamespacedName
+	side *gatedSide
+	// connect creates the client of the cluster.
+	connect func(Endpoint) (kafkaclient.Client, func(), error)
+	clock   *clocktesting.FakeClock
+	woken   chan types.NamespacedName
 }
 
 func newPolled(t *testing.T) *polledRig {
 	t.Helper()
 	r := &polledRig{side: &gatedSide{gate: make(chan struct{})}, clock: clocktesting.NewFakeClock(noon), woken: make(chan types.NamespacedName, 100)}
+	r.connect = func(Endpoint) (kafkaclient.Client, func(), error) { return r.side, func() {}, nil }
 	r.Polled = &Polled{
-		Connect: func(Endpoint) (kafkaclient.Client, func(), error) { return r.side, func() {}, nil },
-		Wake:    func(n types.NamespacedName) { r.woken <- n }, Clock: r.clock,
+		Protocol: NewProtocol(func(e Endpoint) (kafkaclient.Client, func(), error) { return r.connect(e) }),
+		Wake:     func(n types.NamespacedName) { r.woken <- n }, Clock: r.clock,
 	}
 	t.Cleanup(r.Close)
 	return r
@@ -109,7 +113,7 @@ func TestPolledRepeatsFailedQuestions(t *testing.T) {
 		t.Fatalf("reading %+v, want an error", got)
 	}
 	r.side.set(3, nil)
-	r.clock.Step(retryFailed)
+	r.clock.Step(10 * time.Second)
 	<-r.woken // by its alarm
 	r.quorum(t, false)
 	r.side.gate <- struct{}{}
@@ -145,13 +149,13 @@ func TestPolledRenewsWithoutAGap(t *testing.T) {
 // A cluster that cannot even be connected to is tried again too.
 func TestPolledReconnects(t *testing.T) {
 	r := newPolled(t)
-	connect := r.Connect
-	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
+	connect := r.connect
+	r.connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
 	if got := r.quorum(t, false); got.Err == nil {
 		t.Fatalf("reading %+v, want an error", got)
 	}
-	r.Connect = connect
-	r.clock.Step(retryFailed)
+	r.connect = connect
+	r.clock.Step(10 * time.Second)
 	<-r.woken
 	if got := r.quorum(t, false); !got.Pending() {
 		t.Errorf("reading %+v, want pending", got)
@@ -181,19 +185,19 @@ func TestPolledCommands(t *testing.T) {
 	id := int32(7)
 	for name, tc := range map[string]struct {
 		err  error
-		want Answer
+		want external.Answer
 	}{
-		"done": {want: Answer{RequestID: requestID, State: AnswerDone}},
+		"done": {want: external.Answer{RequestID: requestID, State: external.Done}},
 		"refused": {err: &kafkaclient.Refused{Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Message: "Broker ID 7 is not currently registered"},
-			want: Answer{RequestID: requestID, State: AnswerRefused, Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Text: "Broker ID 7 is not currently registered"}},
+			want: external.Answer{RequestID: requestID, State: external.Refused, Code: 102, Name: "BROKER_ID_NOT_REGISTERED", Text: "Broker ID 7 is not currently registered"}},
 		"never left": {err: &kafkaclient.Unreadable{What: "unregistering", Err: errors.New("no route")},
-			want: Answer{RequestID: requestID, State: AnswerFailed, Text: "unregistering: no route"}},
+			want: external.Answer{RequestID: requestID, State: external.Failed, Text: "unregistering: no route"}},
 		"unknown": {err: &kafkaclient.OutcomeUnknown{What: "unregistering", Err: errors.New("cut")},
-			want: Answer{RequestID: requestID, State: AnswerUnknown, Text: "unregistering: outcome unknown: cut"}},
+			want: external.Answer{RequestID: requestID, State: external.Unknown, Text: "unregistering: outcome unknown: cut"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newPolled(t)
-			if got := r.Answer(here, requestID); got.State != AnswerNone {
+			if got := r.Answer(here, requestID); got.State != external.None {
 				t.Errorf("answer before anything was asked: %+v", got)
 			}
 			r.side.set(0, tc.err)
@@ -204,7 +208,7 @@ func TestPolledCommands(t *testing.T) {
 			}
 			other := requestID
 			other.Lifecycle = "version"
-			if got := r.Answer(here, other); got.State != AnswerNone {
+			if got := r.Answer(here, other); got.State != external.None {
 				t.Errorf("another lifecycle has the answer %+v", got)
 			}
 		})
@@ -213,69 +217,14 @@ func TestPolledCommands(t *testing.T) {
 
 func TestPolledWithoutAClient(t *testing.T) {
 	r := newPolled(t)
-	r.Connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
+	r.connect = func(Endpoint) (kafkaclient.Client, func(), error) { return nil, nil, errors.New("no such name") }
 	if got := r.quorum(t, false); got.Err == nil {
 		t.Errorf("reading %+v", got)
 	}
 	requestID := machines.RequestID{Lifecycle: "version"}
 	r.Write(t.Context(), here, requestID, kafkaclient.Command{})
-	if got := r.Answer(here, requestID); got.State != AnswerNone {
+	if got := r.Answer(here, requestID); got.State != external.None {
 		t.Errorf("answer %+v", got)
-	}
-}
-
-// An alarm never keeps another one from ringing earlier.
-func TestAlarmsFireTheEarliest(t *testing.T) {
-	clk, rung := clocktesting.NewFakeClock(noon), make(chan time.Duration, 10)
-	a := &alarms{}
-	for _, after := range []time.Duration{time.Minute, 5 * time.Second, 10 * time.Second} {
-		a.set(clk, "u", after, func() { rung <- after })
-	}
-	clk.Step(5 * time.Second)
-	if got := <-rung; got != 5*time.Second {
-		t.Errorf("the alarm after %s rang first", got)
-	}
-	if clk.HasWaiters() {
-		t.Error("more than one alarm was set")
-	}
-}
-
-// Who waits for an answer to change is woken for another look, once for each.
-func TestPolledWakesForQueriesWithAgain(t *testing.T) {
-	alarm := func() chan types.NamespacedName { return make(chan types.NamespacedName, 10) }
-	for name, tc := range map[string]struct {
-		after func(*alarms)
-		want  int
-	}{
-		"once, however often it was asked for": {want: 1},
-		"not after it was dropped":             {after: func(a *alarms) { a.drop("u") }},
-		"not after all was closed":             {after: (*alarms).close},
-	} {
-		t.Run(name, func(t *testing.T) {
-			clk, rung := clocktesting.NewFakeClock(noon), alarm()
-			a := &alarms{}
-			for range 3 {
-				a.set(clk, "u", 5*time.Second, func() { rung <- here.Name })
-			}
-			clk.Step(4 * time.Second)
-			if len(rung) > 0 {
-				t.Error("woken too early")
-			}
-			if tc.after != nil {
-				tc.after(a)
-			}
-			clk.Step(time.Minute)
-			for range tc.want {
-				<-rung
-			}
-			if len(rung) > 0 {
-				t.Errorf("woken %d times more", len(rung))
-			}
-			a.set(clk, "u", time.Second, func() { rung <- here.Name })
-			if again := clk.HasWaiters(); again == a.closed {
-				t.Errorf("another alarm was set: %v", again)
-			}
-		})
 	}
 }
 
@@ -283,10 +232,10 @@ func TestPolledWakesForQueriesWithAgain(t *testing.T) {
 func TestPolledClientUsesTheNewestNodes(t *testing.T) {
 	var connected []Endpoint
 	p := &Polled{
-		Connect: func(e Endpoint) (kafkaclient.Client, func(), error) {
+		Protocol: NewProtocol(func(e Endpoint) (kafkaclient.Client, func(), error) {
 			connected = append(connected, e)
 			return &slowSide{}, func() {}, nil
-		},
+		}),
 		Wake: func(types.NamespacedName) {}, Clock: clocktesting.NewFakeClock(noon),
 	}
 	t.Cleanup(p.Close)

@@ -93,7 +93,7 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 		WithStatusSubresource(&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}).Build()
 	r.client = interceptor.NewClient(base, r.intercept(base.Scheme()))
 	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
-	r.collector = &Collector{Table: embedded(t), Observer: &Direct{Connect: func(Endpoint) (kafkaclient.Client, error) { return r.kafka, nil }}, Hosts: r.client}
+	r.collector = &Collector{Table: embedded(t), System: directly(func() kafkaclient.Client { return r.kafka }), Hosts: r.client}
 	r.effects = &Effects{Client: r.client, Live: r.client}
 	for _, o := range objects {
 		if k, ok := o.(*kafkav1beta2.Kafka); ok {
@@ -431,4 +431,9 @@ func (k *kafkaSide) Member(_ context.Context, id int32) (kafkaclient.Member, err
 func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) {
 	k.asked = append(k.asked, "partitions")
 	return k.partitions, k.err
+}
+
+// directly is a system that calls the client within the reconcile.
+func directly(connect func() kafkaclient.Client) *Direct {
+	return &Direct{Protocol: NewProtocol(func(Endpoint) (kafkaclient.Client, func(), error) { return connect(), func() {}, nil })}
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
-	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -77,11 +77,11 @@ type Snapshot struct {
 	Members transitions.Fact[roll.Members]
 	// Slot is what the limit on clusters that roll at once says of this one.
 	Slot transitions.Fact[noderoll.Slot]
-	// Answers to the external writes of the current visit of each lifecycle's state, by lifecycle. AnswerNone is left out.
-	Answers map[string]Answer
+	// Answers to the external writes of the current visit of each lifecycle's state, by lifecycle. None is left out.
+	Answers map[string]external.Answer
 
 	// InFlight is the uncertain outcome of earlier commands to change a level.
-	InFlight InFlight
+	InFlight external.InFlight
 
 	// seenBrokers, seenQuorum and seenPartitions are the facts for records and node ids: Brokers, Quorum and Partitions, also if
 	// no lifecycle requests them.
@@ -109,37 +109,8 @@ type Objects struct {
 	Deployments []*appsv1.Deployment
 }
 
-// AnswerState is the progress of an external write.
-type AnswerState string
-
-const (
-	// AnswerNone: this process knows of no request with this request ID.
-	AnswerNone AnswerState = ""
-	// AnswerPending: the request was sent or queued and has no answer yet.
-	AnswerPending AnswerState = "pending"
-	// AnswerDone: the request succeeded.
-	AnswerDone AnswerState = "done"
-	// AnswerRefused: Kafka rejected the request and returned the reason.
-	AnswerRefused AnswerState = "refused"
-	// AnswerFailed: the request was never sent.
-	AnswerFailed AnswerState = "failed"
-	// AnswerUnknown: the request may have been carried out. Only a read can tell.
-	AnswerUnknown AnswerState = "unknown"
-)
-
-// Answer to an external write.
-type Answer struct {
-	RequestID machines.RequestID
-	State     AnswerState
-	// Code and Name of the error in Kafka's protocol.
-	Code int16
-	Name string
-	// Text is Kafka's message, or why there is no answer.
-	Text string
-}
-
-// Answer returns the answer to the lifecycle's external write, or AnswerNone if there is none.
-func (v *Snapshot) Answer(lifecycle string) Answer { return v.Answers[lifecycle] }
+// Answer returns the answer to the lifecycle's external write, or none.
+func (v *Snapshot) Answer(lifecycle string) external.Answer { return v.Answers[lifecycle] }
 
 // Identity is Kafka's id of a cluster.
 type Identity struct {
@@ -184,7 +155,7 @@ func (v *Snapshot) Clone() Snapshot {
 	c.seenBrokers = cloned(v.seenBrokers, kafkaclient.Brokers.Clone)
 	c.seenQuorum = cloned(v.seenQuorum, kafkaclient.Quorum.Clone)
 	c.seenPartitions = cloned(v.seenPartitions, kafkaclient.Partitions.Clone)
-	c.Answers = make(map[string]Answer, len(v.Answers))
+	c.Answers = make(map[string]external.Answer, len(v.Answers))
 	maps.Copy(c.Answers, v.Answers)
 	return c
 }

@@ -40,6 +40,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
 )
 
 // Options of the manager.
@@ -196,8 +197,8 @@ type Wiring struct {
 func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	clk := clock.RealClock{}
 	wakeups := make(chan event.GenericEvent, 1024)
-	observer := &kafka.Polled{Connect: w.Connect, Wake: wake(wakeups), Clock: clk, Settle: kafka.SettleScaled(w.DeadlineScale)}
-	collector := &kafka.Collector{Table: w.Table, Observer: observer, Hosts: mgr.GetAPIReader(), Options: w.Kafka}
+	system := &kafka.Polled{Protocol: kafka.NewProtocol(w.Connect), Wake: wake(wakeups), Clock: clk, Settle: external.SettleScaled(w.DeadlineScale)}
+	collector := &kafka.Collector{Table: w.Table, System: system, Hosts: mgr.GetAPIReader(), Options: w.Kafka}
 	watch := watchChildren
 	if w.MaxActive > 0 {
 		fleet := &kafka.Fleet{Max: w.MaxActive, Clusters: mgr.GetClient()}
@@ -230,7 +231,7 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	if w.Selector != nil {
 		sets.Ours = selected(mgr.GetClient())
 	}
-	return observer, sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: w.Workers, SkipNameValidation: &w.SkipNameValidation})
+	return system, sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: w.Workers, SkipNameValidation: &w.SkipNameValidation})
 }
 
 // watchChildren enqueues a Kafka resource for every event of an object with its label, whether or not it owns the object. It

@@ -183,9 +183,9 @@ func (e *engine) thaw(pod *corev1.Pod) error {
 }
 
 // connect returns a client of the simulated cluster that records writes.
-func (e *engine) connect(at kafka.Endpoint) (kafkaclient.Client, error) {
+func (e *engine) connect(at kafka.Endpoint) (kafkaclient.Client, func(), error) {
 	c := e.world.Cluster(at.Name)
-	return &taped{Client: simkafka.Memory{Cluster: c.Kafka}, engine: e, cluster: at.Name}, nil
+	return &taped{Client: simkafka.Memory{Cluster: c.Kafka}, engine: e, cluster: at.Name}, func() {}, nil
 }
 
 // taped is a Kafka client that records its writes.
@@ -234,7 +234,7 @@ const kafkaDriver = "Kafka"
 // assemble creates the drivers: the controllers of the operator and the parts of the simulated world.
 func (e *engine) assemble(o Options) error {
 	e.collector = &kafka.Collector{
-		Table: e.in.Table, Observer: &kafka.Direct{Connect: e.connect}, Hosts: e.client,
+		Table: e.in.Table, System: &kafka.Direct{Protocol: kafka.NewProtocol(e.connect)}, Hosts: e.client,
 		Options: kafka.Options{OperatorVersion: o.OperatorVersion, Finalizing: o.Finalizing},
 	}
 	kind, err := kafka.NewKind(e.collector, &kafka.Effects{Client: e.client, Live: e.client})

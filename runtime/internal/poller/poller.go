@@ -84,9 +84,12 @@ const (
 type Outcome struct {
 	Number Number `json:"number"`
 	Result Result `json:"result"`
-	// Code and Text of a refusal, as the system reported them. Text is also the reason of
-	// an Unknown result.
+	// NeverSent is true if the request was Refused before it was sent.
+	NeverSent bool `json:"neverSent,omitempty"`
+	// Code, Name and Text of a refusal, as the system reported them. Text is also the reason
+	// of an Unknown result.
 	Code int    `json:"code,omitempty"`
+	Name string `json:"name,omitempty"`
 	Text string `json:"text,omitempty"`
 	// At is when the result was known, zero while Waiting.
 	At time.Time `json:"at,omitzero"`

@@ -1,4 +1,4 @@
-package kafka
+package external
 
 import (
 	"sync"
@@ -13,7 +13,7 @@ import (
 // independently of what is read now. Such a command is in flight, was just carried out, lost its answer, or was sent by a process
 // that ended. The persisted state is not needed to know of them.
 type InFlight struct {
-	// Until is when no such command can take effect any more and every broker shows the effects. Zero if there is none.
+	// Until is when no such command can take effect any more and the system shows the effects. Zero if there is none.
 	Until time.Time
 	// Sent is true if this process sent one. Otherwise a previous process may have sent one.
 	Sent bool
@@ -23,15 +23,15 @@ const (
 	// refreshInFlight is the maximum age of an answer while a command may take effect. Each answer triggers a reconcile, which
 	// must not repeat the question at once.
 	refreshInFlight = time.Second
-	// refreshAfterInFlight is the delay of one more read of the levels after the last command could take effect. A question that is in
+	// refreshAfterInFlight is the delay of one more read after the last command could take effect. A question that is in
 	// flight for less is not repeated.
 	refreshAfterInFlight = 10 * time.Second
 )
 
-// refreshSooner makes the levels be read more often while a command may change them, and once more when none can any more.
-// Otherwise a cluster whose persisted state was lost, or whose spec changed, could come to rest on a level that is about to
+// RefreshSooner makes the answer be read more often while a command may change it, and once more when none can any more.
+// Otherwise an object whose persisted state was lost, or whose spec changed, could come to rest on a value that is about to
 // change. The last answer remains valid until then, so that the status does not change.
-func (d InFlight) refreshSooner(q *Query, now time.Time) {
+func RefreshSooner[Q comparable](d InFlight, q *Query[Q], now time.Time) {
 	left := d.Until.Add(refreshAfterInFlight).Sub(now)
 	switch {
 	case d.Until.IsZero():
@@ -58,18 +58,19 @@ func SettleScaled(scale float64) time.Duration {
 }
 
 // InFlight returns the uncertain commands that this process sent, else those that a previous process may have sent: that process
-// ended before this one observed the cluster for the first time.
-func (p *Polled) InFlight(cluster Endpoint, lifecycle string) InFlight {
+// ended before this one observed the object for the first time.
+func (p *Polled[T, C, Q, A, W]) InFlight(target T, lifecycle string) InFlight {
 	settle := p.Settle
 	if settle <= 0 {
 		settle = defaultSettle
 	}
-	d := InFlight{Until: p.looks.of(cluster.UID, p.Clock.Now()).Add(settle)}
-	member, err := p.member(cluster, lifecycle)
+	_, uid := target.Object()
+	d := InFlight{Until: p.first.of(uid, p.Clock.Now()).Add(settle)}
+	m, err := p.member(target, lifecycle)
 	if err != nil {
 		return d // without a connection no command was sent
 	}
-	switch underWay, endedAt := member.Unsettled(); {
+	switch underWay, endedAt := m.Unsettled(); {
 	case underWay:
 		d = InFlight{Until: p.Clock.Now().Add(settle), Sent: true}
 	case !endedAt.IsZero() && endedAt.Add(settle).After(d.Until):
@@ -78,31 +79,28 @@ func (p *Polled) InFlight(cluster Endpoint, lifecycle string) InFlight {
 	return d
 }
 
-// firstLooks are the times at which the process observed each cluster for the first time. The zero value is ready to use.
-type firstLooks struct {
+// firstObservations are the times at which the process observed each object for the first time. The zero value is ready to use.
+type firstObservations struct {
 	mu sync.Mutex
 	at map[types.UID]time.Time
 }
 
-// of returns the time of the cluster's first observation, which is now if this is the first.
-func (f *firstLooks) of(cluster types.UID, now time.Time) time.Time {
+// of returns the time of the object's first observation, which is now if this is the first.
+func (f *firstObservations) of(object types.UID, now time.Time) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if at, looked := f.at[cluster]; looked {
+	if at, observed := f.at[object]; observed {
 		return at
 	}
 	if f.at == nil {
 		f.at = map[types.UID]time.Time{}
 	}
-	f.at[cluster] = now
+	f.at[object] = now
 	return now
 }
 
-func (f *firstLooks) drop(cluster types.UID) {
+func (f *firstObservations) drop(object types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.at, cluster)
+	delete(f.at, object)
 }
-
-// InFlight returns none: every command has an outcome when Write returns.
-func (d *Direct) InFlight(Endpoint, string) InFlight { return InFlight{} }

@@ -1,4 +1,4 @@
-package kafka
+package external
 
 import (
 	"sync"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// alarms enqueue clusters once after a delay. The zero value is ready to use.
+// alarms enqueue objects once after a delay. The zero value is ready to use.
 type alarms struct {
 	mu     sync.Mutex
 	timers map[types.UID]*alarm
@@ -20,11 +20,11 @@ type alarm struct {
 	timer clock.Timer
 }
 
-// set sets an alarm for the cluster. If the cluster has a later alarm, the new one replaces it; an earlier one is kept.
-func (a *alarms) set(clk clock.WithDelayedExecution, cluster types.UID, after time.Duration, ring func()) {
+// set sets an alarm for the object. If the object has a later alarm, the new one replaces it; an earlier one is kept.
+func (a *alarms) set(clk clock.WithDelayedExecution, object types.UID, after time.Duration, ring func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at, has := clk.Now().Add(after), a.timers[cluster]
+	at, has := clk.Now().Add(after), a.timers[object]
 	if a.closed || has != nil && !has.at.After(at) {
 		return
 	}
@@ -36,31 +36,31 @@ func (a *alarms) set(clk clock.WithDelayedExecution, cluster types.UID, after ti
 	}
 	next := &alarm{at: at}
 	next.timer = clk.AfterFunc(after, func() {
-		if a.took(cluster, next) {
+		if a.took(object, next) {
 			ring()
 		}
 	})
-	a.timers[cluster] = next
+	a.timers[object] = next
 }
 
 // took removes the firing alarm. It returns false if the alarm was dropped or replaced.
-func (a *alarms) took(cluster types.UID, ringing *alarm) bool {
+func (a *alarms) took(object types.UID, ringing *alarm) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.timers[cluster] != ringing {
+	if a.timers[object] != ringing {
 		return false
 	}
-	delete(a.timers, cluster)
+	delete(a.timers, object)
 	return true
 }
 
-// drop removes the alarm of the cluster.
-func (a *alarms) drop(cluster types.UID) {
+// drop removes the alarm of the object.
+func (a *alarms) drop(object types.UID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if has := a.timers[cluster]; has != nil {
+	if has := a.timers[object]; has != nil {
 		has.timer.Stop()
-		delete(a.timers, cluster)
+		delete(a.timers, object)
 	}
 }
 

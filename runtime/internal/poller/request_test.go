@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/detent-dev/detent/clients/poller"
+	"github.com/detent-dev/detent/runtime/internal/poller"
 )
 
 func TestEndpointSubmitExecutesOnce(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/detent-dev/detent/clients/poller"
+	"github.com/detent-dev/detent/runtime/internal/poller"
 )
 
 // system is an external system that takes a second for each call and counts the calls.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/detent-dev/detent/clients/poller"
+	"github.com/detent-dev/detent/runtime/internal/poller"
 )
 
 func TestSet(t *testing.T) {

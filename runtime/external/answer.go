@@ -1,0 +1,53 @@
+package external
+
+import (
+	"errors"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// AnswerState is the progress of a command.
+type AnswerState string
+
+const (
+	// None: this process knows of no command with this request ID.
+	None AnswerState = ""
+	// Pending: the command was sent or queued and has no outcome yet.
+	Pending AnswerState = "pending"
+	// Done: the command succeeded.
+	Done AnswerState = "done"
+	// Refused: the system rejected the command and returned the reason.
+	Refused AnswerState = "refused"
+	// Failed: the command was never sent.
+	Failed AnswerState = "failed"
+	// Unknown: the command may have been executed, may still be, or never will be. Only a read can tell.
+	Unknown AnswerState = "unknown"
+)
+
+// Answer is the outcome of a command.
+type Answer struct {
+	RequestID machines.RequestID
+	State     AnswerState
+	// Code and Name of the error in the system's protocol.
+	Code int
+	Name string
+	// Text is the system's message, or why there is no answer.
+	Text string
+}
+
+var errNoAnswer = errors.New("the answer contains no value")
+
+// Fact converts a reading of which value is the requested part. An answer without it is a defect of the client, and unreadable.
+func Fact[A, V any](r *Reading[A], value *V) transitions.Fact[V] {
+	switch {
+	case r.Err != nil:
+		return transitions.Unreadable[V](r.Err)
+	case r.Pending():
+		return transitions.Pending[V]()
+	case value == nil:
+		return transitions.Unreadable[V](errNoAnswer)
+	default:
+		return transitions.Known(*value, r.At)
+	}
+}

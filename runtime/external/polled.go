@@ -1,0 +1,216 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/runtime/internal/poller"
+)
+
+// Polled is a System for a manager, whose methods do not block: questions and commands run in goroutines for each object, one
+// call at a time. The caller must close it.
+type Polled[T Target, C any, Q comparable, A, W any] struct {
+	// Protocol of the systems. Required.
+	Protocol Protocol[T, C, Q, A, W]
+	// Wake is called when an answer or an outcome has arrived. Required.
+	Wake func(object types.NamespacedName)
+	// Clock of the answers and alarms. Required.
+	Clock clock.WithDelayedExecution
+	// Settle is how long a command may take effect after its sender has ended. Optional; default: one minute.
+	Settle time.Duration
+
+	members poller.Set[pollKey, *member[C, Q, A, W]]
+	alarms  alarms
+	first   firstObservations
+}
+
+// pollKey identifies one poller endpoint: that for the questions to a system, or that for the commands of one lifecycle, of which
+// a newer one replaces an older one.
+type pollKey struct {
+	object    types.UID
+	lifecycle string
+}
+
+// member is the endpoint of one pollKey, with its client.
+type member[C any, Q comparable, A, W any] struct {
+	*poller.Endpoint[Q, A, request[W]]
+	client C
+}
+
+// request is a command with its request ID.
+type request[W any] struct {
+	id      machines.RequestID
+	command W
+}
+
+// renewals is how often an answer is requested again within its maximum age.
+const renewals = 10
+
+// retryFailed is the delay before a failed question is sent again, independently of the state that waits for it: at rest only the
+// next resync would repeat it.
+const retryFailed = 10 * time.Second
+
+// Read returns the last answers. An answer that is too old is pending while a new one is in flight.
+func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Query[Q], live bool, now time.Time) []Reading[A] {
+	out := make([]Reading[A], len(queries))
+	name, uid := target.Object()
+	wake := func() { p.Wake(name) }
+	m, err := p.member(target, "")
+	if err != nil {
+		for i := range out {
+			out[i].Err = err
+		}
+		p.alarms.set(p.Clock, uid, retryFailed, wake)
+		return out
+	}
+	if p.Protocol.Refresh != nil {
+		p.Protocol.Refresh(m.client, target)
+	}
+	if live {
+		return p.askAll(ctx, m.client, queries)
+	}
+	for i, q := range queries {
+		renew, again := q.MaxAge/renewals, q.Again
+		if q.Renew > 0 {
+			renew = min(renew, q.Renew)
+		}
+		if m.Read(q.Question).State() == poller.Unreadable {
+			renew, again = min(renew, retryFailed), retryFailed
+		}
+		m.Ask(q.Question, renew)
+		out[i] = readingOf(m.Read(q.Question), q.MaxAge, now)
+		if again > 0 {
+			p.alarms.set(p.Clock, uid, again, wake)
+		}
+	}
+	return out
+}
+
+var errTooOld = errors.New("the last answer is too old, and no new one is under way")
+
+// readingOf converts the state of a question: an answer that is not too old, an error, or pending.
+func readingOf[A any](r poller.Reading[A], maxAge time.Duration, now time.Time) Reading[A] {
+	switch r.State() {
+	case poller.Unreadable:
+		return Reading[A]{Err: r.Err}
+	case poller.Known:
+		switch {
+		case now.Sub(r.AskedAt) <= maxAge:
+			return Reading[A]{Answer: r.Value, At: r.AskedAt}
+		case r.Asking:
+			return Reading[A]{}
+		}
+		return Reading[A]{Err: errTooOld}
+	default:
+		return Reading[A]{}
+	}
+}
+
+// callsAtOnce limits the number of concurrent live questions.
+const callsAtOnce = 8
+
+// askAll sends every query now. An answer reflects the state at the time of the request or later.
+func (p *Polled[T, C, Q, A, W]) askAll(ctx context.Context, client C, queries []Query[Q]) []Reading[A] {
+	out := make([]Reading[A], len(queries))
+	running := make(chan struct{}, callsAtOnce)
+	var all sync.WaitGroup
+	for i, q := range queries {
+		all.Go(func() {
+			running <- struct{}{}
+			defer func() { <-running }()
+			at := p.Clock.Now()
+			out[i].Answer, out[i].Err = p.Protocol.Ask(ctx, client, q.Question)
+			out[i].At = at
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// Write sends the command.
+func (p *Polled[T, C, Q, A, W]) Write(_ context.Context, target T, id machines.RequestID, command W) {
+	if m, err := p.member(target, id.Lifecycle); err == nil {
+		m.Submit(poller.Request[request[W]]{Number: number(id), Command: request[W]{id: id, command: command}})
+	}
+}
+
+// Answer returns the outcome of the command. Without a client for the system no command was sent.
+func (p *Polled[T, C, Q, A, W]) Answer(target T, id machines.RequestID) Answer {
+	m, err := p.member(target, id.Lifecycle)
+	if err != nil {
+		return Answer{}
+	}
+	o := m.Outcome(number(id))
+	switch {
+	case o.Result == poller.Waiting:
+		return Answer{RequestID: id, State: Pending, Text: o.Text}
+	case o.At.IsZero():
+		return Answer{} // not sent by this process
+	}
+	a := Answer{RequestID: id, State: Unknown, Code: o.Code, Name: o.Name, Text: o.Text}
+	switch {
+	case o.Result == poller.Done:
+		a.State = Done
+	case o.Result == poller.Refused && o.NeverSent:
+		a.State = Failed
+	case o.Result == poller.Refused:
+		a.State = Refused
+	}
+	return a
+}
+
+// Drop ends every call and connection to the system of a deleted object, and removes its state.
+func (p *Polled[T, C, Q, A, W]) Drop(object types.UID) {
+	p.alarms.drop(object)
+	p.first.drop(object)
+	p.members.DropAll(func(key pollKey) bool { return key.object == object })
+}
+
+// Close ends every call and connection.
+func (p *Polled[T, C, Q, A, W]) Close() {
+	p.alarms.close()
+	p.members.Close()
+}
+
+func (p *Polled[T, C, Q, A, W]) member(target T, lifecycle string) (*member[C, Q, A, W], error) {
+	name, uid := target.Object()
+	return p.members.Get(pollKey{uid, lifecycle}, target.BuiltFrom(), func() (*member[C, Q, A, W], error) {
+		c, done, err := p.Protocol.Connect(target)
+		if err != nil {
+			return nil, err
+		}
+		return &member[C, Q, A, W]{client: c, Endpoint: poller.New(poller.Options[Q, A, request[W]]{
+			Ask: func(ctx context.Context, q Q) (A, error) { return p.Protocol.Ask(ctx, c, q) },
+			Write: func(ctx context.Context, r request[W]) poller.Outcome {
+				return outcome(p.Protocol.answerOf(r.id, p.Protocol.Execute(ctx, c, r.command)))
+			},
+			Wake: func() { p.Wake(name) }, Now: p.Clock.Now, Closed: done,
+		})}, nil
+	})
+}
+
+// number returns the request number of the request ID.
+func number(id machines.RequestID) poller.Number {
+	return poller.Number{Attempt: id.Attempt, State: id.State, Sequence: int(id.Sequence)}
+}
+
+// outcome converts the answer to a command. A command that was never sent counts as refused: it was not executed.
+func outcome(a Answer) poller.Outcome {
+	o := poller.Outcome{Result: poller.Unknown, Code: a.Code, Name: a.Name, Text: a.Text}
+	switch a.State {
+	case Done:
+		o.Result = poller.Done
+	case Refused:
+		o.Result = poller.Refused
+	case Failed:
+		o.Result, o.NeverSent = poller.Refused, true
+	case None, Pending, Unknown:
+	}
+	return o
+}
