@@ -65,6 +65,8 @@ type Kind[O Object, S, E any] struct {
 	// Project sets the kind's status fields on the object and returns the kind's conditions. It must be pure, and must keep the
 	// values of fields that this snapshot does not contain.
 	Project func(object O, snapshot S, now time.Time) []metav1.Condition
+	// PauseAnnotations pause an object while their value is "true", as PauseAnnotation does. Optional; default: none.
+	PauseAnnotations []string
 	// Cleanup releases what the process holds for a deleted object, such as connections to an external system.
 	Cleanup func(object types.UID)
 	// StatusEqual compares the status fields that Project sets. Optional; default: comparison by reflection, which costs half of a

@@ -11,15 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Annotations that pause an object. Both have the same effect.
-const (
-	PauseAnnotation        = "detent.dev/pause"
-	StrimziPauseAnnotation = "strimzi.io/pause-reconciliation"
-)
+// PauseAnnotation pauses an object of any kind while its value is "true". A kind may have further annotations of the same effect:
+// Kind.PauseAnnotations.
+const PauseAnnotation = "detent.dev/pause"
 
-func paused(object client.Object) bool {
+// IsPaused reports whether PauseAnnotation or one of the kind's own annotations pauses the object.
+func IsPaused(object client.Object, own ...string) bool {
 	a := object.GetAnnotations()
-	return a[PauseAnnotation] == "true" || a[StrimziPauseAnnotation] == "true"
+	return a[PauseAnnotation] == "true" || slices.ContainsFunc(own, func(name string) bool { return a[name] == "true" })
 }
 
 // resumed reports whether the object shows a pause that has ended.

@@ -16,7 +16,7 @@ import (
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
 
-var pauses = []string{lifecycle.PauseAnnotation, lifecycle.StrimziPauseAnnotation}
+var pauses = []string{lifecycle.PauseAnnotation, turnstile.PauseAnnotation}
 
 func TestPauseAddsOneConditionAndNothingElse(t *testing.T) {
 	eachVisit(t, func(r *rig, _ turnstile.Visit) {

@@ -163,7 +163,7 @@ func (r *Reconciler[O, S, E]) run(ctx context.Context, object O) (time.Duration,
 		return 0, nil
 	case p.stopPruned(ctx):
 		return p.requeue.soonest, nil
-	case paused(object):
+	case IsPaused(object, r.kind.PauseAnnotations...):
 		return p.pause(ctx)
 	case resumed(object):
 		return p.resume(ctx)

@@ -206,7 +206,7 @@ func fleetEntryOf(k *kafkav1beta2.Kafka) fleetEntry {
 		return fleetEntry{}
 	}
 	s := fleetEntry{use: useOf(k), grant: grantOf(k)}
-	paused := k.Annotations[lifecycle.PauseAnnotation] == "true" || k.Annotations[lifecycle.StrimziPauseAnnotation] == "true"
+	paused := Paused(k)
 	switch {
 	case s.use == none, s.use == waits && paused:
 		return fleetEntry{}

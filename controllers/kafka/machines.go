@@ -117,10 +117,11 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 			version := versionOfNewNodes(k, v)
 			return effects.Apply(ctx, k, v, write, func(*Node) string { return version })
 		},
-		AlwaysNeeded: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
-		Project:      project,
-		StatusEqual:  statusEqual,
-		Cleanup:      collector.Cleanup,
+		AlwaysNeeded:     []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
+		Project:          project,
+		StatusEqual:      statusEqual,
+		PauseAnnotations: []string{PauseAnnotation},
+		Cleanup:          collector.Cleanup,
 	}, nil
 }
 

@@ -35,7 +35,7 @@ func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapsho
 		}
 		failures = append(failures, err)
 	}
-	if paused(kafka) { // else Apply updates the shared objects, and a failure there does not affect Repair
+	if Paused(kafka) { // else Apply updates the shared objects, and a failure there does not affect Repair
 		failures = append(failures, t.network(ctx, false))
 	}
 	return errors.Join(failures...)

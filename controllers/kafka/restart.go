@@ -135,13 +135,13 @@ func (t *childReconciler) addConfig(ctx context.Context, n *Node) error {
 
 // inHand reports whether a lifecycle is restarting the node now. In a paused cluster none is.
 func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
-	return !paused(kafka) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+	return !Paused(kafka) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
 		return e.State == roll.RestartingNode && maps.Equal(e.Data, roll.Encode(roll.Data{Node: id}))
 	})
 }
 
-// paused reports whether a user has paused the cluster.
-func paused(kafka *kafkav1beta2.Kafka) bool {
-	a := kafka.Annotations
-	return a[lifecycle.PauseAnnotation] == "true" || a[lifecycle.StrimziPauseAnnotation] == "true"
-}
+// PauseAnnotation pauses a cluster while its value is "true", as that of the runtime does. It is the annotation of Strimzi.
+const PauseAnnotation = "strimzi.io/pause-reconciliation"
+
+// Paused reports whether a user has paused the cluster.
+func Paused(kafka *kafkav1beta2.Kafka) bool { return lifecycle.IsPaused(kafka, PauseAnnotation) }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
@@ -84,7 +85,7 @@ func (e *engine) ended(k *kafkav1beta2.Kafka, end *ending, next time.Time) bool 
 		return stalls && next.Sub(end.stalledSince) >= stuck
 	}
 	switch {
-	case paused(k), k.DeletionTimestamp != nil, stalls:
+	case kafka.Paused(k), k.DeletionTimestamp != nil, stalls:
 		return true
 	case len(k.Status.Lifecycles) < len(e.graphs):
 		return next.Sub(e.begin) >= stuck
@@ -191,9 +192,4 @@ func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
 	}
 	end.holds[place.String()] = m
 	return false
-}
-
-// paused reports whether a user has paused the object.
-func paused(k *kafkav1beta2.Kafka) bool {
-	return k.Annotations[lifecycle.PauseAnnotation] == "true" || k.Annotations[lifecycle.StrimziPauseAnnotation] == "true"
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/states"
@@ -56,7 +57,7 @@ func (e *engine) object(name types.NamespacedName) (Object, error) {
 		return o, err
 	}
 	o.Status = status
-	o.Planned, o.paused = true, paused(k)
+	o.Planned, o.paused = true, kafka.Paused(k)
 	for i := range k.Status.Lifecycles {
 		l, planned := e.lifecycle(k, i, t, end)
 		o.Lifecycles = append(o.Lifecycles, l)
@@ -123,7 +124,7 @@ func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) 
 		l.Result = Rests
 	case state.Kind == string(states.Hold):
 		l.Result = Holds
-	case paused(k):
+	case kafka.Paused(k):
 		return withResult(l, Holds), true
 	default:
 		l.Result = Stalls

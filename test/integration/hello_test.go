@@ -28,6 +28,8 @@ type hello struct{}
 
 func (hello) Name() string { return "hello" }
 
+func (hello) PauseAnnotations() []string { return nil }
+
 func (hello) Graphs() map[string]machines.Graph {
 	kind, err := example.Kind()
 	Expect(err).NotTo(HaveOccurred())

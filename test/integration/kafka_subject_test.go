@@ -28,6 +28,8 @@ type clusters struct{}
 
 func (clusters) Name() string { return "kafka" }
 
+func (clusters) PauseAnnotations() []string { return []string{kafkacontroller.PauseAnnotation} }
+
 func (clusters) Graphs() map[string]machines.Graph {
 	graphs, err := kafkacontroller.Machines()
 	Expect(err).NotTo(HaveOccurred())

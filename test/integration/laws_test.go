@@ -249,8 +249,9 @@ func targetOf(entry lifecyclev1.Lifecycle) string {
 func isPausedAndResumed(sc *scene) {
 	GinkgoHelper()
 	all := watched(sc)
+	pauses := append([]string{lifecycle.PauseAnnotation}, sc.subject.PauseAnnotations()...)
 	for i, v := range sc.visits {
-		annotation := []string{lifecycle.PauseAnnotation, lifecycle.StrimziPauseAnnotation}[i%2]
+		annotation := pauses[i%len(pauses)]
 		sc.edit(v, func(o lifecycle.Object) { o.SetAnnotations(map[string]string{annotation: "true"}) })
 	}
 	Eventually(func() int {

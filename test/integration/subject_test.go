@@ -27,6 +27,8 @@ type Subject interface {
 	List() client.ObjectList
 	Children() []client.Object
 	Visits() []Visit
+	// PauseAnnotations of the kind, beside that of the runtime.
+	PauseAnnotations() []string
 	// World returns a new world without faults.
 	World() World
 }

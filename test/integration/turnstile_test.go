@@ -31,6 +31,8 @@ type gates struct{}
 
 func (gates) Name() string { return "turnstile" }
 
+func (gates) PauseAnnotations() []string { return []string{turnstile.PauseAnnotation} }
+
 func (gates) Graphs() map[string]machines.Graph {
 	lifecycles, err := turnstile.Lifecycles()
 	Expect(err).NotTo(HaveOccurred())

@@ -18,6 +18,9 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
+// PauseAnnotation pauses a turnstile, as that of the runtime does.
+const PauseAnnotation = "turnstile.detent.dev/pause"
+
 type (
 	// Kind is the turnstile as the runtime sees it.
 	Kind = lifecycle.Kind[*api.Turnstile, Snapshot, Effect]
@@ -69,7 +72,7 @@ func NewKind(lifecycles []Lifecycle, world *World, around Around) Kind {
 		Observe: k.observe, Execute: k.execute, Repair: k.repair, Apply: k.apply, Project: project,
 		StatusEqual:  func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
 		Disrupts:     func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
-		Availability: availability,
+		Availability: availability, PauseAnnotations: []string{PauseAnnotation},
 	}
 }
 
