@@ -198,8 +198,8 @@ type fleetEntry struct {
 	impeded noderoll.Impediment
 }
 
-// fleetEntryOf a cluster that exists; nil stands for none. A cluster that is deleted needs no slot, and one that is paused
-// waits for none. One that is paused or stalled in the middle of its roll keeps its slot: what stopped it may stop the next one
+// fleetEntryOf returns the entry of a cluster; nil means that it does not exist. A cluster that is being deleted needs no slot,
+// and one that is paused waits for none. One that is paused or stalled in the middle of its roll keeps its slot: what stopped it may stop the next one
 // too.
 func fleetEntryOf(k *kafkav1beta2.Kafka) fleetEntry {
 	if k == nil || k.DeletionTimestamp != nil {

@@ -185,7 +185,7 @@ func settleLevels(v *Snapshot, n *Node, r *record.Record) {
 }
 
 // AllowFormat permits formatting in the record of the node: its init container reads it at its next start. What the record knows of
-// volumes stays, which tells this permission from that of a new node. The snapshot must be live.
+// volumes stays, which distinguishes this permission from that of a new node. The snapshot must be live.
 func (e *Effects) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, id int32) error {
 	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
 	n := snapshot.Node(id)

@@ -58,8 +58,10 @@ func (c *connection) nodes() map[int32]kafkaclient.NodeAddress {
 	return nil
 }
 
-// NewProtocol returns the protocol of Kafka. connect creates the client of a cluster and the function that closes it; it must not
-// connect yet.
+// NewProtocol returns the protocol of Kafka. The default of Polled.Settle covers its commands: the sender limits the controller to
+// three quarters of the client's timeout, and a broker shows a new level once it has fetched the metadata log up to it.
+//
+// connect creates the client of a cluster and the function that closes it. It must not connect yet.
 func NewProtocol(connect func(Endpoint) (kafkaclient.Client, func(), error)) Protocol {
 	return Protocol{
 		Connect: func(cluster Endpoint) (*connection, func(), error) {

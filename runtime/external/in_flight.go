@@ -44,12 +44,11 @@ func RefreshSooner[Q comparable](d InFlight, q *Query[Q], now time.Time) {
 	}
 }
 
-// defaultSettle is how long a command may take effect after its sender has ended, and its effect may take to be visible. The
-// sender limits the controller to seconds (three quarters of the client's timeout), and forwarding adds no more. A broker shows a
-// new level once it has fetched the metadata log up to it.
+// defaultSettle is how long a command may take effect after its sender has ended, and its effect may take to be visible. It must
+// exceed the time limit of a command in the system, with what the system needs to forward it and to show its effect.
 const defaultSettle = time.Minute
 
-// SettleScaled returns the default of Polled.Settle, scaled for clusters whose deadlines are scaled.
+// SettleScaled returns the default of Polled.Settle, scaled for environments whose deadlines are scaled.
 func SettleScaled(scale float64) time.Duration {
 	if scale <= 0 {
 		return defaultSettle
