@@ -20,16 +20,14 @@ const serviceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
 
 // controllers are the enabled controllers, by their names in Kubernetes 1.34
 // (cmd/kube-controller-manager/names). All others are disabled: they would write
-// to objects that the simulated nodes own, or wait for components that do not
-// exist.
+// to objects that the simulator owns, such as the status of a Deployment, or wait
+// for components that do not exist.
 func controllers() []string {
 	return []string{
 		"clusterrole-aggregation-controller", // aggregates the built-in roles view, edit and admin
-		"deployment-controller",
 		"disruption-controller", // without it every eviction under a budget returns 429
 		"garbage-collector-controller",
 		"namespace-controller",
-		"replicaset-controller",
 		"serviceaccount-controller",
 		"serviceaccount-token-controller",
 		"validatingadmissionpolicy-status-controller", // type checks policies

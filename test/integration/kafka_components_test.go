@@ -82,6 +82,7 @@ var _ = Describe("the reconciled versions in the status of a Kafka", func() {
 		By("correcting the images")
 		sc.editNamed(key.Name, func(o lifecycle.Object) { components(kafkaIn(o), goodComponent) })
 		Eventually(shown(sc, key)).Should(Equal(versionsShown{Operator: operatorVersion, Kafka: old, Ready: true}))
+		Consistently(shown(sc, key), silentFor, "20ms").Should(HaveField("Ready", true), "only the simulator writes the status of a Deployment")
 
 		By("breaking a component of the cluster that runs")
 		sc.editNamed(key.Name, func(o lifecycle.Object) { kafkaIn(o).Spec.KafkaExporter.Image = badComponent })
