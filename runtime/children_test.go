@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -301,6 +302,28 @@ func TestWriterOwn(t *testing.T) {
 	n.must(n.write.Own(child))
 	if got := child.OwnerReferences; len(got) != 1 || got[0].UID != n.gate().UID || got[0].Controller == nil || !*got[0].Controller {
 		t.Errorf("owners %+v", got)
+	}
+}
+
+// TestWriterOwnUnwatchedKind shows that a kind that does not declare its children in Owns cannot own them, and what the status
+// says about it.
+func TestWriterOwnUnwatchedKind(t *testing.T) {
+	for name, c := range map[string]struct {
+		owns []client.Object
+		want string
+	}{
+		"declared":     {[]client.Object{&corev1.Pod{}, &corev1.ConfigMap{}}, ""},
+		"not declared": {[]client.Object{&corev1.Pod{}}, "kind Turnstile does not watch ConfigMap, so that a change of it would not be noticed: add an empty *v1.ConfigMap to Kind.Owns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(r *rig) { r.kind.Owns = c.owns })
+			for range 5 {
+				r.advance(r.pass().RequeueAfter)
+			}
+			if got := r.condition(lifecycle.Warning).Message; (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("warning %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -22,8 +25,8 @@ type Wiring struct {
 	Workers int
 	// Wakeups enqueues objects for changes that no watch reports, such as the answers of pollers. Optional; default: none.
 	Wakeups <-chan event.GenericEvent
-	// Watch adds watches of children to the builder. It must not add predicates to the object's own watch: the runtime relies
-	// on the events of its own status writes. Optional; default: none.
+	// Watch adds watches to the builder, in addition to those of Kind.Owns. It must not add predicates to the object's own watch:
+	// the runtime relies on the events of its own status writes. Optional; default: none.
 	Watch func(*builder.Builder)
 	// SkipNameValidation permits several controllers of one name in a process, as tests need. Optional; default: false.
 	SkipNameValidation bool
@@ -43,6 +46,9 @@ func (r *Reconciler[O, S, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) 
 	if wiring.Wakeups != nil {
 		b = b.WatchesRawSource(source.Channel(wiring.Wakeups, &handler.EnqueueRequestForObject{}))
 	}
+	if err := r.watchChildren(mgr.GetScheme(), b); err != nil {
+		return err
+	}
 	if wiring.Watch != nil {
 		wiring.Watch(b)
 	}
@@ -50,6 +56,35 @@ func (r *Reconciler[O, S, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) 
 		return fmt.Errorf("registering the controller of %s: %w", r.kind.Name, err)
 	}
 	return nil
+}
+
+func (r *Reconciler[O, S, E]) watchChildren(scheme *k8sruntime.Scheme, b *builder.Builder) error {
+	for _, child := range r.kind.Owns {
+		if _, err := apiutil.GVKForObject(child, scheme); err != nil {
+			return fmt.Errorf("watching %T, which is in Owns of kind %s: add the type to the manager's scheme: %w", child, r.kind.Name, err)
+		}
+		if r.kind.OwnerOf != nil {
+			b.Watches(child, handler.EnqueueRequestsFromMapFunc(r.kind.OwnerOf))
+		} else {
+			b.Owns(child)
+		}
+	}
+	return nil
+}
+
+// watched returns an error for a child whose changes would not enqueue its object.
+func (r *Reconciler[O, S, E]) watched(child client.Object) error {
+	scheme := r.children.client.Scheme()
+	kind, err := apiutil.GVKForObject(child, scheme)
+	if err != nil {
+		return err
+	}
+	for _, declared := range r.kind.Owns {
+		if owned, err := apiutil.GVKForObject(declared, scheme); err == nil && owned == kind {
+			return nil
+		}
+	}
+	return fmt.Errorf("kind %s does not watch %s, so that a change of it would not be noticed: add an empty %T to Kind.Owns", r.kind.Name, kind.Kind, child)
 }
 
 // backoff is the rate limiter of reconciles that failed as a whole, because the API server or the cache could not be read or

@@ -10,7 +10,6 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -58,7 +57,7 @@ func ExampleNew() {
 	// Settled, text written: true
 }
 
-// The runtime builds the controller. Watches of children are added to it.
+// The runtime builds the controller. It watches the object and the kinds that the kind owns.
 func ExampleReconciler_SetupWithManager() {
 	_ = func(mgr ctrl.Manager) error {
 		kind, err := hello.Kind()
@@ -66,9 +65,7 @@ func ExampleReconciler_SetupWithManager() {
 			return err
 		}
 		reconciler := lifecycle.New(kind, lifecycle.Options{Client: mgr.GetClient(), Live: mgr.GetAPIReader()})
-		return reconciler.SetupWithManager(mgr, lifecycle.Wiring{
-			Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) },
-		})
+		return reconciler.SetupWithManager(mgr, lifecycle.Wiring{Workers: 2})
 	}
 	// Output:
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
@@ -36,6 +37,12 @@ type Kind[O Object, S, E any] struct {
 	New func() O
 	// Lifecycles in order of precedence: the first one that is not at rest is shown in the summary. Required.
 	Lifecycles []machines.Lifecycle[O, S, E]
+	// Owns are the kinds of the children: an empty object each. SetupWithManager watches them, so that a changed or deleted child
+	// enqueues its object; Writer.Own refuses every other kind. Optional; default: none.
+	Owns []client.Object
+	// OwnerOf returns the requests of the objects that a child belongs to, for children that are found by a label. Optional;
+	// default: the controlling owner.
+	OwnerOf handler.MapFunc
 	// Resync is the interval at which an object at rest is reconciled. Optional; default: 10 minutes.
 	Resync time.Duration
 	// Observe observes the object's world and returns a snapshot of plain values. What the cache holds is always included; a

@@ -17,7 +17,8 @@ import (
 // nor deletes another object of the same name. Every write is recorded, so that a cache that does not show it yet is detected.
 type Writer interface {
 	// Own sets the writer's object as controlling owner of the child. The child is deleted with its owner, and changes of the
-	// child enqueue the owner. Not for children that hold data or identity.
+	// child enqueue the owner. It fails for a kind that is not in Kind.Owns, because nothing would enqueue the owner. Not for
+	// children that hold data or identity.
 	Own(child client.Object) error
 	// Create creates the object. It fails with AlreadyExists if the name is taken; the caller then requeues.
 	Create(ctx context.Context, object client.Object) error
@@ -34,7 +35,7 @@ type Writer interface {
 }
 
 // Writer returns a writer of the owner's children. prove is called before each write and its error ends the write. A nil prove
-// means that no proof is required.
+// means that no proof is required. The caller watches the children; the writer owns children of any kind.
 func (c *Children) Writer(owner client.Object, prove func(context.Context) error) Writer {
 	return &childWriter{children: c, owner: owner, prove: prove}
 }
@@ -43,6 +44,8 @@ type childWriter struct {
 	children *Children
 	owner    client.Object
 	prove    func(context.Context) error
+	// watched returns an error for a child that nothing watches. Nil means that any child may be owned.
+	watched func(client.Object) error
 	// writes is the number of writes that succeeded.
 	writes int
 }
@@ -55,7 +58,14 @@ func (w *childWriter) ensureFresh(ctx context.Context) error {
 }
 
 func (w *childWriter) Own(child client.Object) error {
-	if err := controllerutil.SetControllerReference(w.owner, child, w.children.client.Scheme()); err != nil {
+	var err error
+	if w.watched != nil {
+		err = w.watched(child)
+	}
+	if err == nil {
+		err = controllerutil.SetControllerReference(w.owner, child, w.children.client.Scheme())
+	}
+	if err != nil {
 		return fmt.Errorf("making %s the owner of %T %s: %w", client.ObjectKeyFromObject(w.owner), child, client.ObjectKeyFromObject(child), err)
 	}
 	return nil

@@ -97,7 +97,7 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 	}
 	return Kind{
 		Name: kafkav1beta2.KindKafka, New: func() *kafkav1beta2.Kafka { return &kafkav1beta2.Kafka{} },
-		Lifecycles: all,
+		Lifecycles: all, Owns: children(), OwnerOf: ClusterOf,
 		Observe: func(ctx context.Context, k *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (*Snapshot, error) {
 			v, err := collector.Collect(ctx, k, request)
 			return &v, err

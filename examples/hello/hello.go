@@ -55,6 +55,7 @@ func Kind() (Greeter, error) {
 	machine, err := machines.Compile(Definition)
 	return Greeter{
 		Name: "Greeting", New: func() *api.Greeting { return &api.Greeting{} }, StatusEqual: func(_, _ *api.Greeting) bool { return true },
+		Owns: []client.Object{&corev1.ConfigMap{}},
 		Lifecycles: []machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, Speak]{machines.Bind(machine, binding{
 			Name: "hello", Effect: func(s Speak) Speak { return s },
 			Facts: func(g *api.Greeting, heard *corev1.ConfigMap, _ machines.ObserveOptions) facts {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
@@ -15,7 +14,7 @@ import (
 // greetings is the complete input for the exploration and the fault campaign of a kind.
 func greetings(t *testing.T) proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak] {
 	return proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak]{
-		Name: "hello", Make: hello.Kind, Definitions: "crd", AddToScheme: api.AddToScheme, Owns: []client.Object{&corev1.ConfigMap{}},
+		Name: "hello", Make: hello.Kind, Definitions: "crd", AddToScheme: api.AddToScheme,
 		Object: readGreeting(t), Plans: 42,
 		Changes: []explore.Edit[*api.Greeting]{
 			{Name: "asks for good day", Make: func(g *api.Greeting) { g.Spec.Text = "good day" }},

@@ -10,9 +10,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -199,7 +196,7 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	wakeups := make(chan event.GenericEvent, 1024)
 	system := &kafka.Polled{Protocol: kafka.NewProtocol(w.Connect), Wake: wake(wakeups), Clock: clk, Settle: external.SettleScaled(w.DeadlineScale)}
 	collector := &kafka.Collector{Table: w.Table, System: system, Hosts: mgr.GetAPIReader(), Options: w.Kafka}
-	watch := watchChildren
+	watch := watchPools
 	if w.MaxActive > 0 {
 		fleet := &kafka.Fleet{Max: w.MaxActive, Clusters: mgr.GetClient()}
 		collector.Fleet, watch = fleet, watchFleet(fleet)
@@ -234,22 +231,15 @@ func AddControllers(mgr ctrl.Manager, w Wiring) (*kafka.Polled, error) {
 	return system, sets.SetupWithManager(mgr, controller.Options{MaxConcurrentReconciles: w.Workers, SkipNameValidation: &w.SkipNameValidation})
 }
 
-// watchChildren enqueues a Kafka resource for every event of an object with its label, whether or not it owns the object. It
-// watches all kinds that an observation lists, so that a deleted or changed object is restored at once.
-func watchChildren(b *builder.Builder) {
-	of := handler.EnqueueRequestsFromMapFunc(kafka.ClusterOf)
-	for _, kind := range []client.Object{
-		&kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{},
-		&corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
-	} {
-		b.Watches(kind, of)
-	}
+// watchPools enqueues a Kafka resource for every event of one of its pools.
+func watchPools(b *builder.Builder) {
+	b.Watches(&kafkav1beta2.KafkaNodePool{}, handler.EnqueueRequestsFromMapFunc(kafka.ClusterOf))
 }
 
 // watchFleet also reconciles the clusters that a change of another cluster frees a slot for.
 func watchFleet(fleet *kafka.Fleet) func(*builder.Builder) {
 	return func(b *builder.Builder) {
-		watchChildren(b)
+		watchPools(b)
 		b.Watches(&kafkav1beta2.Kafka{}, fleetHandler(fleet))
 	}
 }

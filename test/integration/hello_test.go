@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -95,10 +94,7 @@ func (w *silence) Register(mgr ctrl.Manager, options lifecycle.Options, _ func(s
 		}
 		return speak(ctx, request)
 	}
-	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{
-		SkipNameValidation: true,
-		Watch:              func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) },
-	})
+	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{SkipNameValidation: true})
 }
 
 func (w *silence) Make(namespace, name string) lifecycle.Object {

@@ -12,10 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
 	"github.com/detent-dev/detent/machines"
@@ -72,17 +69,7 @@ func (w *gatehouse) Register(mgr ctrl.Manager, options lifecycle.Options, around
 	if err != nil {
 		return err
 	}
-	wake := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, child client.Object) []reconcile.Request {
-		var out []reconcile.Request
-		for _, owner := range turnstile.OwnerOf(child) {
-			out = append(out, reconcile.Request{NamespacedName: owner})
-		}
-		return out
-	})
-	return lifecycle.New(turnstile.NewKind(lifecycles, w.world, around), options).SetupWithManager(mgr, lifecycle.Wiring{
-		SkipNameValidation: true,
-		Watch:              func(b *builder.Builder) { b.Watches(&corev1.ConfigMap{}, wake) },
-	})
+	return lifecycle.New(turnstile.NewKind(lifecycles, w.world, around), options).SetupWithManager(mgr, lifecycle.Wiring{SkipNameValidation: true})
 }
 
 func (w *gatehouse) Make(namespace, name string) lifecycle.Object {

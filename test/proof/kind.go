@@ -8,7 +8,6 @@ import (
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -25,8 +24,6 @@ type Kind[O lifecycle.Object, S, E any] struct {
 	// Definitions is the directory of the generated definitions. AddToScheme adds the Go types.
 	Definitions string
 	AddToScheme func(*k8sruntime.Scheme) error
-	// Owns are the kinds of its children: an empty object each.
-	Owns []client.Object
 	// Object at the start. Changes are made by users: at any time during the exploration, and one after the other on the API
 	// server, for which they should be similar to each other.
 	Object  O
@@ -49,7 +46,7 @@ func (k Kind[O, S, E]) Explore(t *testing.T) {
 func (k Kind[O, S, E]) Inject(t *testing.T) {
 	t.Helper()
 	injected := campaign.Kind[O, S, E]{
-		Name: k.Name, Make: k.Make, Definitions: k.Definitions, AddToScheme: k.AddToScheme, Owns: k.Owns, Object: k.Object, Plans: k.Plans,
+		Name: k.Name, Make: k.Make, Definitions: k.Definitions, AddToScheme: k.AddToScheme, Object: k.Object, Plans: k.Plans,
 	}
 	for _, change := range k.Changes {
 		injected.Changes = append(injected.Changes, change.Make)

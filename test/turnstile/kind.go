@@ -9,8 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -72,7 +72,7 @@ func NewKind(lifecycles []Lifecycle, world *World, around Around) Kind {
 		Observe: k.observe, Execute: k.execute, Repair: k.repair, Apply: k.apply, Project: project,
 		StatusEqual:  func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
 		Disrupts:     func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
-		Availability: availability, PauseAnnotations: []string{PauseAnnotation},
+		Availability: availability, Owns: []client.Object{&corev1.ConfigMap{}}, OwnerOf: OwnerOf, PauseAnnotations: []string{PauseAnnotation},
 	}
 }
 
@@ -202,9 +202,9 @@ func recordName(t *api.Turnstile) string { return t.Name + "-record" }
 func lampName(t *api.Turnstile) string   { return t.Name + "-lamp" }
 
 // OwnerOf is the turnstile that a child belongs to, to be enqueued when the child changes.
-func OwnerOf(child client.Object) []types.NamespacedName {
+func OwnerOf(_ context.Context, child client.Object) []reconcile.Request {
 	if name := child.GetLabels()[Label]; name != "" {
-		return []types.NamespacedName{{Namespace: child.GetNamespace(), Name: name}}
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: child.GetNamespace(), Name: name}}}
 	}
 	return nil
 }

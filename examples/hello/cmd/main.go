@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	corev1 "k8s.io/api/core/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -60,8 +58,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	greeter := lifecycle.New(kind, lifecycle.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: counted,
 	})
-	// A change or deletion of the ConfigMap enqueues its greeting.
-	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) }}); err != nil {
+	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{}); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

@@ -10,13 +10,11 @@ import (
 	"net/http"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -122,8 +120,7 @@ func greet(ctx context.Context, config *rest.Config, scale float64) error {
 	greeter := lifecycle.New(kind, lifecycle.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: gauges, DeadlineScale: scale,
 	})
-	wiring := lifecycle.Wiring{Workers: workers, Watch: func(b *builder.Builder) { b.Owns(&corev1.ConfigMap{}) }}
-	if err := greeter.SetupWithManager(mgr, wiring); err != nil {
+	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{Workers: workers}); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

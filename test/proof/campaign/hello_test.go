@@ -23,7 +23,7 @@ func helloSubject(bug func(*hello.Greeter)) (*campaign.Subject, error) {
 		changes = append(changes, func(g *api.Greeting) { g.Spec.Text = fmt.Sprintf("hello for the %d. time", i+2) })
 	}
 	return campaign.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak]{
-		Name: "hello", Definitions: "../../../examples/hello/crd", AddToScheme: api.AddToScheme, Owns: []client.Object{&corev1.ConfigMap{}},
+		Name: "hello", Definitions: "../../../examples/hello/crd", AddToScheme: api.AddToScheme,
 		Make: func() (hello.Greeter, error) {
 			kind, err := hello.Kind()
 			if bug != nil {

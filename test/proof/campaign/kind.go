@@ -11,7 +11,6 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -31,8 +30,6 @@ type Kind[O lifecycle.Object, S, E any] struct {
 	// Object before the first change. Changes are made by a user, one after the other, and must be similar to each other.
 	Object  O
 	Changes []func(O)
-	// Owns are the kinds of its children: an empty object each.
-	Owns []client.Object
 	// Meddling are interventions of another writer, in addition to wiping the status. Optional.
 	Meddling map[string]Meddling
 	// Judge returns the defects in a history. Optional.
@@ -53,7 +50,7 @@ func (k Kind[O, S, E]) Subject() (*Subject, error) {
 	s := &Subject{
 		Name: k.Name, AddToScheme: []func(*k8sruntime.Scheme) error{k.AddToScheme}, Plans: k.Plans, Scale: scale,
 		Definitions: func() ([]*apiextensionsv1.CustomResourceDefinition, error) { return definitionsIn(k.Definitions) },
-		Graphs:      map[string]machines.Graph{}, Kinds: append([]client.Object{made.New()}, k.Owns...),
+		Graphs:      map[string]machines.Graph{}, Kinds: append([]client.Object{made.New()}, made.Owns...),
 		Object: func(namespace string) lifecycle.Object {
 			o := k.Object.DeepCopyObject().(O) //nolint:forcetypeassert // a copy has the type of what it copies
 			o.SetNamespace(namespace)
@@ -136,11 +133,7 @@ func (w alone[O, S, E]) Register(mgr ctrl.Manager, options lifecycle.Options, _ 
 		passes.Ended()
 		return nil
 	}
-	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{SkipNameValidation: true, Watch: func(b *builder.Builder) {
-		for _, owned := range w.kind.Owns {
-			b.Owns(owned)
-		}
-	}})
+	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{SkipNameValidation: true})
 }
 
 // Begin implements World.
