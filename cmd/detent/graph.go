@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/detent-dev/detent/graph"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/picture"
+	"github.com/detent-dev/detent/internal/registration"
 )
 
 const graphExample = `  detent graph kafka-version-change
@@ -18,8 +18,9 @@ const graphExample = `  detent graph kafka-version-change
   detent graph kafka/orders -n prod
   kubectl get kafka orders -o yaml | detent graph -f -`
 
-func newGraphCommand() *cobra.Command {
+func newGraphCommand(all []registration.Kind) *cobra.Command {
 	r := picture.Request{}
+	machines := registration.Machines(all, nil)
 	format, theme := string(picture.Text), string(graph.Light)
 	cmd := &cobra.Command{
 		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or the state of an object on it", Args: cobra.MaximumNArgs(1), Example: graphExample,
@@ -29,10 +30,14 @@ func newGraphCommand() *cobra.Command {
 			if r.Theme != graph.Light && r.Theme != graph.Dark {
 				return fmt.Errorf("--theme %q: it is either %s or %s", theme, graph.Light, graph.Dark)
 			}
+			var err error
+			if r.Machines, err = machines(); err != nil {
+				return err
+			}
 			if len(args) > 0 {
 				r.What = args[0]
 			} else if len(r.Files) == 0 {
-				return noMachine()
+				return noMachine(r.Machines)
 			}
 			t := terminalOf(cmd.OutOrStdout())
 			r.Text = graph.TextOptions{Width: t.width, ASCII: t.ascii}
@@ -59,14 +64,6 @@ func newGraphCommand() *cobra.Command {
 }
 
 // noMachine returns an error that lists the machines that can be drawn.
-func noMachine() error {
-	all, err := catalogue.Machines()
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
-	}
-	return errors.New("name a machine or an object: there are the machines " + strings.Join(names, ", ") + "; an object is written as TYPE/NAME")
+func noMachine(all []catalogue.Machine) error {
+	return errors.New("name a machine or an object: there are the machines " + catalogue.Names(all) + "; an object is written as TYPE/NAME")
 }

@@ -14,6 +14,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
 func main() {
@@ -41,7 +44,7 @@ func (e *exit) Unwrap() error { return e.err }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
-	root := newRoot(filepath.Base(args[0]))
+	root := newRoot(filepath.Base(args[0]), kinds.All())
 	root.SetArgs(args[1:])
 	root.SetOut(out)
 	root.SetErr(errs)
@@ -60,7 +63,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return code
 }
 
-func newRoot(name string) *cobra.Command {
+func newRoot(name string, kinds []registration.Kind) *cobra.Command {
 	root := &cobra.Command{
 		Use: "detent", Short: "Lifecycles of Kubernetes resources as explicit state machines",
 		Long:         "Detent drives the lifecycles of Kubernetes resources as explicit state machines whose state is kept in the\nresource's status.",
@@ -69,6 +72,6 @@ func newRoot(name string) *cobra.Command {
 	if name == "kubectl-detent" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl detent"}
 	}
-	root.AddCommand(newDevCommand(), newGraphCommand(), newManagerCommand(), newPlanCommand(), newReplayCommand(), newVerifyCommand(), newVersionCommand())
+	root.AddCommand(newDevCommand(), newGraphCommand(kinds), newManagerCommand(), newPlanCommand(), newReplayCommand(kinds), newVerifyCommand(kinds), newVersionCommand())
 	return root
 }

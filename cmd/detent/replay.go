@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
@@ -24,15 +25,16 @@ const replayExample = `  detent manager --journal decisions.jsonl
   detent replay decisions.jsonl
   kubectl logs -n detent deploy/detent-manager | detent replay - -o json`
 
-func newReplayCommand() *cobra.Command {
-	output, table := "text", ""
+func newReplayCommand(kinds []registration.Kind) *cobra.Command {
+	output := "text"
+	var machines func() ([]catalogue.Machine, error)
 	cmd := &cobra.Command{
 		Use: "replay FILE", Short: "List the decisions of a journal that this build would make differently", Args: cobra.ExactArgs(1), Long: replayLong, Example: replayExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			report, err := replayed(args[0], table, cmd.InOrStdin())
+			report, err := replayed(args[0], machines, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -49,18 +51,18 @@ func newReplayCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
-	cmd.Flags().StringVar(&table, "kafka-versions", "", "file with the table of Kafka versions; default: the built-in one")
+	machines = registration.Machines(kinds, cmd.Flags())
 	return cmd
 }
 
-func replayed(file, table string, in io.Reader) (*journal.Report, error) {
-	known, err := versionTable(table)
+func replayed(file string, machines func() ([]catalogue.Machine, error), in io.Reader) (*journal.Report, error) {
+	all, err := machines()
 	if err != nil {
 		return nil, err
 	}
-	machines, err := catalogue.Replayable(known)
-	if err != nil {
-		return nil, err
+	replays := make([]journal.Machine, len(all))
+	for i := range all {
+		replays[i] = all[i].Replay
 	}
 	if file != "-" {
 		opened, err := os.Open(file)
@@ -70,6 +72,6 @@ func replayed(file, table string, in io.Reader) (*journal.Report, error) {
 		defer opened.Close()
 		in = opened
 	}
-	report, err := journal.Replay(in, machines...)
+	report, err := journal.Replay(in, replays...)
 	return &report, err
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/machines/verification"
 )
 
 const verifyLong = `Verify the machines of this binary as a whole: their declared graphs, and their guards over finite domains of facts.
@@ -21,10 +23,11 @@ const verifyExample = `  detent verify --machines
   detent verify --machine node-roll --notes
   detent verify --machines -o json`
 
-func newVerifyCommand() *cobra.Command {
+func newVerifyCommand(kinds []registration.Kind) *cobra.Command {
 	var all, notes bool
 	var name string
 	output := "text"
+	machines := registration.Machines(kinds, nil)
 	cmd := &cobra.Command{
 		Use: "verify --machines | --machine NAME", Short: "Verify the machines as a whole", Args: cobra.NoArgs, Long: verifyLong, Example: verifyExample,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,7 +37,7 @@ func newVerifyCommand() *cobra.Command {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			reports, err := catalogue.Verify(name)
+			reports, err := verified(machines, name)
 			if err != nil {
 				return err
 			}
@@ -58,4 +61,26 @@ func newVerifyCommand() *cobra.Command {
 	flags.BoolVar(&notes, "notes", false, "show notes too: transitions that are enabled at the same time, and cycles that only the meaning of guards breaks")
 	flags.StringVarP(&output, "output", "o", output, "text or json")
 	return cmd
+}
+
+// verified returns the reports of the machines. A name selects one of them; an empty name selects all.
+func verified(machines func() ([]catalogue.Machine, error), name string) ([]verification.Report, error) {
+	all, err := machines()
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		one, err := catalogue.Find(all, name)
+		if err != nil {
+			return nil, err
+		}
+		all = []catalogue.Machine{one}
+	}
+	reports := make([]verification.Report, len(all))
+	for i := range all {
+		if reports[i], err = all[i].Verify(); err != nil {
+			return nil, err
+		}
+	}
+	return reports, nil
 }

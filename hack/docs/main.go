@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
 func main() {
@@ -21,7 +23,7 @@ func run(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("want the folder to write to, got %d arguments", len(args))
 	}
-	all, err := catalogue.Machines()
+	all, err := registration.Machines(kinds.All(), nil)()
 	if err != nil {
 		return err
 	}

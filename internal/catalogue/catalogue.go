@@ -1,47 +1,66 @@
-// Package catalogue lists the machines that this binary runs, as plain graphs that can be drawn, documented and found by name.
+// Package catalogue describes machines so that they can be drawn, documented, verified, replayed and found by name.
 package catalogue
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/machines/kafkaversion"
-	"github.com/detent-dev/detent/machines/noderoll"
-	"github.com/detent-dev/detent/machines/nodestorage"
+	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/runtime/journal"
 )
 
 //go:generate go run ../../hack/docs ../../docs/machines
 
-// Machines returns the graphs of all machines, in the order of the documentation. An error means that the binary was built with
-// a machine that does not compile; it lists every finding.
-func Machines() ([]machines.Graph, error) {
-	version, errVersion := graphOf(kafkaversion.Definition())
-	roll, errRoll := graphOf(noderoll.Definition())
-	storage, errStorage := graphOf(nodestorage.Definition())
-	if err := errors.Join(errVersion, errRoll, errStorage); err != nil {
-		return nil, err
-	}
-	return []machines.Graph{version, roll, storage}, nil
+// Machine is one machine of a catalogue.
+type Machine struct {
+	// Graph of the machine.
+	Graph machines.Graph
+	// Replay repeats the decisions of a journal.
+	Replay journal.Machine
+	// Verify verifies the machine over its domains. It takes seconds.
+	Verify func() (verification.Report, error)
 }
 
-func graphOf[F, M, E any](definition machines.Definition[F, M, E]) (machines.Graph, error) {
+// Of compiles a machine for a catalogue. domains returns the domains over which it is verified; restore sets the facts that a
+// journal does not contain, and is optional.
+func Of[F, D, E any](definition machines.Definition[F, D, E], domains func() ([]verification.Domain[F, D], error), restore func(*F)) (Machine, error) {
 	machine, err := machines.Compile(definition)
 	if err != nil {
-		return machines.Graph{}, fmt.Errorf("compiling machine %s: %w", definition.Name, err)
+		return Machine{}, fmt.Errorf("compiling machine %s: %w", definition.Name, err)
 	}
-	return machine.Graph(), nil
+	return Machine{
+		Graph: machine.Graph(), Replay: journal.Of(machine, restore),
+		Verify: func() (verification.Report, error) {
+			over, err := domains()
+			if err != nil {
+				return verification.Report{}, fmt.Errorf("verifying machine %s: %w", definition.Name, err)
+			}
+			return verification.Machine(machine, over...), nil
+		},
+	}, nil
+}
+
+// Domains returns a function for Of that returns the domains.
+func Domains[F, D any](domains ...verification.Domain[F, D]) func() ([]verification.Domain[F, D], error) {
+	return func() ([]verification.Domain[F, D], error) { return domains, nil }
 }
 
 // Find returns the machine with the name, or an error that lists the known names.
-func Find(all []machines.Graph, name string) (machines.Graph, error) {
-	known := make([]string, len(all))
+func Find(all []Machine, name string) (Machine, error) {
 	for i := range all {
-		if all[i].Name == name {
+		if all[i].Graph.Name == name {
 			return all[i], nil
 		}
-		known[i] = all[i].Name
 	}
-	return machines.Graph{}, fmt.Errorf("there is no machine %q: there are %s", name, strings.Join(known, ", "))
+	return Machine{}, fmt.Errorf("there is no machine %q: there are %s", name, Names(all))
+}
+
+// Names lists the names of the machines.
+func Names(all []Machine) string {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Graph.Name
+	}
+	return strings.Join(names, ", ")
 }

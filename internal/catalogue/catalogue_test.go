@@ -8,27 +8,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/internal/catalogue"
-	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
-func all(t *testing.T) []machines.Graph {
+func all(t *testing.T) []catalogue.Machine {
 	t.Helper()
-	graphs, err := catalogue.Machines()
+	all, err := registration.Machines(kinds.All(), nil)()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return graphs
+	return all
 }
 
 func TestFind(t *testing.T) {
-	graphs := all(t)
+	machines := all(t)
 	for _, want := range []string{"kafka-version-change", "node-roll", "kafka-node-storage"} {
-		g, err := catalogue.Find(graphs, want)
-		if err != nil || g.Name != want {
-			t.Errorf("found %q, %v", g.Name, err)
+		g, err := catalogue.Find(machines, want)
+		if err != nil || g.Graph.Name != want {
+			t.Errorf("found %q, %v", g.Graph.Name, err)
 		}
 	}
-	_, err := catalogue.Find(graphs, "kafka")
+	_, err := catalogue.Find(machines, "kafka")
 	want := `there is no machine "kafka": there are kafka-version-change, node-roll, kafka-node-storage`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)

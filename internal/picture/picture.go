@@ -14,7 +14,6 @@ import (
 	"github.com/detent-dev/detent/internal/drawing"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
-	"github.com/detent-dev/detent/machines"
 )
 
 // Format of a picture.
@@ -34,6 +33,8 @@ func Formats() []Format { return []Format{Text, SVG, Mermaid, DOT, JSON} }
 
 // Request describes the picture to draw.
 type Request struct {
+	// Machines that can be drawn. Required.
+	Machines []catalogue.Machine
 	// What is the name of a machine or TYPE/NAME. It may be empty if Files contain exactly one object with lifecycles.
 	What string
 	// Files to read the object from. Optional; default: the object is read from the cluster.
@@ -56,39 +57,35 @@ type Picture struct {
 
 // Draw draws the requested picture. If Files contains the standard input, Draw reads stdin to its end.
 func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
-	all, err := catalogue.Machines()
-	if err != nil {
-		return Picture{}, err
-	}
 	if len(r.Files) == 0 && !objects.IsReference(r.What) {
-		machine, err := catalogue.Find(all, r.What)
+		machine, err := catalogue.Find(r.Machines, r.What)
 		if err != nil {
 			return Picture{}, fmt.Errorf("%w; an object is written as TYPE/NAME", err)
 		}
-		return render(drawing.Of(machine), nil, r)
+		return render(drawing.Of(machine.Graph), nil, r)
 	}
 	found, err := find(ctx, r, stdin)
 	if err != nil {
 		return Picture{}, err
 	}
-	return live(all, found, r)
+	return live(found, r)
 }
 
 // live draws an object's lifecycle on its machine.
-func live(all []machines.Graph, found *objectStatus, r Request) (Picture, error) {
+func live(found *objectStatus, r Request) (Picture, error) {
 	entry, err := found.lifecycle(r.Lifecycle)
 	if err != nil {
 		return Picture{}, err
 	}
 	name, digest, _ := strings.Cut(entry.Machine, "@sha256:")
-	machine, err := catalogue.Find(all, name)
+	machine, err := catalogue.Find(r.Machines, name)
 	if err != nil {
 		return Picture{}, fmt.Errorf("drawing lifecycle %s of %s: %w", entry.Name, found.name, err)
 	}
-	p, err := render(drawing.Of(machine), drawing.Live(entry, r.Now), r)
-	if err == nil && digest != "" && digest != machine.Digest {
+	p, err := render(drawing.Of(machine.Graph), drawing.Live(entry, r.Now), r)
+	if err == nil && digest != "" && digest != machine.Graph.Digest {
 		p.Notices = append(p.Notices, fmt.Sprintf("%s last moved under another graph of %s (%s) than the one drawn (%s): another version of Detent runs it",
-			found.name, name, digest, machine.Digest))
+			found.name, name, digest, machine.Graph.Digest))
 	}
 	return p, err
 }

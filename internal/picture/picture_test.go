@@ -3,6 +3,7 @@ package picture_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/detent-dev/detent/graph"
 	"github.com/detent-dev/detent/internal/picture"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
 var now = time.Date(2026, 11, 20, 8, 35, 33, 0, time.UTC)
@@ -41,6 +44,17 @@ func write(t *testing.T, content string) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// draw draws with the machines of this binary.
+func draw(t *testing.T, request picture.Request, stdin io.Reader) (picture.Picture, error) {
+	t.Helper()
+	all, err := registration.Machines(kinds.All(), nil)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Machines = all
+	return picture.Draw(context.Background(), request, stdin)
 }
 
 func TestDraw(t *testing.T) {
@@ -95,7 +109,7 @@ func TestDraw(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.request.Now = now
-			got, err := picture.Draw(context.Background(), tc.request, strings.NewReader(""))
+			got, err := draw(t, tc.request, strings.NewReader(""))
 			message := ""
 			if err != nil {
 				message = err.Error()
@@ -116,7 +130,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestDrawJSONHoldsTheStateOfTheObject(t *testing.T) {
-	got, err := picture.Draw(context.Background(), picture.Request{Files: []string{"-"}, Format: picture.JSON, Now: now}, strings.NewReader(orders))
+	got, err := draw(t, picture.Request{Files: []string{"-"}, Format: picture.JSON, Now: now}, strings.NewReader(orders))
 	if err != nil {
 		t.Fatal(err)
 	}

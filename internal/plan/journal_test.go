@@ -8,9 +8,9 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
-	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/plan"
+	kafkakind "github.com/detent-dev/detent/kinds/kafka"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
@@ -44,11 +44,15 @@ func TestJournalReplaysDecisions(t *testing.T) {
 	for _, name := range []string{"upgrade", "downgrade", "downgrade-refused", "fresh-install", "bad-image", "in-progress", "isr-at-risk"} {
 		t.Run(name, func(t *testing.T) {
 			lines, table := journalOf(t, filepath.Join("testdata/cases", name+".yaml"))
-			all, err := catalogue.Replayable(table)
+			all, err := kafkakind.Machines(table)
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := journal.Replay(lines, all...)
+			var replays []journal.Machine
+			for i := range all {
+				replays = append(replays, all[i].Replay)
+			}
+			report, err := journal.Replay(lines, replays...)
 			if err != nil {
 				t.Fatal(err)
 			}

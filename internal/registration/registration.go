@@ -1,0 +1,66 @@
+// Package registration is what the commands of the binary need of a kind, in one value: Kind. Package kinds lists the kinds.
+package registration
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/detent-dev/detent/internal/catalogue"
+)
+
+// Kind registers one kind. Its fields are required.
+type Kind struct {
+	// Name of the kind as users write it.
+	Name string
+	// Machines are the machines of the kind, in the order of the documentation. The commands graph, verify and replay and the
+	// generated pages are derived from them. The flags are those of detent replay.
+	Machines Part[[]catalogue.Machine]
+}
+
+// Part is what one command needs of a kind. It adds the kind's flags to the command, and returns a function that makes the part
+// after the flags were parsed. Flags of several kinds share one set, so that the names of a kind's own flags begin with its name.
+type Part[T any] func(flags *pflag.FlagSet) func() (T, error)
+
+// Each returns the part of each kind, in the order of the kinds. With nil flags the parts have the defaults of their flags.
+func Each[T any](kinds []Kind, flags *pflag.FlagSet, part func(Kind) Part[T]) func() ([]T, error) {
+	if flags == nil {
+		flags = pflag.NewFlagSet("", pflag.ContinueOnError)
+	}
+	makeParts := make([]func() (T, error), len(kinds))
+	for i, k := range kinds {
+		makeParts[i] = part(k)(flags)
+	}
+	return func() ([]T, error) {
+		out := make([]T, len(kinds))
+		for i, makePart := range makeParts {
+			var err error
+			if out[i], err = makePart(); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+}
+
+// Machines returns the machines of all kinds. Flags as in Each. Two kinds must not have machines of the same name.
+func Machines(kinds []Kind, flags *pflag.FlagSet) func() ([]catalogue.Machine, error) {
+	each := Each(kinds, flags, func(k Kind) Part[[]catalogue.Machine] { return k.Machines })
+	return func() ([]catalogue.Machine, error) {
+		parts, err := each()
+		if err != nil {
+			return nil, err
+		}
+		all := slices.Concat(parts...)
+		seen := map[string]bool{}
+		for i := range all {
+			name := all[i].Graph.Name
+			if seen[name] {
+				return nil, fmt.Errorf("two machines have the name %s: rename one of them", name)
+			}
+			seen[name] = true
+		}
+		return all, nil
+	}
+}
