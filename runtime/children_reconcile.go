@@ -53,7 +53,7 @@ func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write 
 }
 
 // attempt runs one step on the children, unless it is backed off, and reports whether it succeeded. A stale cache and a
-// conflict cause a requeue and do not count as failures.
+// conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off.
 func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, t *trouble, doing string, do func() error) bool {
 	if p.now.Before(t.notBefore) {
 		p.requeue.at(t.notBefore, p.now)
@@ -68,6 +68,10 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, t *trouble, doing
 		p.requeue.after(freshnessRequeue)
 	case apierrors.IsConflict(err):
 		p.requeue.after(freshnessTimeout)
+	case errors.Is(err, ErrWait):
+		t.over()
+		t.last = fmt.Sprintf("%s children: %v", doing, err)
+		p.requeue.after(p.scaled(states.DefaultPoll))
 	default:
 		t.failures++
 		t.last = fmt.Sprintf("%s children: %v", doing, err)

@@ -20,6 +20,20 @@ type Writer interface {
 	// child enqueue the owner. It fails for a kind that is not in Kind.Owns, because nothing would enqueue the owner. Not for
 	// children that hold data or identity.
 	Own(child client.Object) error
+	// Apply creates the child, or updates the stored one where it differs. The writer's object becomes its controlling owner. Apply
+	// does not change child.
+	//
+	// It compares and writes the fields that child sets, as its JSON shows them: labels, annotations, and everything but the rest
+	// of the metadata and the status. Fields that child leaves out, or that are null, keep their stored values, so that defaults of
+	// the API server and fields of other writers cause no write. A field that is not set any more is therefore not
+	// removed, with one exception: data of a ConfigMap or a Secret loses the keys that child does not contain. A list that differs
+	// is replaced as a whole. Not for objects to whose lists others add elements, such as pods.
+	//
+	// It returns ErrStale if the cache is behind our last write, and a conflict if the child was changed since it was read; the
+	// caller requeues on both. A child that is being deleted is ErrWait. Another owner's object is an error, and so is an object
+	// without a controlling owner that lacks the labels of child, because it may be a user's. As Own, it refuses kinds that are
+	// not in Kind.Owns.
+	Apply(ctx context.Context, child client.Object) error
 	// Create creates the object. It fails with AlreadyExists if the name is taken; the caller then requeues.
 	Create(ctx context.Context, object client.Object) error
 	// DryRun sends a dry run of the create. It returns the API server's error unwrapped.
