@@ -9,12 +9,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 //go:generate go run ../hack/manifests .
@@ -31,23 +32,23 @@ const (
 )
 
 // Access is the manager's identity in a namespace, with its rights in all namespaces and those on its lease.
-func Access(namespace string) []client.Object {
-	return slices.Concat(identity(namespace), clusterRole(namespace, Account, operator.Rules()))
+func Access(kinds []resource.Kind, namespace string) []client.Object {
+	return slices.Concat(identity(namespace), clusterRole(namespace, Account, operator.Rules(kinds)))
 }
 
 // NamespacedAccess is the manager's identity in a namespace, with rights in the watched namespaces alone and those on its lease.
 // An empty name among watched leaves the namespace to kubectl apply -n.
-func NamespacedAccess(namespace string, watched ...string) []client.Object {
+func NamespacedAccess(kinds []resource.Kind, namespace string, watched ...string) []client.Object {
 	out := identity(namespace)
 	for _, in := range watched {
-		out = append(out, namespaceRole(namespace, in)...)
+		out = append(out, namespaceRole(kinds, namespace, in)...)
 	}
 	return out
 }
 
 // ClusterAccess are the rights on what is in no namespace, for a manager with NamespacedAccess. They are optional.
-func ClusterAccess(namespace string) []client.Object {
-	return clusterRole(namespace, Account+"-cluster", operator.ClusterRules())
+func ClusterAccess(kinds []resource.Kind, namespace string) []client.Object {
+	return clusterRole(namespace, Account+"-cluster", operator.ClusterRules(kinds))
 }
 
 // identity is the service account with its rights on the lease.
@@ -57,8 +58,8 @@ func identity(namespace string) []client.Object {
 }
 
 // namespaceRole are the rights of a manager in one namespace that it watches.
-func namespaceRole(manager, watched string) []client.Object {
-	return role(Account+"-namespace", manager, watched, operator.NamespaceRules())
+func namespaceRole(kinds []resource.Kind, manager, watched string) []client.Object {
+	return role(Account+"-namespace", manager, watched, operator.NamespaceRules(kinds))
 }
 
 func role(name, manager, namespace string, rules []rbacv1.PolicyRule) []client.Object {
@@ -83,25 +84,19 @@ func subjects(manager string) []rbacv1.Subject {
 
 // Users are rights for people: whoever may view, edit or administer a namespace may do so with our kinds in it. What the
 // manager makes for itself is there to look at.
-func Users() []client.Object {
-	read := []string{"get", "list", "watch"}
-	write := []string{"create", "delete", "deletecollection", "patch", "update"}
-	declared := []string{"kafkas", "kafkanodepools"}
-	role := func(name string, aggregateTo []string, rules ...rbacv1.PolicyRule) client.Object {
+func Users(kinds []resource.Kind) []client.Object {
+	var view, edit []rbacv1.PolicyRule
+	for i := range kinds {
+		view, edit = append(view, kinds[i].ViewerRights()...), append(edit, kinds[i].EditorRights()...)
+	}
+	role := func(name string, rules []rbacv1.PolicyRule, aggregateTo ...string) client.Object {
 		r := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels()}, Rules: rules}
 		for _, to := range aggregateTo {
 			r.Labels["rbac.authorization.k8s.io/aggregate-to-"+to] = "true"
 		}
 		return r
 	}
-	return []client.Object{
-		role("detent-view", []string{"view", "edit", "admin"},
-			rbacv1.PolicyRule{APIGroups: []string{"kafka.strimzi.io"}, Resources: append(declared, "kafkas/status", "kafkanodepools/status", "kafkanodepools/scale"), Verbs: read},
-			rbacv1.PolicyRule{APIGroups: []string{"core.strimzi.io"}, Resources: []string{"strimzipodsets", "strimzipodsets/status"}, Verbs: read}),
-		role("detent-edit", []string{"edit", "admin"},
-			rbacv1.PolicyRule{APIGroups: []string{"kafka.strimzi.io"}, Resources: declared, Verbs: write},
-			rbacv1.PolicyRule{APIGroups: []string{"kafka.strimzi.io"}, Resources: []string{"kafkanodepools/scale"}, Verbs: []string{"patch", "update"}}),
-	}
+	return []client.Object{role("detent-view", view, "view", "edit", "admin"), role("detent-edit", edit, "edit", "admin")}
 }
 
 // Manager is the manager itself: two replicas that take turns by a lease, under the restricted pod security standard.
@@ -116,8 +111,8 @@ func Manager(namespace, image string) []client.Object {
 		Args:  []string{"manager", "--log-format=json", "--health-probe-bind-address=:8081"},
 		Ports: []corev1.ContainerPort{{Name: "health", ContainerPort: healthPort, Protocol: corev1.ProtocolTCP}},
 		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
-			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},
+			Requests: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("50m"), corev1.ResourceMemory: apiresource.MustParse("64Mi")},
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: apiresource.MustParse("512Mi")},
 		},
 		LivenessProbe: probe("/healthz"), ReadinessProbe: probe("/readyz"),
 		SecurityContext: &corev1.SecurityContext{

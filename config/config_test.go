@@ -11,10 +11,15 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/detent-dev/detent/config"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/internal/resource"
+	"github.com/detent-dev/detent/kinds"
 )
 
+func resources() []resource.Kind { return registration.Resources(kinds.All()) }
+
 func TestManifestsAreThoseOfTheCode(t *testing.T) {
-	files, err := config.Files()
+	files, err := config.Files(resources())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,7 @@ func TestManifestsAreThoseOfTheCode(t *testing.T) {
 }
 
 func TestNoRightIsAWildcard(t *testing.T) {
-	for _, o := range slices.Concat(config.Access("x"), config.NamespacedAccess("x", "y"), config.ClusterAccess("x"), config.Users()) {
+	for _, o := range slices.Concat(config.Access(resources(), "x"), config.NamespacedAccess(resources(), "x", "y"), config.ClusterAccess(resources(), "x"), config.Users(resources())) {
 		var rules []rbacv1.PolicyRule
 		switch role := o.(type) {
 		case *rbacv1.ClusterRole:

@@ -8,20 +8,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/yaml"
+
+	"github.com/detent-dev/detent/internal/resource"
 )
 
-// Files are the manifests by path below this folder, as kubectl apply takes them. Equal sources give equal bytes.
-func Files() (map[string][]byte, error) {
+// Files are the manifests of a manager of these kinds by path below this folder, as kubectl apply takes them. Equal sources give equal bytes.
+func Files(kinds []resource.Kind) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for path, objects := range map[string][]client.Object{
 		"manager/manager.yaml": Manager(Namespace, Image),
-		"rbac/manager.yaml":    Access(Namespace),
-		"rbac/users.yaml":      Users(),
+		"rbac/manager.yaml":    Access(kinds, Namespace),
+		"rbac/users.yaml":      Users(kinds),
 		// In place of rbac/manager.yaml for a manager with --namespaces: the first once, the second with kubectl apply -n for each
 		// namespace that is watched, the third if the manager may have it.
-		"rbac-namespaced/manager.yaml":   NamespacedAccess(Namespace),
-		"rbac-namespaced/namespace.yaml": namespaceRole(Namespace, ""),
-		"rbac-namespaced/cluster.yaml":   ClusterAccess(Namespace),
+		"rbac-namespaced/manager.yaml":   NamespacedAccess(kinds, Namespace),
+		"rbac-namespaced/namespace.yaml": namespaceRole(kinds, Namespace, ""),
+		"rbac-namespaced/cluster.yaml":   ClusterAccess(kinds, Namespace),
 	} {
 		text, err := encode(objects)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -12,20 +11,20 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/detent-dev/detent/examples"
 	"github.com/detent-dev/detent/internal/dev"
+	"github.com/detent-dev/detent/internal/registration"
 )
 
-const devLong = `Run a real etcd and kube-apiserver on loopback, the operator, simulated nodes and Kafka clusters, and the examples.
+const devLong = `Run a real etcd and kube-apiserver on loopback, the operator, simulated nodes and systems, and the examples.
 No root, no Docker, no cluster. Not for production.
 
 The programs of the control plane come from $KUBEBUILDER_ASSETS, or are built once from source, which takes some minutes.
 kube-controller-manager, and kubectl unless PATH has one, are built while the rest runs; a line says when they are ready.
 The operator runs as a separate process and is restarted when it ends. Ctrl-C stops everything and removes all files.`
 
-func newDevCommand() *cobra.Command {
+func newDevCommand(kinds []registration.Kind) *cobra.Command {
 	o := dev.Options{}
-	none := false
+	var chosen func() ([]dev.Kind, error)
 	cmd := &cobra.Command{
 		Use: "dev", Short: "Run everything on this machine: a real API server, the operator, a simulated world", Args: cobra.NoArgs, Long: devLong,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,18 +37,8 @@ func newDevCommand() *cobra.Command {
 			if o.Executable, err = os.Executable(); err != nil {
 				return fmt.Errorf("finding this binary, which runs the manager: %w", err)
 			}
-			if o.Table, err = versionTable(o.TableFile); err != nil {
+			if o.Kinds, err = chosen(); err != nil {
 				return err
-			}
-			if o.TableFile != "" { // the manager runs in another working directory
-				if o.TableFile, err = filepath.Abs(o.TableFile); err != nil {
-					return err
-				}
-			}
-			if !none {
-				if o.Examples, err = examples.Kafka(); err != nil {
-					return err
-				}
 			}
 			terminal := terminalOf(cmd.OutOrStdout())
 			o.Out, o.Log, o.Width, o.ASCII = cmd.OutOrStdout(), cmd.ErrOrStderr(), terminal.width, terminal.ascii
@@ -57,11 +46,11 @@ func newDevCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	chosen = registration.Each(kinds, flags, func(k registration.Kind) registration.Part[dev.Kind] { return k.Dev })
 	flags.StringVar(&o.Dir, "dir", "", "directory under which everything is written while it runs; default: the one for temporary files")
 	flags.StringVar(&o.Keep, "keep", "", "directory to copy the logs to at the end; default: the logs are removed with everything else")
 	flags.IntVar(&o.Port, "port", 0, "port of the API server; 0 for a free one")
 	flags.Float64Var(&o.Speed, "speed", 1, "simulated seconds per second; the operator's own durations shrink accordingly")
-	flags.StringVar(&o.TableFile, "kafka-versions", "", "file with the versions of Kafka that exist; default: the built-in table")
-	flags.BoolVar(&none, "no-examples", false, "apply no example resources")
+	flags.BoolVar(&o.NoExamples, "no-examples", false, "apply no example resources")
 	return cmd
 }

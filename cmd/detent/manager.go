@@ -16,29 +16,24 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
 // managerFlags are the flags of the command detent manager.
 type managerFlags struct {
 	options    operator.Options
+	kinds      func() ([]operator.Kind, error)
 	kubeconfig string
 	selector   string
-	finalize   string
-	versions   string
 	logFormat  string
 	journal    string
 	verbosity  int
 	qps        float32
 }
 
-// defaultMaxActive keeps a new pod template from reaching a whole fleet before an admin can look at the first clusters.
-const defaultMaxActive = 10
-
-func newManagerCommand() *cobra.Command {
+func newManagerCommand(all []registration.Kind) *cobra.Command {
 	f := &managerFlags{}
 	cmd := &cobra.Command{
 		Use: "manager", Short: "Run the operator against a cluster", Args: cobra.NoArgs,
@@ -56,13 +51,11 @@ func newManagerCommand() *cobra.Command {
 		},
 	}
 	flags, o := cmd.Flags(), &f.options
+	f.kinds = registration.Each(all, flags, func(k registration.Kind) registration.Part[operator.Kind] { return k.Manager })
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else the service account of the pod, else ~/.kube/config")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "namespaces to watch; default: all")
-	flags.StringVar(&f.selector, "selector", "", "label selector of the Kafka resources to reconcile, with all that belongs to them; default: all. Managers that divide a fleet need different --lease-name")
-	flags.StringVar(&f.finalize, "finalize", string(kafka.FinalizeAutomatically), "who raises Kafka's metadata version after an upgrade: automatic or approval")
-	flags.StringVar(&f.versions, "kafka-versions", "", "file with the table of Kafka versions; default: the built-in one")
+	flags.StringVar(&f.selector, "selector", "", "label selector of the resources to reconcile, with all that belongs to them; default: all. Managers that divide a fleet need different --lease-name")
 	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "factor for every deadline, for slow clusters")
-	flags.IntVar(&o.MaxActive, "max-active", defaultMaxActive, "maximum number of clusters that roll their nodes at once, such as after an upgrade of the operator; the others wait in a queue")
 	flags.IntVar(&o.Workers, "workers", 4, "maximum number of resources of one kind that are reconciled at once")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "elect one leader among the replicas by a lease")
 	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
@@ -70,7 +63,6 @@ func newManagerCommand() *cobra.Command {
 	flags.DurationVar(&o.LeaseDuration, "lease-duration", operator.DefaultLeaseDuration, "how long the other replicas wait for a leader that does not renew its lease")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "127.0.0.1:8080", "address of the metrics endpoint; 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")
-	flags.StringVar(&o.KafkaProxy, "kafka-proxy", "", "HTTP proxy (host:port) for connections to brokers, for a manager outside the pod network")
 	flags.BoolVar(&o.Adopt, "adopt", false, "run with the CRDs and leases of another operator of the same API, which must be stopped")
 	flags.StringVar(&f.journal, "journal", "", "file to append decisions to as JSON lines, for detent replay; - is standard output; default: none")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
@@ -100,9 +92,6 @@ func openJournal(name string, out io.Writer, o *operator.Options) (closeIt func(
 
 func (f *managerFlags) complete() (operator.Options, error) {
 	o := f.options
-	if o.MaxActive < 1 {
-		return o, fmt.Errorf("--max-active %d: at least one cluster must be able to roll; for no limit give more than there are clusters", o.MaxActive)
-	}
 	log, err := logger(f.logFormat, f.verbosity)
 	if err != nil {
 		return o, err
@@ -110,14 +99,11 @@ func (f *managerFlags) complete() (operator.Options, error) {
 	o.Log = log
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
-	o.Kafka = kafka.Options{OperatorVersion: version, Finalizing: kafka.Finalizing(f.finalize)}
-	if o.Kafka.Finalizing != kafka.FinalizeAutomatically && o.Kafka.Finalizing != kafka.FinalizeByApproval {
-		return o, fmt.Errorf("--finalize %q: it is either %s or %s", f.finalize, kafka.FinalizeAutomatically, kafka.FinalizeByApproval)
-	}
-	if o.Selector, err = selector(f.selector); err != nil {
+	o.Version = version
+	if o.Kinds, err = f.kinds(); err != nil {
 		return o, err
 	}
-	if o.Table, err = versionTable(f.versions); err != nil {
+	if o.Selector, err = selector(f.selector); err != nil {
 		return o, err
 	}
 	if o.Config, err = restConfig(f.kubeconfig); err != nil {
@@ -137,18 +123,6 @@ func selector(text string) (apilabels.Selector, error) {
 		return nil, fmt.Errorf("--selector %q: %w: write it as for kubectl -l, such as team=a,stage!=test", text, err)
 	}
 	return s, nil
-}
-
-// versionTable reads the table of Kafka versions from a file. An empty name selects the built-in table.
-func versionTable(file string) (*versions.Table, error) {
-	if file == "" {
-		return versions.Embedded()
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading the table of Kafka versions: %w", err)
-	}
-	return versions.Parse(data, file)
 }
 
 // restConfig loads the configuration of the API server by the rules of kubectl.

@@ -95,9 +95,10 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 	if err != nil {
 		return Kind{}, fmt.Errorf("assembling the lifecycles of Kafka: %w", err)
 	}
+	declared := Resource()
 	return Kind{
-		Name: kafkav1beta2.KindKafka, New: func() *kafkav1beta2.Kafka { return &kafkav1beta2.Kafka{} },
-		Lifecycles: all, Owns: children(), OwnerOf: ClusterOf,
+		Name: declared.Name, New: func() *kafkav1beta2.Kafka { return &kafkav1beta2.Kafka{} },
+		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
 		Observe: func(ctx context.Context, k *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (*Snapshot, error) {
 			v, err := collector.Collect(ctx, k, request)
 			return &v, err

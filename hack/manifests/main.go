@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/detent-dev/detent/config"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
 func main() {
@@ -17,7 +19,7 @@ func main() {
 }
 
 func run(folder string) error {
-	files, err := config.Files()
+	files, err := config.Files(registration.Resources(kinds.All()))
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Written returns the names of the top-level fields of a kind's schema that the manager writes.
-func Written(definition *apiextensionsv1.CustomResourceDefinition) []string {
-	if definition.Spec.Names.Kind == "StrimziPodSet" {
-		return []string{"spec", "status"}
-	}
-	return []string{"status"}
-}
-
 // Missing lists what the installed definition lacks of the wanted one so that the manager's writes are stored: the version, its
 // status subresource, and fields of the schema. The API server drops unknown fields without an error. If the parents of a field
 // are missing too, Missing lists only the topmost missing parent. It compares only the top-level fields that fields names.

@@ -62,7 +62,7 @@ func TestMissingOfOwnDefinitionsIsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range all {
-		if missing := definitions.Missing(d, d, definitions.Written(d)); len(missing) > 0 {
+		if missing := definitions.Missing(d, d, []string{"spec", "status"}); len(missing) > 0 {
 			t.Errorf("%s lacks %q", d.Name, missing)
 		}
 	}

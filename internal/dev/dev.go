@@ -1,4 +1,4 @@
-// Package dev runs all of Detent on one machine: a real control plane on loopback, simulated nodes and Kafka clusters, the
+// Package dev runs all of Detent on one machine: a real control plane on loopback, simulated nodes, what each kind simulates, the
 // operator as a separate process, and the example resources. It is not meant for production.
 //
 // The simulation runs in this process, so that it survives when the operator is killed. All files are in one directory that is
@@ -10,18 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"time"
+	"slices"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/internal/controlplane"
-	"github.com/detent-dev/detent/internal/operator"
-	"github.com/detent-dev/detent/simulator"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 // Options of a local development environment.
@@ -36,12 +32,10 @@ type Options struct {
 	Port int
 	// Speed is the number of simulated seconds per second. The manager's own durations shrink accordingly. Default: 1.
 	Speed float64
-	// Table of the versions of Kafka that the simulation knows, and the file from which the manager reads it. Optional;
-	// default: the built-in table.
-	Table     *versions.Table
-	TableFile string
-	// Examples are YAML documents to apply at the start.
-	Examples [][]byte
+	// Kinds that run. Required.
+	Kinds []Kind
+	// NoExamples leaves out the example resources.
+	NoExamples bool
 	// Out is the output for the user. Log receives messages about what is built and started.
 	Out, Log io.Writer
 	// Width of Out in columns; default: 80. ASCII limits Out to ASCII characters.
@@ -64,11 +58,27 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
-	var err error
-	if o.Table == nil {
-		o.Table, err = versions.Embedded()
+	return o, nil
+}
+
+// resources returns the declarations of the kinds.
+func (o *Options) resources() []resource.Kind {
+	out := make([]resource.Kind, len(o.Kinds))
+	for i := range o.Kinds {
+		out[i] = o.Kinds[i].Kind
 	}
-	return o, err
+	return out
+}
+
+// examples returns the examples of all kinds, or none if they are left out.
+func (o *Options) examples() [][]byte {
+	var out [][]byte
+	for i := range o.Kinds {
+		if !o.NoExamples {
+			out = append(out, o.Kinds[i].Examples...)
+		}
+	}
+	return out
 }
 
 // world holds the running components.
@@ -81,8 +91,8 @@ type world struct {
 	dir    string
 	admin  *rest.Config
 	client client.WithWatch
-	sim    *simulator.World
-	proxy  string
+	// simulations are those of the kinds.
+	simulations []Simulation
 }
 
 // Run starts everything, prints transitions until the context ends, and stops everything. An error names what could not be
@@ -104,7 +114,7 @@ func Run(ctx context.Context, o Options) (err error) {
 func (w *world) live(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	scheme, err := operator.Scheme()
+	scheme, err := resource.Scheme(w.options.resources())
 	if err != nil {
 		return err
 	}
@@ -114,11 +124,10 @@ func (w *world) live(ctx context.Context) error {
 	if err := w.install(ctx); err != nil {
 		return err
 	}
-	stop, err := w.startWorld(ctx, cancel)
-	if err != nil {
+	defer w.stopSimulations()
+	if err := w.simulate(ctx, cancel); err != nil {
 		return err
 	}
-	defer stop()
 	manager, err := w.startManager(ctx)
 	if err != nil {
 		return err
@@ -131,7 +140,9 @@ func (w *world) live(ctx context.Context) error {
 	if err := w.greet(manager); err != nil {
 		return err
 	}
-	go w.follow(ctx)
+	for i := range w.options.Kinds {
+		go w.follow(ctx, &w.options.Kinds[i])
+	}
 	completed := w.complete(ctx, cancel)
 	defer func() {
 		cancel(nil)
@@ -154,32 +165,21 @@ func (w *world) wait(ctx context.Context) error {
 	return nil
 }
 
-// startWorld runs the simulated kubelets and Kafka clusters, and the proxy through which the manager connects to the clusters.
-func (w *world) startWorld(ctx context.Context, cancel context.CancelCauseFunc) (stop func(), err error) {
-	w.sim = simulator.NewWorld(simulator.Options{Table: w.options.Table, Topics: simulator.DefaultTopics()}, w.options.Clock, w.options.Speed)
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listening for the manager's way to the simulated brokers: %w", err)
-	}
-	w.proxy = listener.Addr().String()
-	server := &http.Server{Handler: w.sim.Proxy(), ReadHeaderTimeout: 5 * time.Second}
-	stop = func() {
-		_ = server.Close() // at shutdown there is no receiver for the error
-		w.sim.Close()
-	}
-	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			cancel(fmt.Errorf("serving the way to the simulated brokers: %w", err))
+// simulate starts what the kinds simulate, and the simulated nodes.
+func (w *world) simulate(ctx context.Context, fail context.CancelCauseFunc) error {
+	for i := range w.options.Kinds {
+		k := &w.options.Kinds[i]
+		simulation, err := k.Simulate(ctx, Environment{Clock: w.options.Clock, Speed: w.options.Speed, Fail: fail})
+		if err != nil {
+			return fmt.Errorf("simulating the systems of kind %s: %w", k.Name, err)
 		}
-	}()
-	go func() {
-		if err := w.sim.Run(ctx); err != nil {
-			cancel(fmt.Errorf("running the simulated world: %w", err))
-		}
-	}()
-	if err := w.startKubelets(ctx, cancel); err != nil {
-		stop()
-		return nil, err
+		w.simulations = append(w.simulations, simulation)
 	}
-	return stop, nil
+	return w.startKubelets(ctx, fail)
+}
+
+func (w *world) stopSimulations() {
+	for _, s := range slices.Backward(w.simulations) {
+		s.Stop()
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/watch"
 
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // say prints a line with the current time.
@@ -26,15 +26,15 @@ func (w *world) print(lines []string) {
 // watchAgain is the delay before a closed watch is opened again.
 const watchAgain = time.Second
 
-// follow watches the Kafka resources and prints one line per transition.
-func (w *world) follow(ctx context.Context) {
+// follow watches the objects of the kind and prints one line per transition.
+func (w *world) follow(ctx context.Context, k *Kind) {
 	j := newJournal(w.options.Width - stampWidth)
 	for ctx.Err() == nil {
-		watcher, err := w.client.Watch(ctx, &kafkav1beta2.KafkaList{})
+		watcher, err := w.client.Watch(ctx, k.List())
 		if err == nil {
 			for e := range watcher.ResultChan() {
-				if k, ok := e.Object.(*kafkav1beta2.Kafka); ok && (e.Type == watch.Added || e.Type == watch.Modified) {
-					for _, entry := range j.entries(k.Name, string(k.UID), &k.Status.Status) {
+				if o, ok := e.Object.(lifecycle.Object); ok && (e.Type == watch.Added || e.Type == watch.Modified) {
+					for _, entry := range j.entries(o.GetName(), string(o.GetUID()), o.LifecycleStatus()) {
 						w.print(entry)
 					}
 				}

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/detent-dev/detent/clients/kafka"
-	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/internal/controlplane"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 // greeting is the text that the user sees once everything runs.
@@ -17,10 +16,9 @@ type greeting struct {
 	dir, user, admin string
 	server, log      string
 	manager          int
-	// upgrade and downgrade are versions to try; empty for none.
-	upgrade, downgrade string
-	examples           bool
-	ascii              bool
+	// systems names what is simulated. shown are the types to look at, and tries the lines that say what to try.
+	systems, shown, tries []string
+	ascii                 bool
 	// late are the programs that are not built yet.
 	late []controlplane.Program
 }
@@ -29,44 +27,31 @@ type greeting struct {
 func (w *world) greet(m *managerProcess) error {
 	files := w.plane.Kubeconfigs()
 	g := greeting{
-		dir: w.dir, user: files.Developer, admin: files.Admin, server: w.plane.URL(), log: m.log, manager: m.current().PID(), examples: len(w.options.Examples) > 0,
+		dir: w.dir, user: files.Developer, admin: files.Admin, server: w.plane.URL(), log: m.log, manager: m.current().PID(),
 		ascii: w.options.ASCII, late: w.late,
 	}
-	g.upgrade, g.downgrade = tries(w.options.Table)
+	for i := range w.options.Kinds {
+		g.add(&w.options.Kinds[i], w.options.NoExamples)
+	}
 	_, err := fmt.Fprint(w.options.Out, g.text())
 	return err
 }
 
-// tries returns the newest supported version, and the newest version to which a downgrade is impossible once the former has
-// raised the metadata level: the metadata records changed between the two.
-func tries(table *versions.Table) (upgrade, downgrade string) {
-	supported := table.Supported()
-	if len(supported) == 0 {
-		return "", ""
-	}
-	upgrade = supported[len(supported)-1]
-	top := highest(table, upgrade)
-	for _, version := range slices.Backward(supported) {
-		if _, crosses := versions.LoweringCrosses(top, highest(table, version)); crosses {
-			return upgrade, version
+// add adds a kind: the types that users declare, and what to try with its examples.
+func (g *greeting) add(k *Kind, noExamples bool) {
+	g.systems = append(g.systems, k.Systems)
+	g.shown = append(g.shown, singular(k.Resource.Resource))
+	for _, p := range k.Parts {
+		if p.Access == resource.Declared {
+			g.shown = append(g.shown, singular(p.Resource.Resource))
 		}
 	}
-	return upgrade, ""
+	if !noExamples {
+		g.tries = append(g.tries, k.Tries...)
+	}
 }
 
-// highest returns the highest metadata level that the version supports, or 0 if it is unknown.
-func highest(table *versions.Table, version string) int16 {
-	v, err := table.Find(version)
-	if err != nil {
-		return 0
-	}
-	row, known := v.Row()
-	if !known {
-		return 0
-	}
-	levels, _ := row.Range(kafka.MetadataVersion)
-	return levels.Max
-}
+func singular(plural string) string { return strings.TrimSuffix(plural, "s") }
 
 func (g greeting) text() string {
 	const width = 78
@@ -79,7 +64,7 @@ func (g greeting) text() string {
 	lines := []string{
 		"",
 		frame[0] + line + frame[2],
-		box("Detent: a real API server, the operator, simulated nodes and Kafka clusters."),
+		box("Detent: a real API server, the operator, simulated nodes and " + strings.Join(g.systems, ", ") + "."),
 		box("Not for production: nothing is secured, and all of it is gone at the end."),
 		frame[4] + line + frame[5],
 		"",
@@ -90,12 +75,10 @@ func (g greeting) text() string {
 		"",
 		"  export PATH="+g.dir+":$PATH",
 		"  export KUBECONFIG="+g.user,
-		"  kubectl get kafka,kafkanodepool,pod",
+		"  kubectl get "+strings.Join(g.shown, ",")+",pod",
 		"",
 	)
-	if g.examples && g.upgrade != "" {
-		lines = append(lines, g.patches()...)
-	}
+	lines = append(lines, g.tries...)
 	lines = append(lines,
 		"Kill the operator at any moment; it starts again and carries on:",
 		"",
@@ -129,28 +112,4 @@ func (g greeting) waits() []string {
 		)
 	}
 	return lines
-}
-
-// patches are commands to copy, kept short to fit into 80 columns.
-func (g greeting) patches() []string {
-	patch := func(version string) string {
-		return "  kubectl patch kafka orders --type=merge -p 'spec: {kafka: {version: " + version + "}}'"
-	}
-	lines := []string{
-		"Upgrade a cluster, one node at a time, and wait for its end:",
-		"",
-		patch(g.upgrade),
-		"  kubectl wait kafka/orders --for=condition=VersionSettled --timeout=15m",
-		"",
-	}
-	if g.downgrade == "" {
-		return lines
-	}
-	return append(lines,
-		"Then ask for a downgrade that would lose metadata, and read why it is refused:",
-		"",
-		patch(g.downgrade),
-		"  kubectl describe kafka orders",
-		"",
-	)
 }

@@ -9,10 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/internal/controlplane"
 	"github.com/detent-dev/detent/internal/controlplane/child"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 func TestGreetingFitsInto80Columns(t *testing.T) {
@@ -24,8 +25,17 @@ func TestGreetingFitsInto80Columns(t *testing.T) {
 			dir := "/tmp/detent-control-plane-4174145508"
 			g := greeting{
 				dir: dir, user: dir + "/developer.kubeconfig", admin: dir + "/admin.kubeconfig", server: "https://127.0.0.1:40843", log: dir + "/manager.log",
-				manager: 25444, upgrade: "4.3.1", downgrade: "4.2.0", examples: true, late: late,
+				manager: 25444, late: late,
 			}
+			g.add(&Kind{
+				Systems: "databases", Tries: []string{"Change a database:", "", "  kubectl patch database orders -p 'spec: {version: 2}'", ""},
+				Kind: resource.Kind{
+					Resource: schema.GroupVersionResource{Resource: "databases"}, Parts: []resource.Part{
+						{Resource: schema.GroupVersionResource{Resource: "tables"}},
+						{Resource: schema.GroupVersionResource{Resource: "services"}, Access: resource.Applied},
+					},
+				},
+			}, false)
 			want, err := os.ReadFile(filepath.Join("testdata", name))
 			if err != nil {
 				t.Fatal(err)
@@ -49,34 +59,10 @@ func TestGreetingFitsInto80Columns(t *testing.T) {
 }
 
 func TestGreetingWithoutExamples(t *testing.T) {
-	g := greeting{upgrade: "4.3.1", downgrade: "4.2.0"}
+	g := greeting{}
+	g.add(&Kind{Systems: "databases", Tries: []string{"kubectl patch database orders"}}, true)
 	if strings.Contains(g.text(), "orders") {
-		t.Error("it tells to patch what was not applied")
-	}
-}
-
-func TestTries(t *testing.T) {
-	tests := map[string]struct{ table, upgrade, downgrade string }{
-		"the newest, and the newest before records changed": {
-			table:   "[{version: 4.0.0, supported: true, metadata: 4.0-IV3}, {version: 4.2.0, supported: true, metadata: 4.2-IV1}, {version: 4.3.0, supported: true, metadata: 4.3-IV0}, {version: 4.3.1, supported: true, default: true, metadata: 4.3-IV0}]",
-			upgrade: "4.3.1", downgrade: "4.2.0",
-		},
-		"nothing that is out of reach": {
-			table:   "[{version: 4.1.0, supported: true, metadata: 4.1-IV1}, {version: 4.1.1, supported: true, default: true, metadata: 4.1-IV1}]",
-			upgrade: "4.1.1",
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			table, err := versions.Parse([]byte(tc.table), "test")
-			if err != nil {
-				t.Fatal(err)
-			}
-			upgrade, downgrade := tries(table)
-			if upgrade != tc.upgrade || downgrade != tc.downgrade {
-				t.Errorf("%s and %s, want %s and %s", upgrade, downgrade, tc.upgrade, tc.downgrade)
-			}
-		})
+		t.Error("the greeting says to patch what was not applied")
 	}
 }
 

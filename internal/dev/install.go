@@ -34,7 +34,7 @@ func (w *world) install(ctx context.Context) error {
 	if err := w.plane.CreateNamespace(ctx, managerNamespace); err != nil {
 		return err
 	}
-	for _, o := range slices.Concat(config.Access(managerNamespace), config.Users()) {
+	for _, o := range slices.Concat(config.Access(w.options.resources(), managerNamespace), config.Users(w.options.resources())) {
 		if err := w.client.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("creating %s: %w", o.GetName(), err)
 		}
@@ -63,7 +63,7 @@ const acceptedWithin = 30 * time.Second
 
 // applyExamples creates the example resources. It retries while a new kind is not yet served.
 func (w *world) applyExamples(ctx context.Context) error {
-	for _, example := range w.options.Examples {
+	for _, example := range w.options.examples() {
 		decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(string(example)), 4096)
 		for {
 			o := &unstructured.Unstructured{}

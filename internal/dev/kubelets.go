@@ -10,13 +10,27 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
-// startKubelets runs the simulated nodes in this process, so that they survive when the manager is killed.
+// startKubelets runs the simulated nodes in this process, so that they survive when the manager is killed. There are none unless a
+// kind simulates pods.
 func (w *world) startKubelets(ctx context.Context, cancel context.CancelCauseFunc) error {
-	scheme, err := operator.Scheme()
+	var pods kubelet.World
+	for _, s := range w.simulations {
+		switch {
+		case s.Pods == nil:
+		case pods != nil:
+			return errors.New("starting the simulated nodes: two kinds simulate pods, and a pod can be in one simulation only")
+		default:
+			pods = s.Pods
+		}
+	}
+	if pods == nil {
+		return nil
+	}
+	scheme, err := resource.Scheme(w.options.resources())
 	if err != nil {
 		return err
 	}
@@ -29,7 +43,7 @@ func (w *world) startKubelets(ctx context.Context, cancel context.CancelCauseFun
 	if err := kubelet.CreateNodes(ctx, w.client, w.options.Clock.Now(), "node-1", "node-2", "node-3"); err != nil {
 		return err
 	}
-	if err := kubelet.SetupWithManager(mgr, w.sim); err != nil {
+	if err := kubelet.SetupWithManager(mgr, pods); err != nil {
 		return err
 	}
 	go func() {

@@ -99,7 +99,7 @@ func (w *world) grantEarly(ctx context.Context) error {
 		return nil
 	}
 	parts := []string{"system:aggregate-to-view", "system:aggregate-to-edit"}
-	for _, o := range config.Users() {
+	for _, o := range config.Users(w.options.resources()) {
 		if o.GetLabels()["rbac.authorization.k8s.io/aggregate-to-edit"] == "true" {
 			parts = append(parts, o.GetName())
 		}

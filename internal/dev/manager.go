@@ -76,11 +76,11 @@ func (m *managerProcess) arguments() []string {
 	o := m.world.options
 	args := []string{
 		"manager", "--kubeconfig", m.kubeconfig, "--leader-election-namespace", config.Namespace, "--lease-duration", leaseDuration,
-		"--kafka-proxy", m.world.proxy, "--metrics-bind-address", "0", "--health-probe-bind-address", "0",
+		"--metrics-bind-address", "0", "--health-probe-bind-address", "0",
 		"--deadline-scale", strconv.FormatFloat(1/o.Speed, 'g', -1, 64),
 	}
-	if o.TableFile != "" {
-		args = append(args, "--kafka-versions", o.TableFile)
+	for _, s := range m.world.simulations {
+		args = append(args, s.ManagerArgs...)
 	}
 	return args
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/internal/definitions"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 const (
@@ -24,8 +25,6 @@ const (
 	leastKubernetes = "1.31.0"
 	// preflightTimeout is the timeout of each request.
 	preflightTimeout = 10 * time.Second
-	// strimziLease is the lease of the leader election of Strimzi's cluster operator.
-	strimziLease = "strimzi-cluster-operator"
 )
 
 // preflight returns a descriptive error at startup for problems that would otherwise show as watches that fail forever.
@@ -93,10 +92,12 @@ func demandDefinitions(ctx context.Context, c client.Client, o Options) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("reading the CustomResourceDefinition %s: %w", want.Name, err)
-		case !o.Adopt && have.Labels["app"] == "strimzi":
-			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is Strimzi's: two operators must not serve one cluster. Stop Strimzi, install the definitions of Detent (%s), then start with --adopt", want.Name, install))
+		case !o.Adopt && rivalOf(o.Kinds, have) != "":
+			rival := rivalOf(o.Kinds, have)
+			problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s is %s's: two operators must not serve one cluster. Stop %s, install the definitions of Detent (%s), then start with --adopt",
+				want.Name, rival, rival, install))
 		default:
-			if missing := definitions.Missing(have, want, definitions.Written(want)); len(missing) > 0 {
+			if missing := definitions.Missing(have, want, written(o.Kinds, want)); len(missing) > 0 {
 				problems = append(problems, fmt.Errorf("the CustomResourceDefinition %s lacks %s: what the manager writes there would be dropped. Install it with %s",
 					want.Name, definitions.MissingText(missing), install))
 			}
@@ -105,7 +106,29 @@ func demandDefinitions(ctx context.Context, c client.Client, o Options) error {
 	return errors.Join(problems...)
 }
 
-// otherOperator returns an error if Strimzi's operator is running. A manager without permission to list the leases of all
+// rivalOf returns the name of the other operator that installed the definition; empty if there is none.
+func rivalOf(kinds []Kind, definition *apiextensionsv1.CustomResourceDefinition) string {
+	for i := range kinds {
+		if rival := kinds[i].Rival; rival != nil && definition.Labels[rival.Label] == rival.LabelValue {
+			return rival.Name
+		}
+	}
+	return ""
+}
+
+// written returns the names of the top-level fields of a kind's schema that the manager writes.
+func written(kinds []Kind, definition *apiextensionsv1.CustomResourceDefinition) []string {
+	for i := range kinds {
+		for _, p := range kinds[i].Parts {
+			if p.Access != resource.Declared && p.Resource.Group == definition.Spec.Group && p.Resource.Resource == definition.Spec.Names.Plural {
+				return []string{"spec", "status"}
+			}
+		}
+	}
+	return []string{"status"}
+}
+
+// otherOperator returns an error if another operator of one of the kinds is running. A manager without permission to list the leases of all
 // namespaces checks the namespaces that it watches.
 func otherOperator(ctx context.Context, c client.Client, o Options) error {
 	var leases coordinationv1.LeaseList
@@ -126,8 +149,13 @@ func otherOperator(ctx context.Context, c client.Client, o Options) error {
 	}
 	for i := range leases.Items {
 		l := &leases.Items[i]
-		if l.Name == strimziLease && !o.Adopt && l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity != "" {
-			return fmt.Errorf("strimzi's operator holds the lease %s/%s: two operators must not serve one cluster. Stop it, then start with --adopt", l.Namespace, l.Name)
+		if o.Adopt || l.Spec.HolderIdentity == nil || *l.Spec.HolderIdentity == "" {
+			continue
+		}
+		for _, k := range o.Kinds {
+			if k.Rival != nil && k.Rival.Lease == l.Name {
+				return fmt.Errorf("the operator of %s holds the lease %s/%s: two operators must not serve one cluster. Stop it, then start with --adopt", k.Rival.Name, l.Namespace, l.Name)
+			}
 		}
 	}
 	return nil

@@ -11,10 +11,12 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 
 	"github.com/detent-dev/detent/crds"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 // apiServer answers the requests of preflight.
@@ -93,9 +95,25 @@ func failure(code int32, reason metav1.StatusReason) metav1.Status {
 	return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason}
 }
 
+// rival is the other operator of the kind of these tests.
+var rival = &Rival{Name: "Strimzi", Lease: "strimzi-cluster-operator", Label: "app", LabelValue: "strimzi"}
+
+// kinds returns a kind that declares all definitions as children.
+func kinds(s *apiServer) []Kind {
+	k := Kind{Rival: rival}
+	for _, d := range s.definitions {
+		if d.Spec.Names.Kind == "StrimziPodSet" {
+			k.Parts = append(k.Parts, resource.Part{
+				Access: resource.Applied, Resource: schema.GroupVersionResource{Group: d.Spec.Group, Resource: d.Spec.Names.Plural},
+			})
+		}
+	}
+	return []Kind{k}
+}
+
 func strimzi(holder string) []coordinationv1.Lease {
 	return []coordinationv1.Lease{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: strimziLease}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: rival.Lease}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
 	}}
 }
 
@@ -168,7 +186,7 @@ func TestPreflight(t *testing.T) {
 			tc.given(&s)
 			server := httptest.NewServer(s)
 			defer server.Close()
-			err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}, Adopt: tc.adopt, Namespaces: tc.watch, Log: logr.Discard()})
+			err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}, Kinds: kinds(&s), Adopt: tc.adopt, Namespaces: tc.watch, Log: logr.Discard()})
 			if len(tc.want) == 0 && err != nil {
 				t.Fatal(err)
 			}

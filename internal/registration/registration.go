@@ -8,15 +8,22 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/dev"
+	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 // Kind registers one kind. Its fields are required.
 type Kind struct {
-	// Name of the kind as users write it.
-	Name string
+	// Resource declares the API objects of the kind.
+	Resource resource.Kind
 	// Machines are the machines of the kind, in the order of the documentation. The commands graph, verify and replay and the
 	// generated pages are derived from them. The flags are those of detent replay.
 	Machines Part[[]catalogue.Machine]
+	// Manager is the kind for detent manager.
+	Manager Part[operator.Kind]
+	// Dev is the kind for detent dev.
+	Dev Part[dev.Kind]
 }
 
 // Part is what one command needs of a kind. It adds the kind's flags to the command, and returns a function that makes the part
@@ -42,6 +49,15 @@ func Each[T any](kinds []Kind, flags *pflag.FlagSet, part func(Kind) Part[T]) fu
 		}
 		return out, nil
 	}
+}
+
+// Resources returns the declarations of the kinds.
+func Resources(kinds []Kind) []resource.Kind {
+	out := make([]resource.Kind, len(kinds))
+	for i := range kinds {
+		out[i] = kinds[i].Resource
+	}
+	return out
 }
 
 // Machines returns the machines of all kinds. Flags as in Each. Two kinds must not have machines of the same name.

@@ -2,28 +2,75 @@
 package kafka
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"github.com/spf13/pflag"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	controller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/dev"
+	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds/kafka/demo"
+	"github.com/detent-dev/detent/kinds/kafka/manager"
 )
 
 // Registration returns the registration of the Kafka kind.
 func Registration() registration.Kind {
-	return registration.Kind{
-		Name: kafkav1beta2.KindKafka,
-		Machines: func(flags *pflag.FlagSet) func() ([]catalogue.Machine, error) {
-			table := tableFlag(flags, "file with the table of Kafka versions; default: the built-in one")
-			return func() ([]catalogue.Machine, error) {
-				known, err := table()
-				if err != nil {
-					return nil, err
-				}
-				return Machines(known)
+	return registration.Kind{Resource: controller.Resource(), Machines: machinesPart, Manager: managerPart, Dev: devPart}
+}
+
+func machinesPart(flags *pflag.FlagSet) func() ([]catalogue.Machine, error) {
+	table := tableFlag(flags, "file with the table of Kafka versions; default: the built-in one")
+	return func() ([]catalogue.Machine, error) {
+		known, err := table()
+		if err != nil {
+			return nil, err
+		}
+		return Machines(known)
+	}
+}
+
+// defaultMaxActive keeps a new pod template from reaching a whole fleet before an admin can look at the first clusters.
+const defaultMaxActive = 10
+
+func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
+	finalize := finalizeFlag(flags, "who raises Kafka's metadata version after an upgrade: automatic or approval")
+	table := tableFlag(flags, "file with the table of Kafka versions; default: the built-in one")
+	o := manager.Options{}
+	flags.IntVar(&o.MaxActive, "max-active", defaultMaxActive, "maximum number of clusters that roll their nodes at once, such as after an upgrade of the operator; the others wait in a queue")
+	flags.StringVar(&o.Proxy, "kafka-proxy", "", "HTTP proxy (host:port) for connections to brokers, for a manager outside the pod network")
+	return func() (operator.Kind, error) {
+		if o.MaxActive < 1 {
+			return operator.Kind{}, fmt.Errorf("--max-active %d: at least one cluster must be able to roll; for no limit give more than there are clusters", o.MaxActive)
+		}
+		var err error
+		if o.Finalizing, err = finalize(); err != nil {
+			return operator.Kind{}, err
+		}
+		if o.Table, err = table(); err != nil {
+			return operator.Kind{}, err
+		}
+		return manager.New(o), nil
+	}
+}
+
+func devPart(flags *pflag.FlagSet) func() (dev.Kind, error) {
+	o := demo.Options{}
+	flags.StringVar(&o.TableFile, "kafka-versions", "", "file with the versions of Kafka that exist; default: the built-in table")
+	return func() (dev.Kind, error) {
+		var err error
+		if o.Table, err = tableOf(o.TableFile); err != nil {
+			return dev.Kind{}, err
+		}
+		if o.TableFile != "" { // the manager runs in another working directory
+			if o.TableFile, err = filepath.Abs(o.TableFile); err != nil {
+				return dev.Kind{}, err
 			}
-		},
+		}
+		return demo.New(o)
 	}
 }
 
@@ -31,4 +78,16 @@ func Registration() registration.Kind {
 func tableFlag(flags *pflag.FlagSet, usage string) func() (*versions.Table, error) {
 	file := flags.String("kafka-versions", "", usage)
 	return func() (*versions.Table, error) { return tableOf(*file) }
+}
+
+// finalizeFlag adds the flag that says who raises the metadata version and returns a function that reads it.
+func finalizeFlag(flags *pflag.FlagSet, usage string) func() (controller.Finalizing, error) {
+	text := flags.String("finalize", string(controller.FinalizeAutomatically), usage)
+	return func() (controller.Finalizing, error) {
+		switch f := controller.Finalizing(*text); f {
+		case controller.FinalizeAutomatically, controller.FinalizeByApproval:
+			return f, nil
+		}
+		return "", fmt.Errorf("--finalize %q: it is either %s or %s", *text, controller.FinalizeAutomatically, controller.FinalizeByApproval)
+	}
 }

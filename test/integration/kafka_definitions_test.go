@@ -12,11 +12,11 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/crds"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/operator"
+	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/lab"
 )
@@ -74,7 +74,7 @@ var _ = Describe("definitions of another operator", Serial, func() {
 		By("starting the manager over them")
 		for _, adopt := range []bool{false, true} {
 			err := operator.Run(ctx, operator.Options{
-				Config: plane.AdminConfig(), Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test"}, Adopt: adopt,
+				Config: plane.AdminConfig(), Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{Table: outside.table})}, Adopt: adopt,
 				MetricsAddress: "0", HealthAddress: "0", SkipNameValidation: true, Log: logr.Discard(),
 			})
 			Expect(err).To(MatchError(ContainSubstring("kubectl apply --server-side --force-conflicts -f crds/generated/")), "adopt: %v", adopt)

@@ -25,6 +25,8 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
+	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -69,18 +71,22 @@ func (e *estate) at(key client.ObjectKey, do func(*site)) {
 func (e *estate) Scale() float64 { return 0.15 }
 
 // Cache returns the options of the manager's own cache.
-func (e *estate) Cache() cache.Options { return operator.CacheOptions(nil, nil) }
+func (e *estate) Cache() cache.Options {
+	o, err := resource.CacheOptions([]resource.Kind{kafkacontroller.Resource()}, nil, nil)
+	Expect(err).NotTo(HaveOccurred())
+	return o
+}
 
 // Register registers the controllers that the manager registers.
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error) error {
-	polled, err := operator.AddControllers(mgr, operator.Wiring{
-		Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: operatorVersion}, DeadlineScale: options.DeadlineScale, Workers: 8,
-		SkipNameValidation: true, Connect: e.connect(around), Alter: e.steer, MaxActive: e.maxActive,
+	kind := kafkamanager.New(kafkamanager.Options{Table: outside.table, Connect: e.connect(around), Alter: e.steer, MaxActive: e.maxActive})
+	stop, err := operator.AddControllers(mgr, []operator.Kind{kind}, operator.Wiring{
+		Version: operatorVersion, DeadlineScale: options.DeadlineScale, Workers: 8, SkipNameValidation: true,
 	})
 	if err != nil {
 		return err
 	}
-	return mgr.Add(lab.Closing(polled.Close))
+	return mgr.Add(lab.Closing(stop))
 }
 
 // steer gives each cluster the options that its visit requires.

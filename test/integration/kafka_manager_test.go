@@ -29,6 +29,8 @@ import (
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
+	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -161,7 +163,7 @@ func team(name string, o client.Object) client.Object {
 var _ = Describe("the manager as it is installed", func() {
 	It("has the rights that it takes and no others, and leaves alone what it does not select", func(ctx SpecContext) {
 		sc := newScene(ctx, clusters{}, nil)
-		credentials := installed(ctx, sc.namespace, config.Access(sc.namespace))
+		credentials := installed(ctx, sc.namespace, config.Access([]resource.Kind{kafkacontroller.Resource()}, sc.namespace))
 		seen := &rights{used: map[string]bool{}}
 		credentials.Wrap(seen.wrap)
 		proxy := &http.Server{Handler: outside.Proxy(), ReadHeaderTimeout: time.Second}
@@ -174,9 +176,11 @@ var _ = Describe("the manager as it is installed", func() {
 		ended := make(chan error, 1)
 		go func() {
 			ended <- operator.Run(running, operator.Options{
-				Config: credentials, Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: operatorVersion, Finalizing: kafkacontroller.FinalizeAutomatically},
+				Config: credentials, Version: operatorVersion, Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
+					Table: outside.table, Finalizing: kafkacontroller.FinalizeAutomatically, Proxy: listener.Addr().String(),
+				})},
 				Namespaces: []string{sc.namespace}, Selector: apilabels.SelectorFromSet(apilabels.Set{"team": "a"}), DeadlineScale: 0.15, Workers: 4,
-				LeaderElection: true, LeaderNamespace: sc.namespace, MetricsAddress: "0", HealthAddress: health, KafkaProxy: listener.Addr().String(),
+				LeaderElection: true, LeaderNamespace: sc.namespace, MetricsAddress: "0", HealthAddress: health,
 				SkipNameValidation: true, Log: logr.Discard(),
 			})
 		}()
@@ -286,7 +290,7 @@ var _ = Describe("the manager as it is installed", func() {
 		used, refused := seen.of()
 		Expect(refused).To(BeEmpty(), "a right is missing")
 		lacks := func(right string) bool { return !slices.Contains(used, right) }
-		all := granted(slices.Concat(operator.Rules(), operator.LeaseRules()))
+		all := granted(slices.Concat(operator.Rules([]resource.Kind{kafkacontroller.Resource()}), operator.LeaseRules()))
 		var unused []string
 		for _, right := range all {
 			if _, excused := rare[right]; lacks(right) && !excused {

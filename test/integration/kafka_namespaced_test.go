@@ -21,6 +21,8 @@ import (
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
+	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -56,7 +58,7 @@ var _ = Describe("the manager with rights in one namespace", func() {
 		sc := newScene(ctx, clusters{}, nil)
 		elsewhere := sc.namespace + "-elsewhere"
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: elsewhere}})).To(Succeed())
-		credentials := installed(ctx, sc.namespace, config.NamespacedAccess(sc.namespace, sc.namespace))
+		credentials := installed(ctx, sc.namespace, config.NamespacedAccess([]resource.Kind{kafkacontroller.Resource()}, sc.namespace, sc.namespace))
 		seen, went := &rights{used: map[string]bool{}}, &reach{outside: map[string]bool{}, inside: "/namespaces/" + sc.namespace + "/"}
 		credentials.Wrap(seen.wrap)
 		credentials.Wrap(func(next http.RoundTripper) http.RoundTripper { went.next = next; return went })
@@ -69,9 +71,11 @@ var _ = Describe("the manager with rights in one namespace", func() {
 		ended := make(chan error, 1)
 		go func() {
 			ended <- operator.Run(running, operator.Options{
-				Config: credentials, Table: outside.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test", Finalizing: kafkacontroller.FinalizeAutomatically},
+				Config: credentials, Version: "0.0.0-test", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
+					Table: outside.table, Finalizing: kafkacontroller.FinalizeAutomatically, Proxy: listener.Addr().String(),
+				})},
 				Namespaces: []string{sc.namespace}, DeadlineScale: 0.15, Workers: 4, LeaderElection: true, LeaderNamespace: sc.namespace,
-				MetricsAddress: "0", HealthAddress: "0", Registry: prometheus.NewRegistry(), KafkaProxy: listener.Addr().String(), SkipNameValidation: true, Log: logr.Discard(),
+				MetricsAddress: "0", HealthAddress: "0", Registry: prometheus.NewRegistry(), SkipNameValidation: true, Log: logr.Discard(),
 			})
 		}()
 		DeferCleanup(func() {

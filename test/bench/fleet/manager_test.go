@@ -25,6 +25,7 @@ import (
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
 	"github.com/detent-dev/detent/internal/operator"
+	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/lab"
 )
@@ -133,8 +134,10 @@ func runKafka(ctx context.Context, config *rest.Config, to instructions) error {
 		return err
 	}
 	return operator.Run(ctx, operator.Options{
-		Config: config, Table: table, Kafka: kafka.Options{OperatorVersion: "bench", Finalizing: kafka.FinalizeAutomatically},
+		Config: config, Version: "bench", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
+			Table: table, Finalizing: kafka.FinalizeAutomatically, Proxy: to.Proxy,
+		})},
 		DeadlineScale: to.Scale, Workers: workers, LeaderElection: true, LeaderNamespace: leaseNamespace,
-		MetricsAddress: "0", HealthAddress: "0", KafkaProxy: to.Proxy, Log: logr.Discard(),
+		MetricsAddress: "0", HealthAddress: "0", Log: logr.Discard(),
 	})
 }

@@ -29,6 +29,8 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
+	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
@@ -83,6 +85,10 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 			return nil, fmt.Errorf("no campaign knows the machine %s", g.Name)
 		}
 	}
+	caches, err := resource.CacheOptions([]resource.Kind{kafkacontroller.Resource()}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
 	return &campaign.Subject{
 		Name: name, Definitions: crds.Definitions, AddToScheme: []func(*k8sruntime.Scheme) error{kafkav1beta2.AddToScheme, corev1beta2.AddToScheme},
 		Object: func(namespace string) lifecycle.Object { return kafkaOf(namespace) }, Companions: of.objects,
@@ -91,7 +97,7 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 			&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
 			&corev1.PersistentVolumeClaim{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
 		},
-		Cache: operator.CacheOptions(nil, nil), Scale: 0.1,
+		Cache: caches, Scale: 0.1,
 		World: func(a *campaign.Environment, namespace string) (campaign.World, error) {
 			e := &estate{lands: world, land: world.begin(namespace), namespace: namespace, bug: bug}
 			return e, e.createNodes(a)
@@ -186,9 +192,8 @@ func (e *estate) createNodes(a *campaign.Environment) error {
 
 // Register wires the same as the manager.
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passes campaign.Passes) error {
-	polled, err := operator.AddControllers(mgr, operator.Wiring{
-		Table: e.lands.table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test"}, DeadlineScale: options.DeadlineScale, Workers: 4,
-		SkipNameValidation: true,
+	kind := kafkamanager.New(kafkamanager.Options{
+		Table: e.lands.table,
 		Connect: func(to kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
 			return &caller{lands: e.lands, cluster: to.Name, around: around}, func() {}, nil
 		},
@@ -217,10 +222,13 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 			}
 		},
 	})
+	stop, err := operator.AddControllers(mgr, []operator.Kind{kind}, operator.Wiring{
+		Version: "0.0.0-test", DeadlineScale: options.DeadlineScale, Workers: 4, SkipNameValidation: true,
+	})
 	if err != nil {
 		return err
 	}
-	return mgr.Add(lab.Closing(polled.Close))
+	return mgr.Add(lab.Closing(stop))
 }
 
 // Begin ages every process, so that none counts as starting when a change begins.

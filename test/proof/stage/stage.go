@@ -23,6 +23,8 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane"
 	"github.com/detent-dev/detent/internal/definitions"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/resource"
+	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/kubelet"
@@ -78,7 +80,7 @@ func Start(ctx context.Context, o Options) (*Stage, error) {
 }
 
 func (s *Stage) start(ctx context.Context, o Options) error {
-	scheme, err := operator.Scheme()
+	scheme, err := resource.Scheme([]resource.Kind{kafkacontroller.Resource()})
 	if err != nil {
 		return err
 	}
@@ -156,8 +158,10 @@ func (s *Stage) manage(ctx, running context.Context, o Options, table *versions.
 	}
 	s.run(func() error {
 		return operator.Run(running, operator.Options{
-			Config: rest.CopyConfig(s.Config), Table: table, Kafka: kafkacontroller.Options{OperatorVersion: "0.0.0-test", Finalizing: kafkacontroller.FinalizeAutomatically},
-			DeadlineScale: scale, Workers: 8, MetricsAddress: s.Metrics, HealthAddress: "0", KafkaProxy: listener.Addr().String(),
+			Config: rest.CopyConfig(s.Config), Version: "0.0.0-test", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
+				Table: table, Finalizing: kafkacontroller.FinalizeAutomatically, Proxy: listener.Addr().String(),
+			})},
+			DeadlineScale: scale, Workers: 8, MetricsAddress: s.Metrics, HealthAddress: "0",
 			SkipNameValidation: true, Log: o.Log, Journal: o.Journal,
 		})
 	})
