@@ -73,11 +73,11 @@ var breakages = map[string]breakage{
 	"a state without a doc": {
 		breaks: func(d *toyDefinition) { d.States[soaking].Doc = "" }, where: "state Soaking", mend: "one sentence", want: []string{"ErrMissingDoc"},
 	},
-	"an action without a doc": {
-		breaks: func(d *toyDefinition) { d.States[raising].Action.Doc = "" }, where: "state Raising action raise", mend: "one sentence", want: []string{"ErrMissingDoc"},
-	},
-	"a transition without a doc": {
-		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Doc = "" }, where: "transition soaked from Soaking", mend: "one sentence", want: []string{"ErrMissingDoc"},
+	"a transition with a combined guard and without a doc": {
+		breaks: func(d *toyDefinition) {
+			d.Transitions[soakedRow].When, d.Transitions[soakedRow].Doc = transitions.All(inSync, raised), ""
+		},
+		where: "transition soaked from Soaking", mend: "one sentence", want: []string{"ErrMissingDoc"},
 	},
 	"a guard without a doc": {
 		breaks: func(d *toyDefinition) { g := raised; g.Doc = ""; d.Transitions[raisedRow].When = g },

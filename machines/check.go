@@ -90,9 +90,6 @@ func checkAction[F, D, E any](s *State[F, D, E], where string, found *Findings) 
 	if !eventName.MatchString(s.Action.Name) {
 		found.add(ErrName, where+" action "+s.Action.Name, "name actions in kebab-case")
 	}
-	if s.Action.Doc == "" {
-		found.add(ErrMissingDoc, where+" action "+s.Action.Name, "say in one sentence what it does")
-	}
 	if s.Action.Effects == nil {
 		found.add(ErrMissingAction, where, "action %s has no Effects", s.Action.Name)
 	}

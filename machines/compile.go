@@ -1,7 +1,10 @@
 package machines
 
 import (
+	"cmp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
@@ -75,9 +78,20 @@ func withDefaults[F, D, E any](def *Definition[F, D, E]) {
 		def.MaxTransitionsWithoutProgress = defaultMaxTransitions
 	}
 	for i := range def.States {
-		if s := &def.States[i]; s.Poll <= 0 && (s.Kind == states.Work || s.Kind == states.Wait) {
+		s := &def.States[i]
+		if s.Poll <= 0 && (s.Kind == states.Work || s.Kind == states.Wait) {
 			s.Poll = states.DefaultPoll
 		}
+		if s.Action != nil {
+			action := *s.Action
+			action.Name, action.Doc = cmp.Or(action.Name, kebab(s.Name)), cmp.Or(action.Doc, s.Doc)
+			s.Action = &action
+		}
+	}
+	def.Transitions = slices.Clone(def.Transitions)
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		t.Doc = cmp.Or(t.Doc, t.guard().Doc)
 	}
 	def.Needs = slices.Clone(def.Needs)
 	for i := range def.Needs {
@@ -93,6 +107,18 @@ func withDefaults[F, D, E any](def *Definition[F, D, E]) {
 			}
 		}
 	}
+}
+
+// kebab converts a name from UpperCamelCase.
+func kebab(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 func inferringState[F, D, E any]() State[F, D, E] {

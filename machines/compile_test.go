@@ -282,3 +282,32 @@ func TestMachineWarningsOfACostlyEdgeBeforeACheapOne(t *testing.T) {
 		t.Errorf("warned of an edge that is asked even so: %v", got)
 	}
 }
+
+// TestCompileDefaults shows that a name and a doc are written once: an action takes those of its state, and a transition takes the
+// doc of its guard.
+func TestCompileDefaults(t *testing.T) {
+	def := toy()
+	action := *def.States[raising].Action
+	action.Name, action.Doc = "", ""
+	def.States[raising].Action = &action
+	def.Transitions[soakedRow].Doc = ""
+	machine, err := Compile(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := machine.Graph()
+	if got := g.States[raising]; got.Action != "raising" || got.ActionDoc != got.Doc {
+		t.Errorf("action %q, %q", got.Action, got.ActionDoc)
+	}
+	for _, e := range g.Edges {
+		if e.Event == "soaked" && e.Doc != inSync.Doc {
+			t.Errorf("transition doc %q, want %q", e.Doc, inSync.Doc)
+		}
+	}
+	if action.Name != "" || def.Transitions[soakedRow].Doc != "" {
+		t.Error("Compile changed the given definition")
+	}
+	if got := kebab("AwaitingInSync"); got != "awaiting-in-sync" {
+		t.Errorf("kebab-case %q", got)
+	}
+}

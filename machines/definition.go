@@ -69,9 +69,9 @@ const KeepAttempt = "-"
 
 // Action is the idempotent work of a state: a pure function from facts to effects.
 type Action[F, D, E any] struct {
-	// Name in kebab-case. Required.
+	// Name in kebab-case. Optional; default: the name of the state.
 	Name string
-	// Doc says in one sentence what the action does. Required.
+	// Doc says in one sentence what the action does. Optional; default: the doc of the state.
 	Doc string
 	// Needs are the costly facts that Effects reads.
 	Needs []transitions.Need
@@ -116,7 +116,8 @@ type Transition[F, D any] struct {
 	Outranks bool
 	// Releases names the held resources that are released, or were never acquired, whenever the guard says yes.
 	Releases []string
-	// Doc says in one sentence why the lifecycle takes the transition. Required.
+	// Doc says in one sentence why the lifecycle takes the transition. Optional; default: the doc of the guard. Required for a
+	// guard that is combined of others.
 	Doc string
 }
 

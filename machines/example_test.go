@@ -104,7 +104,6 @@ func ExampleBind() {
 		Facts: func(o object, s snapshot, _ machines.ObserveOptions) valveFacts {
 			return valveFacts{o.Wanted, s.Position}
 		},
-		Effect: func(e valveEffect) valveEffect { return e },
 	})
 	question := machines.EvaluationInput[object, snapshot]{
 		Object: object{"open"}, Snapshot: snapshot{"closed"}, UID: "uid", Options: machines.ObserveOptions{Now: time.Unix(0, 0)},

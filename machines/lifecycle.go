@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -168,13 +169,25 @@ type Binding[O, S, F, FX, E any] struct {
 	Name string
 	// Facts returns the facts from the snapshot. It must be pure. Costly facts that ask does not request stay zero. Required.
 	Facts func(object O, snapshot S, ask ObserveOptions) F
-	// Effect converts the machine's effect to the kind's. Required.
+	// Effect converts the machine's effect to the kind's. Optional if both are of the same type.
 	Effect func(FX) E
 }
 
 // Bind returns the lifecycle of a compiled machine for a kind.
 func Bind[O, S, F, D, FX, E any](machine *Machine[F, D, FX], binding Binding[O, S, F, FX, E]) Lifecycle[O, S, E] {
+	if binding.Effect == nil {
+		binding.Effect = sameEffect[FX, E]
+	}
 	return &bound[O, S, F, D, FX, E]{machine: machine, binding: binding}
+}
+
+// sameEffect panics if the types differ; the evaluation reports it as a defect of the machine.
+func sameEffect[FX, E any](effect FX) E {
+	same, ok := any(effect).(E)
+	if !ok {
+		panic(fmt.Errorf("the effect is a %T, which is no effect of the kind: declare Binding.Effect", effect))
+	}
+	return same
 }
 
 type bound[O, S, F, D, FX, E any] struct {

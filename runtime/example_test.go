@@ -29,7 +29,7 @@ func ExampleNew() {
 		Spec:       api.GreetingSpec{Text: "hello, world"},
 	}
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(greeting).WithStatusSubresource(greeting).Build()
-	kind, err := hello.Kind()
+	kind, err := hello.Operator.Kind()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -60,7 +60,7 @@ func ExampleNew() {
 // The runtime builds the controller. It watches the object and the kinds that the kind owns.
 func ExampleReconciler_SetupWithManager() {
 	_ = func(mgr ctrl.Manager) error {
-		kind, err := hello.Kind()
+		kind, err := hello.Operator.Kind()
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,6 @@ func bindToy(t *testing.T, name string, states []toyState, rows []toyRow, maxTra
 		Facts: func(_ *api.Turnstile, _ turnstile.Snapshot, ask machines.ObserveOptions) toyFacts {
 			return toyFacts{Now: ask.Now}
 		},
-		Effect: func(e turnstile.Effect) turnstile.Effect { return e },
 	})
 }
 

@@ -1,4 +1,4 @@
-// Package hello is the smallest machine on a custom resource: it writes a text into a ConfigMap. Cmd runs it.
+// Package hello is a complete operator on a custom resource: it writes a text into a ConfigMap. Cmd runs it.
 package hello
 
 import (
@@ -9,73 +9,48 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent"
 	"github.com/detent-dev/detent/examples/hello/api"
-	"github.com/detent-dev/detent/machines"
-	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/states"
-	"github.com/detent-dev/detent/transitions"
 )
 
-type (
-	facts struct{ Wanted, Spoken string }
-	data  = struct{}
-	// Speak is the only effect.
-	Speak struct{ Text string }
-	// Greeter observes one ConfigMap per greeting.
-	Greeter = lifecycle.Kind[*api.Greeting, *corev1.ConfigMap, Speak]
-	binding = machines.Binding[*api.Greeting, *corev1.ConfigMap, facts, Speak, Speak]
-)
+// Facts are observed: the text of the greeting, and the text in the ConfigMap of its name.
+type Facts struct{ Wanted, Spoken string }
 
-var spoken = transitions.Guard[facts, data]{
-	Name: "spoken", Doc: "the text was spoken as it is wanted", Expected: "the wanted text in the ConfigMap",
-	Evaluate: func(f *facts, _ data) transitions.Verdict { return transitions.If(f.Spoken == f.Wanted, f.Spoken) },
-}
+// Speak is the only effect: it writes the text.
+type Speak struct{ Text string }
 
-// Definition is the whole machine: Settled -> Speaking -> Settled.
-var Definition = machines.Definition[facts, data, Speak]{
+var spoken = detent.Is("spoken", "the wanted text in the ConfigMap", func(f *Facts) (bool, string) { return f.Spoken == f.Wanted, f.Spoken })
+
+// Machine is the whole lifecycle: Settled -> Speaking -> Settled.
+var Machine = detent.Machine[Facts, Speak]{
 	Name: "hello", Doc: "speaks the wanted text",
-	States: []machines.State[facts, data, Speak]{
-		{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "the wanted text was spoken"}},
-		{State: states.State{Name: "Speaking", Kind: states.Work, Doc: "the text is being spoken", Deadline: time.Minute},
-			Invariant: transitions.Always[facts, data](), OnTargetChange: "Speaking",
-			Action: &machines.Action[facts, data, Speak]{Name: "speak", Doc: "writes the text", Effects: func(f *facts, _ data) []Speak { return []Speak{{f.Wanted}} }}},
+	States: []detent.State[Facts, Speak]{
+		{State: detent.Rest("Settled", "the wanted text was spoken")},
+		{
+			State: detent.Work("Speaking", "the text is being spoken", time.Minute), Invariant: detent.Always[Facts](), OnTargetChange: "Speaking",
+			Action: detent.DoFrom(func(f *Facts) []Speak { return []Speak{{f.Wanted}} }),
+		},
 	},
-	Transitions: []machines.Transition[facts, data]{
-		{Event: "text-changed", From: "Settled", To: "Speaking", NewAttempt: true, Doc: "another text is wanted", When: transitions.Not(spoken, "another text")},
-		{Event: "heard", From: "Speaking", To: "Settled", Awaited: true, Doc: "the text was seen spoken", When: spoken},
+	Transitions: []detent.Transition[Facts]{
+		{Event: "text-changed", From: "Settled", To: "Speaking", NewAttempt: true, When: detent.Not(spoken, "another text"), Doc: "another text is wanted"},
+		{Event: "heard", From: "Speaking", To: "Settled", Awaited: true, When: spoken},
 	},
-	Target: func(f *facts) machines.Target { return machines.Target{From: f.Spoken, To: f.Wanted} },
-	Infer: machines.Inference[facts, data]{States: []string{"Settled"}, Find: func(*facts) (machines.InferredState[data], transitions.Verdict) {
-		return machines.InferredState[data]{State: "Settled"}, transitions.Allow()
-	}},
+	Target: func(f *Facts) detent.Target { return detent.Target{From: f.Spoken, To: f.Wanted} },
+	Infer:  detent.StartIn[Facts]("Settled"),
 }
 
-// Kind runs the machine on Greetings. Its snapshot is the ConfigMap with the name of the greeting.
-func Kind() (Greeter, error) {
-	machine, err := machines.Compile(Definition)
-	return Greeter{
-		Name: "Greeting", New: func() *api.Greeting { return &api.Greeting{} }, StatusEqual: func(_, _ *api.Greeting) bool { return true },
-		Owns: []client.Object{&corev1.ConfigMap{}},
-		Lifecycles: []machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, Speak]{machines.Bind(machine, binding{
-			Name: "hello", Effect: func(s Speak) Speak { return s },
-			Facts: func(g *api.Greeting, heard *corev1.ConfigMap, _ machines.ObserveOptions) facts {
-				return facts{g.Spec.Text, heard.Data["text"]}
-			},
-		})},
-		Observe: func(ctx context.Context, g *api.Greeting, request lifecycle.ObserveRequest) (*corev1.ConfigMap, error) {
-			heard := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace}}
-			return heard, client.IgnoreNotFound(request.Read.Get(ctx, client.ObjectKeyFromObject(g), heard))
-		},
-		Execute: func(ctx context.Context, t lifecycle.EffectRequest[*api.Greeting, *corev1.ConfigMap, Speak]) error {
-			said := t.Snapshot.DeepCopy()
-			said.Data = map[string]string{"text": t.Effect.Text}
-			if said.ResourceVersion != "" {
-				return t.Write.Update(ctx, said)
-			}
-			if err := t.Write.Own(said); err != nil {
-				return err
-			}
-			return t.Write.Create(ctx, said)
-		},
-	}, err
+// Operator runs the machine on greetings.
+var Operator = detent.Operator[*api.Greeting, Facts, Speak]{
+	Name: "Greeting", New: func() *api.Greeting { return &api.Greeting{} }, Machine: Machine, Owns: []client.Object{&corev1.ConfigMap{}},
+	Observe: func(ctx context.Context, g *api.Greeting, read client.Reader) (Facts, error) {
+		said := &corev1.ConfigMap{}
+		err := read.Get(ctx, client.ObjectKeyFromObject(g), said)
+		return Facts{g.Spec.Text, said.Data["text"]}, client.IgnoreNotFound(err)
+	},
+	Execute: func(ctx context.Context, g *api.Greeting, speak Speak, write detent.Writer) error {
+		return write.Apply(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace, Labels: map[string]string{"app.kubernetes.io/managed-by": "hello"}},
+			Data:       map[string]string{"text": speak.Text},
+		})
+	},
 }

@@ -38,7 +38,7 @@ func newStage(t *testing.T) *stage {
 	greeting := readGreeting(t)
 	greeting.UID, greeting.Generation = "uid", 1
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(greeting).WithStatusSubresource(greeting).Build()
-	kind, err := hello.Kind()
+	kind, err := hello.Operator.Kind()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func (s *stage) said() *corev1.ConfigMap {
 	return said
 }
 
-func TestGreeterSpeaksTheText(t *testing.T) {
+func TestOperatorSpeaksTheText(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*stage)
 		want   []string
@@ -151,8 +151,8 @@ func must(s *stage, err error) {
 	}
 }
 
-func TestDefinitionIsShort(t *testing.T) {
-	const most = 80
+func TestOperatorIsShort(t *testing.T) {
+	const most = 60
 	text, err := os.ReadFile("hello.go")
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,6 @@ package hello_test
 import (
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
@@ -12,9 +10,9 @@ import (
 )
 
 // greetings is the complete input for the exploration and the fault campaign of a kind.
-func greetings(t *testing.T) proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak] {
-	return proof.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak]{
-		Name: "hello", Make: hello.Kind, Definitions: "crd", AddToScheme: api.AddToScheme,
+func greetings(t *testing.T) proof.Kind[*api.Greeting, hello.Facts, hello.Speak] {
+	return proof.Kind[*api.Greeting, hello.Facts, hello.Speak]{
+		Name: "hello", Make: hello.Operator.Kind, Definitions: "crd", AddToScheme: api.AddToScheme,
 		Object: readGreeting(t), Plans: 42,
 		Changes: []explore.Edit[*api.Greeting]{
 			{Name: "asks for good day", Make: func(g *api.Greeting) { g.Spec.Text = "good day" }},

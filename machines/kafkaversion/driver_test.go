@@ -41,7 +41,6 @@ func newDriver(t failing, w *world) *driver {
 	}
 	return &driver{t: t, world: w, lc: machines.Bind(machine, machines.Binding[struct{}, *world, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
 		Name: "version", Facts: func(_ struct{}, w *world, ask machines.ObserveOptions) kafkaversion.Facts { return w.observe(ask) },
-		Effect: func(e kafkaversion.Effect) kafkaversion.Effect { return e },
 	})}
 }
 

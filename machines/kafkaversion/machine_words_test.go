@@ -25,7 +25,6 @@ func onFacts(t testing.TB) evaluating {
 	t.Helper()
 	return machines.Bind(compiled(t), machines.Binding[struct{}, kafkaversion.Facts, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
 		Name: "version", Facts: func(_ struct{}, f kafkaversion.Facts, _ machines.ObserveOptions) kafkaversion.Facts { return f },
-		Effect: func(e kafkaversion.Effect) kafkaversion.Effect { return e },
 	})
 }
 

@@ -33,7 +33,6 @@ func drive[F, D, E any](m *machines.Machine[F, D, E], shape *shape) driven[F, E]
 			}
 			return blanked(shape, *facts, ask.Needs)
 		},
-		Effect: func(effect E) E { return effect },
 	})}
 }
 

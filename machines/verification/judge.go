@@ -27,7 +27,7 @@ type bound[F, E any] = machines.Lifecycle[struct{}, *F, E]
 // judge evaluates every guard of every state on all facts of a domain.
 func (v *verifier[F, D, E]) judge(d *Domain[F, D]) {
 	lc := machines.Bind(v.machine, machines.Binding[struct{}, *F, F, E, E]{
-		Name: lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts }, Effect: func(e E) E { return e },
+		Name: lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts },
 	})
 	var needs []transitions.Need
 	for _, n := range v.def.Needs {

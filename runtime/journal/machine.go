@@ -99,7 +99,7 @@ func (r *replayed[F, M, E]) known(line *Line) error {
 
 func (r *replayed[F, M, E]) evaluate(line *Line, facts *F) machines.Evaluation[E] {
 	lc := machines.Bind(r.machine, machines.Binding[struct{}, *F, F, E, E]{
-		Name: line.Lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts }, Effect: func(e E) E { return e },
+		Name: line.Lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts },
 	})
 	ask := machines.ObserveOptions{Now: line.At}
 	for _, need := range r.def.Needs {

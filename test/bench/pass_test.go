@@ -38,7 +38,7 @@ func newBench(tb testing.TB, measured bool) *bench {
 		ObjectMeta: metav1.ObjectMeta{Name: "world", Namespace: "default", UID: "uid", Generation: 1, ResourceVersion: "1"},
 		Spec:       api.GreetingSpec{Text: "hello"},
 	}, revision: 1}
-	kind, err := hello.Kind()
+	kind, err := hello.Operator.Kind()
 	if err != nil {
 		tb.Fatal(err)
 	}

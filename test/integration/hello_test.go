@@ -30,7 +30,7 @@ func (hello) Name() string { return "hello" }
 func (hello) PauseAnnotations() []string { return nil }
 
 func (hello) Graphs() map[string]machines.Graph {
-	kind, err := example.Kind()
+	kind, err := example.Operator.Kind()
 	Expect(err).NotTo(HaveOccurred())
 	return map[string]machines.Graph{"hello": kind.Lifecycles[0].Graph()}
 }
@@ -83,12 +83,12 @@ func (w *silence) muted(key client.ObjectKey) bool {
 }
 
 func (w *silence) Register(mgr ctrl.Manager, options lifecycle.Options, _ func(string, func() error) error) error {
-	kind, err := example.Kind()
+	kind, err := example.Operator.Kind()
 	if err != nil {
 		return err
 	}
 	speak := kind.Execute
-	kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Greeting, *corev1.ConfigMap, example.Speak]) error {
+	kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Greeting, example.Facts, example.Speak]) error {
 		if w.muted(client.ObjectKeyFromObject(request.Object)) {
 			return fmt.Errorf("speaking: mute: %w", lifecycle.ErrWait)
 		}

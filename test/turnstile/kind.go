@@ -54,10 +54,9 @@ func Lifecycles() ([]Lifecycle, error) {
 	if err != nil {
 		return nil, err
 	}
-	same := func(e Effect) Effect { return e }
 	return []Lifecycle{
-		machines.Bind(model, machines.Binding[*api.Turnstile, Snapshot, Facts, Effect, Effect]{Name: "model", Facts: factsOf, Effect: same}),
-		machines.Bind(lamp, machines.Binding[*api.Turnstile, Snapshot, LampFacts, Effect, Effect]{Name: "lamp", Facts: lampFactsOf, Effect: same}),
+		machines.Bind(model, machines.Binding[*api.Turnstile, Snapshot, Facts, Effect, Effect]{Name: "model", Facts: factsOf}),
+		machines.Bind(lamp, machines.Binding[*api.Turnstile, Snapshot, LampFacts, Effect, Effect]{Name: "lamp", Facts: lampFactsOf}),
 	}, nil
 }
 

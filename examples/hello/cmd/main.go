@@ -1,4 +1,4 @@
-// Command cmd runs the hello machine on the cluster of the current kubeconfig, until it is interrupted.
+// Command cmd runs the hello operator on the cluster of the current kubeconfig, until it is interrupted.
 package main
 
 import (
@@ -11,12 +11,10 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
-	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 func main() {
@@ -43,22 +41,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("reaching the cluster: %w", err)
 	}
-	kind, err := hello.Kind()
-	if err != nil {
-		return err
-	}
-	counted, err := lifecycle.NewMetrics(metrics.Registry)
-	if err != nil {
-		return fmt.Errorf("registering metrics: %w", err)
-	}
-	recorder, err := lifecycle.NewRecorder(mgr, "hello")
-	if err != nil {
-		return err
-	}
-	greeter := lifecycle.New(kind, lifecycle.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: counted,
-	})
-	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{}); err != nil {
+	if err := hello.Operator.SetupWithManager(mgr); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

@@ -15,16 +15,18 @@ import (
 	"github.com/detent-dev/detent/examples/hello/api"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 type (
-	subject   = explore.Subject[*api.Greeting, *corev1.ConfigMap, hello.Speak]
-	greetings = machines.Lifecycle[*api.Greeting, *corev1.ConfigMap, hello.Speak]
+	greeter   = lifecycle.Kind[*api.Greeting, hello.Facts, hello.Speak]
+	subject   = explore.Subject[*api.Greeting, hello.Facts, hello.Speak]
+	greetings = machines.Lifecycle[*api.Greeting, hello.Facts, hello.Speak]
 )
 
 func greeting() subject {
 	return subject{
-		Name: "hello", Kind: func(*explore.Scenario) (hello.Greeter, error) { return hello.Kind() },
+		Name: "hello", Kind: func(*explore.Scenario) (greeter, error) { return hello.Operator.Kind() },
 		AddToScheme: []func(*k8sruntime.Scheme) error{corev1.AddToScheme, api.AddToScheme},
 		Object:      &api.Greeting{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "world"}, Spec: api.GreetingSpec{Text: "hello"}},
 		Edits:       []explore.Edit[*api.Greeting]{{Name: "asks for good day", Make: func(g *api.Greeting) { g.Spec.Text = "good day" }}},
@@ -55,8 +57,8 @@ func TestSeededBugs(t *testing.T) {
 		"an action before the commit of its state": {
 			found: "is stored, which has no action",
 			seed: func(s *subject) {
-				s.Kind = func(*explore.Scenario) (hello.Greeter, error) {
-					kind, err := hello.Kind()
+				s.Kind = func(*explore.Scenario) (greeter, error) {
+					kind, err := hello.Operator.Kind()
 					kind.Lifecycles = []greetings{hasty{kind.Lifecycles[0]}}
 					return kind, err
 				}
@@ -133,7 +135,7 @@ func (h hasty) Action(state string) (machines.ActionInfo, bool) {
 	return h.greetings.Action(state)
 }
 
-func (h hasty) Evaluate(q machines.EvaluationInput[*api.Greeting, *corev1.ConfigMap]) machines.Evaluation[hello.Speak] {
+func (h hasty) Evaluate(q machines.EvaluationInput[*api.Greeting, hello.Facts]) machines.Evaluation[hello.Speak] {
 	evaluation := h.greetings.Evaluate(q)
 	d := evaluation.Decide()
 	if q.Entry == nil || d.Move == nil || d.Move.To != "Speaking" {

@@ -52,7 +52,7 @@ func (y *toy[F]) kind(at *explore.Scenario) (toyKind, error) {
 		Name: "Toy", New: func() *api.Greeting { return &api.Greeting{} }, StatusEqual: func(_, _ *api.Greeting) bool { return true },
 		Lifecycles: []machines.Lifecycle[*api.Greeting, toyView, string]{
 			machines.Bind(machine, machines.Binding[*api.Greeting, toyView, F, string, string]{
-				Name: y.definition.Name, Effect: func(word string) string { return word },
+				Name: y.definition.Name,
 				Facts: func(g *api.Greeting, v toyView, _ machines.ObserveOptions) F {
 					return y.observe(g.Spec.Text, v.child, v.world)
 				},

@@ -106,7 +106,7 @@ func greet(ctx context.Context, config *rest.Config, scale float64) error {
 	if err != nil {
 		return err
 	}
-	kind, err := hello.Kind()
+	kind, err := hello.Operator.Kind()
 	if err != nil {
 		return err
 	}

@@ -11,21 +11,24 @@ import (
 
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
 const greeting = "greeting"
 
+type greeter = lifecycle.Kind[*api.Greeting, hello.Facts, hello.Speak]
+
 // helloSubject is a greeting whose text changes.
-func helloSubject(bug func(*hello.Greeter)) (*campaign.Subject, error) {
+func helloSubject(bug func(*greeter)) (*campaign.Subject, error) {
 	var changes []func(*api.Greeting)
 	for i := range 8 {
 		changes = append(changes, func(g *api.Greeting) { g.Spec.Text = fmt.Sprintf("hello for the %d. time", i+2) })
 	}
-	return campaign.Kind[*api.Greeting, *corev1.ConfigMap, hello.Speak]{
+	return campaign.Kind[*api.Greeting, hello.Facts, hello.Speak]{
 		Name: "hello", Definitions: "../../../examples/hello/crd", AddToScheme: api.AddToScheme,
-		Make: func() (hello.Greeter, error) {
-			kind, err := hello.Kind()
+		Make: func() (greeter, error) {
+			kind, err := hello.Operator.Kind()
 			if bug != nil {
 				bug(&kind)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,10 +85,16 @@ func wants(t *testing.T, found []string, sentence string) {
 
 // withoutController makes a greeting own its ConfigMap without controlling it, so that changes of the ConfigMap do not enqueue
 // it.
-func withoutController(kind *hello.Greeter) {
-	speak := kind.Execute
-	kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Greeting, *corev1.ConfigMap, hello.Speak]) error {
-		request.Write = owning{request.Write, request.Object}
+func withoutController(kind *greeter) {
+	var readers sync.Map
+	observe, speak := kind.Observe, kind.Execute
+	kind.Observe = func(ctx context.Context, g *api.Greeting, request lifecycle.ObserveRequest) (hello.Facts, error) {
+		readers.Store(g.UID, request.Read)
+		return observe(ctx, g, request)
+	}
+	kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Greeting, hello.Facts, hello.Speak]) error {
+		read, _ := readers.Load(request.Object.UID)
+		request.Write = owning{request.Write, request.Object, read.(client.Reader)}
 		return speak(ctx, request)
 	}
 }
@@ -95,15 +102,26 @@ func withoutController(kind *hello.Greeter) {
 type owning struct {
 	lifecycle.Writer
 	owner *api.Greeting
+	read  client.Reader
 }
 
-// Own implements lifecycle.Writer.
-func (w owning) Own(child client.Object) error {
+// Apply implements lifecycle.Writer.
+func (w owning) Apply(ctx context.Context, child client.Object) error {
 	scheme := k8sruntime.NewScheme()
 	if err := api.AddToScheme(scheme); err != nil {
 		return err
 	}
-	return controllerutil.SetOwnerReference(w.owner, child, scheme)
+	if err := controllerutil.SetOwnerReference(w.owner, child, scheme); err != nil {
+		return err
+	}
+	stored := &corev1.ConfigMap{}
+	if err := w.read.Get(ctx, client.ObjectKeyFromObject(child), stored); lifecycle.ObjectMissing(err) {
+		return w.Create(ctx, child)
+	} else if err != nil {
+		return err
+	}
+	child.SetResourceVersion(stored.ResourceVersion)
+	return w.Update(ctx, child)
 }
 
 // trustsStatuses treats the nodes of a pool as gone if its status contains none.
