@@ -72,6 +72,6 @@ func newRoot(name string, kinds []registration.Kind) *cobra.Command {
 	if name == "kubectl-detent" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl detent"}
 	}
-	root.AddCommand(newDevCommand(kinds), newGraphCommand(kinds), newManagerCommand(kinds), newPlanCommand(), newReplayCommand(kinds), newVerifyCommand(kinds), newVersionCommand())
+	root.AddCommand(newDevCommand(kinds), newGraphCommand(kinds), newManagerCommand(kinds), newPlanCommand(kinds), newReplayCommand(kinds), newVerifyCommand(kinds), newVersionCommand())
 	return root
 }

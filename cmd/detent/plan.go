@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 const planExample = `  detent plan -f cluster.yaml
@@ -26,37 +26,38 @@ The operator's own code runs on this in a simulated world, on a virtual clock, u
 
 Exit codes: 0 every lifecycle comes to rest, 2 a lifecycle waits for a user or stalls, 1 the input cannot be read.`
 
-func newPlanCommand() *cobra.Command {
+func newPlanCommand(all []registration.Kind) *cobra.Command {
 	var files []string
 	var cluster objects.Cluster
-	output, finalize := "text", string(kafka.FinalizeAutomatically)
+	output := "text"
+	var chosen func() ([]plan.Kind, error)
 	cmd := &cobra.Command{
 		Use: "plan -f FILE... | TYPE/NAME [-f CHANGED...]", Short: "Predict what the operator will do", Args: cobra.MaximumNArgs(1), Example: planExample, Long: planLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := plan.Options{OperatorVersion: version, Finalizing: kafka.Finalizing(finalize)}
-			switch {
-			case len(files) == 0 && len(args) == 0:
+			if len(files) == 0 && len(args) == 0 {
 				return errors.New("name the files with the resources: -f FILE, or -f - for standard input; or an object of the cluster as TYPE/NAME")
-			case o.Finalizing != kafka.FinalizeAutomatically && o.Finalizing != kafka.FinalizeByApproval:
-				return fmt.Errorf("--finalize %q: it is either %s or %s", finalize, kafka.FinalizeAutomatically, kafka.FinalizeByApproval)
 			}
 			if err := checkOutput(output); err != nil {
 				return err
 			}
+			kinds, err := chosen()
+			if err != nil {
+				return err
+			}
 			read, err := manifests.Read(files, cmd.InOrStdin())
 			if err == nil && len(args) > 0 {
-				read, err = fetched(cmd.Context(), cluster, args[0], read)
+				read, err = fetched(cmd.Context(), registration.Resources(all), cluster, args[0], read)
 			}
 			if err != nil {
 				return err
 			}
-			return foretell(cmd, read, output, o)
+			return foretell(cmd, kinds, read, output)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&files, "filename", "f", nil, "files with the resources, or with changes to those of the cluster; - is standard input")
 	flags.StringVarP(&output, "output", "o", output, "text or json")
-	flags.StringVar(&finalize, "finalize", finalize, "who raises Kafka's metadata version, as in the manager's flag: automatic or approval")
+	chosen = registration.Each(all, flags, func(k registration.Kind) registration.Part[plan.Kind] { return k.Plan })
 	flags.StringVarP(&cluster.Namespace, "namespace", "n", "", "namespace of the object; default: that of the kubeconfig's context")
 	flags.StringVar(&cluster.Kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else ~/.kube/config")
 	flags.StringVar(&cluster.Context, "context", "", "context of the kubeconfig")
@@ -64,12 +65,12 @@ func newPlanCommand() *cobra.Command {
 }
 
 // fetched reads the object and what belongs to it from the cluster, and applies the changes to them.
-func fetched(ctx context.Context, cluster objects.Cluster, name string, changes []manifests.Manifest) ([]manifests.Manifest, error) {
+func fetched(ctx context.Context, kinds []resource.Kind, cluster objects.Cluster, name string, changes []manifests.Manifest) ([]manifests.Manifest, error) {
 	meant, err := objects.Parse(name)
 	if err != nil {
 		return nil, err
 	}
-	there, err := cluster.Belonging(ctx, meant)
+	there, err := cluster.Belonging(ctx, kinds, meant)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +78,12 @@ func fetched(ctx context.Context, cluster objects.Cluster, name string, changes 
 }
 
 // foretell computes a plan and prints it. It returns an exit error with the plan's exit code if that is not 0.
-func foretell(cmd *cobra.Command, read []manifests.Manifest, output string, o plan.Options) error {
-	in, err := plan.Read(cmd.Context(), read)
+func foretell(cmd *cobra.Command, kinds []plan.Kind, read []manifests.Manifest, output string) error {
+	in, err := plan.Read(cmd.Context(), kinds, read)
 	if err != nil {
 		return err
 	}
-	p, err := plan.Make(cmd.Context(), in, o)
+	p, err := plan.Make(cmd.Context(), in, plan.Options{OperatorVersion: version})
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,11 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
 // journalOf writes the decisions of a situation, through what the manager opens.
@@ -23,7 +24,11 @@ func journalOf(t *testing.T, situation, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := plan.Read(context.Background(), found)
+	chosen, err := registration.Each(kinds.All(), nil, func(k registration.Kind) registration.Part[plan.Kind] { return k.Plan })()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := plan.Read(context.Background(), chosen, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +37,7 @@ func journalOf(t *testing.T, situation, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.Make(context.Background(), in, plan.Options{Finalizing: kafka.FinalizeAutomatically, Journal: o.Journal}); err != nil {
+	if _, err := plan.Make(context.Background(), in, plan.Options{Journal: o.Journal}); err != nil {
 		t.Fatal(err)
 	}
 	if err := closeIt(); err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
 func TestParse(t *testing.T) {
@@ -198,7 +200,7 @@ func TestClusterGet(t *testing.T) {
 
 func TestClusterBelonging(t *testing.T) {
 	cluster := objects.Cluster{Kubeconfig: server(t)}
-	found, err := cluster.Belonging(context.Background(), objects.Reference{Type: "kafka", Name: "orders"})
+	found, err := cluster.Belonging(context.Background(), registration.Resources(kinds.All()), objects.Reference{Type: "kafka", Name: "orders"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func TestClusterBelonging(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if _, err := cluster.Belonging(context.Background(), objects.Reference{Type: "kafka", Name: "payments"}); err == nil {
+	if _, err := cluster.Belonging(context.Background(), registration.Resources(kinds.All()), objects.Reference{Type: "kafka", Name: "payments"}); err == nil {
 		t.Error("a Kafka that is not there was found")
 	}
 }

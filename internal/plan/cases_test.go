@@ -14,7 +14,17 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/kinds/kafka/planning"
 )
+
+// kafkas returns the kinds of these plans.
+func kafkas() []plan.Kind {
+	kind, err := planning.New(planning.Options{Finalizing: kafka.FinalizeAutomatically})
+	if err != nil {
+		panic(err)
+	}
+	return []plan.Kind{kind}
+}
 
 // make plans the input of a file.
 func planOf(t *testing.T, file string) *plan.Plan {
@@ -23,11 +33,11 @@ func planOf(t *testing.T, file string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := plan.Read(context.Background(), found)
+	in, err := plan.Read(context.Background(), kafkas(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Make(context.Background(), in, plan.Options{OperatorVersion: "0.0.0", Finalizing: kafka.FinalizeAutomatically})
+	p, err := plan.Make(context.Background(), in, plan.Options{OperatorVersion: "0.0.0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ func (v *virtual) Since(t time.Time) time.Duration { return v.now.Sub(t) }
 
 // job is one recurring task: a driver for one object.
 type job struct {
+	// driver is the position of the driver. Negative numbers are the events of simulations, from the first to the last, -1.
 	driver int
 	name   types.NamespacedName
 }

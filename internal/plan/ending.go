@@ -10,8 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/controllers/kafka"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -35,18 +33,17 @@ type ending struct {
 type mark struct {
 	steps   map[string]int
 	effects int
-	status  *kafkav1beta2.Kafka
+	object  found
 }
 
 // over reports whether nothing more can happen to any object before the next job is due.
 func (e *engine) over(next time.Time) bool {
 	done := true
-	for _, k := range e.kafkas() {
-		name := client.ObjectKeyFromObject(k)
-		end := e.ends[name]
+	for _, k := range e.objects() {
+		end := e.ends[k.subject()]
 		if end == nil {
 			end = &ending{holds: map[string]mark{}}
-			e.ends[name] = end
+			e.ends[k.subject()] = end
 		}
 		if !end.over {
 			end.over = e.ended(k, end, next)
@@ -58,11 +55,11 @@ func (e *engine) over(next time.Time) bool {
 
 // sleeps returns the end of a planned pause, and whether the object needs no reconcile until then.
 func (e *engine) sleeps(j job, at time.Time) (until time.Time, sleeps bool) {
-	if j.driver != driveKafka || at.Sub(e.changed) < quiet {
+	if j.driver < 0 || at.Sub(e.changed) < quiet {
 		return until, false
 	}
-	for _, k := range e.kafkas() {
-		if client.ObjectKeyFromObject(k) == j.name {
+	for _, k := range e.objects() {
+		if client.ObjectKeyFromObject(k) == j.name && e.isOwn(&e.drivers[j.driver], k.kind.Name) {
 			rests, ahead := e.resting(k)
 			return ahead, rests && ahead.After(at)
 		}
@@ -70,7 +67,7 @@ func (e *engine) sleeps(j job, at time.Time) (until time.Time, sleeps bool) {
 	return until, false
 }
 
-func (e *engine) ended(k *kafkav1beta2.Kafka, end *ending, next time.Time) bool {
+func (e *engine) ended(k found, end *ending, next time.Time) bool {
 	if e.goesRound(k, end) {
 		return true
 	}
@@ -85,21 +82,21 @@ func (e *engine) ended(k *kafkav1beta2.Kafka, end *ending, next time.Time) bool 
 		return stalls && next.Sub(end.stalledSince) >= stuck
 	}
 	switch {
-	case kafka.Paused(k), k.DeletionTimestamp != nil, stalls:
+	case k.paused(), k.GetDeletionTimestamp() != nil, stalls:
 		return true
-	case len(k.Status.Lifecycles) < len(e.graphs):
+	case len(k.LifecycleStatus().Lifecycles) < len(k.kind.Machines):
 		return next.Sub(e.begin) >= stuck
 	}
 	return rests && !ahead.After(e.clock.now)
 }
 
 // stalls reports whether every active lifecycle has passed its deadline or its limit of transitions, or has a defect.
-func (e *engine) stalls(k *kafkav1beta2.Kafka) bool {
-	if c := meta.FindStatusCondition(k.Status.Conditions, lifecycle.Stalled); c != nil && c.Status == metav1.ConditionTrue && c.Reason == "Defect" {
+func (e *engine) stalls(k found) bool {
+	if c := meta.FindStatusCondition(k.LifecycleStatus().Conditions, lifecycle.Stalled); c != nil && c.Status == metav1.ConditionTrue && c.Reason == "Defect" {
 		return true
 	}
-	for i := range k.Status.Lifecycles {
-		l := &k.Status.Lifecycles[i]
+	for i := range k.LifecycleStatus().Lifecycles {
+		l := &k.LifecycleStatus().Lifecycles[i]
 		state, known := e.state(l)
 		switch {
 		case !known, atRest(state):
@@ -117,9 +114,9 @@ func atRest(s machines.GraphState) bool {
 }
 
 // resting reports whether every lifecycle is at rest or on hold, and returns the end of the last planned pause.
-func (e *engine) resting(k *kafkav1beta2.Kafka) (rests bool, ahead time.Time) {
-	for i := range k.Status.Lifecycles {
-		l := &k.Status.Lifecycles[i]
+func (e *engine) resting(k found) (rests bool, ahead time.Time) {
+	for i := range k.LifecycleStatus().Lifecycles {
+		l := &k.LifecycleStatus().Lifecycles[i]
 		state, known := e.state(l)
 		if !known || !atRest(state) {
 			return false, ahead
@@ -128,11 +125,11 @@ func (e *engine) resting(k *kafkav1beta2.Kafka) (rests bool, ahead time.Time) {
 			ahead = l.Deadline.Time
 		}
 	}
-	return k.Status.ObservedGeneration == k.Generation || e.held(k), ahead
+	return k.LifecycleStatus().ObservedGeneration == k.GetGeneration() || e.held(k), ahead
 }
 
-func (e *engine) held(k *kafkav1beta2.Kafka) bool {
-	return slices.ContainsFunc(k.Status.Lifecycles, func(l lifecyclev1.Lifecycle) bool {
+func (e *engine) held(k found) bool {
+	return slices.ContainsFunc(k.LifecycleStatus().Lifecycles, func(l lifecyclev1.Lifecycle) bool {
 		state, _ := e.state(&l)
 		return state.Kind == string(states.Hold)
 	})
@@ -155,8 +152,8 @@ func (e *engine) graphOf(l *lifecyclev1.Lifecycle) machines.Graph {
 
 // goesRound reports whether a lifecycle has entered a hold state in the same situation again. The operator would then repeat the
 // same steps forever.
-func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
-	t := e.tape.tracks[client.ObjectKeyFromObject(k)]
+func (e *engine) goesRound(k found, end *ending) bool {
+	t := e.tape.tracks[k.subject()]
 	steps := 0
 	for _, path := range t.path {
 		steps += len(path)
@@ -167,8 +164,8 @@ func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
 	end.seen = steps
 	var place strings.Builder
 	holds := false
-	for i := range k.Status.Lifecycles {
-		l := &k.Status.Lifecycles[i]
+	for i := range k.LifecycleStatus().Lifecycles {
+		l := &k.LifecycleStatus().Lifecycles[i]
 		state, _ := e.state(l)
 		holds = holds || state.Kind == string(states.Hold)
 		if !atRest(state) {
@@ -186,7 +183,7 @@ func (e *engine) goesRound(k *kafkav1beta2.Kafka, end *ending) bool {
 		end.cut = &before
 		return true
 	}
-	m := mark{steps: map[string]int{}, effects: len(t.effects), status: k.DeepCopy()}
+	m := mark{steps: map[string]int{}, effects: len(t.effects), object: k.copied()}
 	for name, path := range t.path {
 		m.steps[name] = len(path)
 	}

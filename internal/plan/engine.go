@@ -3,19 +3,15 @@ package plan
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/detent-dev/detent/controllers/kafka"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/store"
 	"github.com/detent-dev/detent/states"
 )
@@ -31,45 +27,31 @@ const (
 	mostJobs = 400_000
 )
 
-// driver runs one kind of job: a controller of the operator, or a part of the simulated world.
-type driver struct {
-	name string
-	// operator is true if the driver's writes are the operator's.
-	operator bool
-	run      func(ctx context.Context, name types.NamespacedName) (reconcile.Result, error)
-}
-
 // engine runs the operator's own code in a simulated world until nothing more happens.
 type engine struct {
-	in      Input
-	begin   time.Time
-	clock   *virtual
-	store   *store.Store
-	client  client.Client
-	world   *simulator.State
-	queue   queue
-	drivers []driver
-	graphs  map[string]machines.Graph
-	tape    *recorder
-	ends    map[types.NamespacedName]*ending
+	in     Input
+	begin  time.Time
+	clock  *virtual
+	store  *store.Store
+	client client.Client
+	queue  queue
+	// simulations of the kinds, with their drivers in the same order.
+	simulations []simulated
+	drivers     []Driver
+	graphs      map[string]machines.Graph
+	tape        *recorder
+	ends        map[subject]*ending
 	// changed is the time of the last change.
-	changed time.Time
-	// watching is the time until which running processes are synced.
-	watching time.Time
-	// frozen are pods that were not healthy in the input. They keep their state until they are deleted.
-	frozen    map[types.UID]bool
-	failures  map[job]failure
-	collector *kafka.Collector
-	// taken are the assumptions for each Kafka.
-	taken map[types.NamespacedName]*assumptions
+	changed  time.Time
+	failures map[job]failure
+	// taken are the assumptions for each object.
+	taken map[subject]*assumptions
 }
 
 // Options of the operator whose actions the plan predicts.
 type Options struct {
-	// OperatorVersion is shown in status.operatorLastSuccessfulVersion.
+	// OperatorVersion is the version of the operator, which kinds may show in the status.
 	OperatorVersion string
-	// Finalizing determines who raises the metadata version.
-	Finalizing kafka.Finalizing
 	// Journal records the decisions of the simulated operator. Optional; default: none.
 	Journal lifecycle.Journal
 }
@@ -92,28 +74,32 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheme, err := NewScheme()
+	scheme, err := scheme(in.kinds)
 	if err != nil {
 		return nil, err
 	}
 	e := &engine{
 		in: in, begin: begin, clock: &virtual{now: begin}, store: store.New(scheme, begin), queue: queue{due: map[job]time.Time{}},
-		graphs: map[string]machines.Graph{}, ends: map[types.NamespacedName]*ending{}, changed: begin,
-		frozen: map[types.UID]bool{}, failures: map[job]failure{}, taken: map[types.NamespacedName]*assumptions{},
+		graphs: map[string]machines.Graph{}, ends: map[subject]*ending{}, changed: begin,
+		failures: map[job]failure{}, taken: map[subject]*assumptions{},
 	}
 	e.client = e.store.Client()
-	graphs, err := kafka.Machines()
-	if err != nil {
-		return nil, err
+	for i := range in.kinds {
+		for _, g := range in.kinds[i].Machines {
+			e.graphs[g.Name] = g
+		}
 	}
-	for _, g := range graphs {
-		e.graphs[g.Name] = g
-	}
-	e.tape = newRecorder(begin, in.Table, e.graphs, e.kindOf)
+	e.tape = newRecorder(begin, in.kinds, e.graphs, e.kindOf)
+	e.tape.knows = e.knows
 	if err := e.assemble(o); err != nil {
 		return nil, err
 	}
 	return e, e.populate(ctx)
+}
+
+// knows reports whether a version is known to a kind.
+func (e *engine) knows(kind, version string) bool {
+	return slices.ContainsFunc(e.simulations, func(s simulated) bool { return s.kind.Name == kind && s.Knows(version) })
 }
 
 // kindOf returns the kind of an object.
@@ -150,22 +136,29 @@ func (e *engine) run(ctx context.Context) error {
 		mostJobs, e.clock.now.Sub(e.begin))
 }
 
-// advance moves the clock, the store and the simulated world to a time.
+// advance moves the clock, the store and the simulated systems to a time.
 func (e *engine) advance(at time.Time) {
 	e.clock.now = at
 	e.store.SetTime(at)
-	e.world.Tick(e.world.Timeline.Milliseconds(at))
+	for _, s := range e.simulations {
+		s.Advance(at)
+	}
 }
 
 // do runs one job and requeues it as its result requests.
 func (e *engine) do(ctx context.Context, j job) error {
+	if j.driver < 0 { // the next event of a simulation
+		e.simulations[len(e.simulations)+j.driver].Happen()
+		e.expectWorld()
+		return nil
+	}
 	d := &e.drivers[j.driver]
-	e.tape.actor = actor{operator: d.operator, name: d.name}
-	result, err := d.run(ctx, j.name)
-	e.tape.actor = actor{}
+	e.tape.actor = d
+	result, err := d.Run(ctx, j.name)
+	e.tape.actor = nil
 	switch {
-	case err != nil && !d.operator:
-		return fmt.Errorf("planning: simulating %s %s: %w", d.name, j.name, err)
+	case err != nil && !d.Operator:
+		return fmt.Errorf("planning: simulating %s %s: %w", d.Of.Kind, j.name, err)
 	case err != nil:
 		e.failed(j, err)
 	case result.RequeueAfter > 0:
@@ -201,15 +194,4 @@ func (e *engine) written(w store.Write) {
 	for i := range e.drivers {
 		e.wake(i, w, at)
 	}
-}
-
-// kafkas lists the Kafka resources, sorted by name.
-func (e *engine) kafkas() []*kafkav1beta2.Kafka {
-	var out []*kafkav1beta2.Kafka
-	e.store.Objects(kafkav1beta2.GroupVersion().WithKind(kafkav1beta2.KindKafka), func(o client.Object) {
-		if k, ok := o.(*kafkav1beta2.Kafka); ok {
-			out = append(out, k)
-		}
-	})
-	return out
 }

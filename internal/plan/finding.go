@@ -45,8 +45,8 @@ func (e *InputError) Error() string {
 // sorted returns the keys of a map in order.
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// few lists at most five names and the number of the others.
-func few(names []string) string {
+// Few lists at most five names and the number of the others.
+func Few(names []string) string {
 	const most = 5
 	switch {
 	case len(names) == 0:

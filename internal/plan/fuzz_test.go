@@ -5,7 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/plan"
 )
@@ -27,14 +26,14 @@ func FuzzPlan(f *testing.F) {
 		if err != nil {
 			return // no resources
 		}
-		in, err := plan.Read(context.Background(), found)
+		in, err := plan.Read(context.Background(), kafkas(), found)
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("an error without words")
 			}
 			return
 		}
-		p, err := plan.Make(context.Background(), in, plan.Options{OperatorVersion: "0.0.0", Finalizing: kafka.FinalizeAutomatically})
+		p, err := plan.Make(context.Background(), in, plan.Options{OperatorVersion: "0.0.0"})
 		if err != nil {
 			return
 		}

@@ -10,9 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/controllers/kafka"
-	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/states"
 )
 
@@ -20,45 +17,48 @@ import (
 func (e *engine) plan() (*Plan, error) {
 	p := &Plan{}
 	for _, in := range e.in.Objects {
-		k, isKafka := in.(*kafkav1beta2.Kafka)
-		if !isKafka {
-			continue
+		for i := range e.in.kinds {
+			if e.kindOf(in) != e.in.kinds[i].Name {
+				continue
+			}
+			o, err := e.object(subject{e.in.kinds[i].Name, client.ObjectKeyFromObject(in)})
+			if err != nil {
+				return nil, err
+			}
+			p.Objects = append(p.Objects, o)
 		}
-		o, err := e.object(client.ObjectKeyFromObject(k))
-		if err != nil {
-			return nil, err
-		}
-		p.Objects = append(p.Objects, o)
 	}
 	p.settle()
 	return p, nil
 }
 
-func (e *engine) object(name types.NamespacedName) (Object, error) {
-	k := &kafkav1beta2.Kafka{}
-	for _, stored := range e.kafkas() {
-		if client.ObjectKeyFromObject(stored) == name {
+func (e *engine) object(of subject) (Object, error) {
+	t := e.tape.tracks[of]
+	k := t.object
+	for _, stored := range e.objects() {
+		if stored.subject() == of {
 			k = stored
 		}
 	}
-	t := e.tape.tracks[name]
 	effects := t.effects
-	end := e.ends[name]
+	end := e.ends[of]
 	if end != nil && end.cut != nil {
-		k, effects = end.cut.status, effects[:end.cut.effects]
+		k, effects = end.cut.object, effects[:end.cut.effects]
 	}
 	o := Object{
-		Kind: kafkav1beta2.KindKafka, Namespace: name.Namespace, Name: name.Name, Effects: effects,
-		Assumptions: append(e.taken[name].sentences(), e.in.Notes...), Conditions: k.Status.Conditions,
+		Kind: of.kind, Namespace: of.Namespace, Name: of.Name, Effects: effects,
+		Assumptions: append(e.taken[of].sentences(), e.in.Notes...), Conditions: k.LifecycleStatus().Conditions,
 	}
-	o.Problems = e.problems(name)
-	status, err := plainOf(k.Status)
+	o.Problems = e.problems(k)
+	content, err := plainOf(k.Object)
 	if err != nil {
 		return o, err
 	}
-	o.Status = status
-	o.Planned, o.paused = true, kafka.Paused(k)
-	for i := range k.Status.Lifecycles {
+	if fields, ok := content.(map[string]any); ok {
+		o.Status = fields["status"]
+	}
+	o.Planned, o.paused = true, k.paused()
+	for i := range k.LifecycleStatus().Lifecycles {
 		l, planned := e.lifecycle(k, i, t, end)
 		o.Lifecycles = append(o.Lifecycles, l)
 		o.Planned = o.Planned && planned
@@ -68,37 +68,33 @@ func (e *engine) object(name types.NamespacedName) (Object, error) {
 	return o, err
 }
 
-// problems are the persistent failures of the object and of the pod sets that belong to it.
-func (e *engine) problems(name types.NamespacedName) []string {
+// problems are the persistent failures of the object and of the objects that belong to it.
+func (e *engine) problems(of found) []string {
 	var out []string
 	for j, f := range e.failures {
 		d := &e.drivers[j.driver]
-		switch {
-		case j.driver == driveKafka && j.name == name:
-		case j.driver == drivePodSets && e.belongs(j.name, name):
-		default:
-			continue
+		if e.isOwn(d, of.kind.Name) && j.name == client.ObjectKeyFromObject(of) || d.Operator && e.belongs(d, j.name, of) {
+			out = append(out, fmt.Sprintf("%s %s: %s", d.Of.Kind, j.name, f.last))
 		}
-		out = append(out, fmt.Sprintf("%s %s: %s", d.name, j.name, f.last))
 	}
 	slices.Sort(out)
 	return out
 }
 
-// belongs reports whether a StrimziPodSet belongs to the Kafka.
-func (e *engine) belongs(set, kafka types.NamespacedName) bool {
+// belongs reports whether an object of a driver belongs to the object with lifecycles.
+func (e *engine) belongs(d *Driver, part types.NamespacedName, of found) bool {
 	belongs := false
-	e.store.Objects(corev1beta2.GroupVersion().WithKind("StrimziPodSet"), func(o client.Object) {
-		if client.ObjectKeyFromObject(o) == set {
-			belongs = set.Namespace == kafka.Namespace && o.GetLabels()[clusterLabel] == kafka.Name
+	e.store.Objects(d.Of, func(o client.Object) {
+		if client.ObjectKeyFromObject(o) == part {
+			belongs = part.Namespace == of.GetNamespace() && o.GetLabels()[of.kind.Label] == of.GetName()
 		}
 	})
 	return belongs
 }
 
 // lifecycle returns the result of one lifecycle. planned is false if it is on hold for another reason than a planned pause.
-func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) (l Lifecycle, planned bool) {
-	entry := &k.Status.Lifecycles[i]
+func (e *engine) lifecycle(k found, i int, t *track, end *ending) (l Lifecycle, planned bool) {
+	entry := &k.LifecycleStatus().Lifecycles[i]
 	state, _ := e.state(entry)
 	machine, _, _ := strings.Cut(entry.Machine, "@")
 	path := t.path[entry.Name]
@@ -116,7 +112,7 @@ func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) 
 	if len(l.Attempts) > 0 {
 		l.Attempt = &l.Attempts[0]
 	} else if entry.Attempt != nil {
-		a := e.tape.attemptOf(entry.Attempt)
+		a := e.tape.attemptOf(k.subject().kind, entry.Attempt)
 		l.Attempt = &a
 	}
 	switch {
@@ -124,7 +120,7 @@ func (e *engine) lifecycle(k *kafkav1beta2.Kafka, i int, t *track, end *ending) 
 		l.Result = Rests
 	case state.Kind == string(states.Hold):
 		l.Result = Holds
-	case kafka.Paused(k):
+	case k.paused():
 		return withResult(l, Holds), true
 	default:
 		l.Result = Stalls

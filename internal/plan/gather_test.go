@@ -23,30 +23,6 @@ func TestPlanHidesTheContentsOfSecrets(t *testing.T) {
 	}
 }
 
-func TestPlanWritesHoldTheFinalContent(t *testing.T) {
-	l := newCluster(t, known)
-	l.want("4.2.0", "")
-	p := l.live()
-	found := false
-	for _, w := range p.Objects[0].Writes {
-		if w.Kind == "Pod" {
-			t.Errorf("pod %s stands among the writes beside its StrimziPodSet", w.Name)
-		}
-		if w.Kind != "ConfigMap" || w.Name != "my-cluster-nodes-0-record" {
-			continue
-		}
-		found = true
-		content, _ := w.Content.(map[string]any)
-		data, _ := content["data"].(map[string]any)
-		if content["apiVersion"] != "v1" || data["version"] != "4.2.0" || data["format"] != "done" {
-			t.Errorf("the record holds %v", content)
-		}
-	}
-	if !found {
-		t.Error("the record of node 0 is not among the writes")
-	}
-}
-
 func TestOffsetStringIsInWholeSeconds(t *testing.T) {
 	for text, want := range map[string]string{`"95s"`: "", `"0s"`: "", `"1m"`: "is not a number of seconds", `"x"`: "is not a number of seconds"} {
 		var o Offset

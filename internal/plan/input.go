@@ -7,23 +7,19 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	strictjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 
-	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/crds/admission"
-	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
-	kafkav1 "github.com/detent-dev/detent/crds/kafka/v1"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/resource"
 )
 
 // Input is the validated input of a plan: resources that an API server would accept, and the World behind them.
@@ -33,29 +29,27 @@ type Input struct {
 	// World is the content of the World document; Told is false if there is none.
 	World World
 	Told  bool
-	// Table of the versions of Kafka: the World's, or the built-in one.
-	Table *versions.Table
 	// Notes list the parts of the input that were not used, and why.
 	Notes []string
+
+	kinds []Kind
 }
 
 // defaultNamespace is the namespace of resources that name none, as in kubectl.
 const defaultNamespace = "default"
 
-// NewScheme returns a scheme with the kinds that a plan supports.
-func NewScheme() (*k8sruntime.Scheme, error) {
-	scheme := k8sruntime.NewScheme()
-	for _, add := range []func(*k8sruntime.Scheme) error{clientscheme.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("registering kinds: %w", err)
-		}
+// scheme returns a scheme with the types that a plan of the kinds supports.
+func scheme(kinds []Kind) (*k8sruntime.Scheme, error) {
+	declared := make([]resource.Kind, len(kinds))
+	for i := range kinds {
+		declared[i] = kinds[i].Kind
 	}
-	return scheme, nil
+	return resource.Scheme(declared)
 }
 
-// Read converts resources to an Input. It validates resources of the operator's own kinds against their schemas, as strictly as
+// Read converts resources to an Input for a plan of the kinds. It validates resources of the operator's own kinds against their schemas, as strictly as
 // kubectl apply does. Other kinds only have to be decodable. An invalid input gives an *InputError with every finding.
-func Read(ctx context.Context, all []manifests.Manifest) (Input, error) {
+func Read(ctx context.Context, kinds []Kind, all []manifests.Manifest) (Input, error) {
 	definitions, err := crds.Definitions()
 	if err != nil {
 		return Input{}, err
@@ -64,11 +58,11 @@ func Read(ctx context.Context, all []manifests.Manifest) (Input, error) {
 	if err != nil {
 		return Input{}, err
 	}
-	scheme, err := NewScheme()
+	types, err := scheme(kinds)
 	if err != nil {
 		return Input{}, err
 	}
-	r := reader{schemas: schemas, scheme: scheme, seen: map[identity]manifests.Source{}}
+	r := reader{in: Input{kinds: kinds}, definitions: definitions, schemas: schemas, scheme: types, seen: map[identity]manifests.Source{}}
 	for _, m := range all {
 		r.read(ctx, m)
 	}
@@ -82,12 +76,13 @@ type identity struct {
 }
 
 type reader struct {
-	schemas  *admission.Schemas
-	scheme   *k8sruntime.Scheme
-	in       Input
-	world    *manifests.Manifest
-	seen     map[identity]manifests.Source
-	findings []finding
+	definitions []*apiextensionsv1.CustomResourceDefinition
+	schemas     *admission.Schemas
+	scheme      *k8sruntime.Scheme
+	in          Input
+	world       *manifests.Manifest
+	seen        map[identity]manifests.Source
+	findings    []finding
 }
 
 func (r *reader) fail(m manifests.Manifest, field, problem string, args ...any) {
@@ -115,12 +110,28 @@ func (r *reader) ours(kind schema.GroupKind) bool { return len(r.served(kind)) >
 
 func (r *reader) served(kind schema.GroupKind) []string {
 	var found []string
-	for _, version := range []string{kafkav1.Version, kafkav1beta2.Version} {
-		if r.schemas.Knows(kind.WithVersion(version)) {
-			found = append(found, version)
+	for _, d := range r.definitions {
+		if d.Spec.Group != kind.Group || d.Spec.Names.Kind != kind.Kind {
+			continue
+		}
+		for _, v := range d.Spec.Versions {
+			found = append(found, v.Name)
 		}
 	}
+	slices.Sort(found)
 	return found
+}
+
+// stored returns the version in which objects of the kind are stored.
+func (r *reader) stored(kind schema.GroupKind) string {
+	for _, d := range r.definitions {
+		for _, v := range d.Spec.Versions {
+			if d.Spec.Group == kind.Group && d.Spec.Names.Kind == kind.Kind && v.Storage {
+				return v.Name
+			}
+		}
+	}
+	return ""
 }
 
 func (r *reader) readWorld(m manifests.Manifest) {
@@ -129,7 +140,7 @@ func (r *reader) readWorld(m manifests.Manifest) {
 		return
 	}
 	r.world = &m
-	w, findings := decodeWorld(m)
+	w, findings := decodeWorld(r.in.kinds, m)
 	r.in.World, r.in.Told = w, true
 	r.findings = append(r.findings, findings...)
 }
@@ -153,7 +164,7 @@ func (r *reader) readOurs(ctx context.Context, m manifests.Manifest) {
 		r.fail(m, e.Field, "%s", e.ErrorBody())
 	}
 	if sound {
-		object.SetAPIVersion(schema.GroupVersion{Group: gvk.Group, Version: kafkav1beta2.Version}.String())
+		object.SetAPIVersion(schema.GroupVersion{Group: gvk.Group, Version: r.stored(gvk.GroupKind())}.String())
 		r.keep(m, object)
 	}
 }
@@ -243,54 +254,49 @@ func clusterWide(kind schema.GroupKind) bool {
 }
 
 func (r *reader) finish() (Input, error) {
-	if err := r.table(); err != nil {
-		return Input{}, err
+	if r.in.World.Sections == nil { // there is no World document: every section is empty
+		r.in.World, _ = decodeWorld(r.in.kinds, manifests.Manifest{Object: &unstructured.Unstructured{Object: map[string]any{}}})
 	}
-	var names []string
-	for _, o := range r.in.Objects {
-		if kafka, ok := o.(*kafkav1beta2.Kafka); ok {
-			names = append(names, kafka.Name)
-		}
-	}
+	d := &Document{}
 	if r.world != nil {
-		for _, p := range r.in.World.check(names) {
-			r.fail(*r.world, p.field, "%s", p.text)
+		d.manifest = *r.world
+	}
+	given := false
+	for i := range r.in.kinds {
+		k := &r.in.kinds[i]
+		var names []string
+		for _, o := range r.in.Objects {
+			if gvks, _, err := r.scheme.ObjectKinds(o); err == nil && slices.ContainsFunc(gvks, func(gvk schema.GroupVersionKind) bool { return gvk.Kind == k.Name }) {
+				names = append(names, o.GetName())
+			}
+		}
+		given = given || len(names) > 0
+		if err := r.in.World.Sections[k.Name].Check(d, names); err != nil {
+			return Input{}, err
 		}
 	}
-	if len(r.findings) > 0 {
+	r.in.World.check(d)
+	if r.findings = append(r.findings, d.findings...); len(r.findings) > 0 {
 		return Input{}, &InputError{findings: r.findings}
 	}
-	if len(names) == 0 {
-		return Input{}, errors.New("the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and the other objects that belong to it")
+	if !given {
+		return Input{}, errors.New("the input holds no resource with a lifecycle: give " + r.wanted())
 	}
 	return r.in, nil
 }
 
-// table uses the versions of the World document, else the built-in table.
-func (r *reader) table() error {
-	if r.in.World.KafkaVersions == nil {
-		table, err := versions.Embedded()
-		r.in.Table = table
-		return err
-	}
-	text, err := yaml.Marshal(r.in.World.KafkaVersions)
-	if err != nil {
-		return fmt.Errorf("reading kafkaVersions: %w", err)
-	}
-	r.in.Table, err = versions.Parse(text, "kafkaVersions")
-	var broken *versions.TableError
-	if !errors.As(err, &broken) {
-		return err
-	}
-	for _, f := range broken.Findings {
-		path := field.NewPath("kafkaVersions")
-		if f.Row > 0 {
-			path = path.Index(f.Row - 1)
+// wanted describes, for each kind, what a plan needs.
+func (r *reader) wanted() string {
+	var out []string
+	for i := range r.in.kinds {
+		k := &r.in.kinds[i]
+		text := "a " + k.Name + ", with "
+		for _, p := range k.Parts {
+			if gvks, _, err := r.scheme.ObjectKinds(p.Object); err == nil && p.Access == resource.Declared {
+				text += "its " + plural(gvks[0].Kind) + " and "
+			}
 		}
-		if f.Field != "" {
-			path = path.Child(f.Field)
-		}
-		r.fail(*r.world, path.String(), "%s", f.Problem)
+		out = append(out, text+"the other objects that belong to it")
 	}
-	return nil
+	return strings.Join(out, ", or ")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/kinds/kafka/planning"
 )
 
 const cluster = `
@@ -39,7 +40,7 @@ func read(content string) (plan.Input, error) {
 	if err != nil {
 		return plan.Input{}, err
 	}
-	return plan.Read(context.Background(), found)
+	return plan.Read(context.Background(), kafkas(), found)
 }
 
 func TestReadReportsEveryFinding(t *testing.T) {
@@ -229,11 +230,15 @@ kubernetes: {badImages: [x]}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"4.0.0", "4.1.1"}, in.Table.Supported()); diff != "" {
+	section, ok := in.World.Sections["Kafka"].(*planning.World)
+	if !ok {
+		t.Fatalf("section %T", in.World.Sections["Kafka"])
+	}
+	if diff := cmp.Diff([]string{"4.0.0", "4.1.1"}, section.Table.Supported()); diff != "" {
 		t.Errorf("versions (-want +got):\n%s", diff)
 	}
-	want := map[string]map[string]plan.Level{"0": {"metadata.version": {Name: "4.1-IV1"}, "kraft.version": {Number: 1}}}
-	if diff := cmp.Diff(want, in.World.Kafka["my-cluster"].LogHolds, cmp.AllowUnexported(plan.Level{})); diff != "" {
+	want := map[string]map[string]planning.Level{"0": {"metadata.version": {Name: "4.1-IV1"}, "kraft.version": {Number: 1}}}
+	if diff := cmp.Diff(want, section.Clusters["my-cluster"].LogHolds, cmp.AllowUnexported(planning.Level{})); diff != "" {
 		t.Errorf("levels in logs (-want +got):\n%s", diff)
 	}
 	if got := in.World.Connect["mm2"].SilentWorkers["mm2-1"].Duration; got != 10*time.Minute {

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/plan"
 	kafkakind "github.com/detent-dev/detent/kinds/kafka"
+	"github.com/detent-dev/detent/kinds/kafka/planning"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
@@ -25,18 +25,22 @@ func journalOf(t *testing.T, file string) (*bytes.Buffer, *versions.Table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := plan.Read(context.Background(), found)
+	in, err := plan.Read(context.Background(), kafkas(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := &bytes.Buffer{}
 	_, err = plan.Make(context.Background(), in, plan.Options{
-		OperatorVersion: "0.0.0", Finalizing: kafka.FinalizeAutomatically, Journal: journal.NewWriter(lines, func(err error) { t.Error(err) }),
+		OperatorVersion: "0.0.0", Journal: journal.NewWriter(lines, func(err error) { t.Error(err) }),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lines, in.Table
+	section, ok := in.World.Sections["Kafka"].(*planning.World)
+	if !ok {
+		t.Fatalf("section %T", in.World.Sections["Kafka"])
+	}
+	return lines, section.Table
 }
 
 // TestJournalReplaysDecisions: a replay of the journal of the Kafka controllers gives the same decisions.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,34 +11,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/clients/kafka/versions"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator/store"
 )
-
-// actor is the driver that is currently writing.
-type actor struct {
-	operator bool
-	name     string
-}
 
 // recorder records the operator's actions, by the object whose lifecycle causes them.
 type recorder struct {
 	begin  time.Time
-	table  *versions.Table
+	kinds  []Kind
 	graphs map[string]machines.Graph
 	kindOf func(client.Object) string
-	actor  actor
-	tracks map[types.NamespacedName]*track
+	// actor is the driver that is currently writing, or nil.
+	actor  *Driver
+	tracks map[subject]*track
+	// knows reports whether a version is known to a kind.
+	knows func(kind, version string) bool
 	// turn numbers everything that was recorded.
 	turn int
 }
 
 // track is the record of one object.
 type track struct {
-	object   types.NamespacedName
+	object   found
 	before   lifecyclev1.Status
 	started  map[string]string
 	found    map[string]bool
@@ -53,44 +50,48 @@ type track struct {
 // touched identifies an object that was written.
 type touched struct{ kind, namespace, name string }
 
-func newRecorder(begin time.Time, table *versions.Table, graphs map[string]machines.Graph, kindOf func(client.Object) string) *recorder {
-	return &recorder{begin: begin, table: table, graphs: graphs, kindOf: kindOf, tracks: map[types.NamespacedName]*track{}}
+func newRecorder(begin time.Time, kinds []Kind, graphs map[string]machines.Graph, kindOf func(client.Object) string) *recorder {
+	return &recorder{begin: begin, kinds: kinds, graphs: graphs, kindOf: kindOf, tracks: map[subject]*track{}}
 }
 
 // follow starts the record of an object.
-func (r *recorder) follow(k *kafkav1beta2.Kafka) {
-	name := client.ObjectKeyFromObject(k)
+func (r *recorder) follow(k found) {
 	t := &track{
-		object: name, before: *k.Status.Status.DeepCopy(), started: map[string]string{}, found: map[string]bool{},
+		object: k, before: *k.LifecycleStatus().DeepCopy(), started: map[string]string{}, found: map[string]bool{},
 		path: map[string][]Step{}, attempts: map[string][]Attempt{}, restarting: map[string]bool{},
 	}
-	for _, l := range k.Status.Lifecycles {
+	for _, l := range k.LifecycleStatus().Lifecycles {
 		t.started[l.Name] = l.State
 		if l.Attempt != nil {
 			t.attempts[l.Name] = nil
 		}
 	}
-	r.tracks[name] = t
+	r.tracks[k.subject()] = t
 }
 
-// trackOf returns the record of the Kafka that the object is or belongs to, or nil.
+// trackOf returns the record of the object that the written object is or belongs to, or nil.
 func (r *recorder) trackOf(o client.Object) *track {
-	if k, ok := o.(*kafkav1beta2.Kafka); ok {
-		return r.tracks[client.ObjectKeyFromObject(k)]
+	for i := range r.kinds {
+		k := &r.kinds[i]
+		of := subject{k.Name, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[k.Label]}}
+		if r.kindOf(o) == k.Name {
+			of.Name = o.GetName()
+		}
+		if t := r.tracks[of]; t != nil {
+			return t
+		}
 	}
-	return r.tracks[types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[clusterLabel]}]
+	return nil
 }
-
-const clusterLabel = "strimzi.io/cluster"
 
 // written records a write to the store.
 func (r *recorder) written(w store.Write, now time.Time) {
 	t := r.trackOf(w.Object)
 	switch {
-	case t == nil || !r.actor.operator:
+	case t == nil || r.actor == nil || !r.actor.Operator:
 	case w.Subresource == "status":
-		if k, ok := w.Object.(*kafkav1beta2.Kafka); ok {
-			r.moved(t, &k.Status.Status, now)
+		if k, ok := w.Object.(lifecycle.Object); ok && r.kindOf(k) == t.object.kind.Name {
+			r.moved(t, k.LifecycleStatus(), now)
 		}
 	case r.kindOf(w.Object) == "Pod":
 		r.pod(t, w, now)
@@ -104,15 +105,15 @@ func (r *recorder) pod(t *track, w store.Write, now time.Time) {
 	name := w.Object.GetName()
 	pod, _ := w.Object.(*corev1.Pod)
 	switch {
-	case w.Verb == "delete" && r.actor.name != kafkaDriver:
-		r.effect(t, Kubernetes, VerbDelete, "Pod/"+name, now)
+	case w.Verb == "delete" && !r.actor.Restarts:
+		r.effect(t, Effect{Verb: VerbDelete, Target: "Pod/" + name}, now)
 	case w.Verb == "delete":
 		t.restarting[name] = true
-		r.effect(t, Kubernetes, VerbRestartPod, name, now)
+		r.effect(t, Effect{Verb: VerbRestartPod, Target: name}, now)
 	case w.Verb == "create" && t.restarting[name]:
 		delete(t.restarting, name)
 	case w.Verb == "create":
-		r.effect(t, Kubernetes, VerbCreate, "Pod/"+name, now)
+		r.effect(t, Effect{Verb: VerbCreate, Target: "Pod/" + name}, now)
 	case pod != nil && pod.DeletionTimestamp == nil:
 		r.update(t, "Pod/"+name, now)
 	}
@@ -128,7 +129,7 @@ func (r *recorder) object(t *track, w store.Write, now time.Time) {
 		r.update(t, kind+"/"+seen.name, now)
 		return
 	}
-	r.effect(t, Kubernetes, w.Verb, kind+"/"+seen.name, now)
+	r.effect(t, Effect{Verb: w.Verb, Target: kind + "/" + seen.name}, now)
 }
 
 // update records the first update of an object. A create effect covers later updates, and the plan shows the final content.
@@ -137,16 +138,17 @@ func (r *recorder) update(t *track, target string, now time.Time) {
 		return e.System == Kubernetes && e.Target == target && (e.Verb == VerbCreate || e.Verb == VerbUpdate)
 	})
 	if !told {
-		r.effect(t, Kubernetes, VerbUpdate, target, now)
+		r.effect(t, Effect{Verb: VerbUpdate, Target: target}, now)
 	}
 }
 
 func (r *recorder) at(now time.Time) Offset { return Offset(now.Sub(r.begin).Truncate(time.Second)) }
 
-// effect records one effect.
-func (r *recorder) effect(t *track, system System, verb, target string, now time.Time) {
+// effect records one effect; by default on Kubernetes.
+func (r *recorder) effect(t *track, e Effect, now time.Time) {
 	r.turn++
-	t.effects = append(t.effects, Effect{System: system, Verb: verb, Target: target, At: r.at(now), turn: r.turn})
+	e.System, e.At, e.turn = cmp.Or(e.System, Kubernetes), r.at(now), r.turn
+	t.effects = append(t.effects, e)
 }
 
 // moved records the transitions between two statuses. A reconcile commits at most one for each lifecycle.
@@ -187,15 +189,11 @@ func (r *recorder) attempt(t *track, before, after *lifecyclev1.Lifecycle) {
 	if after.Attempt == nil || before != nil && machines.SameAttempt(before.Attempt, after.Attempt) {
 		return
 	}
-	t.attempts[after.Name] = append(t.attempts[after.Name], r.attemptOf(after.Attempt))
+	t.attempts[after.Name] = append(t.attempts[after.Name], r.attemptOf(t.object.kind.Name, after.Attempt))
 }
 
-func (r *recorder) attemptOf(a *lifecyclev1.Attempt) Attempt {
-	out := Attempt{ID: a.ID, From: a.From, To: a.To}
-	if v, err := r.table.Find(a.From); err == nil {
-		_, out.FromKnown = v.Row()
-	}
-	return out
+func (r *recorder) attemptOf(kind string, a *lifecyclev1.Attempt) Attempt {
+	return Attempt{ID: a.ID, From: a.From, FromKnown: r.knows(kind, a.From), To: a.To}
 }
 
 func entryOf(s *lifecyclev1.Status, name string) *lifecyclev1.Lifecycle {

@@ -94,7 +94,7 @@ type Lifecycle struct {
 type Attempt struct {
 	ID   string `json:"id,omitempty"`
 	From string `json:"from"`
-	// FromKnown reports whether the version table contains From.
+	// FromKnown reports whether From is a version that the kind knows.
 	FromKnown bool   `json:"fromKnown"`
 	To        string `json:"to"`
 }
@@ -113,30 +113,27 @@ type Step struct {
 // System that an effect changes.
 type System string
 
-// The systems.
-const (
-	Kubernetes System = "kubernetes"
-	Kafka      System = "kafka"
-)
+// Kubernetes is the system of the objects. Kinds have others.
+const Kubernetes System = "kubernetes"
 
-// Verbs of effects.
+// Verbs of effects on Kubernetes.
 const (
-	VerbRestartPod     = "restart-pod"
-	VerbCreate         = "create"
-	VerbUpdate         = "update"
-	VerbDelete         = "delete"
-	VerbUpdateFeatures = "update-features"
-	VerbUnregister     = "unregister-broker"
+	VerbRestartPod = "restart-pod"
+	VerbCreate     = "create"
+	VerbUpdate     = "update"
+	VerbDelete     = "delete"
 )
 
 // Effect is one change of a system.
 type Effect struct {
 	System System `json:"system"`
 	Verb   string `json:"verb"`
-	// Target is the name of a restarted pod, Kind/name of any other Kubernetes object, feature=level, or the id of a broker.
+	// Target is the name of a restarted pod, Kind/name of any other Kubernetes object, or what the kind calls it in another system.
 	Target string `json:"target"`
 	At     Offset `json:"at"`
 	turn   int
+	// words describe the effect to users; by default they are made from the other fields.
+	words string
 }
 
 // Write is an object that the operator writes.

@@ -46,7 +46,7 @@ func upgrade() *Plan {
 		Step{Event: "finalize", From: "Verifying", To: "SettingMetadata", OneWay: true, At: at(64)},
 		Step{Event: "level-reached", From: "SettingMetadata", To: "Settled", At: at(3725)},
 	)
-	o.Effects = append(o.Effects, Effect{System: Kafka, Verb: VerbUpdateFeatures, Target: "metadata.version=4.1-IV1", At: at(64)})
+	o.Effects = append(o.Effects, Effect{System: "kafka", Verb: "update-features", words: "ask Kafka for metadata.version 4.1-IV1", Target: "metadata.version=4.1-IV1", At: at(64)})
 	o.Lifecycles = []Lifecycle{{Name: "roll", Machine: "node-roll", Start: "Settled", End: "Settled", Result: Rests}, l}
 	o.Assumptions = []string{"metadata.version of Kafka my-cluster is 4.0-IV3: the highest that 4.0.0 runs", "no topic has a partition that is not in sync"}
 	o.Conditions = []metav1.Condition{

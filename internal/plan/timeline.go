@@ -177,16 +177,12 @@ func (t *text) effects(m *moment) {
 // effectWords describes effects for users.
 func effectWords(list []Effect) string {
 	e := list[0]
-	switch e.Verb {
-	case VerbRestartPod:
+	switch {
+	case e.words != "":
+		return e.words
+	case e.Verb == VerbRestartPod:
 		return "restart pod " + e.Target
-	case VerbUpdateFeatures:
-		name, level, _ := strings.Cut(e.Target, "=")
-		return "ask Kafka for " + name + " " + level
-	case VerbUnregister:
-		return "unregister broker " + e.Target
-	}
-	if e.System != Kubernetes {
+	case e.System != Kubernetes:
 		return string(e.System) + ": " + e.Verb + " " + e.Target
 	}
 	kind := kindOf(e)
@@ -198,7 +194,7 @@ func effectWords(list []Effect) string {
 	for i, one := range list {
 		_, names[i], _ = strings.Cut(one.Target, "/")
 	}
-	return fmt.Sprintf("%s %d %s: %s", e.Verb, len(list), plural(kind), few(names))
+	return fmt.Sprintf("%s %d %s: %s", e.Verb, len(list), plural(kind), Few(names))
 }
 
 // plural returns the plural of a kind by the rules of Kubernetes.

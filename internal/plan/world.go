@@ -1,16 +1,7 @@
 package plan
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/detent-dev/detent/clients/kafka"
-	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
 // APIVersion and KindWorld identify a World document.
@@ -23,44 +14,12 @@ const (
 type World struct {
 	metav1.TypeMeta `json:",inline"`
 	// Metadata may name the document; it is not used.
-	Metadata metav1.ObjectMeta `json:"metadata,omitzero"`
-	// KafkaVersions replaces the built-in table of versions. It has the format of the rows of the table's file.
-	KafkaVersions []map[string]any `json:"kafkaVersions,omitempty"`
-	// Kafka clusters by the name of the Kafka resource.
-	Kafka      map[string]KafkaWorld   `json:"kafka,omitempty"`
+	Metadata   metav1.ObjectMeta       `json:"metadata,omitzero"`
 	Kubernetes KubernetesWorld         `json:"kubernetes,omitzero"`
 	Connect    map[string]ConnectWorld `json:"connect,omitempty"`
 	Ceph       map[string]CephWorld    `json:"ceph,omitempty"`
-}
-
-// KafkaWorld describes the answers of one Kafka cluster.
-type KafkaWorld struct {
-	// MetadataVersion is the finalized metadata.version, such as 4.0-IV3.
-	MetadataVersion string `json:"metadataVersion,omitempty"`
-	// RegisteredBrokers are the ids of registered brokers, including brokers without a pod.
-	RegisteredBrokers []int32 `json:"registeredBrokers,omitempty"`
-	// Replicas is the number of partition replicas that a broker still holds, by its id.
-	Replicas map[string]int32 `json:"replicas,omitempty"`
-	Refuse   Refusals         `json:"refuse,omitzero"`
-	// Unreachable makes every request to the cluster fail.
-	Unreachable bool `json:"unreachable,omitempty"`
-	// OutOfSync are the replicas that stay out of the ISR: broker ids by partition, which is written as topic-index.
-	OutOfSync map[string][]int32 `json:"outOfSync,omitempty"`
-	// Lag is how many milliseconds a controller is behind the leader, by its id.
-	Lag map[string]int64 `json:"lag,omitempty"`
-	// Features that are finalized in addition to metadata.version.
-	Features map[string]int16 `json:"features,omitempty"`
-	// LogHolds are the levels that a node's log still replays in addition to the finalized ones, by node id and feature.
-	LogHolds map[string]map[string]Level `json:"logHolds,omitempty"`
-	// Fenced are registered brokers without a live session.
-	Fenced []int32 `json:"fenced,omitempty"`
-}
-
-// Refusals are requests that Kafka rejects, in the form "ERROR_CODE: message".
-type Refusals struct {
-	UpdateFeatures string `json:"updateFeatures,omitempty"`
-	// UnregisterBroker by broker id.
-	UnregisterBroker map[string]string `json:"unregisterBroker,omitempty"`
+	// Sections of the registered kinds, by the name of the kind.
+	Sections map[string]Section `json:"-"`
 }
 
 // KubernetesWorld describes failures in Kubernetes.
@@ -96,204 +55,13 @@ type CephWorld struct {
 	NotOkToStop   map[string][]string `json:"notOkToStop,omitempty"`
 }
 
-// Level is a feature level: a number, or a name of metadata.version.
-type Level struct {
-	Number int16
-	Name   string
-	// invalid is the text that is neither a number nor a name.
-	invalid string
-}
-
-// UnmarshalJSON decodes a number or a name. Any other value gives an error only in the method of, whose caller can name the field.
-func (l *Level) UnmarshalJSON(text []byte) error {
-	if len(text) > 0 && text[0] == '"' {
-		return json.Unmarshal(text, &l.Name)
-	}
-	if n, err := strconv.ParseInt(string(text), 10, 16); err == nil && n >= 0 {
-		l.Number = int16(n)
-	} else {
-		l.invalid = string(text)
-	}
-	return nil
-}
-
-// of returns the level of the feature. Only metadata.version has named levels.
-func (l Level) of(feature string) (int16, error) {
-	switch {
-	case l.invalid != "":
-		return 0, fmt.Errorf("%s is not a feature level: write a number, or a name such as 4.1-IV1 for metadata.version", l.invalid)
-	case l.Name == "":
-		return l.Number, nil
-	}
-	if feature != versions.FeatureMetadata {
-		return 0, fmt.Errorf("%q is not a level of %s: write a number", l.Name, feature)
-	}
-	return metadataLevel(l.Name)
-}
-
-func metadataLevel(name string) (int16, error) {
-	m, err := versions.ParseMetadata(name)
-	if err != nil {
-		return 0, err
-	}
-	level, known := m.Level()
-	if !known {
-		return 0, fmt.Errorf("no level of %q is known", name)
-	}
-	return level, nil
-}
-
-// check validates the document against the names of the Kafka resources in the input.
-func (w *World) check(kafkas []string) []problem {
-	var out []problem
-	for _, name := range sorted(w.Kafka) {
-		c := checker{path: "kafka." + name}
-		if !slices.Contains(kafkas, name) {
-			c.fail("", "there is no Kafka of that name in the input: there are "+few(kafkas))
-		}
-		k := w.Kafka[name]
-		c.kafka(&k)
-		out = append(out, c.problems...)
-	}
-	c := checker{path: "connect"}
+// check validates the sections that belong to no registered kind.
+func (w *World) check(d *Document) {
 	for _, name := range sorted(w.Connect) {
-		for worker, d := range w.Connect[name].SilentWorkers {
-			if d.Duration < 0 {
-				c.fail(name+".silentWorkers."+worker, "a time cannot be negative")
+		for _, worker := range sorted(w.Connect[name].SilentWorkers) {
+			if w.Connect[name].SilentWorkers[worker].Duration < 0 {
+				d.Fail("connect."+name+".silentWorkers."+worker, "a time cannot be negative")
 			}
 		}
 	}
-	return append(out, c.problems...)
-}
-
-// problem is one invalid field.
-type problem struct{ field, text string }
-
-type checker struct {
-	path     string
-	problems []problem
-}
-
-func (c *checker) fail(field, text string) {
-	path := c.path
-	if field != "" {
-		path += "." + field
-	}
-	c.problems = append(c.problems, problem{path, text})
-}
-
-func (c *checker) kafka(k *KafkaWorld) {
-	if k.MetadataVersion != "" {
-		if _, err := metadataLevel(k.MetadataVersion); err != nil {
-			c.fail("metadataVersion", err.Error())
-		}
-	}
-	c.ids("registeredBrokers", k.RegisteredBrokers)
-	c.ids("fenced", k.Fenced)
-	for _, id := range k.Fenced {
-		if k.RegisteredBrokers != nil && !slices.Contains(k.RegisteredBrokers, id) {
-			c.fail("fenced", fmt.Sprintf("broker %d is fenced and not in registeredBrokers: only a registered broker can be fenced", id))
-		}
-	}
-	for id, count := range k.Replicas {
-		c.id("replicas", id)
-		if count < 0 {
-			c.fail("replicas."+id, "a number of replicas cannot be negative")
-		}
-	}
-	for id, lag := range k.Lag {
-		c.id("lag", id)
-		if lag < 0 {
-			c.fail("lag."+id, "a lag cannot be negative")
-		}
-	}
-	c.refusals(&k.Refuse)
-	for name, brokers := range k.OutOfSync {
-		if _, _, err := partition(name); err != nil {
-			c.fail("outOfSync."+name, err.Error())
-		}
-		c.ids("outOfSync."+name, brokers)
-	}
-	c.levels(k)
-	slices.SortStableFunc(c.problems, func(a, b problem) int { return strings.Compare(a.field, b.field) })
-}
-
-func (c *checker) levels(k *KafkaWorld) {
-	for name, level := range k.Features {
-		switch {
-		case name == versions.FeatureMetadata:
-			c.fail("features."+name, "write it as metadataVersion")
-		case level < 0:
-			c.fail("features."+name, "a level cannot be negative")
-		}
-	}
-	for id, held := range k.LogHolds {
-		c.id("logHolds", id)
-		for feature, level := range held {
-			if _, err := level.of(feature); err != nil {
-				c.fail("logHolds."+id+"."+feature, err.Error())
-			}
-		}
-	}
-}
-
-func (c *checker) refusals(r *Refusals) {
-	if r.UpdateFeatures != "" {
-		if _, _, err := refusal(r.UpdateFeatures); err != nil {
-			c.fail("refuse.updateFeatures", err.Error())
-		}
-	}
-	for id, text := range r.UnregisterBroker {
-		c.id("refuse.unregisterBroker", id)
-		if _, _, err := refusal(text); err != nil {
-			c.fail("refuse.unregisterBroker."+id, err.Error())
-		}
-	}
-}
-
-func (c *checker) ids(field string, ids []int32) {
-	for i, id := range ids {
-		switch {
-		case id < 0:
-			c.fail(field, fmt.Sprintf("%d is not a node id", id))
-		case slices.Contains(ids[:i], id):
-			c.fail(field, fmt.Sprintf("%d is listed twice", id))
-		}
-	}
-}
-
-func (c *checker) id(field, key string) {
-	if _, err := nodeID(key); err != nil {
-		c.fail(field+"."+key, err.Error())
-	}
-}
-
-func nodeID(text string) (int32, error) {
-	id, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || id < 0 {
-		return 0, fmt.Errorf("%q is not a node id", text)
-	}
-	return int32(id), nil
-}
-
-// partition parses topic-index.
-func partition(name string) (topic string, index int32, err error) {
-	at := strings.LastIndex(name, "-")
-	if at > 0 {
-		n, err := strconv.ParseInt(name[at+1:], 10, 32)
-		if err == nil && n >= 0 {
-			return name[:at], int32(n), nil
-		}
-	}
-	return "", 0, fmt.Errorf("%q is not a partition: write topic-index, such as orders-7", name)
-}
-
-// refusal parses "ERROR_CODE: message".
-func refusal(text string) (code int16, message string, err error) {
-	name, message, _ := strings.Cut(text, ":")
-	code, known := kafka.CodeByName(strings.TrimSpace(name))
-	if !known {
-		return 0, "", fmt.Errorf("%q does not begin with an error code of Kafka: write one such as INVALID_UPDATE_VERSION: and Kafka's words", text)
-	}
-	return code, strings.TrimSpace(message), nil
 }

@@ -10,34 +10,48 @@ import (
 	"github.com/detent-dev/detent/internal/manifests"
 )
 
-// worldReader decodes a World document strictly and records the path of every error.
-type worldReader struct {
+// Document is a World document. It decodes strictly and records the path of every error.
+type Document struct {
 	manifest manifests.Manifest
+	// rest is what has not been decoded.
+	rest     map[string]any
 	findings []finding
 }
 
-func decodeWorld(m manifests.Manifest) (World, []finding) {
-	r := worldReader{manifest: m}
-	rest := maps.Clone(m.Object.Object)
-	var w World
-	w.Kafka = entries[KafkaWorld](&r, rest, "kafka")
-	w.Connect = entries[ConnectWorld](&r, rest, "connect")
-	w.Ceph = entries[CephWorld](&r, rest, "ceph")
-	r.decode("", rest, &w)
-	return w, r.findings
+func decodeWorld(kinds []Kind, m manifests.Manifest) (World, []finding) {
+	d := Document{manifest: m, rest: maps.Clone(m.Object.Object)}
+	w := World{Sections: map[string]Section{}}
+	for i := range kinds {
+		w.Sections[kinds[i].Name] = kinds[i].ReadWorld(&d)
+	}
+	w.Connect = Entries[ConnectWorld](&d, "connect")
+	w.Ceph = Entries[CephWorld](&d, "ceph")
+	d.decode("", d.rest, &w)
+	return w, d.findings
 }
 
-// entries decodes a section whose keys are arbitrary names, and removes the section from the document.
-func entries[T any](r *worldReader, document map[string]any, section string) map[string]T {
-	content, ok := document[section].(map[string]any)
-	if !ok {
-		return nil // absent, or of the wrong type, which decoding the rest of the document reports
+// Take decodes a section into a value and removes it from the document. It does nothing if the document lacks the section.
+func (d *Document) Take(section string, into any) {
+	if content, ok := d.rest[section]; ok {
+		delete(d.rest, section)
+		d.decode(section, content, into)
 	}
-	delete(document, section)
+}
+
+// Entries decodes a section whose keys are arbitrary names, and removes it from the document. It returns nil if the document lacks
+// the section.
+func Entries[T any](d *Document, section string) map[string]T {
+	content, ok := d.rest[section].(map[string]any)
+	if !ok {
+		var wrong map[string]T
+		d.Take(section, &wrong) // reports the wrong type
+		return nil
+	}
+	delete(d.rest, section)
 	out := make(map[string]T, len(content))
 	for _, name := range sorted(content) {
 		var entry T
-		r.decode(section+"."+name, content[name], &entry)
+		d.decode(section+"."+name, content[name], &entry)
 		out[name] = entry
 	}
 	return out
@@ -45,28 +59,29 @@ func entries[T any](r *worldReader, document map[string]any, section string) map
 
 var unknownField = regexp.MustCompile(`^unknown field "(.+)"$`)
 
-func (r *worldReader) decode(path string, value, into any) {
+func (d *Document) decode(path string, value, into any) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		r.fail(path, err.Error())
+		d.Fail(path, err.Error())
 		return
 	}
 	strict, err := strictjson.UnmarshalStrict(text, into)
 	if err != nil {
-		f := typeFinding(r.manifest, err)
-		r.fail(join(path, f.field), f.problem)
+		f := typeFinding(d.manifest, err)
+		d.Fail(join(path, f.field), f.problem)
 	}
 	for _, s := range strict {
 		if found := unknownField.FindStringSubmatch(s.Error()); found != nil {
-			r.fail(join(path, found[1]), "unknown field")
+			d.Fail(join(path, found[1]), "unknown field")
 			continue
 		}
-		r.fail(path, s.Error())
+		d.Fail(path, s.Error())
 	}
 }
 
-func (r *worldReader) fail(path, text string) {
-	r.findings = append(r.findings, finding{source: r.manifest.Source, of: KindWorld, field: path, problem: text})
+// Fail records an invalid field.
+func (d *Document) Fail(field, problem string) {
+	d.findings = append(d.findings, finding{source: d.manifest.Source, of: describe(d.manifest), field: field, problem: problem})
 }
 
 func join(path, field string) string {

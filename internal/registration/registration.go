@@ -10,6 +10,7 @@ import (
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/dev"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/internal/resource"
 )
 
@@ -22,6 +23,8 @@ type Kind struct {
 	Machines Part[[]catalogue.Machine]
 	// Manager is the kind for detent manager.
 	Manager Part[operator.Kind]
+	// Plan is the kind for detent plan.
+	Plan Part[plan.Kind]
 	// Dev is the kind for detent dev.
 	Dev Part[dev.Kind]
 }

@@ -25,7 +25,8 @@ type Kind struct {
 	AddToScheme []func(*k8sruntime.Scheme) error
 	// Label is on every part. Its value is the name of the object. Required.
 	Label string
-	// Parts are the kinds of the objects that belong to an object, whether or not it owns them.
+	// Parts are the kinds of the objects that belong to an object, whether or not it owns them. Do not list Secrets: detent plan
+	// reads every part, and must not require permission to read Secrets.
 	Parts []Part
 	// Rights are permissions in each watched namespace that follow from no part. ClusterRights are permissions on cluster-scoped
 	// resources; a manager may run without them. Optional.

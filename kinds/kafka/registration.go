@@ -12,14 +12,16 @@ import (
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/dev"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/kinds/kafka/demo"
 	"github.com/detent-dev/detent/kinds/kafka/manager"
+	"github.com/detent-dev/detent/kinds/kafka/planning"
 )
 
 // Registration returns the registration of the Kafka kind.
 func Registration() registration.Kind {
-	return registration.Kind{Resource: controller.Resource(), Machines: machinesPart, Manager: managerPart, Dev: devPart}
+	return registration.Kind{Resource: controller.Resource(), Machines: machinesPart, Manager: managerPart, Plan: planPart, Dev: devPart}
 }
 
 func machinesPart(flags *pflag.FlagSet) func() ([]catalogue.Machine, error) {
@@ -54,6 +56,17 @@ func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 			return operator.Kind{}, err
 		}
 		return manager.New(o), nil
+	}
+}
+
+func planPart(flags *pflag.FlagSet) func() (plan.Kind, error) {
+	finalize := finalizeFlag(flags, "who raises Kafka's metadata version, as in the manager's flag: automatic or approval")
+	return func() (plan.Kind, error) {
+		finalizing, err := finalize()
+		if err != nil {
+			return plan.Kind{}, err
+		}
+		return planning.New(planning.Options{Finalizing: finalizing})
 	}
 }
 

@@ -1,4 +1,4 @@
-package plan
+package planning
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/internal/plan"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator"
 )
@@ -24,7 +25,7 @@ import (
 // background is the state behind one Kafka resource: the processes in its pods, the data on its disks, and the state of Kafka. It
 // is created by a simulation of what happened before the plan starts.
 type background struct {
-	*engine
+	*simulation
 	kafka    *kafkav1beta2.Kafka
 	name     types.NamespacedName
 	world    *simulator.Cluster
@@ -45,8 +46,8 @@ type process struct {
 }
 
 func (b *background) bring(ctx context.Context) error {
-	b.told = b.in.World.Kafka[b.kafka.Name]
-	b.world = b.engine.world.Cluster(b.name)
+	b.told = b.section.Clusters[b.kafka.Name]
+	b.world = b.system.Cluster(b.name)
 	if err := b.look(ctx); err != nil {
 		return err
 	}
@@ -75,12 +76,12 @@ func (b *background) bring(ctx context.Context) error {
 // look observes the cluster as the operator does, and renders its nodes.
 func (b *background) look(ctx context.Context) error {
 	var err error
-	b.snapshot, err = b.collector.Collect(ctx, b.kafka, lifecycle.ObserveRequest{Read: b.client, Now: b.begin, MaxAge: func(need) time.Duration { return 0 }})
+	b.snapshot, err = b.collector.Collect(ctx, b.kafka, lifecycle.ObserveRequest{Read: b.env.Client, Now: b.env.Begin, MaxAge: func(need) time.Duration { return 0 }})
 	if err != nil {
 		return err
 	}
 	in := render.Input{
-		Namespace: b.name.Namespace, Name: b.name.Name, Spec: *b.kafka.Spec.DeepCopy(), ClusterID: b.snapshot.Identity.ID, Table: b.in.Table,
+		Namespace: b.name.Namespace, Name: b.name.Name, Spec: *b.kafka.Spec.DeepCopy(), ClusterID: b.snapshot.Identity.ID, Table: b.section.Table,
 	}
 	for _, pool := range b.snapshot.Objects.Pools {
 		in.Pools = append(in.Pools, render.Pool{Name: pool.Name, Spec: pool.Spec})
@@ -99,7 +100,7 @@ func (b *background) processOf(n *kafka.Node) (*process, error) {
 	if b.snapshot.Pool(n.Pool) == nil {
 		return nil, nil //nolint:nilnil // a node of a deleted pool has no spec to render it from
 	}
-	p := &process{id: n.ID, version: b.versionOf(n), at: b.begin.Add(-usual)}
+	p := &process{id: n.ID, version: b.versionOf(n), at: b.env.Begin.Add(-plan.Usual)}
 	pod := b.podOf(n)
 	switch {
 	case pod == nil && !n.HasClaims && !n.Record.Started():
@@ -136,7 +137,7 @@ func (b *background) versionOf(n *kafka.Node) string {
 			return text
 		}
 	}
-	return b.in.Table.Default().String()
+	return b.section.Table.Default().String()
 }
 
 // isNew reports whether no container of the pod has started yet, although the pod can be scheduled.
@@ -165,19 +166,19 @@ const starting = 2 * time.Minute
 // complete adds what the pod's manifest leaves out: containers, node and ready status.
 func (b *background) complete(n *kafka.Node, given *corev1.Pod, p *process) error {
 	pod := given.DeepCopy()
-	if at := startedAt(pod); !at.IsZero() && at.Before(b.begin) {
+	if at := startedAt(pod); !at.IsZero() && at.Before(b.env.Begin) {
 		p.at = at
 	}
 	ready := readyCondition(pod)
 	switch {
 	case len(pod.Status.Conditions) == 0 && pod.Status.Phase != corev1.PodFailed:
-		b.assumeOf(b.name, "these pods are ready, since they have no status", pod.Name)
+		b.env.AssumeOf(b.name, "these pods are ready, since they have no status", pod.Name)
 	case ready != nil && ready.Status == corev1.ConditionTrue:
-	case !startedAt(pod).IsZero() && b.begin.Sub(startedAt(pod)) < starting:
-		b.assumeOf(b.name, "these pods are starting and become ready", pod.Name)
+	case !startedAt(pod).IsZero() && b.env.Begin.Sub(startedAt(pod)) < starting:
+		b.env.AssumeOf(b.name, "these pods are starting and become ready", pod.Name)
 	default:
 		b.frozen[pod.UID] = true
-		b.assumeOf(b.name, "these pods stay as they are, not ready, until they are restarted", pod.Name)
+		b.env.AssumeOf(b.name, "these pods stay as they are, not ready, until they are restarted", pod.Name)
 	}
 	if len(pod.Spec.Containers) == 0 {
 		entry, err := b.rendered.Entry(n.ID, p.version)
@@ -189,16 +190,16 @@ func (b *background) complete(n *kafka.Node, given *corev1.Pod, p *process) erro
 			return err
 		}
 		pod.Spec = made.Spec
-		b.assumeOf(b.name, "these pods run as Detent renders them at "+p.version+", since they have no containers", pod.Name)
+		b.env.AssumeOf(b.name, "these pods run as Detent renders them at "+p.version+", since they have no containers", pod.Name)
 	}
 	if pod.Spec.NodeName == "" {
-		pod.Spec.NodeName = machine
+		pod.Spec.NodeName = nodeName
 	}
 	if !b.frozen[pod.UID] && ready == nil {
 		pod.Status = readyStatus(p.at)
 	}
 	p.pod = pod
-	return b.store.Put(pod)
+	return b.env.Store.Put(pod)
 }
 
 // readyStatus returns the status of a pod that has been ready since the given time.
@@ -232,19 +233,19 @@ func (b *background) claims(n *kafka.Node) error {
 			continue
 		}
 		claim := want.DeepCopy()
-		claim.CreationTimestamp = metaTime(b.begin.Add(-usual))
+		claim.CreationTimestamp = metaTime(b.env.Begin.Add(-plan.Usual))
 		claim.Status.Phase = corev1.ClaimBound
-		if err := b.store.Put(claim); err != nil {
+		if err := b.env.Store.Put(claim); err != nil {
 			return err
 		}
-		b.assumeOf(b.name, "these PersistentVolumeClaims exist, since their nodes have run", claim.Name)
+		b.env.AssumeOf(b.name, "these PersistentVolumeClaims exist, since their nodes have run", claim.Name)
 	}
 	return nil
 }
 
 // noteStrangers records an assumption for pods that resemble the cluster's pods but lack the labels by which the operator finds them.
 func (b *background) noteStrangers() {
-	b.store.Objects(corev1.SchemeGroupVersion.WithKind("Pod"), func(o client.Object) {
+	b.env.Store.Objects(corev1.SchemeGroupVersion.WithKind("Pod"), func(o client.Object) {
 		l := o.GetLabels()
 		if o.GetNamespace() != b.name.Namespace || l[labels.Cluster] != b.name.Name {
 			return
@@ -260,6 +261,21 @@ func (b *background) noteStrangers() {
 				missing = append(missing, want[0]+": "+want[1])
 			}
 		}
-		b.assumeOf(b.name, "these pods are no nodes of the cluster, since they lack the labels "+strings.Join(missing, ", "), o.GetName())
+		b.env.AssumeOf(b.name, "these pods are no nodes of the cluster, since they lack the labels "+strings.Join(missing, ", "), o.GetName())
 	})
+}
+
+// startedAt returns the start time of the Kafka container, or zero if it does not run or the status lacks it.
+func startedAt(pod *corev1.Pod) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		if c := &pod.Status.ContainerStatuses[i]; c.Name == "kafka" && c.State.Running != nil {
+			return c.State.Running.StartedAt.Time
+		}
+	}
+	return time.Time{}
+}
+
+// byStart sorts processes by start time, then by id.
+func byStart(list []process) {
+	slices.SortFunc(list, func(a, b process) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
 }

@@ -1,4 +1,4 @@
-package plan
+package planning
 
 import (
 	"bytes"
@@ -17,12 +17,15 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/plan"
 )
 
 // lived is a cluster that goes through one change after the other: the end of each plan is the input of the next.
 type lived struct {
 	t  *testing.T
-	in Input
+	in plan.Input
+	// simulation of the last plan.
+	simulation *simulation
 	// lives counts the plans.
 	lives int
 }
@@ -33,37 +36,42 @@ func newCluster(t *testing.T, content string) *lived {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := Read(context.Background(), found)
+	kind, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &lived{t: t, in: in}
+	l := &lived{t: t}
+	simulate := kind.Simulate
+	kind.Simulate = func(e *plan.Environment) (plan.Simulation, error) {
+		s, err := simulate(e)
+		if err == nil {
+			l.simulation, _ = s.(*simulation)
+		}
+		return s, err
+	}
+	l.in, err = plan.Read(context.Background(), []plan.Kind{kind}, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // live plans, and makes the end of the plan the next input.
-func (l *lived) live() *Plan {
+func (l *lived) live() *plan.Plan {
 	l.t.Helper()
-	ctx := context.Background()
-	e, err := newEngine(ctx, l.in, Options{OperatorVersion: "0.0.0"})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	if err := e.run(ctx); err != nil {
-		l.t.Fatal(err)
-	}
-	p, err := e.plan()
+	p, err := plan.Make(context.Background(), l.in, plan.Options{OperatorVersion: "0.0.0"})
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	l.in.Objects = nil
 	l.lives++
-	for gvk := range e.client.Scheme().AllKnownTypes() {
-		e.store.Objects(gvk, func(o client.Object) {
+	for gvk := range l.simulation.env.Client.Scheme().AllKnownTypes() {
+		l.simulation.env.Store.Objects(gvk, func(o client.Object) {
 			l.in.Objects = append(l.in.Objects, l.own(o))
 		})
 	}
-	l.in.World.Kafka = map[string]KafkaWorld{}
-	for _, c := range e.world.Clusters() {
+	l.section().Clusters = map[string]KafkaWorld{}
+	for _, c := range l.simulation.system.Clusters() {
 		k := KafkaWorld{Features: map[string]int16{}}
 		for _, f := range c.Kafka.Finalized {
 			if f.Name == versions.FeatureMetadata {
@@ -72,9 +80,19 @@ func (l *lived) live() *Plan {
 				k.Features[f.Name] = f.Level
 			}
 		}
-		l.in.World.Kafka[c.Name] = k
+		l.section().Clusters[c.Name] = k
 	}
 	return p
+}
+
+// section is the content of the World document.
+func (l *lived) section() *World {
+	l.t.Helper()
+	w, ok := l.in.World.Sections["Kafka"].(*World)
+	if !ok {
+		l.t.Fatalf("section %T", l.in.World.Sections["Kafka"])
+	}
+	return w
 }
 
 // own is a copy under UIDs that the next simulated API server will not give out again.
@@ -134,7 +152,7 @@ func (l *lived) state() string {
 			seen[pod.Annotations[labels.KafkaVersion]] = true
 		}
 	}
-	return fmt.Sprintf("%s at %s, pods %s", k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, strings.Join(sorted(seen), " and "))
+	return fmt.Sprintf("%s at %s, pods %s", k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, strings.Join(sortedKeys(seen), " and "))
 }
 
 // threeNodes is a cluster of three nodes of both roles; its configuration follows.
@@ -234,7 +252,7 @@ func TestMakeOfSequencesOfChanges(t *testing.T) {
 				s.do(l)
 				p := l.live()
 				if diff := cmp.Diff(s.want, l.state()); diff != "" {
-					t.Fatalf("%s (-want +got):\n%s\n%s", s.name, diff, p.Text(TextOptions{}))
+					t.Fatalf("%s (-want +got):\n%s\n%s", s.name, diff, p.Text(plan.TextOptions{}))
 				}
 				if diff := cmp.Diff(s.asked, askedOf(p)); diff != "" {
 					t.Errorf("%s: levels that Kafka is asked for (-want +got):\n%s", s.name, diff)
@@ -245,7 +263,7 @@ func TestMakeOfSequencesOfChanges(t *testing.T) {
 }
 
 // askedOf lists the levels of metadata.version that Kafka is asked for.
-func askedOf(p *Plan) []string {
+func askedOf(p *plan.Plan) []string {
 	var out []string
 	for _, e := range p.Objects[0].Effects {
 		if level, ok := strings.CutPrefix(e.Target, versions.FeatureMetadata+"="); ok && e.Verb == VerbUpdateFeatures {
@@ -263,8 +281,8 @@ func TestMakeOfTheEndOfAPlanIsEmpty(t *testing.T) {
 	l.want("4.3.1", "")
 	l.live()
 	p := l.live()
-	if len(p.Objects[0].Effects) > 0 || p.Result != Rests || len(p.Objects[0].Writes) > 0 {
-		t.Errorf("there is something left to do:\n%s", p.Text(TextOptions{}))
+	if len(p.Objects[0].Effects) > 0 || p.Result != plan.Rests || len(p.Objects[0].Writes) > 0 {
+		t.Errorf("there is something left to do:\n%s", p.Text(plan.TextOptions{}))
 	}
 	for _, lc := range p.Objects[0].Lifecycles {
 		if len(lc.Path) > 0 {
@@ -280,7 +298,7 @@ func TestMakeUpgradesEphemeralStorage(t *testing.T) {
 	l.live()
 	l.want("4.3.1", "")
 	p := l.live()
-	if diff := cmp.Diff("4.3.1 at 4.3-IV0, pods 4.3.1", l.state()); diff != "" || p.Result != Rests {
-		t.Errorf("%s, state (-want +got):\n%s\n%s", p.Result, diff, p.Text(TextOptions{}))
+	if diff := cmp.Diff("4.3.1 at 4.3-IV0, pods 4.3.1", l.state()); diff != "" || p.Result != plan.Rests {
+		t.Errorf("%s, state (-want +got):\n%s\n%s", p.Result, diff, p.Text(plan.TextOptions{}))
 	}
 }

@@ -1,4 +1,4 @@
-package plan
+package planning
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
@@ -51,7 +52,7 @@ func (b *background) finalizedWhy() string {
 func (b *background) lowest() int16 {
 	level := int16(0)
 	for i := range b.snapshot.Nodes {
-		v, err := b.in.Table.Find(b.versionOf(&b.snapshot.Nodes[i]))
+		v, err := b.section.Table.Find(b.versionOf(&b.snapshot.Nodes[i]))
 		row, known := v.Row()
 		if err != nil || !known {
 			continue
@@ -63,7 +64,7 @@ func (b *background) lowest() int16 {
 	if level > 0 {
 		return level
 	}
-	for row := range b.in.Table.Rows() {
+	for row := range b.section.Table.Rows() {
 		if runs, named := row.Range(versions.FeatureMetadata); named {
 			level = max(level, runs.Max)
 		}
@@ -94,7 +95,7 @@ func (b *background) answers(ran []process) error {
 		}
 	}
 	c.Unreachable = b.told.Unreachable
-	c.Tick(b.engine.world.Now)
+	c.Tick(b.system.Now)
 	return nil
 }
 
@@ -109,7 +110,7 @@ func (b *background) levels() {
 	}
 	maps.Copy(want, b.told.Features)
 	c.Finalized = nil
-	for _, name := range sorted(want) {
+	for _, name := range sortedKeys(want) {
 		if want[name] > 0 {
 			c.Finalized = append(c.Finalized, kafka.FeatureLevel{Name: name, Level: want[name]})
 		}
@@ -118,7 +119,7 @@ func (b *background) levels() {
 		c.Nodes[i].Replays, c.Nodes[i].SnapshotAt = nil, 0
 	}
 	if b.told.MetadataVersion == "" {
-		b.assume(b.name, "%s", b.finalizedWhy())
+		b.env.Assume(b.name, "%s", b.finalizedWhy())
 	}
 	if len(b.told.Features) == 0 && len(c.Finalized) > 1 {
 		var names []string
@@ -127,7 +128,7 @@ func (b *background) levels() {
 				names = append(names, fmt.Sprintf("%s %d", f.Name, f.Level))
 			}
 		}
-		b.assume(b.name, "the other features stand where a new cluster of that level has them: %s", strings.Join(names, ", "))
+		b.env.Assume(b.name, "the other features stand where a new cluster of that level has them: %s", strings.Join(names, ", "))
 	}
 }
 
@@ -139,7 +140,7 @@ func (b *background) registrations(ran []process) error {
 		for i := range c.Registrations {
 			ids = append(ids, strconv.Itoa(int(c.Registrations[i].ID)))
 		}
-		b.assume(b.name, "the registered brokers are %s: those that have a node", few(ids))
+		b.env.Assume(b.name, "the registered brokers are %s: those that have a node", plan.Few(ids))
 	} else {
 		c.Registrations = slices.DeleteFunc(c.Registrations, func(r kafka.Registration) bool {
 			return !slices.Contains(b.told.RegisteredBrokers, r.ID)
@@ -151,7 +152,7 @@ func (b *background) registrations(ran []process) error {
 			if err := c.Register(id, b.oldest(ran), true); err != nil {
 				return err
 			}
-			b.assume(b.name, "broker %d, which is registered and has no node, last ran %s", id, b.oldest(ran))
+			b.env.Assume(b.name, "broker %d, which is registered and has no node, last ran %s", id, b.oldest(ran))
 		}
 	}
 	for i := range c.Registrations {
@@ -188,7 +189,7 @@ func (b *background) partitions(ran []process) {
 	properties, _ := b.kafka.Spec.Kafka.Properties()
 	minISR := number(properties["min.insync.replicas"], 1)
 	replication := int(number(properties["default.replication.factor"], 3))
-	for _, name := range sorted(b.told.OutOfSync) {
+	for _, name := range sortedKeys(b.told.OutOfSync) {
 		topic, index, err := partition(name)
 		if err != nil {
 			continue
@@ -199,9 +200,9 @@ func (b *background) partitions(ran []process) {
 		for _, id := range out {
 			c.SetLagging(topic, index, id, true)
 		}
-		b.assume(b.name, "partition %s has replicas on %s and needs %d in sync", name, few(words(replicas)), minISR)
+		b.env.Assume(b.name, "partition %s has replicas on %s and needs %d in sync", name, plan.Few(words(replicas)), minISR)
 	}
-	for _, text := range sorted(b.told.Replicas) {
+	for _, text := range sortedKeys(b.told.Replicas) {
 		id, err := nodeID(text)
 		if err != nil {
 			continue
@@ -211,7 +212,7 @@ func (b *background) partitions(ran []process) {
 		}
 	}
 	if len(b.told.OutOfSync) == 0 {
-		b.assume(b.name, "every partition has all its replicas in sync and can spare any one of them")
+		b.env.Assume(b.name, "every partition has all its replicas in sync and can spare any one of them")
 	}
 }
 
@@ -248,12 +249,12 @@ func number(text string, otherwise int32) int32 {
 
 // logs adds the levels that are still replayed from a node's log.
 func (b *background) logs() {
-	for _, text := range sorted(b.told.LogHolds) {
+	for _, text := range sortedKeys(b.told.LogHolds) {
 		id, err := nodeID(text)
 		if err != nil {
 			continue
 		}
-		for _, feature := range sorted(b.told.LogHolds[text]) {
+		for _, feature := range sortedKeys(b.told.LogHolds[text]) {
 			if level, err := b.told.LogHolds[text][feature].of(feature); err == nil {
 				b.world.Kafka.HoldInLog(id, kafka.FeatureLevel{Name: feature, Level: level})
 			}
@@ -271,7 +272,7 @@ func (b *background) refusals() {
 	if text := b.told.Refuse.UpdateFeatures; text != "" {
 		refuse(kafka.RequestUpdateFeatures, kafka.None, text)
 	}
-	for _, id := range sorted(b.told.Refuse.UnregisterBroker) {
+	for _, id := range sortedKeys(b.told.Refuse.UnregisterBroker) {
 		if n, err := nodeID(id); err == nil {
 			refuse(kafka.RequestUnregisterBroker, n, b.told.Refuse.UnregisterBroker[id])
 		}

@@ -1,4 +1,4 @@
-package plan
+package planning
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/internal/plan"
 )
 
 // settled is a cluster that was installed at a version and came to rest.
@@ -18,8 +20,8 @@ func settled(t *testing.T, version string) *lived {
 	t.Helper()
 	l := newCluster(t, known)
 	l.want(version, "")
-	if p := l.live(); p.Result != Rests {
-		t.Fatalf("the cluster does not come to rest:\n%s", p.Text(TextOptions{}))
+	if p := l.live(); p.Result != plan.Rests {
+		t.Fatalf("the cluster does not come to rest:\n%s", p.Text(plan.TextOptions{}))
 	}
 	return l
 }
@@ -41,7 +43,7 @@ func (l *lived) orphan() {
 }
 
 // does lists the effects without their times.
-func does(p *Plan) []string {
+func does(p *plan.Plan) []string {
 	var out []string
 	for _, e := range p.Objects[0].Effects {
 		out = append(out, e.Verb+" "+e.Target)
@@ -53,7 +55,7 @@ func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 	cases := map[string]struct {
 		change func(*lived)
 		want   []string
-		result Result
+		result plan.Result
 	}{
 		"a property of Kafka: every node is restarted, the version stays": {
 			change: func(l *lived) {
@@ -65,26 +67,26 @@ func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 				"update ConfigMap/my-cluster-nodes-1", "update StrimziPodSet/my-cluster-nodes", "restart-pod my-cluster-nodes-1",
 				"update ConfigMap/my-cluster-nodes-2", "restart-pod my-cluster-nodes-2", "update ConfigMap/my-cluster-nodes-0", "restart-pod my-cluster-nodes-0",
 			},
-			result: Rests,
+			result: plan.Rests,
 		},
 		"a pod that was lost comes back as it last ran": {
 			change: func(l *lived) { l.drop("Pod", "my-cluster-nodes-2") },
 			want:   []string{"create Pod/my-cluster-nodes-2"},
-			result: Rests,
+			result: plan.Rests,
 		},
 		"a Service that was lost": {
 			change: func(l *lived) { l.drop("Service", "my-cluster-kafka-bootstrap") },
 			want:   []string{"create Service/my-cluster-kafka-bootstrap"},
-			result: Rests,
+			result: plan.Rests,
 		},
 		"a StrimziPodSet that was lost is made from the pods": {
 			change: func(l *lived) { l.drop("StrimziPodSet", "my-cluster-nodes"); l.orphan() },
 			want:   []string{"create StrimziPodSet/my-cluster-nodes", "update Pod/my-cluster-nodes-0", "update Pod/my-cluster-nodes-1", "update Pod/my-cluster-nodes-2"},
-			result: Rests,
+			result: plan.Rests,
 		},
 		"the status was wiped: nothing is done for it": {
 			change: func(l *lived) { l.kafka().Status.Lifecycles, l.kafka().Status.Conditions = nil, nil },
-			result: Rests,
+			result: plan.Rests,
 		},
 		"an upgrade with a lost pod: it comes back first": {
 			change: func(l *lived) { l.drop("Pod", "my-cluster-nodes-0"); l.want("4.2.1", "") },
@@ -92,7 +94,7 @@ func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 				"create Pod/my-cluster-nodes-0",
 				"update ConfigMap/my-cluster-nodes-0-record", "update ConfigMap/my-cluster-nodes-1-record", "update ConfigMap/my-cluster-nodes-2-record",
 			},
-			result: Rests,
+			result: plan.Rests,
 		},
 	}
 	for name, tc := range cases {
@@ -104,10 +106,10 @@ func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 			if name == "an upgrade with a lost pod: it comes back first" {
 				checkUpgradeWithALostPod(t, got)
 			} else if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("effects (-want +got):\n%s\n%s", diff, p.Text(TextOptions{}))
+				t.Errorf("effects (-want +got):\n%s\n%s", diff, p.Text(plan.TextOptions{}))
 			}
 			if p.Result != tc.result {
-				t.Errorf("result %s, want %s:\n%s", p.Result, tc.result, p.Text(TextOptions{}))
+				t.Errorf("result %s, want %s:\n%s", p.Result, tc.result, p.Text(plan.TextOptions{}))
 			}
 		})
 	}
@@ -129,39 +131,39 @@ func checkUpgradeWithALostPod(t *testing.T, got []string) {
 
 // world gives the cluster a world with a failure.
 func (l *lived) world(change func(*KafkaWorld)) {
-	k := l.in.World.Kafka["my-cluster"]
+	k := l.section().Clusters["my-cluster"]
 	change(&k)
-	l.in.World.Kafka["my-cluster"] = k
+	l.section().Clusters["my-cluster"] = k
 }
 
 func TestMakeWithAWorld(t *testing.T) {
 	cases := map[string]struct {
 		world    func(*KafkaWorld)
 		end      string
-		result   Result
+		result   plan.Result
 		observed string
 	}{
 		"a broker whose session was lost gets a new one with its restart": {
-			world: func(k *KafkaWorld) { k.Fenced = []int32{1} }, end: "Settled", result: Rests,
+			world: func(k *KafkaWorld) { k.Fenced = []int32{1} }, end: "Settled", result: plan.Rests,
 		},
 		"a broker that Kafka does not know registers with its restart": {
-			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 2} }, end: "Settled", result: Rests,
+			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 2} }, end: "Settled", result: plan.Rests,
 		},
 		"replicas on a broker that is wanted hinder nothing": {
-			world: func(k *KafkaWorld) { k.Replicas = map[string]int32{"2": 12} }, end: "Settled", result: Rests,
+			world: func(k *KafkaWorld) { k.Replicas = map[string]int32{"2": 12} }, end: "Settled", result: plan.Rests,
 		},
 		"a broker that is gone stays registered": {
-			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 1, 2, 9} }, end: "AwaitingUnregistration", result: Stalls, observed: "broker 9",
+			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 1, 2, 9} }, end: "AwaitingUnregistration", result: plan.Stalls, observed: "broker 9",
 		},
 		"Kafka refuses the level": {
-			world: func(k *KafkaWorld) { k.Refuse.UpdateFeatures = "INVALID_UPDATE_VERSION: because" }, end: "MetadataRefused", result: Holds,
+			world: func(k *KafkaWorld) { k.Refuse.UpdateFeatures = "INVALID_UPDATE_VERSION: because" }, end: "MetadataRefused", result: plan.Holds,
 			observed: "INVALID_UPDATE_VERSION: because",
 		},
 		"Kafka cannot be reached": {
-			world: func(k *KafkaWorld) { k.Unreachable = true }, end: "SelectingNode", result: Stalls, observed: "connection refused",
+			world: func(k *KafkaWorld) { k.Unreachable = true }, end: "SelectingNode", result: plan.Stalls, observed: "connection refused",
 		},
 		"a replica that no restart brings back": {
-			world: func(k *KafkaWorld) { k.OutOfSync = map[string][]int32{"a-0": {2}, "b-1": {2}} }, end: "AwaitingInSync", result: Stalls, observed: "a-0, b-1",
+			world: func(k *KafkaWorld) { k.OutOfSync = map[string][]int32{"a-0": {2}, "b-1": {2}} }, end: "AwaitingInSync", result: plan.Stalls, observed: "a-0, b-1",
 		},
 	}
 	for name, tc := range cases {
@@ -179,7 +181,7 @@ func TestMakeWithAWorld(t *testing.T) {
 					saw += w.Observed + "; "
 				}
 				if lc.End != tc.end || lc.Result != tc.result || !strings.Contains(saw, tc.observed) {
-					t.Errorf("%s in %s, saw %q; want %s in %s, saw %q\n%s", lc.Result, lc.End, saw, tc.result, tc.end, tc.observed, p.Text(TextOptions{}))
+					t.Errorf("%s in %s, saw %q; want %s in %s, saw %q\n%s", lc.Result, lc.End, saw, tc.result, tc.end, tc.observed, p.Text(plan.TextOptions{}))
 				}
 			}
 		})
@@ -197,7 +199,7 @@ func TestMakeReplacesAPodThatEnded(t *testing.T) {
 	}
 	p := l.live()
 	if diff := cmp.Diff([]string{"delete Pod/my-cluster-nodes-1", "create Pod/my-cluster-nodes-1"}, does(p)); diff != "" {
-		t.Errorf("effects (-want +got):\n%s\n%s", diff, p.Text(TextOptions{}))
+		t.Errorf("effects (-want +got):\n%s\n%s", diff, p.Text(plan.TextOptions{}))
 	}
 	if got := l.state(); got != "4.2.0 at 4.2-IV1, pods 4.2.0" {
 		t.Errorf("state %s", got)
@@ -218,7 +220,31 @@ func TestMakeReportsWhatTheOperatorCannotDo(t *testing.T) {
 	if diff := cmp.Diff(want, p.Objects[0].Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	if p.Result != Stalls || p.ExitCode() != 2 {
+	if p.Result != plan.Stalls || p.ExitCode() != 2 {
 		t.Errorf("result %s, exit code %d", p.Result, p.ExitCode())
+	}
+}
+
+func TestPlanWritesHoldTheFinalContent(t *testing.T) {
+	l := newCluster(t, known)
+	l.want("4.2.0", "")
+	p := l.live()
+	found := false
+	for _, w := range p.Objects[0].Writes {
+		if w.Kind == "Pod" {
+			t.Errorf("pod %s stands among the writes beside its StrimziPodSet", w.Name)
+		}
+		if w.Kind != "ConfigMap" || w.Name != "my-cluster-nodes-0-record" {
+			continue
+		}
+		found = true
+		content, _ := w.Content.(map[string]any)
+		data, _ := content["data"].(map[string]any)
+		if content["apiVersion"] != "v1" || data["version"] != "4.2.0" || data["format"] != "done" {
+			t.Errorf("the record holds %v", content)
+		}
+	}
+	if !found {
+		t.Error("the record of node 0 is not among the writes")
 	}
 }

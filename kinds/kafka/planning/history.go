@@ -1,4 +1,4 @@
-package plan
+package planning
 
 import (
 	"cmp"
@@ -27,8 +27,8 @@ type need = transitions.Need
 // live simulates the past: the processes start at their start times, on disks that are formatted for the first time, and the
 // processes that do not run any more end.
 func (b *background) live(ctx context.Context, ran []process) error {
-	past := store.New(b.client.Scheme(), b.begin)
-	now := &b.engine.world.Pods().Delays
+	past := store.New(b.env.Client.Scheme(), b.env.Begin)
+	now := &b.system.Pods().Delays
 	delays := *now
 	*now = kubelet.Delays{}
 	var alive []*corev1.Pod
@@ -39,7 +39,7 @@ func (b *background) live(ctx context.Context, ran []process) error {
 		if err != nil {
 			return err
 		}
-		b.engine.world.Tick(b.engine.world.Timeline.Milliseconds(p.at))
+		b.system.Tick(b.system.Timeline.Milliseconds(p.at))
 		alive = append(alive, pod)
 		if err := b.settle(ctx, past, alive, time.Second); err != nil {
 			return err
@@ -50,10 +50,10 @@ func (b *background) live(ctx context.Context, ran []process) error {
 	}
 	for i := range ran {
 		if ran[i].ended {
-			b.engine.world.Gone(client.ObjectKeyFromObject(alive[i]))
+			b.system.Gone(client.ObjectKeyFromObject(alive[i]))
 		}
 	}
-	b.engine.world.Tick(b.engine.world.Timeline.Milliseconds(b.begin))
+	b.system.Tick(b.system.Timeline.Milliseconds(b.env.Begin))
 	*now = delays
 	return nil
 }
@@ -61,16 +61,16 @@ func (b *background) live(ctx context.Context, ran []process) error {
 // settle lets the kubelets sync the pods for some time, but not beyond the beginning of the plan.
 func (b *background) settle(ctx context.Context, past *store.Store, pods []*corev1.Pod, during time.Duration) error {
 	const looks = 12
-	w := b.engine.world
+	w := b.system
 	for range looks {
 		for _, pod := range pods {
 			mounts, err := kubelet.MountsOf(ctx, past.Client(), pod)
 			if err != nil {
 				return err
 			}
-			w.Sync(pod, mounts, []kubelet.Node{{Name: machine}})
+			w.Sync(pod, mounts, []kubelet.Node{{Name: nodeName}})
 		}
-		w.Tick(min(w.Now+during.Milliseconds()/looks, w.Timeline.Milliseconds(b.begin)))
+		w.Tick(min(w.Now+during.Milliseconds()/looks, w.Timeline.Milliseconds(b.env.Begin)))
 	}
 	return nil
 }
@@ -86,8 +86,8 @@ func (b *background) release(version string) {
 	if err != nil {
 		return
 	}
-	row, _ := b.in.Table.Default().Row()
-	for r := range b.in.Table.Rows() {
+	row, _ := b.section.Table.Default().Row()
+	for r := range b.section.Table.Rows() {
 		if r.Number().Core() == number.Core() || r.Number().Compare(number) < 0 {
 			row = r
 		}
@@ -103,7 +103,7 @@ func (b *background) release(version string) {
 		}
 	}
 	c.Binaries = append(slices.Clone(c.Binaries), made)
-	b.assume(b.name, "Kafka %s, which the version table does not have, runs what %s does, and every level that is finalized", version, row.Number())
+	b.env.Assume(b.name, "Kafka %s, which the version table does not have, runs what %s does, and every level that is finalized", version, row.Number())
 }
 
 // incarnate returns the node's pod as rendered, with the UID of the existing pod, and stores its ConfigMap and a record that
@@ -117,7 +117,7 @@ func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, erro
 	if err != nil {
 		return nil, err
 	}
-	pod.Namespace, pod.UID, pod.Spec.NodeName = b.name.Namespace, types.UID("past-"+pod.Name), machine
+	pod.Namespace, pod.UID, pod.Spec.NodeName = b.name.Namespace, types.UID("past-"+pod.Name), nodeName
 	if p.pod != nil && !p.ended {
 		pod.UID = p.pod.UID
 	}
@@ -142,7 +142,7 @@ func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, erro
 			return nil, err
 		}
 	}
-	b.store.Objects(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), func(o client.Object) {
+	b.env.Store.Objects(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), func(o client.Object) {
 		err = cmp.Or(err, past.Put(o))
 	})
 	return pod, err

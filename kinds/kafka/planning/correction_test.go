@@ -1,16 +1,17 @@
-package plan
+package planning
 
 import (
 	"slices"
 	"testing"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/internal/plan"
 )
 
 // lifecycleOf is the lifecycle of that name in the first object.
-func lifecycleOf(t *testing.T, p *Plan, name string) *Lifecycle {
+func lifecycleOf(t *testing.T, p *plan.Plan, name string) *plan.Lifecycle {
 	t.Helper()
-	i := slices.IndexFunc(p.Objects[0].Lifecycles, func(lc Lifecycle) bool { return lc.Name == name })
+	i := slices.IndexFunc(p.Objects[0].Lifecycles, func(lc plan.Lifecycle) bool { return lc.Name == name })
 	if i < 0 {
 		t.Fatalf("no lifecycle %s", name)
 	}
@@ -29,16 +30,16 @@ func TestMakeAppliesACorrectionToTheNodeThatIsRestarted(t *testing.T) {
 	image("example.org/kafka:none")
 	l.in.World.Kubernetes.BadImages = []string{"example.org/kafka:none"}
 	p := l.live()
-	if lc := lifecycleOf(t, p, "version"); lc.End != "AwaitingReady" || p.Result != Stalls {
-		t.Fatalf("%s in %s, want a stall in AwaitingReady:\n%s", p.Result, lc.End, p.Text(TextOptions{}))
+	if lc := lifecycleOf(t, p, "version"); lc.End != "AwaitingReady" || p.Result != plan.Stalls {
+		t.Fatalf("%s in %s, want a stall in AwaitingReady:\n%s", p.Result, lc.End, p.Text(plan.TextOptions{}))
 	}
 	image("example.org/kafka:4.3.1")
 	p = l.live()
-	if p.Result != Rests || l.state() != "4.3.1 at 4.3-IV0, pods 4.3.1" {
-		t.Errorf("%s with %s:\n%s", p.Result, l.state(), p.Text(TextOptions{}))
+	if p.Result != plan.Rests || l.state() != "4.3.1 at 4.3-IV0, pods 4.3.1" {
+		t.Errorf("%s with %s:\n%s", p.Result, l.state(), p.Text(plan.TextOptions{}))
 	}
 	if path := lifecycleOf(t, p, "version").Path; len(path) == 0 || path[0].Event != "outdated-again" {
-		t.Errorf("the node in hand does not go first:\n%s", p.Text(TextOptions{}))
+		t.Errorf("the node in hand does not go first:\n%s", p.Text(plan.TextOptions{}))
 	}
 }
 
@@ -63,12 +64,12 @@ func TestMakeTurnsSnapshotsOnDuringARefusal(t *testing.T) {
 	l.live()
 	l.want("4.0.2", "4.0-IV3")
 	if p := l.live(); lifecycleOf(t, p, "version").End != "Refused" {
-		t.Fatalf("not refused:\n%s", p.Text(TextOptions{}))
+		t.Fatalf("not refused:\n%s", p.Text(plan.TextOptions{}))
 	}
 	delete(l.kafka().Spec.Kafka.Config, "metadata.log.max.snapshot.interval.ms")
 	l.kafka().Generation++
 	p := l.live()
-	if p.Result != Rests || l.state() != "4.0.2 at 4.0-IV3, pods 4.0.2" {
-		t.Errorf("%s with %s:\n%s", p.Result, l.state(), p.Text(TextOptions{}))
+	if p.Result != plan.Rests || l.state() != "4.0.2 at 4.0-IV3, pods 4.0.2" {
+		t.Errorf("%s with %s:\n%s", p.Result, l.state(), p.Text(plan.TextOptions{}))
 	}
 }

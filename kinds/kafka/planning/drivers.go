@@ -1,0 +1,97 @@
+package planning
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/podset"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/internal/plan"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	simkafka "github.com/detent-dev/detent/simulator/kafka"
+)
+
+// System is Kafka as a system of effects.
+const System plan.System = "kafka"
+
+// Verbs of effects on Kafka. Their targets are feature=level and the id of a broker.
+const (
+	VerbUpdateFeatures = "update-features"
+	VerbUnregister     = "unregister-broker"
+)
+
+// assemble makes the drivers: the kubelets and rollouts, then the controllers of the operator.
+func (s *simulation) assemble(o Options) error {
+	e := s.env
+	s.collector = &kafka.Collector{
+		Table: s.section.Table, System: &kafka.Direct{Protocol: kafka.NewProtocol(s.connect)}, Hosts: e.Client,
+		Options: kafka.Options{OperatorVersion: e.OperatorVersion, Finalizing: o.Finalizing},
+	}
+	kind, err := kafka.NewKind(s.collector, &kafka.Effects{Client: e.Client, Live: e.Client})
+	if err != nil {
+		return err
+	}
+	children := lifecycle.NewChildren(e.Client, e.Client, e.Clock)
+	disruptionLocks := lifecycle.NewDisruptionLocks()
+	clusters := lifecycle.New(kind, lifecycle.Options{Client: e.Client, Live: e.Client, Clock: e.Clock, Children: children, DisruptionLocks: disruptionLocks, Journal: e.Journal})
+	disruptor := &kafka.Disruptor{Collector: s.collector, DisruptionLocks: disruptionLocks, Live: e.Client, Clock: e.Clock}
+	sets := &podset.Reconciler{Client: e.Client, Live: e.Client, Children: children, Clock: e.Clock, Disrupt: disruptor.Disrupt}
+	s.drivers = []plan.Driver{
+		{Of: corev1.SchemeGroupVersion.WithKind("Pod"), Run: s.sync},
+		{Of: appsv1.SchemeGroupVersion.WithKind("Deployment"), OnWritesOnly: true, Run: s.rollOut},
+		{Of: corev1beta2.GroupVersion().WithKind("StrimziPodSet"), Operator: true, All: true, Run: plan.Reconciling(sets)},
+		{Of: kafkav1beta2.GroupVersion().WithKind(kafkav1beta2.KindKafka), Operator: true, Restarts: true, All: true, Run: plan.Reconciling(clusters)},
+	}
+	return nil
+}
+
+// connect returns a client of the simulated cluster that records writes.
+func (s *simulation) connect(at kafka.Endpoint) (kafkaclient.Client, func(), error) {
+	c := s.system.Cluster(at.Name)
+	return &taped{Client: simkafka.Memory{Cluster: c.Kafka}, simulation: s, cluster: at.Name}, func() {}, nil
+}
+
+// taped is a Kafka client that records its writes.
+type taped struct {
+	kafkaclient.Client
+	simulation *simulation
+	cluster    types.NamespacedName
+}
+
+func (t *taped) done(verb, target, words string) {
+	t.simulation.env.Effect(t.cluster, System, verb, target, words)
+	t.simulation.look()
+}
+
+// UpdateFeature implements kafkaclient.Writer.
+func (t *taped) UpdateFeature(ctx context.Context, u kafkaclient.FeatureUpdate) error {
+	err := t.Client.UpdateFeature(ctx, u)
+	if !u.ValidateOnly {
+		level := levelWord(u.Name, u.Level)
+		t.done(VerbUpdateFeatures, u.Name+"="+level, "ask Kafka for "+u.Name+" "+level)
+	}
+	return err
+}
+
+// UnregisterBroker implements kafkaclient.Writer.
+func (t *taped) UnregisterBroker(ctx context.Context, id int32) error {
+	err := t.Client.UnregisterBroker(ctx, id)
+	t.done(VerbUnregister, fmt.Sprint(id), fmt.Sprintf("unregister broker %d", id))
+	return err
+}
+
+// levelWord formats a level in the form that users write.
+func levelWord(feature string, level int16) string {
+	if name, named := versions.MetadataName(level); named && feature == versions.FeatureMetadata {
+		return name
+	}
+	return fmt.Sprint(level)
+}
