@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/detent-dev/detent/internal/commands"
 	"github.com/detent-dev/detent/internal/dev"
 	"github.com/detent-dev/detent/internal/registration"
 )
@@ -40,8 +41,8 @@ func newDevCommand(kinds []registration.Kind) *cobra.Command {
 			if o.Kinds, err = chosen(); err != nil {
 				return err
 			}
-			terminal := terminalOf(cmd.OutOrStdout())
-			o.Out, o.Log, o.Width, o.ASCII = cmd.OutOrStdout(), cmd.ErrOrStderr(), terminal.width, terminal.ascii
+			terminal := commands.TerminalOf(cmd.OutOrStdout())
+			o.Out, o.Log, o.Width, o.ASCII = cmd.OutOrStdout(), cmd.ErrOrStderr(), terminal.Width, terminal.ASCII
 			return dev.Run(cmd.Context(), o)
 		},
 	}

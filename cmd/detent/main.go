@@ -4,74 +4,38 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/detent-dev/detent/cli"
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/commands"
 	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/kinds"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // restores the default handling, so that a second signal ends the process at once
-	code := run(ctx, os.Args, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+func main() { os.Exit(cli.Main(newRoot(filepath.Base(os.Args[0]), kinds.All()))) }
 
-// exit is an error with an exit code. If err is nil, run prints nothing: there is no error, or it has already been printed.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e *exit) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exit) Unwrap() error { return e.err }
-
-// run executes one command line and returns its exit code.
+// run executes one command line as main does, and returns its exit code.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
-	root := newRoot(filepath.Base(args[0]), kinds.All())
-	root.SetArgs(args[1:])
-	root.SetOut(out)
-	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return 0
-	}
-	code := 1
-	if coded := (*exit)(nil); errors.As(err, &coded) {
-		code = coded.code
-		if coded.err == nil {
-			return code
-		}
-	}
-	fmt.Fprintln(errs, "detent: "+strings.TrimSpace(err.Error()))
-	return code
+	return commands.Run(ctx, newRoot(filepath.Base(args[0]), kinds.All()), args[1:], out, errs)
 }
 
 func newRoot(name string, kinds []registration.Kind) *cobra.Command {
 	root := &cobra.Command{
 		Use: "detent", Short: "Lifecycles of Kubernetes resources as explicit state machines",
-		Long:         "Detent drives the lifecycles of Kubernetes resources as explicit state machines whose state is kept in the\nresource's status.",
-		SilenceUsage: true, SilenceErrors: true,
+		Long: "Detent drives the lifecycles of Kubernetes resources as explicit state machines whose state is kept in the\nresource's status.",
 	}
 	if name == "kubectl-detent" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl detent"}
 	}
-	root.AddCommand(newDevCommand(kinds), newGraphCommand(kinds), newManagerCommand(kinds), newPlanCommand(kinds), newReplayCommand(kinds), newVerifyCommand(kinds), newVersionCommand())
+	root.AddCommand(newDevCommand(kinds), newManagerCommand(kinds), newPlanCommand(kinds), newVersionCommand())
+	root.AddCommand(commands.All("detent", func(flags *pflag.FlagSet) func() ([]catalogue.Machine, error) {
+		return registration.Machines(kinds, flags)
+	})...)
 	return root
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/detent-dev/detent/internal/commands"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
@@ -37,7 +38,7 @@ func newPlanCommand(all []registration.Kind) *cobra.Command {
 			if len(files) == 0 && len(args) == 0 {
 				return errors.New("name the files with the resources: -f FILE, or -f - for standard input; or an object of the cluster as TYPE/NAME")
 			}
-			if err := checkOutput(output); err != nil {
+			if err := commands.CheckOutput(output); err != nil {
 				return err
 			}
 			kinds, err := chosen()
@@ -91,8 +92,8 @@ func foretell(cmd *cobra.Command, kinds []plan.Kind, read []manifests.Manifest, 
 	if output == "json" {
 		content, err = p.JSON()
 	} else {
-		t := terminalOf(cmd.OutOrStdout())
-		content = []byte(p.Text(plan.TextOptions{Width: t.width, ASCII: t.ascii}))
+		t := commands.TerminalOf(cmd.OutOrStdout())
+		content = []byte(p.Text(plan.TextOptions{Width: t.Width, ASCII: t.ASCII}))
 	}
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func foretell(cmd *cobra.Command, kinds []plan.Kind, read []manifests.Manifest, 
 		return err
 	}
 	if code := p.ExitCode(); code != 0 {
-		return &exit{code: code}
+		return &commands.Exit{Code: code}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest"
-	"github.com/detent-dev/detent/machines/verification"
 )
 
 // TestMachineTransitions is the complete specification of the machine: persisted state and facts in, transition out.
@@ -40,11 +39,5 @@ func TestMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machinetest.Verify(t, machine, verification.Domain[Facts, struct{}]{
-		Base: func() Facts { return Facts{Wanted: "hello", Spoken: "hello"} },
-		Dimensions: []verification.Dimension[Facts]{verification.Of(
-			verification.Value[Facts]{Name: "spoken"},
-			verification.Value[Facts]{Name: "another text wanted", Set: func(f *Facts) { f.Wanted = "good day" }},
-		)},
-	})
+	machinetest.Verify(t, machine, Domain())
 }

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/crds"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/graph"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/drawing"
 	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
+	"github.com/detent-dev/detent/machines"
 )
 
 // Format of a picture.
@@ -64,30 +66,46 @@ func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
 		}
 		return render(drawing.Of(machine.Graph), nil, r)
 	}
-	found, err := find(ctx, r, stdin)
+	at, err := r.Position(ctx, stdin)
 	if err != nil {
 		return Picture{}, err
 	}
-	return live(found, r)
+	p, err := render(drawing.Of(at.Machine), drawing.Live(at.Entry, r.Now), r)
+	p.Notices = at.Notices
+	return p, err
 }
 
-// live draws an object's lifecycle on its machine.
-func live(found *objectStatus, r Request) (Picture, error) {
+// Position is the persisted state of one lifecycle of an object, with the machine that it is a state of.
+type Position struct {
+	// Object is the kind and the name.
+	Object  string
+	Entry   *lifecyclev1.Lifecycle
+	Machine machines.Graph
+	// Notices are for the user.
+	Notices []string
+}
+
+// Position returns the position of the object that is meant. If Files contains the standard input, it reads stdin to its end.
+func (r Request) Position(ctx context.Context, stdin io.Reader) (Position, error) {
+	found, err := find(ctx, r, stdin)
+	if err != nil {
+		return Position{}, err
+	}
 	entry, err := found.lifecycle(r.Lifecycle)
 	if err != nil {
-		return Picture{}, err
+		return Position{}, err
 	}
 	name, digest, _ := strings.Cut(entry.Machine, "@sha256:")
 	machine, err := catalogue.Find(r.Machines, name)
 	if err != nil {
-		return Picture{}, fmt.Errorf("drawing lifecycle %s of %s: %w", entry.Name, found.name, err)
+		return Position{}, fmt.Errorf("finding the machine of lifecycle %s of %s: %w", entry.Name, found.name, err)
 	}
-	p, err := render(drawing.Of(machine.Graph), drawing.Live(entry, r.Now), r)
-	if err == nil && digest != "" && digest != machine.Graph.Digest {
-		p.Notices = append(p.Notices, fmt.Sprintf("%s last moved under another graph of %s (%s) than the one drawn (%s): another version of Detent runs it",
+	at := Position{Object: found.name, Entry: entry, Machine: machine.Graph}
+	if digest != "" && digest != machine.Graph.Digest {
+		at.Notices = append(at.Notices, fmt.Sprintf("%s last moved under another graph of %s (%s) than this binary's (%s): another version runs it",
 			found.name, name, digest, machine.Graph.Digest))
 	}
-	return p, err
+	return at, nil
 }
 
 func find(ctx context.Context, r Request, stdin io.Reader) (*objectStatus, error) {

@@ -97,7 +97,7 @@ func TestDraw(t *testing.T) {
 		},
 		"an object of another program's machine": {
 			request: picture.Request{Files: []string{foreign}},
-			err:     `drawing lifecycle version of Kafka orders: there is no machine "tea-making": there are kafka-version-change, node-roll, kafka-node-storage`,
+			err:     `finding the machine of lifecycle version of Kafka orders: there is no machine "tea-making": there are kafka-version-change, node-roll, kafka-node-storage`,
 		},
 		"an object that is not in the file": {
 			request: picture.Request{What: "kafka/payments", Files: []string{file}}, err: "kafka/payments is not in the input: there are kafka/orders -n prod",

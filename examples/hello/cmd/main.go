@@ -1,4 +1,5 @@
-// Command cmd runs the hello operator on the cluster of the current kubeconfig, until it is interrupted.
+// Command cmd runs the hello operator on the cluster of the current kubeconfig, until it is interrupted. Its commands draw,
+// explain, verify and replay the machine.
 package main
 
 import (
@@ -6,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/spf13/cobra"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -13,20 +15,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/detent-dev/detent/cli"
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
 )
 
 func main() {
 	ctrl.SetLogger(zap.New())
-	config, err := ctrl.GetConfig()
-	if err == nil {
-		err = run(ctrl.SetupSignalHandler(), config)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(1)
-	}
+	root := &cobra.Command{Use: "hello", Short: "Speak greetings until interrupted", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		config, err := ctrl.GetConfig()
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), config)
+	}}
+	root.AddCommand(cli.Commands("hello", cli.Of(hello.Machine, hello.Domain()))...)
+	os.Exit(cli.Main(root))
 }
 
 // run reconciles greetings until ctx is done.

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/detent-dev/detent/internal/catalogue"
-	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/machines/verification"
 )
 
@@ -19,22 +18,22 @@ and that what is acquired is released on every path. No cluster is needed.
 
 Exit codes: 0 no findings, 1 at least one finding.`
 
-const verifyExample = `  detent verify --machines
-  detent verify --machine node-roll --notes
-  detent verify --machines -o json`
+const verifyExample = `  BINARY verify --machines
+  BINARY verify --machine NAME --notes
+  BINARY verify --machines -o json`
 
-func newVerifyCommand(kinds []registration.Kind) *cobra.Command {
+func newVerify(binary string, source Source) *cobra.Command {
 	var all, notes bool
 	var name string
 	output := "text"
-	machines := registration.Machines(kinds, nil)
+	machines := source(nil)
 	cmd := &cobra.Command{
-		Use: "verify --machines | --machine NAME", Short: "Verify the machines as a whole", Args: cobra.NoArgs, Long: verifyLong, Example: verifyExample,
+		Use: "verify --machines | --machine NAME", Short: "Verify the machines as a whole", Args: cobra.NoArgs, Long: verifyLong, Example: examples(binary, verifyExample),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (name != "") {
 				return errors.New("name what to verify: either --machines for all of them, or --machine NAME")
 			}
-			if err := checkOutput(output); err != nil {
+			if err := CheckOutput(output); err != nil {
 				return err
 			}
 			reports, err := verified(machines, name)

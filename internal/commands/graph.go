@@ -1,32 +1,32 @@
-package main
+package commands
 
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/utils/clock"
 
 	"github.com/detent-dev/detent/graph"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/picture"
-	"github.com/detent-dev/detent/internal/registration"
 )
 
-const graphExample = `  detent graph kafka-version-change
-  detent graph kafka-version-change -o svg --theme dark > dark.svg
-  detent graph kafka/orders -n prod
-  kubectl get kafka orders -o yaml | detent graph -f -`
+const graphExample = `  BINARY graph MACHINE
+  BINARY graph MACHINE -o svg --theme dark > dark.svg
+  BINARY graph TYPE/NAME -n prod
+  kubectl get TYPE NAME -o yaml | BINARY graph -f -`
 
-func newGraphCommand(all []registration.Kind) *cobra.Command {
+func newGraph(binary string, source Source) *cobra.Command {
 	r := picture.Request{}
-	machines := registration.Machines(all, nil)
+	machines := source(nil)
 	format, theme := string(picture.Text), string(graph.Light)
 	cmd := &cobra.Command{
-		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or the state of an object on it", Args: cobra.MaximumNArgs(1), Example: graphExample,
+		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or the state of an object on it", Args: cobra.MaximumNArgs(1), Example: examples(binary, graphExample),
 		Long: "Draw a machine from the code that runs, or the state of an object on it.\n\nThe object is read from the cluster of the kubeconfig, or from files that were saved from one.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.Format, r.Theme, r.Now = picture.Format(format), graph.Theme(theme), time.Now()
+			r.Format, r.Theme, r.Now = picture.Format(format), graph.Theme(theme), clock.RealClock{}.Now()
 			if r.Theme != graph.Light && r.Theme != graph.Dark {
 				return fmt.Errorf("--theme %q: it is either %s or %s", theme, graph.Light, graph.Dark)
 			}
@@ -39,8 +39,8 @@ func newGraphCommand(all []registration.Kind) *cobra.Command {
 			} else if len(r.Files) == 0 {
 				return noMachine(r.Machines)
 			}
-			t := terminalOf(cmd.OutOrStdout())
-			r.Text = graph.TextOptions{Width: t.width, ASCII: t.ascii}
+			t := TerminalOf(cmd.OutOrStdout())
+			r.Text = graph.TextOptions{Width: t.Width, ASCII: t.ASCII}
 			p, err := picture.Draw(cmd.Context(), r, cmd.InOrStdin())
 			if err != nil {
 				return err
@@ -55,12 +55,17 @@ func newGraphCommand(all []registration.Kind) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&format, "output", "o", format, "text, svg, mermaid, dot or json")
 	flags.StringVar(&theme, "theme", theme, "of an SVG: light or dark")
+	objectFlags(flags, &r)
+	return cmd
+}
+
+// objectFlags adds the flags that name an object.
+func objectFlags(flags *pflag.FlagSet, r *picture.Request) {
 	flags.StringSliceVarP(&r.Files, "filename", "f", nil, "files to read the object from, instead of the cluster; - is standard input")
 	flags.StringVar(&r.Lifecycle, "lifecycle", "", "lifecycle of the object; default: the one in its status.summary")
 	flags.StringVarP(&r.Cluster.Namespace, "namespace", "n", "", "namespace of the object; default: that of the kubeconfig's context")
 	flags.StringVar(&r.Cluster.Kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else ~/.kube/config")
 	flags.StringVar(&r.Cluster.Context, "context", "", "context of the kubeconfig")
-	return cmd
 }
 
 // noMachine returns an error that lists the machines that can be drawn.

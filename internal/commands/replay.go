@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"errors"
@@ -9,29 +9,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/detent-dev/detent/internal/catalogue"
-	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/runtime/journal"
 )
 
 const replayLong = `Repeat, with the machines of this binary, the decisions that a manager of another build made, and list the objects that would
-take another transition. The journal is what detent manager --journal wrote. Nothing is applied, and no cluster is needed.
+take another transition. The journal is what a manager with a journal wrote. Nothing is applied, and no cluster is needed.
 
 Lines that cannot be replayed are counted by reason: a machine or state of another build, facts that this build needs and that
 the other build did not record, and truncated lines.
 
 Exit codes: 0 every replayed decision is the same, 1 a decision differs or nothing could be replayed.`
 
-const replayExample = `  detent manager --journal decisions.jsonl
-  detent replay decisions.jsonl
-  kubectl logs -n detent deploy/detent-manager | detent replay - -o json`
+const replayExample = `  BINARY replay decisions.jsonl
+  kubectl logs -n NAMESPACE deploy/MANAGER | BINARY replay - -o json`
 
-func newReplayCommand(kinds []registration.Kind) *cobra.Command {
+func newReplay(binary string, source Source) *cobra.Command {
 	output := "text"
 	var machines func() ([]catalogue.Machine, error)
 	cmd := &cobra.Command{
-		Use: "replay FILE", Short: "List the decisions of a journal that this build would make differently", Args: cobra.ExactArgs(1), Long: replayLong, Example: replayExample,
+		Use: "replay FILE", Short: "List the decisions of a journal that this build would make differently", Args: cobra.ExactArgs(1), Long: replayLong, Example: examples(binary, replayExample),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := CheckOutput(output); err != nil {
 				return err
 			}
 			report, err := replayed(args[0], machines, cmd.InOrStdin())
@@ -43,7 +41,7 @@ func newReplayCommand(kinds []registration.Kind) *cobra.Command {
 			}
 			switch {
 			case report.Replayed() == 0:
-				return errors.New("nothing could be replayed: name the file that detent manager --journal wrote")
+				return errors.New("nothing could be replayed: name the file that a manager with a journal wrote")
 			case len(report.Differences) > 0:
 				return fmt.Errorf("%d decisions would differ", report.Replayed()-report.Same)
 			}
@@ -51,7 +49,7 @@ func newReplayCommand(kinds []registration.Kind) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
-	machines = registration.Machines(kinds, cmd.Flags())
+	machines = source(cmd.Flags())
 	return cmd
 }
 

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// checkOutput returns an error if form is not a supported output format.
-func checkOutput(form string) error {
+// CheckOutput returns an error if form is not a supported output format.
+func CheckOutput(form string) error {
 	if form != "text" && form != "json" {
 		return fmt.Errorf("--output %q: it is either text or json", form)
 	}

@@ -1,0 +1,92 @@
+package explain_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/internal/explain"
+	"github.com/detent-dev/detent/internal/picture"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+)
+
+var now = time.Date(2026, 11, 20, 8, 35, 33, 0, time.UTC)
+
+func graphOf[F, D, E any](t *testing.T, definition machines.Definition[F, D, E]) machines.Graph {
+	t.Helper()
+	machine, err := machines.Compile(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine.Graph()
+}
+
+func stateOf(t *testing.T, m machines.Graph, name string) string {
+	t.Helper()
+	text, found := explain.State(m, name)
+	if !found {
+		t.Fatalf("machine %s has no state %s", m.Name, name)
+	}
+	return text
+}
+
+// golden compares text with a file of testdata. UPDATE=1 writes the file.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text); diff != "" {
+		t.Errorf("%s (-want +got); UPDATE=1 go test ./internal/explain writes it:\n%s", file, diff)
+	}
+}
+
+func TestMachine(t *testing.T) { golden(t, "machine", explain.Machine(graphOf(t, hello.Machine))) }
+
+func TestState(t *testing.T) {
+	greeting, kafka := graphOf(t, hello.Machine), graphOf(t, kafkaversion.Definition())
+	golden(t, "rest", stateOf(t, greeting, "Settled"))
+	golden(t, "work", stateOf(t, greeting, "Speaking"))
+	golden(t, "wait", stateOf(t, kafka, "AwaitingInSync"))
+	golden(t, "hold", stateOf(t, kafka, kafkaversion.AwaitingApproval))
+	golden(t, "deadline-from-facts", stateOf(t, kafka, kafkaversion.Soaking))
+	golden(t, "precondition", stateOf(t, kafka, kafkaversion.SettingMetadata))
+	if text, found := explain.State(greeting, "Shouting"); found {
+		t.Errorf("a state that the machine does not have: %s", text)
+	}
+}
+
+func TestPosition(t *testing.T) {
+	m := graphOf(t, hello.Machine)
+	m.Migrations = map[string]string{"Whispering": "Speaking"}
+	at := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(d)) }
+	deadline := at(-time.Second)
+	for name, entry := range map[string]lifecyclev1.Lifecycle{
+		"object": {
+			Name: "hello", State: "Speaking", EnteredAt: at(-61 * time.Second), Deadline: &deadline,
+			Attempt:    &lifecyclev1.Attempt{From: "good morning", To: "hello", StartedAt: at(-time.Hour)},
+			Progress:   &lifecyclev1.Progress{Done: 1, Total: 3, Unit: "word", Current: "hello"},
+			WaitingFor: []lifecyclev1.WaitingFor{{Guard: "spoken", Expected: "the wanted text in the ConfigMap", Observed: "good morning"}, {Guard: "action", Expected: "the action to succeed"}},
+		},
+		"object-of-an-earlier-release": {Name: "hello", State: "Whispering", EnteredAt: at(0)},
+		"object-of-a-later-release":    {Name: "hello", State: "Singing", EnteredAt: at(time.Minute), Attempt: &lifecyclev1.Attempt{To: "hello", StartedAt: at(0)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, name, explain.Position(picture.Position{Object: "Greeting world", Entry: &entry, Machine: m}, now))
+		})
+	}
+}
