@@ -28,6 +28,7 @@ func check[F, D, E any](def *Definition[F, D, E], found *Findings) {
 	checkGuards(def, found)
 	checkNeeds(def, found)
 	checkHeldResources(def, found)
+	checkDeletion(def, declared, found)
 }
 
 func checkStates[F, D, E any](def *Definition[F, D, E], found *Findings) map[string]*State[F, D, E] {
@@ -148,7 +149,7 @@ func checkEvent(event, where string, found *Findings) {
 		found.add(ErrName, where, "name events in kebab-case, at most 64 characters")
 	}
 	switch event {
-	case EventInferred, EventMigrated, EventTargetChanged, EventPreconditionFailed:
+	case EventInferred, EventMigrated, EventTargetChanged, EventPreconditionFailed, EventDeletionRequested:
 		found.add(ErrReservedName, where, "the framework uses this event; choose another name")
 	}
 }

@@ -3,12 +3,15 @@ package machines
 import "github.com/detent-dev/detent/states"
 
 // checkReach finds states that no transition leads to. Inferred edges are left out, because they lead to any state that Infer
-// may return: these states are the roots. If the name of a state is misspelled, nothing is reported, because that may be the
+// may return: these states and the one that a deletion leads to are the roots. If the name of a state is misspelled, nothing is reported, because that may be the
 // missing transition.
 func checkReach[F, D, E any](def *Definition[F, D, E], declared map[string]*State[F, D, E], found *Findings) {
 	next := ways(def)
 	reached := map[string]bool{}
 	queue := append([]string(nil), def.Infer.States...)
+	if def.Deletion.To != "" {
+		queue = append(queue, def.Deletion.To)
+	}
 	for len(queue) > 0 {
 		name := queue[0]
 		queue = queue[1:]
@@ -53,6 +56,7 @@ func checkWaysOut[F, D, E any](def *Definition[F, D, E], declared map[string]*St
 		case out[s.Name] && s.Kind == states.Wait && !awaited[s.Name]:
 			found.add(ErrNothingAwaited, where, "mark the transition it waits for as Awaited")
 		case out[s.Name]:
+		case s.Name == def.Deletion.End:
 		case s.Kind == states.Rest:
 			found.add(ErrRestForEver, where, "declare a transition that leaves it")
 		case s.Kind == states.Work, s.Kind == states.Wait:

@@ -28,6 +28,8 @@ type node[F, D, E any] struct {
 	// decisionNeeds are the needs of Invariant, of the target, of the progress and of the guards of the state's transitions. act
 	// are the needs of Effects and Precondition.
 	decisionNeeds, actionNeeds []transitions.Need
+	// deletion means that a deletion may lead through the state; onlyDeletion, that nothing else does.
+	deletion, onlyDeletion bool
 	// awaited are the indices of the rows whose guards waitingFor shows.
 	awaited []int
 }
@@ -56,8 +58,10 @@ func assemble[F, D, E any](def Definition[F, D, E]) *Machine[F, D, E] {
 	for _, n := range def.Needs {
 		m.needs[n.Name] = n
 	}
+	deletion, only := deletionStates(&def), onlyDeletionStates(&def)
 	for i := range def.States {
-		m.states[def.States[i].Name] = &node[F, D, E]{State: &def.States[i]}
+		name := def.States[i].Name
+		m.states[name] = &node[F, D, E]{State: &def.States[i], deletion: deletion[name], onlyDeletion: only[name]}
 	}
 	for _, t := range def.Transitions {
 		from := m.states[t.From]
@@ -77,10 +81,14 @@ func withDefaults[F, D, E any](def *Definition[F, D, E]) {
 	if def.MaxTransitionsWithoutProgress == 0 {
 		def.MaxTransitionsWithoutProgress = defaultMaxTransitions
 	}
+	only := onlyDeletionStates(def)
 	for i := range def.States {
 		s := &def.States[i]
 		if s.Poll <= 0 && (s.Kind == states.Work || s.Kind == states.Wait) {
 			s.Poll = states.DefaultPoll
+		}
+		if only[s.Name] && s.OnTargetChange == "" && s.Kind != states.Rest {
+			s.OnTargetChange = KeepAttempt // the target of an object that is being deleted does not matter
 		}
 		if s.Action != nil {
 			action := *s.Action

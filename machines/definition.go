@@ -36,6 +36,9 @@ type Definition[F, D, E any] struct {
 	Data DataCodec[D]
 	// Migrations maps states of earlier releases to current states. Optional; default: none.
 	Migrations map[string]string
+	// Deletion declares what is released before the object is deleted. Optional; default: nothing is, and the object is deleted at
+	// once.
+	Deletion Deletion
 	// Records are the memories that observation cannot restore, with their homes outside status. Optional; default: none.
 	Records []Record
 	// HeldResources are the resources that the machine acquires and must release, however the attempt ends. Optional; default: none.
@@ -87,6 +90,9 @@ type Action[F, D, E any] struct {
 	OnPreconditionFailed string
 	// RequeueAfter is the requeue delay after the action executed an effect. Optional; default: one second.
 	RequeueAfter time.Duration
+	// NeedsFinalizer means that the effects leave something that must be released when the object is deleted: the finalizer is on
+	// the object before they are executed. Requires Definition.Deletion.
+	NeedsFinalizer bool
 	// Acquires names the held resources that the action may acquire. Another state's action gives them back; the guard of a
 	// transition observes that, and the transition Releases them.
 	Acquires []string
@@ -223,6 +229,8 @@ const (
 	EventTargetChanged = "target-changed"
 	// EventPreconditionFailed leads to an action's OnPreconditionFailed.
 	EventPreconditionFailed = "precondition-failed"
+	// EventDeletionRequested leads from any state to Deletion.To when the object is being deleted.
+	EventDeletionRequested = "deletion-requested"
 )
 
 const (

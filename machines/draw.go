@@ -13,8 +13,11 @@ func graphOf[F, D, E any](def *Definition[F, D, E]) Graph {
 		Name: def.Name, Doc: def.Doc, Needs: def.Needs, Records: def.Records,
 		Inferred: slices.Clone(def.Infer.States), Migrations: def.Migrations, Unit: def.Progress.Unit, MaxTransitionsWithoutProgress: def.MaxTransitionsWithoutProgress,
 	}
+	only := onlyDeletionStates(def)
 	for i := range def.States {
-		g.States = append(g.States, drawState(&def.States[i]))
+		state := drawState(&def.States[i])
+		state.OnlyDeletion = only[state.Name]
+		g.States = append(g.States, state)
 	}
 	for i := range def.Transitions {
 		t := &def.Transitions[i]
@@ -34,6 +37,11 @@ func graphOf[F, D, E any](def *Definition[F, D, E]) Graph {
 	}
 	for _, to := range append(slices.Clone(def.Infer.States), Inferring) {
 		g.Edges = append(g.Edges, GraphEdge{Event: EventInferred, To: to, Class: Inferred})
+	}
+	if !def.Deletion.IsZero() {
+		deletion := def.Deletion
+		g.Deletion = &deletion
+		g.Edges = append(g.Edges, GraphEdge{Event: EventDeletionRequested, To: deletion.To, NewAttempt: true, Class: DeletionRequested})
 	}
 	for _, old := range sorted(def.Migrations) {
 		g.Edges = append(g.Edges, GraphEdge{Event: EventMigrated, From: old, To: def.Migrations[old], Class: Migrated})

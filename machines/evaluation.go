@@ -21,8 +21,10 @@ type evaluation[F, D, FX, E any] struct {
 	needs   []transitions.Need
 	now     time.Time
 	scale   float64
-	facts   F
-	err     error
+	// deleting means that the object is being deleted.
+	deleting bool
+	facts    F
+	err      error
 	// running names the part of the machine that is being evaluated, for the error of a panic.
 	running running
 }
@@ -72,6 +74,9 @@ func (l *evaluation[F, D, FX, E]) Decide() Decision {
 
 // decide resolves the persisted state and then evaluates the transitions of the state in order.
 func (l *evaluation[F, D, FX, E]) decide() Decision {
+	if l.deleting {
+		return l.decideDeletion()
+	}
 	if l.entry == nil {
 		return l.infer("")
 	}
@@ -83,7 +88,7 @@ func (l *evaluation[F, D, FX, E]) decide() Decision {
 		return l.infer(l.entry.State)
 	}
 	data, err := l.machine.def.Data.Decode(l.entry.Data)
-	if err != nil || n.Name == Inferring {
+	if err != nil || n.Name == Inferring || n.onlyDeletion { // a status restored from a backup may hold a state of a deletion
 		return l.infer(n.Name)
 	}
 	target := l.target()
@@ -119,6 +124,9 @@ func (l *evaluation[F, D, FX, E]) shadowed(n *node[F, D, FX], data D, target Tar
 }
 
 func (l *evaluation[F, D, FX, E]) target() Target {
+	if l.deleting {
+		return Target{To: DeletionTarget}
+	}
 	l.running = running{what: "target"}
 	return l.machine.def.Target(&l.facts)
 }

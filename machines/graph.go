@@ -17,6 +17,8 @@ type Graph struct {
 	Guards  []GraphGuard `json:"guards"`
 	Needs   []Need       `json:"needs,omitempty"`
 	Records []Record     `json:"records,omitempty"`
+	// Deletion is where a deletion leads. Nil: the object is deleted at once.
+	Deletion *Deletion `json:"deletion,omitempty"`
 	// Inferred are the states that Infer may return.
 	Inferred   []string          `json:"inferred"`
 	Migrations map[string]string `json:"migrations,omitempty"`
@@ -27,12 +29,14 @@ type Graph struct {
 
 // GraphState is a state of a Graph.
 type GraphState struct {
-	Name       string        `json:"name"`
-	Kind       string        `json:"kind"`
-	HoldReason string        `json:"holdReason,omitempty"`
-	Doc        string        `json:"doc"`
-	Part       string        `json:"part,omitempty"`
-	Deadline   time.Duration `json:"deadline,omitempty"`
+	Name       string `json:"name"`
+	Kind       string `json:"kind"`
+	HoldReason string `json:"holdReason,omitempty"`
+	Doc        string `json:"doc"`
+	Part       string `json:"part,omitempty"`
+	// OnlyDeletion means that nothing but a deletion leads to the state.
+	OnlyDeletion bool          `json:"onlyDeletion,omitempty"`
+	Deadline     time.Duration `json:"deadline,omitempty"`
 	// DeadlineFromFacts means that the deadline is computed from the facts.
 	DeadlineFromFacts    bool          `json:"deadlineFromFacts,omitempty"`
 	Poll                 time.Duration `json:"poll,omitempty"`
@@ -69,6 +73,7 @@ const (
 	PreconditionFailed Class = "precondition-failed"
 	Inferred           Class = "inferred"
 	Migrated           Class = "migrated"
+	DeletionRequested  Class = "deletion-requested"
 )
 
 // GraphGuard is a guard of a Graph.

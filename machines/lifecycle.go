@@ -42,6 +42,8 @@ type ActionInfo struct {
 	Needs []transitions.Need
 	// Live requires a live snapshot, because the action is destructive.
 	Live bool
+	// NeedsFinalizer means that the finalizer must be on the object before the effects are executed.
+	NeedsFinalizer bool
 	// RequeueAfter is the requeue delay after the action executed an effect.
 	RequeueAfter time.Duration
 	Backoff      states.Backoff
@@ -57,6 +59,8 @@ type EvaluationInput[O, S any] struct {
 	// Entry is the persisted state, or nil. It is never modified.
 	Entry   *lifecyclev1.Lifecycle
 	Options ObserveOptions
+	// Deleting means that the object is being deleted and has the runtime's finalizer.
+	Deleting bool
 	// DeadlineScale multiplies every declared deadline. 0 means 1.
 	DeadlineScale float64
 }
@@ -132,6 +136,8 @@ type Decision struct {
 	// Decided means that the lifecycle has evaluated the object's generation: it knows the target and stays with it. At Rest
 	// and in a Hold no evaluated guard may be unknown; otherwise a change could be missed while the object looks settled.
 	Decided bool
+	// Released means that the object is being deleted and that the lifecycle has nothing left to release.
+	Released bool
 	// Silent means that there is no entry and that the first answers are still pending.
 	Silent bool
 	// Needs are facts that are required to infer the state and that were not requested, because the persisted state was
@@ -239,13 +245,13 @@ func (b *bound[O, S, F, D, FX, E]) Action(state string) (ActionInfo, bool) {
 	if again <= 0 {
 		again = defaultRequeueAfter
 	}
-	return ActionInfo{Name: n.Action.Name, Needs: n.actionNeeds, Live: !n.Action.Precondition.IsZero(), RequeueAfter: again, Backoff: n.Backoff}, true
+	return ActionInfo{Name: n.Action.Name, Needs: n.actionNeeds, Live: !n.Action.Precondition.IsZero(), NeedsFinalizer: n.Action.NeedsFinalizer, RequeueAfter: again, Backoff: n.Backoff}, true
 }
 
 func (b *bound[O, S, F, D, FX, E]) Evaluate(q EvaluationInput[O, S]) Evaluation[E] {
 	l := &evaluation[F, D, FX, E]{
 		machine: b.machine, name: b.binding.Name, effect: b.binding.Effect,
-		uid: q.UID, entry: q.Entry, needs: q.Options.Needs, now: q.Options.Now, scale: q.DeadlineScale,
+		uid: q.UID, entry: q.Entry, needs: q.Options.Needs, now: q.Options.Now, scale: q.DeadlineScale, deleting: q.Deleting,
 	}
 	l.facts, l.err = factsOf(b.binding, q)
 	return l

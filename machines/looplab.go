@@ -46,7 +46,7 @@ func anywhere(event, to string) string { return event + " " + to }
 // fire takes the event and returns nil only if looplab arrives in the state to.
 func (l legality) fire(from, event, to string) error {
 	name := event
-	if event == EventInferred {
+	if event == EventInferred || event == EventDeletionRequested {
 		name = anywhere(event, to)
 	}
 	rows, known := l.rows[from]

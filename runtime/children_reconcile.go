@@ -24,7 +24,7 @@ const ChildrenFailed = "ChildrenFailed"
 func (p *reconcileScope[O, S, E]) reconcileChildren(ctx context.Context, snapshot S, acted bool) {
 	write := p.writer()
 	repaired := p.repair(ctx, snapshot, write)
-	if repaired && p.kind.Apply != nil && !acted {
+	if repaired && p.kind.Apply != nil && !acted && !p.in.Deleting {
 		p.attempt(ctx, &p.memory.applying, "applying", func() error { return p.kind.Apply(ctx, p.object, snapshot, write) })
 	}
 	if write.writes > 0 {
@@ -44,9 +44,10 @@ func (p *reconcileScope[O, S, E]) repairBefore(ctx context.Context, step *pass.S
 	p.repair(ctx, step.Snapshot, p.writer())
 }
 
-// repair reports whether the lost children are restored, as far as the snapshot shows.
+// repair reports whether the lost children are restored, as far as the snapshot shows. It continues while the object is being
+// deleted, unless the garbage collector deletes the children first.
 func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write Writer) bool {
-	if p.kind.Repair == nil {
+	if p.kind.Repair == nil || isForeground(p.object) {
 		return true
 	}
 	return p.attempt(ctx, &p.memory.repairing, "repairing", func() error { return p.kind.Repair(ctx, p.object, snapshot, write) })

@@ -98,9 +98,7 @@ func TestReconcilerTreatsARecreatedObjectAsAnother(t *testing.T) {
 	r.visit(inState(t, turnstile.Switching))
 	old := r.gate()
 	r.site((*turnstile.Site).Release)
-	if err := r.server.Delete(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
+	r.vanish()
 	r.cache.frozen[gate] = old
 	r.restart()
 	writes := len(r.writes)

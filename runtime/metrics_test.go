@@ -88,9 +88,7 @@ func TestMetricsGaugesFollowTheObject(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	if err := r.server.Delete(t.Context(), r.gate()); err != nil {
-		t.Fatal(err)
-	}
+	r.vanish()
 	r.pass()
 	for _, gauge := range []string{"state_entered", "state{", "deadline", "progress", "guard"} {
 		if left := r.series("detent_lifecycle_" + gauge); len(left) > 0 {
@@ -154,9 +152,7 @@ func TestMetricsOfARecreatedObjectStartFromZero(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))
 	old := r.gate()
-	if err := r.server.Delete(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
+	r.vanish()
 	next := &api.Turnstile{Spec: old.Spec}
 	next.Name, next.Namespace, next.UID, next.Generation = old.Name, old.Namespace, "another-uid", 1
 	r.site(func(s *turnstile.Site) { s.Slow = true })

@@ -182,9 +182,7 @@ func TestMetricsPaused(t *testing.T) {
 			t.Errorf("with the annotation %q the deadline has no gauge", step.value)
 		}
 	}
-	if err := r.server.Delete(t.Context(), r.gate()); err != nil {
-		t.Fatal(err)
-	}
+	r.vanish()
 	r.pass()
 	if got := r.series("detent_object_paused"); len(got) > 0 {
 		t.Errorf("left behind: %v", got)

@@ -154,12 +154,12 @@ func (r *Reconciler[O, S, E]) run(ctx context.Context, object O) (time.Duration,
 	p := &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
 	p.in = pass.In[O, S, E]{
 		Object: object, Lifecycles: r.kind.Lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
-		Generation: object.GetGeneration(), Now: p.now, DeadlineScale: r.scale, Last: m.moved, AlwaysNeeded: r.kind.AlwaysNeeded,
+		Generation: object.GetGeneration(), Deleting: isDeleting(object), Now: p.now, DeadlineScale: r.scale, Last: m.moved, AlwaysNeeded: r.kind.AlwaysNeeded,
 		Observe: func(needs []transitions.Need, live bool) (S, error) { return p.observe(ctx, needs, live) },
 		Slowed:  p.slowed,
 	}
 	switch {
-	case object.GetDeletionTimestamp() != nil:
+	case isReleased(object):
 		return 0, nil
 	case p.stopPruned(ctx):
 		return p.requeue.soonest, nil
@@ -196,6 +196,9 @@ func (p *reconcileScope[O, S, E]) advance(ctx context.Context) (time.Duration, e
 	if len(step.Moved) > 0 {
 		p.repairBefore(ctx, &step)
 		return p.commit(ctx, step.Snapshot, step.Moved, step.Decided)
+	}
+	if step.Released {
+		return 0, p.removeFinalizer(ctx)
 	}
 	acted, failed, err := p.act(ctx, &step)
 	if err != nil || failed != nil {

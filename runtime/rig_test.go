@@ -133,6 +133,9 @@ func (r *rig) record() interceptor.Funcs {
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			return around("delete "+o.GetName(), func() error { return c.Delete(ctx, o, opts...) })
 		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			return around("patch "+o.GetName(), func() error { return c.Patch(ctx, o, patch, opts...) })
+		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
 			return around(sub, func() error { return r.updateSub(ctx, c.SubResource(sub), o, opts...) })
 		},
@@ -292,6 +295,41 @@ func (r *rig) rest() {
 }
 
 func (r *rig) advance(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
+
+// remove deletes the turnstile, as a user does.
+func (r *rig) remove() {
+	r.Helper()
+	if err := r.server.Delete(r.Context(), r.gate()); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// vanish deletes the turnstile although something is left to release.
+func (r *rig) vanish() {
+	r.Helper()
+	r.finalizers()
+	r.remove()
+}
+
+// finalizers replaces the finalizers of the turnstile.
+func (r *rig) finalizers(names ...string) {
+	r.Helper()
+	object := r.gate()
+	object.Finalizers = names
+	if err := r.server.Update(r.Context(), object); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// exists reports whether the API server has the turnstile.
+func (r *rig) exists() bool {
+	r.Helper()
+	err := r.server.Get(r.Context(), gateKey, &api.Turnstile{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		r.Fatal(err)
+	}
+	return err == nil
+}
 
 // spec changes the spec, as a user does.
 func (r *rig) spec(change func(*api.TurnstileSpec)) {

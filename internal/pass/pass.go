@@ -22,7 +22,9 @@ type In[O, S, E any] struct {
 	Status     *lifecyclev1.Status
 	UID        string
 	Generation int64
-	Now        time.Time
+	// Deleting means that the object is being deleted and has the runtime's finalizer.
+	Deleting bool
+	Now      time.Time
 	// DeadlineScale is a factor for declared deadlines; 0 means 1.
 	DeadlineScale float64
 	// AlwaysNeeded are expensive facts that are always observed because the kind shows them in its status.
@@ -65,6 +67,8 @@ type Step[S, E any] struct {
 	Moved []Moved
 	// Results of all lifecycles, in the order of the kind.
 	Results []LifecycleResult[E]
+	// Released is true if the object is being deleted and no lifecycle has anything left to release.
+	Released bool
 	// Decided is true if every lifecycle has evaluated the object's generation, once the transitions of this reconcile are committed.
 	Decided bool
 	// Errs are defects of machines. They do not affect the other lifecycles.
@@ -79,7 +83,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[S, E], error) {
 	if err != nil {
 		return step, fmt.Errorf("observing: %w", err)
 	}
-	step.Snapshot, step.Decided = snapshot, true
+	step.Snapshot, step.Decided, step.Released = snapshot, true, in.Deleting
 	step.Results = make([]LifecycleResult[E], len(in.Lifecycles))
 	var wrong []transitions.Need
 	for i, lc := range in.Lifecycles {
@@ -102,6 +106,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[S, E], error) {
 		if s.Decision.Err != nil {
 			step.Errs = append(step.Errs, fmt.Errorf("lifecycle %s: %w", s.Name, s.Decision.Err))
 		}
+		step.Released = step.Released && s.Decision.Released
 		step.Decided = step.Decided && (s.settles || s.Decision.Decided && s.Decision.Move == nil)
 	}
 	return step, err
@@ -306,7 +311,8 @@ func (in *In[O, S, E]) input(
 		ask.Attempt, ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
 	}
 	return machines.EvaluationInput[O, S]{
-		Object: in.Object, Snapshot: snapshot, UID: in.UID, Generation: in.Generation, Entry: entry, DeadlineScale: in.DeadlineScale, Options: ask,
+		Object: in.Object, Snapshot: snapshot, UID: in.UID, Generation: in.Generation, Entry: entry, Deleting: in.Deleting,
+		DeadlineScale: in.DeadlineScale, Options: ask,
 	}
 }
 

@@ -55,6 +55,7 @@ func (d driven[F, E]) evaluation(entry *lifecyclev1.Lifecycle, facts *F, needs [
 	}}
 	if entry != nil {
 		q.Options.Attempt, q.Options.EnteredAt = entry.Attempt, entry.EnteredAt.Time
+		q.Deleting = entry.Attempt != nil && entry.Attempt.To == machines.DeletionTarget
 	}
 	return d.Evaluate(q)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
@@ -39,7 +40,7 @@ type trial[F, D, E any] struct {
 
 // asked reports whether the edges of the row's state were evaluated: its invariant held and its target was unchanged.
 func (t *trial[F, D, E]) asked() bool {
-	return t.readable && t.out.err == nil && t.out.event != machines.EventInferred && t.out.event != machines.EventTargetChanged
+	return t.readable && t.out.err == nil && !slices.Contains([]string{machines.EventInferred, machines.EventTargetChanged, machines.EventDeletionRequested}, t.out.event)
 }
 
 // Report is the result of examining a table.
@@ -132,6 +133,9 @@ func (x *examination[F, D, E]) ready(t *trial[F, D, E]) error {
 	var target machines.Target
 	_ = safely(func() { target = x.def.Target(&t.row.Facts) }) // a panic is part of the row's outcome
 	t.target = target.To
+	if t.row.Attempt == machines.DeletionTarget {
+		t.target = machines.DeletionTarget
+	}
 	t.entry = entryOf(t.row.State, coded, cmp.Or(t.row.Attempt, t.target))
 	_, known := x.quick.State(t.row.State)
 	data, err := x.def.Data.Decode(coded)
@@ -148,6 +152,7 @@ func (x *examination[F, D, E]) owed() *items {
 	all := newItems()
 	for _, e := range x.machine.Graph().Edges {
 		switch {
+		case e.Class == machines.DeletionRequested: // the framework decides it, on no facts
 		case e.Class != machines.Inferred:
 			all.owe(edgeItem(e.Event, e.From), true)
 		case e.To != machines.Inferring || x.owesInferring():

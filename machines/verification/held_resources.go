@@ -58,6 +58,9 @@ func (v *verifier[F, D, E]) carried(resource string) map[string][]step {
 		if s.Action != nil && s.Action.OnPreconditionFailed != "" {
 			add(step{machines.EventPreconditionFailed, s.Name, s.Action.OnPreconditionFailed})
 		}
+		if to := v.def.Deletion.To; to != "" {
+			add(step{machines.EventDeletionRequested, s.Name, to})
+		}
 		for _, to := range v.def.Infer.States {
 			// An earlier manager may have acquired it in a state that was lost and is inferred.
 			if !slices.Contains(v.def.Infer.Sees, resource) || !ends(v.states[to].Kind) {

@@ -2,6 +2,7 @@ package verification
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,8 @@ func (v *verifier[F, D, E]) judge(d *Domain[F, D]) {
 	d.Each(func(facts *F, name func() string) {
 		v.facts++
 		w := &walk[F, D, E]{v: v, lc: lc, d: d, needs: needs, name: name, settled: map[string]bool{}}
+		deleting := *w
+		deleting.deleting, deleting.settled, deleting.target = true, map[string]bool{}, machines.DeletionTarget
 		if err := safely(func() { w.target = v.def.Target(facts).To }); err != nil {
 			v.findOnce(Gap, "target", fmt.Sprintf("it cannot be computed: %v: %s", err, name()), mendDefect)
 			return
@@ -46,7 +49,14 @@ func (v *verifier[F, D, E]) judge(d *Domain[F, D]) {
 		w.from(nil, facts)
 		for i := range v.def.States {
 			for _, data := range d.dataOf(v.def.States[i].Name) {
+				if slices.Contains(v.onlyDeletion, v.def.States[i].Name) {
+					deleting.evaluate(&v.def.States[i], data, facts)
+					continue
+				}
 				w.evaluate(&v.def.States[i], data, facts)
+				if !v.def.Deletion.IsZero() {
+					deleting.from(w.entry(&v.def.States[i], data), facts)
+				}
 			}
 		}
 	})
@@ -62,18 +72,14 @@ type walk[F, D, E any] struct {
 	needs  []transitions.Need
 	name   func() string
 	target string
+	// deleting means that the object is being deleted.
+	deleting bool
 	// settled are the places from which the walk is known to end.
 	settled map[string]bool
 }
 
 // evaluate evaluates one persisted state: its exits, and then where they lead.
 func (w *walk[F, D, E]) evaluate(s *machines.State[F, D, E], data D, facts *F) {
-	entry := &lifecyclev1.Lifecycle{
-		Name: lifecycle, State: s.Name, EnteredAt: metav1.NewTime(start().Add(-time.Minute)), Data: w.v.def.Data.Encode(data),
-		Attempt: &lifecyclev1.Attempt{
-			ID: machines.AttemptID(uid, lifecycle, w.target, start().Add(-time.Hour)), To: w.target, StartedAt: metav1.NewTime(start().Add(-time.Hour)),
-		},
-	}
 	believed := true
 	if err := safely(func() {
 		believed = s.Invariant.IsZero() || s.Invariant.Verdict(facts, data).Answer != transitions.No
@@ -84,7 +90,17 @@ func (w *walk[F, D, E]) evaluate(s *machines.State[F, D, E], data D, facts *F) {
 		w.v.findOnce(Gap, "state "+s.Name, fmt.Sprintf("its guards cannot be evaluated: %v: %s", err, w.name()), mendDefect)
 		return
 	}
-	w.from(entry, facts)
+	w.from(w.entry(s, data), facts)
+}
+
+// entry returns the entry of a lifecycle in the state.
+func (w *walk[F, D, E]) entry(s *machines.State[F, D, E], data D) *lifecyclev1.Lifecycle {
+	return &lifecyclev1.Lifecycle{
+		Name: lifecycle, State: s.Name, EnteredAt: metav1.NewTime(start().Add(-time.Minute)), Data: w.v.def.Data.Encode(data),
+		Attempt: &lifecyclev1.Attempt{
+			ID: machines.AttemptID(uid, lifecycle, w.target, start().Add(-time.Hour)), To: w.target, StartedAt: metav1.NewTime(start().Add(-time.Hour)),
+		},
+	}
 }
 
 // exits evaluates the transitions out of a state.

@@ -16,6 +16,11 @@ func Machine[F, D, E any](machine *machines.Machine[F, D, E], domains ...Domain[
 	for i := range v.def.States {
 		v.states[v.def.States[i].Name] = &v.def.States[i]
 	}
+	for _, s := range machine.Graph().States {
+		if s.OnlyDeletion {
+			v.onlyDeletion = append(v.onlyDeletion, s.Name)
+		}
+	}
 	v.results = map[Check]*Result{
 		DeadEnd: {Of: "states"}, Livelock: {Of: "cycles without a wait"}, Overlap: {Of: "exits of states in facts"},
 		Gap: {Of: "states in facts"}, Target: {Of: "states not at rest"}, Release: {Of: "held resources"}, Coverage: {Of: "transitions"},
@@ -37,7 +42,9 @@ type verifier[F, D, E any] struct {
 	machine *machines.Machine[F, D, E]
 	def     machines.Definition[F, D, E]
 	states  map[string]*machines.State[F, D, E]
-	results map[Check]*Result
+	// onlyDeletion are the states that nothing but a deletion leads to.
+	onlyDeletion []string
+	results      map[Check]*Result
 	// facts is the number of facts that were evaluated.
 	facts int
 	// yes are the transitions that said yes on some facts, by index.
@@ -160,7 +167,7 @@ func (v *verifier[F, D, E]) targets() {
 	edges := v.declared()
 	for i := range v.def.States {
 		s := &v.def.States[i]
-		if s.Kind == states.Rest {
+		if s.Kind == states.Rest || slices.Contains(v.onlyDeletion, s.Name) {
 			continue
 		}
 		v.results[Target].Looked++

@@ -107,6 +107,7 @@ func (w *walk[F, D, E]) evaluation(entry *lifecyclev1.Lifecycle, facts *F) machi
 	q := machines.EvaluationInput[struct{}, *F]{Snapshot: facts, UID: uid, Entry: entry, Options: machines.ObserveOptions{
 		Needs: w.needs, Now: start(), RequestID: machines.RequestIDOf(uid, lifecycle, entry),
 	}}
+	q.Deleting = w.deleting
 	if entry != nil {
 		q.Options.Attempt, q.Options.EnteredAt = entry.Attempt, entry.EnteredAt.Time
 	}

@@ -27,6 +27,11 @@ func (k *keeper) execute(ctx context.Context, t effectRequest) error {
 			k.world.seal(key, t.Effect.Value)
 			return nil
 		})
+	case "unseal":
+		return k.around(t.Effect.String(), func() error {
+			k.world.unseal(key)
+			return nil
+		})
 	case "switch":
 		return set(ctx, t.Write, t.Object, t.Snapshot.Children[lampName(t.Object)], child(t.Object, lampName(t.Object), nil, map[string]string{"colour": t.Effect.Value}))
 	default:

@@ -50,17 +50,15 @@ type LampFacts struct {
 
 // Effect is what an action wants done.
 type Effect struct {
-	// Op is replace, seal or switch.
+	// Op is replace, seal, unseal or switch.
 	Op string
 	// Arm and Value it is done with.
 	Arm, Value string
 }
 
 func (e Effect) String() string {
-	if e.Arm == "" {
-		return e.Op + " " + e.Value
-	}
-	return e.Op + " " + e.Arm + " " + e.Value
+	words := []string{e.Op, e.Arm, e.Value}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
 // outdated are the arms that are not yet of the wanted model. An arm that is lost is not outdated: it is repaired.

@@ -108,6 +108,16 @@ var (
 			return transitions.If(seal.Model == f.Wanted, "sealed for "+seal.Model)
 		},
 	}
+	noSeal = guard{
+		Name: "no-seal", Doc: "the turnstile is not sealed", Expected: "no seal", Needs: []transitions.Need{NeedSeal},
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+			seal, known := f.Seal.Get()
+			if !known {
+				return f.Seal.Gap()
+			}
+			return transitions.If(seal.Model == "", "sealed for "+seal.Model)
+		},
+	}
 	sealable = guard{
 		Name: "sealable", Doc: "nothing is known against sealing", Expected: "a seal that is not refused", Needs: []transitions.Need{NeedSeal},
 		Evaluate: func(f *Facts, _ Data) transitions.Verdict {

@@ -19,6 +19,8 @@ const (
 	AwaitingApproval = "AwaitingApproval"
 	Sealing          = "Sealing"
 	SealRefused      = "SealRefused"
+	Unsealing        = "Unsealing"
+	Unsealed         = "Unsealed"
 )
 
 type (
@@ -44,13 +46,23 @@ var replace = &action{
 }
 
 var seal = &action{
-	Name: "seal", Doc: "seals the turnstile, after which older models do not fit", Needs: []transitions.Need{NeedSeal},
+	Name: "seal", Doc: "seals the turnstile, after which older models do not fit", Needs: []transitions.Need{NeedSeal}, NeedsFinalizer: true,
 	Precondition: transitions.All(inCatalog, recorded, approved, sealable), OnPreconditionFailed: Checking,
 	Effects: func(f *Facts, _ Data) []Effect {
 		if now, known := f.Seal.Get(); known && now.Model == f.Wanted {
 			return nil
 		}
 		return []Effect{{Op: "seal", Value: f.Wanted}}
+	},
+}
+
+var unseal = &action{
+	Name: "unseal", Doc: "breaks the seal", Needs: []transitions.Need{NeedSeal},
+	Effects: func(f *Facts, _ Data) []Effect {
+		if now, known := f.Seal.Get(); known && now.Model == "" {
+			return nil
+		}
+		return []Effect{{Op: "unseal"}}
 	},
 }
 
@@ -80,7 +92,10 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			work(Sealing, "the turnstile is being sealed", always, seal),
 			hold(Refused, states.Refusal, "the model may not be built in; nothing was touched"),
 			hold(SealRefused, states.Advice, "the seal was refused; it is asked for again"),
+			{State: states.State{Name: Unsealing, Kind: states.Work, Doc: "the seal is being broken before the turnstile is deleted", Deadline: deadline, Poll: poll}, Invariant: always, Action: unseal},
+			{State: states.State{Name: Unsealed, Kind: states.Rest, Doc: "no seal is left"}},
 		},
+		Deletion: machines.Deletion{To: Unsealing, End: Unsealed},
 		Transitions: []row{
 			{Event: "model-changed", From: Settled, To: Checking, NewAttempt: true, When: not(recorded, "an arm of another model"), Doc: "another model is wanted"},
 			{Event: "seal-broken", From: Settled, To: Checking, NewAttempt: true, When: not(sealed, "another seal"), Doc: "the seal is for another model"},
@@ -95,6 +110,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "sealed", From: Sealing, To: Settled, Awaited: true, When: sealed, Doc: "the seal was seen"},
 			{Event: "seal-refused", From: Sealing, To: SealRefused, When: not(sealable, "a refused seal"), Doc: "the seal was refused"},
 			{Event: "seal-offered", From: SealRefused, To: Sealing, Awaited: true, OneWay: true, When: sealable, Doc: "the seal is refused no more"},
+			{Event: "unsealed", From: Unsealing, To: Unsealed, Awaited: true, When: noSeal, Doc: "no seal was seen"},
 		},
 		Needs: []machines.Need{
 			{Name: NeedCatalog, Doc: "the catalog is asked which models there are"},

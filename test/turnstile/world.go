@@ -84,6 +84,14 @@ func (w *World) seal(key types.NamespacedName, model string) {
 	})
 }
 
+// unseal breaks the seal of a turnstile. Breaking it twice is seen in the log.
+func (w *World) unseal(key types.NamespacedName) {
+	w.At(key, func(s *Site) {
+		s.Seal = Seal{}
+		s.Log = append(s.Log, Effect{Op: "unseal"}.String())
+	})
+}
+
 // turning are the arms that turn, of those that stand there.
 func (s *Site) turning(built map[string]string) map[string]bool {
 	up := map[string]bool{}
