@@ -124,6 +124,21 @@ func (f *fakeClient) Update(_ context.Context, object client.Object, _ ...client
 	})
 }
 
+// Patch supports patches of finalizers with an optimistic lock.
+func (f *fakeClient) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+	return f.calls.write(func() error {
+		old, err := f.match(object, object.GetUID(), object.GetResourceVersion())
+		if err != nil {
+			return err
+		}
+		next, _ := old.object.DeepCopyObject().(client.Object)
+		next.SetFinalizers(object.GetFinalizers())
+		f.scenario.state.putFinalizers(old, next)
+		set(object, next.DeepCopyObject())
+		return nil
+	})
+}
+
 func (f *fakeClient) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(opts)

@@ -27,6 +27,9 @@ func (w *worker[O, S, E]) rests(s *state) bool {
 	if r == nil || w.paused(s) {
 		return true
 	}
+	if isDeleting(r) {
+		return false
+	}
 	from, ok := r.object.(lifecycled)
 	if !ok {
 		return true

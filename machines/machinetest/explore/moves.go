@@ -174,6 +174,11 @@ func (w *worker[O, S, E]) people(out []step, s *state) []step {
 		out = append(out, step{name: "a user wipes the status", fault: Wiped, after: next})
 	}
 	change("a user pauses or resumes the object", PausedBy, toggled)
+	if !isDeleting(main) && !slices.Contains(w.subject.Without, Deleted) {
+		next := s.clone()
+		next.requestDeletion(main)
+		out = append(out, step{name: "a user deletes the object", fault: Deleted, after: next})
+	}
 	if len(w.subject.Edits) > 1 && s.flaps == 0 {
 		next := s.clone()
 		next.flaps, next.woken = w.subject.Flapping, true

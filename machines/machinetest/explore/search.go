@@ -77,6 +77,9 @@ func Explore[O lifecycle.Object, S, E any](ctx context.Context, subject Subject[
 		}
 		s.workers = append(s.workers, w)
 	}
+	if !s.workers[0].deletes() {
+		subject.Without = append(slices.Clip(subject.Without), Deleted)
+	}
 	first, err := s.workers[0].begin()
 	if err != nil {
 		return nil, err
@@ -266,7 +269,7 @@ func (s *search[O, S, E]) invariant(st *state) string {
 	if object, ok := s.object(st); ok && s.subject.Invariant != nil {
 		return s.subject.Invariant(object, st.world)
 	}
-	return ""
+	return s.workers[0].released(st)
 }
 
 func (s *search[O, S, E]) object(st *state) (O, bool) {

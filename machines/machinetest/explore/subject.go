@@ -31,6 +31,8 @@ type Subject[O lifecycle.Object, S, E any] struct {
 	Invariant func(object O, world World) string
 	// Settled returns what is wrong with a state in which the object became Ready, or an empty string. Optional.
 	Settled func(object O, world World) string
+	// Released returns what outlives the object in the world once the API server has deleted it, or an empty string. Optional.
+	Released func(world World) string
 	// Keep are kinds of children that only the operator and the world delete. Optional.
 	Keep []string
 	// Restored are kinds of children that Repair or Apply creates again: a lost one must exist again within RestoredWithin
@@ -111,6 +113,8 @@ const (
 	Edited     Fault = "edited"
 	PausedBy   Fault = "paused"
 	ChildLost  Fault = "child lost"
+	// Deleted: a user deletes the object. Only for kinds with a machine that declares a deletion.
+	Deleted Fault = "deleted"
 	// StatusRefused: the API server refuses every status write with 403 or 422 for several reconciles, and accepts all other
 	// writes.
 	StatusRefused Fault = "status refused"
@@ -134,7 +138,7 @@ const (
 func Faults() []Fault {
 	return []Fault{
 		DiesBefore, DiesAfter, ReplyLost, Conflict, Invalid, Throttled, Refused, TimedOut, Unread, Restarts, Overlaps, Lags, Coalesces,
-		Waits, Wiped, Edited, PausedBy, ChildLost, StatusRefused, Flaps,
+		Waits, Wiped, Edited, PausedBy, ChildLost, Deleted, StatusRefused, Flaps,
 	}
 }
 

@@ -132,6 +132,7 @@ func TestSeededToys(t *testing.T) {
 		"no repair before a transition, and a target that flaps": {found: "is not restored within 8 reconciles", of: keepingWhileFlapping, injected: explore.Flaps},
 		"transitions without a bound":                            {found: "takes more than 128 transitions without progress", of: unbounded, injected: explore.Flaps},
 		"a slow pace that no condition shows":                    {found: "the status does not show that it is stalled", of: silent, injected: explore.Flaps},
+		"an effect before its finalizer":                         {found: "the account outlives its object", of: releasing, injected: explore.Deleted},
 	} {
 		for _, seeded := range []bool{true, false} {
 			title := name
