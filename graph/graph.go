@@ -53,6 +53,8 @@ const (
 	Inferred Class = "inferred"
 	// Migrated edges lead from a state of an older binary to a state of this binary.
 	Migrated Class = "migrated"
+	// DeletionRequested edges are taken when the object is being deleted.
+	DeletionRequested Class = "deletion-requested"
 )
 
 // AnyState as the From of an edge means every state.

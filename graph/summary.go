@@ -13,7 +13,7 @@ func Summary(g Graph) []string {
 	for _, c := range []struct {
 		class Class
 		word  string
-	}{{Declared, "declared"}, {TargetChanged, "target changed"}, {Inferred, "inferred"}, {Migrated, "migrated"}} {
+	}{{Declared, "declared"}, {TargetChanged, "target changed"}, {Inferred, "inferred"}, {Migrated, "migrated"}, {DeletionRequested, "deletion requested"}} {
 		if text := summarise(g, c.class); text != "" {
 			lines = append(lines, c.word+": "+text)
 		}

@@ -89,6 +89,7 @@ func TestSummary(t *testing.T) {
 		"all but a few":               {from(TargetChanged, "A", "A", "B", "C", "D"), []string{"target changed: from any state but E, F → A"}},
 		"a few":                       {from(TargetChanged, "A", "B", "C"), []string{"target changed: from B, C → A"}},
 		"a state of an older binary":  {from(Migrated, "A", "Old"), []string{"migrated: from Old → A"}},
+		"a deletion":                  {from(DeletionRequested, "B", AnyState), []string{"deletion requested: from any state → B"}},
 		"a declared edge from all":    {from(Declared, "B", AnyState), []string{"declared: from any state → B"}},
 		"different starts stay apart": {append(from(Inferred, "A", "B"), from(Inferred, "B", "C")...), []string{"inferred: from B → A; from C → B"}},
 		"each class has its own line": {append(from(Inferred, "A", "B"), from(Migrated, "A", "Old")...), []string{"inferred: from B → A", "migrated: from Old → A"}},

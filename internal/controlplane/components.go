@@ -25,7 +25,7 @@ const serviceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
 func controllers() []string {
 	return []string{
 		"clusterrole-aggregation-controller", // aggregates the built-in roles view, edit and admin
-		"disruption-controller", // without it every eviction under a budget returns 429
+		"disruption-controller",              // without it every eviction under a budget returns 429
 		"garbage-collector-controller",
 		"namespace-controller",
 		"serviceaccount-controller",

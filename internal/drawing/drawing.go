@@ -66,6 +66,8 @@ func classOf(c machines.Class) graph.Class {
 		return graph.Inferred
 	case machines.Migrated:
 		return graph.Migrated
+	case machines.DeletionRequested:
+		return graph.DeletionRequested
 	default:
 		return graph.Declared
 	}

@@ -118,6 +118,10 @@ func keepsTheLaws(s Subject) {
 		sc.settle()
 		sc.same(lawWipe)
 	})
+	show(lawDeletion, "is deleted from every state, and leaves nothing behind", func(ctx SpecContext) {
+		stage(ctx)
+		isDeletedFromEveryState(sc)
+	})
 	show(lawUnknown, "infers and reports an unknown state", func(ctx SpecContext) {
 		stage(ctx)
 		reportsUnknownStates(sc)

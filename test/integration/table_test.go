@@ -23,6 +23,7 @@ const (
 	lawStale    = "stale"    // a cache behind our own writes repeats nothing
 	lawChildren = "children" // nor does one behind our writes to children
 	lawFailOver = "failover" // nor does a successor whose cache is from before
+	lawDeletion = "deletion" // a deletion releases everything, from every state
 
 	// Laws without a column: they do not belong to a single state.
 	lawMany  = "many"  // many objects come to rest, with one write per transition
@@ -30,7 +31,7 @@ const (
 )
 
 func columns() []string {
-	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawLoss, lawUnknown, lawData, lawStale, lawChildren, lawFailOver}
+	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawLoss, lawUnknown, lawData, lawStale, lawChildren, lawFailOver, lawDeletion}
 }
 
 // table is the results: machine by state by law.
@@ -103,7 +104,7 @@ func (t *table) row(s Subject, machine string, state machines.GraphState) (line 
 	for _, law := range columns() {
 		mark, shown := t.cells[cell(machine, state.Name, law)]
 		seen = seen || shown
-		if !shown && reservation(s, law) != "" {
+		if !shown && (reservation(s, law) != "" || state.OnlyDeletion && law != lawDeletion) {
 			mark, shown = "-", true
 		}
 		if !shown {
