@@ -14,6 +14,8 @@ func greetings(t *testing.T) proof.Kind[*api.Greeting, hello.Facts, hello.Speak]
 	return proof.Kind[*api.Greeting, hello.Facts, hello.Speak]{
 		Name: "hello", Make: hello.Operator.Kind, Definitions: "crd", AddToScheme: api.AddToScheme,
 		Object: readGreeting(t), Plans: 42,
+		// Its action creates it again, and so not while the status is refused or the target changes in every reconcile.
+		Restored: []string{"ConfigMap"}, RestoredWithin: 40,
 		Changes: []explore.Edit[*api.Greeting]{
 			{Name: "asks for good day", Make: func(g *api.Greeting) { g.Spec.Text = "good day" }},
 			{Name: "asks for good evening", Make: func(g *api.Greeting) { g.Spec.Text = "good evening" }},

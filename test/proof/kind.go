@@ -28,6 +28,10 @@ type Kind[O lifecycle.Object, S, E any] struct {
 	// server, for which they should be similar to each other.
 	Object  O
 	Changes []explore.Edit[O]
+	// Restored are the kinds of the children that must be created again after a loss, and RestoredWithin the number of reconciles
+	// until then: see explore.Subject. Optional; default: none.
+	Restored       []string
+	RestoredWithin int
 	// Plans is the minimum number of plans with one fault. Optional.
 	Plans int
 }
@@ -38,7 +42,7 @@ func (k Kind[O, S, E]) Explore(t *testing.T) {
 	explore.Run(t, explore.Subject[O, S, E]{
 		Name: k.Name, Kind: func(*explore.Scenario) (lifecycle.Kind[O, S, E], error) { return k.Make() },
 		AddToScheme: []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, k.AddToScheme},
-		Object:      k.Object, Edits: k.Changes,
+		Object:      k.Object, Edits: k.Changes, Restored: k.Restored, RestoredWithin: k.RestoredWithin,
 	}, explore.Options{})
 }
 

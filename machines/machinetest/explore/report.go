@@ -16,6 +16,8 @@ type Report struct {
 	// States is the number of distinct states that were checked. Expanded were searched: all their next steps were tried. Left
 	// were not searched; Followed is the number of these that were followed until they rested.
 	States, Expanded, Left, Followed int
+	// Inspected states passed the inspection of the Subject, or are among the Violations.
+	Inspected int
 	// Steps that were tried, and the reconciles in them.
 	Steps, Passes int
 	// Within is the number of consecutive faults up to which every reachable state was searched. Of those after Faulty faults

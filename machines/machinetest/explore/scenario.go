@@ -75,6 +75,19 @@ func (at *Scenario) Objects(kind string, yield func(client.Object)) {
 	}
 }
 
+// Client returns a client of the API server. It injects no faults.
+func (at *Scenario) Client() client.Client {
+	return &fakeClient{scenario: at, live: true, calls: &calls{}, statusStored: func(client.Object, client.Object) {}}
+}
+
+// Try calls do with a copy of the state, and drops the copy afterwards.
+func (at *Scenario) Try(do func()) {
+	kept := at.state
+	defer func() { at.state = kept }()
+	at.state = kept.clone()
+	do()
+}
+
 // Create stores an object, as another controller does.
 func (at *Scenario) Create(object client.Object) {
 	kind, err := apiutil.GVKForObject(object, at.scheme)

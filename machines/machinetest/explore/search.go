@@ -56,6 +56,13 @@ type found struct {
 	state  *state
 }
 
+// expansion of a state: all steps from it, and what its inspection found wrong.
+type expansion struct {
+	children  []child
+	inspected bool
+	wrong     string
+}
+
 // child is a step from a state, with the hash of the state that it leads to.
 type child struct {
 	step
@@ -104,6 +111,7 @@ func (s *search[O, S, E]) bound() {
 	if s.options.Time == 0 {
 		s.options.Time = minute
 	}
+	s.options.InspectEach = max(1, s.options.InspectEach)
 	if s.options.Workers == 0 {
 		s.options.Workers = goruntime.GOMAXPROCS(0)
 	}
@@ -167,14 +175,17 @@ func (s *search[O, S, E]) over(ctx context.Context) bool {
 }
 
 // expand takes all steps from each of the states, in parallel.
-func (s *search[O, S, E]) expand(part []found) [][]child {
-	out := make([][]child, len(part))
+func (s *search[O, S, E]) expand(part []found) []expansion {
+	out := make([]expansion, len(part))
 	var group sync.WaitGroup
 	for k, w := range s.workers {
 		group.Go(func() {
 			for i := k; i < len(part); i += len(s.workers) {
 				for _, one := range w.steps(part[i].state) {
-					out[i] = append(out[i], child{one, w.hash(one.after)})
+					out[i].children = append(out[i].children, child{one, w.hash(one.after)})
+				}
+				if int(part[i].number)%s.options.InspectEach == 0 {
+					out[i].inspected, out[i].wrong = w.inspect != nil, w.inspected(part[i].state)
 				}
 			}
 		})
@@ -185,7 +196,7 @@ func (s *search[O, S, E]) expand(part []found) [][]child {
 
 // merge records the results in order, so that the search is deterministic for any number of workers. It returns the states to
 // search on the same level.
-func (s *search[O, S, E]) merge(part []found, children [][]child) []found {
+func (s *search[O, S, E]) merge(part []found, expanded []expansion) []found {
 	var next []found
 	for i := range part {
 		from := part[i]
@@ -196,8 +207,14 @@ func (s *search[O, S, E]) merge(part []found, children [][]child) []found {
 			n.calm = resting
 			s.ended(from, 0)
 		}
-		for k := range children[i] {
-			c := &children[i][k]
+		if expanded[i].inspected {
+			s.report.Inspected++
+		}
+		if wrong := expanded[i].wrong; wrong != "" {
+			s.violated(wrong, from.number, -1, 0)
+		}
+		for k := range expanded[i].children {
+			c := &expanded[i].children[k]
 			to, isNew := s.reach(from, c, k)
 			switch {
 			case to.state == nil:

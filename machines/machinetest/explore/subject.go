@@ -29,6 +29,9 @@ type Subject[O lifecycle.Object, S, E any] struct {
 	World World
 	// Invariant returns what is wrong with a state, or an empty string. Optional.
 	Invariant func(object O, world World) string
+	// Inspect returns a further check of searched states, one for each worker. The check may read objects and run code through
+	// the Scenario, whose state is a copy. It returns what is wrong with the state, or an empty string. Optional; default: none.
+	Inspect func(at *Scenario) (func() string, error)
 	// Settled returns what is wrong with a state in which the object became Ready, or an empty string. Optional.
 	Settled func(object O, world World) string
 	// Released returns what outlives the object in the world once the API server has deleted it, or an empty string. Optional.
@@ -162,6 +165,8 @@ type Options struct {
 	// Straight searches one order of the steps without faults, and every fault on the way: much less than all, and deeper
 	// within the same number of states.
 	Straight bool
+	// InspectEach inspects each nth of the searched states, if the Subject has an inspection. Optional; default: 1, which is all.
+	InspectEach int
 	// Repeat, unless nil, takes these moves and no others, as a violation lists them, and continues without faults.
 	Repeat []int
 }

@@ -38,6 +38,8 @@ type worker[O lifecycle.Object, S, E any] struct {
 	text   []byte
 	// tell means that a reconcile is described in words.
 	tell bool
+	// inspect is the subject's further check of a state; nil for none.
+	inspect func() string
 }
 
 // passed is the result of a reconcile.
@@ -82,6 +84,11 @@ func newWorker[O lifecycle.Object, S, E any](ctx context.Context, subject *Subje
 	w.direct = &fakeClient{scenario: w.scenario, calls: w.calls, live: true}
 	if w.kind, err = subject.Kind(w.scenario); err != nil {
 		return nil, fmt.Errorf("making the kind of %s: %w", subject.Name, err)
+	}
+	if subject.Inspect != nil {
+		if w.inspect, err = subject.Inspect(w.scenario); err != nil {
+			return nil, fmt.Errorf("making the inspection of %s: %w", subject.Name, err)
+		}
 	}
 	w.lifecycles = w.kind.Lifecycles
 	w.draw()
@@ -203,6 +210,15 @@ func (w *worker[O, S, E]) reconcile(s *state, memory *lifecycle.Memory, term uin
 	w.passed = &passed{}
 	w.reconciler.RestoreMemory(memory)
 	return w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
+}
+
+// inspected returns what the subject's inspection finds wrong with a state.
+func (w *worker[O, S, E]) inspected(s *state) string {
+	if w.inspect == nil {
+		return ""
+	}
+	w.scenario.at(s.clone())
+	return w.inspect()
 }
 
 // described formats an effect.

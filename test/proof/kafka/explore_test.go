@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -10,7 +11,17 @@ import (
 )
 
 // never are the declared edges that cannot be taken here, each with the reason.
-var never = map[string]string{}
+var never = map[string]string{
+	"kafka-node-storage: target-changed from StorageLost to Intact": "the target of the lifecycle is constant",
+}
+
+// One of each of the searched states is compared with the code of the operator: so many in a sample, and so many otherwise.
+const (
+	eachOfSample = 30
+	each         = 10
+	// compared is how many are at least compared if `make proof` searches.
+	compared, ofMany = 100_000, 1_000_000
+)
 
 // TestExplore explores the version change and the roll of nodes: a sample, unless DETENT_PROOF_STATES is set.
 func TestExplore(t *testing.T) {
@@ -37,17 +48,31 @@ func TestExplore(t *testing.T) {
 	}
 	for _, scene := range Scenes() {
 		subject, err := scene.Subject()
-		run(subject, err, explore.Options{States: 1200, Time: 20 * time.Minute, Straight: true})
+		run(subject, err, explore.Options{States: 2000, Time: 20 * time.Minute, Straight: true, InspectEach: eachOfSample})
 	}
 	if len(reports) == all { // all subjects ran, not only those selected by -run
 		explore.Together(t, os.Stdout, never, reports...)
+		judgeCompared(t, reports)
+	}
+}
+
+// judgeCompared prints how many states were compared with the code of the operator.
+func judgeCompared(t *testing.T, reports []*explore.Report) {
+	t.Helper()
+	searched, inspected := 0, 0
+	for _, r := range reports {
+		searched, inspected = searched+r.Expanded, inspected+r.Inspected
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "compared with controllers/kafka: %d of %d distinct states\n", inspected, searched)
+	if searched >= ofMany && inspected < compared || inspected == 0 {
+		t.Errorf("only %d of %d states were compared with controllers/kafka", inspected, searched)
 	}
 }
 
 // bounds returns the limits of a search, as `make proof` sets them.
 func bounds(t *testing.T) explore.Options {
 	t.Helper()
-	o := explore.Options{States: 1500, Straight: true, Time: 20 * time.Minute}
+	o := explore.Options{States: 1500, Straight: true, Time: 20 * time.Minute, InspectEach: eachOfSample}
 	text := os.Getenv("DETENT_PROOF_STATES")
 	if text == "" {
 		return o
@@ -57,5 +82,5 @@ func bounds(t *testing.T) explore.Options {
 		t.Fatalf("reading DETENT_PROOF_STATES: %v", err)
 	}
 	const perState, share = 5 * time.Millisecond, 100 // for slow machines and the race detector
-	return explore.Options{States: n, Draw: n / share, Time: time.Duration(n) * perState}
+	return explore.Options{States: n, Draw: n / share, Time: time.Duration(n) * perState, InspectEach: each}
 }

@@ -1,8 +1,10 @@
 package kafka
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/detent-dev/detent/clients/kafka"
@@ -10,6 +12,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -17,12 +20,13 @@ import (
 
 var errSilent = errors.New("connection refused")
 
-// observe returns the facts of both machines. Costly facts are only included if they are requested.
+// observe returns the facts of all machines. Costly facts are only included if they are requested.
 func observe(w *World, c *Cluster, v *Snapshot, request *lifecycle.ObserveRequest) kafkaversion.Facts {
 	f := kafkaversion.Facts{
 		Situation: kafkaversion.Situation{Table: w.table, WantedVersion: c.Version, WantedMetadata: c.Pin},
-		Finalize:  kafkaversion.Finalize{Soak: c.Soak, ByApproval: c.ByApproval, Approved: c.Approved},
+		Finalize:  kafkaversion.Finalize{Soak: c.Soak, ByApproval: c.ByApproval, Approved: c.approved(approveRaise)},
 		Pause:     time.Minute, SpecError: c.Broken, Roll: roll.Facts{Now: request.Now, SessionTimeout: session, FetchTimeout: fetch},
+		Answer: w.answerTo(request.RequestIDs["version"]), InFlight: w.inFlight(request.RequestIDs["version"], request.Now),
 	}
 	for i, pod := range v.Pods {
 		n := roll.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
@@ -32,42 +36,106 @@ func observe(w *World, c *Cluster, v *Snapshot, request *lifecycle.ObserveReques
 			if n.ReadySince = pod.ReadySince; !pod.Ready {
 				n.ReadySince, n.UnreadySince = time.Time{}, pod.ReadySince
 			}
-			n.NeverStarted = pod.StartedAt.IsZero() && (pod.Trouble == "" || pod.Trouble == stuckHere)
-			known.HasPod, known.Runs = true, pod.Version
+			n.NeverStarted = pod.neverStarted()
+			known.HasPod, known.Runs = true, v.version(i)
+			if !sameNumber(pod.Version, known.Runs) {
+				known.Contradiction = pod.Name + " runs another version than recorded"
+			}
 		}
+		known.Unproven = v.unproven(i)
 		f.Roll.Nodes = append(f.Roll.Nodes, n)
 		f.Situation.Nodes = append(f.Situation.Nodes, known)
 		f.Wanted = append(f.Wanted, n.ID)
-		if logged := max(w.nodes[i].logged, w.nodes[i].recorded); logged > w.Level { // as its record remembers it
-			every := interval
-			if w.nodes[i].never {
-				every = 0
-			}
-			f.Disks = append(f.Disks, kafkaversion.Disk{
-				Node: n.ID, Interval: every, Highest: map[string]int16{versions.FeatureMetadata: logged},
-				LoweredAt: map[string]time.Time{versions.FeatureMetadata: w.lowered},
-			})
+		if d, remembered := w.disk(i); remembered {
+			f.Disks = append(f.Disks, d)
 		}
-	}
-	switch r := w.request; {
-	case r == nil:
-	case r.requestID == request.RequestIDs["version"]:
-		f.Answer = kafkaversion.Answer{Status: r.status, Text: "refused"}
-	case r.status == kafkaversion.Asked:
-		f.InFlight = kafkaversion.InFlight{Until: request.Now.Add(settle), Sent: true}
 	}
 	ask(w, &f, v, request)
 	return f
 }
 
+// remembers returns the highest level that the log of the node may hold, by its record.
+func (w *World) remembers(i int) int16 { return max(w.nodes[i].logged, w.nodes[i].recorded, w.Level) }
+
+// disk returns what the record of the node contains about levels in its log that are not finalized any more.
+func (w *World) disk(i int) (kafkaversion.Disk, bool) {
+	logged := w.remembers(i)
+	if logged <= w.Level {
+		return kafkaversion.Disk{}, false
+	}
+	return kafkaversion.Disk{
+		Node: int32(i), Interval: w.nodes[i].interval(), Highest: map[string]int16{versions.FeatureMetadata: logged}, //nolint:gosec // three
+		LoweredAt: map[string]time.Time{versions.FeatureMetadata: w.lowered},
+	}, true
+}
+
+// version returns the version of the node's pod, by its entry and its record, which the pod's image may confirm; without a pod the
+// version on which it would be recreated.
+func (v *Snapshot) version(i int) string {
+	entry, recorded, pod := v.entry(i).Version, v.Started[i], v.Pods[i]
+	switch {
+	case pod == nil:
+		return cmp.Or(entry, recorded)
+	case entry == "" && recorded == "":
+		return pod.Version
+	case entry == "":
+		return recorded
+	case recorded == "", recorded == entry:
+		return entry
+	case !sameNumber(pod.Version, entry), pod.Version != entry && pod.Version == recorded:
+		return recorded
+	}
+	return entry
+}
+
+// unproven returns why the node is not proven to run the version of its pod; empty if it is.
+func (v *Snapshot) unproven(i int) string {
+	switch pod := v.Pods[i]; {
+	case pod == nil:
+		return "has no pod"
+	case !sameNumber(pod.Version, v.version(i)):
+		return "its image is of another version"
+	case v.Started[i] != v.version(i):
+		return "its record does not contain its version yet"
+	case v.entry(i) != pod.Entry:
+		return "its pod is not the one of its entry"
+	}
+	return ""
+}
+
+// entry returns the entry of the node in the set; the zero Entry if it has none.
+func (v *Snapshot) entry(i int) Entry {
+	if v.Set == nil {
+		return Entry{}
+	}
+	return v.Set.Entries[i]
+}
+
+// runs returns what the pod of the node was created from, or would be.
+func (v *Snapshot) runs(i int) Entry {
+	if p := v.Pods[i]; p != nil {
+		return p.Entry
+	}
+	return v.entry(i)
+}
+
+// outdated reports whether the node differs from its desired state on the version that it runs.
+func (v *Snapshot) outdated(c *Cluster, i int) bool {
+	runs := v.runs(i)
+	return runs.Version != "" && runs != (Entry{Version: v.version(i), Config: c.Config})
+}
+
+// sameNumber reports whether two versions are builds of the same release.
+func sameNumber(a, b string) bool {
+	core := func(version string) string { number, _, _ := strings.Cut(version, "-"); return number }
+	return core(a) == core(b)
+}
+
 // ask reads the requested facts from Kafka.
 func ask(w *World, f *kafkaversion.Facts, v *Snapshot, request *lifecycle.ObserveRequest) {
-	serves := !w.Silent && w.majority()
-	for i := range w.nodes {
-		serves = serves || !w.Silent && w.majority() && w.nodes[i].ready
-	}
+	serves := w.serves()
 	if request.Wants(kafkaversion.NeedFeatures) {
-		f.Features = told(serves, request, kafka.Features{Finalized: map[string]int16{versions.FeatureMetadata: w.Level}})
+		f.Features = told(serves, request, w.features())
 	}
 	if request.Wants(roll.NeedQuorum) {
 		f.Roll.Quorum = told(serves, request, w.quorum(request.Now))
@@ -96,9 +164,7 @@ func (w *World) members(f *kafkaversion.Facts, v *Snapshot) roll.Members {
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
 		if n.Running && (!n.Ready || 2*ready <= Nodes) {
-			serves := !w.Silent && w.majority() && w.nodes[i].ready
-			answers := !w.Silent && w.nodes[i].runs() && w.nodes[i].pod == v.Pods[i].UID
-			out[n.ID] = roll.Membership{Controller: serves, Broker: serves, Answered: answers}
+			out[n.ID] = w.member(i, v.Pods[i])
 		}
 	}
 	return out
@@ -111,65 +177,12 @@ func told[T any](serves bool, request *lifecycle.ObserveRequest, value T) transi
 	return transitions.Known(value, request.Now)
 }
 
-func (w *World) quorum(now time.Time) kafka.Quorum {
-	q := kafka.Quorum{Leader: kafka.NoLeader}
-	for i := range w.nodes {
-		n := &w.nodes[i]
-		v := kafka.QuorumReplica{ID: int32(i), LastFetchMillis: kafka.NotTold, LastCaughtUpMillis: kafka.NotTold} //nolint:gosec // three
-		if n.ready || w.unnoticed(n, now) && now.Before(n.left.Add(fetch)) {
-			v.LastFetchMillis = now.UnixMilli()
-		}
-		if n.synced || w.unnoticed(n, now) && n.inSyncThen && now.Before(n.left.Add(fetch)) {
-			v.LastCaughtUpMillis = now.UnixMilli()
-		}
-		if n.ready && n.synced && q.Leader == kafka.NoLeader {
-			q.Leader = v.ID
-		}
-		q.Voters = append(q.Voters, v)
-	}
-	return q
-}
-
-func (w *World) partitions(now time.Time) kafka.Partitions {
-	p := kafka.Partition{Topic: "orders", MinISR: minISR}
-	for i := range w.nodes {
-		n := &w.nodes[i]
-		p.Replicas = append(p.Replicas, int32(i)) //nolint:gosec // three
-		if n.synced && !n.behind || w.unnoticed(n, now) && n.inSyncThen {
-			p.ISR = append(p.ISR, int32(i)) //nolint:gosec // three
-		}
-	}
-	if len(p.ISR) == 0 {
-		p.Leader = kafka.NoLeader
-	}
-	var out kafka.Partitions
-	out.Add(p)
-	return out
-}
-
-func (w *World) brokers(now time.Time) kafka.Brokers {
-	b := kafka.Brokers{FencingTold: true}
-	for i := range w.nodes {
-		n := &w.nodes[i]
-		fencing := kafka.Fenced
-		if n.ready || w.unnoticed(n, now) {
-			fencing = kafka.Unfenced
-		}
-		b.Brokers = append(b.Brokers, kafka.Broker{ID: int32(i), Fencing: fencing}) //nolint:gosec // three
-	}
-	if w.ghost {
-		const removed = 7
-		b.Brokers = append(b.Brokers, kafka.Broker{ID: removed, Fencing: kafka.Fenced})
-	}
-	return b
-}
-
 func observeVersion(c *Cluster, v *Snapshot, asked machines.ObserveOptions) kafkaversion.Facts {
 	f := v.Facts
 	f.Attempt, f.EnteredAt = asked.Attempt, asked.EnteredAt
-	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return runningVersion(v, i) != c.Version })
+	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return v.version(i) != "" && v.version(i) != c.Version })
 	for i := range f.Roll.Nodes {
-		f.Roll.Nodes[i].Stale = !f.Roll.Nodes[i].Outdated && runningConfig(v, i) != c.Config
+		f.Roll.Nodes[i].Stale = !f.Roll.Nodes[i].Outdated && v.outdated(c, i)
 	}
 	if !asked.Wants(kafkaversion.NeedFeatures) {
 		f.Features = transitions.Fact[kafka.Features]{}
@@ -180,27 +193,65 @@ func observeVersion(c *Cluster, v *Snapshot, asked machines.ObserveOptions) kafk
 
 func observeRoll(c *Cluster, v *Snapshot, asked machines.ObserveOptions) noderoll.Facts {
 	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v), SpecError: c.Broken}
+	for i := range v.Pods {
+		f.Wanted += " " + v.version(i) // what is desired of a node includes its version
+	}
 	if asked.Wants(noderoll.NeedSlot) {
 		f.Slot = transitions.Known(v.Slot, v.Facts.Roll.Now)
 	}
-	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return runningConfig(v, i) != c.Config })
+	f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return v.outdated(c, i) })
 	blank(&f.Roll, asked)
+	return f
+}
+
+func observeStorage(c *Cluster, v *Snapshot, asked machines.ObserveOptions) nodestorage.Facts {
+	f := nodestorage.Facts{Now: v.Facts.Roll.Now, Namespace: namespace, Cluster: cluster, FetchTimeout: fetch, Approved: c.approved(approveFormat)}
+	if asked.RequestID.State != nodestorage.Intact {
+		f.Attempt = asked.Attempt
+	}
+	if asked.Wants(roll.NeedQuorum) {
+		f.Quorum = v.Facts.Roll.Quorum
+	}
+	if asked.Wants(roll.NeedPartitions) {
+		f.Partitions = v.Facts.Roll.Partitions
+	}
+	for i, pod := range v.Pods {
+		if v.Format[i] == formatNew {
+			continue // it has never run
+		}
+		n := nodestorage.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
+		if pod != nil {
+			n.Trouble = pod.Trouble
+			if !pod.Ready {
+				n.DownSince = pod.ReadySince
+			}
+		}
+		switch {
+		case v.Format[i] == formatAgain:
+			n.Storage = nodestorage.Allowed
+		case pod == nil:
+		case pod.Trouble == storageLost:
+			n.Storage = nodestorage.Lost
+		case !pod.neverStarted():
+			n.Storage = nodestorage.Kept
+		}
+		if pod != nil && pod.Trouble == storageLost {
+			n.Directories = []string{logDirectory}
+		}
+		f.Nodes = append(f.Nodes, n)
+	}
 	return f
 }
 
 // versionChange returns why the version change owns the restarts for now. A refused version change leaves them to the roll.
 func versionChange(c *Cluster, v *Snapshot) string {
 	for i := range v.Pods {
-		if runningVersion(v, i) == c.Version {
+		if version := v.version(i); version == "" || version == c.Version {
 			continue
 		}
-		s := v.Facts.Situation
-		if v.Facts.Features.Asked() {
-			if features, known := v.Facts.Features.Get(); known {
-				s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
-			}
-		}
-		if d := kafkaversion.Decide(s); d.Outcome == kafkaversion.OutcomeRefused {
+		f := v.Facts
+		f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return v.version(i) != c.Version })
+		if f.Refused() {
 			return ""
 		}
 		return podName(i) + " is on its way to another version"

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 )
@@ -20,6 +21,8 @@ const (
 	AnswerOff explore.Fault = "answer lost"
 	PodLost   explore.Fault = "pod lost"
 	Lapses    explore.Fault = "probe fails"
+	// VolumeLost: a persistent volume comes back empty.
+	VolumeLost explore.Fault = "volume lost"
 )
 
 func podsOf(at *explore.Scenario) (out [Nodes]*Pod) {
@@ -63,11 +66,15 @@ func (w *World) Next(at *explore.Scenario) []explore.Step {
 		out = w.run(at, out, i, pods[i])
 	}
 	out = w.answer(out)
+	for i := range w.nodes {
+		out = w.restore(out, i, pods[i])
+	}
 	if w.ghost {
 		out = append(out, explore.Step{Name: "the registration of the broker that is gone ends", Do: func(at *explore.Scenario) { of(at).ghost = false }})
 	}
 	for i := range w.nodes {
 		out = w.fail(out, i, pods[i])
+		out = w.lose(out, i)
 	}
 	if !w.Silent {
 		out = append(out, explore.Step{Name: "Kafka answers no more", Fault: Silence, Do: func(at *explore.Scenario) { of(at).Silent = true }})
@@ -88,7 +95,7 @@ func (w *World) gone(out []explore.Step, i int, pod *Pod) []explore.Step {
 
 // make lets the controller of the set create a pod, unless its node is marked.
 func (w *World) make(out []explore.Step, i int, pod *Pod, set *Set) []explore.Step {
-	if pod != nil || set == nil || set.Marked == i {
+	if pod != nil || set == nil || set.Marked == i || set.Entries[i] == (Entry{}) {
 		return out
 	}
 	return append(out, explore.Step{Name: fmt.Sprintf("the pod of node %d is made, on %s", i, set.Entries[i].Version), Do: func(at *explore.Scenario) {
@@ -107,14 +114,11 @@ func (w *World) run(at *explore.Scenario, out []explore.Step, i int, pod *Pod) [
 	case n.pod == "":
 		out = append(out, explore.Step{Name: fmt.Sprintf("the process of node %d starts", i), Do: func(at *explore.Scenario) { start(at, i, "") }})
 	case n.pod != pod.UID:
-	case n.broken && pod.Trouble == unreadable && n.test:
-		out = append(out, explore.Step{Name: fmt.Sprintf("a person goes back to %s, which node %d can run", Newer, i), Do: goBack})
-	case n.broken && pod.Trouble == stuckHere:
-		out = append(out, explore.Step{Name: fmt.Sprintf("what kept node %d from coming up is gone", i), Do: func(at *explore.Scenario) { start(at, i, "") }})
 	case n.broken:
+		out = mended(out, n, pod)
 	case !n.ready && w.majority():
 		out = append(out, explore.Step{Name: fmt.Sprintf("node %d becomes ready", i), Do: func(at *explore.Scenario) {
-			of(at).nodes[i].ready = true
+			of(at).nodes[i].ready, of(at).nodes[i].format = true, formatDone
 			show(at, i, func(p *Pod) { p.Ready, p.ReadySince = true, at.Now() })
 		}})
 	case n.ready && !pod.Ready:
@@ -127,6 +131,22 @@ func (w *World) run(at *explore.Scenario, out []explore.Step, i int, pod *Pod) [
 		out = append(out, explore.Step{Name: fmt.Sprintf("node %d catches up", i), Do: func(at *explore.Scenario) { of(at).nodes[i].synced = true }})
 	}
 	return w.snapshot(at, out, i)
+}
+
+// mended lets what keeps a pod down pass.
+func mended(out []explore.Step, n *process, pod *Pod) []explore.Step {
+	starts := func(name string) []explore.Step {
+		return append(out, explore.Step{Name: fmt.Sprintf(name, pod.Node), Do: func(at *explore.Scenario) { start(at, pod.Node, "") }})
+	}
+	switch {
+	case pod.Trouble == unreadable && n.test:
+		return append(out, explore.Step{Name: fmt.Sprintf("a person goes back to %s, which node %d can run", Newer, pod.Node), Do: goBack})
+	case pod.Trouble == storageLost && (!n.empty || n.format != formatDone):
+		return starts("the init container of node %d runs again")
+	case pod.Trouble == stuckHere:
+		return starts("what kept node %d from coming up is gone")
+	}
+	return out
 }
 
 // snapshot lets a process that has run for long enough take a snapshot of its log.
@@ -146,10 +166,18 @@ func later(a, b time.Time) time.Time {
 }
 
 const (
-	// stuckHere is a trouble that passes without a change. wrongHere and unreadable do not.
-	stuckHere  = "cannot pull the image"
-	wrongHere  = "dies of its configuration"
-	unreadable = "died: cannot read a level that is finalized"
+	// stuckHere is a trouble that passes without a change. wrongHere and unreadable do not. storageLost lasts until the volume is
+	// back or may be formatted. They are the texts that the operator shows, so that they can be compared.
+	stuckHere   = "cannot start container kafka: " + stuckMessage
+	wrongHere   = diedPrefix + "the configuration is invalid"
+	unreadable  = diedPrefix + "cannot read a level that is finalized"
+	storageLost = "container format died: " + lostMessage
+
+	diedPrefix   = "container kafka died: "
+	stuckMessage = "the secret is missing"
+
+	lostMessage  = render.StorageLostMarker + " " + logDirectory + ", and its record forbids formatting it again"
+	logDirectory = "/var/lib/kafka/data-0/kafka-log0"
 )
 
 // goBack requests the newer version: a node that was already down was restarted on an older one to see whether it can read its
@@ -169,6 +197,13 @@ func start(at *explore.Scenario, i int, trouble string) {
 	w, pod := of(at), podsOf(at)[i]
 	n := &w.nodes[i]
 	w.ends(i, at.Now())
+	switch {
+	case trouble != "" || !n.empty:
+	case n.format == formatDone:
+		trouble = storageLost
+	default: // the init container formats it, and the node fetches everything from the others
+		n.empty, n.logged = false, w.Level
+	}
 	n.pod, n.broken = pod.UID, trouble != ""
 	if !n.broken && (!w.runs(pod.Version, n.logged) || !w.runs(pod.Version, w.Level)) {
 		trouble, n.broken = unreadable, true
@@ -231,4 +266,30 @@ func (w *World) fail(out []explore.Step, i int, pod *Pod) []explore.Step {
 		out = append(out, explore.Step{Name: fmt.Sprintf("the pod of node %d does not come up", i), Fault: Fails, Do: func(at *explore.Scenario) { start(at, i, stuckHere) }})
 	}
 	return append(out, explore.Step{Name: fmt.Sprintf("the pod of node %d is lost", i), Fault: PodLost, Do: func(at *explore.Scenario) { at.Remove(podsOf(at)[i]) }})
+}
+
+// restore lets a user bring a lost volume back with its data, as the status asks for. It happens without a fault, so that every
+// state comes to rest.
+func (w *World) restore(out []explore.Step, i int, pod *Pod) []explore.Step {
+	if n := &w.nodes[i]; !n.empty || n.format != formatDone || pod == nil || pod.Trouble != storageLost {
+		return out
+	}
+	return append(out, explore.Step{Name: fmt.Sprintf("a user brings the volume of node %d back with its data", i), Do: func(at *explore.Scenario) {
+		of(at).nodes[i].empty = false
+	}})
+}
+
+// lose lets a persistent volume come back empty.
+func (w *World) lose(out []explore.Step, i int) []explore.Step {
+	if n := &w.nodes[i]; n.format == formatNew || n.empty {
+		return out
+	}
+	return append(out, explore.Step{Name: fmt.Sprintf("the pod of node %d is lost, and its persistent volume comes back empty", i), Fault: VolumeLost, Do: func(at *explore.Scenario) {
+		w := of(at)
+		w.ends(i, at.Now())
+		w.nodes[i].empty = true
+		if pod := podsOf(at)[i]; pod != nil {
+			at.Remove(pod)
+		}
+	}})
 }

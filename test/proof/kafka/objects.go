@@ -3,6 +3,7 @@ package kafka
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,8 +38,9 @@ type Cluster struct {
 	// Soak, ByApproval and Approved determine how the level is raised.
 	Soak       time.Duration
 	ByApproval bool
-	Approved   string
-	Status     lifecyclev1.Status
+	// Approved is the value of the annotation that approves a transition.
+	Approved string
+	Status   lifecyclev1.Status
 }
 
 // LifecycleStatus implements the runtime's Object.
@@ -54,16 +56,31 @@ func (c *Cluster) DeepCopyObject() k8sruntime.Object {
 
 // AppendCanonical appends the spec, and whether the current attempt was approved.
 func (c *Cluster) AppendCanonical(dst []byte) []byte {
-	approved := 0
-	if c.Approved != "" {
-		approved = 1
-		for i := range c.Status.Lifecycles {
-			if a := c.Status.Lifecycles[i].Attempt; a != nil && approvalOf(a.ID) == c.Approved {
-				approved = 2
-			}
+	approved := c.Approved
+	for i := range c.Status.Lifecycles {
+		if a := c.Status.Lifecycles[i].Attempt; a != nil {
+			approved = strings.Replace(approved, a.ID, "current", 1)
 		}
 	}
-	return fmt.Appendf(dst, "%s %s %d %s %v %v %v %d", c.Version, c.Pin, c.Config, c.Broken, c.Soak, c.ByApproval, c.Annotations, approved)
+	if before, after, found := strings.Cut(approved, "/"); found && !strings.HasSuffix(before, "current") {
+		approved = "another/" + after
+	}
+	return fmt.Appendf(dst, "%s %s %d %s %v %v %v %s", c.Version, c.Pin, c.Config, c.Broken, c.Soak, c.ByApproval, c.Annotations, approved)
+}
+
+// Approvals of the two lifecycles, as in the annotation of the Kafka resource.
+const (
+	approveRaise  = "raise-metadata="
+	approveFormat = "format-storage="
+)
+
+// approved returns the approval of that kind; empty if there is none.
+func (c *Cluster) approved(what string) string {
+	approved, ok := strings.CutPrefix(c.Approved, what)
+	if !ok {
+		return ""
+	}
+	return approved
 }
 
 // Entry is what a pod is created from.
@@ -113,6 +130,11 @@ type Pod struct {
 	Trouble string
 }
 
+// neverStarted reports whether no process has run in the pod.
+func (p *Pod) neverStarted() bool {
+	return p.StartedAt.IsZero() && (p.Trouble == "" || p.Trouble == stuckHere || p.Trouble == storageLost)
+}
+
 // DeepCopyObject implements runtime.Object.
 func (p *Pod) DeepCopyObject() k8sruntime.Object {
 	out := *p
@@ -134,8 +156,8 @@ func bit(yes bool) byte {
 }
 
 const (
-	namespace, cluster = "default", "c"
+	namespace, cluster, pool = "default", "c", "nodes"
 )
 
 // podName returns the name of a node's pod.
-func podName(node int) string { return "c-" + strconv.Itoa(node) }
+func podName(node int) string { return cluster + "-" + pool + "-" + strconv.Itoa(node) }

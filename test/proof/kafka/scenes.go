@@ -48,20 +48,14 @@ var (
 	another   = explore.Edit[*Cluster]{Name: "asks for another configuration", Make: func(c *Cluster) { c.Config = 2 }}
 	breaks    = explore.Edit[*Cluster]{Name: "breaks the declaration", Make: func(c *Cluster) { c.Broken = "two pools want node 1" }}
 	mends     = explore.Edit[*Cluster]{Name: "mends the declaration", Make: func(c *Cluster) { c.Broken = "" }}
-	approves  = explore.Edit[*Cluster]{Name: "approves", Make: func(c *Cluster) {
-		for i := range c.Status.Lifecycles {
-			if a := c.Status.Lifecycles[i].Attempt; a != nil && c.Status.Lifecycles[i].Name == "version" {
-				c.Approved = approvalOf(a.ID)
-			}
-		}
-	}}
+	approves  = explore.Edit[*Cluster]{Name: "approves", Make: approve}
 )
 
 type edits = []explore.Edit[*Cluster]
 
 // Scenes returns the scenes of the version change, then those of both machines.
 func Scenes() []Scene {
-	return slices.Concat(beginnings(), levels(), logs(), rolls())
+	return slices.Concat(beginnings(), levels(), logs(), volumes(), rolls())
 }
 
 // beginnings are clusters that never ran, or cannot run.
@@ -70,13 +64,13 @@ func beginnings() []Scene {
 		{Name: "installing", version: Newer, prepare: func(s *Subject, w *World) {
 			s.Children = s.Children[Nodes:] // the set alone
 			for i := range w.nodes {
-				w.nodes[i] = process{logged: w.Level}
+				w.nodes[i] = process{logged: w.Level, format: formatNew}
 			}
 		}},
 		{Name: "installing, broken declaration", version: Newer, edits: edits{breaks, mends}, prepare: func(s *Subject, w *World) {
 			s.Children = s.Children[Nodes:] // the set alone
 			for i := range w.nodes {
-				w.nodes[i] = process{logged: w.Level}
+				w.nodes[i] = process{logged: w.Level, format: formatNew}
 			}
 		}},
 		{Name: "broken declaration", version: Newer, edits: edits{breaks, mends}, prepare: func(s *Subject, w *World) {
@@ -108,8 +102,8 @@ func levels() []Scene {
 			lower(w)
 			w.ghost = true
 		}},
-		{Name: "meddled", version: Newer, does: meddle, prepare: func(_ *Subject, w *World) { lower(w) }},
-		{Name: "meddled, roll", version: Newer, does: meddle, prepare: func(s *Subject, w *World) {
+		{Name: "meddled", version: Newer, does: meddle(Entry{Version: Old}), prepare: func(_ *Subject, w *World) { lower(w) }},
+		{Name: "meddled, roll", version: Newer, does: meddle(Entry{Version: Newer}), prepare: func(s *Subject, w *World) {
 			lower(w)
 			s.Object.Pin, s.Object.Config = "4.0-IV3", 1
 		}},
@@ -135,6 +129,29 @@ func logs() []Scene {
 			w.nodes[2].logged, w.nodes[2].recorded = oldLevel, newerLevel
 		}},
 	}
+}
+
+// volumes are clusters in which a node has lost its persistent volume.
+func volumes() []Scene {
+	return []Scene{
+		{Name: "volume lost", version: Newer, edits: edits{
+			{Name: "approves the formatting", Make: approveFormatting},
+			{Name: "takes the approval back", Make: func(c *Cluster) { c.Approved = "" }},
+		}, faults: []explore.Fault{explore.Wiped, explore.DiesBefore, explore.DiesAfter, Crashes}, does: permitByHand, prepare: func(s *Subject, w *World) {
+			stick(s, w, 2, storageLost)
+			w.nodes[2].empty = true
+		}},
+	}
+}
+
+// permitByHand is a user who edits the record of a node that has lost its volume.
+func permitByHand(_ *explore.Scenario, w *World) []explore.Step {
+	if n := &w.nodes[2]; !n.empty || n.format != formatDone {
+		return nil
+	}
+	return []explore.Step{{Name: "a user edits the record of node 2, so that it permits formatting", Fault: Meddled, Do: func(at *explore.Scenario) {
+		of(at).nodes[2].format = formatAgain
+	}}}
 }
 
 // rolls are clusters in which one node prevents the restart of the others, once for each machine.
@@ -181,9 +198,9 @@ func lower(w *World) {
 // stick makes a node fail.
 func stick(s *Subject, w *World, node int, trouble string) {
 	n := &w.nodes[node]
-	n.ready, n.synced, n.broken = false, false, true
+	n.ready, n.synced, n.broken, n.started = false, false, true, time.Time{}
 	if pod, ok := s.Children[node].(*Pod); ok {
-		pod.Ready, pod.Trouble = false, trouble
+		pod.Ready, pod.Trouble, pod.StartedAt = false, trouble, time.Time{}
 	}
 }
 
@@ -198,21 +215,23 @@ func restarted(s *Subject, w *World, node int, entry Entry) {
 	}
 }
 
-// meddle is another writer that reverts the entry of a node and deletes its pod.
-func meddle(at *explore.Scenario, w *World) []explore.Step {
-	if w.meddled || w.Level != oldLevel {
-		return nil
+// meddle is another writer that reverts the entry of a node to an earlier one and deletes its pod.
+func meddle(earlier Entry) func(*explore.Scenario, *World) []explore.Step {
+	return func(_ *explore.Scenario, w *World) []explore.Step {
+		if w.meddled || w.Level != oldLevel {
+			return nil
+		}
+		return []explore.Step{{Name: "another writer reverts the entry of node 0 and deletes its pod", Fault: Meddled, Do: func(at *explore.Scenario) {
+			of(at).meddled = true
+			if next, ok := setOf(at).DeepCopyObject().(*Set); ok {
+				next.Entries[0] = earlier
+				at.Update(next)
+			}
+			if pod := podsOf(at)[0]; pod != nil {
+				at.Remove(pod)
+			}
+		}}}
 	}
-	return []explore.Step{{Name: "another writer reverts the entry of node 0 and deletes its pod", Fault: Meddled, Do: func(at *explore.Scenario) {
-		of(at).meddled = true
-		if next, ok := setOf(at).DeepCopyObject().(*Set); ok {
-			next.Entries[0] = Entry{Version: Old}
-			at.Update(next)
-		}
-		if pod := podsOf(at)[0]; pod != nil {
-			at.Remove(pod)
-		}
-	}}}
 }
 
 // neverSnapshots is a process that restarts with a configuration under which it takes no snapshots.

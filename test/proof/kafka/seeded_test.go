@@ -12,6 +12,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
@@ -24,6 +25,7 @@ type bug struct {
 	found   string
 	of      func() (Subject, error)
 	version func(*versionDef)
+	storage func(*storageDef)
 	kind    func(*explore.Scenario, *Kind)
 	// subject adds an event that triggers the bug. The event also happens without the bug, and is then harmless.
 	subject func(*Subject)
@@ -66,6 +68,7 @@ func (b *bug) search(t *testing.T, seeded bool) *explore.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
+	subject.Inspect = nil // TestComparisonFindsDifferences is the test of the comparison
 	if seeded {
 		subject.Kind = b.build
 	}
@@ -87,11 +90,38 @@ func (b *bug) build(at *explore.Scenario) (Kind, error) {
 	if b.version != nil {
 		b.version(&version)
 	}
-	kind, err := NewKind(at, version, noderoll.Definition())
+	storage := nodestorage.Definition()
+	if b.storage != nil {
+		b.storage(&storage)
+	}
+	kind, err := NewKind(at, version, noderoll.Definition(), storage)
 	if err == nil && b.kind != nil {
 		b.kind(at, &kind)
 	}
 	return kind, err
+}
+
+// Parts of the guard of formatting.
+const (
+	storageLostPart = iota
+	approvedPart
+	metadataPart
+	replicasPart
+)
+
+// lost is a cluster of which one node has lost its volume. prepare changes it further.
+func lost(prepare func(*World)) func() (Subject, error) {
+	return func() (Subject, error) {
+		s, w, err := resting("lost", Old)
+		if err != nil {
+			return s, err
+		}
+		s.Edits = edits{{Name: "approves the formatting", Make: approveFormatting}}
+		stick(&s, w, 2, storageLost)
+		w.nodes[2].empty = true
+		prepare(w)
+		return s, nil
+	}
 }
 
 type (
@@ -109,6 +139,30 @@ func actionOf(d *versionDef, state string) *versionAction {
 	own := *s.Action
 	s.Action = &own
 	return s.Action
+}
+
+// formattingAfter makes the storage lifecycle format as soon as the given parts of its guard are satisfied.
+func formattingAfter(parts ...int) func(*storageDef) {
+	return func(d *storageDef) {
+		var kept []transitions.Guard[nodestorage.Facts, roll.Data]
+		state := &d.States[slices.IndexFunc(d.States, func(s machines.State[nodestorage.Facts, roll.Data, nodestorage.Effect]) bool {
+			return s.Name == nodestorage.Formatting
+		})]
+		var reads []transitions.Need
+		for _, i := range parts {
+			part := state.Action.Precondition.Parts()[i]
+			kept, reads = append(kept, part), append(reads, part.Needs...)
+		}
+		d.Needs = slices.DeleteFunc(slices.Clone(d.Needs), func(n machines.Need) bool { return !slices.Contains(reads, n.Name) })
+		action := *state.Action
+		action.Precondition = transitions.All(kept...)
+		state.Action = &action
+		for i := range d.Transitions {
+			if row := &d.Transitions[i]; row.From == nodestorage.StorageLost && row.Event == "approved" {
+				row.When = action.Precondition
+			}
+		}
+	}
 }
 
 func bugs() map[string]bug {
@@ -143,7 +197,7 @@ func bugs() map[string]bug {
 				k.Observe = func(ctx context.Context, c *Cluster, l lifecycle.ObserveRequest) (*Snapshot, error) {
 					v, err := request(ctx, c, l)
 					if err == nil && c.Approved != "" {
-						v.Facts.Finalize.Approved = approvalOf(l.RequestIDs["version"].Attempt) // any approval is accepted
+						v.Facts.Finalize.Approved = strings.TrimPrefix(approvalOf(l.RequestIDs["version"].Attempt), approveRaise) // any approval is accepted
 					}
 					return v, err
 				}
@@ -152,6 +206,17 @@ func bugs() map[string]bug {
 				selfOf(s.World).ghost = false
 				s.Object.Soak, s.Object.Approved, s.Edits = 0, approvalOf("an-older-one"), nil
 			},
+		},
+		"a lost volume is formatted without approval": {
+			found: "permitted to be formatted without approval", of: lost(func(*World) {}), straight: true, storage: formattingAfter(storageLostPart, metadataPart, replicasPart),
+		},
+		"a lost volume is formatted although the quorum may lose metadata": {
+			found: "of the other nodes hold all data, no majority", of: lost(func(w *World) { w.nodes[1].synced = false }), straight: true, storage: formattingAfter(storageLostPart, approvedPart, replicasPart),
+		},
+		"a lost volume is formatted while its node counts as in sync": {
+			found: "permitted to be formatted while it counts as in sync", straight: true,
+			of:      lost(func(w *World) { w.nodes[2].left, w.nodes[2].inSyncThen = explore.Start.Add(-session/2), true }),
+			storage: formattingAfter(storageLostPart, approvedPart, metadataPart),
 		},
 		"two disruptions from one snapshot": {
 			found: "while another one is down",
@@ -293,7 +358,7 @@ func sticking(at *explore.Scenario, w *World) []explore.Step {
 func raising(at *explore.Scenario, w *World) []explore.Step {
 	pods, set := podsOf(at), setOf(at)
 	for i := range w.nodes {
-		if pods[i] == nil || pods[i].Entry != set.Entries[i] || set.Marked != None || !w.nodes[i].runs() || !w.runs(w.nodes[i].version, newerLevel) {
+		if pods[i] == nil || set == nil || pods[i].Entry != set.Entries[i] || set.Marked != None || !w.nodes[i].runs() || !w.runs(w.nodes[i].version, newerLevel) {
 			return nil
 		}
 	}

@@ -1,7 +1,9 @@
 package kafka
 
 import (
+	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 )
 
 // Subject is the type of the explored subjects.
@@ -20,7 +23,7 @@ type Subject = explore.Subject[*Cluster, *Snapshot, Effect]
 
 // Subjects are the clusters that are explored with every event and fault.
 func Subjects() []func() (Subject, error) {
-	return []func() (Subject, error){Changing, Lowering, Snapshots, Finalizing}
+	return []func() (Subject, error){Changing, Lowering, Snapshots, Finalizing, Losing}
 }
 
 // Versions of the exploration, and their levels.
@@ -93,14 +96,31 @@ func Finalizing() (Subject, error) {
 		{Name: "asks for " + Newer, Make: func(c *Cluster) { c.Version = Newer }},
 		{Name: "asks for " + Old, Make: func(c *Cluster) { c.Version = Old }},
 		{Name: "approves", Make: func(c *Cluster) {
-			for i := range c.Status.Lifecycles {
-				if a := c.Status.Lifecycles[i].Attempt; a != nil && c.Status.Lifecycles[i].Name == "version" {
-					c.Approved = approvalOf(a.ID)
-				}
-			}
+			approve(c)
 		}},
 	}
 	return s, nil
+}
+
+// Losing is a cluster whose nodes may lose their persistent volumes, and whose user may approve that one is formatted.
+func Losing() (Subject, error) {
+	s, _, err := resting("losing", Old)
+	s.Without = nil
+	s.Edits = []explore.Edit[*Cluster]{
+		{Name: "asks for another configuration", Make: func(c *Cluster) { c.Config = 1 }},
+		{Name: "approves the formatting", Make: approveFormatting},
+	}
+	return s, err
+}
+
+// approveFormatting approves what the lifecycle of the storage waits for.
+func approveFormatting(c *Cluster) {
+	for i := range c.Status.Lifecycles {
+		e := &c.Status.Lifecycles[i]
+		if node, err := strconv.Atoi(e.Data["node"]); e.Name == "storage" && e.Attempt != nil && err == nil {
+			c.Approved = approveFormat + e.Attempt.ID + "/" + podName(node)
+		}
+	}
 }
 
 // resting returns a cluster of three nodes that has run on a version for a long time.
@@ -113,13 +133,15 @@ func resting(name, version string) (Subject, *World, error) {
 	s := Subject{
 		Name: name, AddToScheme: []func(*k8sruntime.Scheme) error{AddToScheme},
 		Kind: func(at *explore.Scenario) (Kind, error) {
-			return NewKind(at, kafkaversion.Definition(), noderoll.Definition())
+			return NewKind(at, kafkaversion.Definition(), noderoll.Definition(), nodestorage.Definition())
 		},
-		Object: &Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Version: version},
-		World:  w, Invariant: func(_ *Cluster, w explore.World) string { return harm(w) }, Settled: settled,
-		Keep:    []string{"Set", "Pod"}, // the world removes pods
-		Without: []explore.Fault{explore.ChildLost}, Part: true,
-		Faults: []explore.Fault{Crashes, Fails, Silence, AnswerNo, AnswerOff, PodLost, Lapses},
+		Inspect: func(at *explore.Scenario) (func() string, error) { return inspect(at, known) },
+		Object:  &Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Version: version},
+		World:   w, Invariant: func(_ *Cluster, w explore.World) string { return harm(w) }, Settled: settled,
+		Keep:     []string{"Pod"}, // the world removes pods
+		Restored: []string{"Set"},
+		Without:  []explore.Fault{VolumeLost}, Part: true,
+		Faults: []explore.Fault{Crashes, Fails, Silence, AnswerNo, AnswerOff, PodLost, Lapses, VolumeLost},
 		Ages:   []time.Duration{fetch, session, 30 * time.Second, 2 * time.Minute}, Leaps: []time.Duration{31 * time.Second},
 		Passes: 250, Within: 2 * time.Hour,
 	}
@@ -135,6 +157,19 @@ func resting(name, version string) (Subject, *World, error) {
 	}
 	s.Children = append(s.Children, set)
 	return s, w, nil
+}
+
+// inspect compares every searched state with the code of the operator.
+func inspect(at *explore.Scenario, table *versions.Table) (func() string, error) {
+	model, err := NewKind(at, kafkaversion.Definition(), noderoll.Definition(), nodestorage.Definition())
+	if err != nil {
+		return nil, err
+	}
+	c, err := NewComparison(context.Background(), at, model, table)
+	if err != nil {
+		return nil, err
+	}
+	return c.Differences, nil
 }
 
 // bornUID returns the UID that a search assigns to the pod: the object comes first, then the children in order.
@@ -164,7 +199,16 @@ func settled(c *Cluster, w explore.World) string {
 }
 
 // approvalOf returns the approval of an attempt at the newer level, the only one that it is raised to.
-func approvalOf(attempt string) string { return attempt + "/4.1-IV1" }
+func approvalOf(attempt string) string { return approveRaise + attempt + "/4.1-IV1" }
+
+// approve approves the raise that the version change waits for.
+func approve(c *Cluster) {
+	for i := range c.Status.Lifecycles {
+		if a := c.Status.Lifecycles[i].Attempt; a != nil && c.Status.Lifecycles[i].Name == "version" {
+			c.Approved = approvalOf(a.ID)
+		}
+	}
+}
 
 func levelOf(version string) int16 {
 	if version == Old {

@@ -68,8 +68,31 @@ type process struct {
 	recorded int16
 	// never means that it takes no snapshots by time.
 	never bool
+	// format is whether its record permits formatting. empty means that its volume came back empty.
+	format format
+	empty  bool
 	// test means that it was down when it was restarted: its start on its log is then an attempt, which may fail without harm.
 	test bool
+}
+
+// format is what the record of a node says about formatting its storage.
+type format byte
+
+const (
+	// formatDone forbids formatting: the node has registered with its storage.
+	formatDone format = iota
+	// formatNew permits formatting: the node has never registered.
+	formatNew
+	// formatAgain permits formatting storage that held data.
+	formatAgain
+)
+
+// interval returns the interval between snapshots of the node's process; 0 means that it takes none by time.
+func (n *process) interval() time.Duration {
+	if n.never {
+		return 0
+	}
+	return interval
 }
 
 type request struct {
@@ -111,7 +134,7 @@ func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
 		n := &w.nodes[i]
 		dst = append(dst, n.version...)
 		dst = append(dst, bit(n.pod != ""), bit(n.ready), bit(n.synced), byte(w.holds(n, at.Now())), bit(n.broken), bit(pods[i] != nil && pods[i].UID == n.pod))
-		dst = append(dst, bit(n.behind), bit(n.never), bit(n.test), byte(n.recorded))
+		dst = append(dst, bit(n.behind), bit(n.never), bit(n.test), byte(n.recorded), byte(n.format), bit(n.empty))
 		dst = append(dst, at.Age(n.started), bit(w.unnoticed(n, at.Now())), bit(n.inSyncThen))
 		if pods[i] != nil {
 			dst = append(dst, at.Age(pods[i].ReadySince))
@@ -200,6 +223,28 @@ func (w *World) taken(node int, pods [Nodes]*Pod) {
 		w.Harm = fmt.Sprintf("node %d is taken away while another one is down", node)
 	case n.synced && !n.behind && left < minISR:
 		w.Harm = fmt.Sprintf("taking node %d away leaves %d replicas in sync, fewer than the minimum", node, left)
+	}
+}
+
+// permitted notes the permission to format the storage of a node, and records harm if data may be lost by it.
+func (w *World) permitted(node int, approved bool, now time.Time) {
+	if w.nodes[node].format == formatDone {
+		w.nodes[node].format = formatAgain
+	}
+	holding := 0
+	for i := range w.nodes {
+		if n := &w.nodes[i]; i != node && (n.synced || w.unnoticed(n, now) && n.inSyncThen) {
+			holding++
+		}
+	}
+	switch {
+	case w.Harm != "":
+	case !approved:
+		w.Harm = fmt.Sprintf("the storage of node %d is permitted to be formatted without approval", node)
+	case w.inISR(&w.nodes[node], now):
+		w.Harm = fmt.Sprintf("the storage of node %d is permitted to be formatted while it counts as in sync", node)
+	case 2*holding < Nodes:
+		w.Harm = fmt.Sprintf("the storage of node %d is permitted to be formatted while %d of the other nodes hold all data, no majority", node, holding)
 	}
 }
 
