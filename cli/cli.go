@@ -15,7 +15,7 @@ import (
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/commands"
 	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/machines/domain"
 )
 
 // Machine is a machine of a binary. Make it with Of.
@@ -25,7 +25,7 @@ type Machine struct {
 
 // Of returns a machine for the commands. verify checks it over the domains; without one it checks the declared graph alone. A
 // definition with structural defects fails the commands. For replay, the facts must encode as JSON.
-func Of[F, D, E any](definition machines.Definition[F, D, E], domains ...verification.Domain[F, D]) Machine {
+func Of[F, D, E any](definition machines.Definition[F, D, E], domains ...domain.Domain[F, D]) Machine {
 	return Machine{make: func() (catalogue.Machine, error) {
 		return catalogue.Of(definition, catalogue.Domains(domains...), nil)
 	}}

@@ -1,14 +1,14 @@
 package hello
 
-import "github.com/detent-dev/detent/machines/verification"
+import "github.com/detent-dev/detent/machines/domain"
 
 // Domain is the facts over which the machine is verified.
-func Domain() verification.Domain[Facts, struct{}] {
-	return verification.Domain[Facts, struct{}]{
+func Domain() domain.Domain[Facts, struct{}] {
+	return domain.Domain[Facts, struct{}]{
 		Base: func() Facts { return Facts{Wanted: "hello", Spoken: "hello"} },
-		Dimensions: []verification.Dimension[Facts]{verification.Of(
-			verification.Value[Facts]{Name: "spoken"},
-			verification.Value[Facts]{Name: "another text wanted", Set: func(f *Facts) { f.Wanted = "good day" }},
+		Dimensions: []domain.Dimension[Facts]{domain.Of(
+			domain.Value[Facts]{Name: "spoken"},
+			domain.Value[Facts]{Name: "another text wanted", Set: func(f *Facts) { f.Wanted = "good day" }},
 		)},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/machines/verification"
 	"github.com/detent-dev/detent/runtime/journal"
 )
@@ -24,7 +25,7 @@ type Machine struct {
 
 // Of compiles a machine for a catalogue. domains returns the domains over which it is verified; restore sets the facts that a
 // journal does not contain, and is optional.
-func Of[F, D, E any](definition machines.Definition[F, D, E], domains func() ([]verification.Domain[F, D], error), restore func(*F)) (Machine, error) {
+func Of[F, D, E any](definition machines.Definition[F, D, E], domains func() ([]domain.Domain[F, D], error), restore func(*F)) (Machine, error) {
 	machine, err := machines.Compile(definition)
 	if err != nil {
 		return Machine{}, fmt.Errorf("compiling machine %s: %w", definition.Name, err)
@@ -42,8 +43,8 @@ func Of[F, D, E any](definition machines.Definition[F, D, E], domains func() ([]
 }
 
 // Domains returns a function for Of that returns the domains.
-func Domains[F, D any](domains ...verification.Domain[F, D]) func() ([]verification.Domain[F, D], error) {
-	return func() ([]verification.Domain[F, D], error) { return domains, nil }
+func Domains[F, D any](domains ...domain.Domain[F, D]) func() ([]domain.Domain[F, D], error) {
+	return func() ([]domain.Domain[F, D], error) { return domains, nil }
 }
 
 // Find returns the machine with the name, or an error that lists the known names.

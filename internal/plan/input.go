@@ -290,13 +290,14 @@ func (r *reader) wanted() string {
 	var out []string
 	for i := range r.in.kinds {
 		k := &r.in.kinds[i]
-		text := "a " + k.Name + ", with "
+		var with []string
 		for _, p := range k.Parts {
 			if gvks, _, err := r.scheme.ObjectKinds(p.Object); err == nil && p.Access == resource.Declared {
-				text += "its " + plural(gvks[0].Kind) + " and "
+				with = append(with, "its "+plural(gvks[0].Kind))
 			}
 		}
-		out = append(out, text+"the other objects that belong to it")
+		with = append(with, "the other objects that belong to it")
+		out = append(out, "a "+k.Name+", with "+strings.Join(with, " and "))
 	}
 	return strings.Join(out, ", or ")
 }

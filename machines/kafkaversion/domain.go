@@ -9,8 +9,8 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/machines/roll"
-	"github.com/detent-dev/detent/machines/verification"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -32,30 +32,29 @@ const (
 )
 
 type (
-	domain    = verification.Domain[Facts, roll.Data]
-	dimension = verification.Dimension[Facts]
-	value     = verification.Value[Facts]
+	dimension = domain.Dimension[Facts]
+	value     = domain.Value[Facts]
 )
 
 var errDomainSilent = errors.New("connection refused")
 
 // Domains returns the domains over which the machine is verified: the restarts of nodes, the changes of the metadata level, the
 // starts of clusters, and the wait for snapshots before a downgrade.
-func Domains() ([]verification.Domain[Facts, roll.Data], error) {
+func Domains() ([]domain.Domain[Facts, roll.Data], error) {
 	table, err := versions.Parse([]byte(domainTable), "the domains of "+Name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the versions of the domains: %w", err)
 	}
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
-	base := domain{Base: func() Facts { return domainFacts(table, now) }, Derive: deriveVersions, Data: roll.DomainData, Enter: enterDomain}
+	base := domain.Domain[Facts, roll.Data]{Base: func() Facts { return domainFacts(table, now) }, Derive: deriveVersions, Data: roll.DomainData, Enter: enterDomain}
 	moving, setting, asking, beginning, lowering := base, base, base, base, base
 	wishes, levels := domainWishes().Values, domainLevels(now).Values
-	moving.Dimensions = append([]dimension{verification.Of(wishes[0], wishes[2], wishes[5]), verification.Of(levels[0], levels[1], levels[3])}, roll.DomainNodes(rollOf)...)
+	moving.Dimensions = append([]dimension{domain.Of(wishes[0], wishes[2], wishes[5]), domain.Of(levels[0], levels[1], levels[3])}, roll.DomainNodes(rollOf)...)
 	setting.Dimensions = []dimension{domainWishes(), domainLevels(now), domainReady(), domainGhosts(now), domainFinalizing()}
 	asking.Dimensions = []dimension{domainWishes(), domainLevels(now), domainReady(), domainAnswers(now)}
 	beginning.Dimensions = []dimension{domainBeginnings(), domainWishes(), domainLevels(now)}
-	lowering.Dimensions = append([]dimension{domainDisks(now), verification.Of(wishes[2]), domainLevels(now)}, roll.DomainNodes(rollOf)[:2]...)
-	return []domain{moving, setting, asking, beginning, lowering}, nil
+	lowering.Dimensions = append([]dimension{domainDisks(now), domain.Of(wishes[2]), domainLevels(now)}, roll.DomainNodes(rollOf)[:2]...)
+	return []domain.Domain[Facts, roll.Data]{moving, setting, asking, beginning, lowering}, nil
 }
 
 func rollOf(f *Facts) *roll.Facts { return &f.Roll }
@@ -108,7 +107,7 @@ func wanting(name, version, level string) value {
 
 // domainWishes are desired versions and levels, and an invalid spec.
 func domainWishes() dimension {
-	return verification.Of(value{},
+	return domain.Of(value{},
 		wanting("a lower level wanted", domainNew, "4.0"), wanting("an older version wanted", domainOld, ""), wanting("another build wanted", domainBuild, ""),
 		wanting("a version wanted that is not known", "9.9.9", ""),
 		value{Name: "a broken declaration", Set: func(f *Facts) { f.SpecError, f.Incomplete = "two pools claim node id 3", "" }})
@@ -116,7 +115,7 @@ func domainWishes() dimension {
 
 // domainLevels are Kafka's answers about its levels.
 func domainLevels(now time.Time) dimension {
-	return verification.Of(value{},
+	return domain.Of(value{},
 		value{Name: "the old level", Set: func(f *Facts) { f.Features = levelOf(domainOldLevel, now) }},
 		value{Name: "a level too high", Set: func(f *Facts) { f.Features = levelOf(domainNewLevel+2, now) }},
 		value{Name: "levels unreadable", Set: func(f *Facts) { f.Features = transitions.Unreadable[kafka.Features](errDomainSilent) }},
@@ -130,12 +129,12 @@ func domainReady() dimension {
 			n.Ready, n.StartedAt, n.Trouble, n.Outdated = false, time.Time{}, "CrashLoopBackOff", outdated
 		}}
 	}
-	return verification.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true))
+	return domain.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true))
 }
 
 // domainGhosts are registrations without a node.
 func domainGhosts(now time.Time) dimension {
-	return verification.Of(value{}, value{Name: "broker 9 still registered", Set: func(f *Facts) {
+	return domain.Of(value{}, value{Name: "broker 9 still registered", Set: func(f *Facts) {
 		if brokers, known := f.Roll.Brokers.Get(); known {
 			brokers.Brokers = append(slices.Clone(brokers.Brokers), kafka.Broker{ID: 9, Fencing: kafka.Fenced})
 			f.Roll.Brokers = transitions.Known(brokers, now)
@@ -151,7 +150,7 @@ func domainGhosts(now time.Time) dimension {
 // domainFinalizing are the conditions for raising the level, and the target of the attempt.
 func domainFinalizing() dimension {
 	set := func(name string, change func(*Facts)) value { return value{Name: name, Set: change} }
-	return verification.Of(value{},
+	return domain.Of(value{},
 		set("soaking", func(f *Facts) { f.Finalize.Soak = 2 * time.Hour }),
 		set("a soaking time that cannot be read", func(f *Facts) { f.Finalize.SoakProblem = `detent.dev/soak is "2 days"` }),
 		set("not approved", func(f *Facts) { f.Finalize.ByApproval = true }),
@@ -164,7 +163,7 @@ func domainAnswers(now time.Time) dimension {
 	answer := func(name string, status Status) value {
 		return value{Name: name, Set: func(f *Facts) { f.Answer = Answer{Status: status} }}
 	}
-	return verification.Of(value{}, answer("asked", Asked), answer("done", Done), answer("refused", Refused), answer("answer lost", Unknown),
+	return domain.Of(value{}, answer("asked", Asked), answer("done", Done), answer("refused", Refused), answer("answer lost", Unknown),
 		value{Name: "an earlier request in doubt", Set: func(f *Facts) { f.InFlight = InFlight{Until: now.Add(time.Minute), Sent: true} }},
 		value{Name: "just entered", Set: func(f *Facts) { f.EnteredAt = now }})
 }
@@ -181,7 +180,7 @@ func domainBeginnings() dimension {
 			}
 		}}
 	}
-	return verification.Of(
+	return domain.Of(
 		begin("no node ever ran", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, NeverStarted: true} }),
 		value{Name: "a young cluster without its pools", Set: func(f *Facts) {
 			f.Situation.RecordedVersion, f.Situation.Nodes, f.Roll.Nodes, f.Incomplete = "", []NodeVersions{}, nil, "no KafkaNodePool yet"
@@ -199,5 +198,5 @@ func domainDisks(now time.Time) dimension {
 			}}
 		}}
 	}
-	return verification.Of(value{}, held("node 0's log holds the new level", time.Hour), held("node 0's log holds the new level for ever", 0))
+	return domain.Of(value{}, held("node 0's log holds the new level", time.Hour), held("node 0's log holds the new level for ever", 0))
 }

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/machines/verification"
 )
 
 // Verify checks the machine as a whole, over the domains if there are any, and fails on every finding; see package
 // verification.
-func Verify[F, D, E any](t testing.TB, machine *machines.Machine[F, D, E], domains ...verification.Domain[F, D]) {
+func Verify[F, D, E any](t testing.TB, machine *machines.Machine[F, D, E], domains ...domain.Domain[F, D]) {
 	t.Helper()
 	report := verification.Machine(machine, domains...)
 	for i := range report.Results {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/machines/roll"
-	"github.com/detent-dev/detent/machines/verification"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -18,27 +18,27 @@ var errDomainSilent = errors.New("connection refused")
 
 // Domain returns the domain over which the machine is verified: three nodes with both roles, of which the first two may lose their
 // storage.
-func Domain() verification.Domain[Facts, roll.Data] {
+func Domain() domain.Domain[Facts, roll.Data] {
 	now := time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC)
-	type value = verification.Value[Facts]
-	storage := func(id int32) verification.Dimension[Facts] {
+	type value = domain.Value[Facts]
+	storage := func(id int32) domain.Dimension[Facts] {
 		of := func(name string, s Storage) value {
 			return value{Name: fmt.Sprintf("storage of node %d %s", id, name), Set: func(f *Facts) {
 				n := f.Node(id)
 				n.Storage, n.DownSince = s, now.Add(-time.Minute)
 			}}
 		}
-		return verification.Of(value{}, of("lost", Lost), of("being formatted", Allowed), of("not known", Unknown))
+		return domain.Of(value{}, of("lost", Lost), of("being formatted", Allowed), of("not known", Unknown))
 	}
 	approval := func(name, text string) value {
 		return value{Name: name, Set: func(f *Facts) { f.Approved = text }}
 	}
-	return verification.Domain[Facts, roll.Data]{
+	return domain.Domain[Facts, roll.Data]{
 		Base: func() Facts { return domainFacts(now) },
-		Dimensions: []verification.Dimension[Facts]{
+		Dimensions: []domain.Dimension[Facts]{
 			storage(0), storage(1),
-			verification.Of(value{}, approval("approved", domainAttempt+"/pool-0"), approval("approved for node 1", domainAttempt+"/pool-1"), approval("another attempt approved", "000000/pool-0")),
-			verification.Of(value{}, value{Name: "a controller behind", Set: func(f *Facts) { change(f, 2, "") }}, value{Name: "node 0 in an ISR", Set: func(f *Facts) { change(f, -1, "in") }},
+			domain.Of(value{}, approval("approved", domainAttempt+"/pool-0"), approval("approved for node 1", domainAttempt+"/pool-1"), approval("another attempt approved", "000000/pool-0")),
+			domain.Of(value{}, value{Name: "a controller behind", Set: func(f *Facts) { change(f, 2, "") }}, value{Name: "node 0 in an ISR", Set: func(f *Facts) { change(f, -1, "in") }},
 				value{Name: "no replica in sync", Set: func(f *Facts) { change(f, -1, "none") }},
 				value{Name: "Kafka silent", Set: func(f *Facts) {
 					f.Quorum, f.Partitions = transitions.Unreadable[kafka.Quorum](errDomainSilent), transitions.Unreadable[kafka.Partitions](errDomainSilent)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/clients/kafka"
-	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -45,29 +45,29 @@ func DomainData(state string) []Data {
 }
 
 // DomainNodes returns the conditions of nodes and of Kafka. at returns the roll's facts within the machine's facts.
-func DomainNodes[F any](at func(*F) *Facts) []verification.Dimension[F] {
-	node := func(id int32, name string, change func(*Node)) verification.Value[F] {
-		return verification.Value[F]{Name: fmt.Sprintf("node %d %s", id, name), Set: func(f *F) { change(at(f).Node(id)) }}
+func DomainNodes[F any](at func(*F) *Facts) []domain.Dimension[F] {
+	node := func(id int32, name string, change func(*Node)) domain.Value[F] {
+		return domain.Value[F]{Name: fmt.Sprintf("node %d %s", id, name), Set: func(f *F) { change(at(f).Node(id)) }}
 	}
-	rest := verification.Value[F]{}
-	return []verification.Dimension[F]{
-		verification.Of(rest,
+	rest := domain.Value[F]{}
+	return []domain.Dimension[F]{
+		domain.Of(rest,
 			node(0, "outdated", outdated), node(0, "outdated and cannot start", both(outdated, troubled)), node(0, "outdated and gone", both(outdated, gone)),
 			node(0, "cannot start", troubled), node(0, "gone", gone), node(0, "starting", starting), node(0, "just restarted", restarted),
 			node(0, "not ready and serving", lapsed), node(0, "outdated, not ready and serving", both(outdated, lapsed)),
 			node(0, "stale and cannot start", both(func(n *Node) { n.Stale = true }, troubled)),
 		),
-		verification.Of(rest, node(1, "outdated", outdated), node(1, "outdated and cannot start", both(outdated, troubled)), node(1, "gone", gone), node(1, "not ready and serving", lapsed)),
+		domain.Of(rest, node(1, "outdated", outdated), node(1, "outdated and cannot start", both(outdated, troubled)), node(1, "gone", gone), node(1, "not ready and serving", lapsed)),
 		domainAnswers(at),
 	}
 }
 
 // domainAnswers are Kafka's answers about quorum, partitions and brokers, and the situation in which no node serves.
-func domainAnswers[F any](at func(*F) *Facts) verification.Dimension[F] {
-	value := func(name string, change func(*Facts)) verification.Value[F] {
-		return verification.Value[F]{Name: name, Set: func(f *F) { change(at(f)) }}
+func domainAnswers[F any](at func(*F) *Facts) domain.Dimension[F] {
+	value := func(name string, change func(*Facts)) domain.Value[F] {
+		return domain.Value[F]{Name: name, Set: func(f *F) { change(at(f)) }}
 	}
-	return verification.Of(verification.Value[F]{},
+	return domain.Of(domain.Value[F]{},
 		value("no quorum leader", func(f *Facts) {
 			if q, known := f.Quorum.Get(); known {
 				q.Leader = kafka.NoLeader

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/states"
 )
 
@@ -108,7 +109,7 @@ func (v *verifier[F, D, E]) path(from map[string]step, to string) string {
 }
 
 // released checks Releases against the facts: a resource must not be held where the transition that releases it says yes.
-func (v *verifier[F, D, E]) released(d *Domain[F, D], facts *F, name func() string, t *machines.Transition[F, D]) {
+func (v *verifier[F, D, E]) released(d *domain.Domain[F, D], facts *F, name func() string, t *machines.Transition[F, D]) {
 	if d.Held == nil || len(t.Releases) == 0 {
 		return
 	}

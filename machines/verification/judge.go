@@ -9,6 +9,7 @@ import (
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -26,7 +27,7 @@ func start() time.Time { return time.Date(2026, time.November, 20, 8, 0, 0, 0, t
 type bound[F, E any] = machines.Lifecycle[struct{}, *F, E]
 
 // judge evaluates every guard of every state on all facts of a domain.
-func (v *verifier[F, D, E]) judge(d *Domain[F, D]) {
+func (v *verifier[F, D, E]) judge(d *domain.Domain[F, D]) {
 	lc := machines.Bind(v.machine, machines.Binding[struct{}, *F, F, E, E]{
 		Name: lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts },
 	})
@@ -48,7 +49,7 @@ func (v *verifier[F, D, E]) judge(d *Domain[F, D]) {
 		}
 		w.from(nil, facts)
 		for i := range v.def.States {
-			for _, data := range d.dataOf(v.def.States[i].Name) {
+			for _, data := range d.DataOf(v.def.States[i].Name) {
 				if slices.Contains(v.onlyDeletion, v.def.States[i].Name) {
 					deleting.evaluate(&v.def.States[i], data, facts)
 					continue
@@ -68,7 +69,7 @@ const mendDefect = "every facts of the domain must be ones that a pass can have;
 type walk[F, D, E any] struct {
 	v      *verifier[F, D, E]
 	lc     bound[F, E]
-	d      *Domain[F, D]
+	d      *domain.Domain[F, D]
 	needs  []transitions.Need
 	name   func() string
 	target string

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/machines/verification"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -25,8 +25,8 @@ type (
 	row        = machines.Transition[facts, data]
 	guard      = transitions.Guard[facts, data]
 	definition = machines.Definition[facts, data, effect]
-	domain     = verification.Domain[facts, data]
-	value      = verification.Value[facts]
+	space      = domain.Domain[facts, data]
+	value      = domain.Value[facts]
 )
 
 var (
@@ -119,14 +119,14 @@ func toy() definition {
 }
 
 // toyDomain contains all facts of the toy.
-func toyDomain() domain {
+func toyDomain() space {
 	permit := func(f transitions.Fact[bool]) func(*facts) { return func(to *facts) { to.Allowed = f } }
-	return domain{
+	return space{
 		Base: func() facts { return facts{} },
-		Dimensions: []verification.Dimension[facts]{
-			verification.Of(value{Name: "as wanted", Set: func(f *facts) { f.Same = true }}, value{Name: "another wanted"}),
-			verification.Of(value{}, value{Name: "frozen", Set: func(f *facts) { f.Frozen = true }}),
-			verification.Of(
+		Dimensions: []domain.Dimension[facts]{
+			domain.Of(value{Name: "as wanted", Set: func(f *facts) { f.Same = true }}, value{Name: "another wanted"}),
+			domain.Of(value{}, value{Name: "frozen", Set: func(f *facts) { f.Frozen = true }}),
+			domain.Of(
 				value{Set: permit(transitions.Known(true, time.Time{}))}, value{Name: "forbidden", Set: permit(transitions.Known(false, time.Time{}))},
 				value{Name: "permit unreadable", Set: permit(transitions.Unreadable[bool](errors.New("silent")))},
 				value{Name: "permit not answered yet", Set: permit(transitions.Pending[bool]())},

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
 
 // Machine verifies a compiled machine over the domains, if any. The time grows with the number of facts: about half a
 // millisecond for each facts of a machine with twenty states.
-func Machine[F, D, E any](machine *machines.Machine[F, D, E], domains ...Domain[F, D]) Report {
+func Machine[F, D, E any](machine *machines.Machine[F, D, E], domains ...domain.Domain[F, D]) Report {
 	v := &verifier[F, D, E]{machine: machine, def: machine.Definition(), states: map[string]*machines.State[F, D, E]{}}
 	for i := range v.def.States {
 		v.states[v.def.States[i].Name] = &v.def.States[i]

@@ -30,7 +30,7 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 	cases := map[string]struct {
 		breaks func(*definition)
 		// narrow changes the domain. unjudged leaves it out, for defects that the graph alone shows.
-		narrow   func(*domain)
+		narrow   func(*space)
 		unjudged bool
 		want     verification.Check
 		where    string
@@ -131,7 +131,7 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 		},
 		"a domain that leaves something out": {
 			breaks: func(*definition) {},
-			narrow: func(d *domain) { d.Dimensions[1].Values = d.Dimensions[1].Values[:1] },
+			narrow: func(d *space) { d.Dimensions[1].Values = d.Dimensions[1].Values[:1] },
 			want:   verification.Coverage, where: "transition still-frozen from Checking", what: "it says yes in no facts",
 		},
 	}
@@ -139,7 +139,7 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			def := toy()
 			tc.breaks(&def)
-			var domains []domain
+			var domains []space
 			if !tc.unjudged {
 				domains = append(domains, toyDomain())
 				if tc.narrow != nil {

@@ -1,4 +1,6 @@
-package verification
+// Package domain describes the facts over which a machine is verified. Package verification does that; a machine only describes them,
+// so that an operator does not contain the verification.
+package domain
 
 import (
 	"strings"
@@ -86,7 +88,8 @@ func (d *Domain[F, D]) named(at []int) string {
 	return strings.Join(names, ", ")
 }
 
-func (d *Domain[F, D]) dataOf(state string) []D {
+// DataOf returns the data that may be stored with the state.
+func (d *Domain[F, D]) DataOf(state string) []D {
 	if d.Data == nil {
 		return []D{*new(D)}
 	}
