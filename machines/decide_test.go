@@ -323,7 +323,7 @@ func TestLookNamesTheLifecycleOfAPanicInObserve(t *testing.T) {
 	lc := Bind(mustCompile(t, toy()), Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
 		Name:  "version",
 		Facts: func(struct{}, toyFacts, ObserveOptions) toyFacts { panic("no snapshot") },
-	})
+	}).evaluator
 	l := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{Entry: at("Restarting", nil), Options: ObserveOptions{Now: now}})
 	for what, err := range map[string]error{"Decide": l.Decide().Err, "Act": l.Act().Err} {
 		if err == nil || !strings.Contains(err.Error(), "observing for lifecycle version: panic: no snapshot") {
@@ -337,7 +337,7 @@ func TestLookReadsTheFactsOnce(t *testing.T) {
 	lc := Bind(mustCompile(t, toy()), Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
 		Name:  "version",
 		Facts: func(_ struct{}, snapshot toyFacts, _ ObserveOptions) toyFacts { looks++; return snapshot },
-	})
+	}).evaluator
 	l := lc.Evaluate(EvaluationInput[struct{}, toyFacts]{Snapshot: half(), Entry: at("Checking", nil), UID: toyUID, Options: ObserveOptions{Now: now}})
 	l.Decide()
 	l.Project()

@@ -88,7 +88,7 @@ func ExampleCompile_findings() {
 	// true true
 }
 
-// A machine is bound to a kind of object. Its evaluation is pure: it needs no client and no clock.
+// A machine is bound to a kind of object: its facts are taken from the snapshot that the kind observes.
 func ExampleBind() {
 	machine, err := machines.Compile(valve())
 	if err != nil {
@@ -105,26 +105,7 @@ func ExampleBind() {
 			return valveFacts{o.Wanted, s.Position}
 		},
 	})
-	question := machines.EvaluationInput[object, snapshot]{
-		Object: object{"open"}, Snapshot: snapshot{"closed"}, UID: "uid", Options: machines.ObserveOptions{Now: time.Unix(0, 0)},
-	}
-	for range 3 {
-		evaluation := lifecycle.Evaluate(question)
-		move := evaluation.Decide().Move
-		if move == nil {
-			fmt.Println("stays in", question.Entry.State, "and requests", evaluation.Act().Effects)
-			return
-		}
-		entry, err := evaluation.Enter(*move)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(move.Event, "to", entry.State)
-		question.Entry = &entry
-	}
-	// Output:
-	// inferred to Settled
-	// position-changed to Turning
-	// stays in Turning and requests [turn to open]
+	// runtime.Kind.Lifecycles takes it.
+	fmt.Println(lifecycle.Name(), "with", len(lifecycle.Graph().States), "states")
+	// Output: valve with 3 states
 }

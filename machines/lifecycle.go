@@ -6,15 +6,34 @@ import (
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Lifecycle is a machine bound to a kind of object, for the runtime, the plan and the exploration.
-//
-// O is the object, S the snapshot that the kind observes once per reconcile (plain values), E the kind's effects. A Lifecycle
-// is pure: all its inputs are arguments, and it has no side effects.
-type Lifecycle[O, S, E any] interface {
+// Lifecycle is a machine bound to a kind of object: O is the object, S the snapshot that the kind observes once per reconcile
+// (plain values), E the kind's effects. Make it with Bind.
+type Lifecycle[O, S, E any] struct {
+	evaluator Evaluator[O, S, E]
+}
+
+// Name of the lifecycle, the key in status.lifecycles.
+func (l Lifecycle[O, S, E]) Name() string { return l.evaluator.Name() }
+
+// Graph of its machine.
+func (l Lifecycle[O, S, E]) Graph() Graph { return l.evaluator.Graph() }
+
+// Evaluator is for the runtime, the exploration and the tests of this module.
+func (l Lifecycle[O, S, E]) Evaluator(access.Key) Evaluator[O, S, E] { return l.evaluator }
+
+// LifecycleOf returns a lifecycle with another evaluator, for the exploration and the tests of this module.
+func LifecycleOf[O, S, E any](_ access.Key, evaluator Evaluator[O, S, E]) Lifecycle[O, S, E] {
+	return Lifecycle[O, S, E]{evaluator}
+}
+
+// Evaluator evaluates a lifecycle. It is pure: all its inputs are arguments, and it has no side effects. Only packages of this
+// module can have one; its methods change without notice.
+type Evaluator[O, S, E any] interface {
 	// Name of the lifecycle, the key in status.lifecycles.
 	Name() string
 	// Graph of its machine.
@@ -184,7 +203,7 @@ func Bind[O, S, F, D, FX, E any](machine *Machine[F, D, FX], binding Binding[O, 
 	if binding.Effect == nil {
 		binding.Effect = sameEffect[FX, E]
 	}
-	return &bound[O, S, F, D, FX, E]{machine: machine, binding: binding}
+	return Lifecycle[O, S, E]{&bound[O, S, F, D, FX, E]{machine: machine, binding: binding}}
 }
 
 // sameEffect panics if the types differ; the evaluation reports it as a defect of the machine.

@@ -202,7 +202,7 @@ var now = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 const toyUID = "0b6a"
 
 // bind binds the toy to a kind whose snapshot is the facts. Facts that were not requested are removed.
-func bind(m *toyMachine) Lifecycle[struct{}, toyFacts, string] {
+func bind(m *toyMachine) Evaluator[struct{}, toyFacts, string] {
 	return Bind(m, Binding[struct{}, toyFacts, toyFacts, toyEffect, string]{
 		Name: "version",
 		Facts: func(_ struct{}, snapshot toyFacts, ask ObserveOptions) toyFacts {
@@ -215,7 +215,7 @@ func bind(m *toyMachine) Lifecycle[struct{}, toyFacts, string] {
 			return snapshot
 		},
 		Effect: func(e toyEffect) string { return string(e) },
-	})
+	}).evaluator
 }
 
 // evaluate evaluates the entry with the needs of its state and the given ones.

@@ -38,7 +38,7 @@ type lifecycleState struct {
 	tooFrequent bool
 }
 
-func lifecycleStates[O Object, S, E any](lifecycles []machines.Lifecycle[O, S, E], status *lifecyclev1.Status) []lifecycleState {
+func lifecycleStates[O Object, S, E any](lifecycles []machines.Evaluator[O, S, E], status *lifecyclev1.Status) []lifecycleState {
 	out := make([]lifecycleState, 0, len(lifecycles))
 	for _, lc := range lifecycles {
 		s := lifecycleState{name: lc.Name(), maxTransitionsWithoutProgress: lc.MaxTransitionsWithoutProgress()}

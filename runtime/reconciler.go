@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/transitions"
@@ -60,6 +61,8 @@ type Reconciler[O Object, S, E any] struct {
 	scale           float64
 	observeTimeout  time.Duration
 	memories        *memories
+	// lifecycles are those of the kind.
+	lifecycles []machines.Evaluator[O, S, E]
 }
 
 var _ reconcile.Reconciler = &Reconciler[Object, any, any]{}
@@ -70,6 +73,9 @@ func New[O Object, S, E any](kind Kind[O, S, E], options Options) *Reconciler[O,
 		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
 		metrics: options.Metrics, scale: options.DeadlineScale, observeTimeout: options.ObserveTimeout, memories: newMemories(),
 		children: options.Children, disruptionLocks: options.DisruptionLocks, journal: options.Journal,
+	}
+	for _, lc := range kind.Lifecycles {
+		r.lifecycles = append(r.lifecycles, lc.Evaluator(access.Key{}))
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -153,7 +159,7 @@ func (r *Reconciler[O, S, E]) run(ctx context.Context, object O) (time.Duration,
 	r.drop(replaced)
 	p := &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
 	p.in = pass.In[O, S, E]{
-		Object: object, Lifecycles: r.kind.Lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
+		Object: object, Lifecycles: r.lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
 		Generation: object.GetGeneration(), Deleting: isDeleting(object), Now: p.now, DeadlineScale: r.scale, Last: m.moved, AlwaysNeeded: r.kind.AlwaysNeeded,
 		Observe: func(needs []transitions.Need, live bool) (S, error) { return p.observe(ctx, needs, live) },
 		Slowed:  p.slowed,

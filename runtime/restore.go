@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/internal/access"
 )
 
-// Memory is the state that a Reconciler keeps outside the API, which is lost when its process ends. Exploration carries it from
-// state to state with SaveMemory and RestoreMemory. Production code does not need it.
-type Memory struct {
+// savedMemory is the state that a Reconciler keeps outside the API, which is lost when its process ends.
+type savedMemory struct {
 	objects         map[types.UID]*memory
 	keys            map[types.NamespacedName]types.UID
 	disruptionLocks map[types.UID]disruptionLock
 	marks           map[types.UID]map[childKey]mark
 }
 
-// SaveMemory copies the state of the Reconciler, including that of its DisruptionLocks and Children.
-func (r *Reconciler[O, S, E]) SaveMemory() *Memory {
-	m := &Memory{objects: map[types.UID]*memory{}, disruptionLocks: map[types.UID]disruptionLock{}, marks: map[types.UID]map[childKey]mark{}}
+// SaveMemory copies the state of the Reconciler, including that of its DisruptionLocks and Children, for the exploration.
+func (r *Reconciler[O, S, E]) SaveMemory(access.Key) access.Memory {
+	m := &savedMemory{objects: map[types.UID]*memory{}, disruptionLocks: map[types.UID]disruptionLock{}, marks: map[types.UID]map[childKey]mark{}}
 	r.memories.mu.Lock()
 	for uid, one := range r.memories.byUID {
 		m.objects[uid] = one.clone()
@@ -42,9 +43,10 @@ func (r *Reconciler[O, S, E]) SaveMemory() *Memory {
 
 // RestoreMemory replaces the state of the Reconciler. Nil means the empty state after a start. It must not be called during a
 // reconcile.
-func (r *Reconciler[O, S, E]) RestoreMemory(m *Memory) {
+func (r *Reconciler[O, S, E]) RestoreMemory(_ access.Key, saved access.Memory) {
+	m, _ := saved.(*savedMemory)
 	if m == nil {
-		m = &Memory{}
+		m = &savedMemory{}
 	}
 	r.memories.mu.Lock()
 	clear(r.memories.byUID)
@@ -84,13 +86,8 @@ func (m *memory) clone() *memory {
 	return &c
 }
 
-// AppendCanonical appends the part of the state that affects further reconciles, as relations: whether a write of ours was
-// observed instead of its revision, and how long a condition has lasted in the relevant steps instead of its start. cached
-// returns the revision of the object in the cache, by UID.
-func (m *Memory) AppendCanonical(dst []byte, now time.Time, cached func(types.UID) uint64) []byte {
-	if m == nil {
-		return append(dst, 0)
-	}
+// AppendCanonical implements access.Memory.
+func (m *savedMemory) AppendCanonical(dst []byte, now time.Time, cached func(types.UID) uint64) []byte {
 	for _, uid := range slices.Sorted(maps.Keys(m.objects)) {
 		dst = m.objects[uid].appendCanonical(append(dst, 1), now, cached(uid))
 	}

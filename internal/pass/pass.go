@@ -17,7 +17,7 @@ import (
 // In is the input of one reconcile.
 type In[O, S, E any] struct {
 	Object     O
-	Lifecycles []machines.Lifecycle[O, S, E]
+	Lifecycles []machines.Evaluator[O, S, E]
 	// Status of the object. It is never modified.
 	Status     *lifecyclev1.Status
 	UID        string
@@ -112,7 +112,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[S, E], error) {
 	return step, err
 }
 
-func (in *In[O, S, E]) decide(s *LifecycleResult[E], lc machines.Lifecycle[O, S, E], snapshot S, needs []transitions.Need) {
+func (in *In[O, S, E]) decide(s *LifecycleResult[E], lc machines.Evaluator[O, S, E], snapshot S, needs []transitions.Need) {
 	s.evaluation = lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false))
 	s.Decision = s.evaluation.Decide()
 }
@@ -165,7 +165,7 @@ func (in *In[O, S, E]) enter(step *Step[S, E], needs []transitions.Need) error {
 
 // move enters the next state of a lifecycle and evaluates that state with the same facts. If the lifecycle stays there, it has
 // evaluated the object's generation, so that observedGeneration needs no separate write.
-func (in *In[O, S, E]) move(s *LifecycleResult[E], lc machines.Lifecycle[O, S, E], snapshot S, needs []transitions.Need) (Moved, bool) {
+func (in *In[O, S, E]) move(s *LifecycleResult[E], lc machines.Evaluator[O, S, E], snapshot S, needs []transitions.Need) (Moved, bool) {
 	entry, err := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false)).Enter(*s.Decision.Move)
 	if err != nil {
 		s.Decision = machines.Decision{Err: err}
@@ -294,7 +294,7 @@ func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle 
 	return nil
 }
 
-func (in *In[O, S, E]) lifecycle(name string) machines.Lifecycle[O, S, E] {
+func (in *In[O, S, E]) lifecycle(name string) machines.Evaluator[O, S, E] {
 	for _, lc := range in.Lifecycles {
 		if lc.Name() == name {
 			return lc
@@ -304,7 +304,7 @@ func (in *In[O, S, E]) lifecycle(name string) machines.Lifecycle[O, S, E] {
 }
 
 func (in *In[O, S, E]) input(
-	lc machines.Lifecycle[O, S, E], entry *lifecyclev1.Lifecycle, snapshot S, needs []transitions.Need, live bool,
+	lc machines.Evaluator[O, S, E], entry *lifecyclev1.Lifecycle, snapshot S, needs []transitions.Need, live bool,
 ) machines.EvaluationInput[O, S] {
 	ask := machines.ObserveOptions{Needs: needs, Live: live, Now: in.Now, RequestID: machines.RequestIDOf(in.UID, lc.Name(), entry)}
 	if entry != nil {

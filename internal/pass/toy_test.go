@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/states"
@@ -32,7 +33,7 @@ type world map[string]tank
 type none = struct{}
 
 type (
-	lifecycle    = machines.Lifecycle[string, world, string]
+	lifecycle    = machines.Evaluator[string, world, string]
 	input        = pass.In[string, world, string]
 	resultOfCase = pass.LifecycleResult[string]
 )
@@ -130,7 +131,7 @@ func bind(m *machines.Machine[tank, none, string], name string) lifecycle {
 			return seen
 		},
 		Effect: func(effect string) string { return name + ": " + effect },
-	})
+	}).Evaluator(access.Key{})
 }
 
 var now = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
@@ -24,7 +25,7 @@ type failing interface {
 // nothing moved, time passes.
 type driver struct {
 	t     failing
-	lc    machines.Lifecycle[struct{}, *world, kafkaversion.Effect]
+	lc    machines.Evaluator[struct{}, *world, kafkaversion.Effect]
 	world *world
 	entry *lifecyclev1.Lifecycle
 	trail []string
@@ -41,7 +42,7 @@ func newDriver(t failing, w *world) *driver {
 	}
 	return &driver{t: t, world: w, lc: machines.Bind(machine, machines.Binding[struct{}, *world, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
 		Name: "version", Facts: func(_ struct{}, w *world, ask machines.ObserveOptions) kafkaversion.Facts { return w.observe(ask) },
-	})}
+	}).Evaluator(access.Key{})}
 }
 
 // calm is for how many passes a lifecycle at rest is watched.

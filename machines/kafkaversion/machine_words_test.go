@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/machinetest"
@@ -18,14 +19,14 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-type evaluating = machines.Lifecycle[struct{}, kafkaversion.Facts, kafkaversion.Effect]
+type evaluating = machines.Evaluator[struct{}, kafkaversion.Facts, kafkaversion.Effect]
 
 // onFacts binds the machine to given facts.
 func onFacts(t testing.TB) evaluating {
 	t.Helper()
 	return machines.Bind(compiled(t), machines.Binding[struct{}, kafkaversion.Facts, kafkaversion.Facts, kafkaversion.Effect, kafkaversion.Effect]{
 		Name: "version", Facts: func(_ struct{}, f kafkaversion.Facts, _ machines.ObserveOptions) kafkaversion.Facts { return f },
-	})
+	}).Evaluator(access.Key{})
 }
 
 func evaluate(lc evaluating, entry *lifecyclev1.Lifecycle, f kafkaversion.Facts, needs []transitions.Need) machines.Evaluation[kafkaversion.Effect] {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -20,7 +21,7 @@ const (
 
 // driven is a machine that is bound to facts alone.
 type driven[F, E any] struct {
-	machines.Lifecycle[struct{}, *F, E]
+	machines.Evaluator[struct{}, *F, E]
 }
 
 // drive binds the machine. With a shape, facts that are not requested are blanked, as a kind leaves them out.
@@ -33,7 +34,7 @@ func drive[F, D, E any](m *machines.Machine[F, D, E], shape *shape) driven[F, E]
 			}
 			return blanked(shape, *facts, ask.Needs)
 		},
-	})}
+	}).Evaluator(access.Key{})}
 }
 
 // outcome is the result for a persisted state and facts.

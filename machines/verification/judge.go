@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/states"
@@ -24,13 +25,13 @@ const (
 func start() time.Time { return time.Date(2026, time.November, 20, 8, 0, 0, 0, time.UTC) }
 
 // bound is the machine bound to facts alone.
-type bound[F, E any] = machines.Lifecycle[struct{}, *F, E]
+type bound[F, E any] = machines.Evaluator[struct{}, *F, E]
 
 // judge evaluates every guard of every state on all facts of a domain.
 func (v *verifier[F, D, E]) judge(d *domain.Domain[F, D]) {
 	lc := machines.Bind(v.machine, machines.Binding[struct{}, *F, F, E, E]{
 		Name: lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts },
-	})
+	}).Evaluator(access.Key{})
 	var needs []transitions.Need
 	for _, n := range v.def.Needs {
 		needs = append(needs, n.Name)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -100,7 +101,7 @@ func (r *replayed[F, M, E]) known(line *Line) error {
 func (r *replayed[F, M, E]) evaluate(line *Line, facts *F) machines.Evaluation[E] {
 	lc := machines.Bind(r.machine, machines.Binding[struct{}, *F, F, E, E]{
 		Name: line.Lifecycle, Facts: func(_ struct{}, facts *F, _ machines.ObserveOptions) F { return *facts },
-	})
+	}).Evaluator(access.Key{})
 	ask := machines.ObserveOptions{Now: line.At}
 	for _, need := range r.def.Needs {
 		ask.Needs = append(ask.Needs, need.Name) // a fact that was not requested is null in the line

@@ -13,6 +13,7 @@ import (
 
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -21,7 +22,7 @@ import (
 type (
 	greeter   = lifecycle.Kind[*api.Greeting, hello.Facts, hello.Speak]
 	subject   = explore.Subject[*api.Greeting, hello.Facts, hello.Speak]
-	greetings = machines.Lifecycle[*api.Greeting, hello.Facts, hello.Speak]
+	greetings = machines.Evaluator[*api.Greeting, hello.Facts, hello.Speak]
 )
 
 func greeting() subject {
@@ -59,7 +60,7 @@ func TestSeededBugs(t *testing.T) {
 			seed: func(s *subject) {
 				s.Kind = func(*explore.Scenario) (greeter, error) {
 					kind, err := hello.Operator.Kind()
-					kind.Lifecycles = []greetings{hasty{kind.Lifecycles[0]}}
+					kind.Lifecycles[0] = machines.LifecycleOf(access.Key{}, hasty{kind.Lifecycles[0].Evaluator(access.Key{})})
 					return kind, err
 				}
 			},

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"time"
 
-	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/internal/access"
 )
 
 // staleLeader is a previous leader that has not noticed the loss of its lease: it still runs, with its own cache and memory.
 type staleLeader struct {
 	seen   objectStore
-	memory *lifecycle.Memory
+	memory access.Memory
 	// passes is the number of reconciles it may still do, and until is when it ends at the latest.
 	passes uint8
 	until  time.Time
@@ -56,7 +56,7 @@ func (w *worker[O, S, E]) staleLeaderPass(s *state) step {
 	next.seen = s.seen
 	f := *s.staleLeader
 	f.passes--
-	f.memory = w.reconciler.SaveMemory()
+	f.memory = w.reconciler.SaveMemory(access.Key{})
 	next.staleLeader = &f
 	if f.passes == 0 {
 		next.staleLeader = nil

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
-	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/internal/access"
 )
 
 // state is everything at one moment.
@@ -22,7 +22,7 @@ type state struct {
 	// revision of the last write, and the number of objects created.
 	revision, created uint64
 	// memory of the operator's process; nil after a start.
-	memory *lifecycle.Memory
+	memory access.Memory
 	world  World
 	// timer is the time of the requeue, zero for none. woken means that an event is in the work queue.
 	timer time.Time
@@ -124,7 +124,7 @@ func (w *worker[O, S, E]) hash(s *state) uint64 {
 }
 
 // appendOperator appends how an operator's cache differs from the stored objects, and what its process has in memory.
-func (w *worker[O, S, E]) appendOperator(dst []byte, s *state, seen objectStore, memory *lifecycle.Memory) []byte {
+func (w *worker[O, S, E]) appendOperator(dst []byte, s *state, seen objectStore, memory access.Memory) []byte {
 	for _, r := range s.live {
 		switch old := seen.find(r.kind, r.key); old {
 		case nil:
@@ -139,6 +139,9 @@ func (w *worker[O, S, E]) appendOperator(dst []byte, s *state, seen objectStore,
 		if s.live.find(r.kind, r.key) == nil {
 			dst = appendNumber(append(dst, 3), r.content)
 		}
+	}
+	if memory == nil { // the process has not reconciled yet
+		return append(dst, 0)
 	}
 	return memory.AppendCanonical(dst, s.now, func(uid types.UID) uint64 {
 		if r := w.main(seen); r != nil && r.object.GetUID() == uid {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -95,7 +96,9 @@ const long = 180
 func unbounded(seeded bool) toySubject {
 	var kind func(*toyKind)
 	if seeded {
-		kind = func(k *toyKind) { k.Lifecycles[0] = tireless{k.Lifecycles[0]} }
+		kind = func(k *toyKind) {
+			k.Lifecycles[0] = machines.LifecycleOf(access.Key{}, tireless{k.Lifecycles[0].Evaluator(access.Key{})})
+		}
 	}
 	s := keeping(nil, kind)
 	s.Flapping, s.Passes, s.Within = long, 3*long, 24*time.Hour
@@ -125,7 +128,7 @@ func when(seeded bool, change func(*toyKind)) func(*toyKind) {
 
 // tireless may take any number of transitions.
 type tireless struct {
-	machines.Lifecycle[*api.Greeting, toyView, string]
+	machines.Evaluator[*api.Greeting, toyView, string]
 }
 
 func (tireless) MaxTransitionsWithoutProgress() int32 { return 100_000 }

@@ -15,12 +15,12 @@ import (
 
 // watched is a lifecycle whose decisions are checked.
 type watched[O, S, E any] struct {
-	machines.Lifecycle[O, S, E]
+	machines.Evaluator[O, S, E]
 	passed func() *passed
 }
 
 func (l watched[O, S, E]) Evaluate(q machines.EvaluationInput[O, S]) machines.Evaluation[E] {
-	return watchedLook[E]{Evaluation: l.Lifecycle.Evaluate(q), name: l.Name(), passed: l.passed()}
+	return watchedLook[E]{Evaluation: l.Evaluator.Evaluate(q), name: l.Name(), passed: l.passed()}
 }
 
 type watchedLook[E any] struct {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
@@ -24,7 +25,7 @@ type worker[O lifecycle.Object, S, E any] struct {
 	ctx        context.Context //nolint:containedctx // the search's own, for every pass
 	scenario   *Scenario
 	kind       lifecycle.Kind[O, S, E]
-	lifecycles []machines.Lifecycle[O, S, E]
+	lifecycles []machines.Evaluator[O, S, E]
 	// states of each lifecycle, as its graph has them: what the search judges by.
 	states     map[string]map[string]machines.GraphState
 	reconciler *lifecycle.Reconciler[O, S, E]
@@ -90,7 +91,9 @@ func newWorker[O lifecycle.Object, S, E any](ctx context.Context, subject *Subje
 			return nil, fmt.Errorf("making the inspection of %s: %w", subject.Name, err)
 		}
 	}
-	w.lifecycles = w.kind.Lifecycles
+	for _, lc := range w.kind.Lifecycles {
+		w.lifecycles = append(w.lifecycles, lc.Evaluator(access.Key{}))
+	}
 	w.draw()
 	w.spy()
 	cached, live := client.Client(w.cached), client.Reader(w.direct)
@@ -161,7 +164,7 @@ func atHold(s machines.GraphState) bool { return s.Kind == string(states.Hold) }
 func (w *worker[O, S, E]) spy() {
 	w.kind.Lifecycles = make([]machines.Lifecycle[O, S, E], len(w.lifecycles))
 	for i, lc := range w.lifecycles {
-		w.kind.Lifecycles[i] = watched[O, S, E]{Lifecycle: lc, passed: func() *passed { return w.passed }}
+		w.kind.Lifecycles[i] = machines.LifecycleOf(access.Key{}, watched[O, S, E]{Evaluator: lc, passed: func() *passed { return w.passed }})
 	}
 	execute := w.kind.Execute
 	if execute == nil {
@@ -196,19 +199,19 @@ func (w *worker[O, S, E]) pass(from *state, fault Fault, at int, external bool) 
 	case result.RequeueAfter > 0:
 		s.timer = s.now.Add(result.RequeueAfter)
 	}
-	s.memory = w.reconciler.SaveMemory()
+	s.memory = w.reconciler.SaveMemory(access.Key{})
 	s.woken = s.woken || s.flaps > 0
 	return s
 }
 
 // reconcile runs the operator of that term on the state, with the memory of its process.
-func (w *worker[O, S, E]) reconcile(s *state, memory *lifecycle.Memory, term uint32, plan calls) (reconcile.Result, error) {
+func (w *worker[O, S, E]) reconcile(s *state, memory access.Memory, term uint32, plan calls) (reconcile.Result, error) {
 	w.scenario.at(s).term = term
 	w.now.now = s.now
 	plan.made = w.calls.made[:0]
 	*w.calls = plan
 	w.passed = &passed{}
-	w.reconciler.RestoreMemory(memory)
+	w.reconciler.RestoreMemory(access.Key{}, memory)
 	return w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
 }
 

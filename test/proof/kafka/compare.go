@@ -15,6 +15,7 @@ import (
 	controller "github.com/detent-dev/detent/controllers/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
@@ -161,7 +162,7 @@ func evaluate[O client.Object, S, E any](p *pair, lc machines.Lifecycle[O, S, E]
 	if e != nil {
 		q.Options.Attempt, q.Options.EnteredAt = e.Attempt, e.EnteredAt.Time
 	}
-	return lc.Evaluate(q)
+	return lc.Evaluator(access.Key{}).Evaluate(q)
 }
 
 func factsOf[O client.Object, S, E any](p *pair, lc machines.Lifecycle[O, S, E], object O, snapshot S, live bool) any {
@@ -175,7 +176,7 @@ func (p *pair) decisions() string {
 		if e == nil {
 			continue
 		}
-		if _, acts := lc.Action(e.State); !acts {
+		if _, acts := lc.Evaluator(access.Key{}).Action(e.State); !acts {
 			continue
 		}
 		model := evaluate(p, lc, p.state.cluster, p.model, true).Act()

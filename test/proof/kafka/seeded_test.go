@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
@@ -278,7 +279,7 @@ func bugs() map[string]bug {
 		"a lifecycle that projects Ready over another": {
 			found: "shows as ready although lifecycle version is in",
 			kind: func(_ *explore.Scenario, k *Kind) {
-				k.Lifecycles = []Lifecycle{boasting{k.Lifecycles[0]}, k.Lifecycles[1]}
+				k.Lifecycles[0] = machines.LifecycleOf(access.Key{}, boasting{k.Lifecycles[0].Evaluator(access.Key{})})
 			},
 		},
 		"an action without a wake-up": {
@@ -286,7 +287,7 @@ func bugs() map[string]bug {
 			states: 4000,
 			kind: func(_ *explore.Scenario, k *Kind) {
 				k.Resync = 365 * 24 * time.Hour
-				k.Lifecycles = []Lifecycle{sleeping{k.Lifecycles[0]}, k.Lifecycles[1]}
+				k.Lifecycles[0] = machines.LifecycleOf(access.Key{}, sleeping{k.Lifecycles[0].Evaluator(access.Key{})})
 			},
 			subject: func(s *Subject) { s.Within = 4 * time.Minute }, // before its deadline requeues it
 		},
@@ -311,28 +312,30 @@ var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Data]{
 	},
 }
 
+type evaluator = machines.Evaluator[*Cluster, *Snapshot, Effect]
+
 // boasting reports each of its states as Rest, without regard to other lifecycles.
-type boasting struct{ Lifecycle }
+type boasting struct{ evaluator }
 
 func (b boasting) State(name string) (states.State, bool) {
-	s, known := b.Lifecycle.State(name)
+	s, known := b.evaluator.State(name)
 	s.Kind = states.Rest
 	return s, known
 }
 
 // sleeping is not requeued, neither in a state nor after an action.
-type sleeping struct{ Lifecycle }
+type sleeping struct{ evaluator }
 
 const eternity = 1000 * time.Hour
 
 func (b sleeping) State(name string) (states.State, bool) {
-	s, known := b.Lifecycle.State(name)
+	s, known := b.evaluator.State(name)
 	s.Poll = eternity
 	return s, known
 }
 
 func (b sleeping) Action(state string) (machines.ActionInfo, bool) {
-	a, ok := b.Lifecycle.Action(state)
+	a, ok := b.evaluator.Action(state)
 	a.RequeueAfter = eternity
 	return a, ok
 }
