@@ -8,6 +8,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
@@ -151,8 +152,8 @@ func versionOfNewNodes(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	if specError(k, v) != "" || incomplete(k, v) != "" {
 		return ""
 	}
-	d := kafkaversion.Decide(situation(k, v))
-	if d.Direction != kafkaversion.DirectionInstall {
+	d := decision.Decide(situation(k, v))
+	if d.Direction != decision.DirectionInstall {
 		if oldest := oldestVersion(v); oldest != "" {
 			return oldest
 		}

@@ -11,6 +11,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/runtime/external"
 )
 
@@ -85,11 +86,11 @@ func lastRefusal(k *kafkav1beta2.Kafka) string {
 	return ""
 }
 
-func situation(k *kafkav1beta2.Kafka, v *Snapshot) kafkaversion.Situation {
-	s := kafkaversion.Situation{
+func situation(k *kafkav1beta2.Kafka, v *Snapshot) decision.Situation {
+	s := decision.Situation{
 		WantedVersion: wantedVersion(k, v), WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
 		RecordedVersion: k.Status.KafkaVersion, RecordedMetadata: k.Status.KafkaMetadataVersion,
-		Nodes: make([]kafkaversion.NodeVersions, 0, len(v.Nodes)),
+		Nodes: make([]decision.NodeVersions, 0, len(v.Nodes)),
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -100,7 +101,7 @@ func situation(k *kafkav1beta2.Kafka, v *Snapshot) kafkaversion.Situation {
 		if !n.Recorded && !n.Pod.Exists {
 			started, known = adopted(k, v, n).Version, true // storage whose record is about to be created
 		}
-		s.Nodes = append(s.Nodes, kafkaversion.NodeVersions{
+		s.Nodes = append(s.Nodes, decision.NodeVersions{
 			ID: n.ID, Name: n.PodName, HasPod: n.Pod.Exists, Runs: runs(n), LastStarted: started, NeverStarted: known && started == "",
 			Contradiction: n.Pod.Contradiction, Unproven: n.unproven(),
 		})

@@ -15,6 +15,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
@@ -231,8 +232,8 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *Snapshot, c metav1.Condition) metav
 		return c
 	}
 	s := situation(k, v)
-	s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
-	if d := kafkaversion.Decide(s); !d.Settled() {
+	s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
+	if d := decision.Decide(s); !d.Settled() {
 		c.Reason, c.Message = "MetadataNotSettled", "metadata.version is not where the spec wants it: "+d.Message
 		return c
 	}

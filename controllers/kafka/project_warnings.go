@@ -8,7 +8,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
-	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -51,15 +51,15 @@ func warnings(k *kafkav1beta2.Kafka, v *Snapshot) []metav1.Condition {
 	return out
 }
 
-func decisionWarnings(k *kafkav1beta2.Kafka, v *Snapshot) []kafkaversion.Warning {
+func decisionWarnings(k *kafkav1beta2.Kafka, v *Snapshot) []decision.Warning {
 	s := situation(k, v)
 	if features, ok := known(v.Features); ok {
-		s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: features.Finalized}
+		s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
 	}
-	d := kafkaversion.Decide(s)
-	return slices.DeleteFunc(d.Warnings, func(w kafkaversion.Warning) bool {
+	d := decision.Decide(s)
+	return slices.DeleteFunc(d.Warnings, func(w decision.Warning) bool {
 		// Before the first answer of Kafka, unknown levels need no warning.
-		return !s.Finalized.Known && (w.Reason == kafkaversion.ReasonLevelsUnreadable || w.Reason == kafkaversion.ReasonLevelsFromStatus)
+		return !s.Finalized.Known && (w.Reason == decision.ReasonLevelsUnreadable || w.Reason == decision.ReasonLevelsFromStatus)
 	})
 }
 

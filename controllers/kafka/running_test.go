@@ -21,7 +21,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
-	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -171,8 +171,8 @@ func TestEvidenceAdopted(t *testing.T) {
 			if n := v.Node(0); n.Recorded || n.Entry.Exists || n.Version() != "" {
 				t.Errorf("the pod was adopted: %+v", n)
 			}
-			d := kafkaversion.Decide(situation(r.cluster(), v))
-			if d.Outcome != kafkaversion.OutcomeRefused {
+			d := decision.Decide(situation(r.cluster(), v))
+			if d.Outcome != decision.OutcomeRefused {
 				t.Fatalf("the version change is %s, want refused", d.Outcome)
 			}
 			for _, want := range tc.says {

@@ -3,6 +3,7 @@ package kafkaversion
 import (
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -45,9 +46,9 @@ var setMetadata = &machines.Action[Facts, roll.Data, Effect]{
 		switch {
 		case f.Answer.Status != NoAnswer:
 			return nil // already requested in this visit of the state: the answer or the level itself triggers the next transition
-		case d.Metadata.Step == MetadataRaise:
+		case d.Metadata.Step == decision.MetadataRaise:
 			update.Kind = kafka.Upgrade
-		case d.Metadata.Step == MetadataLower:
+		case d.Metadata.Step == decision.MetadataLower:
 			update.Kind = kafka.SafeDowngrade
 		default:
 			return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/domain"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -63,7 +64,7 @@ func rollOf(f *Facts) *roll.Facts { return &f.Roll }
 func domainFacts(table *versions.Table, now time.Time) Facts {
 	return Facts{
 		Roll:      roll.DomainFacts(now),
-		Situation: Situation{Table: table, WantedVersion: domainNew, RecordedVersion: domainNew},
+		Situation: decision.Situation{Table: table, WantedVersion: domainNew, RecordedVersion: domainNew},
 		Features:  levelOf(domainNewLevel, now),
 		Wanted:    []int32{0, 1, 2},
 		Attempt:   &lifecyclev1.Attempt{ID: domainAttempt, From: domainOld, To: domainNew},
@@ -87,7 +88,7 @@ func deriveVersions(f *Facts) {
 		if version == "" {
 			version = domainNew
 		}
-		f.Situation.Nodes = append(f.Situation.Nodes, NodeVersions{ID: n.ID, Name: n.Pod, HasPod: n.Running, Runs: version, LastStarted: version})
+		f.Situation.Nodes = append(f.Situation.Nodes, decision.NodeVersions{ID: n.ID, Name: n.Pod, HasPod: n.Running, Runs: version, LastStarted: version})
 	}
 }
 
@@ -170,9 +171,9 @@ func domainAnswers(now time.Time) dimension {
 
 // domainBeginnings are clusters without running nodes.
 func domainBeginnings() dimension {
-	begin := func(name string, nodes func(*roll.Node) NodeVersions) value {
+	begin := func(name string, nodes func(*roll.Node) decision.NodeVersions) value {
 		return value{Name: name, Set: func(f *Facts) {
-			f.Situation.RecordedVersion, f.Situation.Nodes = "", []NodeVersions{}
+			f.Situation.RecordedVersion, f.Situation.Nodes = "", []decision.NodeVersions{}
 			for i := range f.Roll.Nodes {
 				n := &f.Roll.Nodes[i]
 				n.Running, n.Ready, n.StartedAt = false, false, time.Time{}
@@ -181,11 +182,15 @@ func domainBeginnings() dimension {
 		}}
 	}
 	return domain.Of(
-		begin("no node ever ran", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, NeverStarted: true} }),
+		begin("no node ever ran", func(n *roll.Node) decision.NodeVersions {
+			return decision.NodeVersions{Name: n.Pod, NeverStarted: true}
+		}),
 		value{Name: "a young cluster without its pools", Set: func(f *Facts) {
-			f.Situation.RecordedVersion, f.Situation.Nodes, f.Roll.Nodes, f.Incomplete = "", []NodeVersions{}, nil, "no KafkaNodePool yet"
+			f.Situation.RecordedVersion, f.Situation.Nodes, f.Roll.Nodes, f.Incomplete = "", []decision.NodeVersions{}, nil, "no KafkaNodePool yet"
 		}},
-		begin("only disks are left", func(n *roll.Node) NodeVersions { return NodeVersions{Name: n.Pod, LastStarted: domainNew} }))
+		begin("only disks are left", func(n *roll.Node) decision.NodeVersions {
+			return decision.NodeVersions{Name: n.Pod, LastStarted: domainNew}
+		}))
 }
 
 // domainDisks are logs that may still hold a level that was lowered.

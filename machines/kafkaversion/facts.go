@@ -9,6 +9,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 
 	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -22,7 +23,7 @@ type Facts struct {
 	// Roll are the nodes. A node is outdated if it runs another version than the desired one.
 	Roll roll.Facts
 	// Situation is the input of the decision without the levels, which come from Features.
-	Situation Situation
+	Situation decision.Situation
 	// SpecError is why the cluster's spec cannot be applied at all (two pools with one node id, the disks of another cluster);
 	// empty if the spec is valid.
 	SpecError string
@@ -109,30 +110,30 @@ type Disk struct {
 
 // situation returns the input of the decision. A node that is not desired and has no pod never starts again: the version on its
 // disk is ignored, unless there is no other evidence.
-func (f *Facts) situation() Situation {
+func (f *Facts) situation() decision.Situation {
 	s := f.Situation
-	gone := func(n NodeVersions) bool {
+	gone := func(n decision.NodeVersions) bool {
 		return !n.HasPod && !slices.ContainsFunc(f.Roll.Nodes, func(r roll.Node) bool { return r.Pod == n.Name })
 	}
 	if !slices.ContainsFunc(s.Nodes, gone) {
 		return s
 	}
 	left := slices.DeleteFunc(slices.Clone(s.Nodes), gone)
-	if slices.ContainsFunc(left, func(n NodeVersions) bool { return n.LastStarted != "" || n.Runs != "" }) {
+	if slices.ContainsFunc(left, func(n decision.NodeVersions) bool { return n.LastStarted != "" || n.Runs != "" }) {
 		s.Nodes = left
 	}
 	return s
 }
 
 // decide computes the decision with the levels of this reconcile. It requires NeedFeatures.
-func (f *Facts) decide() Decision {
+func (f *Facts) decide() decision.Decision {
 	s := f.situation()
 	if features, known := f.Features.Get(); known {
-		s.Finalized = FinalizedLevels{Known: true, Levels: features.Finalized}
+		s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
 	} else {
-		s.Finalized = FinalizedLevels{Problem: strings.TrimPrefix(f.Features.Gap().Observed, "cannot be read: ")}
+		s.Finalized = decision.FinalizedLevels{Problem: strings.TrimPrefix(f.Features.Gap().Observed, "cannot be read: ")}
 	}
-	return Decide(s)
+	return decision.Decide(s)
 }
 
 // Refused reports whether a user must change something before any node may be restarted on the desired version. It uses the levels
@@ -142,11 +143,11 @@ func (f *Facts) Refused() bool {
 	if f.Features.Asked() {
 		d = f.decide()
 	}
-	return d.Outcome == OutcomeRefused || slices.ContainsFunc(f.pendingSnapshots(), func(p pendingSnapshot) bool { return p.never })
+	return d.Outcome == decision.OutcomeRefused || slices.ContainsFunc(f.pendingSnapshots(), func(p pendingSnapshot) bool { return p.never })
 }
 
 // direction computes the decision without levels: it provides From, To and Direction.
-func (f *Facts) direction() Decision { return Decide(f.situation()) }
+func (f *Facts) direction() decision.Decision { return decision.Decide(f.situation()) }
 
 // onVersion reports whether every node runs the desired version.
 func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
@@ -154,7 +155,7 @@ func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
 // started reports whether any remaining node ever ran, or may have run. A version in the status does not count: it shows from
 // which version the cluster comes, not that a node started.
 func (f *Facts) started() bool {
-	return slices.ContainsFunc(f.situation().Nodes, func(n NodeVersions) bool { return n.HasPod || !n.NeverStarted })
+	return slices.ContainsFunc(f.situation().Nodes, func(n decision.NodeVersions) bool { return n.HasPod || !n.NeverStarted })
 }
 
 // notStarted returns the pods whose disks were last started with another version than the desired one.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -65,9 +66,9 @@ var pathAllowed = guard{
 		}
 		d := f.decide()
 		switch d.Outcome {
-		case OutcomeAllowed:
+		case decision.OutcomeAllowed:
 			return f.nothingInFlight(&d)
-		case OutcomeRefused:
+		case decision.OutcomeRefused:
 			return transitions.Deny(d.Message)
 		default:
 			return transitions.Verdict{Observed: d.Message}
@@ -77,8 +78,8 @@ var pathAllowed = guard{
 
 // nothingInFlight reports whether the observed level is final for a downgrade. A request to raise it whose answer was lost may
 // still be carried out: an older binary that was started meanwhile would die of the new level.
-func (f *Facts) nothingInFlight(d *Decision) transitions.Verdict {
-	if d.Direction != DirectionDown || f.InFlight.Until.IsZero() {
+func (f *Facts) nothingInFlight(d *decision.Decision) transitions.Verdict {
+	if d.Direction != decision.DirectionDown || f.InFlight.Until.IsZero() {
 		return transitions.Allow()
 	}
 	_, known := f.Features.Get()
@@ -111,18 +112,18 @@ var onLevel = guard{
 			return f.Features.Gap()
 		}
 		switch {
-		case d.Outcome != OutcomeAllowed:
+		case d.Outcome != decision.OutcomeAllowed:
 			return transitions.Deny("the wanted version is not allowed")
-		case d.Direction != DirectionStay:
+		case d.Direction != decision.DirectionStay:
 			return transitions.Deny("not yet started on " + d.To.String() + ": " + roll.Names(f.notStarted(d.To.String())))
-		case d.Metadata.Step == MetadataKeep:
+		case d.Metadata.Step == decision.MetadataKeep:
 			return transitions.Allow()
 		}
-		return transitions.Deny(levelName(d.Metadata.Current) + " instead of " + levelName(d.Metadata.Target))
+		return transitions.Deny(decision.LevelName(d.Metadata.Current) + " instead of " + decision.LevelName(d.Metadata.Target))
 	},
 }
 
-func step(name string, want MetadataStep, doc string) guard {
+func step(name string, want decision.MetadataStep, doc string) guard {
 	return guard{
 		Name: name, Doc: doc, Expected: doc, Needs: features(),
 		Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
@@ -130,14 +131,14 @@ func step(name string, want MetadataStep, doc string) guard {
 			if _, known := f.Features.Get(); !known {
 				return f.Features.Gap()
 			}
-			return transitions.If(d.Metadata.Step == want, "metadata.version is at "+levelName(d.Metadata.Current))
+			return transitions.If(d.Metadata.Step == want, "metadata.version is at "+decision.LevelName(d.Metadata.Current))
 		},
 	}
 }
 
 var (
-	raiseDue = step("raise-due", MetadataRaise, "the level is below the wanted one")
-	lowerDue = step("lower-due", MetadataLower, "the level is above the wanted one")
+	raiseDue = step("raise-due", decision.MetadataRaise, "the level is below the wanted one")
+	lowerDue = step("lower-due", decision.MetadataLower, "the level is above the wanted one")
 )
 
 // otherBuild is satisfied if this attempt only exchanges builds of one version: the metadata level does not change.
@@ -147,7 +148,7 @@ var otherBuild = guard{
 		if f.Attempt == nil || f.Situation.Table == nil {
 			return transitions.Deny("no attempt")
 		}
-		if d := f.direction(); d.Direction != DirectionStay {
+		if d := f.direction(); d.Direction != decision.DirectionStay {
 			return transitions.Deny("not yet started on " + d.To.String() + ": " + roll.Names(f.notStarted(d.To.String())))
 		}
 		from, errFrom := f.Situation.Table.Find(f.Attempt.From)
@@ -254,7 +255,7 @@ var approved = guard{
 		if _, known := f.Features.Get(); !known {
 			return f.Features.Gap()
 		}
-		want := f.Attempt.ID + "/" + levelWord(f.decide().Metadata.Target)
+		want := f.Attempt.ID + "/" + decision.LevelWord(f.decide().Metadata.Target)
 		if f.Finalize.Approved == "" {
 			return transitions.Deny("not approved; annotate with detent.dev/approve: raise-metadata=" + want)
 		}
@@ -328,7 +329,7 @@ var overtaken = guard{
 			return f.Features.Gap()
 		case f.Answer.Status == NoAnswer:
 			step := f.decide().Metadata.Step
-			return transitions.If(step != MetadataRaise && step != MetadataLower, "a level is to be set")
+			return transitions.If(step != decision.MetadataRaise && step != decision.MetadataLower, "a level is to be set")
 		case f.Features.At().Before(f.EnteredAt.Add(levelShows)):
 			return transitions.Deny("Kafka was not asked since for long enough to show the new level")
 		}

@@ -1,3 +1,5 @@
+// Package kafkaversion is the lifecycle of a Kafka cluster's version: from which version to which its nodes change, and which level of
+// metadata.version the cluster ends at. Package decision decides whether they may.
 package kafkaversion
 
 import (
@@ -5,6 +7,7 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
@@ -166,7 +169,7 @@ func pickStuck(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 }
 
 // wantedText returns the desired version, as written if it is invalid.
-func (f *Facts) wantedText(d *Decision) string {
+func (f *Facts) wantedText(d *decision.Decision) string {
 	if d.To.IsZero() {
 		return f.Situation.WantedVersion
 	}

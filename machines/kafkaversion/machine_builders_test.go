@@ -10,6 +10,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/machinetest"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/machines/roll/rolltest"
@@ -60,7 +61,7 @@ type scene struct {
 	noPods, noRecords       bool
 	returning               bool
 	disks                   []kafkaversion.Disk
-	gone                    []kafkaversion.NodeVersions
+	gone                    []decision.NodeVersions
 	leaving, wantedToo      []int32
 	unprovenNodes           map[int32]string
 	supported               map[int32]map[string]kafka.Range
@@ -174,7 +175,7 @@ func (s *scene) remembering(metadata string) *scene { s.recordedLevel = metadata
 
 // formerly is a node that was removed, and whose record is still there.
 func (s *scene) formerly(id int32, version string) *scene {
-	s.gone = append(s.gone, kafkaversion.NodeVersions{ID: id, Name: rolltest.Pod(id), LastStarted: version})
+	s.gone = append(s.gone, decision.NodeVersions{ID: id, Name: rolltest.Pod(id), LastStarted: version})
 	return s
 }
 
@@ -269,7 +270,7 @@ func (s *scene) facts() kafkaversion.Facts {
 		Features:  s.features(kafka.Features{Finalized: s.levels, Supported: s.supported}),
 		EnteredAt: rolltest.Now.Add(-s.entered), Leaving: s.leaving,
 		Attempt: &lifecyclev1.Attempt{ID: attemptID, From: s.attemptedFrom, To: target},
-		Situation: kafkaversion.Situation{
+		Situation: decision.Situation{
 			Table: s.table, WantedVersion: target, WantedMetadata: s.pin, Nodes: slices.Clone(s.gone), RecordedVersion: s.recorded, RecordedMetadata: s.recordedLevel,
 		},
 	}
@@ -297,7 +298,7 @@ func (s *scene) node(f *kafkaversion.Facts, n *roll.Node, target string) {
 	if slices.Contains(s.unstarted, n.ID) {
 		started = s.running
 	}
-	v := kafkaversion.NodeVersions{ID: n.ID, Name: n.Pod, HasPod: true, Runs: version, LastStarted: started, Unproven: s.unprovenNodes[n.ID]}
+	v := decision.NodeVersions{ID: n.ID, Name: n.Pod, HasPod: true, Runs: version, LastStarted: started, Unproven: s.unprovenNodes[n.ID]}
 	n.Outdated = version != target
 	if s.noPods {
 		rolltest.Gone(n.ID)(&f.Roll)
@@ -339,4 +340,13 @@ func compiled(t testing.TB) *machines.Machine[kafkaversion.Facts, roll.Data, kaf
 		t.Fatal(err)
 	}
 	return machine
+}
+
+func parseTable(t testing.TB, text string) *versions.Table {
+	t.Helper()
+	table, err := versions.Parse([]byte(text), "my-versions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }

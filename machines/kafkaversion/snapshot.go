@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -34,7 +35,7 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 	}
 	d := f.direction()
 	row, known := d.To.Row()
-	if !known || d.Direction != DirectionDown {
+	if !known || d.Direction != decision.DirectionDown {
 		return nil
 	}
 	var out []pendingSnapshot

@@ -9,6 +9,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/machines/roll/rolltest"
 	"github.com/detent-dev/detent/transitions"
@@ -265,7 +266,7 @@ func (w *world) install() {
 // observe takes the machine's facts.
 func (w *world) observe(ask machines.ObserveOptions) kafkaversion.Facts {
 	f := kafkaversion.Facts{
-		Situation: kafkaversion.Situation{Table: w.table, WantedVersion: w.wanted, WantedMetadata: w.pin},
+		Situation: decision.Situation{Table: w.table, WantedVersion: w.wanted, WantedMetadata: w.pin},
 		Finalize:  w.finalize, Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: time.Minute,
 		Roll: roll.Facts{Now: w.now, SessionTimeout: session, FetchTimeout: 2 * time.Second},
 	}
@@ -282,7 +283,7 @@ func (w *world) observe(ask machines.ObserveOptions) kafkaversion.Facts {
 		node.Outdated = version != "" && version != w.wanted
 		f.Roll.Nodes = append(f.Roll.Nodes, node)
 		if n.version != "" || n.started != "" {
-			f.Situation.Nodes = append(f.Situation.Nodes, kafkaversion.NodeVersions{
+			f.Situation.Nodes = append(f.Situation.Nodes, decision.NodeVersions{
 				ID: n.ID, Name: n.Pod, HasPod: n.version != "", Runs: n.version, LastStarted: n.started, NeverStarted: n.started == "",
 			})
 		}

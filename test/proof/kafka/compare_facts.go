@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
@@ -93,7 +94,7 @@ func plainVersion(facts *kafkaversion.Facts) *kafkaversion.Facts {
 	given(&f.Incomplete)
 	f.Answer.Text = ""
 	f.Situation.Table = nil
-	nodes := make([]kafkaversion.NodeVersions, len(f.Situation.Nodes))
+	nodes := make([]decision.NodeVersions, len(f.Situation.Nodes))
 	copy(nodes, f.Situation.Nodes)
 	for i := range nodes {
 		given(&nodes[i].Contradiction)

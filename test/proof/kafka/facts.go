@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
@@ -23,14 +24,14 @@ var errSilent = errors.New("connection refused")
 // observe returns the facts of all machines. Costly facts are only included if they are requested.
 func observe(w *World, c *Cluster, v *Snapshot, request *lifecycle.ObserveRequest) kafkaversion.Facts {
 	f := kafkaversion.Facts{
-		Situation: kafkaversion.Situation{Table: w.table, WantedVersion: c.Version, WantedMetadata: c.Pin},
+		Situation: decision.Situation{Table: w.table, WantedVersion: c.Version, WantedMetadata: c.Pin},
 		Finalize:  kafkaversion.Finalize{Soak: c.Soak, ByApproval: c.ByApproval, Approved: c.approved(approveRaise)},
 		Pause:     time.Minute, SpecError: c.Broken, Roll: roll.Facts{Now: request.Now, SessionTimeout: session, FetchTimeout: fetch},
 		Answer: w.answerTo(request.RequestIDs["version"]), InFlight: w.inFlight(request.RequestIDs["version"], request.Now),
 	}
 	for i, pod := range v.Pods {
 		n := roll.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
-		known := kafkaversion.NodeVersions{ID: n.ID, Name: n.Pod, LastStarted: w.nodes[i].version, NeverStarted: w.nodes[i].version == ""}
+		known := decision.NodeVersions{ID: n.ID, Name: n.Pod, LastStarted: w.nodes[i].version, NeverStarted: w.nodes[i].version == ""}
 		if pod != nil {
 			n.Running, n.Ready, n.StartedAt, n.Trouble = true, pod.Ready, pod.StartedAt, pod.Trouble
 			if n.ReadySince = pod.ReadySince; !pod.Ready {

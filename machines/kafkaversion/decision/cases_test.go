@@ -1,4 +1,4 @@
-package kafkaversion_test
+package decision_test
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 )
 
-const repository = "../.."
+const repository = "../../.."
 
 // caseFile is test/testdata/cases/kafka-version-change.yaml.
 type caseFile struct {
@@ -153,13 +153,13 @@ func text(p *string) string {
 
 // A case has the content of the status. It runs once with Kafka agreeing, and once
 // with Kafka silent; the outcome must be that of the case both times.
-func bothWorlds(t *testing.T, s kafkaversion.Situation) map[string]kafkaversion.Decision {
+func bothWorlds(t *testing.T, s decision.Situation) map[string]decision.Decision {
 	t.Helper()
 	s.Finalized = silent()
-	worlds := map[string]kafkaversion.Decision{"Kafka is silent": kafkaversion.Decide(s)}
+	worlds := map[string]decision.Decision{"Kafka is silent": decision.Decide(s)}
 	if s.RecordedMetadata != "" {
 		s.Finalized = finalized(levelOf(t, s.RecordedMetadata))
-		worlds["Kafka agrees"] = kafkaversion.Decide(s)
+		worlds["Kafka agrees"] = decision.Decide(s)
 	}
 	return worlds
 }
@@ -176,20 +176,20 @@ type decided struct {
 
 // difference compares a decision with a case. Strimzi has no fresh install: what it
 // calls "from the wanted version" without a pod is one.
-func (want *decided) difference(t *testing.T, d kafkaversion.Decision) string {
+func (want *decided) difference(t *testing.T, d decision.Decision) string {
 	t.Helper()
 	got := summary(d)
 	if want.Error != nil {
-		if d.Outcome == kafkaversion.OutcomeAllowed {
+		if d.Outcome == decision.OutcomeAllowed {
 			return fmt.Sprintf("-an error\n+%+v", got)
 		}
 		return ""
 	}
-	if d.Outcome != kafkaversion.OutcomeAllowed {
+	if d.Outcome != decision.OutcomeAllowed {
 		return fmt.Sprintf("-allowed\n+%s %s: %s", d.Outcome, d.Reason, d.Message)
 	}
 	from := got.From
-	if d.Direction == kafkaversion.DirectionInstall {
+	if d.Direction == decision.DirectionInstall {
 		from = got.To
 	}
 	_, known := d.From.Row()
@@ -204,7 +204,7 @@ func (want *decided) difference(t *testing.T, d kafkaversion.Decision) string {
 		return fmt.Sprintf("-level %d\n+level %d", wanted, got.Target)
 	case want.Warns && len(got.Warnings) == 0:
 		return "-a warning\n+no warning"
-	case text(want.Condition) == "none" && slices.Contains(got.Warnings, kafkaversion.ReasonMetadataVersionTooNew):
+	case text(want.Condition) == "none" && slices.Contains(got.Warnings, decision.ReasonMetadataVersionTooNew):
 		return "-no condition\n+the warning MetadataVersionTooNew"
 	}
 	return ""
@@ -233,7 +233,7 @@ func TestDecideCasesOfTheMetadataRule(t *testing.T) {
 	table := file.table(t, "- {version: "+above+", supported: true, metadata: 4.4-IV2}")
 	for _, c := range casesOf[ruleCase](t, file, "metadata-rule") {
 		t.Run(c.Name, func(t *testing.T) {
-			s := kafkaversion.Situation{Table: table, WantedVersion: c.Given.Kafka, WantedMetadata: text(c.Given.Desired),
+			s := decision.Situation{Table: table, WantedVersion: c.Given.Kafka, WantedMetadata: text(c.Given.Desired),
 				RecordedMetadata: text(c.Given.Current), Nodes: running(c.Given.Kafka)}
 			switch c.Given.Rule {
 			case "no-change":
@@ -279,7 +279,7 @@ func TestDecideCasesOfTheVersionChange(t *testing.T) {
 			for i, p := range c.Given.Pods {
 				pods[i] = text(p)
 			}
-			s := kafkaversion.Situation{Table: table, WantedVersion: text(c.Given.SpecVersion), WantedMetadata: text(c.Given.SpecMetadata),
+			s := decision.Situation{Table: table, WantedVersion: text(c.Given.SpecVersion), WantedMetadata: text(c.Given.SpecMetadata),
 				RecordedMetadata: text(c.Given.StatusMetadata), Nodes: adopted(pods...)}
 			for world, d := range bothWorlds(t, s) {
 				on.judge(t, c.Name, inWorld(world, c.Expect.difference(t, d)))

@@ -1,4 +1,4 @@
-package kafkaversion
+package decision
 
 import (
 	"github.com/detent-dev/detent/clients/kafka/versions"

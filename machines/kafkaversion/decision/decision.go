@@ -1,7 +1,6 @@
-// Package kafkaversion is the lifecycle of a Kafka cluster's version: from which
-// version to which its nodes change, whether they may, and which level of
-// metadata.version the cluster ends at.
-package kafkaversion
+// Package decision decides about a change of Kafka's version: from which version to which the nodes change, whether they may, and which
+// level of metadata.version the cluster ends at. It is a pure function of what is known of a cluster.
+package decision
 
 import (
 	"github.com/detent-dev/detent/clients/kafka/versions"

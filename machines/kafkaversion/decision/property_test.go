@@ -1,4 +1,4 @@
-package kafkaversion_test
+package decision_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 )
 
 // weighted draws a usual value most of the time, so that most situations get far.
@@ -30,9 +30,9 @@ var (
 )
 
 // anySituation draws situations that real clusters can be in, and others.
-func anySituation(table *versions.Table) *rapid.Generator[kafkaversion.Situation] {
-	return rapid.Custom(func(t *rapid.T) kafkaversion.Situation {
-		s := kafkaversion.Situation{
+func anySituation(table *versions.Table) *rapid.Generator[decision.Situation] {
+	return rapid.Custom(func(t *rapid.T) decision.Situation {
+		s := decision.Situation{
 			Table:            table,
 			WantedVersion:    wantedVersions.Draw(t, "wanted"),
 			WantedMetadata:   metadata.Draw(t, "wanted metadata"),
@@ -40,7 +40,7 @@ func anySituation(table *versions.Table) *rapid.Generator[kafkaversion.Situation
 			RecordedMetadata: metadata.Draw(t, "recorded metadata"),
 		}
 		for i := range rapid.IntRange(0, 4).Draw(t, "nodes") {
-			s.Nodes = append(s.Nodes, kafkaversion.NodeVersions{
+			s.Nodes = append(s.Nodes, decision.NodeVersions{
 				Name: nodeName(i), HasPod: rapid.Bool().Draw(t, "pod"), Runs: nodeVersions.Draw(t, "annotated"),
 				LastStarted: nodeVersions.Draw(t, "started"), NeverStarted: rapid.Bool().Draw(t, "never"),
 			})
@@ -48,7 +48,7 @@ func anySituation(table *versions.Table) *rapid.Generator[kafkaversion.Situation
 		if rapid.IntRange(0, 3).Draw(t, "answers") == 0 {
 			return s
 		}
-		s.Finalized = kafkaversion.FinalizedLevels{Known: true, Levels: map[string]int16{}}
+		s.Finalized = decision.FinalizedLevels{Known: true, Levels: map[string]int16{}}
 		if rapid.IntRange(0, 9).Draw(t, "reports") > 0 {
 			s.Finalized.Levels[versions.FeatureMetadata] = rapid.OneOf(rapid.Int16Range(21, 30), rapid.Int16Range(0, 35)).Draw(t, "level")
 		}
@@ -60,7 +60,7 @@ func anySituation(table *versions.Table) *rapid.Generator[kafkaversion.Situation
 }
 
 // always holds a property against many more situations than rapid draws at once.
-func always(t *testing.T, property func(t *rapid.T, s kafkaversion.Situation)) {
+func always(t *testing.T, property func(t *rapid.T, s decision.Situation)) {
 	t.Helper()
 	situations := anySituation(embeddedTable(t))
 	for range 30 {
@@ -74,11 +74,11 @@ func always(t *testing.T, property func(t *rapid.T, s kafkaversion.Situation)) {
 // The rule that everything serves: no node is sent to a version that does not run
 // what the cluster has finalized.
 func TestDecideNeverAllowsBeyondAFinalizedLevel(t *testing.T) {
-	counts := map[kafkaversion.Outcome]int{}
-	always(t, func(t *rapid.T, s kafkaversion.Situation) {
-		d := kafkaversion.Decide(s)
+	counts := map[decision.Outcome]int{}
+	always(t, func(t *rapid.T, s decision.Situation) {
+		d := decision.Decide(s)
 		counts[d.Outcome]++
-		if d.Outcome != kafkaversion.OutcomeAllowed {
+		if d.Outcome != decision.OutcomeAllowed {
 			return
 		}
 		row, ok := d.To.Row()
@@ -102,19 +102,19 @@ func TestDecideNeverAllowsBeyondAFinalizedLevel(t *testing.T) {
 
 // A version change never moves the level, and a level is moved only by Kafka's word.
 func TestDecideChangesMetadataOnlyAtRest(t *testing.T) {
-	always(t, func(t *rapid.T, s kafkaversion.Situation) {
-		d := kafkaversion.Decide(s)
+	always(t, func(t *rapid.T, s decision.Situation) {
+		d := decision.Decide(s)
 		p := d.Metadata
-		moves := p.Step == kafkaversion.MetadataRaise || p.Step == kafkaversion.MetadataLower
-		if moves && (d.Outcome != kafkaversion.OutcomeAllowed || d.Direction != kafkaversion.DirectionStay) {
+		moves := p.Step == decision.MetadataRaise || p.Step == decision.MetadataLower
+		if moves && (d.Outcome != decision.OutcomeAllowed || d.Direction != decision.DirectionStay) {
 			t.Fatalf("%s while the outcome is %s, direction %s", p.Step, d.Outcome, d.Direction)
 		}
 		finalized := s.Finalized.Levels[versions.FeatureMetadata]
-		if moves && (finalized == 0 || (p.Step == kafkaversion.MetadataRaise) != (p.Target > finalized) || p.Target == finalized) {
+		if moves && (finalized == 0 || (p.Step == decision.MetadataRaise) != (p.Target > finalized) || p.Target == finalized) {
 			t.Fatalf("%s from %d to %d", p.Step, finalized, p.Target)
 		}
-		if d.Outcome == kafkaversion.OutcomeAllowed && d.Direction != kafkaversion.DirectionStay &&
-			d.Direction != kafkaversion.DirectionInstall && finalized != 0 && p.Target != finalized {
+		if d.Outcome == decision.OutcomeAllowed && d.Direction != decision.DirectionStay &&
+			d.Direction != decision.DirectionInstall && finalized != 0 && p.Target != finalized {
 			t.Fatalf("direction %s takes the level from %d to %d", d.Direction, finalized, p.Target)
 		}
 	})
@@ -122,10 +122,10 @@ func TestDecideChangesMetadataOnlyAtRest(t *testing.T) {
 
 // A downgrade is never decided in the dark, unless no newer version ever started.
 func TestDecideAllowsNoDowngradeWithUnknownLevels(t *testing.T) {
-	always(t, func(t *rapid.T, s kafkaversion.Situation) {
-		s.Finalized, s.RecordedMetadata = kafkaversion.FinalizedLevels{}, ""
-		d := kafkaversion.Decide(s)
-		if d.Direction != kafkaversion.DirectionDown || d.Outcome != kafkaversion.OutcomeAllowed {
+	always(t, func(t *rapid.T, s decision.Situation) {
+		s.Finalized, s.RecordedMetadata = decision.FinalizedLevels{}, ""
+		d := decision.Decide(s)
+		if d.Direction != decision.DirectionDown || d.Outcome != decision.OutcomeAllowed {
 			return
 		}
 		for _, n := range s.Nodes {
@@ -145,10 +145,10 @@ func TestDecideAllowsNoDowngradeWithUnknownLevels(t *testing.T) {
 
 // The order of the nodes says nothing, and the same situation gives the same words.
 func TestDecideDoesNotDependOnTheOrderOfNodes(t *testing.T) {
-	always(t, func(t *rapid.T, s kafkaversion.Situation) {
-		want := kafkaversion.Decide(s)
+	always(t, func(t *rapid.T, s decision.Situation) {
+		want := decision.Decide(s)
 		s.Nodes = rapid.Permutation(s.Nodes).Draw(t, "other order")
-		got := kafkaversion.Decide(s)
+		got := decision.Decide(s)
 		if diff := cmp.Diff(summary(want), summary(got)); diff != "" || want.Message != got.Message {
 			t.Fatalf("decision (-one order +another):\n%s\n%s\n%s", diff, want.Message, got.Message)
 		}
@@ -157,13 +157,13 @@ func TestDecideDoesNotDependOnTheOrderOfNodes(t *testing.T) {
 
 // Every stop says why and what to do; nothing else does.
 func TestDecideGivesAReasonForEveryStop(t *testing.T) {
-	always(t, func(t *rapid.T, s kafkaversion.Situation) {
-		d := kafkaversion.Decide(s)
-		stopped := d.Outcome != kafkaversion.OutcomeAllowed
+	always(t, func(t *rapid.T, s decision.Situation) {
+		d := decision.Decide(s)
+		stopped := d.Outcome != decision.OutcomeAllowed
 		if stopped != (d.Reason != "") || stopped != (d.Message != "") {
 			t.Fatalf("%s with reason %q and message %q", d.Outcome, d.Reason, d.Message)
 		}
-		if (d.Outcome == kafkaversion.OutcomeCannotTell) != (len(d.Unreadable) > 0) {
+		if (d.Outcome == decision.OutcomeCannotTell) != (len(d.Unreadable) > 0) {
 			t.Fatalf("%s, unreadable %v", d.Outcome, d.Unreadable)
 		}
 		if strings.Contains(d.Message, "%!") || strings.Contains(d.Message, "  ") || strings.Contains(d.Message, "Kafka  ") {
@@ -180,19 +180,19 @@ func TestDecideGivesAReasonForEveryStop(t *testing.T) {
 // Carrying out what was decided ends at rest: from every allowed situation in which
 // Kafka answers, rolling the nodes and then moving the level settles the cluster.
 func TestDecideSettlesAfterEverySequence(t *testing.T) {
-	always(t, func(t *rapid.T, s kafkaversion.Situation) {
-		d := kafkaversion.Decide(s)
-		if d.Outcome != kafkaversion.OutcomeAllowed || !s.Finalized.Known || s.Finalized.Levels[versions.FeatureMetadata] == 0 || len(s.Nodes) == 0 {
+	always(t, func(t *rapid.T, s decision.Situation) {
+		d := decision.Decide(s)
+		if d.Outcome != decision.OutcomeAllowed || !s.Finalized.Known || s.Finalized.Levels[versions.FeatureMetadata] == 0 || len(s.Nodes) == 0 {
 			return
 		}
 		for i := range s.Nodes {
-			s.Nodes[i] = kafkaversion.NodeVersions{Name: s.Nodes[i].Name, HasPod: true, Runs: d.To.String(), LastStarted: d.To.String()}
+			s.Nodes[i] = decision.NodeVersions{Name: s.Nodes[i].Name, HasPod: true, Runs: d.To.String(), LastStarted: d.To.String()}
 		}
-		if d = kafkaversion.Decide(s); d.Outcome != kafkaversion.OutcomeAllowed || d.Direction != kafkaversion.DirectionStay {
+		if d = decision.Decide(s); d.Outcome != decision.OutcomeAllowed || d.Direction != decision.DirectionStay {
 			t.Fatalf("after the roll: %+v", summary(d))
 		}
 		s.Finalized.Levels[versions.FeatureMetadata] = d.Metadata.Target
-		if d = kafkaversion.Decide(s); !d.Settled() {
+		if d = decision.Decide(s); !d.Settled() {
 			t.Fatalf("after the level: %+v", summary(d))
 		}
 	})
@@ -200,10 +200,10 @@ func TestDecideSettlesAfterEverySequence(t *testing.T) {
 
 // A pass at rest decides once; it must not cost memory.
 func TestDecideAtRestDoesNotAllocate(t *testing.T) {
-	s := kafkaversion.Situation{Table: embeddedTable(t), WantedVersion: "4.3.1", WantedMetadata: "4.3-IV0",
+	s := decision.Situation{Table: embeddedTable(t), WantedVersion: "4.3.1", WantedMetadata: "4.3-IV0",
 		Nodes: running("4.3.1", "4.3.1", "4.3.1", "4.3.1", "4.3.1", "4.3.1"), Finalized: finalized(30, "share.version", 1)}
 	allocations := testing.AllocsPerRun(100, func() {
-		if d := kafkaversion.Decide(s); !d.Settled() {
+		if d := decision.Decide(s); !d.Settled() {
 			panic(d.Message)
 		}
 	})
@@ -213,11 +213,11 @@ func TestDecideAtRestDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkDecideAtRest(b *testing.B) {
-	s := kafkaversion.Situation{Table: embeddedTable(b), WantedVersion: "4.3.1",
+	s := decision.Situation{Table: embeddedTable(b), WantedVersion: "4.3.1",
 		Nodes: running("4.3.1", "4.3.1", "4.3.1", "4.3.1", "4.3.1", "4.3.1"), Finalized: finalized(30, "share.version", 1)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if d := kafkaversion.Decide(s); !d.Settled() {
+		if d := decision.Decide(s); !d.Settled() {
 			b.Fatal(d.Message)
 		}
 	}
@@ -230,16 +230,16 @@ func FuzzDecide(f *testing.F) {
 	f.Add("4.1", "3", "latest", "x", "y", "z", true, int16(-1), int16(-1))
 	f.Fuzz(func(t *testing.T, wanted, pin, annotated, started, recorded, recordedMetadata string, known bool, level, share int16) {
 		table := embeddedTable(t)
-		s := kafkaversion.Situation{Table: table, WantedVersion: wanted, WantedMetadata: pin, RecordedVersion: recorded, RecordedMetadata: recordedMetadata,
-			Nodes: []kafkaversion.NodeVersions{{Name: "a", HasPod: true, Runs: annotated}, {Name: "b", LastStarted: started}}}
+		s := decision.Situation{Table: table, WantedVersion: wanted, WantedMetadata: pin, RecordedVersion: recorded, RecordedMetadata: recordedMetadata,
+			Nodes: []decision.NodeVersions{{Name: "a", HasPod: true, Runs: annotated}, {Name: "b", LastStarted: started}}}
 		if known {
 			s.Finalized = finalized(level, "share.version", int(share))
 		}
-		d := kafkaversion.Decide(s)
-		if (d.Outcome == kafkaversion.OutcomeAllowed) != (d.Message == "") {
+		d := decision.Decide(s)
+		if (d.Outcome == decision.OutcomeAllowed) != (d.Message == "") {
 			t.Fatalf("%s with message %q", d.Outcome, d.Message)
 		}
-		if d.Outcome != kafkaversion.OutcomeAllowed || !known {
+		if d.Outcome != decision.OutcomeAllowed || !known {
 			return
 		}
 		row, _ := d.To.Row()

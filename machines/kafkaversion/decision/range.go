@@ -1,4 +1,4 @@
-package kafkaversion
+package decision
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (o *outOfRange) wayOut(s *Situation, d *Decision) string {
 	}
 	if changed, ok := versions.LoweringCrosses(o.level, end); ok {
 		return fmt.Sprintf("%s can no longer be lowered that far: %s changed the metadata records, and Kafka "+
-			"refuses to lower across it. %s", o.feature, levelName(changed), o.others(s))
+			"refuses to lower across it. %s", o.feature, LevelName(changed), o.others(s))
 	}
 	if d.Direction == DirectionInstall {
 		return o.others(s)

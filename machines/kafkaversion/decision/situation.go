@@ -1,4 +1,4 @@
-package kafkaversion
+package decision
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package kafkaversion_test
+package decision_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 )
 
 func embeddedTable(t testing.TB) *versions.Table {
@@ -29,16 +29,16 @@ func parseTable(t testing.TB, text string) *versions.Table {
 
 // running is nodes whose pods carry these versions and whose disks were last
 // started with them.
-func running(texts ...string) []kafkaversion.NodeVersions {
-	nodes := make([]kafkaversion.NodeVersions, len(texts))
+func running(texts ...string) []decision.NodeVersions {
+	nodes := make([]decision.NodeVersions, len(texts))
 	for i, text := range texts {
-		nodes[i] = kafkaversion.NodeVersions{Name: nodeName(i), HasPod: true, Runs: text, LastStarted: text}
+		nodes[i] = decision.NodeVersions{Name: nodeName(i), HasPod: true, Runs: text, LastStarted: text}
 	}
 	return nodes
 }
 
 // adopted is pods with these annotations, "" for none, and without records.
-func adopted(texts ...string) []kafkaversion.NodeVersions {
+func adopted(texts ...string) []decision.NodeVersions {
 	nodes := running(texts...)
 	for i := range nodes {
 		nodes[i].LastStarted = ""
@@ -47,7 +47,7 @@ func adopted(texts ...string) []kafkaversion.NodeVersions {
 }
 
 // contradicted is pods of which the last one contradicts its version, "" for one that the operator has written nothing of.
-func contradicted(texts ...string) []kafkaversion.NodeVersions {
+func contradicted(texts ...string) []decision.NodeVersions {
 	nodes := running(texts...)
 	last := &nodes[len(nodes)-1]
 	last.Contradiction = last.Name + " runs another image"
@@ -55,7 +55,7 @@ func contradicted(texts ...string) []kafkaversion.NodeVersions {
 }
 
 // stored is nodes without pods whose records name these versions.
-func stored(texts ...string) []kafkaversion.NodeVersions {
+func stored(texts ...string) []decision.NodeVersions {
 	nodes := running(texts...)
 	for i := range nodes {
 		nodes[i].HasPod, nodes[i].Runs = false, ""
@@ -65,7 +65,7 @@ func stored(texts ...string) []kafkaversion.NodeVersions {
 
 // neverStarted is pods with these annotations whose records say that no process
 // ever ran.
-func neverStarted(texts ...string) []kafkaversion.NodeVersions {
+func neverStarted(texts ...string) []decision.NodeVersions {
 	nodes := adopted(texts...)
 	for i := range nodes {
 		nodes[i].NeverStarted = true
@@ -75,39 +75,39 @@ func neverStarted(texts ...string) []kafkaversion.NodeVersions {
 
 // moved is a pod that carries one version and whose disk was last started with
 // another.
-func moved(name, annotated, started string) kafkaversion.NodeVersions {
-	return kafkaversion.NodeVersions{Name: name, HasPod: true, Runs: annotated, LastStarted: started}
+func moved(name, annotated, started string) decision.NodeVersions {
+	return decision.NodeVersions{Name: name, HasPod: true, Runs: annotated, LastStarted: started}
 }
 
 func nodeName(i int) string { return fmt.Sprintf("my-cluster-pool-%d", i) }
 
 // finalized is what Kafka answers: a level of metadata.version, and of others.
-func finalized(metadata int16, others ...any) kafkaversion.FinalizedLevels {
+func finalized(metadata int16, others ...any) decision.FinalizedLevels {
 	levels := map[string]int16{versions.FeatureMetadata: metadata}
 	for i := 0; i+1 < len(others); i += 2 {
 		levels[others[i].(string)] = int16(others[i+1].(int))
 	}
-	return kafkaversion.FinalizedLevels{Known: true, Levels: levels}
+	return decision.FinalizedLevels{Known: true, Levels: levels}
 }
 
 // silent is Kafka not answering.
-func silent() kafkaversion.FinalizedLevels {
-	return kafkaversion.FinalizedLevels{Problem: "connection refused"}
+func silent() decision.FinalizedLevels {
+	return decision.FinalizedLevels{Problem: "connection refused"}
 }
 
 // made is the part of a decision that tests name.
 type made struct {
-	Outcome        kafkaversion.Outcome
-	Direction      kafkaversion.Direction
+	Outcome        decision.Outcome
+	Direction      decision.Direction
 	From, To       string
-	Reason         kafkaversion.Reason
+	Reason         decision.Reason
 	Unreadable     []string
-	Step           kafkaversion.MetadataStep
+	Step           decision.MetadataStep
 	Target, Wanted int16
-	Warnings       []kafkaversion.Reason
+	Warnings       []decision.Reason
 }
 
-func summary(d kafkaversion.Decision) made {
+func summary(d decision.Decision) made {
 	m := made{
 		Outcome: d.Outcome, Direction: d.Direction, From: d.From.String(), To: d.To.String(), Reason: d.Reason,
 		Unreadable: d.Unreadable, Step: d.Metadata.Step, Target: d.Metadata.Target, Wanted: d.Metadata.Wanted,

@@ -1,11 +1,11 @@
-package kafkaversion_test
+package decision_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 )
 
 // cluster is the least of a world that a decision can be carried out in: nodes that
@@ -13,32 +13,32 @@ import (
 type cluster struct {
 	table                     *versions.Table
 	wantedVersion, wantedMeta string
-	nodes                     []kafkaversion.NodeVersions
+	nodes                     []decision.NodeVersions
 	level                     int16
 	statusVersion             string
 	statusMetadata            string
 	// answers is whether Kafka says its level, refuses whether it refuses another.
 	silent, refuses bool
-	asked           []kafkaversion.MetadataPlan
+	asked           []decision.MetadataPlan
 }
 
-func (c *cluster) decide() kafkaversion.Decision {
-	s := kafkaversion.Situation{Table: c.table, WantedVersion: c.wantedVersion, WantedMetadata: c.wantedMeta, Nodes: c.nodes,
+func (c *cluster) decide() decision.Decision {
+	s := decision.Situation{Table: c.table, WantedVersion: c.wantedVersion, WantedMetadata: c.wantedMeta, Nodes: c.nodes,
 		RecordedVersion: c.statusVersion, RecordedMetadata: c.statusMetadata, Finalized: silent()}
 	if c.level != 0 && !c.silent {
 		s.Finalized = finalized(c.level)
 	}
-	return kafkaversion.Decide(s)
+	return decision.Decide(s)
 }
 
 // reconcile decides once and carries it out: the binaries, or the metadata, never both.
 func (c *cluster) reconcile(t *testing.T) {
 	t.Helper()
 	d := c.decide()
-	if d.Outcome != kafkaversion.OutcomeAllowed {
+	if d.Outcome != decision.OutcomeAllowed {
 		t.Fatalf("%s: %s", d.Outcome, d.Message)
 	}
-	if d.Direction == kafkaversion.DirectionInstall {
+	if d.Direction == decision.DirectionInstall {
 		c.level = d.Metadata.Target
 		c.nodes = running("", "", "")
 	}
@@ -46,7 +46,7 @@ func (c *cluster) reconcile(t *testing.T) {
 		c.nodes[i].Runs, c.nodes[i].LastStarted = d.To.String(), d.To.String()
 	}
 	c.statusVersion = d.To.String()
-	if p := d.Metadata; p.Step == kafkaversion.MetadataRaise || p.Step == kafkaversion.MetadataLower {
+	if p := d.Metadata; p.Step == decision.MetadataRaise || p.Step == decision.MetadataLower {
 		c.asked = append(c.asked, p)
 		if !c.refuses {
 			c.level = p.Target
@@ -163,7 +163,7 @@ func TestDecideCasesOfTheMetadataManager(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			world := &cluster{table: file.table(t), wantedMeta: c.Given.Desired, nodes: running("4.3.1", "4.3.1", "4.3.1"),
 				level: c.Given.ClusterLevel, silent: c.Given.Describe != "", refuses: c.Given.Update != "" && c.Given.Update != "ok"}
-			if d := world.decide(); (d.Outcome != kafkaversion.OutcomeAllowed) != (c.Expect.Error != nil) {
+			if d := world.decide(); (d.Outcome != decision.OutcomeAllowed) != (c.Expect.Error != nil) {
 				on.judge(t, c.Name, fmt.Sprintf("-error %v\n+%s, step %s", c.Expect.Error, d.Outcome, d.Metadata.Step))
 			} else {
 				on.judge(t, c.Name, "")
@@ -173,7 +173,7 @@ func TestDecideCasesOfTheMetadataManager(t *testing.T) {
 				t.Fatalf("asked %d times, want %d", len(world.asked), c.Expect.Calls.Update)
 			}
 			if len(world.asked) > 0 && c.Expect.UpdateLevel != 0 {
-				want := map[string]kafkaversion.MetadataStep{"UPGRADE": kafkaversion.MetadataRaise, "SAFE_DOWNGRADE": kafkaversion.MetadataLower}
+				want := map[string]decision.MetadataStep{"UPGRADE": decision.MetadataRaise, "SAFE_DOWNGRADE": decision.MetadataLower}
 				if got := world.asked[0]; got.Target != c.Expect.UpdateLevel || got.Step != want[c.Expect.UpdateType] {
 					t.Errorf("asked to %s to %d, want %s to %d", got.Step, got.Target, c.Expect.UpdateType, c.Expect.UpdateLevel)
 				}
@@ -181,7 +181,7 @@ func TestDecideCasesOfTheMetadataManager(t *testing.T) {
 			if world.statusMetadata != text(c.Expect.StatusMetadata) {
 				t.Errorf("status %q, want %q", world.statusMetadata, text(c.Expect.StatusMetadata))
 			}
-			if d := world.decide(); world.refuses && (d.Outcome != kafkaversion.OutcomeAllowed || d.Settled()) {
+			if d := world.decide(); world.refuses && (d.Outcome != decision.OutcomeAllowed || d.Settled()) {
 				t.Errorf("after the refusal: %s, settled %t; want it to go on, unsettled", d.Outcome, d.Settled())
 			}
 		})

@@ -1,4 +1,4 @@
-package kafkaversion
+package decision
 
 import (
 	"fmt"
@@ -110,7 +110,7 @@ func metadataTooNew(d *Decision, runs versions.Range, pin wantedLevel) string {
 func loweringLikelyRefused(d *Decision, changed int16) string {
 	return fmt.Sprintf("metadata.version is to be lowered from %s to %s across %s, which changed the metadata records: "+
 		"Kafka refuses that. Set spec.kafka.metadataVersion to %s or later",
-		levelName(d.Metadata.Current), levelName(d.Metadata.Target), levelName(changed), metadataName(changed))
+		LevelName(d.Metadata.Current), LevelName(d.Metadata.Target), LevelName(changed), metadataName(changed))
 }
 
 func levelsUnreadable(s *Situation, d *Decision, ran versions.Version) string {
@@ -190,18 +190,18 @@ func metadataName(level int16) string {
 	if name, ok := versions.MetadataName(level); ok {
 		return name
 	}
-	return levelName(level)
+	return LevelName(level)
 }
 
-// levelWord formats a level in the form that users write: by name, else as a number.
-func levelWord(level int16) string {
+// LevelWord formats a level in the form that users write: by name, else as a number.
+func LevelWord(level int16) string {
 	if name, named := versions.MetadataName(level); named {
 		return name
 	}
 	return fmt.Sprint(level)
 }
 
-func levelName(level int16) string {
+func LevelName(level int16) string {
 	return versions.FeatureLevelName(versions.FeatureMetadata, level)
 }
 
