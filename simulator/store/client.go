@@ -3,12 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/labels"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,47 +28,19 @@ func (f *face) GroupVersionKindFor(object k8sruntime.Object) (schema.GroupVersio
 }
 
 func (f *face) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	gvk, err := apiutil.GVKForObject(object, f.store.scheme)
-	if err != nil {
-		return err
-	}
-	found, err := f.store.find(gvk, key)
-	if err != nil {
-		return err
-	}
-	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(found.DeepCopyObject()).Elem())
-	return nil
+	return f.store.objects.Get(f.store.scheme, key, object)
 }
 
 func (f *face) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	gvk, err := apiutil.GVKForObject(list, f.store.scheme)
-	if err != nil {
-		return err
-	}
-	gvk.Kind = gvk.Kind[:len(gvk.Kind)-len("List")]
-	var o client.ListOptions
-	o.ApplyOptions(opts)
-	if o.FieldSelector != nil {
-		return fmt.Errorf("listing %s: field selectors are not supported here", gvk.Kind)
-	}
-	var items []k8sruntime.Object
-	f.store.Objects(gvk, func(object client.Object) {
-		if o.Namespace != "" && object.GetNamespace() != o.Namespace {
-			return
-		}
-		if o.LabelSelector != nil && !o.LabelSelector.Matches(labels.Set(object.GetLabels())) {
-			return
-		}
-		items = append(items, object.DeepCopyObject())
-	})
-	return meta.SetList(list, items)
+	return f.store.objects.List(f.store.scheme, list, opts...)
 }
 
 func (f *face) Create(_ context.Context, object client.Object, opts ...client.CreateOption) error {
 	var o client.CreateOptions
 	o.ApplyOptions(opts)
 	if len(o.DryRun) > 0 {
-		return f.store.creatable(object)
+		_, err := f.store.objects.Creatable(f.store.scheme, object)
+		return err
 	}
 	return f.store.create(object)
 }
@@ -83,10 +52,8 @@ func (f *face) Update(_ context.Context, object client.Object, _ ...client.Updat
 func (f *face) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(opts)
-	if o.Preconditions == nil {
-		return f.store.delete(object, nil, nil)
-	}
-	return f.store.delete(object, o.Preconditions.UID, o.Preconditions.ResourceVersion)
+	uid, revision := Preconditions(o.Preconditions)
+	return f.store.delete(object, uid, revision)
 }
 
 func (f *face) Status() client.SubResourceWriter { return &statusFace{store: f.store} }

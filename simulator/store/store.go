@@ -1,5 +1,6 @@
 // Package store is the Kubernetes API as a plain value in memory: typed objects with UIDs, resourceVersions, generations,
-// preconditions, the status and eviction subresources and owner references. The plan and the exploration run on it.
+// preconditions, the status and eviction subresources and owner references. The plan runs on a Store, and the exploration on its
+// Objects, to which it adds a cache that may be behind and faults.
 //
 // Stored objects are never modified in place, so that Clone is cheap and a clone shares no mutable state. The store does not
 // validate objects: the component that reads user input does.
@@ -7,9 +8,7 @@ package store
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"time"
 
@@ -29,7 +28,7 @@ import (
 // Store is a small API server in memory, without a network.
 type Store struct {
 	scheme  *k8sruntime.Scheme
-	objects map[schema.GroupVersionKind]map[types.NamespacedName]client.Object
+	objects Objects
 	// revision is the number of the last write. created is the number of objects ever created; UIDs are made of it, so that runs
 	// are reproducible.
 	revision, created int64
@@ -48,7 +47,7 @@ type Write struct {
 
 // New returns an empty store.
 func New(scheme *k8sruntime.Scheme, now time.Time) *Store {
-	return &Store{scheme: scheme, objects: map[schema.GroupVersionKind]map[types.NamespacedName]client.Object{}, revision: 1, now: now}
+	return &Store{scheme: scheme, revision: 1, now: now}
 }
 
 // SetTime sets the time for creation and deletion timestamps.
@@ -56,35 +55,18 @@ func (s *Store) SetTime(now time.Time) { s.now = now }
 
 // Clone returns a store that shares no mutable state with s. Its Written is nil.
 func (s *Store) Clone() *Store {
-	c := &Store{scheme: s.scheme, objects: make(map[schema.GroupVersionKind]map[types.NamespacedName]client.Object, len(s.objects)), revision: s.revision, created: s.created, now: s.now}
-	for gvk, of := range s.objects {
-		c.objects[gvk] = maps.Clone(of)
-	}
-	return c
+	c := *s
+	c.Written = nil
+	return &c
 }
 
 // Objects calls yield with every object of the kind, by namespace and name. yield must not modify them.
 func (s *Store) Objects(gvk schema.GroupVersionKind, yield func(client.Object)) {
-	of := s.objects[gvk]
-	keys := slices.SortedFunc(maps.Keys(of), func(a, b types.NamespacedName) int {
-		if a.Namespace != b.Namespace {
-			return compare(a.Namespace, b.Namespace)
+	for _, r := range s.objects {
+		if r.Kind == gvk {
+			yield(r.Object)
 		}
-		return compare(a.Name, b.Name)
-	})
-	for _, k := range keys {
-		yield(of[k])
 	}
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // Put stores an object as if it had existed before: it keeps status, UID, generation and timestamps that are set. It is no
@@ -112,37 +94,12 @@ func (s *Store) Put(object client.Object) error {
 func (s *Store) keep(gvk schema.GroupVersionKind, object client.Object) {
 	s.revision++
 	object.SetResourceVersion(strconv.FormatInt(s.revision, 10))
-	if s.objects[gvk] == nil {
-		s.objects[gvk] = map[types.NamespacedName]client.Object{}
-	}
-	s.objects[gvk][client.ObjectKeyFromObject(object)] = object
-}
-
-func (s *Store) find(gvk schema.GroupVersionKind, key types.NamespacedName) (client.Object, error) {
-	if found := s.objects[gvk][key]; found != nil {
-		return found, nil
-	}
-	return nil, apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
-}
-
-// creatable returns AlreadyExists if the object cannot be created.
-func (s *Store) creatable(object client.Object) error {
-	gvk, err := apiutil.GVKForObject(object, s.scheme)
-	if err != nil {
-		return err
-	}
-	if _, err := s.find(gvk, client.ObjectKeyFromObject(object)); err == nil {
-		return apierrors.NewAlreadyExists(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, object.GetName())
-	}
-	return nil
+	s.objects = s.objects.With(&Record{Kind: gvk, Key: client.ObjectKeyFromObject(object), Object: object})
 }
 
 func (s *Store) create(object client.Object) error {
-	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	gvk, err := s.objects.Creatable(s.scheme, object)
 	if err != nil {
-		return err
-	}
-	if err := s.creatable(object); err != nil {
 		return err
 	}
 	object.SetUID("")
@@ -158,8 +115,7 @@ func (s *Store) create(object client.Object) error {
 
 // answer copies the stored object into the caller's, as an API server does.
 func (s *Store) answer(gvk schema.GroupVersionKind, object client.Object) {
-	stored := s.objects[gvk][client.ObjectKeyFromObject(object)].DeepCopyObject()
-	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(stored).Elem())
+	Set(object, s.objects.Find(gvk, client.ObjectKeyFromObject(object)).Object.DeepCopyObject())
 }
 
 func (s *Store) tell(verb, subresource string, object client.Object) {
@@ -171,18 +127,11 @@ func (s *Store) tell(verb, subresource string, object client.Object) {
 // update replaces the object, or only its status. It returns a conflict if the resourceVersion or the UID is not current. An
 // update without a change is not a write.
 func (s *Store) update(object client.Object, status bool) error {
-	gvk, err := apiutil.GVKForObject(object, s.scheme)
+	r, err := s.objects.Match(s.scheme, object, object.GetUID(), object.GetResourceVersion())
 	if err != nil {
 		return err
 	}
-	old, err := s.find(gvk, client.ObjectKeyFromObject(object))
-	if err != nil {
-		return err
-	}
-	if rv := object.GetResourceVersion(); rv != "" && rv != old.GetResourceVersion() || object.GetUID() != "" && object.GetUID() != old.GetUID() {
-		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, object.GetName(),
-			fmt.Errorf("the object has been modified: resourceVersion %s, not %s", old.GetResourceVersion(), rv))
-	}
+	gvk, old := r.Kind, r.Object
 	next, err := merge(old, object, status)
 	if err != nil {
 		return err
@@ -233,18 +182,12 @@ func merge(old, sent client.Object, status bool) (client.Object, error) {
 
 // delete marks the object as deleted, or removes it if it has no finalizers. A bound pod is only marked, because its kubelet
 // removes it.
-func (s *Store) delete(object client.Object, uid *types.UID, rv *string) error {
-	gvk, err := apiutil.GVKForObject(object, s.scheme)
+func (s *Store) delete(object client.Object, uid types.UID, revision string) error {
+	r, err := s.objects.Match(s.scheme, object, uid, revision)
 	if err != nil {
 		return err
 	}
-	old, err := s.find(gvk, client.ObjectKeyFromObject(object))
-	if err != nil {
-		return err
-	}
-	if uid != nil && *uid != old.GetUID() || rv != nil && *rv != old.GetResourceVersion() {
-		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, object.GetName(), fmt.Errorf("the precondition does not hold any more"))
-	}
+	gvk, old := r.Kind, r.Object
 	pod, isPod := old.(*corev1.Pod)
 	if len(old.GetFinalizers()) == 0 && !(isPod && pod.Spec.NodeName != "") {
 		s.remove(gvk, old)
@@ -273,34 +216,29 @@ func (s *Store) Remove(object client.Object) error {
 
 // remove removes the object and all objects of which it is the controller.
 func (s *Store) remove(gvk schema.GroupVersionKind, object client.Object) {
-	delete(s.objects[gvk], client.ObjectKeyFromObject(object))
+	s.objects = s.objects.Without(gvk, client.ObjectKeyFromObject(object))
 	s.revision++
-	for kind, of := range s.objects {
-		for _, child := range of {
-			if owner := metav1.GetControllerOf(child); owner != nil && owner.UID == object.GetUID() {
-				s.remove(kind, child)
-			}
-		}
+	for _, child := range s.objects.ControlledBy(object) {
+		s.remove(child.Kind, child.Object)
 	}
 }
 
 // evict deletes the pod, or fails with TooManyRequests if a disruption budget forbids it.
 func (s *Store) evict(pod *corev1.Pod, eviction *policyv1.Eviction) error {
-	gvk := corev1.SchemeGroupVersion.WithKind("Pod")
-	found, err := s.find(gvk, client.ObjectKeyFromObject(pod))
+	r, err := s.objects.Match(s.scheme, pod, "", "")
 	if err != nil {
 		return err
 	}
-	if current, ok := found.(*corev1.Pod); ok {
+	if current, ok := r.Object.(*corev1.Pod); ok {
 		if budget := s.forbids(current); budget != "" {
 			return apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget "+budget, 0)
 		}
 	}
-	var uid *types.UID
-	if o := eviction.DeleteOptions; o != nil && o.Preconditions != nil {
-		uid = o.Preconditions.UID
+	var uid types.UID
+	if o := eviction.DeleteOptions; o != nil {
+		uid, _ = Preconditions(o.Preconditions)
 	}
-	return s.delete(found, uid, nil)
+	return s.delete(r.Object, uid, "")
 }
 
 // forbids returns the name of the disruption budget that the pod's eviction would violate, "" if none. Unready pods do not count
@@ -309,8 +247,8 @@ func (s *Store) forbids(pod *corev1.Pod) string {
 	if !ready(pod) {
 		return ""
 	}
-	for _, o := range s.objects[policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")] {
-		budget, ok := o.(*policyv1.PodDisruptionBudget)
+	for _, r := range s.objects {
+		budget, ok := r.Object.(*policyv1.PodDisruptionBudget)
 		if !ok || budget.Namespace != pod.Namespace || budget.Spec.MinAvailable == nil {
 			continue
 		}
@@ -319,8 +257,8 @@ func (s *Store) forbids(pod *corev1.Pod) string {
 			continue
 		}
 		healthy := 0
-		for _, p := range s.objects[corev1.SchemeGroupVersion.WithKind("Pod")] {
-			if other, ok := p.(*corev1.Pod); ok && other.Namespace == pod.Namespace && selector.Matches(labels.Set(other.Labels)) && ready(other) {
+		for _, p := range s.objects {
+			if other, ok := p.Object.(*corev1.Pod); ok && other.Namespace == pod.Namespace && selector.Matches(labels.Set(other.Labels)) && ready(other) {
 				healthy++
 			}
 		}

@@ -15,11 +15,11 @@ func (w *worker[O, S, E]) deletes() bool {
 	return false
 }
 
-func isDeleting(r *record) bool { return r.object.GetDeletionTimestamp() != nil }
+func isDeleting(r *record) bool { return r.Object.GetDeletionTimestamp() != nil }
 
 // requestDeletion deletes an object as the API server does in the background: at once, or when its last finalizer is removed.
 func (s *state) requestDeletion(r *record) {
-	next, _ := r.object.DeepCopyObject().(client.Object)
+	next, _ := r.Object.DeepCopyObject().(client.Object)
 	now := metav1.NewTime(s.now)
 	next.SetDeletionTimestamp(&now)
 	next.SetGeneration(next.GetGeneration() + 1)

@@ -2,19 +2,15 @@ package explore
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"reflect"
-	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/detent-dev/detent/simulator/store"
 )
 
 // fakeClient is the API client of the operator in one reconcile. It reads the cache's or the server's version of a state, writes to
@@ -45,65 +41,26 @@ func (f *fakeClient) Get(_ context.Context, key client.ObjectKey, into client.Ob
 	if err := f.calls.read(f.live); err != nil {
 		return err
 	}
-	kind, err := apiutil.GVKForObject(into, f.scenario.scheme)
-	if err != nil {
-		return err
-	}
-	r := f.store().find(kind, key)
-	if r == nil {
-		return notFound(kind, key.Name)
-	}
-	set(into, r.object.DeepCopyObject())
-	return nil
-}
-
-// set copies from into into, which has the same type.
-func set(into client.Object, from k8sruntime.Object) {
-	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from).Elem())
+	return f.store().Get(f.scenario.scheme, key, into)
 }
 
 func (f *fakeClient) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if err := f.calls.read(f.live); err != nil {
 		return err
 	}
-	kind, err := apiutil.GVKForObject(list, f.scenario.scheme)
-	if err != nil {
-		return err
-	}
-	var o client.ListOptions
-	o.ApplyOptions(opts)
-	if o.FieldSelector != nil {
-		return fmt.Errorf("listing %s: field selectors are not supported here", kind.Kind)
-	}
-	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
-	var items []k8sruntime.Object
-	for _, r := range f.store() {
-		if r.kind == kind && (o.Namespace == "" || o.Namespace == r.key.Namespace) && (o.LabelSelector == nil || o.LabelSelector.Matches(labelSet(r.object.GetLabels()))) {
-			items = append(items, r.object.DeepCopyObject())
-		}
-	}
-	return meta.SetList(list, items)
+	return f.store().List(f.scenario.scheme, list, opts...)
 }
-
-type labelSet map[string]string
-
-func (l labelSet) Has(k string) bool              { _, ok := l[k]; return ok }
-func (l labelSet) Get(k string) string            { return l[k] }
-func (l labelSet) Lookup(k string) (string, bool) { v, ok := l[k]; return v, ok }
 
 func (f *fakeClient) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
 	return f.calls.write(func() error {
-		kind, err := apiutil.GVKForObject(object, f.scenario.scheme)
+		s := f.scenario.state
+		kind, err := s.live.Creatable(f.scenario.scheme, object)
 		if err != nil {
 			return err
 		}
-		s := f.scenario.state
-		if s.live.find(kind, client.ObjectKeyFromObject(object)) != nil {
-			return apierrors.NewAlreadyExists(resourceOf(kind), object.GetName())
-		}
 		stored, _ := object.DeepCopyObject().(client.Object)
 		s.create(kind, stored)
-		set(object, stored.DeepCopyObject())
+		store.Set(object, stored.DeepCopyObject())
 		return nil
 	})
 }
@@ -115,11 +72,11 @@ func (f *fakeClient) Update(_ context.Context, object client.Object, _ ...client
 			return err
 		}
 		next, _ := object.DeepCopyObject().(client.Object)
-		next.SetUID(old.object.GetUID())
-		next.SetCreationTimestamp(old.object.GetCreationTimestamp())
-		next.SetGeneration(old.object.GetGeneration() + 1)
+		next.SetUID(old.Object.GetUID())
+		next.SetCreationTimestamp(old.Object.GetCreationTimestamp())
+		next.SetGeneration(old.Object.GetGeneration() + 1)
 		f.scenario.state.put(old, next)
-		set(object, next.DeepCopyObject())
+		store.Set(object, next.DeepCopyObject())
 		return nil
 	})
 }
@@ -131,10 +88,10 @@ func (f *fakeClient) Patch(_ context.Context, object client.Object, _ client.Pat
 		if err != nil {
 			return err
 		}
-		next, _ := old.object.DeepCopyObject().(client.Object)
+		next, _ := old.Object.DeepCopyObject().(client.Object)
 		next.SetFinalizers(object.GetFinalizers())
 		f.scenario.state.putFinalizers(old, next)
-		set(object, next.DeepCopyObject())
+		store.Set(object, next.DeepCopyObject())
 		return nil
 	})
 }
@@ -142,14 +99,7 @@ func (f *fakeClient) Patch(_ context.Context, object client.Object, _ client.Pat
 func (f *fakeClient) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(opts)
-	var uid types.UID
-	var revision string
-	if p := o.Preconditions; p != nil && p.UID != nil {
-		uid = *p.UID
-	}
-	if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
-		revision = *p.ResourceVersion
-	}
+	uid, revision := store.Preconditions(o.Preconditions)
 	return f.calls.write(func() error { return f.remove(object, uid, revision) })
 }
 
@@ -164,22 +114,7 @@ func (f *fakeClient) remove(object client.Object, uid types.UID, revision string
 
 // match returns the stored object that a write refers to, or a conflict if its UID or resourceVersion differ.
 func (f *fakeClient) match(object client.Object, uid types.UID, revision string) (*record, error) {
-	kind, err := apiutil.GVKForObject(object, f.scenario.scheme)
-	if err != nil {
-		return nil, err
-	}
-	old := f.scenario.state.live.find(kind, client.ObjectKeyFromObject(object))
-	switch {
-	case old == nil:
-		return nil, notFound(kind, object.GetName())
-	case uid != "" && uid != old.object.GetUID(), revision != "" && revision != old.object.GetResourceVersion():
-		return nil, apierrors.NewConflict(resourceOf(kind), object.GetName(), errors.New("the object has been modified"))
-	}
-	return old, nil
-}
-
-func resourceOf(kind schema.GroupVersionKind) schema.GroupResource {
-	return schema.GroupResource{Group: kind.Group, Resource: kind.Kind}
+	return f.scenario.state.live.Match(f.scenario.scheme, object, uid, revision)
 }
 
 func (f *fakeClient) Status() client.SubResourceWriter { return &fakeStatusClient{client: f} }
@@ -204,8 +139,8 @@ func (f *fakeStatusClient) Update(_ context.Context, object client.Object, _ ...
 		s := f.client.scenario.state
 		s.put(old, next)
 		s.own, s.ownTerm = s.revision, f.client.scenario.term
-		set(object, next.DeepCopyObject())
-		f.client.statusStored(old.object, next)
+		store.Set(object, next.DeepCopyObject())
+		f.client.statusStored(old.Object, next)
 		return nil
 	})
 }
@@ -223,12 +158,12 @@ var _ client.Client = &fakeClient{}
 
 // changeMain stores a user's change of an object, and reports whether it changed anything.
 func (s *state) changeMain(r *record, change func(client.Object)) bool {
-	next, _ := r.object.DeepCopyObject().(client.Object)
+	next, _ := r.Object.DeepCopyObject().(client.Object)
 	change(next)
-	if string(textOf(next)) == string(textOf(r.object)) {
+	if string(textOf(next)) == string(textOf(r.Object)) {
 		return false
 	}
-	if specChanged(r.object, next) {
+	if specChanged(r.Object, next) {
 		next.SetGeneration(next.GetGeneration() + 1)
 	}
 	s.put(r, next)

@@ -30,19 +30,19 @@ func (w *worker[O, S, E]) rests(s *state) bool {
 	if isDeleting(r) {
 		return false
 	}
-	from, ok := r.object.(lifecycled)
+	from, ok := r.Object.(lifecycled)
 	if !ok {
 		return true
 	}
 	status, holds := from.LifecycleStatus(), false
 	for _, lc := range w.lifecycles {
-		st, known := w.stands(r.object, lc.Name())
+		st, known := w.stands(r.Object, lc.Name())
 		if !known || !atRest(st) && !atHold(st) {
 			return false
 		}
 		holds = holds || atHold(st)
 	}
-	return holds || status.ObservedGeneration == r.object.GetGeneration()
+	return holds || status.ObservedGeneration == r.Object.GetGeneration()
 }
 
 // settled reports whether every lifecycle is at rest, not in a Hold, and the object is Ready.
@@ -52,11 +52,11 @@ func (w *worker[O, S, E]) settled(s *state) bool {
 		return false
 	}
 	for _, lc := range w.lifecycles {
-		if st, known := w.stands(r.object, lc.Name()); !known || !atRest(st) {
+		if st, known := w.stands(r.Object, lc.Name()); !known || !atRest(st) {
 			return false
 		}
 	}
-	from, ok := r.object.(lifecycled)
+	from, ok := r.Object.(lifecycled)
 	return ok && meta.IsStatusConditionTrue(from.LifecycleStatus().Conditions, lifecycle.Ready)
 }
 

@@ -54,7 +54,7 @@ func (w *worker[O, S, E]) catchUp(out []step, s *state) []step {
 	all.seen, all.woken = s.live, true
 	stale, gone := s.lagging()
 	one := step{name: "the cache catches up", after: all}
-	if slices.ContainsFunc(stale, func(r *record) bool { return r.misses(s.seen.find(r.kind, r.key)) }) {
+	if slices.ContainsFunc(stale, func(r *record) bool { return misses(r, s.seen.Find(r.Kind, r.Key)) }) {
 		one.name, one.also = one.name+", without what was in between", Coalesces
 	}
 	out = append(out, one)
@@ -63,13 +63,13 @@ func (w *worker[O, S, E]) catchUp(out []step, s *state) []step {
 	}
 	for _, r := range stale {
 		next := s.clone()
-		next.seen, next.woken = s.seen.with(r), true
-		out = append(out, step{name: fmt.Sprintf("the cache shows %s %s and nothing else yet", r.kind.Kind, r.key.Name), fault: Lags, after: next})
+		next.seen, next.woken = s.seen.With(r), true
+		out = append(out, step{name: fmt.Sprintf("the cache shows %s %s and nothing else yet", r.Kind.Kind, r.Key.Name), fault: Lags, after: next})
 	}
 	for _, r := range gone {
 		next := s.clone()
-		next.seen, next.woken = s.seen.without(r.kind, r.key), true
-		out = append(out, step{name: fmt.Sprintf("the cache shows that %s %s is gone and nothing else yet", r.kind.Kind, r.key.Name), fault: Lags, after: next})
+		next.seen, next.woken = s.seen.Without(r.Kind, r.Key), true
+		out = append(out, step{name: fmt.Sprintf("the cache shows that %s %s is gone and nothing else yet", r.Kind.Kind, r.Key.Name), fault: Lags, after: next})
 	}
 	return out
 }
@@ -166,9 +166,9 @@ func (w *worker[O, S, E]) people(out []step, s *state) []step {
 			}
 		})
 	}
-	if from, ok := main.object.(lifecycled); ok && len(from.LifecycleStatus().Lifecycles) > 0 {
+	if from, ok := main.Object.(lifecycled); ok && len(from.LifecycleStatus().Lifecycles) > 0 {
 		next := s.clone()
-		wiped, _ := main.object.DeepCopyObject().(lifecycled)
+		wiped, _ := main.Object.DeepCopyObject().(lifecycled)
 		*wiped.LifecycleStatus() = lifecyclev1.Status{}
 		next.put(main, wiped)
 		out = append(out, step{name: "a user wipes the status", fault: Wiped, after: next})
@@ -185,11 +185,11 @@ func (w *worker[O, S, E]) people(out []step, s *state) []step {
 		out = append(out, step{name: fmt.Sprintf("the target changes before each of the next %d reconciles", next.flaps), fault: Flaps, after: next})
 	}
 	for _, r := range s.live {
-		if r != main && !slices.Contains(w.subject.Keep, r.kind.Kind) {
+		if r != main && !slices.Contains(w.subject.Keep, r.Kind.Kind) {
 			next := s.clone()
 			next.remove(r)
 			w.lose(next, r)
-			out = append(out, step{name: fmt.Sprintf("%s %s is deleted", r.kind.Kind, r.key.Name), fault: ChildLost, after: next})
+			out = append(out, step{name: fmt.Sprintf("%s %s is deleted", r.Kind.Kind, r.Key.Name), fault: ChildLost, after: next})
 		}
 	}
 	return out
@@ -209,5 +209,5 @@ func toggled(o client.Object) {
 // paused reports whether a user has paused the object.
 func (w *worker[O, S, E]) paused(s *state) bool {
 	main := w.main(s.live)
-	return main != nil && main.object.GetAnnotations()[lifecycle.PauseAnnotation] == "true"
+	return main != nil && main.Object.GetAnnotations()[lifecycle.PauseAnnotation] == "true"
 }

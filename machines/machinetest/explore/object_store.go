@@ -1,70 +1,25 @@
 package explore
 
 import (
-	"cmp"
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/simulator/store"
 )
 
-// record is one stored version of an object. It is immutable, so that states share it.
-type record struct {
-	kind     schema.GroupVersionKind
-	key      types.NamespacedName
-	object   client.Object
-	revision uint64
-	// version counts the writes of the object, from 1.
-	version uint32
-	// content is a hash of the object without times, revisions and the persisted states of lifecycles.
-	content uint64
-}
-
-// objectStore is an object store: records by kind and key. It is immutable.
-type objectStore []*record
-
-func (s objectStore) index(kind schema.GroupVersionKind, key types.NamespacedName) (int, bool) {
-	return slices.BinarySearchFunc(s, key, func(r *record, key types.NamespacedName) int {
-		return cmp.Or(cmp.Compare(r.kind.Kind, kind.Kind), cmp.Compare(r.kind.Group, kind.Group),
-			cmp.Compare(r.key.Namespace, key.Namespace), cmp.Compare(r.key.Name, key.Name))
-	})
-}
-
-func (s objectStore) find(kind schema.GroupVersionKind, key types.NamespacedName) *record {
-	if i, found := s.index(kind, key); found {
-		return s[i]
-	}
-	return nil
-}
-
-// with returns the store with the record replaced or added.
-func (s objectStore) with(r *record) objectStore {
-	i, found := s.index(r.kind, r.key)
-	if found {
-		out := slices.Clone(s)
-		out[i] = r
-		return out
-	}
-	out := make(objectStore, 0, len(s)+1)
-	return append(append(append(out, s[:i]...), r), s[i:]...)
-}
-
-// without returns the store without the record of the key.
-func (s objectStore) without(kind schema.GroupVersionKind, key types.NamespacedName) objectStore {
-	i, found := s.index(kind, key)
-	if !found {
-		return s
-	}
-	out := make(objectStore, 0, len(s)-1)
-	return append(append(out, s[:i]...), s[i+1:]...)
-}
+type (
+	// record is one stored version of an object, with a hash of its content without times, revisions and the persisted states of
+	// lifecycles.
+	record = store.Record
+	// objectStore are the objects that the API server or a cache shows. It is immutable, so that states share it.
+	objectStore = store.Objects
+)
 
 // Canonical may be implemented by an object to be compared faster than by its JSON, which is the default, and without
 // irrelevant fields.
@@ -81,7 +36,7 @@ type lifecycled interface {
 // keep returns a record of an object, which must not be modified any more.
 func keep(kind schema.GroupVersionKind, object client.Object, version uint32) *record {
 	return &record{
-		kind: kind, key: client.ObjectKeyFromObject(object), object: object, revision: revisionOf(object), version: version, content: contentOf(object),
+		Kind: kind, Key: client.ObjectKeyFromObject(object), Object: object, Revision: revisionOf(object), Version: version, Content: contentOf(object),
 	}
 }
 
@@ -91,14 +46,14 @@ func revisionOf(object client.Object) uint64 {
 }
 
 // misses reports whether a cache that shows old, or nothing, and then r missed a version in between.
-func (r *record) misses(old *record) bool {
+func misses(r, old *record) bool {
 	switch {
 	case old == nil:
-		return r.version > 1
-	case old.object.GetUID() != r.object.GetUID():
+		return r.Version > 1
+	case old.Object.GetUID() != r.Object.GetUID():
 		return true
 	}
-	return r.version > old.version+1
+	return r.Version > old.Version+1
 }
 
 func contentOf(object client.Object) uint64 {

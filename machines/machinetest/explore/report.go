@@ -183,7 +183,7 @@ func (w *worker[O, S, E]) lifecycleStates(s *state) string {
 	out := ""
 	for _, lc := range w.lifecycles {
 		name := "-"
-		if e := entryOf(r.object, lc.Name()); e != nil {
+		if e := entryOf(r.Object, lc.Name()); e != nil {
 			name = e.State
 		}
 		if out != "" {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,14 +48,14 @@ func (at *Scenario) Age(since time.Time) byte {
 // RequestID returns the request ID that an effect of the lifecycle has now, to distinguish its answer from an older one.
 func (at *Scenario) RequestID(lifecycle string) machines.RequestID {
 	for _, r := range at.state.live {
-		from, ok := r.object.(lifecycled)
-		if !ok || r.kind != at.main {
+		from, ok := r.Object.(lifecycled)
+		if !ok || r.Kind != at.main {
 			continue
 		}
 		status := from.LifecycleStatus()
 		for i := range status.Lifecycles {
 			if e := &status.Lifecycles[i]; e.Name == lifecycle {
-				return machines.RequestIDOf(string(r.object.GetUID()), lifecycle, e)
+				return machines.RequestIDOf(string(r.Object.GetUID()), lifecycle, e)
 			}
 		}
 	}
@@ -69,8 +68,8 @@ func (at *Scenario) Wake() { at.state.woken = true }
 // Objects calls yield with every object of a kind that the API server stores. They must not be modified.
 func (at *Scenario) Objects(kind string, yield func(client.Object)) {
 	for _, r := range at.state.live {
-		if r.kind.Kind == kind {
-			yield(r.object)
+		if r.Kind.Kind == kind {
+			yield(r.Object)
 		}
 	}
 }
@@ -116,7 +115,7 @@ func (at *Scenario) record(object client.Object) *record {
 	if err != nil {
 		panic(fmt.Errorf("finding %T in a world: %w", object, err))
 	}
-	return at.state.live.find(kind, client.ObjectKeyFromObject(object))
+	return at.state.live.Find(kind, client.ObjectKeyFromObject(object))
 }
 
 // create stores a new object.
@@ -124,9 +123,5 @@ func (s *state) create(kind schema.GroupVersionKind, object client.Object) {
 	object.SetUID(s.bornUID())
 	object.SetGeneration(1)
 	object.SetCreationTimestamp(metav1.NewTime(s.now.Truncate(time.Second)))
-	s.put(&record{kind: kind, version: 0}, object)
-}
-
-func notFound(kind schema.GroupVersionKind, name string) error {
-	return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, name)
+	s.put(&record{Kind: kind}, object)
 }

@@ -295,7 +295,7 @@ func (s *search[O, S, E]) object(st *state) (O, bool) {
 	if r == nil {
 		return none, false
 	}
-	object, ok := r.object.(O)
+	object, ok := r.Object.(O)
 	return object, ok
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,12 +52,12 @@ func (s *state) clone() *state {
 // deleted.
 func (s *state) lagging() (stale, gone []*record) {
 	for _, r := range s.live {
-		if s.seen.find(r.kind, r.key) != r {
+		if s.seen.Find(r.Kind, r.Key) != r {
 			stale = append(stale, r)
 		}
 	}
 	for _, r := range s.seen {
-		if s.live.find(r.kind, r.key) == nil {
+		if s.live.Find(r.Kind, r.Key) == nil {
 			gone = append(gone, r)
 		}
 	}
@@ -76,17 +75,15 @@ func (s *state) due() bool {
 func (s *state) put(r *record, object client.Object) {
 	s.revision++
 	object.SetResourceVersion(strconv.FormatUint(s.revision, 10))
-	s.live = s.live.with(keep(r.kind, object, r.version+1))
+	s.live = s.live.With(keep(r.Kind, object, r.Version+1))
 }
 
 // remove deletes a record and what it controls.
 func (s *state) remove(r *record) {
 	s.revision++
-	s.live = s.live.without(r.kind, r.key)
-	for _, child := range s.live {
-		if owner := metav1.GetControllerOf(child.object); owner != nil && owner.UID == r.object.GetUID() {
-			s.remove(child)
-		}
+	s.live = s.live.Without(r.Kind, r.Key)
+	for _, child := range s.live.ControlledBy(r.Object) {
+		s.remove(child)
 	}
 }
 
@@ -105,7 +102,7 @@ func UID(nth uint64) types.UID {
 func (w *worker[O, S, E]) hash(s *state) uint64 {
 	dst := w.text[:0]
 	for _, r := range s.live {
-		dst = w.appendEntries(appendNumber(dst, r.content), s, r)
+		dst = w.appendEntries(appendNumber(dst, r.Content), s, r)
 	}
 	dst = w.appendOperator(dst, s, s.seen, s.memory)
 	if f := s.staleLeader; f != nil {
@@ -126,26 +123,26 @@ func (w *worker[O, S, E]) hash(s *state) uint64 {
 // appendOperator appends how an operator's cache differs from the stored objects, and what its process has in memory.
 func (w *worker[O, S, E]) appendOperator(dst []byte, s *state, seen objectStore, memory access.Memory) []byte {
 	for _, r := range s.live {
-		switch old := seen.find(r.kind, r.key); old {
+		switch old := seen.Find(r.Kind, r.Key); old {
 		case nil:
 			dst = append(dst, 1)
 		case r:
 			dst = append(dst, 0)
 		default:
-			dst = w.appendEntries(appendNumber(append(dst, 2), old.content), s, old)
+			dst = w.appendEntries(appendNumber(append(dst, 2), old.Content), s, old)
 		}
 	}
 	for _, r := range seen {
-		if s.live.find(r.kind, r.key) == nil {
-			dst = appendNumber(append(dst, 3), r.content)
+		if s.live.Find(r.Kind, r.Key) == nil {
+			dst = appendNumber(append(dst, 3), r.Content)
 		}
 	}
 	if memory == nil { // the process has not reconciled yet
 		return append(dst, 0)
 	}
 	return memory.AppendCanonical(dst, s.now, func(uid types.UID) uint64 {
-		if r := w.main(seen); r != nil && r.object.GetUID() == uid {
-			return r.revision
+		if r := w.main(seen); r != nil && r.Object.GetUID() == uid {
+			return r.Revision
 		}
 		return 0
 	})
@@ -153,7 +150,7 @@ func (w *worker[O, S, E]) appendOperator(dst []byte, s *state, seen objectStore,
 
 // appendEntries appends the persisted states of the lifecycles.
 func (w *worker[O, S, E]) appendEntries(dst []byte, s *state, r *record) []byte {
-	from, ok := r.object.(lifecycled)
+	from, ok := r.Object.(lifecycled)
 	if !ok {
 		return dst
 	}

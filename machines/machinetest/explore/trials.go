@@ -79,23 +79,23 @@ func (w *worker[O, S, E]) flap(s *state) {
 	s.flaps--
 	s.passes(s.now.Add(flapPause))
 	edit := w.subject.Edits[s.flaps%len(w.subject.Edits)]
-	next, ok := main.object.DeepCopyObject().(O)
+	next, ok := main.Object.DeepCopyObject().(O)
 	if !ok {
 		return
 	}
 	edit.Make(next)
-	if string(textOf(next)) == string(textOf(main.object)) {
+	if string(textOf(next)) == string(textOf(main.Object)) {
 		return
 	}
 	next.SetGeneration(next.GetGeneration() + 1)
 	s.put(main, next)
-	s.seen = s.seen.with(w.main(s.live))
+	s.seen = s.seen.With(w.main(s.live))
 }
 
 // lose records a child that must be restored.
 func (w *worker[O, S, E]) lose(s *state, r *record) {
-	if slices.Contains(w.subject.Restored, r.kind.Kind) {
-		s.lost = append(slices.Clip(s.lost), loss{kind: r.kind, key: r.key})
+	if slices.Contains(w.subject.Restored, r.Kind.Kind) {
+		s.lost = append(slices.Clip(s.lost), loss{kind: r.Kind, key: r.Key})
 	}
 }
 
@@ -116,7 +116,7 @@ func (w *worker[O, S, E]) judgePass(s *state, begun, whole bool) {
 func (w *worker[O, S, E]) judgeLost(s *state, whole bool) {
 	var lost []loss
 	for _, l := range s.lost {
-		if s.live.find(l.kind, l.key) != nil {
+		if s.live.Find(l.kind, l.key) != nil {
 			continue
 		}
 		l.passes++
@@ -139,7 +139,7 @@ func (w *worker[O, S, E]) judgeTransitions(s *state, main *record, begun, whole 
 	tallies := make([]tally, len(w.lifecycles))
 	copy(tallies, s.tallies)
 	for i, lc := range w.lifecycles {
-		t, e := &tallies[i], entryOf(main.object, lc.Name())
+		t, e := &tallies[i], entryOf(main.Object, lc.Name())
 		if begun {
 			*t = tally{}
 		}
@@ -171,7 +171,7 @@ func (w *worker[O, S, E]) judgeTally(t *tally, main *record) {
 		w.passed.wrong("lifecycle %s takes more than %d transitions without progress", t.lifecycle, w.subject.Transitions)
 		t.transitions = 0
 	}
-	from, ok := main.object.(lifecycled)
+	from, ok := main.Object.(lifecycled)
 	if !ok || t.held <= mostHeld || t.transitions < most/2 {
 		return
 	}

@@ -77,8 +77,8 @@ func (w *worker[O, S, E]) permitted(request *lifecycle.EffectRequest[O, S, E]) {
 		}
 		return
 	}
-	if based == live.revision {
-		st, known := w.stands(live.object, request.RequestID.Lifecycle)
+	if based == live.Revision {
+		st, known := w.stands(live.Object, request.RequestID.Lifecycle)
 		switch {
 		case !known || st.Name != request.RequestID.State:
 			w.passed.wrong("%s does %s for state %s, which is not stored", request.RequestID.Lifecycle, name, request.RequestID.State)
@@ -89,7 +89,7 @@ func (w *worker[O, S, E]) permitted(request *lifecycle.EffectRequest[O, S, E]) {
 	if w.kind.Disrupts == nil {
 		return
 	}
-	if target, disrupts := w.kind.Disrupts(request.Effect); disrupts && based != live.revision {
+	if target, disrupts := w.kind.Disrupts(request.Effect); disrupts && based != live.Revision {
 		w.passed.wrong("%s disrupts %s on an object that is not the newest", request.RequestID.Lifecycle, target)
 	}
 }

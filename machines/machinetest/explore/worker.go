@@ -107,7 +107,7 @@ func newWorker[O lifecycle.Object, S, E any](ctx context.Context, subject *Subje
 }
 
 func mainOf(kind schema.GroupVersionKind, key client.ObjectKey) func(objectStore) *record {
-	return func(s objectStore) *record { return s.find(kind, key) }
+	return func(s objectStore) *record { return s.Find(kind, key) }
 }
 
 // Start is the time at which every search starts. The times of a Subject's objects and world are relative to it.
@@ -125,7 +125,7 @@ func (w *worker[O, S, E]) begin() (*state, error) {
 		copied, _ := o.DeepCopyObject().(client.Object)
 		if main := w.main(s.live); main != nil {
 			for i := range copied.GetOwnerReferences() {
-				copied.GetOwnerReferences()[i].UID = main.object.GetUID()
+				copied.GetOwnerReferences()[i].UID = main.Object.GetUID()
 			}
 		}
 		s.create(kind, copied)
