@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/detent-dev/detent/internal/commands"
-	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/internal/registration"
@@ -45,7 +44,7 @@ func newPlanCommand(all []registration.Kind) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			read, err := manifests.Read(files, cmd.InOrStdin())
+			read, err := objects.Read(files, cmd.InOrStdin())
 			if err == nil && len(args) > 0 {
 				read, err = fetched(cmd.Context(), registration.Resources(all), cluster, args[0], read)
 			}
@@ -66,8 +65,8 @@ func newPlanCommand(all []registration.Kind) *cobra.Command {
 }
 
 // fetched reads the object and what belongs to it from the cluster, and applies the changes to them.
-func fetched(ctx context.Context, kinds []resource.Kind, cluster objects.Cluster, name string, changes []manifests.Manifest) ([]manifests.Manifest, error) {
-	meant, err := objects.Parse(name)
+func fetched(ctx context.Context, kinds []resource.Kind, cluster objects.Cluster, name string, changes []objects.Manifest) ([]objects.Manifest, error) {
+	meant, err := objects.ParseReference(name)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +74,11 @@ func fetched(ctx context.Context, kinds []resource.Kind, cluster objects.Cluster
 	if err != nil {
 		return nil, err
 	}
-	return manifests.Over(manifests.Live(there), changes, there[0].GetNamespace()), nil
+	return objects.Over(objects.Live(there), changes, there[0].GetNamespace()), nil
 }
 
 // foretell computes a plan and prints it. It returns an exit error with the plan's exit code if that is not 0.
-func foretell(cmd *cobra.Command, kinds []plan.Kind, read []manifests.Manifest, output string) error {
+func foretell(cmd *cobra.Command, kinds []plan.Kind, read []objects.Manifest, output string) error {
 	in, err := plan.Read(cmd.Context(), kinds, read)
 	if err != nil {
 		return err

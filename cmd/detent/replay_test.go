@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/internal/registration"
@@ -20,7 +20,7 @@ import (
 // journalOf writes the decisions of a situation, through what the manager opens.
 func journalOf(t *testing.T, situation, file string) {
 	t.Helper()
-	found, err := manifests.Read([]string{situations + situation}, nil)
+	found, err := objects.Read([]string{situations + situation}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,11 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/detent-dev/detent/internal/manifests"
 )
 
 // Pick returns the one object that matches: by reference and namespace if they are given, otherwise the one with lifecycles in
 // its status. It returns an error that lists the candidates if none or several match.
-func Pick(read []manifests.Manifest, meant *Reference, namespace string, definitions []*apiextensionsv1.CustomResourceDefinition) (*unstructured.Unstructured, error) {
+func Pick(read []Manifest, meant *Reference, namespace string, definitions []*apiextensionsv1.CustomResourceDefinition) (*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
 	var there []string
 	for _, m := range read {

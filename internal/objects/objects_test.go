@@ -14,13 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/crds"
-	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/kinds"
 )
 
-func TestParse(t *testing.T) {
+func TestParseReference(t *testing.T) {
 	cases := map[string]struct {
 		want objects.Reference
 		err  string
@@ -34,7 +33,7 @@ func TestParse(t *testing.T) {
 	}
 	for in, tc := range cases {
 		t.Run(in, func(t *testing.T) {
-			got, err := objects.Parse(in)
+			got, err := objects.ParseReference(in)
 			if diff := cmp.Diff(tc.err, text(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
@@ -95,7 +94,7 @@ func TestPick(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			read, err := manifests.Parse("f", []byte(tc.content))
+			read, err := objects.Parse("f", []byte(tc.content))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,5 @@
-// Package objects finds the object that a user names as TYPE/NAME, in a cluster or in files that were saved from one.
+// Package objects reads Kubernetes objects from files, as users write them and as kubectl prints them, and from a cluster. It finds the
+// object that a user names as TYPE/NAME. It records where each object was read, so that errors can name the place.
 package objects
 
 import (
@@ -23,8 +24,8 @@ func (r Reference) String() string { return r.Type + "/" + r.Name }
 // IsReference reports whether the text has the form of TYPE/NAME. It does not validate the parts.
 func IsReference(text string) bool { return strings.Contains(text, "/") }
 
-// Parse parses TYPE/NAME.
-func Parse(text string) (Reference, error) {
+// ParseReference parses TYPE/NAME.
+func ParseReference(text string) (Reference, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
 		return Reference{}, fmt.Errorf("%q names no object: write TYPE/NAME, such as kafka/orders", text)

@@ -12,8 +12,6 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/graph"
 	"github.com/detent-dev/detent/internal/catalogue"
-	"github.com/detent-dev/detent/internal/drawing"
-	"github.com/detent-dev/detent/internal/manifests"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/machines"
 )
@@ -64,13 +62,13 @@ func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
 		if err != nil {
 			return Picture{}, fmt.Errorf("%w; an object is written as TYPE/NAME", err)
 		}
-		return render(drawing.Of(machine.Graph), nil, r)
+		return render(catalogue.Drawing(machine.Graph), nil, r)
 	}
 	at, err := r.Position(ctx, stdin)
 	if err != nil {
 		return Picture{}, err
 	}
-	p, err := render(drawing.Of(at.Machine), drawing.Live(at.Entry, r.Now), r)
+	p, err := render(catalogue.Drawing(at.Machine), catalogue.Live(at.Entry, r.Now), r)
 	p.Notices = at.Notices
 	return p, err
 }
@@ -111,7 +109,7 @@ func (r Request) Position(ctx context.Context, stdin io.Reader) (Position, error
 func find(ctx context.Context, r Request, stdin io.Reader) (*objectStatus, error) {
 	var meant *objects.Reference
 	if r.What != "" {
-		parsed, err := objects.Parse(r.What)
+		parsed, err := objects.ParseReference(r.What)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +122,7 @@ func find(ctx context.Context, r Request, stdin io.Reader) (*objectStatus, error
 		}
 		return objectStatusOf(object)
 	}
-	read, err := manifests.Read(r.Files, stdin)
+	read, err := objects.Read(r.Files, stdin)
 	if err != nil {
 		return nil, err
 	}

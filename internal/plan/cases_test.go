@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/controllers/kafka"
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/kinds/kafka/planning"
 )
@@ -29,7 +29,7 @@ func kafkas() []plan.Kind {
 // make plans the input of a file.
 func planOf(t *testing.T, file string) *plan.Plan {
 	t.Helper()
-	found, err := manifests.Read([]string{file}, nil)
+	found, err := objects.Read([]string{file}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 )
 
 // finding is one error in the input.
 type finding struct {
-	source manifests.Source
+	source objects.Source
 	// of is the kind and the name of the resource.
 	of      string
 	field   string
@@ -65,7 +65,7 @@ var (
 )
 
 // typeFinding describes a decoding error without the names of Go types.
-func typeFinding(m manifests.Manifest, err error) finding {
+func typeFinding(m objects.Manifest, err error) finding {
 	f := finding{source: m.Source, of: describe(m), problem: err.Error()}
 	found := typeMismatch.FindStringSubmatch(err.Error())
 	if found == nil {
@@ -84,7 +84,7 @@ func typeFinding(m manifests.Manifest, err error) finding {
 }
 
 // describe returns kind and name of a resource.
-func describe(m manifests.Manifest) string {
+func describe(m objects.Manifest) string {
 	return strings.TrimSpace(m.Object.GetKind() + " " + m.Object.GetName())
 }
 

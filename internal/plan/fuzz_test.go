@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 )
 
@@ -22,7 +22,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add([]byte(documents(cluster, pool, world("nodes: [{id: -1}, {id: 99999999999}]\nlevels: {metadata.version: -5}\n"))))
 	f.Add([]byte(documents(cluster, pool, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: my-cluster-nodes-0-record, labels: {strimzi.io/cluster: my-cluster}}\ndata: {id: x}\n")))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		found, err := manifests.Parse("in.yaml", content)
+		found, err := objects.Parse("in.yaml", content)
 		if err != nil {
 			return // no resources
 		}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/crds/admission"
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/resource"
 )
 
@@ -49,7 +49,7 @@ func scheme(kinds []Kind) (*k8sruntime.Scheme, error) {
 
 // Read converts resources to an Input for a plan of the kinds. It validates resources of the operator's own kinds against their schemas, as strictly as
 // kubectl apply does. Other kinds only have to be decodable. An invalid input gives an *InputError with every finding.
-func Read(ctx context.Context, kinds []Kind, all []manifests.Manifest) (Input, error) {
+func Read(ctx context.Context, kinds []Kind, all []objects.Manifest) (Input, error) {
 	definitions, err := crds.Definitions()
 	if err != nil {
 		return Input{}, err
@@ -62,7 +62,7 @@ func Read(ctx context.Context, kinds []Kind, all []manifests.Manifest) (Input, e
 	if err != nil {
 		return Input{}, err
 	}
-	r := reader{in: Input{kinds: kinds}, definitions: definitions, schemas: schemas, scheme: types, seen: map[identity]manifests.Source{}}
+	r := reader{in: Input{kinds: kinds}, definitions: definitions, schemas: schemas, scheme: types, seen: map[identity]objects.Source{}}
 	for _, m := range all {
 		r.read(ctx, m)
 	}
@@ -80,16 +80,16 @@ type reader struct {
 	schemas     *admission.Schemas
 	scheme      *k8sruntime.Scheme
 	in          Input
-	world       *manifests.Manifest
-	seen        map[identity]manifests.Source
+	world       *objects.Manifest
+	seen        map[identity]objects.Source
 	findings    []finding
 }
 
-func (r *reader) fail(m manifests.Manifest, field, problem string, args ...any) {
+func (r *reader) fail(m objects.Manifest, field, problem string, args ...any) {
 	r.findings = append(r.findings, finding{source: m.Source, of: describe(m), field: field, problem: fmt.Sprintf(problem, args...)})
 }
 
-func (r *reader) read(ctx context.Context, m manifests.Manifest) {
+func (r *reader) read(ctx context.Context, m objects.Manifest) {
 	gvk := m.Object.GroupVersionKind()
 	switch {
 	case gvk.GroupVersion().String() == APIVersion && gvk.Kind == KindWorld:
@@ -134,7 +134,7 @@ func (r *reader) stored(kind schema.GroupKind) string {
 	return ""
 }
 
-func (r *reader) readWorld(m manifests.Manifest) {
+func (r *reader) readWorld(m objects.Manifest) {
 	if r.world != nil {
 		r.fail(m, "", "a second World: the first is in %s; write one", r.world.Source)
 		return
@@ -146,7 +146,7 @@ func (r *reader) readWorld(m manifests.Manifest) {
 }
 
 // readOurs reads a resource of a kind with a schema.
-func (r *reader) readOurs(ctx context.Context, m manifests.Manifest) {
+func (r *reader) readOurs(ctx context.Context, m objects.Manifest) {
 	gvk := m.Object.GroupVersionKind()
 	if !r.schemas.Knows(gvk) {
 		r.fail(m, "apiVersion", "%s has no version %s: write one of %s", gvk.GroupKind(), gvk.Version, strings.Join(r.served(gvk.GroupKind()), ", "))
@@ -169,7 +169,7 @@ func (r *reader) readOurs(ctx context.Context, m manifests.Manifest) {
 	}
 }
 
-func (r *reader) note(m manifests.Manifest, notes ...string) {
+func (r *reader) note(m objects.Manifest, notes ...string) {
 	for _, n := range notes {
 		r.in.Notes = append(r.in.Notes, describe(m)+": "+n)
 	}
@@ -195,7 +195,7 @@ func foreignStatus(object *unstructured.Unstructured) []string {
 }
 
 // readOther reads a resource of a built-in Kubernetes kind. It accepts fields that this build does not know.
-func (r *reader) readOther(m manifests.Manifest) {
+func (r *reader) readOther(m objects.Manifest) {
 	object := m.Object.DeepCopy()
 	if name, _, err := unstructured.NestedString(object.Object, "metadata", "name"); err == nil && name == "" {
 		r.fail(m, "metadata.name", "is missing")
@@ -211,7 +211,7 @@ func (r *reader) readOther(m manifests.Manifest) {
 }
 
 // keep decodes the resource into its type and adds it to the objects. A duplicate is an error.
-func (r *reader) keep(m manifests.Manifest, object *unstructured.Unstructured) {
+func (r *reader) keep(m objects.Manifest, object *unstructured.Unstructured) {
 	gvk := object.GroupVersionKind()
 	empty, err := r.scheme.New(gvk)
 	if err != nil {
@@ -255,7 +255,7 @@ func clusterWide(kind schema.GroupKind) bool {
 
 func (r *reader) finish() (Input, error) {
 	if r.in.World.Sections == nil { // there is no World document: every section is empty
-		r.in.World, _ = decodeWorld(r.in.kinds, manifests.Manifest{Object: &unstructured.Unstructured{Object: map[string]any{}}})
+		r.in.World, _ = decodeWorld(r.in.kinds, objects.Manifest{Object: &unstructured.Unstructured{Object: map[string]any{}}})
 	}
 	d := &Document{}
 	if r.world != nil {

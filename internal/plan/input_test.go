@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/kinds/kafka/planning"
 )
@@ -36,7 +36,7 @@ func documents(all ...string) string { return strings.Join(all, "\n---\n") }
 
 // read takes text for an input.
 func read(content string) (plan.Input, error) {
-	found, err := manifests.Parse("in.yaml", []byte(content))
+	found, err := objects.Parse("in.yaml", []byte(content))
 	if err != nil {
 		return plan.Input{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	kafkakind "github.com/detent-dev/detent/kinds/kafka"
 	"github.com/detent-dev/detent/kinds/kafka/planning"
@@ -21,7 +21,7 @@ import (
 // journalOf returns the decisions of the operator on the input of a file.
 func journalOf(t *testing.T, file string) (*bytes.Buffer, *versions.Table) {
 	t.Helper()
-	found, err := manifests.Read([]string{file}, nil)
+	found, err := objects.Read([]string{file}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

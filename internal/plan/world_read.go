@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	strictjson "sigs.k8s.io/json"
 
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 )
 
 // Document is a World document. It decodes strictly and records the path of every error.
 type Document struct {
-	manifest manifests.Manifest
+	manifest objects.Manifest
 	// rest is what has not been decoded.
 	rest     map[string]any
 	findings []finding
 }
 
-func decodeWorld(kinds []Kind, m manifests.Manifest) (World, []finding) {
+func decodeWorld(kinds []Kind, m objects.Manifest) (World, []finding) {
 	d := Document{manifest: m, rest: maps.Clone(m.Object.Object)}
 	w := World{Sections: map[string]Section{}}
 	for i := range kinds {

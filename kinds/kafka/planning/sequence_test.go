@@ -16,7 +16,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 )
 
@@ -32,7 +32,7 @@ type lived struct {
 
 func newCluster(t *testing.T, content string) *lived {
 	t.Helper()
-	found, err := manifests.Parse("in.yaml", []byte(content))
+	found, err := objects.Parse("in.yaml", []byte(content))
 	if err != nil {
 		t.Fatal(err)
 	}

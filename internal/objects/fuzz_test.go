@@ -1,9 +1,9 @@
-package manifests_test
+package objects_test
 
 import (
 	"testing"
 
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 )
 
 // Any file may be given. Each document of it is a resource with its source, or an error.
@@ -14,7 +14,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: &a [*a, *a]\nb: !!binary x\n? {}\n: 1e999\n"))
 	f.Add([]byte("apiVersion: 3\nkind: []\nmetadata: x\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		found, err := manifests.Parse("f", content)
+		found, err := objects.Parse("f", content)
 		if err != nil && err.Error() == "" {
 			t.Fatal("an error without words")
 		}
@@ -23,6 +23,6 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("resource %d at %s: %v", i, m.Source, m.Object.Object)
 			}
 		}
-		manifests.Over(found, found, "n")
+		objects.Over(found, found, "n")
 	})
 }

@@ -1,4 +1,4 @@
-package manifests
+package objects
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

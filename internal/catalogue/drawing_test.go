@@ -1,4 +1,4 @@
-package drawing_test
+package catalogue_test
 
 import (
 	"strings"
@@ -10,18 +10,18 @@ import (
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/graph"
-	"github.com/detent-dev/detent/internal/drawing"
+	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 )
 
-func TestOfDrawsEveryStateAndTransition(t *testing.T) {
+func TestDrawingHasEveryStateAndTransition(t *testing.T) {
 	machine, err := machines.Compile(kafkaversion.Definition())
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := machine.Graph()
-	g := drawing.Of(m)
+	g := catalogue.Drawing(m)
 	if len(g.States) != len(m.States) || len(g.Edges) != len(m.Edges) || len(g.Guards) != len(m.Guards) {
 		t.Errorf("drew %d states, %d edges, %d guards of %d, %d, %d", len(g.States), len(g.Edges), len(g.Guards), len(m.States), len(m.Edges), len(m.Guards))
 	}
@@ -58,7 +58,7 @@ func TestLiveShowsOnlyTheCurrentAttempt(t *testing.T) {
 		Waiting:  []graph.Waiting{{Guard: "node-ready", Expected: "ready", Observed: "not ready"}},
 		Progress: &graph.Progress{Done: 1, Total: 3, Unit: "node", Current: "n-1"},
 	}
-	if diff := cmp.Diff(want, drawing.Live(entry, at.Add(time.Minute))); diff != "" {
+	if diff := cmp.Diff(want, catalogue.Live(entry, at.Add(time.Minute))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

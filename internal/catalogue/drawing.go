@@ -1,5 +1,4 @@
-// Package drawing converts compiled machines and persisted state to the input of package graph.
-package drawing
+package catalogue
 
 import (
 	"time"
@@ -10,8 +9,8 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Of converts the definition of a machine.
-func Of(m machines.Graph) graph.Graph {
+// Drawing converts the definition of a machine to the input of package graph.
+func Drawing(m machines.Graph) graph.Graph {
 	g := graph.Graph{Name: m.Name, Doc: m.Doc, Digest: m.Digest}
 	if len(m.Inferred) > 0 {
 		g.Initial = m.Inferred[0]

@@ -1,6 +1,4 @@
-// Package manifests reads Kubernetes resources from files as users write them and as kubectl prints them: YAML or JSON, several
-// documents in a file, lists. It records where each resource was read, so that errors can name the place.
-package manifests
+package objects
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package manifests_test
+package objects_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/detent-dev/detent/internal/manifests"
+	"github.com/detent-dev/detent/internal/objects"
 )
 
 func TestParse(t *testing.T) {
@@ -63,11 +63,11 @@ func TestParse(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			found, err := manifests.Parse("f.yaml", []byte(tc.content))
-			if diff := cmp.Diff(tc.wantErr, text(err)); diff != "" {
+			found, err := objects.Parse("f.yaml", []byte(tc.content))
+			if diff := cmp.Diff(tc.wantErr, wordsOf(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.want, describe(found)); diff != "" {
+			if diff := cmp.Diff(tc.want, namesOf(found)); diff != "" {
 				t.Errorf("manifests (-want +got):\n%s", diff)
 			}
 		})
@@ -75,7 +75,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseKeepsWholeNumbers(t *testing.T) {
-	found, err := manifests.Parse("f", []byte("apiVersion: v1\nkind: Pod\nspec: {big: 9007199254740993, small: 0.5}\n"))
+	found, err := objects.Parse("f", []byte("apiVersion: v1\nkind: Pod\nspec: {big: 9007199254740993, small: 0.5}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,17 +91,17 @@ func TestReadKeepsTheOrderOfFilesAndStandardInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdin := strings.NewReader("apiVersion: v1\nkind: Pod\nmetadata: {name: b}\n")
-	found, err := manifests.Read([]string{"-", file, filepath.Join(t.TempDir(), "none.yaml")}, stdin)
-	if !strings.Contains(text(err), "none.yaml: no such file") {
+	found, err := objects.Read([]string{"-", file, filepath.Join(t.TempDir(), "none.yaml")}, stdin)
+	if !strings.Contains(wordsOf(err), "none.yaml: no such file") {
 		t.Errorf("error %v", err)
 	}
 	want := []string{"standard input, document 1: Pod/b", file + ", document 1: Pod/a"}
-	if diff := cmp.Diff(want, describe(found)); diff != "" {
+	if diff := cmp.Diff(want, namesOf(found)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func describe(found []manifests.Manifest) []string {
+func namesOf(found []objects.Manifest) []string {
 	var out []string
 	for _, m := range found {
 		out = append(out, m.Source.String()+": "+m.Object.GetKind()+"/"+m.Object.GetName())
@@ -109,7 +109,7 @@ func describe(found []manifests.Manifest) []string {
 	return out
 }
 
-func text(err error) string {
+func wordsOf(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -117,8 +117,8 @@ func text(err error) string {
 }
 
 func TestOverKeepsServerSideMetadata(t *testing.T) {
-	read := func(content string) []manifests.Manifest {
-		found, err := manifests.Parse("f", []byte(content))
+	read := func(content string) []objects.Manifest {
+		found, err := objects.Parse("f", []byte(content))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,8 +126,8 @@ func TestOverKeepsServerSideMetadata(t *testing.T) {
 	}
 	there := read("apiVersion: a/v1\nkind: K\nmetadata: {name: x, namespace: prod, uid: u, generation: 7}\nspec: {old: 1}\nstatus: {seen: 1}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: prod}\n")
 	changed := read("apiVersion: a/v2\nkind: K\nmetadata: {name: x}\nspec: {new: 2}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: z2}\n")
-	got := manifests.Over(there, changed, "prod")
-	if diff := cmp.Diff([]string{"f, document 1: K/x", "f, document 2: Pod/x", "f, document 2: Pod/z2"}, describe(got)); diff != "" {
+	got := objects.Over(there, changed, "prod")
+	if diff := cmp.Diff([]string{"f, document 1: K/x", "f, document 2: Pod/x", "f, document 2: Pod/z2"}, namesOf(got)); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)
 	}
 	want := map[string]any{
