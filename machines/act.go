@@ -50,6 +50,9 @@ func (l *evaluation[F, D, FX, E]) act() ActionResult[E] {
 		}
 	}
 	out := ActionResult[E]{}
+	if out.Records, err = l.records(n, data); err != nil {
+		return ActionResult[E]{Err: err}
+	}
 	for _, fx := range wanted {
 		out.Effects = append(out.Effects, l.effect(fx))
 	}

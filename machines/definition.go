@@ -90,6 +90,9 @@ type Action[F, D, E any] struct {
 	OnPreconditionFailed string
 	// RequeueAfter is the requeue delay after the action executed an effect. Optional; default: one second.
 	RequeueAfter time.Duration
+	// Records returns what the effects rely on later and observation cannot give back. The runtime writes it to the kind's records
+	// and reads it back from the API server before it executes the effects. Optional; default: nothing.
+	Records func(facts *F, data D) []RecordEntry
 	// NeedsFinalizer means that the effects leave something that must be released when the object is deleted: the finalizer is on
 	// the object before they are executed. Requires Definition.Deletion.
 	NeedsFinalizer bool
@@ -196,14 +199,6 @@ type DataCodec[D any] struct {
 	// Decode fails on a map that Encode cannot return; the state is then inferred again. A nil map decodes to the zero value,
 	// because most transitions commit no data.
 	Decode func(map[string]string) (D, error)
-}
-
-// Record is a memory outside status.
-type Record struct {
-	Name string
-	// Home names the object and the field that contain the record.
-	Home string
-	Doc  string
 }
 
 // HeldResource is a resource that a machine acquires for a time: a cordon, a flag, a worker that it froze. The disruption lock is

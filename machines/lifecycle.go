@@ -181,6 +181,8 @@ type Move struct {
 // ActionResult is the result of evaluating an action.
 type ActionResult[E any] struct {
 	Effects []E
+	// Records must be stored before the effects are executed.
+	Records []RecordEntry
 	// PreconditionFailed is the transition to take because Precondition said no.
 	PreconditionFailed *Move
 	// Blocked are the parts of Precondition that do not say yes.

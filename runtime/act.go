@@ -108,6 +108,9 @@ func (p *reconcileScope[O, S, E]) blocked(s *pass.LifecycleResult[E], blocked []
 // granted, ends the action for this reconcile without back-off. Any other failure backs off the lifecycle.
 func (p *reconcileScope[O, S, E]) execute(ctx context.Context, s *pass.LifecycleResult[E], acting pass.ActionResult[E], snapshot S, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
+	if !p.recorded(ctx, s, acting) {
+		return false
+	}
 	for _, effect := range acting.Effects {
 		give, why, err := p.granted(ctx, effect, acting.Action.Live, snapshot, round)
 		if err != nil {

@@ -67,6 +67,8 @@ type Kind[O Object, S, E any] struct {
 	// Apply renders and applies the desired children. It is skipped in a reconcile whose action executed an effect, because the
 	// snapshot is older than the effect.
 	Apply func(ctx context.Context, object O, snapshot S, write Writer) error
+	// Records is where the kind keeps the records of its machines. Required if an action has Records.
+	Records Records[O]
 	// AlwaysNeeded are the needs that Project reads. They are observed in every reconcile. Optional; default: none.
 	AlwaysNeeded []transitions.Need
 	// Project sets the kind's status fields on the object and returns the kind's conditions. It must be pure, and must keep the

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
@@ -39,23 +40,9 @@ func (k *keeper) execute(ctx context.Context, t effectRequest) error {
 	}
 }
 
-// replace records the arm's new model, then takes the old arm away; repair builds it as recorded.
+// replace takes the old arm away; repair builds it as recorded.
 func (k *keeper) replace(ctx context.Context, t effectRequest) error {
-	arm, record := t.Effect.Arm, t.Snapshot.Children[recordName(t.Object)]
-	if record == nil {
-		return fmt.Errorf("replacing arm %s: there is no record yet: %w", arm, lifecycle.ErrWait)
-	}
-	if record.Data[arm] != t.Effect.Value {
-		next := record.DeepCopy()
-		if next.Data == nil {
-			next.Data = map[string]string{}
-		}
-		next.Data[arm] = t.Effect.Value
-		if err := t.Write.Update(ctx, next); err != nil {
-			return err
-		}
-	}
-	old := t.Snapshot.Children[armName(t.Object, arm)]
+	old := t.Snapshot.Children[armName(t.Object, t.Effect.Arm)]
 	if old == nil || old.Data["model"] == t.Effect.Value {
 		return nil
 	}
@@ -64,6 +51,28 @@ func (k *keeper) replace(ctx context.Context, t effectRequest) error {
 	}
 	k.world.log(client.ObjectKeyFromObject(t.Object), t.Effect.String())
 	return nil
+}
+
+// Read returns the models of the arms as they are recorded.
+func (k *keeper) Read(ctx context.Context, read client.Reader, t *api.Turnstile, _ string) (map[string]string, error) {
+	record := &corev1.ConfigMap{}
+	err := read.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: recordName(t)}, record)
+	return record.Data, client.IgnoreNotFound(err)
+}
+
+// Write records models. The record itself is created by apply.
+func (k *keeper) Write(ctx context.Context, read client.Reader, write lifecycle.Writer, t *api.Turnstile, entries []machines.RecordEntry) error {
+	record := &corev1.ConfigMap{}
+	if err := read.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: recordName(t)}, record); err != nil {
+		return fmt.Errorf("reading the record of turnstile %s: %w", t.Name, err)
+	}
+	if record.Data == nil {
+		record.Data = map[string]string{}
+	}
+	for _, e := range entries {
+		record.Data[e.Key] = e.Value
+	}
+	return write.Update(ctx, record)
 }
 
 // repair builds lost arms as they are recorded.

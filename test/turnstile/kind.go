@@ -68,7 +68,7 @@ func NewKind(lifecycles []Lifecycle, world *World, around Around) Kind {
 	k := &keeper{world: world, around: around}
 	return Kind{
 		Name: "Turnstile", New: func() *api.Turnstile { return &api.Turnstile{} }, Lifecycles: lifecycles,
-		Observe: k.observe, Execute: k.execute, Repair: k.repair, Apply: k.apply, Project: project,
+		Observe: k.observe, Execute: k.execute, Repair: k.repair, Apply: k.apply, Records: k, Project: project,
 		StatusEqual:  func(a, b *api.Turnstile) bool { return a.Status.Sealed == b.Status.Sealed },
 		Disrupts:     func(e Effect) (string, bool) { return "arm " + e.Arm, e.Op == "replace" },
 		Availability: availability, Owns: []client.Object{&corev1.ConfigMap{}}, OwnerOf: OwnerOf, PauseAnnotations: []string{PauseAnnotation},

@@ -34,9 +34,15 @@ const (
 	deadline = 10 * time.Minute
 )
 
+// models is which model each arm was last given: a lost arm is built as recorded.
+var models = machines.Text(machines.Record{Name: "models", Home: "ConfigMap <name>-record", Doc: "which model each arm was last given"})
+
 var replace = &action{
 	Name: "replace", Doc: "takes the arm in hand away, so that it is built anew", Needs: []transitions.Need{NeedUp},
 	Precondition: transitions.All(inCatalog, othersUp), OnPreconditionFailed: Checking,
+	Records: func(f *Facts, m Data) []machines.RecordEntry {
+		return []machines.RecordEntry{models.Entry(m.Arm, f.Wanted)}
+	},
 	Effects: func(f *Facts, m Data) []Effect {
 		if built, stands := f.Built[m.Arm]; f.Recorded[m.Arm] != f.Wanted || stands && built != f.Wanted {
 			return []Effect{{Op: "replace", Arm: m.Arm, Value: f.Wanted}}
@@ -121,7 +127,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 		Infer:                         machines.Inference[Facts, Data]{States: []string{Settled, Checking}, Needs: []transitions.Need{NeedSeal}, Find: find},
 		Progress:                      machines.Measure[Facts, Data]{Unit: "arm", Of: count},
 		Data:                          dataCodec,
-		Records:                       []machines.Record{{Name: "models", Home: "ConfigMap <name>-record", Doc: "which model each arm was last given"}},
+		Records:                       []machines.Record{models.Record},
 		MaxTransitionsWithoutProgress: 24,
 	}
 }
