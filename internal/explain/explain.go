@@ -118,6 +118,9 @@ func details(s *machines.GraphState) string {
 	if s.OnTargetChange == machines.KeepAttempt {
 		row(&b, "new target", "has no effect before the state is left")
 	}
+	if s.OnlyDeletion {
+		row(&b, "deletion", "only an object that is being deleted is in this state")
+	}
 	return b.String() + "\n"
 }
 
@@ -125,6 +128,9 @@ func details(s *machines.GraphState) string {
 func leaving(m machines.Graph, s *machines.GraphState) string {
 	var b strings.Builder
 	b.WriteString("Left by, in the order of evaluation:\n")
+	if d := m.Deletion; d != nil && !s.OnlyDeletion && s.Name != d.To {
+		fmt.Fprintf(&b, "  %s to %s: the object is being deleted\n", machines.EventDeletionRequested, d.To)
+	}
 	if s.OnTargetChange != "" && s.OnTargetChange != machines.KeepAttempt {
 		fmt.Fprintf(&b, "  %s to %s: the target is another one\n", machines.EventTargetChanged, s.OnTargetChange)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/internal/picture"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/test/turnstile"
 )
 
 var now = time.Date(2026, 11, 20, 8, 35, 33, 0, time.UTC)
@@ -68,6 +69,12 @@ func TestState(t *testing.T) {
 	if text, found := explain.State(greeting, "Shouting"); found {
 		t.Errorf("a state that the machine does not have: %s", text)
 	}
+}
+
+func TestStateOfADeletion(t *testing.T) {
+	gate := graphOf(t, turnstile.Definition())
+	golden(t, "deletion", stateOf(t, gate, gate.Deletion.To))
+	golden(t, "before-deletion", stateOf(t, gate, turnstile.Settled))
 }
 
 func TestPosition(t *testing.T) {
