@@ -15,6 +15,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -32,8 +33,8 @@ type Collector struct {
 	// Hosts reads Node objects live, to determine whether kubelets are alive. Required.
 	Hosts   client.Reader
 	Options Options
-	// Fleet limits how many clusters roll at once. Optional; default: any number.
-	Fleet *Fleet
+	// Fleet are the slots that limit how many clusters roll at once. Optional; default: any number.
+	Fleet *fleet.Slots
 
 	entries  entryCache
 	rendered rendered
@@ -58,7 +59,7 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, requ
 	}
 	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
 	if request.Wants(noderoll.NeedSlot) {
-		v.Slot = c.Fleet.slotFact(ctx, kafka, request.Now)
+		v.Slot = c.Fleet.Fact(ctx, kafka, request.Now)
 	}
 	return v, nil
 }

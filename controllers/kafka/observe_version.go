@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
@@ -18,7 +19,7 @@ import (
 // Names of the lifecycles of a Kafka resource.
 const (
 	LifecycleVersion = "version"
-	LifecycleRoll    = "roll"
+	LifecycleRoll    = fleet.Lifecycle
 	LifecycleStorage = "storage"
 )
 

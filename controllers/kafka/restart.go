@@ -141,7 +141,7 @@ func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
 }
 
 // PauseAnnotation pauses a cluster while its value is "true", as that of the runtime does. It is the annotation of Strimzi.
-const PauseAnnotation = "strimzi.io/pause-reconciliation"
+const PauseAnnotation = labels.Pause
 
 // Paused reports whether a user has paused the cluster.
 func Paused(kafka *kafkav1beta2.Kafka) bool { return lifecycle.IsPaused(kafka, PauseAnnotation) }

@@ -50,6 +50,8 @@ const (
 
 // Annotations.
 const (
+	// Pause pauses a cluster while its value is "true".
+	Pause = "strimzi.io/pause-reconciliation"
 	// KafkaVersion is the version of Kafka that a pod was made for.
 	KafkaVersion = "strimzi.io/kafka-version"
 	// Revision is a short hash of what a pod was made from.

@@ -10,21 +10,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
 // watchFleet reconciles the clusters that a change of another cluster frees a slot for.
-func watchFleet(fleet *kafka.Fleet) func(*builder.Builder) {
-	return func(b *builder.Builder) { b.Watches(&kafkav1beta2.Kafka{}, fleetHandler(fleet)) }
+func watchFleet(slots *fleet.Slots) func(*builder.Builder) {
+	return func(b *builder.Builder) { b.Watches(&kafkav1beta2.Kafka{}, fleetHandler(slots)) }
 }
 
-func fleetHandler(fleet *kafka.Fleet) handler.Funcs {
+func fleetHandler(slots *fleet.Slots) handler.Funcs {
 	type requests = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	changed := func(ctx context.Context, before, after client.Object, queue requests) {
 		was, _ := before.(*kafkav1beta2.Kafka)
 		is, _ := after.(*kafkav1beta2.Kafka)
-		for _, next := range fleet.Changed(ctx, was, is) {
+		for _, next := range slots.Changed(ctx, was, is) {
 			queue.Add(next)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/admin"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -55,7 +56,7 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 	collector := &kafka.Collector{Table: o.Table, System: system, Hosts: live, Options: kafka.Options{OperatorVersion: p.Version, Finalizing: o.Finalizing}}
 	var watch func(*builder.Builder)
 	if o.MaxActive > 0 {
-		collector.Fleet = &kafka.Fleet{Max: o.MaxActive, Clusters: cached}
+		collector.Fleet = &fleet.Slots{Max: o.MaxActive, Clusters: cached}
 		watch = watchFleet(collector.Fleet)
 	}
 	kind, err := kafka.NewKind(collector, &kafka.Effects{Client: cached, Live: live})

@@ -13,6 +13,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/access"
@@ -99,7 +100,7 @@ func (c *Comparison) prepare(s *modelState) {
 	}
 	p.collector.Fleet = nil
 	if s.world.noSlot {
-		p.collector.Fleet = &controller.Fleet{Max: 1, Clusters: p.api}
+		p.collector.Fleet = &fleet.Slots{Max: 1, Clusters: p.api}
 	}
 }
 

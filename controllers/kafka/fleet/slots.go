@@ -1,4 +1,5 @@
-package kafka
+// Package fleet limits how many clusters roll their nodes at once.
+package fleet
 
 import (
 	"cmp"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/noderoll"
@@ -20,13 +22,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Fleet limits how many clusters roll their nodes at once. A nil Fleet limits nothing. It is safe for concurrent use.
+// Lifecycle is the name of the lifecycle that needs a slot.
+const Lifecycle = "roll"
+
+// Slots limits how many clusters roll their nodes at once. A nil Slots limits nothing. It is safe for concurrent use.
 //
 // The holders of slots are derived from the cached statuses of all clusters: those whose roll has left AwaitingSlot and has not
 // ended. The process remembers a granted slot until the cache shows the roll. A stale cache does not cause more rolls than Max in
 // any other way either: slots are granted in the order of the queue, and a cluster gets one only if all clusters ahead of it fit
 // in as well, whether or not they roll already.
-type Fleet struct {
+type Slots struct {
 	// Max is the maximum number of clusters that roll at once. Required, above 0.
 	Max int
 	// Clusters reads all clusters of this manager, from the cache. Required.
@@ -57,32 +62,32 @@ type queue struct {
 
 // Slot returns the position of one cluster. It grants a free slot to a cluster in AwaitingSlot that is next in the queue. Any
 // other cluster at rest or in the queue gets the position that it has or would have. A cluster that rolls keeps its slot.
-func (f *Fleet) Slot(ctx context.Context, kafka *kafkav1beta2.Kafka) (noderoll.Slot, error) {
-	if f == nil {
+func (s *Slots) Slot(ctx context.Context, kafka *kafkav1beta2.Kafka) (noderoll.Slot, error) {
+	if s == nil {
 		return noderoll.Slot{}, nil
 	}
 	use := useOf(kafka)
 	if use == holds {
 		return noderoll.Slot{}, nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	q, err := f.read(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.read(ctx)
 	if err != nil {
 		return noderoll.Slot{}, err
 	}
 	position := q.position[kafka.UID]
-	if use == waits && (position == 0 || position <= f.free(q)) {
-		f.last = nil // a grant requires the newest state of the cache
-		if q, err = f.read(ctx); err != nil {
+	if use == waits && (position == 0 || position <= s.free(q)) {
+		s.last = nil // a grant requires the newest state of the cache
+		if q, err = s.read(ctx); err != nil {
 			return noderoll.Slot{}, err
 		}
 		position = q.position[kafka.UID]
-		if f.isGranted(kafka) {
+		if s.isGranted(kafka) {
 			return noderoll.Slot{}, nil
 		}
-		if position > 0 && position <= f.free(q) {
-			f.granted[kafka.UID], f.last = grantOf(kafka), nil
+		if position > 0 && position <= s.free(q) {
+			s.granted[kafka.UID], s.last = grantOf(kafka), nil
 			return noderoll.Slot{}, nil
 		}
 	}
@@ -91,12 +96,13 @@ func (f *Fleet) Slot(ctx context.Context, kafka *kafkav1beta2.Kafka) (noderoll.S
 	}
 	const named = 3
 	return noderoll.Slot{
-		Position: position, MaxActive: f.Max, Taken: len(q.holders), Holders: q.holders[:min(len(q.holders), named)],
+		Position: position, MaxActive: s.Max, Taken: len(q.holders), Holders: q.holders[:min(len(q.holders), named)],
 	}, nil
 }
 
-func (f *Fleet) slotFact(ctx context.Context, kafka *kafkav1beta2.Kafka, now time.Time) transitions.Fact[noderoll.Slot] {
-	slot, err := f.Slot(ctx, kafka)
+// Fact returns the result of Slot as a fact.
+func (s *Slots) Fact(ctx context.Context, kafka *kafkav1beta2.Kafka, now time.Time) transitions.Fact[noderoll.Slot] {
+	slot, err := s.Slot(ctx, kafka)
 	if err != nil {
 		return transitions.Unreadable[noderoll.Slot](err)
 	}
@@ -105,65 +111,65 @@ func (f *Fleet) slotFact(ctx context.Context, kafka *kafkav1beta2.Kafka, now tim
 
 // Changed processes a change of a cluster; before is nil for a new one and after for a deleted one. It returns the clusters to
 // reconcile because they may get a free slot. There are none unless the change may have freed a slot or moved the queue.
-func (f *Fleet) Changed(ctx context.Context, before, after *kafkav1beta2.Kafka) []reconcile.Request {
+func (s *Slots) Changed(ctx context.Context, before, after *kafkav1beta2.Kafka) []reconcile.Request {
 	was, is := fleetEntryOf(before), fleetEntryOf(after)
 	if was == is {
 		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.last = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = nil
 	if was.use == none || was.use == is.use && was.grant == is.grant {
 		return nil
 	}
-	q, err := f.read(ctx)
+	q, err := s.read(ctx)
 	if err != nil {
 		return nil // each cluster in the queue polls
 	}
 	var out []reconcile.Request
-	for _, k := range q.waiting[:min(len(q.waiting), f.free(q))] {
+	for _, k := range q.waiting[:min(len(q.waiting), s.free(q))] {
 		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(k)})
 	}
 	return out
 }
 
-// isGranted reports whether the attempt in which the cluster waits already has a slot. The caller holds f.mu.
-func (f *Fleet) isGranted(k *kafkav1beta2.Kafka) bool {
-	granted, ok := f.granted[k.UID]
+// isGranted reports whether the attempt in which the cluster waits already has a slot. The caller holds s.mu.
+func (s *Slots) isGranted(k *kafkav1beta2.Kafka) bool {
+	granted, ok := s.granted[k.UID]
 	return ok && granted == grantOf(k)
 }
 
-func (f *Fleet) free(q *queue) int { return max(0, f.Max-len(q.holders)) }
+func (s *Slots) free(q *queue) int { return max(0, s.Max-len(q.holders)) }
 
 // read lists holders and queue, unless nothing changed since the last read. It drops grants that the cache shows, and those of
-// clusters that left the queue. The caller holds f.mu.
-func (f *Fleet) read(ctx context.Context) (*queue, error) {
-	if f.last != nil {
-		return f.last, nil
+// clusters that left the queue. The caller holds s.mu.
+func (s *Slots) read(ctx context.Context) (*queue, error) {
+	if s.last != nil {
+		return s.last, nil
 	}
 	var all kafkav1beta2.KafkaList
-	if err := f.Clusters.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.Clusters.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the clusters that roll: %w", err)
 	}
 	pending := map[types.UID]grant{}
 	q := &queue{position: map[types.UID]int{}}
 	for i := range all.Items {
 		k := &all.Items[i]
-		s := fleetEntryOf(k)
-		if s.use == waits && f.isGranted(k) {
+		e := fleetEntryOf(k)
+		if e.use == waits && s.isGranted(k) {
 			pending[k.UID] = grantOf(k)
-			s.use = holds
+			e.use = holds
 		}
-		switch s.use {
+		switch e.use {
 		case none:
 		case waits:
 			q.waiting = append(q.waiting, k)
 		case holds:
-			q.holders = append(q.holders, noderoll.Holder{Cluster: k.Namespace + "/" + k.Name, Impeded: s.impeded})
+			q.holders = append(q.holders, noderoll.Holder{Cluster: k.Namespace + "/" + k.Name, Impeded: e.impeded})
 		}
 	}
 	q.sort()
-	f.granted, f.last = pending, q
+	s.granted, s.last = pending, q
 	return q, nil
 }
 
@@ -206,7 +212,7 @@ func fleetEntryOf(k *kafkav1beta2.Kafka) fleetEntry {
 		return fleetEntry{}
 	}
 	s := fleetEntry{use: useOf(k), grant: grantOf(k)}
-	paused := Paused(k)
+	paused := lifecycle.IsPaused(k, labels.Pause)
 	switch {
 	case s.use == none, s.use == waits && paused:
 		return fleetEntry{}
@@ -240,7 +246,7 @@ func grantOf(k *kafkav1beta2.Kafka) grant {
 
 func entryOfRoll(k *kafkav1beta2.Kafka) *lifecyclev1.Lifecycle {
 	for i := range k.Status.Lifecycles {
-		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleRoll {
+		if e := &k.Status.Lifecycles[i]; e.Name == Lifecycle {
 			return e
 		}
 	}

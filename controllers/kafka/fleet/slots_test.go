@@ -1,4 +1,4 @@
-package kafka
+package fleet
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -23,12 +24,23 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func scheme(t testing.TB) *k8sruntime.Scheme {
+	t.Helper()
+	s := k8sruntime.NewScheme()
+	if err := kafkav1beta2.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // rolling is a cluster whose roll is in a state since a minute.
 func rolling(name, state string, minute int) *kafkav1beta2.Kafka {
 	began := metav1.NewTime(time.Date(2026, time.November, 20, 8, minute, 0, 0, time.UTC))
 	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name, UID: types.UID(name)}}
 	k.Status.Lifecycles = []lifecyclev1.Lifecycle{{
-		Name: LifecycleRoll, State: state, EnteredAt: began, Attempt: &lifecyclev1.Attempt{ID: name, StartedAt: began},
+		Name: Lifecycle, State: state, EnteredAt: began, Attempt: &lifecyclev1.Attempt{ID: name, StartedAt: began},
 	}}
 	return k
 }
@@ -101,7 +113,7 @@ func TestFleetSlot(t *testing.T) {
 // fleetRig is a fleet with one slot over clusters that a test moves.
 type fleetRig struct {
 	*testing.T
-	*Fleet
+	*Slots
 	client client.Client
 }
 
@@ -112,7 +124,7 @@ func newFleetRig(t *testing.T, all ...*kafkav1beta2.Kafka) *fleetRig {
 		b = b.WithObjects(k)
 	}
 	c := b.Build()
-	return &fleetRig{T: t, Fleet: &Fleet{Max: 1, Clusters: c}, client: c}
+	return &fleetRig{T: t, Slots: &Slots{Max: 1, Clusters: c}, client: c}
 }
 
 func (r *fleetRig) slot(k *kafkav1beta2.Kafka) noderoll.Slot {
@@ -276,8 +288,8 @@ func (brokenReader) List(context.Context, client.ObjectList, ...client.ListOptio
 
 // A queue that cannot be read holds a roll back and nothing else.
 func TestAQueueThatCannotBeReadIsAnUnreadableFact(t *testing.T) {
-	f := &Fleet{Max: 1, Clusters: brokenReader{}}
-	fact := f.slotFact(t.Context(), rolling("a", noderoll.AwaitingSlot, 1), noon)
+	f := &Slots{Max: 1, Clusters: brokenReader{}}
+	fact := f.Fact(t.Context(), rolling("a", noderoll.AwaitingSlot, 1), noon)
 	if _, known := fact.Get(); known || !strings.Contains(fact.Gap().Observed, "the cache is closed") {
 		t.Errorf("the fact is %v", fact)
 	}
