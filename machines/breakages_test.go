@@ -197,6 +197,10 @@ var breakages = map[string]breakage{
 		breaks: func(d *toyDefinition) { d.States[soaking].Action = d.States[restarting].Action },
 		where:  "state Soaking", mend: "only Work acts", want: []string{"ErrMisplacedAction"},
 	},
+	"an outcome that no transition observes": {
+		breaks: func(d *toyDefinition) { d.States[raising].Action.ResolvedBy = "sync" },
+		where:  "action of Raising", mend: "no transition from Raising reads sync", want: []string{"ErrResolvedBy"},
+	},
 	"a wait without Invariant": {
 		breaks: func(d *toyDefinition) { d.States[soaking].Invariant = toyGuard{} },
 		where:  "state Soaking", mend: "or use Always", want: []string{"ErrMissingInvariant"},

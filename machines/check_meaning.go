@@ -136,6 +136,7 @@ func checkNeeds[F, D, E any](def *Definition[F, D, E], found *Findings) {
 			use("action of "+def.States[i].Name, do.Needs)
 		}
 	}
+	checkResolvedBy(def, use, found)
 	use("target", def.TargetNeeds)
 	use("infer", def.Infer.Needs)
 	use("progress", def.Progress.Needs)
@@ -148,5 +149,26 @@ func checkNeeds[F, D, E any](def *Definition[F, D, E], found *Findings) {
 	sort.Strings(unused)
 	for _, n := range slices.Compact(unused) {
 		found.add(ErrUnusedNeed, "need "+n, "drop it, or declare it where it is read")
+	}
+}
+
+// checkResolvedBy checks that a transition out of a state reads the fact that shows what its effects did: otherwise the state would
+// end on a guess.
+func checkResolvedBy[F, D, E any](def *Definition[F, D, E], use func(string, []transitions.Need), found *Findings) {
+	for i := range def.States {
+		s := &def.States[i]
+		if s.Action == nil || s.Action.ResolvedBy == "" {
+			continue
+		}
+		need := s.Action.ResolvedBy
+		if !slices.Contains(s.Action.Needs, need) {
+			use("outcome of "+s.Name, []transitions.Need{need})
+		}
+		observed := slices.ContainsFunc(def.Transitions, func(t Transition[F, D]) bool {
+			return t.From == s.Name && slices.Contains(t.guard().AllNeeds(), need)
+		})
+		if !observed {
+			found.add(ErrResolvedBy, "action of "+s.Name, "no transition from %s reads %s; let the guard of the transition that follows the effects read it", s.Name, need)
+		}
 	}
 }

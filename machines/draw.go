@@ -56,6 +56,7 @@ func drawState[F, D, E any](s *State[F, D, E]) GraphState {
 		DeadlineFromFacts: s.DeadlineAt != nil, Poll: s.Poll, Invariant: s.Invariant.Name, OnTargetChange: s.OnTargetChange,
 	}
 	if s.Action != nil {
+		out.ResolvedBy = string(s.Action.ResolvedBy)
 		out.Action, out.ActionDoc, out.Precondition, out.OnPreconditionFailed = s.Action.Name, s.Action.Doc, s.Action.Precondition.Name, s.Action.OnPreconditionFailed
 	}
 	return out

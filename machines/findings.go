@@ -40,6 +40,7 @@ var (
 	ErrUndeclaredHeldResource      = errors.New("undeclared held resource")
 	ErrMisplacedRetains            = errors.New("held resource kept in a state that does not last")
 	ErrUnusedHeldResource          = errors.New("held resource that is never taken or never given back")
+	ErrResolvedBy                  = errors.New("outcome that no transition observes")
 	ErrDeletion                    = errors.New("incomplete deletion")
 	ErrOneNameTwoGuards            = errors.New("one name for two guards")
 )

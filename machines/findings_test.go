@@ -21,7 +21,7 @@ var kinds = map[string]error{
 	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingInference": ErrMissingInference, "ErrMissingTarget": ErrMissingTarget,
 	"ErrMissingDataCodec": ErrMissingDataCodec, "ErrUndeclaredMigration": ErrUndeclaredMigration, "ErrIncompleteRecord": ErrIncompleteRecord,
 	"ErrOneNameTwoGuards": ErrOneNameTwoGuards, "ErrUndeclaredHeldResource": ErrUndeclaredHeldResource, "ErrMisplacedRetains": ErrMisplacedRetains,
-	"ErrUnusedHeldResource": ErrUnusedHeldResource,
+	"ErrUnusedHeldResource": ErrUnusedHeldResource, "ErrDeletion": ErrDeletion, "ErrResolvedBy": ErrResolvedBy,
 }
 
 // indices into the toy's declaration.

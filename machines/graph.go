@@ -38,14 +38,16 @@ type GraphState struct {
 	OnlyDeletion bool          `json:"onlyDeletion,omitempty"`
 	Deadline     time.Duration `json:"deadline,omitempty"`
 	// DeadlineFromFacts means that the deadline is computed from the facts.
-	DeadlineFromFacts    bool          `json:"deadlineFromFacts,omitempty"`
-	Poll                 time.Duration `json:"poll,omitempty"`
-	Invariant            string        `json:"invariant,omitempty"`
-	OnTargetChange       string        `json:"onTargetChange,omitempty"`
-	Action               string        `json:"action,omitempty"`
-	ActionDoc            string        `json:"actionDoc,omitempty"`
-	Precondition         string        `json:"precondition,omitempty"`
-	OnPreconditionFailed string        `json:"onPreconditionFailed,omitempty"`
+	DeadlineFromFacts bool          `json:"deadlineFromFacts,omitempty"`
+	Poll              time.Duration `json:"poll,omitempty"`
+	Invariant         string        `json:"invariant,omitempty"`
+	OnTargetChange    string        `json:"onTargetChange,omitempty"`
+	Action            string        `json:"action,omitempty"`
+	ActionDoc         string        `json:"actionDoc,omitempty"`
+	// ResolvedBy is the costly fact that shows what the action's effects did.
+	ResolvedBy           string `json:"resolvedBy,omitempty"`
+	Precondition         string `json:"precondition,omitempty"`
+	OnPreconditionFailed string `json:"onPreconditionFailed,omitempty"`
 }
 
 // GraphEdge is a transition of a Graph, declared by a row or not. An empty From means any state.

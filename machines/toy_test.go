@@ -126,7 +126,7 @@ func toy() toyDefinition {
 			{
 				State:     states.State{Name: "Raising", Kind: states.Work, Doc: "the level is raised", Deadline: time.Minute, Poll: time.Second},
 				Invariant: always, OnTargetChange: KeepAttempt, Action: &Action[toyFacts, toyData, toyEffect]{
-					Name: "raise", Doc: "raises the level", Needs: []transitions.Need{"level"}, Precondition: onTargetChange, OnPreconditionFailed: "Checking",
+					Name: "raise", Doc: "raises the level", Needs: []transitions.Need{"level"}, ResolvedBy: "level", Precondition: onTargetChange, OnPreconditionFailed: "Checking",
 					Effects: func(f *toyFacts, _ toyData) []toyEffect {
 						if level, known := f.Level.Get(); known && level == 2 {
 							return nil

@@ -36,7 +36,7 @@ var included = roll.Inclusion[Facts, Effect]{
 // required on the way to it.
 var setMetadata = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "set-metadata", Doc: "asks Kafka to finalize the wanted level of metadata.version, by a safe kind of update only",
-	Needs: features(),
+	Needs: features(), ResolvedBy: NeedFeatures,
 	Precondition: transitions.All(sound, pathAllowed, onVersion, allReady,
 		transitions.Any(lowerDue, transitions.All(noStaleRegistrations, binariesProven, soaked, approved))),
 	OnPreconditionFailed: Verifying,

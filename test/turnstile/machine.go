@@ -52,7 +52,7 @@ var replace = &action{
 }
 
 var seal = &action{
-	Name: "seal", Doc: "seals the turnstile, after which older models do not fit", Needs: []transitions.Need{NeedSeal}, NeedsFinalizer: true,
+	Name: "seal", Doc: "seals the turnstile, after which older models do not fit", Needs: []transitions.Need{NeedSeal}, NeedsFinalizer: true, ResolvedBy: NeedSeal,
 	Precondition: transitions.All(inCatalog, recorded, approved, sealable), OnPreconditionFailed: Checking,
 	Effects: func(f *Facts, _ Data) []Effect {
 		if now, known := f.Seal.Get(); known && now.Model == f.Wanted {
@@ -63,7 +63,7 @@ var seal = &action{
 }
 
 var unseal = &action{
-	Name: "unseal", Doc: "breaks the seal", Needs: []transitions.Need{NeedSeal},
+	Name: "unseal", Doc: "breaks the seal", Needs: []transitions.Need{NeedSeal}, ResolvedBy: NeedSeal,
 	Effects: func(f *Facts, _ Data) []Effect {
 		if now, known := f.Seal.Get(); known && now.Model == "" {
 			return nil
