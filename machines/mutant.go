@@ -3,6 +3,8 @@ package machines
 import (
 	"maps"
 	"slices"
+
+	"github.com/detent-dev/detent/internal/access"
 )
 
 // Definition returns a copy of what the machine was compiled from, with the defaults filled in. The caller may modify it.
@@ -30,7 +32,7 @@ func (m *Machine[F, D, E]) Definition() Definition[F, D, E] {
 
 // Mutant returns the machine with a changed definition that is not validated, for tests of test coverage. Its graph is
 // unchanged, so that an added transition is rejected. A mutant must not reconcile objects.
-func (m *Machine[F, D, E]) Mutant(change func(*Definition[F, D, E])) *Machine[F, D, E] {
+func (m *Machine[F, D, E]) Mutant(_ access.Key, change func(*Definition[F, D, E])) *Machine[F, D, E] {
 	def := m.Definition()
 	change(&def)
 	mutant := assemble(def)

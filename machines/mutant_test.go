@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -33,9 +34,9 @@ func TestDefinitionIsACopy(t *testing.T) {
 
 func TestMutantIsUncheckedAndLeavesTheMachineAlone(t *testing.T) {
 	m := mustCompile(t, toy())
-	mutant := m.Mutant(func(d *toyDefinition) {
+	mutant := m.Mutant(access.Key{}, func(d *toyDefinition) {
 		d.Doc = "" // a structural defect
-		d.Transitions[pathForbidden].When = transitions.Not(pathAllowed, "a forbidden path").Mutated(0, transitions.Answer.Not)
+		d.Transitions[pathForbidden].When = transitions.Not(pathAllowed, "a forbidden path").Mutated(access.Key{}, 0, transitions.Answer.Not)
 	})
 	if got := evaluate(mutant, at("Checking", nil), half()).Decide().Move; got == nil || got.Event != "path-forbidden" {
 		t.Errorf("the mutant decided %+v", got)

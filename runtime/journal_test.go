@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/runtime/journal"
 	"github.com/detent-dev/detent/test/turnstile"
@@ -78,7 +79,7 @@ func TestJournalOfARunIsReplayed(t *testing.T) {
 func TestJournalReplayReportsAChangedGuard(t *testing.T) {
 	var lines bytes.Buffer
 	journalled(t, &lines)
-	mutant := model(t).Mutant(func(d *modelDef) {
+	mutant := model(t).Mutant(access.Key{}, func(d *modelDef) {
 		for i := range d.Transitions {
 			if row := &d.Transitions[i]; row.From == turnstile.AwaitingArm && row.Awaited {
 				row.When = transitions.Guard[turnstile.Facts, turnstile.Data]{

@@ -3,6 +3,8 @@ package transitions
 import (
 	"slices"
 	"strings"
+
+	"github.com/detent-dev/detent/internal/access"
 )
 
 // Guard is a named pure predicate over facts and data. It calls no client and reads no clock: the time is a fact.
@@ -181,7 +183,7 @@ func (g Guard[F, D]) Leaves() []Guard[F, D] {
 
 // Mutated returns a copy of the guard whose n-th leaf gives answer(a) where the original gives a. Test coverage is measured
 // with such mutants: a sufficient table of rows fails on each of them.
-func (g Guard[F, D]) Mutated(n int, answer func(Answer) Answer) Guard[F, D] {
+func (g Guard[F, D]) Mutated(_ access.Key, n int, answer func(Answer) Answer) Guard[F, D] {
 	mutant, _ := g.mutated(n, answer)
 	return mutant
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -265,7 +266,7 @@ func TestGuardMutatedChangesOneLeafAndNotTheOriginal(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := g.Verdict(&tc.facts, data{})
-			if got := g.Mutated(tc.leaf, transitions.Answer.Not).Verdict(&tc.facts, data{}).Answer; got != tc.want {
+			if got := g.Mutated(access.Key{}, tc.leaf, transitions.Answer.Not).Verdict(&tc.facts, data{}).Answer; got != tc.want {
 				t.Errorf("the mutant says %v, want %v", got, tc.want)
 			}
 			if diff := cmp.Diff(before, g.Verdict(&tc.facts, data{})); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	kafkakind "github.com/detent-dev/detent/kinds/kafka"
@@ -74,7 +75,7 @@ func TestJournalReportsAChangedGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mutant := machine.Mutant(func(d *machines.Definition[kafkaversion.Facts, roll.Data, kafkaversion.Effect]) {
+	mutant := machine.Mutant(access.Key{}, func(d *machines.Definition[kafkaversion.Facts, roll.Data, kafkaversion.Effect]) {
 		for i := range d.Transitions {
 			if row := &d.Transitions[i]; row.Event == "in-sync" {
 				row.When = transitions.Always[kafkaversion.Facts, roll.Data]()

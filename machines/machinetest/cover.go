@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -118,7 +119,7 @@ func (x *examination[F, D, E]) met(items []string) bool {
 
 // notices reports whether some row fails on the mutant.
 func (x *examination[F, D, E]) notices(m *mutant[F, D, E]) bool {
-	other := drive(x.machine.Mutant(m.change), nil)
+	other := drive(x.machine.Mutant(access.Key{}, m.change), nil)
 	noticed := false
 	for i := range x.trials {
 		t := &x.trials[i]
@@ -144,7 +145,7 @@ func (x *examination[F, D, E]) notices(m *mutant[F, D, E]) bool {
 // candidate finds facts in the table that distinguish the mutant from the machine, with the data of their own row or of a row
 // in the mutant's state.
 func (x *examination[F, D, E]) candidate(m *mutant[F, D, E]) (hint string, found bool) {
-	other := drive(x.machine.Mutant(m.change), nil)
+	other := drive(x.machine.Mutant(access.Key{}, m.change), nil)
 	held := x.storedData(m.state)
 	for i := range x.trials {
 		t := &x.trials[i]

@@ -1,6 +1,7 @@
 package machinetest
 
 import (
+	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -117,7 +118,7 @@ func (s *site[F, D, E]) replace(def *machines.Definition[F, D, E], guard transit
 // mutate changes the answer of one leaf.
 func (s *site[F, D, E]) mutate(def *machines.Definition[F, D, E], n int, answer func(transitions.Answer) transitions.Answer) {
 	if s.choice == nil {
-		s.replace(def, s.guard.Mutated(n, answer))
+		s.replace(def, s.guard.Mutated(access.Key{}, n, answer))
 		return
 	}
 	pick := s.choice.Pick
