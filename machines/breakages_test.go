@@ -197,6 +197,10 @@ var breakages = map[string]breakage{
 		breaks: func(d *toyDefinition) { d.States[soaking].Action = d.States[restarting].Action },
 		where:  "state Soaking", mend: "only Work acts", want: []string{"ErrMisplacedAction"},
 	},
+	"an action that needs the finalizer of a machine without a deletion": {
+		breaks: func(d *toyDefinition) { d.States[raising].Action.NeedsFinalizer = true },
+		where:  "action raise", mend: "declare Deletion", want: []string{"ErrDeletion"},
+	},
 	"an outcome that no transition observes": {
 		breaks: func(d *toyDefinition) { d.States[raising].Action.ResolvedBy = "sync" },
 		where:  "action of Raising", mend: "no transition from Raising reads sync", want: []string{"ErrResolvedBy"},

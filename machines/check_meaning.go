@@ -164,10 +164,9 @@ func checkResolvedBy[F, D, E any](def *Definition[F, D, E], use func(string, []t
 		if !slices.Contains(s.Action.Needs, need) {
 			use("outcome of "+s.Name, []transitions.Need{need})
 		}
-		observed := slices.ContainsFunc(def.Transitions, func(t Transition[F, D]) bool {
-			return t.From == s.Name && slices.Contains(t.guard().AllNeeds(), need)
-		})
-		if !observed {
+		exits := slices.DeleteFunc(slices.Clone(def.Transitions), func(t Transition[F, D]) bool { return t.From != s.Name })
+		observed := slices.ContainsFunc(exits, func(t Transition[F, D]) bool { return slices.Contains(t.guard().AllNeeds(), need) })
+		if len(exits) > 0 && !observed { // a state without exits is a finding of its own
 			found.add(ErrResolvedBy, "action of "+s.Name, "no transition from %s reads %s; let the guard of the transition that follows the effects read it", s.Name, need)
 		}
 	}
