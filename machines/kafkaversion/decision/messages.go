@@ -201,6 +201,7 @@ func LevelWord(level int16) string {
 	return fmt.Sprint(level)
 }
 
+// LevelName names a level of metadata.version in messages.
 func LevelName(level int16) string {
 	return versions.FeatureLevelName(versions.FeatureMetadata, level)
 }
