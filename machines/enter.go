@@ -154,7 +154,7 @@ func (l *evaluation[F, D, FX, E]) notInferred() (out []lifecyclev1.WaitingFor, p
 		return nil, verdict.Pending
 	}
 	if verdict.Expected == "" {
-		verdict.Expected = "facts that say where the lifecycle stands"
+		verdict.Expected = "facts that show the state of the lifecycle"
 	}
 	return []lifecyclev1.WaitingFor{waitingFor(transitions.Blocker{Guard: EventInferred, Verdict: verdict})}, false
 }

@@ -222,7 +222,7 @@ func TestCommitWritesWaitingForOfTheNextState(t *testing.T) {
 	r.site(func(s *turnstile.Site) { s.Down = []string{"0"} })
 	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
 	r.until(turnstile.AwaitingArm, turnstile.Lit)
-	want := []lifecyclev1.WaitingFor{{Guard: "arm-up", Expected: "the arm in hand turning", Observed: "arm 0 does not turn"}}
+	want := []lifecyclev1.WaitingFor{{Guard: "arm-up", Expected: "the selected arm turning", Observed: "arm 0 does not turn"}}
 	if diff := cmp.Diff(want, r.entry("model").WaitingFor); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -184,7 +184,7 @@ func TestReconcilerInfersAndReportsAnUnknownState(t *testing.T) {
 	if entry.State != turnstile.Settled || last.Event != "inferred" || last.From != "ninth-heaven" {
 		t.Errorf("state %s, last transition %+v", entry.State, last)
 	}
-	want := "Normal EnteredSettled inferred from ninth-heaven: model: every arm is of the wanted model and the turnstile is sealed" +
+	want := "Normal EnteredSettled inferred from ninth-heaven: model: every arm is of the desired model and the turnstile is sealed" +
 		" (the stored state did not agree with what was observed)"
 	if diff := cmp.Diff([]string{want}, r.told()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

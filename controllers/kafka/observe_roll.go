@@ -53,7 +53,7 @@ func versionChange(k *kafkav1beta2.Kafka, v *Snapshot) string {
 		if f.Features = v.Features; f.Refused() {
 			return ""
 		}
-		return n.PodName + " is on its way to version " + wanted
+		return n.PodName + " is not on version " + wanted + " yet"
 	}
 	return ""
 }

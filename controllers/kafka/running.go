@@ -206,7 +206,7 @@ func (n *Node) unproven() string {
 	case n.Pod.Contradiction != "":
 		return n.Pod.Contradiction
 	case n.Pod.Version == "":
-		return "its version cannot be told"
+		return "its version is unknown"
 	case !n.Recorded || n.Record.Version != n.Pod.Version:
 		return "its record does not say yet that Kafka " + n.Pod.Version + " was started"
 	case !n.Entry.Exists || n.Entry.Version != n.Pod.Version:

@@ -179,7 +179,7 @@ func TestNodeStorageHoldsUntilFormattingIsApprovedAndSafe(t *testing.T) {
 
 	r.approve("format-storage=000000/" + podBroker)
 	r.steps(reconciler, 3, func() { r.partition(1, 2) })
-	contains(t, r.stalled(), "approved was 000000/"+podBroker, command)
+	contains(t, r.stalled(), "the approval is for 000000/"+podBroker, command)
 
 	r.approve("format-storage=" + attempt + "/" + podBroker)
 	r.steps(reconciler, 3, func() { r.partition(0, 1, 2) })

@@ -34,7 +34,7 @@ status:
     state: AwaitingInSync
     enteredAt: "2026-11-20T08:31:02Z"
     attempt: {id: 5f2c91, from: 4.0.0, to: 4.1.1, startedAt: "2026-11-20T08:14:20Z"}
-    waitingFor: [{guard: in-sync, expected: the node in hand back in sync, observed: broker 4 is out of the ISR of orders-7}]
+    waitingFor: [{guard: in-sync, expected: the selected node back in sync, observed: broker 4 is out of the ISR of orders-7}]
 `
 
 func write(t *testing.T, content string) string {
@@ -81,7 +81,7 @@ func TestDraw(t *testing.T) {
 		"an unknown machine":    {request: picture.Request{What: "kafka"}, err: `there is no machine "kafka": there are kafka-version-change, node-roll, kafka-node-storage; an object is written as TYPE/NAME`},
 		"the lifecycle that the summary names": {
 			request: picture.Request{Files: []string{file}}, notices: 1,
-			has: []string{"▶ AwaitingInSync              4m31s  ◀ now", "waiting for in-sync: want the node in hand back in sync"},
+			has: []string{"▶ AwaitingInSync              4m31s  ◀ now", "waiting for in-sync: want the selected node back in sync"},
 		},
 		"another lifecycle by name": {
 			request: picture.Request{What: "kafka/orders", Files: []string{file}, Lifecycle: "roll"}, has: []string{"node-roll", "▶ Settled"},

@@ -64,7 +64,7 @@ func refusedPlan() *Plan {
 			Attempt: &Attempt{From: "5.0.0", To: "4.0.0"},
 			Path:    []Step{{Event: "path-forbidden", From: "Checking", To: "Refused"}},
 			WaitingFor: []lifecyclev1.WaitingFor{{
-				Guard: "path-allowed", Expected: "a wanted version that is supported and can read every finalized feature level",
+				Guard: "path-allowed", Expected: "a supported version that can read every finalized feature level",
 				Observed: "metadata.version is at 4.1-IV1 (level 27), and 4.0.0 runs 3.3-IV3 (level 7) to 4.0-IV3 (level 25)",
 			}},
 		}},

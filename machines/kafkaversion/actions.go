@@ -35,7 +35,7 @@ var included = roll.Inclusion[Facts, Effect]{
 // setMetadata changes metadata.version by one request. A raise cannot be undone, so its precondition repeats everything that was
 // required on the way to it.
 var setMetadata = &machines.Action[Facts, roll.Data, Effect]{
-	Name: "set-metadata", Doc: "asks Kafka to finalize the wanted level of metadata.version, by a safe kind of update only",
+	Name: "set-metadata", Doc: "requests the desired level of metadata.version from Kafka; lowers it by safe downgrade only",
 	Needs: features(), ResolvedBy: NeedFeatures,
 	Precondition: transitions.All(sound, pathAllowed, onVersion, allReady,
 		transitions.Any(lowerDue, transitions.All(noStaleRegistrations, binariesProven, soaked, approved))),

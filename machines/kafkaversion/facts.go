@@ -191,7 +191,7 @@ func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	check := func(what string, id int32) {
 		why := f.inFlight(id, d.To.String())
 		if runs, told := features.Supported[id][kafka.MetadataVersion]; told && !runs.Contains(d.Metadata.Target) {
-			why = fmt.Sprintf("reports metadata.version %d to %d as what its binary runs", runs.Min, runs.Max)
+			why = fmt.Sprintf("reports that its binary supports metadata.version %d to %d", runs.Min, runs.Max)
 		}
 		if why != "" && !said[id] {
 			said[id] = true
@@ -231,7 +231,7 @@ func (f *Facts) inFlight(id int32, version string) string {
 			return ""
 		}
 	}
-	return "is no node of this cluster"
+	return "is not a node of this cluster"
 }
 
 // soakedAt returns when the newest process will have run for the soaking time; zero if that is unknown.

@@ -15,7 +15,7 @@ type guard = transitions.Guard[Facts, roll.Data]
 func features() []transitions.Need { return []transitions.Need{NeedFeatures} }
 
 var sound = guard{
-	Name: "declaration-sound", Doc: "pools, node ids and disks fit together", Expected: "pools, node ids and disks that fit together",
+	Name: "declaration-sound", Doc: "the spec is valid: pools, node ids and disks are consistent", Expected: "consistent pools, node ids and disks",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if f.SpecError == "" && f.Incomplete != "" {
 			return transitions.Verdict{Observed: f.Incomplete}
@@ -26,22 +26,22 @@ var sound = guard{
 
 // firstStart reports whether the nodes of a new cluster are starting for the first time: there is no current node.
 var firstStart = guard{
-	Name: "first-start", Doc: "no node is in hand and not every node of the new cluster is ready", Expected: "the first start of all nodes under way",
+	Name: "first-start", Doc: "no node is selected and not every node of the new cluster is ready", Expected: "the first start of all nodes in progress",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		under := m.Node == roll.None && (len(f.Roll.Nodes) == 0 || len(roll.Troubles(&f.Roll)) > 0)
-		return transitions.If(under, "a node is in hand, or every node is ready")
+		return transitions.If(under, "a node is selected, or every node is ready")
 	},
 }
 
 var started = guard{
-	Name: "ever-started", Doc: "some node of the cluster ran before", Expected: "a node that ran before",
+	Name: "ever-started", Doc: "a node of the cluster ran before", Expected: "a node that ran before",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.started(), "no node ever ran")
 	},
 }
 
 var onVersion = guard{
-	Name: "on-version", Doc: "every node runs the wanted version", Expected: "every node on the wanted version",
+	Name: "on-version", Doc: "every node runs the desired version", Expected: "every node on the desired version",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if f.onVersion() {
 			return transitions.Allow()
@@ -52,14 +52,14 @@ var onVersion = guard{
 				other = append(other, n.Name())
 			}
 		}
-		return transitions.Deny(fmt.Sprintf("%d of %d nodes run the wanted version; not yet: %s", f.Roll.Done(), len(f.Roll.Nodes), roll.Names(other)))
+		return transitions.Deny(fmt.Sprintf("%d of %d nodes run the desired version; not yet: %s", f.Roll.Done(), len(f.Roll.Nodes), roll.Names(other)))
 	},
 }
 
 // pathAllowed reports whether the nodes may run the desired version with the finalized levels.
 var pathAllowed = guard{
-	Name: "path-allowed", Doc: "the version change is allowed: every finalized feature is in the range of the wanted version", Needs: features(),
-	Expected: "a wanted version that is supported and can read every finalized feature level",
+	Name: "path-allowed", Doc: "the version change is allowed: every finalized feature level is in the range of the desired version", Needs: features(),
+	Expected: "a supported version that can read every finalized feature level",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if gap, asked := f.asked(); asked {
 			return gap // the status replaces Kafka's answer only after a read from Kafka has failed
@@ -89,8 +89,8 @@ func (f *Facts) nothingInFlight(d *decision.Decision) transitions.Verdict {
 	case !known && !f.InFlight.Sent && !f.Roll.Now.Before(f.InFlight.Until):
 		return transitions.Allow() // Kafka does not answer, and there is no evidence of a request
 	}
-	return transitions.Verdict{Observed: "a request to raise metadata.version that nobody hears of any more may take effect until " +
-		f.InFlight.Until.UTC().Format(time.RFC3339) + ", and Kafka has not told its levels since"}
+	return transitions.Verdict{Observed: "an earlier request to raise metadata.version may take effect until " +
+		f.InFlight.Until.UTC().Format(time.RFC3339) + "; no later report of Kafka's levels yet"}
 }
 
 // asked reports whether the read of Kafka's levels is still pending: neither answered nor failed.
@@ -105,7 +105,7 @@ func (f *Facts) asked() (gap transitions.Verdict, asked bool) {
 // onLevel is satisfied if metadata.version is at the desired level. That level is known only once every node has started on the
 // desired version.
 var onLevel = guard{
-	Name: "on-level", Doc: "metadata.version is at the wanted level", Needs: features(), Expected: "metadata.version at the wanted level",
+	Name: "on-level", Doc: "metadata.version is at the desired level", Needs: features(), Expected: "metadata.version at the desired level",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		d := f.decide()
 		if _, known := f.Features.Get(); !known {
@@ -113,7 +113,7 @@ var onLevel = guard{
 		}
 		switch {
 		case d.Outcome != decision.OutcomeAllowed:
-			return transitions.Deny("the wanted version is not allowed")
+			return transitions.Deny("the desired version is not allowed")
 		case d.Direction != decision.DirectionStay:
 			return transitions.Deny("not yet started on " + d.To.String() + ": " + roll.Names(f.notStarted(d.To.String())))
 		case d.Metadata.Step == decision.MetadataKeep:
@@ -137,13 +137,13 @@ func step(name string, want decision.MetadataStep, doc string) guard {
 }
 
 var (
-	raiseDue = step("raise-due", decision.MetadataRaise, "the level is below the wanted one")
-	lowerDue = step("lower-due", decision.MetadataLower, "the level is above the wanted one")
+	raiseDue = step("raise-due", decision.MetadataRaise, "metadata.version is below the desired level")
+	lowerDue = step("lower-due", decision.MetadataLower, "metadata.version is above the desired level")
 )
 
 // otherBuild is satisfied if this attempt only exchanges builds of one version: the metadata level does not change.
 var otherBuild = guard{
-	Name: "build-only", Doc: "this attempt exchanged builds of one version on every node and touches no metadata", Expected: "an attempt between builds of one version",
+	Name: "build-only", Doc: "this attempt changed only the build of one version on every node, and no metadata", Expected: "an attempt between builds of one version",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if f.Attempt == nil || f.Situation.Table == nil {
 			return transitions.Deny("no attempt")
@@ -167,9 +167,9 @@ var allReady = guard{
 }
 
 var noStaleRegistrations = guard{
-	Name: "no-stale-registration", Doc: "no level is to be raised, or no broker is registered that is neither wanted nor leaving in order",
+	Name: "no-stale-registration", Doc: "no raise is due, or every registered broker is desired or being removed",
 	Needs:    []transitions.Need{NeedFeatures, roll.NeedBrokers},
-	Expected: "every registered broker wanted: the binary of a removed one still binds the level",
+	Expected: "no registration of a removed broker: its binary still limits the level",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		raise := raiseDue.Verdict(f, m)
 		if raise.Answer == transitions.No {
@@ -196,9 +196,9 @@ var noStaleRegistrations = guard{
 
 // binariesProven considers every node that may vote on the level or must read it. It requires positive evidence for each.
 var binariesProven = guard{
-	Name: "binaries-proven", Doc: "no level is to be raised, or every registered broker, every voter and every pod is proven to run the wanted version",
+	Name: "binaries-proven", Doc: "no raise is due, or every registered broker, voter and pod is proven to run the desired version",
 	Needs:    []transitions.Need{NeedFeatures, roll.NeedBrokers, roll.NeedQuorum},
-	Expected: "every registered broker and every voter to be a node of this cluster that is proven to run the wanted version",
+	Expected: "every registered broker and voter to be a node of this cluster that is proven to run the desired version",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		raise := raiseDue.Verdict(f, m)
 		if raise.Answer == transitions.No {
@@ -235,7 +235,7 @@ var soaked = guard{
 }
 
 var soakReadable = guard{
-	Name: "soak-readable", Doc: "the soaking time, if one is asked for, can be read", Expected: "a soaking time in detent.dev/soak that can be read",
+	Name: "soak-readable", Doc: "detent.dev/soak is unset or a valid soaking time", Expected: "a valid soaking time in detent.dev/soak",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.Finalize.SoakProblem == "", f.Finalize.SoakProblem)
 	},
@@ -259,12 +259,12 @@ var approved = guard{
 		if f.Finalize.Approved == "" {
 			return transitions.Deny("not approved; annotate with detent.dev/approve: raise-metadata=" + want)
 		}
-		return transitions.If(f.Finalize.Approved == want, "approved was "+f.Finalize.Approved+", this is "+want)
+		return transitions.If(f.Finalize.Approved == want, "the approval is for "+f.Finalize.Approved+", not for "+want)
 	},
 }
 
 var snapshotsTaken = guard{
-	Name: "snapshots-taken", Doc: "no running controller's log holds a level that the wanted version does not know",
+	Name: "snapshots-taken", Doc: "no running controller's log holds a level that the desired version does not support",
 	Expected: "a snapshot of the metadata log on every running controller, taken after the level was lowered",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		pending := f.pendingSnapshots()
@@ -281,7 +281,7 @@ var snapshotsTaken = guard{
 
 // snapshotsPossible is not satisfied if the wait for a snapshot would never end.
 var snapshotsPossible = guard{
-	Name: "snapshots-possible", Doc: "every process whose snapshot is waited for takes snapshots by time",
+	Name: "snapshots-possible", Doc: "every controller whose snapshot is awaited takes periodic snapshots",
 	Expected: "metadata.log.max.snapshot.interval.ms above 0 on every controller",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		for _, p := range f.pendingSnapshots() {
@@ -296,12 +296,12 @@ var snapshotsPossible = guard{
 // inHandStuck is satisfied if the current node serves no client anyway: its restart is then the test whether the older binary
 // starts.
 var inHandStuck = guard{
-	Name: "in-hand-stuck", Doc: "the node in hand dies or cannot start as it is", Expected: "the node in hand to die or not to start as it is",
+	Name: "in-hand-stuck", Doc: "the selected node crashes or cannot start", Expected: "a selected node that crashes or cannot start",
 	Needs: roll.ServingNeeds(),
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Roll.Node(m.Node)
 		if n == nil {
-			return transitions.Deny("no node in hand")
+			return transitions.Deny("no selected node")
 		}
 		return f.stuck(n)
 	},
@@ -317,7 +317,7 @@ var answerRefused = guard{
 // overtaken is satisfied if the level is not to be set any more, or was set and is not the desired one. It is not satisfied before
 // Kafka has answered: a level that is raised after all would kill the nodes of a version to which the cluster was changed back.
 var overtaken = guard{
-	Name: "update-overtaken", Doc: "no request is under way and what is wanted changed meanwhile", Needs: features(), Expected: "another wish while the level was being changed",
+	Name: "update-overtaken", Doc: "no request is in flight and the desired level changed meanwhile", Needs: features(), Expected: "a change of the desired level",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		_, known := f.Features.Get()
 		switch {
@@ -329,9 +329,9 @@ var overtaken = guard{
 			return f.Features.Gap()
 		case f.Answer.Status == NoAnswer:
 			step := f.decide().Metadata.Step
-			return transitions.If(step != decision.MetadataRaise && step != decision.MetadataLower, "a level is to be set")
+			return transitions.If(step != decision.MetadataRaise && step != decision.MetadataLower, "a level change is due")
 		case f.Features.At().Before(f.EnteredAt.Add(levelShows)):
-			return transitions.Deny("Kafka was not asked since for long enough to show the new level")
+			return transitions.Deny("the levels were read too early to show the change")
 		}
 		return transitions.Allow()
 	},
@@ -343,21 +343,21 @@ const levelShows = 30 * time.Second
 // answered is satisfied if no request is in flight: the level may equal the desired one again because the spec was reverted, while
 // Kafka has yet to complete a request.
 var answered = guard{
-	Name: "update-answered", Doc: "no request to change the level is under way", Expected: "Kafka's answer to the change of the level that was asked for",
+	Name: "update-answered", Doc: "no request to change the level is in flight", Expected: "Kafka's answer to the request to change the level",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		return transitions.If(f.Answer.Status != Asked, "not answered yet")
+		return transitions.If(f.Answer.Status != Asked, "Kafka has not answered yet")
 	},
 }
 
 var answerUnknown = guard{
-	Name: "update-unknown", Doc: "whether Kafka changed the level is not known", Expected: "a lost answer",
+	Name: "update-unknown", Doc: "whether Kafka changed the level is unknown", Expected: "a lost answer",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		return transitions.If(f.Answer.Status == Unknown, "answered, or not asked")
+		return transitions.If(f.Answer.Status == Unknown, "answered, or not requested")
 	},
 }
 
 var askAgain = guard{
-	Name: "time-to-ask-again", Doc: "the pause after a refusal has passed", Expected: "Kafka to accept the level; asked again after a pause",
+	Name: "time-to-ask-again", Doc: "the back-off after a refusal has passed", Expected: "Kafka to accept the level; retried after a back-off",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(!f.Roll.Now.Before(f.EnteredAt.Add(f.Pause)), f.refusal())
 	},

@@ -42,8 +42,8 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 		dark = "cannot be read: connection refused"
 		pool = "my-cluster-pool-"
 
-		stayThere = "or set spec.kafka.metadataVersion to the level that status.kafkaMetadataVersion shows, to stay there"
-		keepLevel = "does not run the wanted version, " + stayThere
+		stayThere = "or set spec.kafka.metadataVersion to the level in status.kafkaMetadataVersion to keep it"
+		keepLevel = "does not run the desired version, " + stayThere
 	)
 	tests := map[string]struct {
 		state string
@@ -51,12 +51,12 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 		scene *scene
 		want  []string // guard: saw, or wants
 	}{
-		"a downgrade that nobody can judge": {
+		"a downgrade while Kafka does not answer": {
 			state: kafkaversion.Checking, scene: k.cluster(3).wanting(old).silent(),
 			want: []string{
-				"on-version: 0 of 3 nodes run the wanted version; not yet: " + pool + "0, " + pool + "1, " + pool + "2",
+				"on-version: 0 of 3 nodes run the desired version; not yet: " + pool + "0, " + pool + "1, " + pool + "2",
 				"path-allowed: the finalized level of metadata.version is not known (Kafka did not answer: connection refused), and Kafka 4.1.2 may be at a level that " +
-					"4.0.2 does not run. This waits until a broker answers; set spec.kafka.version to \"4.1.2\" to let the nodes run as they last did",
+					"4.0.2 does not support. The change waits until a broker answers; set spec.kafka.version to \"4.1.2\" to keep the version that the nodes last ran",
 				"on-level: " + dark,
 			},
 		},
@@ -64,11 +64,11 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 			state: kafkaversion.Refusing, scene: k.cluster(3).wanting(old).broken().lowered(1, time.Minute, 0),
 			want: []string{
 				"declaration-sound: pools a and b both claim node id 3",
-				"path-allowed: Kafka 4.0.2 cannot run this cluster: metadata.version is finalized at 4.1-IV1 (level 27), and Kafka 4.0.2 runs 3.3-IV3 (level 7) to 4.0-IV3 (level 25). " +
+				"path-allowed: Kafka 4.0.2 cannot run this cluster: metadata.version is finalized at 4.1-IV1 (level 27), and Kafka 4.0.2 supports 3.3-IV3 (level 7) to 4.0-IV3 (level 25). " +
 					"Lower metadata.version first, on the binaries that run now: set spec.kafka.version to \"4.1.2\" and spec.kafka.metadataVersion to \"4.0-IV3\" or earlier, " +
-					"wait until status.kafkaMetadataVersion shows it, then ask for 4.0.2 again",
-				"snapshots-possible: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27), and its process runs with metadata.log.max.snapshot.interval.ms=0, which never " +
-					"snapshots by time. Set it above 0 in spec.kafka.config: the nodes restart with it on 4.1.2, and the change goes on. Or stay on 4.1.2: set spec.kafka.version to \"4.1.2\"",
+					"wait until status.kafkaMetadataVersion shows it, then set spec.kafka.version to 4.0.2 again",
+				"snapshots-possible: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27), and its process takes no " +
+					"periodic snapshots (metadata.log.max.snapshot.interval.ms=0). Set it above 0 in spec.kafka.config: the nodes restart with it on 4.1.2, and the change continues. Or stay on 4.1.2: set spec.kafka.version to \"4.1.2\"",
 			},
 		},
 		"a snapshot is due": {
@@ -84,13 +84,13 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 			state: kafkaversion.AwaitingSnapshot, scene: k.lingering().but(rolltest.Starting(1, time.Minute)),
 			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27)"},
 		},
-		"the quorum holds a controller back": {
+		"the quorum blocks the restart of a controller": {
 			state: roll.AwaitingQuorum, scene: k.split(3, 3).on(old).wanting(newer).moved(2).but(rolltest.Behind(2)),
 			want: []string{"may-restart: without controller 1 only 1 of the 2 voters needed are caught up; behind: 2"},
 		},
-		"partitions hold a broker back": {
+		"partitions block the restart of a broker": {
 			state: roll.AwaitingISR, scene: k.cluster(3).on(old).wanting(newer).moved(0).but(rolltest.Partition("orders-7", []int32{0, 1, 2}, []int32{1, 2})),
-			want: []string{"may-restart: without broker 1 these fall under min.insync.replicas: orders-7-0"},
+			want: []string{"may-restart: without broker 1 these fall below min.insync.replicas: orders-7-0"},
 		},
 		"a new cluster starts": {
 			state: roll.AwaitingReady, scene: k.cluster(3).but(rolltest.Down(2), rolltest.Gone(0)),
@@ -107,7 +107,7 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 			state: roll.AwaitingInSync, data: rolltest.Hand(1), scene: k.cluster(3).on(old).wanting(newer).moved(1).but(rolltest.Partition("orders-7", []int32{0, 1, 2}, []int32{0, 2})),
 			want: []string{"in-sync: broker 1 is out of the ISR of orders-7-0"},
 		},
-		"the last node has not started on the wanted version": {
+		"the last node has not started on the desired version": {
 			state: kafkaversion.Verifying, scene: k.cluster(3).on(old).wanting(newer).moved(0, 1).unstartedOn(2).but(rolltest.Down(2)),
 			want: []string{"nodes-ready: not ready: " + pool + "2 (cannot pull image apache/kafka:none)", "on-level: not yet started on 4.1.2: " + pool + "2"},
 		},
@@ -120,7 +120,7 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 			scene: k.raising().unproven(1, "its record does not say yet that Kafka 4.1.2 was started").but(rolltest.Voting(8)),
 			want: []string{
 				"on-level: 4.0-IV3 (level 25) instead of 4.1-IV1 (level 27)",
-				"binaries-proven: node 1 (" + pool + "1) is not proven to run Kafka 4.1.2: its record does not say yet that Kafka 4.1.2 was started, voter 8 is no node of this cluster",
+				"binaries-proven: node 1 (" + pool + "1) is not proven to run Kafka 4.1.2: its record does not say yet that Kafka 4.1.2 was started, voter 8 is not a node of this cluster",
 			},
 		},
 		"brokers are still registered": {
@@ -142,27 +142,27 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 		},
 		"the approval is another attempt's": {
 			state: kafkaversion.AwaitingApproval, scene: k.raising().approved("000000/4.1-IV1"),
-			want: []string{"approved: approved was 000000/4.1-IV1, this is 5f2c91/4.1-IV1"},
+			want: []string{"approved: the approval is for 000000/4.1-IV1, not for 5f2c91/4.1-IV1"},
 		},
 		"the approval is another level's": {
 			state: kafkaversion.AwaitingApproval, scene: k.raising().approved(attemptID + "/4.1-IV0"),
-			want: []string{"approved: approved was 5f2c91/4.1-IV0, this is 5f2c91/4.1-IV1"},
+			want: []string{"approved: the approval is for 5f2c91/4.1-IV0, not for 5f2c91/4.1-IV1"},
 		},
 		"Kafka refused": {
 			state: kafkaversion.MetadataRefused, scene: k.raising().answered(kafkaversion.Refused).after(30 * time.Second),
 			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Controller 1 only supports versions 7-25" + kafkaversion.Remedy + "see why " + pool + "1 (controller 1) " + keepLevel},
 		},
-		"Kafka refused because of a broker that is gone": {
+		"Kafka refused because of a removed broker": {
 			state: kafkaversion.MetadataRefused, scene: k.raising().refusedWith("INVALID_UPDATE_VERSION: Broker 9 only supports versions 7-25.").after(30 * time.Second),
-			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Broker 9 only supports versions 7-25" + kafkaversion.Remedy + "broker 9 is no node of this cluster: if its process is gone for good, " +
+			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Broker 9 only supports versions 7-25" + kafkaversion.Remedy + "broker 9 is not a node of this cluster: if its process is gone for good, " +
 				"kubectl exec " + pool + "0 -- /opt/kafka/bin/kafka-cluster.sh unregister --bootstrap-server localhost:9091 --id 9; " + stayThere},
 		},
-		"Kafka refused because of a controller that is gone": {
+		"Kafka refused because of a removed controller": {
 			state: kafkaversion.MetadataRefused, scene: k.raising().refusedWith("INVALID_UPDATE_VERSION: Controller 9 only supports versions 7-25").after(30 * time.Second),
-			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Controller 9 only supports versions 7-25" + kafkaversion.Remedy + "controller 9 is no node of this cluster: " +
-				"its registration goes with a controller that takes its id and runs the wanted version; " + stayThere},
+			want: []string{"time-to-ask-again: INVALID_UPDATE_VERSION: Controller 9 only supports versions 7-25" + kafkaversion.Remedy + "controller 9 is not a node of this cluster: " +
+				"start a controller with its id on the desired version to replace its registration; " + stayThere},
 		},
-		"Kafka refused and names nobody": {
+		"Kafka refused without naming a node": {
 			state: kafkaversion.MetadataRefused, scene: k.raising().refusedWith("FEATURE_UPDATE_FAILED: no").after(30 * time.Second),
 			want: []string{"time-to-ask-again: FEATURE_UPDATE_FAILED: no" + kafkaversion.Remedy + strings.TrimPrefix(stayThere, "or ")},
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // Remedy separates Kafka's message of a refusal from what the user can do about it.
-const Remedy = ". Way out: "
+const Remedy = ". To fix: "
 
 // unregister returns the command that permanently removes the registration of a node, to be run in the pod of a serving broker.
 func (f *Facts) unregister(id int32) string {
@@ -34,7 +34,7 @@ func (f *Facts) refusal() string {
 	if text == "" {
 		return ""
 	}
-	keep := "set spec.kafka.metadataVersion to the level that status.kafkaMetadataVersion shows, to stay there"
+	keep := "set spec.kafka.metadataVersion to the level in status.kafkaMetadataVersion to keep it"
 	found := named.FindStringSubmatch(text)
 	if found == nil {
 		return text + Remedy + keep
@@ -45,12 +45,12 @@ func (f *Facts) refusal() string {
 	}
 	who := strings.ToLower(found[1]) + " " + found[2]
 	if n := f.Roll.Node(int32(id)); n != nil {
-		return text + Remedy + "see why " + n.Name() + " (" + who + ") does not run the wanted version, or " + keep
+		return text + Remedy + "see why " + n.Name() + " (" + who + ") does not run the desired version, or " + keep
 	}
 	if who[0] == 'c' {
-		return text + Remedy + who + " is no node of this cluster: its registration goes with a controller that takes its id and runs the wanted version; or " + keep
+		return text + Remedy + who + " is not a node of this cluster: start a controller with its id on the desired version to replace its registration; or " + keep
 	}
-	return text + Remedy + who + " is no node of this cluster: if its process is gone for good, " + f.unregister(int32(id)) + "; or " + keep
+	return text + Remedy + who + " is not a node of this cluster: if its process is gone for good, " + f.unregister(int32(id)) + "; or " + keep
 }
 
 // progress counts the nodes that match their desired state. Without a current node and without a node left to restart, as in a

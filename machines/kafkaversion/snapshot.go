@@ -95,7 +95,7 @@ func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 // may be recovering its logs, and a node that is merely not ready may serve.
 func (f *Facts) stuck(n *roll.Node) transitions.Verdict {
 	if !n.Running || n.Trouble == "" || n.Ready {
-		return transitions.Deny(n.Name() + " is ready, starting or away for a moment")
+		return transitions.Deny(n.Name() + " is ready, starting or being recreated")
 	}
 	return roll.Lost(&f.Roll, n)
 }
@@ -123,7 +123,7 @@ func mayHold(pending []pendingSnapshot) string {
 
 // neverText describes both remedies for a process that takes no snapshots.
 func (p pendingSnapshot) neverText(from string) string {
-	return fmt.Sprintf("%s, and its process runs with metadata.log.max.snapshot.interval.ms=0, which never snapshots by time. Set it above 0 "+
-		"in spec.kafka.config: the nodes restart with it on %s, and the change goes on. Or stay on %s: set spec.kafka.version to %q",
+	return fmt.Sprintf("%s, and its process takes no periodic snapshots (metadata.log.max.snapshot.interval.ms=0). Set it above 0 "+
+		"in spec.kafka.config: the nodes restart with it on %s, and the change continues. Or stay on %s: set spec.kafka.version to %q",
 		mayHold([]pendingSnapshot{p}), from, from, from)
 }

@@ -52,7 +52,7 @@ type guard = transitions.Guard[Facts, roll.Data]
 
 // versionIdle blocks the roll during a version change, whose restarts apply the new content too.
 var versionIdle = guard{
-	Name: "no-version-change", Doc: "no version change is under way", Expected: "the version change to end: its restarts bring the new content along",
+	Name: "no-version-change", Doc: "no version change is in progress", Expected: "the version change to end: its restarts apply the desired state too",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		return transitions.If(f.VersionChange == "", f.VersionChange)
 	},
@@ -60,14 +60,14 @@ var versionIdle = guard{
 
 // sound blocks restarts while the spec is invalid.
 var sound = guard{
-	Name: "declaration-sound", Doc: "the declaration can be acted upon", Expected: "a declaration that can be acted upon; the version change says what is wrong",
+	Name: "declaration-sound", Doc: "the spec can be applied", Expected: "a spec that can be applied; kafka-version-change reports the error",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict { return transitions.If(f.SpecError == "", f.SpecError) },
 }
 
 var current = guard{
-	Name: "revisions-current", Doc: "every pod runs what is wanted of it", Expected: "every pod as it is wanted",
+	Name: "revisions-current", Doc: "every pod matches its desired state", Expected: "every pod at its desired state",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		return transitions.If(f.Roll.Done() == len(f.Roll.Nodes), "a pod runs as before")
+		return transitions.If(f.Roll.Done() == len(f.Roll.Nodes), "a pod is outdated")
 	},
 }
 
@@ -81,24 +81,24 @@ var included = roll.Inclusion[Facts, Effect]{
 // Definition returns the machine: Settled -> the roll -> Settled.
 func Definition() machines.Definition[Facts, roll.Data, Effect] {
 	type row = machines.Transition[Facts, roll.Data]
-	wanted := transitions.All(transitions.Not(current, "a pod that runs as before"), versionIdle, sound)
+	wanted := transitions.All(transitions.Not(current, "an outdated pod"), versionIdle, sound)
 	return machines.Definition[Facts, roll.Data, Effect]{
-		Name: Name, Doc: "restarts nodes one at a time so that each runs what is wanted of it",
+		Name: Name, Doc: "restarts nodes one at a time so that each matches its desired state",
 		States: slices.Concat([]machines.State[Facts, roll.Data, Effect]{
-			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every pod runs what is wanted of it, or the version change restarts it, or nothing may be restarted"}},
+			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every pod matches its desired state, or the version change restarts it, or the spec cannot be applied"}},
 			{
-				State:          states.State{Name: AwaitingSlot, Kind: states.Wait, Doc: "nodes are to be restarted, and the cluster waits for a slot of --max-active in the order of the queue", Deadline: slotDeadline, Poll: slotPoll},
-				Invariant:      transitions.AlwaysBecause[Facts, roll.Data]("roll-unneeded ends the wait when no pod is to be restarted any more"),
+				State:          states.State{Name: AwaitingSlot, Kind: states.Wait, Doc: "nodes need a restart, and the cluster is queued for a slot of --max-active", Deadline: slotDeadline, Poll: slotPoll},
+				Invariant:      transitions.AlwaysBecause[Facts, roll.Data]("roll-unneeded ends the wait when no pod needs a restart any more"),
 				OnTargetChange: machines.KeepAttempt,
 			},
 		}, included.States()),
 		Transitions: slices.Concat([]row{
-			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: transitions.All(wanted, slotGranted), Doc: "a pod differs from what is wanted of it"},
-			{Event: "slot-needed", From: Settled, To: AwaitingSlot, NewAttempt: true, When: transitions.All(wanted, transitions.Not(slotGranted, "a roll that needs a slot first")), Doc: "a pod differs from what is wanted of it, and the number of clusters that roll at once is limited"},
-			{Event: "roll-unneeded", From: AwaitingSlot, To: Settled, When: transitions.Not(wanted, "nothing that may be restarted"), ClearData: true, Doc: "no pod differs any more, a version change has begun, or the declaration cannot be acted upon"},
-			{Event: "slot-granted", From: AwaitingSlot, To: roll.SelectingNode, When: transitions.All(wanted, slotGranted), Awaited: true, Doc: "a slot is free and this cluster is next, or the restart may be what mends a node"},
-			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Outranks: true, ClearData: true, Doc: "a version change has begun: its restarts bring the new content along"},
-			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a declaration that cannot be acted upon"), Outranks: true, ClearData: true, Doc: "the declaration cannot be acted upon any more"},
+			{Event: "revision-changed", From: Settled, To: roll.SelectingNode, NewAttempt: true, When: transitions.All(wanted, slotGranted), Doc: "a pod differs from its desired state"},
+			{Event: "slot-needed", From: Settled, To: AwaitingSlot, NewAttempt: true, When: transitions.All(wanted, transitions.Not(slotGranted, "a roll that needs a slot first")), Doc: "a pod differs from its desired state, and the number of clusters that roll at once is limited"},
+			{Event: "roll-unneeded", From: AwaitingSlot, To: Settled, When: transitions.Not(wanted, "no permitted restart"), ClearData: true, Doc: "no pod is outdated any more, a version change has begun, or the spec cannot be applied"},
+			{Event: "slot-granted", From: AwaitingSlot, To: roll.SelectingNode, When: transitions.All(wanted, slotGranted), Awaited: true, Doc: "a slot is free and this cluster is next, or the restart may repair a node"},
+			{Event: "version-first", From: roll.SelectingNode, To: Settled, When: transitions.Not(versionIdle, "a version change"), Outranks: true, ClearData: true, Doc: "a version change has begun: its restarts apply the desired state too"},
+			{Event: "declaration-broken", From: roll.SelectingNode, To: Settled, When: transitions.Not(sound, "a spec that cannot be applied"), Outranks: true, ClearData: true, Doc: "the spec cannot be applied any more"},
 		}, included.Transitions()),
 		Needs:  append(roll.Needs(), machines.Need{Name: NeedSlot, Doc: "the slot of --max-active, from the status of all clusters in the cache"}),
 		Target: func(f *Facts) machines.Target { return machines.Target{To: f.Wanted} },
@@ -107,6 +107,6 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 		}},
 		Progress: included.Progress(),
 		Data:     roll.Codec(),
-		Records:  []machines.Record{{Name: "entry", Home: "StrimziPodSet spec.pods", Doc: "what each pod last ran as; switched only in the pass that restarts it"}},
+		Records:  []machines.Record{{Name: "entry", Home: "StrimziPodSet spec.pods", Doc: "the desired state that each pod last ran with; changed only in the pass that restarts it"}},
 	}
 }

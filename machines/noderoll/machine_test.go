@@ -44,7 +44,7 @@ func unlisted(f noderoll.Facts) noderoll.Facts {
 // during returns the facts of a roll during a version change.
 func during(nodes roll.Facts) noderoll.Facts {
 	f := of(nodes)
-	f.VersionChange = rolltest.Pod(2) + " is on its way to version 4.1.1"
+	f.VersionChange = rolltest.Pod(2) + " is not on version 4.1.1 yet"
 	return f
 }
 

@@ -85,7 +85,7 @@ func step(n int) int {
 
 // slotGranted limits how many clusters roll at once. A roll that may repair a node needs no slot: no gate blocks recovery.
 var slotGranted = guard{
-	Name: "slot-granted", Doc: "the cluster holds a slot of --max-active, or a node that is to be restarted cannot come up as it is", Expected: "a slot of --max-active",
+	Name: "slot-granted", Doc: "the cluster has a slot of --max-active, or a node that needs a restart cannot start", Expected: "a slot of --max-active",
 	Needs: []transitions.Need{NeedSlot},
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if slices.ContainsFunc(f.Roll.Nodes, func(n roll.Node) bool { return n.Outdated && n.Failed(f.Roll.Now) }) {

@@ -28,7 +28,7 @@ func pickLost(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 
 // storageLost requires a current report of the init container: a pod that is being replaced may find its volume.
 var storageLost = guard{
-	Name: "storage-lost", Doc: "the init container of the node in hand reports an empty volume, and its record forbids formatting",
+	Name: "storage-lost", Doc: "the init container of the selected node reports an empty volume, and its record forbids formatting",
 	Expected: "the report of the init container on the volumes of the node",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
@@ -41,7 +41,7 @@ var storageLost = guard{
 
 // storageKept is also satisfied for a node that does not exist any more: there is nothing to hold for.
 var storageKept = guard{
-	Name: "storage-kept", Doc: "the node in hand runs on its volumes and its record forbids formatting again, or it does not exist any more",
+	Name: "storage-kept", Doc: "the selected node runs on its volumes and its record forbids formatting again, or it does not exist any more",
 	Expected: "the node to run on its volumes and to register",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
@@ -57,7 +57,7 @@ var storageKept = guard{
 }
 
 var recordAllows = guard{
-	Name: "record-allows", Doc: "the record of the node in hand permits formatting", Expected: "format: allowed in the record of the node",
+	Name: "record-allows", Doc: "the record of the selected node permits formatting", Expected: "format: allowed in the record of the node",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
 		return transitions.If(n != nil && n.Storage == Allowed, "the record says format: done")
@@ -67,7 +67,7 @@ var recordAllows = guard{
 // metadataElsewhere protects the metadata log. An empty voter and the other voters that lack a committed record must never form a
 // majority. This is guaranteed as long as a majority of the other voters has the record.
 var metadataElsewhere = guard{
-	Name: "metadata-elsewhere", Doc: "the node is no voter, or a majority of the other voters holds all committed metadata",
+	Name: "metadata-elsewhere", Doc: "the node is not a voter, or a majority of the other voters holds all committed metadata",
 	Expected: "a majority of the other controllers to be caught up", Needs: []transitions.Need{roll.NeedQuorum},
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
@@ -120,7 +120,7 @@ func controllers(ids []int32) string {
 // replicasElsewhere protects the partitions. A broker in an ISR would be assumed to hold what it has lost. A partition without a
 // replica in sync may have lost its last one with this volume.
 var replicasElsewhere = guard{
-	Name: "replicas-elsewhere", Doc: "the node is no broker, or it is in the ISR of no partition and each of its partitions is in sync on another broker",
+	Name: "replicas-elsewhere", Doc: "the node is not a broker, or it is in the ISR of no partition and each of its partitions is in sync on another broker",
 	Expected: "the broker to be in no ISR, and each of its partitions to be in sync on another broker", Needs: []transitions.Need{roll.NeedPartitions},
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
@@ -186,7 +186,7 @@ var approved = guard{
 		}
 		saw := ""
 		if f.Approved != "" {
-			saw = "approved was " + f.Approved + ", which is not " + want + ". "
+			saw = "the approval is for " + f.Approved + ", not for " + want + ". "
 		}
 		return transitions.Deny(saw + f.remedy(n, fmt.Sprintf("formatting it: kubectl annotate kafka %s -n %s --overwrite detent.dev/approve=format-storage=%s", f.Cluster, f.Namespace, want)))
 	},

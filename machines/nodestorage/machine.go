@@ -51,15 +51,15 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 		Transitions: []row{
 			{Event: "storage-lost", From: Intact, To: StorageLost, NewAttempt: true, Choose: &machines.Choice[Facts, roll.Data]{Guard: anyLost, Pick: pickLost}, Doc: "the init container of a pod found a persistent volume empty that held data"},
 
-			{Event: "storage-found", From: StorageLost, To: Intact, When: storageKept, ClearData: true, Doc: "the volume is back, or the node is gone"},
-			{Event: "format-allowed", From: StorageLost, To: Formatting, When: recordAllows, Doc: "the record of the node was changed by hand and permits formatting"},
+			{Event: "storage-found", From: StorageLost, To: Intact, When: storageKept, ClearData: true, Doc: "the volume is back, or the node does not exist any more"},
+			{Event: "format-allowed", From: StorageLost, To: Formatting, When: recordAllows, Doc: "the record of the node was edited manually and permits formatting"},
 			{Event: "approved", From: StorageLost, To: Formatting, When: safe, Awaited: true, OneWay: true, Doc: "the formatting is approved, and the other nodes hold everything"},
 
 			{Event: "formatted", From: Formatting, To: Intact, When: storageKept, Awaited: true, ClearData: true, Doc: "the node runs on its formatted storage and has registered"},
 		},
 		Needs: []machines.Need{
-			{Name: roll.NeedQuorum, Doc: "voters of the metadata quorum, and how far each has come (DescribeQuorum)"},
-			{Name: roll.NeedPartitions, Doc: "partitions that are not healthy, with their ISR (Metadata)"},
+			{Name: roll.NeedQuorum, Doc: "the voters of the metadata quorum and their lag (DescribeQuorum)"},
+			{Name: roll.NeedPartitions, Doc: "the partitions that are not fully in sync, with their ISR (Metadata)"},
 		},
 		// The target is constant: the loss of another node starts a new attempt, since each needs its own approval.
 		Target: func(*Facts) machines.Target { return machines.Target{} },
@@ -82,7 +82,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 // allowFormat writes the permission once. The init container reads it at its next start. The permission is withdrawn when the node
 // has registered.
 var allowFormat = &machines.Action[Facts, roll.Data, Effect]{
-	Name: "allow-format", Doc: "permits formatting in the record of the node in hand, and of no other",
+	Name: "allow-format", Doc: "permits formatting in the record of the selected node, and of no other",
 	Precondition: safe, OnPreconditionFailed: StorageLost,
 	Effects: func(f *Facts, m roll.Data) []Effect {
 		if n := f.Node(m.Node); n != nil && n.Storage == Lost {

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// candidates returns the nodes that want a restart, in the order in which they may be restarted. Nodes that serve no client come
+// candidates returns the nodes that need a restart, in the order in which they may be restarted. Nodes that serve no client come
 // first: a restart may repair them and interrupts nothing. Next are nodes that are not ready, then nodes that are out of an ISR,
 // since no other node may be restarted before they are back in sync. Then controllers precede brokers, and the active controller
 // is the last controller.
@@ -123,7 +123,7 @@ func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
 func unprotected(f *Facts, n *Node) (transitions.Verdict, risk) {
 	coming := others(f, n.ID, func(o *Node) bool { return o.coming(f.Now) })
 	if len(coming) > 0 && !silentThroughout(f, n) {
-		return transitions.Deny("nothing serves, and on their way: " + Names(coming)), othersDown
+		return transitions.Deny("no node serves; still starting: " + Names(coming)), othersDown
 	}
 	if v := keepsQuorum(f, n); v.Answer != transitions.Yes {
 		return v, quorumAtRisk
@@ -175,7 +175,7 @@ func quorumSafe(f *Facts, n *Node) transitions.Verdict {
 		return f.Quorum.Gap()
 	}
 	if young := justStarted(f, n, func(o *Node) bool { return o.Controller && f.Quorum.At().Before(o.StartedAt.Add(f.FetchTimeout)) }); young != nil {
-		return transitions.Deny(fmt.Sprintf("the quorum was not observed since controller %d started", young.ID))
+		return transitions.Deny(fmt.Sprintf("the quorum has not been observed since controller %d started", young.ID))
 	}
 	check := kafka.QuorumSafeWithout(refilled(f, quorum), n.ID, f.Now.UnixMilli(), f.FetchTimeout)
 	switch {
@@ -194,12 +194,12 @@ func isrSafe(f *Facts, n *Node) transitions.Verdict {
 		return f.Partitions.Gap()
 	}
 	if young := justStarted(f, n, func(o *Node) bool { return o.Broker && f.Partitions.At().Before(o.StartedAt.Add(f.SessionTimeout)) }); young != nil {
-		return transitions.Deny(fmt.Sprintf("broker %d has not run for one session time-out yet", young.ID))
+		return transitions.Deny(fmt.Sprintf("broker %d has not run for one session timeout yet", young.ID))
 	}
 	risks := kafka.PartitionsAtRisk(partitions.Suspect, n.ID)
 	switch {
 	case len(risks.Blocking) > 0:
-		return transitions.Deny(fmt.Sprintf("without broker %d these fall under min.insync.replicas: %s", n.ID, Names(partitionNames(risks.Blocking))))
+		return transitions.Deny(fmt.Sprintf("without broker %d these fall below min.insync.replicas: %s", n.ID, Names(partitionNames(risks.Blocking))))
 	case len(risks.Unknown) > 0:
 		return transitions.Verdict{Observed: "min.insync.replicas cannot be read of " + Names(partitionNames(risks.Unknown))}
 	}
@@ -210,7 +210,7 @@ func isrSafe(f *Facts, n *Node) transitions.Verdict {
 func next(f *Facts) (transitions.Verdict, Data, risk) {
 	list := candidates(f)
 	if len(list) == 0 {
-		return transitions.Deny("no node wants a restart"), NoNode(), safe
+		return transitions.Deny("no node needs a restart"), NoNode(), safe
 	}
 	first, firstRisk := transitions.Verdict{}, safe
 	for i, n := range list {

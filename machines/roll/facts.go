@@ -1,5 +1,5 @@
 // Package roll restarts nodes one at a time. It is a fragment that machines include: the version change, node-roll and the
-// rotation of certificates share it. They differ only in the reason why a node wants a restart.
+// rotation of certificates share it. They differ only in the reason why a node needs a restart.
 //
 // A restart is safe if every other node serves, the metadata quorum keeps a majority without the node, and no partition
 // falls below its minimum of in-sync replicas. A restarted node is ready and back in sync before the next restart.
@@ -51,7 +51,7 @@ type Node struct {
 	// Trouble is why the pod cannot start or keeps failing (unschedulable, image pull, crash loop), with the process's last log
 	// lines.
 	Trouble string
-	// Outdated is true if the node wants a restart.
+	// Outdated is true if the node needs a restart.
 	Outdated bool
 	// Stale is true if the pod differs from its desired state for another reason than the one that this roll handles. Its next
 	// restart applies that change. The change alone is a reason to restart the node only while it is the current node and down,
@@ -117,7 +117,7 @@ func (f *Facts) Node(id int32) *Node {
 	return &f.Nodes[i]
 }
 
-// Done returns the number of nodes that want no restart.
+// Done returns the number of nodes that need no restart.
 func (f *Facts) Done() int {
 	done := 0
 	for i := range f.Nodes {

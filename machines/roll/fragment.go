@@ -45,7 +45,7 @@ type Inclusion[F, E any] struct {
 	OnTargetChange string
 	// OnPreconditionFailed is the state to enter if the precondition fails just before a restart.
 	OnPreconditionFailed string
-	// Done is the state to enter when no node wants a restart.
+	// Done is the state to enter when no node needs a restart.
 	Done string
 	// FirstStart is true if the machine enters AwaitingReady without a current node, for the first start of all nodes.
 	FirstStart bool
@@ -59,17 +59,17 @@ func (in Inclusion[F, E]) States() []machines.State[F, Data, E] {
 			Invariant: while, OnTargetChange: in.OnTargetChange,
 		}
 	}
-	always := transitions.AlwaysBecause[F, Data]("no node is in hand: the next one is chosen again in each reconcile")
+	always := transitions.AlwaysBecause[F, Data]("no node is selected: each reconcile selects the next one again")
 	return []machines.State[F, Data, E]{
-		wait(SelectingNode, "the next node to restart is being chosen", selectDeadline, always),
+		wait(SelectingNode, "the next node to restart is being selected", selectDeadline, always),
 		wait(AwaitingQuorum, "a restart now would break the metadata quorum", quorumDeadline, always),
 		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas", syncDeadline, always),
 		{
-			State:     states.State{Name: RestartingNode, Kind: states.Work, Doc: "the node in hand restarts", Deadline: readyDeadline, Part: part},
+			State:     states.State{Name: RestartingNode, Kind: states.Work, Doc: "the selected node restarts", Deadline: readyDeadline, Part: part},
 			Invariant: in.inHand(), OnTargetChange: in.OnTargetChange, Action: in.restart(),
 		},
 		in.awaitingReady(wait),
-		wait(AwaitingInSync, "the node in hand catches up with the others", syncDeadline, in.inHand()),
+		wait(AwaitingInSync, "the selected node catches up until it is in sync", syncDeadline, in.inHand()),
 	}
 }
 
@@ -77,9 +77,9 @@ func (in Inclusion[F, E]) awaitingReady(
 	wait func(name, doc string, deadline time.Duration, while transitions.Guard[F, Data]) machines.State[F, Data, E],
 ) machines.State[F, Data, E] {
 	if in.FirstStart {
-		return wait(AwaitingReady, "the node in hand, or every node of a new cluster, starts up", readyDeadline, in.inHandOrAll())
+		return wait(AwaitingReady, "the selected node, or every node of a new cluster, starts", readyDeadline, in.inHandOrAll())
 	}
-	return wait(AwaitingReady, "the node in hand starts up", readyDeadline, in.inHand())
+	return wait(AwaitingReady, "the selected node starts", readyDeadline, in.inHand())
 }
 
 // Transitions returns the transitions of the fragment.
@@ -90,44 +90,44 @@ func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Data] {
 // choosing returns the transitions that select the next node, and those for what blocks every node.
 func (in Inclusion[F, E]) choosing() []machines.Transition[F, Data] {
 	may := &machines.Choice[F, Data]{Guard: mayRestart[F](), Pick: in.pick}
-	quorum := in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum holds the next node back")
-	isr := in.held(isrAtRisk, "isr-at-risk", "in-sync replicas hold the next node back")
+	quorum := in.held(quorumAtRisk, "quorum-at-risk", "the metadata quorum blocks the next restart")
+	isr := in.held(isrAtRisk, "isr-at-risk", "in-sync replicas block the next restart")
 	return []machines.Transition[F, Data]{
-		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that wants a restart"), ClearData: true, Outranks: true, Doc: "no node wants a restart any more"},
-		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "the first node in order that may go, goes"},
-		{Event: "node-unready", From: SelectingNode, To: AwaitingReady, Choose: in.other(), EvenIfUnknown: true, Doc: "a node that wants no restart is down: it is waited for first"},
-		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: quorum, EvenIfUnknown: true, Doc: "the quorum cannot spare the next node"},
-		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: isr, EvenIfUnknown: true, Doc: "partitions cannot spare the next node"},
+		{Event: "all-restarted", From: SelectingNode, To: in.Done, When: transitions.Not(in.outdated(), "no node that needs a restart"), ClearData: true, Outranks: true, Doc: "no node needs a restart any more"},
+		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "the first node in order that can be restarted safely"},
+		{Event: "node-unready", From: SelectingNode, To: AwaitingReady, Choose: in.other(), EvenIfUnknown: true, Doc: "a node that needs no restart is unavailable: it must become ready first"},
+		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: quorum, EvenIfUnknown: true, Doc: "a restart of the next node would break the quorum"},
+		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: isr, EvenIfUnknown: true, Doc: "partitions need the next node in their ISR"},
 
-		{Event: "node-selected", From: AwaitingQuorum, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "a node may go now"},
-		{Event: "quorum-clear", From: AwaitingQuorum, To: SelectingNode, When: transitions.Not(quorum, "the quorum to hold nobody back"), EvenIfUnknown: true, Doc: "the quorum holds nobody back any more; something else may"},
-		{Event: "node-selected", From: AwaitingISR, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "a node may go now"},
-		{Event: "isr-clear", From: AwaitingISR, To: SelectingNode, When: transitions.Not(isr, "in-sync replicas to hold nobody back"), EvenIfUnknown: true, Doc: "in-sync replicas hold nobody back any more; something else may"},
+		{Event: "node-selected", From: AwaitingQuorum, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "a node can be restarted safely now"},
+		{Event: "quorum-clear", From: AwaitingQuorum, To: SelectingNode, When: transitions.Not(quorum, "no restart blocked by the quorum"), EvenIfUnknown: true, Doc: "the quorum does not block the next restart any more"},
+		{Event: "node-selected", From: AwaitingISR, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "a node can be restarted safely now"},
+		{Event: "isr-clear", From: AwaitingISR, To: SelectingNode, When: transitions.Not(isr, "no restart blocked by in-sync replicas"), EvenIfUnknown: true, Doc: "in-sync replicas do not block the next restart any more"},
 	}
 }
 
 // inHandTransitions follow the current node from its restart until it takes part again.
 func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Data] {
 	out := []machines.Transition[F, Data]{
-		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was made anew from what is wanted"},
+		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was recreated from its desired state"},
 		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},
 	}
 	if in.FirstStart {
 		out = append(out, machines.Transition[F, Data]{Event: "all-ready", From: AwaitingReady, To: in.Done, When: in.allReady(), Doc: "the first pods of all nodes are ready"})
 	}
 	return append(out, []machines.Transition[F, Data]{
-		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Outranks: true, Doc: "what is wanted changed while the node was starting: it goes again, since that may be what mends it"},
-		{Event: "down-first", From: AwaitingReady, To: SelectingNode, When: transitions.All(in.inVain(), in.othersFirst()), ClearData: true, Doc: "nothing serves, and another node that is down may be what this one waits for"},
+		{Event: "outdated-again", From: AwaitingReady, To: RestartingNode, Choose: in.again(), Outranks: true, Doc: "the desired state changed while the node was down: another restart may repair it"},
+		{Event: "down-first", From: AwaitingReady, To: SelectingNode, When: transitions.All(in.inVain(), in.othersFirst()), ClearData: true, Doc: "no node serves, and this node may be waiting for another one that is down"},
 
 		{Event: "unready-again", From: AwaitingInSync, To: AwaitingReady, When: in.unready(), Doc: "the pod is not ready any more"},
-		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, ClearData: true, Doc: "the node takes part again"},
-		{Event: "down-first", From: AwaitingInSync, To: SelectingNode, When: in.othersFirst(), EvenIfUnknown: true, ClearData: true, Doc: "another node that is down may be what this one waits for: it goes, since that takes nothing away"},
+		{Event: "in-sync", From: AwaitingInSync, To: SelectingNode, When: in.inSync(), Awaited: true, ClearData: true, Doc: "the node is in sync again"},
+		{Event: "down-first", From: AwaitingInSync, To: SelectingNode, When: in.othersFirst(), EvenIfUnknown: true, ClearData: true, Doc: "this node may be waiting for another one that is down and serves no client"},
 	}...)
 }
 
 func (in Inclusion[F, E]) restart() *machines.Action[F, Data, E] {
 	return &machines.Action[F, Data, E]{
-		Name: "restart-node", Doc: "switches the node in hand to what is wanted of it and evicts its pod",
+		Name: "restart-node", Doc: "updates the selected node to its desired state and evicts its pod",
 		Precondition: transitions.All(in.Permit, in.safe()), OnPreconditionFailed: in.OnPreconditionFailed,
 		Effects: func(f *F, m Data) []E {
 			n := in.Facts(f).Node(m.Node)
@@ -149,8 +149,8 @@ func Needs() []machines.Need {
 	return []machines.Need{
 		{Name: NeedQuorum, Doc: "the leader, voters and lag of the metadata quorum (DescribeQuorum)"},
 		{Name: NeedPartitions, Doc: "the partitions that are not fully in sync, with their min.insync.replicas (Metadata, DescribeConfigs)"},
-		{Name: NeedBrokers, Doc: "the registered brokers, fenced ones included where Kafka tells (DescribeCluster)"},
-		{Name: NeedMembers, Doc: "whether nodes that are not ready answer as members when they are asked directly, and whether their kubelets are alive"},
+		{Name: NeedBrokers, Doc: "the registered brokers, with the fenced ones if Kafka reports them (DescribeCluster)"},
+		{Name: NeedMembers, Doc: "whether nodes that are not ready answer direct queries as members, and whether their kubelets are alive"},
 	}
 }
 
@@ -159,7 +159,7 @@ func Codec() machines.DataCodec[Data] {
 	return machines.DataCodec[Data]{Encode: Encode, Decode: Decode}
 }
 
-// Progress counts the nodes that want no restart, except for the current node.
+// Progress counts the nodes that need no restart, except for the current node.
 func (in Inclusion[F, E]) Progress() machines.Measure[F, Data] {
 	return machines.Measure[F, Data]{Unit: "node", Of: func(f *F, m Data) machines.Count {
 		facts := in.Facts(f)

@@ -12,18 +12,18 @@ func ServingNeeds() []transitions.Need {
 
 func mayRestart[F any]() transitions.Guard[F, Data] {
 	return transitions.Guard[F, Data]{
-		Name: "may-restart", Doc: "some node that wants a restart may be taken away now without hurting anybody", Needs: ServingNeeds(),
+		Name: "may-restart", Doc: "a node that needs a restart can be restarted safely now", Needs: ServingNeeds(),
 		Expected: "every other node available, a quorum and enough in-sync replicas without the node",
 	}
 }
 
-// outdated is satisfied while a node wants a restart.
+// outdated is satisfied while a node needs a restart.
 func (in Inclusion[F, E]) outdated() transitions.Guard[F, Data] {
 	return transitions.Guard[F, Data]{
-		Name: "node-outdated", Doc: "a node wants a restart", Expected: "a node that wants a restart",
+		Name: "node-outdated", Doc: "a node needs a restart", Expected: "a node that needs a restart",
 		Evaluate: func(f *F, _ Data) transitions.Verdict {
 			facts := in.Facts(f)
-			return transitions.If(facts.Done() < len(facts.Nodes), "every node runs as wanted")
+			return transitions.If(facts.Done() < len(facts.Nodes), "every node is up to date")
 		},
 	}
 }
@@ -40,7 +40,7 @@ func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, D
 			if why == by {
 				return verdict
 			}
-			return transitions.Deny("something else, or nothing, holds the next node back")
+			return transitions.Deny("the next node can be restarted, or something else blocks it")
 		},
 	}
 }
@@ -49,27 +49,27 @@ func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, D
 func (in Inclusion[F, E]) again() *machines.Choice[F, Data] {
 	return &machines.Choice[F, Data]{
 		Guard: transitions.Guard[F, Data]{
-			Name: "node-in-hand-outdated", Doc: "the node in hand is down and runs other than it is wanted", Expected: "the node in hand to be down and not as it is wanted", Needs: ServingNeeds(),
+			Name: "node-in-hand-outdated", Doc: "the selected node is down and differs from its desired state", Expected: "the selected node down and different from its desired state", Needs: ServingNeeds(),
 		},
 		Pick: func(f *F, m Data) (transitions.Verdict, Data) {
 			facts := in.Facts(f)
 			n := facts.Node(m.Node)
 			switch {
 			case n == nil:
-				return transitions.Deny("no node in hand"), m
+				return transitions.Deny("no selected node"), m
 			case n.Ready || !n.due():
-				return transitions.Deny(n.Name() + " is ready, or as it is wanted"), m
+				return transitions.Deny(n.Name() + " is ready or up to date"), m
 			}
 			return Safe(facts, n), m
 		},
 	}
 }
 
-// othersFirst is satisfied if another node that wants a restart serves no client, since the current node may be waiting for it.
+// othersFirst is satisfied if another node that needs a restart serves no client, since the current node may be waiting for it.
 func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
-	return in.hand("another-down", "another node that wants a restart serves no client and may go", "another node that wants a restart to serve no client", ServingNeeds(),
+	return in.hand("another-down", "another node that needs a restart is down and serves no client", "another node that needs a restart and serves no client", ServingNeeds(),
 		func(f *Facts, hand *Node) transitions.Verdict {
-			verdict := transitions.Deny("every other node that wants a restart is ready, starting, or serves")
+			verdict := transitions.Deny("every other node that needs a restart is ready, starting or serving")
 			for i := range f.Nodes {
 				n := &f.Nodes[i]
 				if n.ID == hand.ID || !n.Outdated || n.Ready || n.starting(f.Now) {
@@ -89,7 +89,7 @@ func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
 
 // inVain is satisfied if the current node had time to start and no node serves: it may be waiting for the remaining nodes.
 func (in Inclusion[F, E]) inVain() transitions.Guard[F, Data] {
-	return in.hand("nothing-serves", "nothing serves although the node in hand had time to start", "nothing to serve", []transitions.Need{NeedMembers},
+	return in.hand("nothing-serves", "no node serves although the selected node had time to start", "no serving node", []transitions.Need{NeedMembers},
 		func(f *Facts, n *Node) transitions.Verdict {
 			had := n.Trouble != "" || !n.StartedAt.IsZero() && !f.Now.Before(n.StartedAt.Add(patience))
 			if !had {
@@ -99,15 +99,15 @@ func (in Inclusion[F, E]) inVain() transitions.Guard[F, Data] {
 		})
 }
 
-// other chooses a node that is unavailable although it wants no restart: no other node is restarted before it is back.
+// other chooses a node that is unavailable although it needs no restart: no other node is restarted before it is back.
 func (in Inclusion[F, E]) other() *machines.Choice[F, Data] {
 	return &machines.Choice[F, Data]{
 		Guard: transitions.Guard[F, Data]{
-			Name: "other-unready", Doc: "a node that wants no restart is not available", Expected: "a node that wants no restart to be unavailable", Needs: ServingNeeds(),
+			Name: "other-unready", Doc: "a node that needs no restart is unavailable", Expected: "an unavailable node that needs no restart", Needs: ServingNeeds(),
 		},
 		Pick: func(f *F, _ Data) (transitions.Verdict, Data) {
 			facts := in.Facts(f)
-			verdict := transitions.Deny("every node that wants no restart is available")
+			verdict := transitions.Deny("every node that needs no restart is available")
 			for i := range facts.Nodes {
 				n := &facts.Nodes[i]
 				if n.Outdated || Available(facts, n) {
@@ -132,7 +132,7 @@ func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need,
 			facts := in.Facts(f)
 			n := facts.Node(m.Node)
 			if n == nil {
-				return transitions.Deny("no node in hand")
+				return transitions.Deny("no selected node")
 			}
 			return ask(facts, n)
 		},
@@ -140,26 +140,26 @@ func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need,
 }
 
 func (in Inclusion[F, E]) inHand() transitions.Guard[F, Data] {
-	return in.hand("node-in-hand", "the node in hand still belongs to the cluster", "a node in hand", nil,
+	return in.hand("node-in-hand", "the selected node still belongs to the cluster", "a selected node of the cluster", nil,
 		func(*Facts, *Node) transitions.Verdict { return transitions.Allow() })
 }
 
 // inHandOrAll is inHand, and also satisfied without a current node: then the state waits for all nodes.
 func (in Inclusion[F, E]) inHandOrAll() transitions.Guard[F, Data] {
 	return transitions.Any(in.inHand(), transitions.Guard[F, Data]{
-		Name: "nobody-in-hand", Doc: "no node is in hand: all are waited for", Expected: "no node in hand",
-		Evaluate: func(_ *F, m Data) transitions.Verdict { return transitions.If(m.Node == None, "a node is in hand") },
+		Name: "nobody-in-hand", Doc: "no node is selected: the state waits for all nodes", Expected: "no selected node",
+		Evaluate: func(_ *F, m Data) transitions.Verdict { return transitions.If(m.Node == None, "a node is selected") },
 	})
 }
 
 // allReady is satisfied if there is no current node and every node is ready: the end of a cluster's first start.
 func (in Inclusion[F, E]) allReady() transitions.Guard[F, Data] {
 	return transitions.Guard[F, Data]{
-		Name: "all-ready", Doc: "no node is in hand and every node is ready", Expected: "every node ready",
+		Name: "all-ready", Doc: "no node is selected and every node is ready", Expected: "every node ready",
 		Evaluate: func(f *F, m Data) transitions.Verdict {
 			facts := in.Facts(f)
 			if m.Node != None {
-				return transitions.Deny("one node is in hand")
+				return transitions.Deny("a node is selected")
 			}
 			return transitions.If(len(facts.Nodes) > 0 && len(Troubles(facts)) == 0, notReady(facts))
 		},
@@ -167,18 +167,18 @@ func (in Inclusion[F, E]) allReady() transitions.Guard[F, Data] {
 }
 
 func (in Inclusion[F, E]) safe() transitions.Guard[F, Data] {
-	return in.hand("restart-safe", "the node in hand may be taken away now without hurting anybody",
+	return in.hand("restart-safe", "the selected node can be restarted safely now",
 		"every other node available, a quorum and enough in-sync replicas without the node", ServingNeeds(), Safe)
 }
 
 func (in Inclusion[F, E]) restarted() transitions.Guard[F, Data] {
-	return in.hand("node-restarted", "the pod of the node in hand exists and is as wanted", "a new pod of the node in hand", nil,
+	return in.hand("node-restarted", "the pod of the selected node exists and is up to date", "a new pod of the selected node", nil,
 		func(_ *Facts, n *Node) transitions.Verdict {
 			switch {
 			case !n.Running:
-				return transitions.Deny(n.Name() + " is gone or on its way out")
+				return transitions.Deny(n.Name() + " is missing or terminating")
 			case n.due():
-				return transitions.Deny(n.Name() + " still runs as before")
+				return transitions.Deny(n.Name() + " is still outdated")
 			}
 			return transitions.Allow()
 		})
@@ -196,7 +196,7 @@ func notReady(f *Facts) string {
 // for, so that the status shows one reason and not two.
 func (in Inclusion[F, E]) ready() transitions.Guard[F, Data] {
 	return transitions.Guard[F, Data]{
-		Name: "node-ready", Doc: "the pod of the node in hand is ready", Expected: "the pod of the node in hand ready",
+		Name: "node-ready", Doc: "the pod of the selected node is ready", Expected: "the pod of the selected node ready",
 		Evaluate: func(f *F, m Data) transitions.Verdict {
 			facts := in.Facts(f)
 			n := facts.Node(m.Node)
@@ -214,13 +214,13 @@ func (in Inclusion[F, E]) ready() transitions.Guard[F, Data] {
 }
 
 func (in Inclusion[F, E]) unready() transitions.Guard[F, Data] {
-	return in.hand("node-not-ready", "the pod of the node in hand is not ready", "the pod of the node in hand not ready", nil,
+	return in.hand("node-not-ready", "the pod of the selected node is not ready", "the pod of the selected node not ready", nil,
 		func(_ *Facts, n *Node) transitions.Verdict {
 			return transitions.If(!(n.Running && n.Ready), n.Name()+" is ready")
 		})
 }
 
 func (in Inclusion[F, E]) inSync() transitions.Guard[F, Data] {
-	return in.hand("in-sync", "the node in hand is back in every ISR and has caught up with the quorum", "the node in hand back in sync",
+	return in.hand("in-sync", "the selected node is in every ISR again and has caught up with the quorum", "the selected node back in sync",
 		[]transitions.Need{NeedBrokers, NeedPartitions, NeedQuorum}, InSync)
 }

@@ -71,12 +71,12 @@ func TestSafe(t *testing.T) {
 		"nothing serves, and others are on their way": {
 			reason: "they may serve in a moment, with this one",
 			nodes:  rolltest.Dual(3, rolltest.Gone(1), rolltest.Starting(2, 9*time.Minute), rolltest.NothingServes),
-			want:   no("nothing serves, and on their way: my-cluster-pool-1, my-cluster-pool-2"),
+			want:   no("no node serves; still starting: my-cluster-pool-1, my-cluster-pool-2"),
 		},
 		"nothing serves, and the pod of another that ran for long is terminating": {
 			reason: "its process may serve for as long as it is given",
 			nodes:  rolltest.Dual(3, rolltest.Terminating(1), rolltest.Down(2), rolltest.NothingServes),
-			want:   no("nothing serves, and on their way: my-cluster-pool-1"),
+			want:   no("no node serves; still starting: my-cluster-pool-1"),
 		},
 		"nothing serves, and another has been starting for ten minutes": {
 			nodes: rolltest.Dual(3, rolltest.Down(1), rolltest.Starting(2, 10*time.Minute), rolltest.NothingServes), want: yes,
@@ -134,7 +134,7 @@ func TestSafe(t *testing.T) {
 		"a controller that the quorum does not count": {nodes: rolltest.Split(4, 3, rolltest.NoVoter(3)), node: 3, want: yes},
 		"a controller, just after another restarted": {
 			reason: "the leader may not have noticed yet", nodes: rolltest.Split(3, 3, rolltest.Restarted(2, time.Second)),
-			want: no("the quorum was not observed since controller 2 started"),
+			want: no("the quorum has not been observed since controller 2 started"),
 		},
 		"a controller, once the quorum noticed": {nodes: rolltest.Split(3, 3, rolltest.Restarted(2, 2*time.Second)), want: yes},
 		"a broker of a quorum that cannot be read": {
@@ -144,21 +144,21 @@ func TestSafe(t *testing.T) {
 		"a broker of a partition that is above its minimum": {nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, three)), want: yes},
 		"a broker of a partition that is at its minimum": {
 			nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{0, 1})),
-			want:  no("without broker 0 these fall under min.insync.replicas: orders-7-0"),
+			want:  no("without broker 0 these fall below min.insync.replicas: orders-7-0"),
 		},
 		"a broker that is out of the ISR of a partition that is at its minimum": {
 			nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{1, 2})), want: yes,
 		},
 		"a broker that is out of the ISR of a partition that is under its minimum": {
 			reason: "it may be the one that mends it", nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{2})),
-			want: no("without broker 0 these fall under min.insync.replicas: orders-7-0"),
+			want: no("without broker 0 these fall below min.insync.replicas: orders-7-0"),
 		},
 		"a broker that does not hold the partition": {
 			nodes: rolltest.Dual(4, rolltest.Partition("orders-7", three, []int32{1, 2})), node: 3, want: yes,
 		},
 		"a broker of many partitions that are at their minimum": {
 			nodes: rolltest.Dual(3, rolltest.Partition("d", three, []int32{0, 1}), rolltest.Partition("c", three, []int32{0, 1}), rolltest.Partition("b", three, []int32{0, 1}), rolltest.Partition("a", three, []int32{0, 1})),
-			want:  no("without broker 0 these fall under min.insync.replicas: a-0, b-0, c-0 and 1 more"),
+			want:  no("without broker 0 these fall below min.insync.replicas: a-0, b-0, c-0 and 1 more"),
 		},
 		"a broker of a partition whose minimum cannot be read": {
 			nodes: rolltest.Dual(3, rolltest.Unjudged("orders-7", three)), want: unknown("min.insync.replicas cannot be read of orders-7-0"),
@@ -169,11 +169,11 @@ func TestSafe(t *testing.T) {
 		},
 		"a broker, just after another restarted": {
 			reason: "Kafka may still show the process before in sync: nobody has to remember that one was in hand",
-			nodes:  rolltest.Split(3, 3, rolltest.Restarted(4, 8*time.Second)), node: 3, want: no("broker 4 has not run for one session time-out yet"),
+			nodes:  rolltest.Split(3, 3, rolltest.Restarted(4, 8*time.Second)), node: 3, want: no("broker 4 has not run for one session timeout yet"),
 		},
 		"a broker, once a session has passed": {nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second)), node: 3, want: yes},
 		"a broker, once a session has passed that Kafka was not asked since": {
-			nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second), rolltest.Observed(time.Second)), node: 3, want: no("broker 4 has not run for one session time-out yet"),
+			nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second), rolltest.Observed(time.Second)), node: 3, want: no("broker 4 has not run for one session timeout yet"),
 		},
 		"a broker that has just restarted itself": {nodes: rolltest.Split(3, 3, rolltest.Restarted(3, time.Second)), node: 3, want: yes},
 	} {
@@ -182,7 +182,7 @@ func TestSafe(t *testing.T) {
 }
 
 func TestInSync(t *testing.T) {
-	young := no("broker 1 has not run for one session time-out yet")
+	young := no("broker 1 has not run for one session timeout yet")
 	for name, c := range map[string]judgement{
 		"it takes part": {nodes: rolltest.Dual(3), want: yes},
 		"it is out of an ISR": {
@@ -208,7 +208,7 @@ func TestInSync(t *testing.T) {
 		},
 		"a controller has not caught up": {nodes: rolltest.Split(3, 3, rolltest.Behind(1)), want: no("controller 1 has not caught up with the leader, controller 0")},
 		"a controller, and the quorum was last asked before it started": {
-			nodes: rolltest.Split(3, 3, rolltest.Restarted(1, time.Second), rolltest.Observed(2*time.Second)), want: no("the quorum was not observed since controller 1 started"),
+			nodes: rolltest.Split(3, 3, rolltest.Restarted(1, time.Second), rolltest.Observed(2*time.Second)), want: no("the quorum has not been observed since controller 1 started"),
 		},
 		"a controller, and nobody leads": {nodes: rolltest.Split(3, 3, rolltest.Leaderless), want: no("the quorum has no leader")},
 		"a controller that lost its log has not got it back": {

@@ -33,7 +33,7 @@ func Serving(f *Facts, n *Node) transitions.Verdict {
 	case controller.Answer == transitions.Unknown:
 		return controller
 	}
-	return transitions.Deny(n.Name() + " takes no part in the cluster")
+	return transitions.Deny(n.Name() + " serves in none of its roles")
 }
 
 func brokerServing(f *Facts, n *Node) transitions.Verdict {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestServing(t *testing.T) {
-	noPart := no("my-cluster-pool-1 takes no part in the cluster")
+	noPart := no("my-cluster-pool-1 serves in none of its roles")
 	for name, c := range map[string]judgement{
 		"ready, registered and fetching":          {nodes: rolltest.Dual(3), want: yes},
 		"not ready, registered and fetching":      {reason: "readiness is not service", nodes: rolltest.Dual(3, rolltest.Lapsed(1, time.Hour)), want: yes},

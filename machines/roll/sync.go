@@ -33,7 +33,7 @@ func brokerInSync(f *Facts, n *Node) transitions.Verdict {
 	}
 	proof := n.StartedAt.Add(f.SessionTimeout)
 	if n.StartedAt.IsZero() || f.Partitions.At().Before(proof) || f.Brokers.At().Before(proof) {
-		return transitions.Deny(fmt.Sprintf("broker %d has not run for one session time-out yet", n.ID))
+		return transitions.Deny(fmt.Sprintf("broker %d has not run for one session timeout yet", n.ID))
 	}
 	if b, registered := brokers.Find(n.ID); !registered || b.Fencing == kafka.Fenced {
 		return transitions.Deny(fmt.Sprintf("broker %d is fenced or not registered", n.ID))
@@ -73,7 +73,7 @@ func controllerInSync(f *Facts, n *Node) transitions.Verdict {
 		return f.Quorum.Gap()
 	}
 	if f.Quorum.At().Before(n.StartedAt) {
-		return transitions.Deny(fmt.Sprintf("the quorum was not observed since controller %d started", n.ID))
+		return transitions.Deny(fmt.Sprintf("the quorum has not been observed since controller %d started", n.ID))
 	}
 	quorum = refilled(f, quorum)
 	leader, led := quorum.Voter(quorum.Leader)

@@ -53,7 +53,7 @@ var _ = Describe("a lost volume", func() {
 			})
 		}
 		approve("format-storage=0123456789abcdef/" + pod)
-		Eventually(stalled).Should(HaveField("Message", ContainSubstring("approved was 0123456789abcdef/"+pod)))
+		Eventually(stalled).Should(HaveField("Message", ContainSubstring("the approval is for 0123456789abcdef/"+pod)))
 		approve(approval)
 		Eventually(stalled).Should(HaveField("Message", ContainSubstring("metadata-elsewhere: not caught up")))
 		sc.settle()

@@ -1,5 +1,5 @@
 // Package turnstile is a kind with two lifecycles that exists for tests: small enough to read, and with one of everything that
-// a machine can have. Its arms are replaced one at a time, each a disruption; the last step closes the way back and needs
+// a machine can have. Its arms are replaced one at a time, each a disruption; the last step cannot be undone and needs
 // approval; costly facts come from a World that a test makes unreadable, slow or refusing.
 package turnstile
 
@@ -26,9 +26,9 @@ const (
 type Facts struct {
 	Wanted   string
 	Approved string
-	// Arms are the names of the wanted arms, in order.
+	// Arms are the names of the desired arms, in order.
 	Arms []string
-	// Recorded is which model each arm has or is being given; Built which model stands there now.
+	// Recorded is which model each arm has or is being given; Built is the model of each arm that exists.
 	Recorded, Built map[string]string
 
 	Catalog transitions.Fact[[]string]        `need:"catalog"`
@@ -39,7 +39,7 @@ type Facts struct {
 // Seal is what a turnstile is sealed for, or why it could not be.
 type Seal struct{ Model, Refusal string }
 
-// Data is the arm in hand.
+// Data is the selected arm.
 type Data struct{ Arm string }
 
 // LampFacts are the facts of the lifecycle lamp.
@@ -61,19 +61,19 @@ func (e Effect) String() string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-// outdated are the arms that are not yet of the wanted model. An arm that is lost is not outdated: it is repaired.
+// outdated are the arms that are not yet of the desired model. An arm that is lost is not outdated: it is repaired.
 func (f *Facts) outdated() []string {
 	var out []string
 	for _, arm := range f.Arms {
-		built, stands := f.Built[arm]
-		if f.Recorded[arm] != f.Wanted || stands && built != f.Wanted {
+		built, exists := f.Built[arm]
+		if f.Recorded[arm] != f.Wanted || exists && built != f.Wanted {
 			out = append(out, arm)
 		}
 	}
 	return out
 }
 
-// unbuilt are the arms that do not stand there in the wanted model.
+// unbuilt are the arms that are missing or not of the desired model.
 func (f *Facts) unbuilt() []string {
 	var out []string
 	for _, arm := range f.Arms {

@@ -16,14 +16,14 @@ var (
 	always = transitions.Always[Facts, Data]()
 
 	recorded = guard{
-		Name: "current", Doc: "every arm is recorded and of the wanted model", Expected: "every arm of the wanted model",
+		Name: "current", Doc: "every arm is recorded and of the desired model", Expected: "every arm of the desired model",
 		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			left := f.outdated()
 			return transitions.If(len(left) == 0, some("another model in arm", left))
 		},
 	}
 	inCatalog = guard{
-		Name: "in-catalog", Doc: "the wanted model may be built in", Expected: "a model of the catalog", Needs: []transitions.Need{NeedCatalog},
+		Name: "in-catalog", Doc: "the desired model is in the catalog", Expected: "a model of the catalog", Needs: []transitions.Need{NeedCatalog},
 		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			catalog, known := f.Catalog.Get()
 			if !known {
@@ -33,7 +33,7 @@ var (
 		},
 	}
 	allBuilt = guard{
-		Name: "all-built", Doc: "every arm is of the wanted model and turns", Expected: "every arm of the wanted model, turning", Needs: []transitions.Need{NeedUp},
+		Name: "all-built", Doc: "every arm is of the desired model and turns", Expected: "every arm of the desired model, turning", Needs: []transitions.Need{NeedUp},
 		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			up, known := f.Up.Get()
 			if !known {
@@ -47,7 +47,7 @@ var (
 		},
 	}
 	nextArm = &choice{
-		Guard: guard{Name: "next-arm", Doc: "an arm is to be replaced and all others turn", Expected: "all other arms turning", Needs: []transitions.Need{NeedUp}},
+		Guard: guard{Name: "next-arm", Doc: "an arm is outdated and all others turn", Expected: "all other arms turning", Needs: []transitions.Need{NeedUp}},
 		Pick: func(f *Facts, _ Data) (transitions.Verdict, Data) {
 			up, known := f.Up.Get()
 			if !known {
@@ -62,7 +62,7 @@ var (
 		},
 	}
 	othersUp = guard{
-		Name: "others-up", Doc: "every arm but the one in hand turns", Expected: "all other arms turning", Needs: []transitions.Need{NeedUp},
+		Name: "others-up", Doc: "every arm except the selected one turns", Expected: "all other arms turning", Needs: []transitions.Need{NeedUp},
 		Evaluate: func(f *Facts, m Data) transitions.Verdict {
 			up, known := f.Up.Get()
 			if !known {
@@ -73,17 +73,17 @@ var (
 		},
 	}
 	inHand = guard{
-		Name: "arm-in-hand", Doc: "the arm in hand is one of the wanted arms", Expected: "an arm in hand",
+		Name: "arm-in-hand", Doc: "the selected arm is one of the desired arms", Expected: "a selected arm",
 		Evaluate: func(f *Facts, m Data) transitions.Verdict { return transitions.If(f.has(m.Arm), "no arm "+m.Arm) },
 	}
 	replaced = guard{
-		Name: "replaced", Doc: "the arm in hand was built anew", Expected: "the arm in hand of the wanted model",
+		Name: "replaced", Doc: "the selected arm was replaced", Expected: "the selected arm of the desired model",
 		Evaluate: func(f *Facts, m Data) transitions.Verdict {
 			return transitions.If(f.Built[m.Arm] == f.Wanted, "arm "+m.Arm+" is not of model "+f.Wanted)
 		},
 	}
 	armUp = guard{
-		Name: "arm-up", Doc: "the arm in hand turns", Expected: "the arm in hand turning", Needs: []transitions.Need{NeedUp},
+		Name: "arm-up", Doc: "the selected arm turns", Expected: "the selected arm turning", Needs: []transitions.Need{NeedUp},
 		Evaluate: func(f *Facts, m Data) transitions.Verdict {
 			up, known := f.Up.Get()
 			if !known {
@@ -93,13 +93,13 @@ var (
 		},
 	}
 	approved = guard{
-		Name: "approved", Doc: "a person has approved the seal", Expected: "spec.approved to name the model",
+		Name: "approved", Doc: "a user has approved the seal", Expected: "spec.approved to name the model",
 		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			return transitions.If(f.Approved == f.Wanted || f.Approved == "any", "approved: "+f.Approved)
 		},
 	}
 	sealed = guard{
-		Name: "sealed", Doc: "the turnstile is sealed for the wanted model", Expected: "a seal for the wanted model", Needs: []transitions.Need{NeedSeal},
+		Name: "sealed", Doc: "the turnstile is sealed for the desired model", Expected: "a seal for the desired model", Needs: []transitions.Need{NeedSeal},
 		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			seal, known := f.Seal.Get()
 			if !known {
@@ -119,7 +119,7 @@ var (
 		},
 	}
 	sealable = guard{
-		Name: "sealable", Doc: "nothing is known against sealing", Expected: "a seal that is not refused", Needs: []transitions.Need{NeedSeal},
+		Name: "sealable", Doc: "no refusal of the seal is known", Expected: "a seal that is not refused", Needs: []transitions.Need{NeedSeal},
 		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
 			seal, known := f.Seal.Get()
 			if !known {

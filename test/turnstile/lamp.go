@@ -19,7 +19,7 @@ type lampGuard = transitions.Guard[LampFacts, struct{}]
 
 var (
 	shown = lampGuard{
-		Name: "shown", Doc: "the lamp shows the wanted colour", Expected: "the lamp to show the wanted colour",
+		Name: "shown", Doc: "the lamp shows the desired colour", Expected: "the lamp to show the desired colour",
 		Evaluate: func(f *LampFacts, _ struct{}) transitions.Verdict {
 			return transitions.If(f.Shown == f.Wanted, f.Shown)
 		},
@@ -34,9 +34,9 @@ var (
 func LampDefinition() machines.Definition[LampFacts, struct{}, Effect] {
 	always := transitions.Always[LampFacts, struct{}]()
 	return machines.Definition[LampFacts, struct{}, Effect]{
-		Name: "turnstile-lamp", Doc: "gives the lamp another colour",
+		Name: "turnstile-lamp", Doc: "changes the colour of the lamp",
 		States: []machines.State[LampFacts, struct{}, Effect]{
-			{State: states.State{Name: Lit, Kind: states.Rest, Doc: "the lamp shows the wanted colour"}},
+			{State: states.State{Name: Lit, Kind: states.Rest, Doc: "the lamp shows the desired colour"}},
 			{State: states.State{Name: Switching, Kind: states.Work, Doc: "the colour is being changed", Deadline: deadline, Poll: poll}, Invariant: always, OnTargetChange: Switching,
 				Action: &machines.Action[LampFacts, struct{}, Effect]{Name: "switch", Doc: "sets the colour", Effects: func(f *LampFacts, _ struct{}) []Effect {
 					if f.Shown == f.Wanted {
@@ -47,8 +47,8 @@ func LampDefinition() machines.Definition[LampFacts, struct{}, Effect] {
 			{State: states.State{Name: AwaitingGlow, Kind: states.Wait, Doc: "the lamp warms up", Deadline: deadline, Poll: poll}, Invariant: shown, OnTargetChange: Switching},
 		},
 		Transitions: []machines.Transition[LampFacts, struct{}]{
-			{Event: "colour-changed", From: Lit, To: Switching, NewAttempt: true, When: transitions.Not(shown, "another colour"), Doc: "another colour is wanted"},
-			{Event: "switched", From: Switching, To: AwaitingGlow, Awaited: true, When: shown, Doc: "the colour was seen"},
+			{Event: "colour-changed", From: Lit, To: Switching, NewAttempt: true, When: transitions.Not(shown, "another colour"), Doc: "the desired colour changed"},
+			{Event: "switched", From: Switching, To: AwaitingGlow, Awaited: true, When: shown, Doc: "the new colour was observed"},
 			{Event: "glowing", From: AwaitingGlow, To: Lit, Awaited: true, When: transitions.All(shown, glows), Doc: "the lamp glows"},
 		},
 		Target: func(f *LampFacts) machines.Target { return machines.Target{From: f.Shown, To: f.Wanted} },

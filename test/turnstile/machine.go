@@ -34,17 +34,17 @@ const (
 	deadline = 10 * time.Minute
 )
 
-// models is which model each arm was last given: a lost arm is built as recorded.
+// models is which model each arm was last given: a lost arm is recreated as recorded.
 var models = machines.Text(machines.Record{Name: "models", Home: "ConfigMap <name>-record", Doc: "which model each arm was last given"})
 
 var replace = &action{
-	Name: "replace", Doc: "takes the arm in hand away, so that it is built anew", Needs: []transitions.Need{NeedUp},
+	Name: "replace", Doc: "deletes the selected arm, so that it is recreated", Needs: []transitions.Need{NeedUp},
 	Precondition: transitions.All(inCatalog, othersUp), OnPreconditionFailed: Checking,
 	Records: func(f *Facts, m Data) []machines.RecordEntry {
 		return []machines.RecordEntry{models.Entry(m.Arm, f.Wanted)}
 	},
 	Effects: func(f *Facts, m Data) []Effect {
-		if built, stands := f.Built[m.Arm]; f.Recorded[m.Arm] != f.Wanted || stands && built != f.Wanted {
+		if built, exists := f.Built[m.Arm]; f.Recorded[m.Arm] != f.Wanted || exists && built != f.Wanted {
 			return []Effect{{Op: "replace", Arm: m.Arm, Value: f.Wanted}}
 		}
 		return nil
@@ -52,7 +52,7 @@ var replace = &action{
 }
 
 var seal = &action{
-	Name: "seal", Doc: "seals the turnstile, after which older models do not fit", Needs: []transitions.Need{NeedSeal}, NeedsFinalizer: true, ResolvedBy: NeedSeal,
+	Name: "seal", Doc: "seals the turnstile, so that older models do not fit any more", Needs: []transitions.Need{NeedSeal}, NeedsFinalizer: true, ResolvedBy: NeedSeal,
 	Precondition: transitions.All(inCatalog, recorded, approved, sealable), OnPreconditionFailed: Checking,
 	Effects: func(f *Facts, _ Data) []Effect {
 		if now, known := f.Seal.Get(); known && now.Model == f.Wanted {
@@ -84,44 +84,44 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 	work := func(name, doc string, while guard, do *action) state {
 		return state{State: states.State{Name: name, Kind: states.Work, Doc: doc, Deadline: deadline, Poll: poll}, Invariant: while, OnTargetChange: Checking, Action: do}
 	}
-	awaitingArm := wait(AwaitingArm, "the arm in hand is being built and tried")
+	awaitingArm := wait(AwaitingArm, "the selected arm is being recreated")
 	awaitingArm.Invariant, awaitingArm.OnTargetChange = inHand, machines.KeepAttempt
 	return machines.Definition[Facts, Data, Effect]{
-		Name: "turnstile-model", Doc: "gives a turnstile arms of another model, one at a time, and seals it",
+		Name: "turnstile-model", Doc: "replaces the arms of a turnstile one at a time, then seals it",
 		States: []state{
-			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every arm is of the wanted model and the turnstile is sealed"}},
-			wait(Checking, "whether the model may be built in is being looked up"),
-			wait(Selecting, "the next arm is being chosen"),
-			work(Replacing, "the arm in hand is being replaced", inHand, replace),
+			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every arm is of the desired model and the turnstile is sealed"}},
+			wait(Checking, "the model is being looked up in the catalog"),
+			wait(Selecting, "the next arm is being selected"),
+			work(Replacing, "the selected arm is being replaced", inHand, replace),
 			awaitingArm,
 			hold(AwaitingApproval, states.Planned, "the seal awaits approval"),
 			work(Sealing, "the turnstile is being sealed", always, seal),
-			hold(Refused, states.Refusal, "the model may not be built in; nothing was touched"),
-			hold(SealRefused, states.Advice, "the seal was refused; it is asked for again"),
+			hold(Refused, states.Refusal, "the model is not in the catalog; no arm was replaced"),
+			hold(SealRefused, states.Advice, "the seal was refused; it is retried"),
 			{State: states.State{Name: Unsealing, Kind: states.Work, Doc: "the seal is being broken before the turnstile is deleted", Deadline: deadline, Poll: poll}, Invariant: always, Action: unseal},
 			{State: states.State{Name: Unsealed, Kind: states.Rest, Doc: "no seal is left"}},
 		},
 		Deletion: machines.Deletion{To: Unsealing, End: Unsealed},
 		Transitions: []row{
-			{Event: "model-changed", From: Settled, To: Checking, NewAttempt: true, When: not(recorded, "an arm of another model"), Doc: "another model is wanted"},
+			{Event: "model-changed", From: Settled, To: Checking, NewAttempt: true, When: not(recorded, "an arm of another model"), Doc: "the desired model changed"},
 			{Event: "seal-broken", From: Settled, To: Checking, NewAttempt: true, When: not(sealed, "another seal"), Doc: "the seal is for another model"},
-			{Event: "accepted", From: Checking, To: Selecting, Awaited: true, When: inCatalog, Doc: "the model may be built in"},
-			{Event: "refused", From: Checking, To: Refused, When: not(inCatalog, "a model of no catalog"), Doc: "the model may not be built in"},
-			{Event: "offered", From: Refused, To: Checking, Awaited: true, When: inCatalog, Doc: "the model came into the catalog"},
+			{Event: "accepted", From: Checking, To: Selecting, Awaited: true, When: inCatalog, Doc: "the model is in the catalog"},
+			{Event: "refused", From: Checking, To: Refused, When: not(inCatalog, "a model that is not in the catalog"), Doc: "the model is not in the catalog"},
+			{Event: "offered", From: Refused, To: Checking, Awaited: true, When: inCatalog, Doc: "the model was added to the catalog"},
 			{Event: "all-replaced", From: Selecting, To: AwaitingApproval, Awaited: true, When: allBuilt, Doc: "every arm was replaced"},
-			{Event: "arm-selected", From: Selecting, To: Replacing, Awaited: true, Choose: nextArm, Doc: "an arm comes next"},
-			{Event: "replaced", From: Replacing, To: AwaitingArm, Awaited: true, When: replaced, Doc: "the arm stands there anew"},
+			{Event: "arm-selected", From: Selecting, To: Replacing, Awaited: true, Choose: nextArm, Doc: "the next arm can be replaced"},
+			{Event: "replaced", From: Replacing, To: AwaitingArm, Awaited: true, When: replaced, Doc: "the arm was recreated"},
 			{Event: "arm-up", From: AwaitingArm, To: Selecting, Awaited: true, ClearData: true, When: armUp, Doc: "the arm turns"},
-			{Event: "approved", From: AwaitingApproval, To: Sealing, Awaited: true, OneWay: true, When: approved, Doc: "a person approved"},
-			{Event: "sealed", From: Sealing, To: Settled, Awaited: true, When: sealed, Doc: "the seal was seen"},
+			{Event: "approved", From: AwaitingApproval, To: Sealing, Awaited: true, OneWay: true, When: approved, Doc: "a user approved"},
+			{Event: "sealed", From: Sealing, To: Settled, Awaited: true, When: sealed, Doc: "the seal was observed"},
 			{Event: "seal-refused", From: Sealing, To: SealRefused, When: not(sealable, "a refused seal"), Doc: "the seal was refused"},
-			{Event: "seal-offered", From: SealRefused, To: Sealing, Awaited: true, OneWay: true, When: sealable, Doc: "the seal is refused no more"},
-			{Event: "unsealed", From: Unsealing, To: Unsealed, Awaited: true, When: noSeal, Doc: "no seal was seen"},
+			{Event: "seal-offered", From: SealRefused, To: Sealing, Awaited: true, OneWay: true, When: sealable, Doc: "the seal is not refused any more"},
+			{Event: "unsealed", From: Unsealing, To: Unsealed, Awaited: true, When: noSeal, Doc: "no seal was observed"},
 		},
 		Needs: []machines.Need{
-			{Name: NeedCatalog, Doc: "the catalog is asked which models there are"},
-			{Name: NeedUp, Doc: "each arm is asked whether it turns"},
-			{Name: NeedSeal, Doc: "the seal is read"},
+			{Name: NeedCatalog, Doc: "the models in the catalog"},
+			{Name: NeedUp, Doc: "which arms turn"},
+			{Name: NeedSeal, Doc: "the seal of the turnstile"},
 		},
 		Target:                        func(f *Facts) machines.Target { return machines.Target{To: f.Wanted} },
 		Infer:                         machines.Inference[Facts, Data]{States: []string{Settled, Checking}, Needs: []transitions.Need{NeedSeal}, Find: find},

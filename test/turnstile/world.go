@@ -92,7 +92,7 @@ func (w *World) unseal(key types.NamespacedName) {
 	})
 }
 
-// turning are the arms that turn, of those that stand there.
+// turning returns which of the existing arms turn.
 func (s *Site) turning(built map[string]string) map[string]bool {
 	up := map[string]bool{}
 	for arm := range built {

@@ -212,7 +212,27 @@ func TestDecideRefusals(t *testing.T) {
 		"the wanted version is not in the table": {
 			situation: decision.Situation{WantedVersion: "4.4.0", Nodes: running("4.3.1"), Finalized: finalized(30)},
 			want:      made{Outcome: refused, Direction: up, From: "4.3.1", To: "4.4.0", Reason: decision.ReasonVersionNotSupported},
-			says:      []string{"spec.kafka.version", "4.4.0", "kafka-versions.yaml", "3.9.0, 3.9.1", "4.3.1", "stay as they are"},
+			says:      []string{"spec.kafka.version", "4.4.0", "kafka-versions.yaml", "3.9.0, 3.9.1", "the nodes stay on Kafka 4.3.1"},
+		},
+		"a roll has moved five of six nodes when the desired version is not in the table": {
+			situation: decision.Situation{WantedVersion: "5.0.0", Nodes: running("4.3.1", "4.3.1", "4.3.1", "4.3.1", "4.3.1", "4.1.1"), Finalized: finalized(26)},
+			want:      made{Outcome: refused, Direction: up, From: "4.1.1", To: "5.0.0", Reason: decision.ReasonVersionNotSupported},
+			says:      []string{"Until then the nodes stay on Kafka 4.3.1 (5 of 6 nodes), 4.1.1 (1 of 6 nodes)"},
+		},
+		"the desired version is not in the table, and a pod is missing": {
+			situation: decision.Situation{WantedVersion: "5.0.0", Nodes: append(running("4.3.1"), stored("4.1.1")...), Finalized: finalized(26)},
+			want:      made{Outcome: refused, Direction: up, From: "4.1.1", To: "5.0.0", Reason: decision.ReasonVersionNotSupported},
+			says:      []string{"Until then the nodes stay on Kafka 4.1.1 (1 of 2 nodes), 4.3.1 (1 of 2 nodes)"},
+		},
+		"the desired version is not in the table, and the version of a pod is unknown": {
+			situation: decision.Situation{WantedVersion: "5.0.0", Nodes: adopted("4.3.1", ""), Finalized: finalized(30)},
+			want:      made{Outcome: refused, Direction: up, From: "4.3.1", To: "5.0.0", Reason: decision.ReasonVersionNotSupported},
+			says:      []string{"Until then the nodes stay on Kafka 4.3.1 (1 of 2 nodes)"},
+		},
+		"the desired version is not in the table, and only the status has a version": {
+			situation: decision.Situation{WantedVersion: "5.0.0", RecordedVersion: "4.3.1", Finalized: finalized(30)},
+			want:      made{Outcome: refused, Direction: up, From: "4.3.1", To: "5.0.0", Reason: decision.ReasonVersionNotSupported},
+			says:      []string{"Until then the nodes stay on Kafka 4.3.1"},
 		},
 		"staying on a version that the table does not know": {
 			situation: decision.Situation{WantedVersion: "3.99.0", Nodes: running("3.99.0"), Finalized: finalized(21)},
@@ -274,7 +294,7 @@ func TestDecideRefusals(t *testing.T) {
 			table:     "- {version: 4.1.0, supported: true, default: true, metadata: '4.1', minMetadata: 4.0-IV0}\n",
 			situation: decision.Situation{WantedMetadata: "3.9", Nodes: running("4.1.0"), Finalized: finalized(27)},
 			want:      made{Outcome: refused, Direction: stay, From: "4.1.0", To: "4.1.0", Reason: decision.ReasonMetadataVersionInvalid},
-			says:      []string{"3.9-IV0", "4.1.0", "write 4.0-IV0 or later"},
+			says:      []string{"3.9-IV0", "4.1.0", "set 4.0-IV0 or later"},
 		},
 		"no wanted version and a default that cannot be: the table says no": {
 			situation: decision.Situation{Nodes: running("4.3.1"), Finalized: finalized(33)},
@@ -315,13 +335,13 @@ func TestDecideLevels(t *testing.T) {
 		"down from a level without a name": {
 			situation: decision.Situation{WantedVersion: "4.3.1", Nodes: running("99.0.0"), Finalized: finalized(40)},
 			want:      made{Outcome: refused, Direction: down, From: "99.0.0", To: "4.3.1", Reason: decision.ReasonFeatureOutOfRange},
-			says:      []string{"level 40", "No version in the version table runs it"},
+			says:      []string{"level 40", "No version in the version table supports it"},
 		},
 		"down from a level without a name to one that may still be reached": {
 			table:     "- {version: 4.4.0, supported: true, default: true, metadata: '4.4'}\n- {version: 4.5.0, supported: true, features: {metadata.version: [7, 34]}}\n",
 			situation: decision.Situation{WantedVersion: "4.4.0", Nodes: running("4.5.0"), Finalized: finalized(34)},
 			want:      made{Outcome: refused, Direction: down, From: "4.5.0", To: "4.4.0", Reason: decision.ReasonFeatureOutOfRange},
-			says:      []string{"at level 34", `spec.kafka.version to "4.5.0"`, `"4.4-IV2" or earlier`, "for Kafka to say"},
+			says:      []string{"at level 34", `spec.kafka.version to "4.5.0"`, `"4.4-IV2" or earlier`, "Kafka decides whether"},
 		},
 		"down to a level without a name: only Kafka's tool can ask for it": {
 			table:     "- {version: 5.0.0, supported: true, default: true, features: {metadata.version: [22, 40]}}\n- {version: 5.1.0, supported: true, features: {metadata.version: [22, 41]}}\n",
@@ -332,7 +352,7 @@ func TestDecideLevels(t *testing.T) {
 		"down to a version without a feature that is finalized": {
 			situation: decision.Situation{WantedVersion: "4.0.2", Nodes: running("4.1.2"), Finalized: finalized(25, "share.version", 1)},
 			want:      made{Outcome: refused, Direction: down, From: "4.1.2", To: "4.0.2", Reason: decision.ReasonFeatureOutOfRange},
-			says:      []string{"share.version is finalized at level 1", "runs level 0 only", "downgrade --feature share.version=0"},
+			says:      []string{"share.version is finalized at level 1", "supports level 0 only", "downgrade --feature share.version=0"},
 		},
 		"two features at once are both named": {
 			situation: decision.Situation{WantedVersion: "4.0.2", Nodes: running("4.3.1"), Finalized: finalized(26, "share.version", 1)},

@@ -1,7 +1,9 @@
 package decision
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,15 +26,39 @@ func notSupported(s *Situation, d *Decision, listed bool) string {
 		why = "is not supported by"
 	}
 	return fmt.Sprintf("spec.kafka.version: Kafka %s %s the version table (%s); set one of %s%s",
-		d.To, why, s.Table.Source(), strings.Join(s.Table.Supported(), ", "), keepsRunning(d))
+		d.To, why, s.Table.Source(), strings.Join(s.Table.Supported(), ", "), keepsRunning(s, d))
 }
 
-// keepsRunning is the end of a refusal: what runs in the meantime.
-func keepsRunning(d *Decision) string {
+// keepsRunning is the end of a refusal: the version that the nodes run in the meantime, with the number of nodes of each version
+// unless all are known to run the same.
+func keepsRunning(s *Situation, d *Decision) string {
 	if d.From.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(". Until then the nodes stay as they are, with Kafka %s", d.From)
+	nodes := map[string]int{}
+	for i := range s.Nodes {
+		if version := s.Nodes[i].version(); version != "" {
+			nodes[version]++
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(nodes[b], nodes[a]), strings.Compare(a, b))
+	})
+	if len(order) == 0 || nodes[order[0]] == len(s.Nodes) {
+		return fmt.Sprintf(". Until then the nodes stay on Kafka %s", d.From)
+	}
+	for i, version := range order {
+		order[i] = fmt.Sprintf("%s (%d of %d nodes)", version, nodes[version], len(s.Nodes))
+	}
+	return ". Until then the nodes stay on Kafka " + strings.Join(order, ", ")
+}
+
+// version returns the version that the node runs, or will run when its pod is back; empty if it is unknown.
+func (n *NodeVersions) version() string {
+	if n.HasPod && n.Runs != "" {
+		return n.Runs
+	}
+	return n.LastStarted
 }
 
 // message describes an invalid version.
@@ -45,15 +71,15 @@ func (u *unreadable) message(s *Situation) string {
 		return fmt.Sprintf("ConfigMap %s-record, last started version: %v. Set it to the version that the disk of %s "+
 			"was last started with", u.node, u.err, u.node)
 	case ReasonAnnotationContradicted:
-		return fmt.Sprintf("%s, and no record says which version it was started with: what runs cannot be told. Set the annotation %s "+
+		return fmt.Sprintf("%s, and no record has the version it was started with: its version is unknown. Set the annotation %s "+
 			"to the version that the image holds, or if it holds the annotated one, name the image in spec.kafka.images",
 			strings.Join(s.contradictions(unwritten), "; "), annotationVersion)
 	case ReasonStatusMalformed:
-		return fmt.Sprintf("status.kafkaVersion: %v. No pod and no record says which version the disks were last "+
-			"started with, so this field has to: correct it (kubectl edit --subresource=status), or remove it if no node ever ran", u.err)
+		return fmt.Sprintf("status.kafkaVersion: %v. No pod and no record has the version the disks were last "+
+			"started with, so this field must: correct it (kubectl edit --subresource=status), or remove it if no node ever ran", u.err)
 	default:
 		return fmt.Sprintf("%s without the annotation %s, and without a record of the version they were started with: "+
-			"what they run cannot be told. Annotate each with the version that it runs: kubectl annotate pod <pod> %s=<version>",
+			"their version is unknown. Annotate each with the version that it runs: kubectl annotate pod <pod> %s=<version>",
 			pods(s.blindPods()), annotationVersion, annotationVersion)
 	}
 }
@@ -83,8 +109,8 @@ func pods(names []string) string {
 }
 
 func rowIncomplete(s *Situation, d *Decision) string {
-	return fmt.Sprintf("version table %s, row %s: the field metadata is missing, and without it nobody can say which "+
-		"levels of metadata.version Kafka %s runs: add the highest one%s", s.Table.Source(), d.To, d.To, keepsRunning(d))
+	return fmt.Sprintf("version table %s, row %s: the field metadata is missing, so it is unknown which "+
+		"levels of metadata.version Kafka %s supports: add the highest one%s", s.Table.Source(), d.To, d.To, keepsRunning(s, d))
 }
 
 func metadataInvalid(d *Decision, runs versions.Range, err error) string {
@@ -93,7 +119,7 @@ func metadataInvalid(d *Decision, runs versions.Range, err error) string {
 }
 
 func metadataTooLow(d *Decision, runs versions.Range, m versions.Metadata) string {
-	return fmt.Sprintf("spec.kafka.metadataVersion: %s is below what Kafka %s runs, %s: write %s or later",
+	return fmt.Sprintf("spec.kafka.metadataVersion: %s is below what Kafka %s supports, %s: set %s or later",
 		m, d.To, rangeName(versions.FeatureMetadata, runs), metadataName(runs.Min))
 }
 
@@ -102,8 +128,8 @@ func metadataTooNew(d *Decision, runs versions.Range, pin wantedLevel) string {
 	if d.Metadata.Current != 0 {
 		stays = "stays at " + metadataName(d.Metadata.Wanted)
 	}
-	return fmt.Sprintf("spec.kafka.metadataVersion: %s is newer than the highest that Kafka %s runs, %s: it is ignored "+
-		"and the cluster %s. Write %s or earlier, or leave the field out",
+	return fmt.Sprintf("spec.kafka.metadataVersion: %s is newer than the highest that Kafka %s supports, %s: it is ignored "+
+		"and the cluster %s. Set %s or earlier, or leave the field out",
 		pin.name, d.To, metadataName(runs.Max), stays, metadataName(runs.Max))
 }
 
@@ -114,14 +140,14 @@ func loweringLikelyRefused(d *Decision, changed int16) string {
 }
 
 func levelsUnreadable(s *Situation, d *Decision, ran versions.Version) string {
-	why := fmt.Sprintf("Kafka %s may be at a level that %s does not run", ran, d.To)
+	why := fmt.Sprintf("Kafka %s may be at a level that %s does not support", ran, d.To)
 	if d.Direction == DirectionUp {
-		why = fmt.Sprintf("Kafka %s may be at a level that %s no longer runs", d.From, d.To)
+		why = fmt.Sprintf("Kafka %s may be at a level that %s no longer supports", d.From, d.To)
 	}
-	message := fmt.Sprintf("the finalized level of %s is not known (%s), and %s. This waits until a broker answers",
+	message := fmt.Sprintf("the finalized level of %s is not known (%s), and %s. The change waits until a broker answers",
 		strings.Join(d.Unreadable, ", "), s.Finalized.problem(), why)
 	if supported(ran) && !ran.Number().SameBuild(d.To.Number()) {
-		message += fmt.Sprintf("; set spec.kafka.version to %q to let the nodes run as they last did", ran.String())
+		message += fmt.Sprintf("; set spec.kafka.version to %q to keep the version that the nodes last ran", ran.String())
 	}
 	return message
 }
@@ -143,13 +169,13 @@ func (f *FinalizedLevels) problem() string {
 }
 
 func levelsFromStatus(s *Situation, d *Decision, metadata metadataLevel) string {
-	return fmt.Sprintf("going from Kafka %s to %s without Kafka's word for the finalized levels (%s): status.kafkaMetadataVersion "+
-		"last recorded %s, which %s runs", d.From, d.To, s.Finalized.problem(), metadata, d.To)
+	return fmt.Sprintf("changing from Kafka %s to %s without the finalized levels from Kafka (%s): status.kafkaMetadataVersion "+
+		"last recorded %s, which %s supports", d.From, d.To, s.Finalized.problem(), metadata, d.To)
 }
 
 func levelsNotNeeded(s *Situation, d *Decision) string {
-	return fmt.Sprintf("going from Kafka %s to %s without knowing the finalized levels (%s): every level that the versions "+
-		"started so far can have finalized, %s runs too", d.From, d.To, s.Finalized.problem(), d.To)
+	return fmt.Sprintf("changing from Kafka %s to %s without knowing the finalized levels (%s): %s supports every level that the versions "+
+		"started so far can have finalized", d.From, d.To, s.Finalized.problem(), d.To)
 }
 
 // unwritten reports whether the operator has not recorded a version for the pod, so that it would adopt the pod.
@@ -176,14 +202,14 @@ func (s *Situation) contradictions(of func(*NodeVersions) bool) []string {
 // warnAboutPods warns about pods that contradict their recorded version, and about pods without a version among others with one.
 func (d *Decision) warnAboutPods(s *Situation, seen sighting) {
 	if found := s.contradictions(written); len(found) > 0 {
-		d.warn(ReasonPodContradicted, strings.Join(found, "; ")+". The version that the operator wrote counts, and the metadata version "+
-			"is not raised: delete the pod to have it created as it was written")
+		d.warn(ReasonPodContradicted, strings.Join(found, "; ")+". The version that the operator recorded takes precedence, and metadata.version "+
+			"is not raised: delete the pod to recreate it with that version")
 	}
 	if seen.blind == 0 {
 		return
 	}
-	d.warn(ReasonPodVersionUnknown, fmt.Sprintf("%s without the annotation %s and without a record: left out of the "+
-		"question which version the cluster comes from", pods(s.blindPods()), annotationVersion))
+	d.warn(ReasonPodVersionUnknown, fmt.Sprintf("%s without the annotation %s and without a record: ignored in determining "+
+		"the version that the cluster changes from", pods(s.blindPods()), annotationVersion))
 }
 
 func metadataName(level int16) string {

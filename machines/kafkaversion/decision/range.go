@@ -17,7 +17,7 @@ func featureOutOfRange(s *Situation, d *Decision, outside []outOfRange) string {
 		if o.recorded {
 			where = "was last recorded in status.kafkaMetadataVersion at " + o.shown
 		}
-		facts[i] = fmt.Sprintf("%s %s, and Kafka %s runs %s", o.feature, where, d.To, rangeName(o.feature, o.runs))
+		facts[i] = fmt.Sprintf("%s %s, and Kafka %s supports %s", o.feature, where, d.To, rangeName(o.feature, o.runs))
 		ways[i] = o.wayOut(s, d)
 	}
 	return fmt.Sprintf("Kafka %s cannot run this cluster: %s. %s", d.To, strings.Join(facts, "; "), strings.Join(ways, ". "))
@@ -39,7 +39,7 @@ func (o *outOfRange) towards() (move, int16) {
 // changes a level.
 func (o *outOfRange) wayOut(s *Situation, d *Decision) string {
 	if d.Direction == DirectionStay {
-		return fmt.Sprintf("The nodes do run it at this level: correct the levels of %s in row %s of the version table (%s)",
+		return fmt.Sprintf("The nodes do run at this level: correct the levels of %s in row %s of the version table (%s)",
 			o.feature, d.To, s.Table.Source())
 	}
 	m, end := o.towards()
@@ -55,7 +55,7 @@ func (o *outOfRange) wayOut(s *Situation, d *Decision) string {
 	}
 	way := o.moveMetadata(d, m, end)
 	if o.level > versions.HighestMetadata {
-		way += ". Whether that is still possible is for Kafka to say: the level is newer than this operator"
+		way += ". Kafka decides whether that is still possible: the level is newer than this operator"
 	}
 	return way
 }
@@ -68,7 +68,7 @@ func (o *outOfRange) moveMetadata(d *Decision, m move, end int16) string {
 		return fmt.Sprintf("%s %s first, on the binaries that run now: %s", m.verb, o.feature, o.command(m, end))
 	}
 	return fmt.Sprintf("%s %s first, on the binaries that run now: set spec.kafka.version to %q and spec.kafka.metadataVersion "+
-		"to %q or %s, wait until status.kafkaMetadataVersion shows it, then ask for %s again",
+		"to %q or %s, wait until status.kafkaMetadataVersion shows it, then set spec.kafka.version to %s again",
 		m.verb, o.feature, d.From.String(), name, m.or, d.To)
 }
 
@@ -86,7 +86,7 @@ func (o *outOfRange) others(s *Situation) string {
 		}
 	}
 	if len(able) == 0 {
-		return "No version in the version table runs it: use an operator that knows a newer Kafka"
+		return "No version in the version table supports it: use an operator that knows a newer Kafka"
 	}
-	return fmt.Sprintf("Versions that run it: %s", strings.Join(able, ", "))
+	return fmt.Sprintf("Versions that support it: %s", strings.Join(able, ", "))
 }

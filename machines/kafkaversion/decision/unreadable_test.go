@@ -101,7 +101,7 @@ func TestDecideUnreadableLevels(t *testing.T) {
 		"not back below the version that last ran": {
 			situation: decision.Situation{WantedVersion: "4.1.2", Finalized: silent(), Nodes: []decision.NodeVersions{moved("a", "4.3.1", "4.2.0")}},
 			want:      waits("4.3.1", "4.1.2", "metadata.version", "streams.version"),
-			says:      []string{"Kafka 4.2.0 may be at a level that 4.1.2 does not run", `spec.kafka.version to "4.2.0"`},
+			says:      []string{"Kafka 4.2.0 may be at a level that 4.1.2 does not support", `spec.kafka.version to "4.2.0"`},
 		},
 		"up goes on: every level of the old version is one of the new": {
 			situation: decision.Situation{WantedVersion: "4.3.1", Nodes: running("4.2.0"), Finalized: silent()},
@@ -113,7 +113,7 @@ func TestDecideUnreadableLevels(t *testing.T) {
 			situation: decision.Situation{WantedVersion: "4.0.2", Nodes: running("3.9.2"), Finalized: silent()},
 			want: made{Outcome: cannotTell, Direction: up, From: "3.9.2", To: "4.0.2", Reason: decision.ReasonLevelsUnreadable,
 				Unreadable: []string{"metadata.version"}},
-			says: []string{"3.9.2 may be at a level that 4.0.2 no longer runs"},
+			says: []string{"3.9.2 may be at a level that 4.0.2 no longer supports"},
 		},
 		"up goes on there by the level that the status recorded": {
 			situation: decision.Situation{WantedVersion: "4.0.2", Nodes: running("3.9.2"), Finalized: silent(), RecordedMetadata: "3.9-IV0"},

@@ -255,7 +255,7 @@ func versionChange(c *Cluster, v *Snapshot) string {
 		if f.Refused() {
 			return ""
 		}
-		return podName(i) + " is on its way to another version"
+		return podName(i) + " is not on the desired version yet"
 	}
 	return ""
 }

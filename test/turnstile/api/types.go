@@ -31,15 +31,15 @@ type Turnstile struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +optional
 	Spec TurnstileSpec `json:"spec,omitempty"`
-	// Status is what is.
+	// Status is the observed state.
 	// +optional
 	Status TurnstileStatus `json:"status,omitempty"`
 }
 
-// TurnstileSpec is what is wanted.
+// TurnstileSpec is the desired state.
 type TurnstileSpec struct {
 	// Model of every arm.
 	// +kubebuilder:validation:MaxLength=64
@@ -52,17 +52,17 @@ type TurnstileSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Lamp string `json:"lamp,omitempty"`
-	// Approved is the model whose seal a person has approved; "any" approves every model.
+	// Approved is the model whose seal a user has approved; "any" approves every model.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Approved string `json:"approved,omitempty"`
 }
 
-// TurnstileStatus is what is.
+// TurnstileStatus is the observed state.
 type TurnstileStatus struct {
 	lifecyclev1.Status `json:",inline"`
 
-	// Sealed is the model that the turnstile was last sealed for, as far as that could be seen.
+	// Sealed is the model that the turnstile was last observed to be sealed for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Sealed string `json:"sealed,omitempty"`
