@@ -58,7 +58,7 @@ func (d *drawing) drawLine(ln line) {
 		dash = ` stroke-dasharray="5 3"`
 	}
 	d.put(`<g><title>%s</title><path d="%s" fill="none" stroke="%s" stroke-width="%s"%s/>`,
-		esc(d.tell(ln.wire)), path(ln.points), k.colour, k.width, dash)
+		esc(d.describeWire(ln.wire)), path(ln.points), k.colour, k.width, dash)
 	d.arrowHead(ln.points, k.colour)
 	if ln.wire.oneWay() {
 		d.oneWayBar(ln.bar, ln.wire.route == straight, k.colour)
@@ -75,8 +75,8 @@ func (d *drawing) back(w *wire) bool {
 	return w.route == left || d.boxes[w.from].side && w.route != straight
 }
 
-// tell describes a wire in words: all its edges with their guards and meaning.
-func (d *drawing) tell(w *wire) string {
+// describeWire describes a wire in words: all its edges with their guards and meaning.
+func (d *drawing) describeWire(w *wire) string {
 	var words []string
 	for _, e := range w.edges {
 		text := fmt.Sprintf("%s: %s to %s", e.Event, e.From, e.To)

@@ -32,7 +32,7 @@ func (d *drawing) drawState(i int) {
 	if current {
 		step = ` aria-current="step"`
 	}
-	d.put(`<g role="graphics-symbol" tabindex="0" data-state="%s"%s><title>%s</title>`, esc(b.Name), step, esc(d.tellState(b)))
+	d.put(`<g role="graphics-symbol" tabindex="0" data-state="%s"%s><title>%s</title>`, esc(b.Name), step, esc(d.describeState(b)))
 	d.put(`<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s" stroke="%s" stroke-width="%s"%s/>`,
 		f.x, f.y, f.w, f.h, corner(b), fill, border, width, boxDash(b))
 	middle := f.y + f.h/2
@@ -104,8 +104,8 @@ func (d *drawing) kindSign(b *box, at point, colour string) {
 	}
 }
 
-// tellState describes a state in words, for tooltips and screen readers.
-func (d *drawing) tellState(b *box) string {
+// describeState describes a state in words, for tooltips and screen readers.
+func (d *drawing) describeState(b *box) string {
 	words := []string{b.Name, stateText(b)}
 	switch n := d.live.visits(b.Name); {
 	case d.live.at(b.Name):

@@ -121,7 +121,7 @@ func (t *textDrawing) drawSpine() {
 				events = events[1:]
 			}
 			if len(jumps) > 0 {
-				if whole := t.beside(line, jumps[0]); cells(whole) <= t.o.Width || len(events) == 0 && u.empty(line) {
+				if whole := t.withJump(line, jumps[0]); cells(whole) <= t.o.Width || len(events) == 0 && u.empty(line) {
 					line, jumps = whole, jumps[1:]
 				}
 			}
@@ -187,7 +187,7 @@ func (t *textDrawing) stateLine(gutter string, b *box, jumps []string) []string 
 		line = strings.TrimRight(line, " ") + "  ◀ now"
 	}
 	if len(jumps) > 0 {
-		if whole := t.beside(line, jumps[0]); cells(whole) <= t.o.Width {
+		if whole := t.withJump(line, jumps[0]); cells(whole) <= t.o.Width {
 			t.put(whole)
 			return jumps[1:]
 		}
@@ -196,8 +196,8 @@ func (t *textDrawing) stateLine(gutter string, b *box, jumps []string) []string 
 	return jumps
 }
 
-// beside appends a jump in the column of jumps, or further left if it does not fit there.
-func (t *textDrawing) beside(line, jump string) string {
+// withJump appends a jump in the column of jumps, or further left if it does not fit there.
+func (t *textDrawing) withJump(line, jump string) string {
 	line = strings.TrimRight(line, " ")
 	column := min(t.jumpsAt, t.o.Width-cells(jump))
 	return pad(line, max(column, cells(line)+2)) + jump
@@ -218,7 +218,7 @@ func (t *textDrawing) drawSide() {
 		}
 		b := t.boxes[i]
 		for _, jump := range t.stateLine(indent, b, t.jumps(i)) {
-			t.put(t.beside(indent, jump))
+			t.put(t.withJump(indent, jump))
 		}
 		for _, text := range t.waits(b) {
 			t.prose(indent+"    ", text)

@@ -93,7 +93,7 @@ type Action[F, D, E any] struct {
 	// Records returns what the effects rely on later and observation cannot give back. The runtime writes it to the kind's records
 	// and reads it back from the API server before it executes the effects. Optional; default: nothing.
 	Records func(facts *F, data D) []RecordEntry
-	// ResolvedBy names the costly fact that shows what the effects did if their sender never heard it: the answer to a command was
+	// ResolvedBy names the costly fact that shows what the effects did if their sender did not learn it: the answer to a command was
 	// lost, or its process ended. A transition out of the state must read it. Required for effects on an external system; default:
 	// none, for effects on Kubernetes objects, whose writes the runtime repeats.
 	ResolvedBy transitions.Need

@@ -109,8 +109,8 @@ func wanting(name, version, level string) value {
 // domainWishes are desired versions and levels, and an invalid spec.
 func domainWishes() dimension {
 	return domain.Of(value{},
-		wanting("a lower level wanted", domainNew, "4.0"), wanting("an older version wanted", domainOld, ""), wanting("another build wanted", domainBuild, ""),
-		wanting("a version wanted that is not known", "9.9.9", ""),
+		wanting("a lower level desired", domainNew, "4.0"), wanting("an older version desired", domainOld, ""), wanting("another build desired", domainBuild, ""),
+		wanting("an unknown version desired", "9.9.9", ""),
 		value{Name: "a broken declaration", Set: func(f *Facts) { f.SpecError, f.Incomplete = "two pools claim node id 3", "" }})
 }
 

@@ -190,7 +190,7 @@ func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	said := map[int32]bool{}
 	check := func(what string, id int32) {
 		why := f.inFlight(id, d.To.String())
-		if runs, told := features.Supported[id][kafka.MetadataVersion]; told && !runs.Contains(d.Metadata.Target) {
+		if runs, reported := features.Supported[id][kafka.MetadataVersion]; reported && !runs.Contains(d.Metadata.Target) {
 			why = fmt.Sprintf("reports that its binary supports metadata.version %d to %d", runs.Min, runs.Max)
 		}
 		if why != "" && !said[id] {

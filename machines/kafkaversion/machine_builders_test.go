@@ -48,7 +48,7 @@ func newScenes(t testing.TB) scenes {
 	return scenes{table: parseTable(t, versionsOfRows)}
 }
 
-// scene is a cluster: every node on one version, nothing else wanted, at the highest level of that version, Kafka answering.
+// scene is a cluster: every node on one version, nothing else desired, at the highest level of that version, Kafka answering.
 type scene struct {
 	table                   *versions.Table
 	nodes                   roll.Facts
@@ -99,10 +99,10 @@ func (s *scene) on(version string) *scene {
 // wanting another version.
 func (s *scene) wanting(version string) *scene { s.wanted = version; return s }
 
-// moved nodes run the wanted version already.
+// moved nodes run the desired version already.
 func (s *scene) moved(ids ...int32) *scene { s.movedIDs = append(s.movedIDs, ids...); return s }
 
-// unstartedOn nodes carry the wanted version and have not started on it yet.
+// unstartedOn nodes carry the desired version and have not started on it yet.
 func (s *scene) unstartedOn(ids ...int32) *scene {
 	s.unstarted = append(s.unstarted, ids...)
 	return s.moved(ids...)
@@ -179,7 +179,7 @@ func (s *scene) formerly(id int32, version string) *scene {
 	return s
 }
 
-// leavingNode has a pod and is not wanted any more.
+// leavingNode has a pod and is not desired any more.
 func (s *scene) leavingNode(id int32) *scene { s.leaving = append(s.leaving, id); return s }
 
 // unproven is a node of which it is not proven that it runs the version that it is said to run.
@@ -188,7 +188,7 @@ func (s *scene) unproven(id int32, why string) *scene {
 	return s
 }
 
-// wantingBroker is a broker that is wanted and has no pod.
+// wantingBroker is a desired broker without a pod.
 func (s *scene) wantingBroker(id int32) *scene { s.wantedToo = append(s.wantedToo, id); return s }
 
 // reporting is a broker that reports which levels of metadata.version its binary runs.
@@ -197,7 +197,7 @@ func (s *scene) reporting(id int32, lowest, highest int16) *scene {
 	return s
 }
 
-// broken is a declaration that cannot be acted upon.
+// broken is a declaration that cannot be applied.
 func (s *scene) broken() *scene {
 	s.specError = "pools a and b both claim node id 3"
 	return s
@@ -311,7 +311,7 @@ func (s *scene) node(f *kafkaversion.Facts, n *roll.Node, target string) {
 	f.Situation.Nodes = append(f.Situation.Nodes, v)
 }
 
-// rolling is the version change as the roll's own table sees it: nodes that want a restart are on the old version.
+// rolling is the version change as the roll's own table sees it: nodes that need a restart are on the old version.
 func (k scenes) rolling() rolltest.Machine[kafkaversion.Facts, kafkaversion.Effect] {
 	return rolltest.Machine[kafkaversion.Facts, kafkaversion.Effect]{
 		Facts: func(nodes roll.Facts) kafkaversion.Facts {

@@ -18,7 +18,7 @@ func (k scenes) awaitingSnapshot() []machineRow {
 	at := func(name, reason string, s *scene, want machineWant) machineRow {
 		return machineRow{Name: "awaiting snapshots: " + name, Reason: reason, State: kafkaversion.AwaitingSnapshot, Facts: s.facts(), Want: want}
 	}
-	changed := at("another version is wanted", "", k.lingering(), moves(machines.EventTargetChanged, kafkaversion.Checking))
+	changed := at("another version is desired", "", k.lingering(), moves(machines.EventTargetChanged, kafkaversion.Checking))
 	changed.Attempt = older
 	first := func(id int32) machineWant {
 		w := moves("node-stuck", roll.RestartingNode)
@@ -60,7 +60,7 @@ func (k scenes) permissions() []machineRow {
 	return []machineRow{
 		at("the declaration broke", "", k.cluster(3).on(old).wanting(newer).broken(), back),
 		at("the path closed", "the level was raised since", k.cluster(3).wanting(old), back),
-		at("whether the path is open cannot be read", "on the way down nobody guesses", k.cluster(3).wanting(old).mute(), blocked),
+		at("whether the path is open cannot be read", "a downgrade is never based on a guess", k.cluster(3).wanting(old).mute(), blocked),
 		at("a raise may still take effect", "the older binary would die of it", k.cluster(3).at(oldLevel).wanting(old).inFlightUntil(time.Second, true), blocked),
 		at("a log still holds a level too high", "", k.lingering(), back),
 		at("a log still holds a level too high, and the pod is away for a moment", "", k.lingering().but(rolltest.Gone(1)), back),

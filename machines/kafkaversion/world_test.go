@@ -21,7 +21,7 @@ const (
 	untilUp   = 5 * time.Second  // from the start of a process until its pod is ready
 	untilSync = 30 * time.Second // ... and until it is in every ISR
 	session   = 20 * time.Second // from when a process is gone until Kafka notices
-	settle    = time.Minute      // for so long a request may take effect that nobody hears of
+	settle    = time.Minute      // how long a request without an answer may take effect
 )
 
 // world is a cluster of pods that come back when they are deleted, and die where a real binary would. It knows nothing of

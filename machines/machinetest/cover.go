@@ -150,7 +150,7 @@ func (x *examination[F, D, E]) candidate(m *mutant[F, D, E]) (hint string, found
 	for i := range x.trials {
 		t := &x.trials[i]
 		for _, data := range append(held, t.stored()) {
-			if hint, found = x.tells(m, other, t, data); found {
+			if hint, found = x.distinguishes(m, other, t, data); found {
 				return hint, true
 			}
 		}
@@ -188,9 +188,9 @@ func (x *examination[F, D, E]) storedData(state string) []stored[D] {
 	return slices.Clip(out)
 }
 
-// tells reports whether the facts of one row, with the data and in the mutant's state, have another outcome than on the
+// distinguishes reports whether the facts of one row, with the data and in the mutant's state, have another outcome than on the
 // machine. hint is the advice for a new row.
-func (x *examination[F, D, E]) tells(m *mutant[F, D, E], other driven[F, E], t *trial[F, D, E], with stored[D]) (hint string, ok bool) {
+func (x *examination[F, D, E]) distinguishes(m *mutant[F, D, E], other driven[F, E], t *trial[F, D, E], with stored[D]) (hint string, ok bool) {
 	facts := &t.row.Facts
 	if m.possible != nil && !m.possible(facts, with.data) {
 		return "", false

@@ -73,8 +73,8 @@ func rollOfNodes() rolltest.Machine[noderoll.Facts, noderoll.Effect] {
 func rows() []row {
 	outdated := rolltest.Dual(3, rolltest.Outdated(1))
 	own := []row{
-		{Name: "settled: every pod is as it is wanted", State: noderoll.Settled, Facts: of(rolltest.Dual(3))},
-		{Name: "settled: a pod that is as it is wanted is not restarted for being down", State: noderoll.Settled, Facts: of(rolltest.Dual(3, rolltest.Down(1)))},
+		{Name: "settled: every pod is up to date", State: noderoll.Settled, Facts: of(rolltest.Dual(3))},
+		{Name: "settled: a pod that is up to date is not restarted for being down", State: noderoll.Settled, Facts: of(rolltest.Dual(3, rolltest.Down(1)))},
 		{
 			Name: "settled: a pod runs as before", State: noderoll.Settled, Facts: of(outdated),
 			Want: want{Event: "revision-changed", To: roll.SelectingNode, WaitingFor: []string{}},
@@ -84,8 +84,8 @@ func rows() []row {
 			Reason: "its restarts bring the new content along, and one restart is better than two",
 		},
 		{
-			Name: "settled: nothing is restarted while the declaration cannot be acted upon", State: noderoll.Settled, Facts: broken(outdated),
-			Reason: "what would be rendered of it is what nobody asked for",
+			Name: "settled: nothing is restarted while the declaration cannot be applied", State: noderoll.Settled, Facts: broken(outdated),
+			Reason: "what would be rendered of it was not requested",
 		},
 		{
 			Name: "selecting: the declaration broke", State: roll.SelectingNode, Facts: broken(outdated),
@@ -116,7 +116,7 @@ func rows() []row {
 			Want: want{Event: machines.EventPreconditionFailed, To: roll.SelectingNode},
 		},
 		{
-			Name: "awaiting readiness: a node in hand is waited for although a version change has begun", State: roll.AwaitingReady,
+			Name: "awaiting readiness: a selected node is waited for although a version change has begun", State: roll.AwaitingReady,
 			Data: rolltest.Hand(1), Facts: during(rolltest.Dual(3, rolltest.Down(1))), Want: want{WaitingFor: []string{"node-ready"}},
 		},
 		{
@@ -137,7 +137,7 @@ func rows() []row {
 			Name: "settled: the queue cannot be read", State: noderoll.Settled, Facts: unlisted(of(outdated)),
 			Want: want{WaitingFor: []string{"slot-granted"}},
 		},
-		{Name: "settled: all slots are taken and every pod is as it is wanted", State: noderoll.Settled, Facts: queued(of(rolltest.Dual(3)))},
+		{Name: "settled: all slots are taken and every pod is up to date", State: noderoll.Settled, Facts: queued(of(rolltest.Dual(3)))},
 		{Name: "settled: a version change needs no slot of the roll", State: noderoll.Settled, Facts: queued(during(outdated))},
 		{Name: "settled: a broken declaration needs no slot", State: noderoll.Settled, Facts: queued(broken(outdated))},
 		{
@@ -159,14 +159,14 @@ func rows() []row {
 		{
 			Name: "awaiting a slot: another pod cannot come up", State: noderoll.AwaitingSlot,
 			Facts: queued(of(rolltest.Dual(3, rolltest.Outdated(1), rolltest.Looping(2)))), Want: want{WaitingFor: []string{"slot-granted"}},
-			Reason: "the restart would not mend it",
+			Reason: "the restart would not repair it",
 		},
 		{
 			Name: "awaiting a slot: the queue cannot be read", State: noderoll.AwaitingSlot, Facts: unlisted(of(outdated)),
 			Want: want{WaitingFor: []string{"slot-granted"}},
 		},
 		{
-			Name: "awaiting a slot: every pod is as it is wanted again", State: noderoll.AwaitingSlot, Facts: of(rolltest.Dual(3)),
+			Name: "awaiting a slot: every pod is up to date again", State: noderoll.AwaitingSlot, Facts: of(rolltest.Dual(3)),
 			Want: want{Event: "roll-unneeded", To: noderoll.Settled},
 		},
 		{

@@ -133,7 +133,7 @@ func rows() []row {
 		{Name: "intact: a volume is empty", State: nodestorage.Intact, Facts: one(), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Data: hand(0), WaitingFor: []string{"approved"}}},
 		{Name: "intact: of two nodes the first by id comes first", State: nodestorage.Intact, Facts: of(kept, lost, lost), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Data: hand(1)}},
 
-		hold("nobody approved", one(), "approved"),
+		hold("not approved", one(), "approved"),
 		hold("the attempt is not persisted yet", unattempted(approvedOf(one())), "approved"),
 		hold("another attempt was approved", saying(one(), "000000/"+pod(0)), "approved"),
 		hold("another node was approved", saying(one(), attempt+"/"+pod(1)), "approved"),

@@ -11,7 +11,7 @@ import (
 )
 
 func TestData(t *testing.T) {
-	for name, m := range map[string]roll.Data{"nobody": roll.NoNode(), "node 0": {Node: 0}, "node 1003": {Node: 1003}} {
+	for name, m := range map[string]roll.Data{"no node": roll.NoNode(), "node 0": {Node: 0}, "node 1003": {Node: 1003}} {
 		t.Run(name, func(t *testing.T) {
 			back, err := roll.Decode(roll.Encode(m))
 			if err != nil || back != m {
@@ -42,11 +42,11 @@ func TestProgress(t *testing.T) {
 		data   roll.Data
 		want   machines.Count
 	}{
-		"nobody is in hand":          {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), data: roll.NoNode(), want: machines.Count{Done: 1, Total: 3}},
-		"the node in hand is to go":  {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), data: roll.Data{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
-		"the node in hand came back": {reason: "it is done once it is in sync", nodes: rolltest.Dual(3, rolltest.Outdated(2)), data: roll.Data{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
-		"the node in hand left":      {nodes: rolltest.Dual(3, rolltest.Outdated(2)), data: roll.Data{Node: 7}, want: machines.Count{Done: 2, Total: 3}},
-		"all are done":               {nodes: rolltest.Dual(3), data: roll.NoNode(), want: machines.Count{Done: 3, Total: 3}},
+		"no node is selected":         {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), data: roll.NoNode(), want: machines.Count{Done: 1, Total: 3}},
+		"the selected node is to go":  {nodes: rolltest.Dual(3, rolltest.Outdated(1, 2)), data: roll.Data{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
+		"the selected node came back": {reason: "it is done once it is in sync", nodes: rolltest.Dual(3, rolltest.Outdated(2)), data: roll.Data{Node: 1}, want: machines.Count{Done: 1, Total: 3, Current: rolltest.Pod(1)}},
+		"the selected node left":      {nodes: rolltest.Dual(3, rolltest.Outdated(2)), data: roll.Data{Node: 7}, want: machines.Count{Done: 2, Total: 3}},
+		"all are done":                {nodes: rolltest.Dual(3), data: roll.NoNode(), want: machines.Count{Done: 3, Total: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, progress.Of(&c.nodes, c.data)); diff != "" {

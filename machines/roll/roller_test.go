@@ -57,9 +57,9 @@ var differs = map[string]struct {
 	"dynamic change is split per broker and cluster wide":                      {nil, "no dynamic configuration: every change is a restart"},
 	"failing dynamic change is forceable":                                      {nil, "no dynamic configuration: every change is a restart"},
 	"the readiness lookup itself throws":                                       {[]int32{}, "same: an unreadable API server fails the pass"},
-	"stuck pod without an old revision is fatal (CrashLoopBackOff)":            {[]int32{}, "a pod that runs as wanted is never restarted for being stuck"},
-	"stuck pod without an old revision is fatal (ImagePullBackOff)":            {[]int32{}, "a pod that runs as wanted is never restarted for being stuck"},
-	"stuck pod without an old revision is fatal (InvalidImageName)":            {[]int32{}, "a pod that runs as wanted is never restarted for being stuck"},
+	"stuck pod without an old revision is fatal (CrashLoopBackOff)":            {[]int32{}, "a pod that is up to date is never restarted for being stuck"},
+	"stuck pod without an old revision is fatal (ImagePullBackOff)":            {[]int32{}, "a pod that is up to date is never restarted for being stuck"},
+	"stuck pod without an old revision is fatal (InvalidImageName)":            {[]int32{}, "a pod that is up to date is never restarted for being stuck"},
 	"stuck pods with an old revision are restarted at once (CrashLoopBackOff)": {[]int32{0, 1, 2, 3, 4}, "same: nothing serves, so there is nothing to protect"},
 }
 

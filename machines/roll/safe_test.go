@@ -68,7 +68,7 @@ func TestSafe(t *testing.T) {
 		"nothing serves": {
 			reason: "there is nothing to protect", nodes: rolltest.Dual(3, rolltest.Down(1), rolltest.Down(2), rolltest.Silent, rolltest.NothingServes), want: yes,
 		},
-		"nothing serves, and others are on their way": {
+		"nothing serves, and others are starting": {
 			reason: "they may serve in a moment, with this one",
 			nodes:  rolltest.Dual(3, rolltest.Gone(1), rolltest.Starting(2, 9*time.Minute), rolltest.NothingServes),
 			want:   no("no node serves; still starting: my-cluster-pool-1, my-cluster-pool-2"),
@@ -93,15 +93,15 @@ func TestSafe(t *testing.T) {
 		"no broker serves, and most controllers are down": {
 			nodes: rolltest.Split(3, 1, rolltest.Down(3), rolltest.Down(2), rolltest.Down(1), rolltest.Silent, rolltest.NothingServes), want: yes,
 		},
-		"no broker serves, nobody tells of the quorum, and a controller could be spared": {
+		"no broker serves, the quorum is unknown, and a controller could be spared": {
 			reason: "the quorum is asked for through brokers: gates never block recovery",
 			nodes:  rolltest.Split(3, 1, rolltest.Down(3), rolltest.Silent, rolltest.NothingServes), want: yes,
 		},
-		"no broker serves, nobody tells of the quorum, and another controller is down": {
+		"no broker serves, the quorum is unknown, and another controller is down": {
 			nodes: rolltest.Split(3, 1, rolltest.Down(3), rolltest.Down(2), rolltest.Silent, rolltest.NothingServes),
 			want:  no("too few other controllers answer, and the quorum " + dark),
 		},
-		"no broker serves, nobody tells of the quorum, and it is the only controller": {
+		"no broker serves, the quorum is unknown, and it is the only controller": {
 			nodes: rolltest.Split(1, 1, rolltest.Down(1), rolltest.Silent, rolltest.NothingServes), want: yes,
 		},
 
@@ -150,7 +150,7 @@ func TestSafe(t *testing.T) {
 			nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{1, 2})), want: yes,
 		},
 		"a broker that is out of the ISR of a partition that is under its minimum": {
-			reason: "it may be the one that mends it", nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{2})),
+			reason: "it may be the one that repairs it", nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{2})),
 			want: no("without broker 0 these fall below min.insync.replicas: orders-7-0"),
 		},
 		"a broker that does not hold the partition": {
@@ -168,7 +168,7 @@ func TestSafe(t *testing.T) {
 			nodes: rolltest.Split(3, 3, rolltest.Without(roll.NeedPartitions)), want: yes,
 		},
 		"a broker, just after another restarted": {
-			reason: "Kafka may still show the process before in sync: nobody has to remember that one was in hand",
+			reason: "Kafka may still show the process before in sync: the check does not depend on a selected node",
 			nodes:  rolltest.Split(3, 3, rolltest.Restarted(4, 8*time.Second)), node: 3, want: no("broker 4 has not run for one session timeout yet"),
 		},
 		"a broker, once a session has passed": {nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second)), node: 3, want: yes},
@@ -210,7 +210,7 @@ func TestInSync(t *testing.T) {
 		"a controller, and the quorum was last asked before it started": {
 			nodes: rolltest.Split(3, 3, rolltest.Restarted(1, time.Second), rolltest.Observed(2*time.Second)), want: no("the quorum has not been observed since controller 1 started"),
 		},
-		"a controller, and nobody leads": {nodes: rolltest.Split(3, 3, rolltest.Leaderless), want: no("the quorum has no leader")},
+		"a controller, and the quorum has no leader": {nodes: rolltest.Split(3, 3, rolltest.Leaderless), want: no("the quorum has no leader")},
 		"a controller that lost its log has not got it back": {
 			nodes: rolltest.Split(3, 3, rolltest.Refilling(1, 99), rolltest.Restarted(1, time.Minute)), want: no("controller 1 has not caught up with the leader, controller 0"),
 		},

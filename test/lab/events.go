@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// EventFault is what happens to an event on its way to the caches of an operator.
+// EventFault is a fault of the delivery of an event to the caches of an operator.
 type EventFault string
 
 // The event faults. Neither breaks what a watch promises: nothing is lost for ever.
 const (
 	// Lag holds an event back, and all events of its type that come after it.
 	Lag EventFault = "lag"
-	// Coalesce withholds an event until the next one about the same object, and tells both as one: what a cache sees that
-	// listed anew. Events about other objects pass. If no other one comes, it is told late.
+	// Coalesce withholds an event until the next one about the same object, and delivers both as one, as a cache that lists again
+	// observes them. Events about other objects pass. If no other one comes, it is delivered late.
 	Coalesce EventFault = "coalesced"
 	// Seen is no event fault: it only says that the event was met, for what happens elsewhere at that moment.
 	Seen EventFault = "seen"
@@ -30,14 +30,14 @@ type EventPlan struct {
 	Fault EventFault
 	// Lasts is how long an event lags, or waits for another at the most.
 	Lasts time.Duration
-	// Met is how often each event was heard before, by an operator that this one succeeds.
+	// Met is how often each event was delivered before, to an operator that this one succeeds.
 	Met map[string]int
 	// Injected is called when the event fault is injected, before the event is delivered. It may not ask the Script anything.
 	// Optional.
 	Injected func()
 }
 
-// Script counts the events that an operator hears, and injects its plan. Safe for concurrent use.
+// Script counts the events that are delivered to an operator, and injects its plan. Safe for concurrent use.
 type Script struct {
 	// Describe what an event is about; empty for what is no point for an event fault.
 	Describe func(watch.Event) string
@@ -79,7 +79,7 @@ func (s *Script) Heard() []string {
 	return append([]string(nil), s.heard...)
 }
 
-// Met is how often each event was heard, with those before.
+// Met is how often each event was delivered, with those before.
 func (s *Script) Met() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Script) Pending() bool {
 	return s.pending
 }
 
-// over says that the event is on its way.
+// over records that the event is no longer held back.
 func (s *Script) over() {
 	if s == nil {
 		return
@@ -149,22 +149,22 @@ func (h *withheld) keep(event watch.Event, most time.Duration) bool {
 	return true
 }
 
-// release tells what is withheld, if anything is.
-func (h *withheld) release(tell func(watch.Event) bool) bool {
+// release delivers the withheld event, if there is one.
+func (h *withheld) release(send func(watch.Event) bool) bool {
 	if h.of == "" {
 		return true
 	}
 	event := h.event
 	h.event, h.of, h.patience = watch.Event{}, "", nil
 	h.script.over()
-	return tell(event)
+	return send(event)
 }
 
-// merge tells the event, together with the withheld one if that is about the same object: of one that came and went nothing is
-// said.
-func (h *withheld) merge(next watch.Event, tell func(watch.Event) bool) bool {
+// merge delivers the event, combined with the withheld one if that is about the same object. It delivers nothing if the object was
+// created and deleted.
+func (h *withheld) merge(next watch.Event, send func(watch.Event) bool) bool {
 	if h.of == "" || h.of != uidOf(next) {
-		return tell(next)
+		return send(next)
 	}
 	h.script.over()
 	first := h.event.Type
@@ -175,7 +175,7 @@ func (h *withheld) merge(next watch.Event, tell func(watch.Event) bool) bool {
 	case first == watch.Added:
 		next.Type = watch.Added
 	}
-	return tell(next)
+	return send(next)
 }
 
 func uidOf(event watch.Event) types.UID {

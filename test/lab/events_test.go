@@ -42,7 +42,7 @@ func TestAnEventComesLateButComes(t *testing.T) {
 			say:  []watch.Event{said(watch.Added, "a", "1"), said(watch.Added, "b", "1")},
 			want: []string{"ADDED a 1", "ADDED b 1"},
 		},
-		"what is withheld is told with the next about its object": {
+		"a withheld event is delivered with the next about its object": {
 			plan: EventPlan{Point: Point{"MODIFIED", 1}, Fault: Coalesce, Lasts: time.Hour},
 			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "b", "1"), said(watch.Modified, "a", "2")},
 			want: []string{"MODIFIED b 1", "MODIFIED a 2"},
@@ -57,12 +57,12 @@ func TestAnEventComesLateButComes(t *testing.T) {
 			say:  []watch.Event{said(watch.Added, "a", "1"), said(watch.Deleted, "a", "1"), said(watch.Added, "b", "1")},
 			want: []string{"ADDED b 1"},
 		},
-		"what is only seen comes as it is": {
+		"an event that is only seen is delivered unchanged": {
 			plan: EventPlan{Point: Point{"MODIFIED", 1}, Fault: Seen},
 			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "a", "2")},
 			want: []string{"MODIFIED a 1", "MODIFIED a 2"},
 		},
-		"what has no successor is told in the end": {
+		"a withheld event without a successor is delivered late": {
 			plan: EventPlan{Point: Point{"MODIFIED", 2}, Fault: Coalesce, Lasts: 30 * time.Millisecond},
 			say:  []watch.Event{said(watch.Modified, "a", "1"), said(watch.Modified, "a", "2")},
 			want: []string{"MODIFIED a 1", "MODIFIED a 2"},

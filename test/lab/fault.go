@@ -34,7 +34,7 @@ const (
 	Reset Fault = "connection reset"
 	// Slow carries the effect out after a while that is longer than what a freshness check waits.
 	Slow Fault = "slow"
-	// Watched is no fault: it only says that the effect was reached, for what somebody else does then.
+	// Watched is no fault: it only says that the effect was reached, for what another component does then.
 	Watched Fault = "watched"
 )
 
@@ -50,11 +50,11 @@ func Troubles() []Fault {
 const slowFor = 1500 * time.Millisecond
 
 var (
-	// ErrCrashed is all that a dead operator hears.
+	// ErrCrashed is what every request of a dead operator returns.
 	ErrCrashed = errors.New("this operator has crashed")
-	// errReset is what the caller of an effect hears that was never begun.
+	// errReset is returned to the caller of an effect that was never begun.
 	errReset = fmt.Errorf("writing the request: %w", syscall.ECONNRESET)
-	// errReplyLost is what the caller of an effect hears whose answer was lost.
+	// errReplyLost is returned to the caller of an effect whose answer was lost.
 	errReplyLost = fmt.Errorf("reading the answer: %w", context.DeadlineExceeded)
 )
 
@@ -109,7 +109,7 @@ func (m *FaultInjector) Arm(plan Plan) {
 	m.plan, m.armed, m.effects, m.names, m.counts, m.injected = plan, true, 0, nil, counted(plan.Met), false
 }
 
-// counted is a count that goes on from another one.
+// counted is a count that continues another one.
 func counted(before map[string]int) map[string]int {
 	if before == nil {
 		return map[string]int{}

@@ -24,13 +24,13 @@ func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 }
 
-func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
+func TestFaultInjectorInjectsAsPlanned(t *testing.T) {
 	all := []string{"put gates/status x", "seal", "post configmaps"}
 	for name, c := range map[string]struct {
 		plan Plan
-		// done are the effects that took place, told those whose caller learned of it.
-		done, told []string
-		dead       bool
+		// done are the effects that took place, answered those whose caller got the answer.
+		done, answered []string
+		dead           bool
 	}{
 		"none":                          {Plan{}, all, all, false},
 		"a crash before a write":        {Plan{At: 1, Fault: CrashBefore}, nil, nil, true},
@@ -51,10 +51,10 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 			m := &FaultInjector{crash: func() { crashed = true }}
 			m.Arm(c.plan)
 			way := &transport{next: s, traffic: &Traffic{}, injector: m}
-			var told []string
-			tell := func(what string, err error) {
+			var answered []string
+			answer := func(what string, err error) {
 				if err == nil {
-					told = append(told, what)
+					answered = append(answered, what)
 				}
 			}
 			ask := func(method, path string) error {
@@ -68,12 +68,12 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 				}
 				return err
 			}
-			tell(all[0], ask(http.MethodPut, "/apis/g/v1/namespaces/ns/gates/x/status"))
-			tell(all[1], m.Around("seal", func() error { s.came = append(s.came, "seal"); return nil }))
+			answer(all[0], ask(http.MethodPut, "/apis/g/v1/namespaces/ns/gates/x/status"))
+			answer(all[1], m.Around("seal", func() error { s.came = append(s.came, "seal"); return nil }))
 			if err := ask(http.MethodPost, "/apis/events.k8s.io/v1/namespaces/ns/events"); m.isDead() != (err != nil) {
 				t.Errorf("an event: %v", err) // lost with its operator, but no point for a fault
 			}
-			tell(all[2], ask(http.MethodPost, "/api/v1/namespaces/ns/configmaps"))
+			answer(all[2], ask(http.MethodPost, "/api/v1/namespaces/ns/configmaps"))
 			done := s.came
 			for i, came := range done {
 				if came == "post events" {
@@ -84,13 +84,13 @@ func TestAFaultStrikesWhereItIsPlanned(t *testing.T) {
 			if diff := cmp.Diff(c.done, done); diff != "" {
 				t.Errorf("done (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.told, told); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
+			if diff := cmp.Diff(c.answered, answered); diff != "" {
+				t.Errorf("answered (-want +got):\n%s", diff)
 			}
 			if m.isDead() != c.dead || crashed != c.dead {
 				t.Errorf("dead: %v, crashed: %v, want %v", m.isDead(), crashed, c.dead)
 			}
-			if strikes := c.plan.At > 0 && c.plan.At <= len(all); m.Injected() != strikes {
+			if injects := c.plan.At > 0 && c.plan.At <= len(all); m.Injected() != injects {
 				t.Errorf("injected: %v", m.Injected())
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Gate stands between the API server and the caches of one operator, and can make them lag: by type, it holds back watch
+// Gate is between the API server and the caches of one operator, and can make them lag: by type, it holds back watch
 // events, or begins with what was true at an earlier revision. What was held back comes in order when the gate opens, so that
 // a cache only ever lags; it never misses anything.
 type Gate struct {
@@ -171,7 +171,7 @@ func (w *heldWatch) forward(pass func() bool) {
 				withheld.release(w.send)
 				return
 			}
-			if !pass() || !w.tell(event, withheld) {
+			if !pass() || !w.deliver(event, withheld) {
 				return
 			}
 		case <-withheld.patience:
@@ -184,8 +184,8 @@ func (w *heldWatch) forward(pass func() bool) {
 	}
 }
 
-// tell an event as the script wants it told. It says whether the watch goes on.
-func (w *heldWatch) tell(event watch.Event, withheld *withheld) bool {
+// deliver delivers an event according to the script. It reports whether the watch continues.
+func (w *heldWatch) deliver(event watch.Event, withheld *withheld) bool {
 	eventFault, lasts := w.script.next(event)
 	switch eventFault {
 	case Lag:
@@ -197,7 +197,7 @@ func (w *heldWatch) tell(event watch.Event, withheld *withheld) bool {
 		w.script.over()
 	case Coalesce:
 		return withheld.release(w.send) && withheld.keep(event, lasts)
-	case Seen: // it is delivered as it is
+	case Seen: // it is delivered unchanged
 	}
 	return withheld.merge(event, w.send)
 }

@@ -13,7 +13,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// source is what a gate stands before: it notes how it was listed, and its watch says what a test says.
+// source is the watch behind a gate: it notes how it was listed, and its watch says what a test says.
 type source struct {
 	lists   []metav1.ListOptions
 	watcher *watch.FakeWatcher

@@ -49,7 +49,7 @@ type Setup struct {
 	Describe func(*http.Request, Request) string
 	// Plan is armed before it does anything. Optional: Arm does so later.
 	Plan *Plan
-	// Binary lets it speak Kubernetes' own protobuf where it can, which costs less. What it makes can then not be told by name.
+	// Binary lets it speak Kubernetes' own protobuf where it can, which costs less. The names of the objects that it creates are then unknown.
 	Binary bool
 	// Wrap the way to the API server. Optional.
 	Wrap func(http.RoundTripper) http.RoundTripper

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// RequestCounter counts the writes of an operator and keeps none of them, so that it can stand before one that looks after a fleet.
+// RequestCounter counts the writes of an operator and keeps none of them, so that it can count those of an operator with a fleet.
 // Safe for concurrent use.
 type RequestCounter struct {
 	mu     sync.Mutex

@@ -21,7 +21,7 @@ type Request struct {
 	Trial bool
 }
 
-// Writes says whether the request could change something. Leases are renewed whatever an operator does.
+// Writes says whether the request could change something. Renewals of leases do not count.
 func (r Request) Writes() bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Resource != "leases" && !r.Trial
 }

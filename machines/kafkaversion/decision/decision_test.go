@@ -62,11 +62,11 @@ const (
 
 func TestDecideWithoutPods(t *testing.T) {
 	runSituations(t, map[string]situationCase{
-		"nothing anywhere: a fresh install of the wanted version": {
+		"nothing anywhere: a fresh install of the desired version": {
 			situation: decision.Situation{WantedVersion: "4.1.2", Finalized: silent()},
 			want:      made{Outcome: allowed, Direction: install, To: "4.1.2", Target: 27, Wanted: 27},
 		},
-		"nothing anywhere and no wanted version: the default": {
+		"nothing anywhere and no desired version: the default": {
 			situation: decision.Situation{Finalized: silent()},
 			want:      made{Outcome: allowed, Direction: install, To: "4.3.1", Target: 30, Wanted: 30},
 		},
@@ -109,7 +109,7 @@ func TestDecideWithoutPods(t *testing.T) {
 			situation: decision.Situation{WantedVersion: "4.3.1", Nodes: stored("4.3.1"), RecordedVersion: "4.2.0", Finalized: silent()},
 			want:      made{Outcome: allowed, Direction: stay, From: "4.3.1", To: "4.3.1", Step: decision.MetadataUnreadable, Target: 30, Wanted: 30},
 		},
-		"the status alone names a level: it is held against the wanted version": {
+		"the status alone names a level: it is held against the desired version": {
 			situation: decision.Situation{WantedVersion: "4.2.0", RecordedMetadata: "4.3-IV0", Finalized: silent()},
 			want:      made{Outcome: refused, Direction: install, To: "4.2.0", Reason: decision.ReasonFeatureOutOfRange},
 			says:      []string{"status.kafkaMetadataVersion", "4.3.0, 4.3.1"},
@@ -130,7 +130,7 @@ func TestDecideWithoutPods(t *testing.T) {
 func TestDecideDirection(t *testing.T) {
 	settled := made{Outcome: allowed, Direction: stay, From: "4.3.1", To: "4.3.1", Target: 30, Wanted: 30}
 	runSituations(t, map[string]situationCase{
-		"every node on the wanted version": {
+		"every node on the desired version": {
 			situation: decision.Situation{WantedVersion: "4.3.1", Nodes: running("4.3.1", "4.3.1"), Finalized: finalized(30)},
 			want:      settled,
 		},
@@ -177,7 +177,7 @@ func TestDecideDirection(t *testing.T) {
 			situation: decision.Situation{WantedVersion: "4.3.1", Nodes: running("3.99.0"), Finalized: finalized(25)},
 			want:      made{Outcome: allowed, Direction: up, From: "3.99.0", To: "4.3.1", Target: 25, Wanted: 30},
 		},
-		"another build of the wanted version is a roll": {
+		"another build of the desired version is a roll": {
 			situation: decision.Situation{WantedVersion: "4.1.1", Nodes: running("4.1.1", "4.1.1-acme-2"), Finalized: finalized(26)},
 			want:      made{Outcome: allowed, Direction: build, From: "4.1.1-acme-2", To: "4.1.1", Target: 26, Wanted: 27},
 		},
@@ -194,7 +194,7 @@ func TestDecideDirection(t *testing.T) {
 			situation: decision.Situation{WantedVersion: "4.1.1", Nodes: running("4.1.2"), Finalized: finalized(27)},
 			want:      made{Outcome: allowed, Direction: down, From: "4.1.2", To: "4.1.1", Target: 27, Wanted: 27},
 		},
-		"an older default turns a cluster without a wanted version back": {
+		"an older default turns a cluster without a desired version back": {
 			table:     "- {version: 4.2.0, supported: true, default: true, metadata: '4.2'}\n- {version: 4.3.1, supported: true, metadata: '4.3'}\n",
 			situation: decision.Situation{Nodes: running("4.3.1"), Finalized: finalized(29)},
 			want:      made{Outcome: allowed, Direction: down, From: "4.3.1", To: "4.2.0", Target: 29, Wanted: 29},
@@ -204,12 +204,12 @@ func TestDecideDirection(t *testing.T) {
 
 func TestDecideRefusals(t *testing.T) {
 	runSituations(t, map[string]situationCase{
-		"the wanted version is no version": {
+		"the desired version is no version": {
 			situation: decision.Situation{WantedVersion: "4.1", Nodes: running("4.0.2"), Finalized: finalized(25)},
 			want:      made{Outcome: refused, Reason: decision.ReasonVersionMalformed},
 			says:      []string{"spec.kafka.version", `"4.1"`, "4.1.1", "default, 4.3.1"},
 		},
-		"the wanted version is not in the table": {
+		"the desired version is not in the table": {
 			situation: decision.Situation{WantedVersion: "4.4.0", Nodes: running("4.3.1"), Finalized: finalized(30)},
 			want:      made{Outcome: refused, Direction: up, From: "4.3.1", To: "4.4.0", Reason: decision.ReasonVersionNotSupported},
 			says:      []string{"spec.kafka.version", "4.4.0", "kafka-versions.yaml", "3.9.0, 3.9.1", "the nodes stay on Kafka 4.3.1"},
@@ -274,13 +274,13 @@ func TestDecideRefusals(t *testing.T) {
 			want:      made{Outcome: refused, To: "4.3.1", Reason: decision.ReasonAnnotationContradicted},
 			says:      []string{"my-cluster-pool-0 runs another image"},
 		},
-		"the wanted row has no metadata": {
+		"the desired row has no metadata": {
 			table:     "- {version: 4.2.0, supported: true}\n- {version: 4.1.0, supported: true, default: true, metadata: '4.1'}\n",
 			situation: decision.Situation{WantedVersion: "4.2.0", Nodes: running("4.1.0"), Finalized: finalized(27)},
 			want:      made{Outcome: refused, Direction: up, From: "4.1.0", To: "4.2.0", Reason: decision.ReasonTableRowIncomplete},
 			says:      []string{"my-versions", "row 4.2.0", "metadata", "add"},
 		},
-		"the row the cluster comes from has no metadata, and nobody needs it": {
+		"the row the cluster comes from has no metadata, and it is not needed": {
 			table:     "- {version: 4.0.0, supported: true}\n- {version: 4.1.0, supported: true, default: true, metadata: '4.1'}\n",
 			situation: decision.Situation{Nodes: running("4.0.0"), Finalized: finalized(25)},
 			want:      made{Outcome: allowed, Direction: up, From: "4.0.0", To: "4.1.0", Target: 25, Wanted: 27},
@@ -296,7 +296,7 @@ func TestDecideRefusals(t *testing.T) {
 			want:      made{Outcome: refused, Direction: stay, From: "4.1.0", To: "4.1.0", Reason: decision.ReasonMetadataVersionInvalid},
 			says:      []string{"3.9-IV0", "4.1.0", "set 4.0-IV0 or later"},
 		},
-		"no wanted version and a default that cannot be: the table says no": {
+		"no desired version and a default that cannot be: the table says no": {
 			situation: decision.Situation{Nodes: running("4.3.1"), Finalized: finalized(33)},
 			want:      made{Outcome: refused, Direction: stay, From: "4.3.1", To: "4.3.1", Reason: decision.ReasonFeatureOutOfRange},
 			says:      []string{"4.4-IV2 (level 33)", "correct the levels of metadata.version in row 4.3.1"},

@@ -140,7 +140,7 @@ func (c *cluster) edit(step map[string]any) {
 func TestDecideCasesOfTheMetadataManager(t *testing.T) {
 	on := differencesOnPurpose(map[string]elsewhere{
 		"failure to read the current level fails the reconcile": {
-			"only the metadata step waits: nodes that run the wanted version are no failure", "0103-unreadable-levels.md"},
+			"only the metadata step waits: nodes that run the desired version are no failure", "0103-unreadable-levels.md"},
 	})
 	type managerCase struct {
 		Name  string

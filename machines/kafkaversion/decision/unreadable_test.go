@@ -166,7 +166,7 @@ func TestDecideMetadata(t *testing.T) {
 			situation: on("4.2", 30), want: at(decision.MetadataLower, 29, decision.ReasonLoweringLikelyRefused),
 			says: []string{"from 4.3-IV0 (level 30) to 4.2-IV1 (level 29)", "spec.kafka.metadataVersion to 4.3-IV0 or later"},
 		},
-		"no step while the nodes are on their way up": {
+		"no step while the nodes are starting up": {
 			situation: decision.Situation{WantedVersion: "4.3.1", WantedMetadata: "4.3", Nodes: running("4.3.1", "4.2.0"), Finalized: finalized(29)},
 			want:      made{Outcome: allowed, Direction: up, From: "4.2.0", To: "4.3.1", Target: 29, Wanted: 30},
 		},

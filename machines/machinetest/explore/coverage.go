@@ -62,7 +62,7 @@ func everyFaultInjected(t *testing.T, to io.Writer, reports []*Report) {
 	t.Helper()
 	kinds := Faults()
 	for _, r := range reports {
-		kinds = append(kinds, r.demanded...)
+		kinds = append(kinds, r.required...)
 	}
 	slices.Sort(kinds)
 	for _, fault := range slices.Compact(kinds) {

@@ -36,7 +36,7 @@ func (w *worker[O, S, E]) rests(s *state) bool {
 	}
 	status, holds := from.LifecycleStatus(), false
 	for _, lc := range w.lifecycles {
-		st, known := w.stands(r.Object, lc.Name())
+		st, known := w.graphState(r.Object, lc.Name())
 		if !known || !atRest(st) && !atHold(st) {
 			return false
 		}
@@ -52,7 +52,7 @@ func (w *worker[O, S, E]) settled(s *state) bool {
 		return false
 	}
 	for _, lc := range w.lifecycles {
-		if st, known := w.stands(r.Object, lc.Name()); !known || !atRest(st) {
+		if st, known := w.graphState(r.Object, lc.Name()); !known || !atRest(st) {
 			return false
 		}
 	}

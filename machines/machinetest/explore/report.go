@@ -36,15 +36,15 @@ type Report struct {
 	Rivals map[Rivals]int
 	// edges are the declared edges in order, with how often each was taken.
 	edges []taking
-	// without are the faults that were excluded, demanded those of the world that must occur.
-	without, demanded []Fault
+	// without are the faults that were excluded, required those of the world that must occur.
+	without, required []Fault
 	// seed of the search. repeated means that one story was repeated and nothing searched.
 	seed     uint64
 	repeated bool
 	// Longest is the maximum number of reconciles until rest once no further fault occurred.
 	Longest    int
 	Violations []Violation
-	told       map[string]bool
+	reported   map[string]bool
 	// drawn means that only some states of the next levels are searched.
 	drawn bool
 	// found means that the violation named by Options.Until was found.
@@ -99,7 +99,7 @@ func (v Violation) String() string {
 const mostViolations = 8
 
 func newReport(subject string) *Report {
-	return &Report{Subject: subject, Faults: map[Fault]int{}, Cells: map[Cell]int{}, Edges: map[edge]int{}, Rivals: map[Rivals]int{}, told: map[string]bool{}}
+	return &Report{Subject: subject, Faults: map[Fault]int{}, Cells: map[Cell]int{}, Edges: map[edge]int{}, Rivals: map[Rivals]int{}, reported: map[string]bool{}}
 }
 
 func (r *Report) count(state string, fault Fault, isNew bool) {
@@ -111,10 +111,10 @@ func (r *Report) count(state string, fault Fault, isNew bool) {
 // violated records a defect once, with its story: the path to the state, then the move if one is given, then a number of steps
 // without faults.
 func (s *search[O, S, E]) violated(what string, number int32, move, calm int) {
-	if s.report.told[what] || len(s.report.Violations) >= mostViolations {
+	if s.report.reported[what] || len(s.report.Violations) >= mostViolations {
 		return
 	}
-	s.report.told[what] = true
+	s.report.reported[what] = true
 	s.report.found = s.options.Until != "" && strings.Contains(what, s.options.Until)
 	moves := s.moves(number)
 	if move >= 0 {
@@ -126,8 +126,8 @@ func (s *search[O, S, E]) violated(what string, number int32, move, calm int) {
 // story describes the moves, and the steps without faults after them.
 func (s *search[O, S, E]) story(moves []int, calm int) []string {
 	w := s.workers[0]
-	w.tell = true
-	defer func() { w.tell = false }()
+	w.describes = true
+	defer func() { w.describes = false }()
 	at, err := w.begin()
 	if err != nil {
 		return []string{err.Error()}
@@ -138,7 +138,7 @@ func (s *search[O, S, E]) story(moves []int, calm int) []string {
 		if move >= len(all) {
 			return append(out, "the story cannot be repeated: the kind is not deterministic")
 		}
-		out = append(out, all[move].told())
+		out = append(out, all[move].describe())
 		at = all[move].after
 	}
 	for i := range calm {
@@ -146,7 +146,7 @@ func (s *search[O, S, E]) story(moves []int, calm int) []string {
 		if !ok {
 			break
 		}
-		out = append(out, one.told())
+		out = append(out, one.describe())
 		if goesRound(out) {
 			return append(out, fmt.Sprintf("and so on, for %d steps more", calm-i-1))
 		}
@@ -167,7 +167,8 @@ func goesRound(story []string) bool {
 	return false
 }
 
-func (s step) told() string {
+// describe returns the name of the step and what was done in it.
+func (s step) describe() string {
 	if s.passed == nil || len(s.passed.said) == 0 {
 		return s.name
 	}
@@ -198,7 +199,7 @@ func (w *worker[O, S, E]) lifecycleStates(s *state) string {
 func (s *search[O, S, E]) conclude() {
 	r := s.report
 	r.States, r.Took = len(s.nodes), time.Since(s.begun)
-	r.without, r.demanded, r.seed = s.subject.Without, s.subject.Faults, s.options.Seed
+	r.without, r.required, r.seed = s.subject.Without, s.subject.Faults, s.options.Seed
 	for _, lc := range s.workers[0].lifecycles {
 		for _, e := range lc.Graph().Edges {
 			certain := e.To == machines.Inferring && len(lc.Needs(nil)) == 0 // a state without needs can always be inferred

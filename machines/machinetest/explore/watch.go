@@ -78,7 +78,7 @@ func (w *worker[O, S, E]) permitted(request *lifecycle.EffectRequest[O, S, E]) {
 		return
 	}
 	if based == live.Revision {
-		st, known := w.stands(live.Object, request.RequestID.Lifecycle)
+		st, known := w.graphState(live.Object, request.RequestID.Lifecycle)
 		switch {
 		case !known || st.Name != request.RequestID.State:
 			w.passed.wrong("%s does %s for state %s, which is not stored", request.RequestID.Lifecycle, name, request.RequestID.State)
@@ -153,7 +153,7 @@ func (w *worker[O, S, E]) stored(before, after client.Object) {
 	if meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
 		w.ready(after)
 	}
-	if w.tell {
+	if w.describes {
 		w.words(status.Conditions)
 	}
 }
@@ -161,7 +161,7 @@ func (w *worker[O, S, E]) stored(before, after client.Object) {
 // ready checks an object that is Ready.
 func (w *worker[O, S, E]) ready(object client.Object) {
 	for _, lc := range w.lifecycles {
-		st, known := w.stands(object, lc.Name())
+		st, known := w.graphState(object, lc.Name())
 		switch {
 		case !known:
 			w.passed.wrong("the object shows as ready although lifecycle %s has no known state", lc.Name())

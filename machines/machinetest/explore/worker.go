@@ -37,8 +37,8 @@ type worker[O lifecycle.Object, S, E any] struct {
 	calls  *calls
 	passed *passed
 	text   []byte
-	// tell means that a reconcile is described in words.
-	tell bool
+	// describes means that a reconcile is described in words.
+	describes bool
 	// inspect is the subject's further check of a state; nil for none.
 	inspect func() string
 }
@@ -146,8 +146,8 @@ func (w *worker[O, S, E]) draw() {
 	}
 }
 
-// stands returns the state of the lifecycle's entry, and false if the graph does not contain it.
-func (w *worker[O, S, E]) stands(object client.Object, lifecycle string) (machines.GraphState, bool) {
+// graphState returns the state of the lifecycle's entry, and false if the graph does not contain it.
+func (w *worker[O, S, E]) graphState(object client.Object, lifecycle string) (machines.GraphState, bool) {
 	e := entryOf(object, lifecycle)
 	if e == nil {
 		return machines.GraphState{}, false
@@ -173,7 +173,7 @@ func (w *worker[O, S, E]) spy() {
 	w.kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[O, S, E]) error {
 		w.permitted(&request)
 		return w.calls.effect(func() error {
-			if w.tell {
+			if w.describes {
 				w.passed.said = append(w.passed.said, fmt.Sprintf("%s does %+v", request.RequestID.Lifecycle, described(request.Effect)))
 			}
 			return execute(ctx, request)

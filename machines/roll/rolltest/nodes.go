@@ -86,7 +86,7 @@ func each(ids []int32, change func(*roll.Node)) Change {
 	}
 }
 
-// Outdated makes nodes want a restart; no ids means all nodes.
+// Outdated makes nodes need a restart; no ids means all nodes.
 func Outdated(ids ...int32) Change {
 	return func(f *roll.Facts) {
 		for i := range f.Nodes {

@@ -69,13 +69,13 @@ func (b Box) KillAfter(ctx context.Context, name, container string, writes int, 
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for %d writes of pod %s: %w", writes, name, context.Cause(ctx))
-	case s := <-t.struck:
-		return b.strike(context.WithoutCancel(ctx), config, name, s, signal)
+	case s := <-t.frozen:
+		return b.kill(context.WithoutCancel(ctx), config, name, s, signal)
 	}
 }
 
-// strike kills the frozen processes after their last write was served.
-func (b Box) strike(ctx context.Context, config *rest.Config, name string, s strike, signal func(syscall.Signal) error) error {
+// kill kills the frozen processes after their last write was served.
+func (b Box) kill(ctx context.Context, config *rest.Config, name string, s freezeResult, signal func(syscall.Signal) error) error {
 	if s.err != nil {
 		return errors.Join(fmt.Errorf("freezing pod %s: %w", name, s.err), signal(syscall.SIGCONT))
 	}

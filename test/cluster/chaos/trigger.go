@@ -25,21 +25,21 @@ type trigger struct {
 	// webhook.
 	probe  string
 	probed chan struct{}
-	// struck receives the last write, or the error of freeze.
-	struck chan strike
+	// frozen receives the last write, or the error of freeze.
+	frozen chan freezeResult
 
 	mu    sync.Mutex
 	count int
 }
 
-// strike is the write at which the pod was frozen, or why it was not.
-type strike struct {
+// freezeResult is the write at which the pod was frozen, or why it was not.
+type freezeResult struct {
 	write *admissionv1.AdmissionRequest
 	err   error
 }
 
 func newTrigger(pod string, last int, probe string, freeze func() error) *trigger {
-	return &trigger{pod: pod, last: last, freeze: freeze, probe: probe, probed: make(chan struct{}, 1), struck: make(chan strike, 1)}
+	return &trigger{pod: pod, last: last, freeze: freeze, probe: probe, probed: make(chan struct{}, 1), frozen: make(chan freezeResult, 1)}
 }
 
 // ServeHTTP answers an admission review.
@@ -82,6 +82,6 @@ func (t *trigger) admit(request *admissionv1.AdmissionRequest) *admissionv1.Admi
 	if t.count > t.last {
 		return &admissionv1.AdmissionResponse{Result: &metav1.Status{Message: "chaos: the client of this request is about to be killed", Code: http.StatusServiceUnavailable}}
 	}
-	t.struck <- strike{write: request, err: t.freeze()}
+	t.frozen <- freezeResult{write: request, err: t.freeze()}
 	return allowed
 }

@@ -48,8 +48,8 @@ func TestTriggerFreezesBeforeLastWrite(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
-	if s := <-tr.struck; s.err != nil || s.write.Name != "c" {
-		t.Errorf("it struck at write %q (%v), want c", s.write.Name, s.err)
+	if s := <-tr.frozen; s.err != nil || s.write.Name != "c" {
+		t.Errorf("frozen at write %q (%v), want c", s.write.Name, s.err)
 	}
 	select {
 	case <-tr.probed:

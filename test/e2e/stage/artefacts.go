@@ -29,8 +29,8 @@ func keptKinds() []schema.GroupVersionKind {
 	}
 }
 
-// Keep everything about namespaces in a directory: resources, events, logs, and a picture of every lifecycle. It goes on
-// where something cannot be had; the errors say what is missing.
+// Keep everything about namespaces in a directory: resources, events, logs, and a picture of every lifecycle. It continues
+// after an error; the errors say what is missing.
 func (c *Cluster) Keep(ctx context.Context, dir string, namespaces ...string) error {
 	var errs []error
 	for _, namespace := range namespaces {

@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// existingEnv is set when the cluster is somebody else's, and not the one of make cluster-up.
+	// existingEnv is set for an existing cluster, which is not the one of make cluster-up.
 	existingEnv = "E2E_KUBECONFIG"
 	// kubeconfigEnv names the kubeconfig of the cluster to play on.
 	kubeconfigEnv = "KUBECONFIG"
@@ -81,7 +81,7 @@ func Connect(root string) (*Cluster, error) {
 // Own says whether the cluster is the one of make cluster-up, whose machine is this one.
 func (c *Cluster) Own() bool { return os.Getenv(existingEnv) == "" }
 
-// Kill ends a pod's processes by SIGKILL, so that its containers start anew. On somebody else's cluster the pod is deleted
+// Kill ends a pod's processes by SIGKILL, so that its containers restart. On an existing cluster the pod is deleted
 // without grace instead, which ends them as suddenly.
 func (c *Cluster) Kill(ctx context.Context, pod client.Object) error {
 	if !c.Own() {
@@ -90,7 +90,7 @@ func (c *Cluster) Kill(ctx context.Context, pod client.Object) error {
 	return c.Chaos(ctx, "kill", pod.GetNamespace()+"/"+pod.GetName())
 }
 
-// Kubectl runs the cluster's own kubectl, or on somebody else's cluster the one of this machine, and returns what it prints.
+// Kubectl runs the cluster's own kubectl, or on an existing cluster the one of this machine, and returns what it prints.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "cluster"), append([]string{"kubectl"}, args...)...)
 	if !c.Own() {

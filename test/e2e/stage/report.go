@@ -19,7 +19,7 @@ type Result struct {
 	Seconds  float64 `json:"seconds"`
 	// Restarts of containers by pod.
 	Restarts map[string]int32 `json:"restarts"`
-	// StatusWrites of resources with lifecycles, and the transitions that they told of.
+	// StatusWrites of resources with lifecycles, and the transitions that they report.
 	StatusWrites int `json:"statusWrites"`
 	Transitions  int `json:"transitions"`
 }

@@ -305,10 +305,10 @@ func raisable(s *Subject) *World {
 
 // outdatedInHand is an invariant that fails as soon as the node has restarted.
 var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Data]{
-	Name: "in-hand-outdated", Doc: "the node in hand is outdated", Expected: "an outdated node in hand",
+	Name: "in-hand-outdated", Doc: "the selected node is outdated", Expected: "an outdated selected node",
 	Evaluate: func(f *kafkaversion.Facts, m roll.Data) transitions.Verdict {
 		n := f.Roll.Node(m.Node)
-		return transitions.If(n != nil && n.Outdated, "as it is wanted")
+		return transitions.If(n != nil && n.Outdated, "up to date")
 	},
 }
 
