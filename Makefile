@@ -56,7 +56,7 @@ lint: $(TOOLS_BUILT) ## check style, layering, format, and that generated files 
 generate: $(TOOLS_BUILT) ## write what is generated: deep copies, CRDs, and what go:generate says
 	$(TOOLS)/controller-gen object paths=./crds/... paths=./examples/... paths=./test/turnstile/...
 	$(TOOLS)/controller-gen crd paths=./crds/... output:crd:dir=crds/generated
-	$(TOOLS)/controller-gen crd paths=./examples/hello/... output:crd:dir=examples/hello/crd
+	@$(foreach e,$(patsubst %/api/,%,$(wildcard examples/*/api/)),$(TOOLS)/controller-gen crd paths=./$(e)/... output:crd:dir=$(e)/crd &&) true
 	$(TOOLS)/controller-gen crd paths=./test/turnstile/... output:crd:dir=test/turnstile/crd
 	go generate ./...
 
@@ -162,27 +162,27 @@ WALK  := go test -count 1 -timeout 0 -v -run TestEveryFieldIsWalked ./test/proof
 
 .PHONY: proof
 proof: control-plane ## explore over a million states of every machine, walk the specs, inject every fault at every effect and event
-	DETENT_PROOF_STATES=260000 $(PROOF) ./test/proof/... ./examples/hello
+	DETENT_PROOF_STATES=260000 $(PROOF) ./test/proof/... ./examples/...
 	DETENT_PROOF_EDITS=1000 $(WALK)
-	DETENT_PROOF=all $(CAMPAIGN) ./examples/hello ./test/proof/campaign
+	DETENT_PROOF=all $(CAMPAIGN) ./examples/... ./test/proof/campaign
 	DETENT_PROOF=all go test -count 1 -timeout 60m -v ./test/integration -ginkgo.focus 'a fault at any effect'
 
 .PHONY: proof-figures
 proof-figures: ## the exploration of `make proof` alone; prints its figures as a table for docs/proof.md
-	@DETENT_PROOF_STATES=260000 $(PROOF) ./test/proof/kafka ./examples/hello | grep '^|'
+	@DETENT_PROOF_STATES=260000 $(PROOF) ./test/proof/kafka ./examples/... | grep '^|'
 
 .PHONY: proof-faults
 proof-faults: control-plane ## the campaign of faults of `make proof` alone; prints its tables for docs/proof.md
-	@DETENT_PROOF=all $(CAMPAIGN) ./examples/hello ./test/proof/campaign | grep -o '|.*|$$'
+	@DETENT_PROOF=all $(CAMPAIGN) ./examples/... ./test/proof/campaign | grep -o '|.*|$$'
 
 PLANS ?= 2000
 
 .PHONY: proof-nightly
 proof-nightly: control-plane ## explore ten million states; draw PLANS of two faults, of every depth and of six nodes; the same with the race detector
-	DETENT_PROOF_STATES=2600000 GOMEMLIMIT=16GiB $(PROOF) ./test/proof/... ./examples/hello
+	DETENT_PROOF_STATES=2600000 GOMEMLIMIT=16GiB $(PROOF) ./test/proof/... ./examples/...
 	DETENT_PROOF_EDITS=10000 $(WALK)
-	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) ./examples/hello ./test/proof/campaign
-	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) -race ./examples/hello ./test/proof/campaign
+	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) ./examples/... ./test/proof/campaign
+	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) -race ./examples/... ./test/proof/campaign
 
 # These come with the parts they run.
 .PHONY: e2e
