@@ -97,13 +97,14 @@ func (l *evaluation[F, D, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) 
 }
 
 // measure sets the fields that depend on the current facts: progress and waitingFor. A pending answer leaves both unchanged. A
-// refused change shows no progress, because "0 of 3 done" would suggest that it has started.
+// refused change shows no progress, because "0 of 3 done" would suggest that it has started; nor does a deletion, whose progress no
+// machine measures.
 func (l *evaluation[F, D, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) {
 	if waiting, pending := l.waiting(n, data); !pending || out.State != l.stateOf() {
 		out.WaitingFor = waiting
 	}
 	refused := n.Kind == states.Hold && n.HoldReason == states.Refusal
-	if l.machine.def.Progress.Of == nil || out.Attempt == nil || refused {
+	if l.machine.def.Progress.Of == nil || out.Attempt == nil || refused || l.deleting {
 		out.Progress = nil
 		return
 	}

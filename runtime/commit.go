@@ -127,7 +127,7 @@ func (p *reconcileScope[O, S, E]) refresh(ctx context.Context, next O, snapshot 
 	if decided {
 		status.ObservedGeneration = p.in.Generation
 	}
-	own := p.childrenWarning(p.project(ctx, next, snapshot))
+	own := p.deletingCondition(p.childrenWarning(p.project(ctx, next, snapshot)))
 	all := p.lifecycleStates(next)
 	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
 	status.Summary = summarise(all)

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,4 +61,12 @@ func (p *reconcileScope[O, S, E]) patchFinalizer(ctx context.Context, change fun
 	var err error
 	p.memory.own, err = revision(next)
 	return err
+}
+
+// deletingCondition appends that an object which is being deleted is not ready, also where its lifecycles rest.
+func (p *reconcileScope[O, S, E]) deletingCondition(own []metav1.Condition) []metav1.Condition {
+	if !p.in.Deleting {
+		return own
+	}
+	return append(slices.Clip(own), metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: "Deleting", Message: "the object is being deleted"})
 }

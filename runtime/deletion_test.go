@@ -201,6 +201,26 @@ func TestDeletionShowsWhatItWaitsFor(t *testing.T) {
 	}
 }
 
+func TestDeletionIsNeverReady(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.remove()
+	seen := map[string]bool{}
+	for r.exists() {
+		if state := r.entry("model").State; state != turnstile.Settled { // the first write shows it
+			ready := r.condition(lifecycle.Ready)
+			seen[state] = true
+			if ready.Status != metav1.ConditionFalse || r.entry("model").Progress != nil {
+				t.Errorf("in %s Ready is %s (%s), progress %v", state, ready.Status, ready.Reason, r.entry("model").Progress)
+			}
+		}
+		r.advance(r.pass().RequeueAfter)
+	}
+	if diff := cmp.Diff(map[string]bool{turnstile.Unsealing: true, turnstile.Unsealed: true}, seen); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+}
+
 func TestDeletionRepairsLostChildren(t *testing.T) {
 	for name, tc := range map[string]struct {
 		finalizers []string

@@ -56,7 +56,7 @@ func (p *reconcileScope[O, S, E]) stayed(step *pass.Step[S, E]) {
 func (p *reconcileScope[O, S, E]) line(lifecycle string, entry *lifecyclev1.Lifecycle) journal.Line {
 	line := journal.Line{
 		At: p.now.UTC(), Kind: p.kind.Name, Namespace: p.object.GetNamespace(), Name: p.object.GetName(), UID: p.in.UID, Generation: p.in.Generation,
-		Lifecycle: lifecycle, Entry: journal.EntryOf(entry),
+		Deleting: p.in.Deleting, Lifecycle: lifecycle, Entry: journal.EntryOf(entry),
 	}
 	for _, lc := range p.in.Lifecycles {
 		if lc.Name() == lifecycle {

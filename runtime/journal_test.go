@@ -45,6 +45,22 @@ func replay(t *testing.T, lines string, machine *modelMachine) journal.Report {
 	return report
 }
 
+func TestJournalOfADeletionIsReplayed(t *testing.T) {
+	var lines bytes.Buffer
+	r := journalled(t, &lines)
+	before := lines.Len()
+	r.site(func(s *turnstile.Site) { s.SealErr = turnstile.ErrUnreachable })
+	r.remove()
+	r.until(turnstile.Unsealing, "Lit")
+	r.quiet()
+	r.site((*turnstile.Site).Release)
+	r.untilGone()
+	report := replay(t, lines.String()[before:], model(t))
+	if report.Same != report.Lines || report.Lines < 4 || len(report.Differences)+len(report.Skipped) > 0 {
+		t.Errorf("replayed by the build that wrote it:\n%s", &report)
+	}
+}
+
 // journalled returns the journal of a change of model with all its transitions.
 func journalled(t *testing.T, lines *bytes.Buffer) *rig {
 	t.Helper()

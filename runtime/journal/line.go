@@ -33,7 +33,9 @@ type Line struct {
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
 	Generation int64  `json:"generation"`
-	Lifecycle  string `json:"lifecycle"`
+	// Deleting means that the object was being deleted.
+	Deleting  bool   `json:"deleting,omitempty"`
+	Lifecycle string `json:"lifecycle"`
 	// Machine that decided, as in the status: its name, "@sha256:" and the digest of its graph.
 	Machine string `json:"machine"`
 

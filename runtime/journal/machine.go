@@ -112,7 +112,7 @@ func (r *replayed[F, M, E]) evaluate(line *Line, facts *F) machines.Evaluation[E
 		ask.Attempt, ask.EnteredAt = e.Attempt, e.EnteredAt
 	}
 	ask.RequestID = machines.RequestIDOf(line.UID, line.Lifecycle, entry)
-	return lc.Evaluate(machines.EvaluationInput[struct{}, *F]{Snapshot: facts, UID: line.UID, Generation: line.Generation, Entry: entry, Options: ask})
+	return lc.Evaluate(machines.EvaluationInput[struct{}, *F]{Snapshot: facts, UID: line.UID, Generation: line.Generation, Deleting: line.Deleting, Entry: entry, Options: ask})
 }
 
 // decide returns the transition that a reconcile would take. The precondition of an action is evaluated only where the line
