@@ -90,7 +90,7 @@ func command(due guard, build func(f *Facts) Command) *action {
 func working(name, doc, targetChange string, do *action) []state {
 	again := detent.Wait("Retrying"+name, doc+" again after a pause", time.Hour)
 	return []state{
-		{State: detent.Work(name, doc, time.Minute), Invariant: detent.Always[Facts](), OnTargetChange: targetChange, Action: do},
+		{State: detent.Work(name, doc, 5*time.Minute), Invariant: detent.Always[Facts](), OnTargetChange: targetChange, Action: do},
 		{State: again, Invariant: transitions.AlwaysBecause[Facts, struct{}]("the pause ends"), OnTargetChange: targetChange},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +23,9 @@ import (
 	"github.com/detent-dev/detent/examples/accounts/bank"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
+
+// settle is how long the service may carry out a request after its client has stopped to wait. A deletion takes that long.
+const settle = 15 * time.Second
 
 func main() {
 	ctrl.SetLogger(zap.New())
@@ -56,7 +60,7 @@ func run(ctx context.Context, service string) error {
 		return err
 	}
 	wakeups := make(chan event.GenericEvent, 1024)
-	system := &accounts.Polled{Protocol: accounts.NewProtocol(service, &http.Client{}), Clock: clock.RealClock{}, Wake: func(name types.NamespacedName) {
+	system := &accounts.Polled{Protocol: accounts.NewProtocol(service, &http.Client{}), Clock: clock.RealClock{}, Settle: settle, Wake: func(name types.NamespacedName) {
 		account := &api.Account{}
 		account.Namespace, account.Name = name.Namespace, name.Name
 		select {

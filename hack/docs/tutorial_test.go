@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/detent-dev/detent/cli"
+	"github.com/detent-dev/detent/examples/accounts"
+)
+
+const (
+	root     = "../.."
+	tutorial = "docs/writing-a-machine.md"
+)
+
+// goBlock is a Go block with the file that the paragraph above it names.
+var goBlock = regexp.MustCompile("(?ms)^(?:`([^`\n]+)`\n\n)?```go\n(.*?)^```$")
+
+// unquoted returns what is wrong with the Go blocks of a page: each must be whole lines of the file that is named above it, which
+// is compiled with its package.
+func unquoted(page string, read func(path string) (string, error)) (problems []string, blocks int) {
+	for _, found := range goBlock.FindAllStringSubmatch(page, -1) {
+		path, block := found[1], found[2]
+		first, _, _ := strings.Cut(block, "\n")
+		text, err := read(path)
+		switch {
+		case path == "":
+			problems = append(problems, "no file is named above: "+first)
+		case err != nil:
+			problems = append(problems, err.Error())
+		case !strings.Contains("\n"+text, "\n"+block):
+			problems = append(problems, path+" does not contain: "+first)
+		}
+	}
+	return problems, len(goBlock.FindAllString(page, -1))
+}
+
+func TestTutorialQuotesCode(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, tutorial))
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, blocks := unquoted(string(page), func(path string) (string, error) {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		return string(text), err
+	})
+	for _, problem := range problems {
+		t.Errorf("%s: %s; copy the block from the file again", tutorial, problem)
+	}
+	if all := strings.Count(string(page), "```go"); blocks != all || blocks == 0 {
+		t.Errorf("%d of %d Go blocks were compared", blocks, all)
+	}
+}
+
+func TestUnquoted(t *testing.T) {
+	read := func(path string) (string, error) {
+		if path != "a.go" {
+			return "", os.ErrNotExist
+		}
+		return "package a\n\nvar x = 1\nvar y = 2\n", nil
+	}
+	for name, c := range map[string]struct {
+		page string
+		want int
+	}{
+		"whole lines":      {"`a.go`\n\n```go\nvar x = 1\n```\n", 0},
+		"part of a line":   {"`a.go`\n\n```go\nx = 1\n```\n", 1},
+		"a changed block":  {"`a.go`\n\n```go\nvar x = 1\nvar y = 3\n```\n", 1},
+		"no file is named": {"text\n\n```go\nvar x = 1\n```\n", 1},
+		"no such file":     {"`b.go`\n\n```go\nvar x = 1\n```\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, blocks := unquoted(c.page, read); len(got) != c.want || blocks != 1 {
+				t.Errorf("%d blocks with problems %q, want %d problems", blocks, got, c.want)
+			}
+		})
+	}
+}
+
+func TestTutorialDrawing(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
+	page, err := os.ReadFile(filepath.Join(root, tutorial))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := &cobra.Command{Use: "accounts"}
+	command.AddCommand(cli.Commands("accounts", cli.Of(accounts.AccountMachine()))...)
+	command.SetArgs([]string{"graph", "account"})
+	var drawing bytes.Buffer
+	command.SetOut(&drawing)
+	if err := command.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := "```text\n" + strings.TrimSpace(drawing.String()) + "\n```\n"; !strings.Contains(string(page), want) {
+		t.Errorf("%s has another drawing; copy this one:\n%s", tutorial, want)
+	}
+}
