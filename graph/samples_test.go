@@ -45,10 +45,10 @@ func kafka() Graph {
 	}
 	g := Graph{
 		Name: "kafka-version-change", Digest: "9c1e0f2a", Initial: "Settled",
-		Doc: "brings every node to the wanted version, one at a time, then finalizes the features",
+		Doc: "brings every node to the desired version, one at a time, then finalizes the features",
 		States: []State{
-			{Name: "Settled", Kind: Rest, Doc: "every node runs the wanted version and the levels are final", Invariant: "no node differs", OnTargetChange: "Checking"},
-			{Name: "Checking", Kind: Wait, Deadline: "1m0s", Poll: "5s", Doc: "is the path to the wanted version allowed?", OnTargetChange: "Checking"},
+			{Name: "Settled", Kind: Rest, Doc: "every node runs the desired version and the levels are final", Invariant: "no node differs", OnTargetChange: "Checking"},
+			{Name: "Checking", Kind: Wait, Deadline: "1m0s", Poll: "5s", Doc: "is the path to the desired version allowed?", OnTargetChange: "Checking"},
 			{Name: "AwaitingSnapshot", Kind: Wait, Deadline: "its end + 10m", Poll: "5s", Doc: "the logs still hold records of a higher level", OnTargetChange: "Checking"},
 			roll("SelectingNode", "1m0s", "which node is next: controllers first, unready first, the active controller last"),
 			roll("AwaitingQuorum", "15m0s", "a majority of caught-up voters must remain without the node"),
@@ -56,9 +56,9 @@ func kafka() Graph {
 			{Name: "RestartingNode", Kind: Work, Deadline: "10m0s", Poll: "1s", Action: "restart", Doc: "the current node restarts", OnTargetChange: "Checking", Group: "roll"},
 			roll("AwaitingReady", "10m0s", "the new pod is starting"),
 			roll("AwaitingInSync", "30m0s", "the node is catching up"),
-			{Name: "Verifying", Kind: Wait, Deadline: "15m0s", Poll: "5s", Doc: "do all nodes run, and support, what is wanted?", OnTargetChange: "Checking"},
+			{Name: "Verifying", Kind: Wait, Deadline: "15m0s", Poll: "5s", Doc: "do all nodes run, and support, the desired version?", OnTargetChange: "Checking"},
 			{Name: "AwaitingUnregistration", Kind: Wait, Deadline: "1h0m0s", Poll: "5s", Doc: "brokers that left are still registered", OnTargetChange: "Checking"},
-			{Name: "Soaking", Kind: Wait, Deadline: "its own end", Poll: "30s", Doc: "the new version proves itself before the door closes", OnTargetChange: "Checking"},
+			{Name: "Soaking", Kind: Wait, Deadline: "its own end", Poll: "30s", Doc: "the new version runs for a time before the raise", OnTargetChange: "Checking"},
 			{Name: "AwaitingApproval", Kind: Hold, Planned: true, Doc: "a user must approve raising the metadata", OnTargetChange: "Checking"},
 			{Name: "SettingMetadata", Kind: Work, Deadline: "15m0s", Poll: "5s", Action: "update-features", Doc: "the finalized features are being set", OnTargetChange: "Checking"},
 			{Name: "Refused", Kind: Hold, Doc: "the path is forbidden; the message says why and what to do", OnTargetChange: "Checking"},
@@ -66,7 +66,7 @@ func kafka() Graph {
 			{Name: "Inferring", Kind: Wait, Deadline: "10m0s", Poll: "5s", Doc: "facts cannot be read, so the position is not known"},
 		},
 		Edges: []Edge{
-			{Event: "version-changed", From: "Settled", To: "Checking", Guard: "not(on-target)", NewAttempt: true, Doc: "another version is wanted"},
+			{Event: "version-changed", From: "Settled", To: "Checking", Guard: "not(on-target)", NewAttempt: true, Doc: "another version is desired"},
 			{Event: "path-forbidden", From: "Checking", To: "Refused", Guard: "not(path-allowed)", EvenIfUnknown: true, Doc: "the table of versions forbids it"},
 			{Event: "levels-linger", From: "Checking", To: "AwaitingSnapshot", Guard: "all(path-allowed, levels-linger)", Doc: "an older binary could not read the log"},
 			{Event: "path-allowed", From: "Checking", To: "SelectingNode", Guard: "path-allowed"},
@@ -93,7 +93,7 @@ func kafka() Graph {
 			{Event: "levels-final", From: "SettingMetadata", To: "Settled", Guard: "levels-final", Awaited: true},
 		},
 		Guards: []Guard{
-			{Name: "path-allowed", Doc: "every finalized feature is in the range of the wanted version", Needs: []string{"features"}},
+			{Name: "path-allowed", Doc: "every finalized feature is in the range of the desired version", Needs: []string{"features"}},
 			{Name: "in-sync", Doc: "no partition is at or under its minimum of in-sync replicas", Needs: []string{"partitions"}},
 			{Name: "none-registered", Doc: "Kafka knows no broker without a pod", Needs: []string{"brokers"}},
 			{Name: "approved", Doc: "a user approved this attempt"},
@@ -137,7 +137,7 @@ func ceph() Graph {
 		Name: "ceph-upgrade", Initial: "Settled",
 		Doc: "moves a Ceph cluster to another release, component by component: mon, mgr, osd, rgw, mds",
 		States: []State{
-			{Name: "Settled", Kind: Rest, Doc: "every daemon runs what is wanted"},
+			{Name: "Settled", Kind: Rest, Doc: "every daemon runs the desired version"},
 			{Name: "DetectingVersion", Kind: Work, Deadline: "10m0s", Action: "run-image", Doc: "the image is run once to learn its version"},
 			{Name: "Preflight", Kind: Wait, Deadline: "10m0s", Doc: "may this upgrade begin? nothing is touched before the answer"},
 			{Name: "SelectingDaemon", Kind: Wait, Deadline: "1m0s", Doc: "which daemon is next, in the order of the components", Group: "daemon"},

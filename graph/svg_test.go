@@ -13,8 +13,8 @@ func TestSVGShowsCurrentState(t *testing.T) {
 	for what, want := range map[string]string{
 		"the current state, for assistive technology":   `data-state="AwaitingInSync" aria-current="step"`,
 		"time, progress, current item and deadline":     "AwaitingInSync for 4m31s · 2 of 6 nodes, now 4 · deadline 09:01:02 UTC, in 25m29s",
-		"what it waits for, with what was seen":         "waiting for in-sync: want 0 partitions under min ISR, saw audit-0, orders-7, orders-9",
-		"the guard on the edge that is held back":       "waits for in-sync: want 0 partitions under min ISR",
+		"what it waits for, with what was seen":         "waiting for in-sync: expected 0 partitions under min ISR, observed audit-0, orders-7, orders-9",
+		"the guard on the edge that is held back":       "waits for in-sync: expected 0 partitions under min ISR",
 		"how often a loop was walked":                   "in-sync ×2",
 		"time spent and the usual time":                 "×2 · 2m10s · usually 1m30s",
 		"what is one-way, in words":                     "finalize · one-way",

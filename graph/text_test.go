@@ -48,7 +48,7 @@ func TestTextShowsLiveObject(t *testing.T) {
 		"the current state":          "▶ AwaitingInSync          ×3  4m31s  ◀ now",
 		"a visited state":            "✓ AwaitingISR             ×2  2m10s",
 		"the usual time of a future": "○ Soaking                     (30m)",
-		"the guard that holds back":  "waiting for in-sync: want 0 partitions under min ISR, saw audit-0,",
+		"the guard that holds back":  "waiting for in-sync: expected 0 partitions under min ISR, observed",
 		"the door that shuts":        "════════ one-way ════════",
 		"the loop":                   "└─ ▶ AwaitingInSync",
 	} {

@@ -244,10 +244,10 @@ func (live *Live) deadlineText() string {
 func (w Waiting) waitingLine() string {
 	text := clean(w.Guard)
 	if w.Expected != "" {
-		text += ": want " + clean(w.Expected)
+		text += ": expected " + clean(w.Expected)
 	}
 	if w.Observed != "" {
-		text += ", saw " + clean(w.Observed)
+		text += ", observed " + clean(w.Observed)
 	}
 	return text
 }

@@ -195,7 +195,7 @@ func (s *lifecycleState) message() string {
 		}
 		b.WriteString(w.Guard + ": ")
 		if w.Observed == "" {
-			b.WriteString("wants " + w.Expected)
+			b.WriteString("expected " + w.Expected)
 		} else {
 			b.WriteString(w.Observed)
 		}

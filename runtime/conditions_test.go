@@ -226,7 +226,7 @@ func TestMessageNamesWhatIsWaitedFor(t *testing.T) {
 			e.Attempt = attempt
 			e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "in-sync", Expected: "no partition at risk", Observed: "audit-0"}, {Guard: "ready", Expected: "a ready pod"}}
 			e.Progress = &lifecyclev1.Progress{Done: 2, Total: 6, Unit: "node"}
-		})), "version 4.0.0 -> 4.1.1: in-sync: audit-0; ready: wants a ready pod; 2 of 6 nodes done"},
+		})), "version 4.0.0 -> 4.1.1: in-sync: audit-0; ready: expected a ready pod; 2 of 6 nodes done"},
 		"unknown": {in("version", resting, func(s *lifecycleState) { s.known, s.entry.Machine = false, "m@sha256:1" }),
 			`version: state "Settled" of machine m@sha256:1 is unknown to this release`},
 		"defect": {lifecycleState{name: "version", defect: "reading a fact"}, "version: the machine is defective and stays where it is: reading a fact"},

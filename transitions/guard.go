@@ -55,7 +55,7 @@ func Not[F, D any](guard Guard[F, D], want string) Guard[F, D] {
 // Always returns a guard that says yes.
 func Always[F, D any]() Guard[F, D] {
 	return Guard[F, D]{
-		Name: "always", Doc: "holds in any world", Expected: "nothing", certain: true,
+		Name: "always", Doc: "always satisfied", Expected: "nothing", certain: true,
 		Evaluate: func(*F, D) Verdict { return Allow() },
 	}
 }

@@ -147,5 +147,5 @@ func (r *registry) reason() string {
 		return ""
 	}
 	return fmt.Sprintf("Kafka did not list %s, and an id that it still knows must not be assigned again. "+
-		"It is asked again every few seconds: see that a broker is ready and reachable", strings.Join(r.unreadable, ", "))
+		"The query is repeated every few seconds: see that a broker is ready and reachable", strings.Join(r.unreadable, ", "))
 }

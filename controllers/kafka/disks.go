@@ -70,5 +70,5 @@ func misplacedDisks(v *Snapshot) string {
 	if len(found) > 1 {
 		more = fmt.Sprintf(" (and so it is with %d more nodes)", len(found)-1)
 	}
-	return found[0] + more + ": declare the storage again as it was, or make another KafkaNodePool and move the data. Nodes that run go on as they are"
+	return found[0] + more + ": declare the storage again as it was, or make another KafkaNodePool and move the data. Running nodes are not changed"
 }

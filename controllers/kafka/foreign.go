@@ -44,5 +44,5 @@ func foreign(v *Snapshot) string {
 		others = fmt.Sprintf(" (and so were %d more nodes)", more)
 	}
 	return first + " was made by Strimzi" + others + ", whose nodes speak TLS among themselves, which is not served here: let Strimzi run " +
-		"this cluster, or mirror its data to a new one. Nodes that run go on as they are"
+		"this cluster, or mirror its data to a new one. Running nodes are not changed"
 }

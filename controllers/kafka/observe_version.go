@@ -196,7 +196,7 @@ func unguarded(spec *kafkav1beta2.KafkaClusterSpec) string {
 		return ""
 	}
 	return "not supported, so that whoever reaches the cluster could do everything: " + strings.Join(asked, ", ") +
-		". Remove it to run the cluster open. Nodes that run go on as they are"
+		". Remove it to run the cluster open. Running nodes are not changed"
 }
 
 func missingRole(v *Snapshot) string {

@@ -234,7 +234,7 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *Snapshot, c metav1.Condition) metav
 	s := situation(k, v)
 	s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
 	if d := decision.Decide(s); !d.Settled() {
-		c.Reason, c.Message = "MetadataNotSettled", "metadata.version is not where the spec wants it: "+d.Message
+		c.Reason, c.Message = "MetadataNotSettled", "metadata.version does not match the spec: "+d.Message
 		return c
 	}
 	var stale []string

@@ -44,7 +44,7 @@ func unsupportedChangesIn(v *Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodei
 	var out []nodeids.Warning
 	if len(unwanted) > 0 {
 		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonScaleDownPending, Message: fmt.Sprintf(
-			"KafkaNodePool %s wants %d nodes; %s go on running, since nodes are not removed yet: set spec.replicas back to %d",
+			"KafkaNodePool %s wants %d nodes; %s keep running, since nodes are not removed yet: set spec.replicas back to %d",
 			pool.Name, pool.Spec.Replicas, roll.Names(unwanted), int(pool.Spec.Replicas)+len(unwanted))})
 	}
 	if len(otherRoles) > 0 {
@@ -69,11 +69,11 @@ func orphans(v *Snapshot) string {
 		cluster, exists := v.moved[pool]
 		switch {
 		case !exists:
-			gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are left as they are: create it again with their node ids", pool, roll.Names(nodes)))
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are not changed: create it again with their node ids", pool, roll.Names(nodes)))
 		case cluster == "":
-			gone = append(gone, fmt.Sprintf("KafkaNodePool %s has lost its label strimzi.io/cluster, and %s still run here and are left as they are: set the label again", pool, roll.Names(nodes)))
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s has lost its label strimzi.io/cluster, and %s still run here and are not changed: set the label again", pool, roll.Names(nodes)))
 		default:
-			gone = append(gone, fmt.Sprintf("the label strimzi.io/cluster of KafkaNodePool %s names %s now, and %s still run here and are left as they are: set the label back", pool, cluster, roll.Names(nodes)))
+			gone = append(gone, fmt.Sprintf("the label strimzi.io/cluster of KafkaNodePool %s names %s now, and %s still run here and are not changed: set the label back", pool, cluster, roll.Names(nodes)))
 		}
 	}
 	slices.Sort(gone)

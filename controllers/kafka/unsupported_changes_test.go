@@ -24,7 +24,7 @@ func TestUndoneWarnings(t *testing.T) {
 		"all as declared": {nodes: []Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker)}},
 		"fewer nodes are declared": {
 			nodes: []Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker), node("b", 2, false, broker, Roles{}), node("b", 3, false, broker, Roles{})},
-			want: []nodeids.Warning{{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b wants 2 nodes; c-b-2, c-b-3 go on running, since nodes are not removed yet: " +
+			want: []nodeids.Warning{{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b wants 2 nodes; c-b-2, c-b-3 keep running, since nodes are not removed yet: " +
 				"set spec.replicas back to 4"}},
 		},
 		"a controller is declared a broker alone": {
@@ -35,15 +35,15 @@ func TestUndoneWarnings(t *testing.T) {
 		"a removed node whose pod is gone": {nodes: []Node{{ID: 2, Pool: "b", PodName: "c-b-2"}}},
 		"nodes of a pool that is gone": {
 			nodes:      []Node{node("b", 0, true, broker, broker), node("x", 7, false, controller, Roles{}), node("x", 8, false, controller, Roles{})},
-			wantOrphan: "KafkaNodePool x is gone, and c-x-7, c-x-8 still run and are left as they are: create it again with their node ids",
+			wantOrphan: "KafkaNodePool x is gone, and c-x-7, c-x-8 still run and are not changed: create it again with their node ids",
 		},
 		"nodes of a pool whose label names another cluster": {
 			nodes: []Node{node("x", 7, false, controller, Roles{})}, moved: map[string]string{"x": "other"},
-			wantOrphan: "the label strimzi.io/cluster of KafkaNodePool x names other now, and c-x-7 still run here and are left as they are: set the label back",
+			wantOrphan: "the label strimzi.io/cluster of KafkaNodePool x names other now, and c-x-7 still run here and are not changed: set the label back",
 		},
 		"nodes of a pool that lost its label": {
 			nodes: []Node{node("x", 7, false, controller, Roles{})}, moved: map[string]string{"x": ""},
-			wantOrphan: "KafkaNodePool x has lost its label strimzi.io/cluster, and c-x-7 still run here and are left as they are: set the label again",
+			wantOrphan: "KafkaNodePool x has lost its label strimzi.io/cluster, and c-x-7 still run here and are not changed: set the label again",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

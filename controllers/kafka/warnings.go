@@ -85,7 +85,7 @@ func (w warned) listeners(spec *kafkav1beta2.KafkaClusterSpec) {
 		case l.Type != kafkav1beta2.ListenerInternal:
 			w.add(ReasonUnsupportedListener, fmt.Sprintf("listener %s is of type %s and is not served: only internal ones are", l.Name, l.Type))
 		default:
-			w.add(ReasonNotServedYet, fmt.Sprintf("listener %s wants TLS and is not served yet: nothing listens on port %d", l.Name, l.Port))
+			w.add(ReasonNotServedYet, fmt.Sprintf("listener %s requires TLS and is not served yet: nothing listens on port %d", l.Name, l.Port))
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (j *journal) detail(e *lifecyclev1.Lifecycle, begins bool, room int) (detai
 	for _, waiting := range e.WaitingFor {
 		text := waiting.Guard + ": " + waiting.Observed
 		if waiting.Expected != "" {
-			text += " (wanted: " + waiting.Expected + ")"
+			text += " (expected: " + waiting.Expected + ")"
 		}
 		more = append(more, text)
 	}

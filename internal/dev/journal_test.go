@@ -129,7 +129,7 @@ func TestJournal(t *testing.T) {
 				"orders   version  Checking               4.1.1 to 4.3.1",
 				"orders   version  Refused",
 				"  path-allowed: metadata.version is finalized at 4.3-IV0 and cannot be",
-				"  lowered (wanted: a path)",
+				"  lowered (expected: a path)",
 			},
 		},
 	}

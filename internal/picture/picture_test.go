@@ -81,7 +81,7 @@ func TestDraw(t *testing.T) {
 		"an unknown machine":    {request: picture.Request{What: "kafka"}, err: `there is no machine "kafka": there are kafka-version-change, node-roll, kafka-node-storage; an object is written as TYPE/NAME`},
 		"the lifecycle that the summary names": {
 			request: picture.Request{Files: []string{file}}, notices: 1,
-			has: []string{"▶ AwaitingInSync              4m31s  ◀ now", "waiting for in-sync: want the selected node back in sync"},
+			has: []string{"▶ AwaitingInSync              4m31s  ◀ now", "waiting for in-sync: expected the selected node back in sync"},
 		},
 		"another lifecycle by name": {
 			request: picture.Request{What: "kafka/orders", Files: []string{file}, Lifecycle: "roll"}, has: []string{"node-roll", "▶ Settled"},

@@ -180,7 +180,7 @@ func (t *text) end(o *Object) {
 		for _, w := range l.WaitingFor {
 			t.hanging("  ▸ ", "    ", w.Guard+": "+w.Expected)
 			if w.Observed != "" {
-				t.prose("    ", "saw "+w.Observed)
+				t.prose("    ", "observed "+w.Observed)
 			}
 		}
 	}

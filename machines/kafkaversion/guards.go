@@ -317,7 +317,7 @@ var answerRefused = guard{
 // overtaken is satisfied if the level is not to be set any more, or was set and is not the desired one. It is not satisfied before
 // Kafka has answered: a level that is raised after all would kill the nodes of a version to which the cluster was changed back.
 var overtaken = guard{
-	Name: "update-overtaken", Doc: "no request is in flight and the desired level changed meanwhile", Needs: features(), Expected: "a change of the desired level",
+	Name: "update-overtaken", Doc: "no request is in flight and the target changed meanwhile", Needs: features(), Expected: "a change of the target",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		_, known := f.Features.Get()
 		switch {

@@ -71,7 +71,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			soaking,
 			hold(AwaitingApproval, states.Planned, "raising the metadata level, which cannot be undone, awaits approval"),
 			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute}, Invariant: always, OnTargetChange: machines.KeepAttempt, Action: setMetadata},
-			hold(Refusing, states.Refusal, "the version change is not allowed; no node is restarted"),
+			hold(Refusing, states.Refusal, "the version change is not allowed; the nodes keep their version"),
 			hold(MetadataRefused, states.Advice, "Kafka refused to change the metadata level; retried after a back-off"),
 		}),
 		Transitions: slices.Concat([]row{
@@ -85,7 +85,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "path-forbidden", From: Checking, To: Refusing, When: not(pathAllowed, "a desired version that is not allowed"), EvenIfUnknown: true, Doc: "the desired version is not allowed"},
 			{Event: "snapshots-off", From: Checking, To: Refusing, When: not(snapshotsPossible, "a node without periodic snapshots"), EvenIfUnknown: true, Outranks: true, Doc: "a wait for snapshots would never end"},
 			{Event: "settled", From: Checking, To: Settled, When: all(sound, started, onVersion, pathAllowed, onLevel), Awaited: true, Outranks: true, Doc: "there is nothing to do"},
-			{Event: "pods-starting", From: Checking, To: roll.AwaitingReady, When: all(not(started, "a cluster that never ran"), pathAllowed), Doc: "the pods of a new cluster start on the wanted version", ClearData: true},
+			{Event: "pods-starting", From: Checking, To: roll.AwaitingReady, When: all(not(started, "a cluster that never ran"), pathAllowed), Doc: "the pods of a new cluster start on the desired version", ClearData: true},
 			{Event: "snapshots-needed", From: Checking, To: AwaitingSnapshot, When: all(not(onVersion, "a node on another version"), pathAllowed, not(snapshotsTaken, "a log that holds too high a level")), Doc: "an older binary might crash on the nodes' logs"},
 			{Event: "path-clear", From: Checking, To: roll.SelectingNode, When: all(not(onVersion, "a node on another version"), pathAllowed), Doc: "the roll may begin"},
 			{Event: "binaries-done", From: Checking, To: Verifying, When: all(onVersion, pathAllowed), Doc: "only the metadata level remains"},

@@ -178,7 +178,7 @@ func (b *background) complete(n *kafka.Node, given *corev1.Pod, p *process) erro
 		b.env.AssumeOf(b.name, "these pods are starting and become ready", pod.Name)
 	default:
 		b.frozen[pod.UID] = true
-		b.env.AssumeOf(b.name, "these pods stay as they are, not ready, until they are restarted", pod.Name)
+		b.env.AssumeOf(b.name, "these pods stay not ready until they are restarted", pod.Name)
 	}
 	if len(pod.Spec.Containers) == 0 {
 		entry, err := b.rendered.Entry(n.ID, p.version)
