@@ -77,7 +77,7 @@ func NewProtocol(service string, client *http.Client) Protocol {
 			if err == nil {
 				err = json.Unmarshal(text, &account)
 			}
-			return account, err
+			return account, stable(err)
 		},
 		Execute: func(ctx context.Context, url string, c Command) error {
 			_, err := request(ctx, c.Method, url+c.Path, c.Body)
@@ -85,6 +85,16 @@ func NewProtocol(service string, client *http.Client) Protocol {
 		},
 		Outcome: outcome,
 	}
+}
+
+// stable removes the addresses of a connection from its error: the status shows the error, and the local port is another one in
+// each connection.
+func stable(err error) error {
+	var failed *net.OpError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("the service does not answer: %s: %w", failed.Op, failed.Err)
+	}
+	return err
 }
 
 // outcome says what the error of a command means. Only a refusal and a failed connection prove that it was not executed.

@@ -3,9 +3,11 @@ package accounts
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"github.com/detent-dev/detent/examples/accounts/bank"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // TestKindKeepsAccounts runs the operator with pollers on a service that loses every third answer.
@@ -82,6 +85,42 @@ func TestKindKeepsAccounts(t *testing.T) {
 	until("deleted", apierrors.IsNotFound)
 	if diff := cmp.Diff(map[string]string{}, service.Accounts()); diff != "" {
 		t.Errorf("accounts after the deletion (-want +got):\n%s", diff)
+	}
+}
+
+// transport answers every request.
+type transport func(r *http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+func TestProtocolAskFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer transport
+		want   string
+	}{
+		"the connection is reset, without its addresses": {func(*http.Request) (*http.Response, error) {
+			return nil, &net.OpError{Op: "read", Source: &net.TCPAddr{Port: 40123}, Err: errors.New("connection reset")}
+		}, "the service does not answer: read: connection reset"},
+		"the service does not answer in time": {func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}, `Get "http://bank/uid": context deadline exceeded`},
+		"the answer is too long": {func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"plan":"` + strings.Repeat("x", 1<<20) + `"}`))}, nil
+		}, "unexpected end of JSON input"},
+		"the service refuses": {func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusForbidden, Body: io.NopCloser(strings.NewReader("not yours\n"))}, nil
+		}, "the service answered 403: not yours"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			d := Direct{Protocol: NewProtocol("http://bank", &http.Client{Transport: c.answer})}
+			reading := d.Read(ctx, Target{UID: "uid"}, make([]external.Query[transitions.Need], 1), true, time.Unix(0, 0))[0]
+			if reading.Err == nil || reading.Err.Error() != c.want {
+				t.Errorf("error %v, want %s", reading.Err, c.want)
+			}
+		})
 	}
 }
 
