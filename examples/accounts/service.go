@@ -90,8 +90,7 @@ func NewProtocol(service string, client *http.Client) Protocol {
 // stable removes the addresses of a connection from its error: the status shows the error, and the local port is another one in
 // each connection.
 func stable(err error) error {
-	var failed *net.OpError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("the service does not answer: %s: %w", failed.Op, failed.Err)
 	}
 	return err

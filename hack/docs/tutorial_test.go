@@ -20,7 +20,7 @@ const (
 )
 
 // goBlock is a Go block with the file that the paragraph above it names.
-var goBlock = regexp.MustCompile("(?ms)^(?:`([^`\n]+)`\n\n)?```go\n(.*?)^```$")
+var goBlock = regexp.MustCompile("(?s)(?:`([^`\n]+)`\n\n)?```go\n(.*?\n)```\n")
 
 // unquoted returns what is wrong with the Go blocks of a page: each must be whole lines of the file that is named above it, which
 // is compiled with its package.
