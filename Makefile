@@ -54,10 +54,11 @@ lint: $(TOOLS_BUILT) ## check style, layering, format, and that generated files 
 
 .PHONY: generate
 generate: $(TOOLS_BUILT) ## write what is generated: deep copies, CRDs, and what go:generate says
-	$(TOOLS)/controller-gen object paths=./crds/... paths=./examples/... paths=./test/turnstile/...
+	$(TOOLS)/controller-gen object paths=./crds/... paths=./examples/... paths=./test/turnstile/... paths=./test/bench/sequence/...
 	$(TOOLS)/controller-gen crd paths=./crds/... output:crd:dir=crds/generated
 	@$(foreach e,$(patsubst %/api/,%,$(wildcard examples/*/api/)),$(TOOLS)/controller-gen crd paths=./$(e)/... output:crd:dir=$(e)/crd &&) true
 	$(TOOLS)/controller-gen crd paths=./test/turnstile/... output:crd:dir=test/turnstile/crd
+	$(TOOLS)/controller-gen crd paths=./test/bench/sequence/... output:crd:dir=test/bench/sequence/crd
 	go generate ./...
 
 .PHONY: fuzz
@@ -75,7 +76,7 @@ bench: $(TOOLS_BUILT) control-plane ## measure everything and write docs/benchma
 	$(TOOLS)/benchstat $(wildcard dist/bench/base.txt) dist/bench/new.txt
 	@echo 'To compare the next run with this one: cp dist/bench/new.txt dist/bench/base.txt'
 ifeq ($(BENCH),.)
-	go test -run '^$$' -bench Fleet -benchtime 1x -timeout 30m $(FLEET) | tee dist/bench/fleet.txt
+	go test -run '^$$' -bench . -benchtime 1x -timeout 60m $(FLEET) | tee dist/bench/fleet.txt
 	go run ./hack/benchmarks dist/bench/load.txt dist/bench/new.txt dist/bench/fleet.txt >dist/bench/page.md
 	mv dist/bench/page.md docs/benchmarks.md
 endif

@@ -9,7 +9,7 @@ import (
 
 const preface = `# What it costs
 
-Written by ` + "`make bench`" + `, which takes about a quarter of an hour; do not edit. Times are wall-clock times. They are not
+Written by ` + "`make bench`" + `, which takes about half an hour; do not edit. Times are wall-clock times. They are not
 representative if other work runs on the machine; the table shows its load.
 
 `
@@ -40,6 +40,9 @@ func page(m machine, r results) (string, error) {
 	}
 	if len(missed) > 0 {
 		b.WriteString("\nWhy an aim is missed:\n\n" + strings.Join(missed, "\n") + "\n")
+	}
+	if err := writeSequences(&b, r); err != nil {
+		return "", err
 	}
 	err = writeFleet(&b, r)
 	return b.String(), err

@@ -62,6 +62,12 @@ func measured(took func(row) float64, writes float64) results {
 	for _, row := range passes {
 		r[row.benchmark] = map[string][]float64{row.Unit: {took(row)}, "allocs/op": {1}}
 	}
+	for name, seconds := range map[string]float64{"framework": 3, "by_hand": 2, "framework_without_events": 2.5, "by_hand_without_events": 1} {
+		r[benchmark{"test/bench/fleet", "Sequence/" + name + "=100"}] = map[string][]float64{
+			"wall-s": {seconds}, "manager-cpu-s": {seconds / 10}, "server-cpu-s": {seconds * 2},
+			"status-writes/object": {13}, "child-writes/object": {12}, "event-writes/object": {0},
+		}
+	}
 	for _, name := range []string{"Fleet/Kafka=100", "Fleet/Greeting=10000"} {
 		of := map[string][]float64{}
 		for _, q := range quantities {
@@ -90,6 +96,8 @@ func TestPage(t *testing.T) {
 				"10000 Greeting and 100 Kafka, at rest together",
 				"| writes in the minute at rest, events included, renewals of the lease not | 0 | 0 | ≤ 0 | met |",
 				"| heap per resource | 2.0 KiB | 2.0 KiB |  |  |",
+				"| 100 | framework | 3.00 s | × 1.50 | 0.30 s | × 1.50 | 6.00 s | × 1.50 | 13.0 | 12.0 | 0.0 |\n| 100 | by hand | 2.00 s | × 1.00 ",
+				"| 100 | framework without events | 2.50 s | × 2.50 |",
 			},
 			not: []string{"missed"},
 		},
@@ -136,14 +144,16 @@ func TestPageFailsForMissingBenchmark(t *testing.T) {
 			t.Errorf("without %v: %v", passes[i].benchmark, err)
 		}
 	}
-	r := whole()
-	for b := range r {
-		if strings.HasPrefix(b.Name, "Fleet/") {
-			delete(r, b)
+	for _, part := range []string{"Fleet/", "Sequence/", "Sequence/by_hand="} {
+		r := whole()
+		for b := range r {
+			if strings.HasPrefix(b.Name, part) {
+				delete(r, b)
+			}
 		}
-	}
-	if _, err := page(machine{}, r); err == nil {
-		t.Error("a page without a fleet")
+		if _, err := page(machine{}, r); err == nil {
+			t.Errorf("a page without %s", part)
+		}
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package fleet measures what a manager costs that looks after many resources on a real API server while nothing happens.
+// Package fleet measures what a manager of many resources costs on a real API server: while nothing happens, and for each step of
+// their lifecycles, compared with a reconciler that is written by hand.
 package fleet
 
 import (
@@ -50,6 +51,7 @@ const (
 // again within that minute. Nothing may be written but renewals of leases.
 func BenchmarkFleet(b *testing.B) {
 	p := startPlane(b)
+	p.startWorld(b)
 	herds := []*herd{
 		p.newHerd(b, kindGreeting, "greeting", *greetings, &api.Greeting{}, greeting),
 		p.newHerd(b, kindKafka, "kafka", *clusters, &kafkav1beta2.Kafka{}, cluster(*nodes)),

@@ -27,6 +27,8 @@ import (
 	"github.com/detent-dev/detent/internal/operator"
 	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/bench/sequence"
+	sequenceapi "github.com/detent-dev/detent/test/bench/sequence/api"
 	"github.com/detent-dev/detent/test/lab"
 )
 
@@ -39,13 +41,16 @@ type instructions struct {
 	Proxy string
 	// Scale of all declared times.
 	Scale float64
+	// Quiet means that it creates no events.
+	Quiet bool
 }
 
 const (
 	// manage is the variable that turns this test binary into a manager.
 	manage = "DETENT_FLEET_MANAGER"
 
-	kindGreeting, kindKafka = "Greeting", "Kafka"
+	kindGreeting, kindKafka         = "Greeting", "Kafka"
+	kindSequence, kindPlainSequence = "Sequence", "PlainSequence"
 
 	// workers of each controller, as by default.
 	workers = 4
@@ -82,6 +87,10 @@ func runManager(text string, in io.Reader, out io.Writer) error {
 		err = greet(ctx, config, to.Scale)
 	case kindKafka:
 		err = runKafka(ctx, config, to)
+	case kindSequence:
+		err = runSequence(ctx, config, to.Quiet)
+	case kindPlainSequence:
+		err = runPlainSequence(ctx, config, to.Quiet)
 	default:
 		err = fmt.Errorf("nothing manages kind %q", to.Kind)
 	}
@@ -93,16 +102,7 @@ func runManager(text string, in io.Reader, out io.Writer) error {
 
 // greet is examples/hello as a cluster would run it.
 func greet(ctx context.Context, config *rest.Config, scale float64) error {
-	scheme := k8sruntime.NewScheme()
-	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
-	}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
-		LeaderElection: true, LeaderElectionID: "hello", LeaderElectionNamespace: leaseNamespace, LeaderElectionReleaseOnCancel: true,
-	})
+	mgr, err := newManager(config, "hello", api.AddToScheme)
 	if err != nil {
 		return err
 	}
@@ -122,6 +122,62 @@ func greet(ctx context.Context, config *rest.Config, scale float64) error {
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: gauges, DeadlineScale: scale,
 	})
 	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{Workers: workers}); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+// newManager returns a manager of the given types, as a cluster would run it.
+func newManager(config *rest.Config, lease string, types func(*k8sruntime.Scheme) error) (ctrl.Manager, error) {
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, types} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: leaseNamespace, LeaderElectionReleaseOnCancel: true,
+	})
+}
+
+// runSequence runs the framework on sequences.
+func runSequence(ctx context.Context, config *rest.Config, quiet bool) error {
+	mgr, err := newManager(config, "sequence", sequenceapi.AddToScheme)
+	if err != nil {
+		return err
+	}
+	kind, err := sequence.Operator().Kind()
+	if err != nil {
+		return err
+	}
+	gauges, err := lifecycle.NewMetrics(ctrlmetrics.Registry)
+	if err != nil {
+		return err
+	}
+	options := lifecycle.Options{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Metrics: gauges}
+	if !quiet {
+		if options.Events, err = lifecycle.NewRecorder(mgr, "sequence"); err != nil {
+			return err
+		}
+	}
+	if err := lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{Workers: workers}); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+// runPlainSequence runs the reconciler that is written by hand.
+func runPlainSequence(ctx context.Context, config *rest.Config, quiet bool) error {
+	mgr, err := newManager(config, "plain-sequence", sequenceapi.AddToScheme)
+	if err != nil {
+		return err
+	}
+	reconciler := &sequence.ByHand{Client: mgr.GetClient()}
+	if !quiet {
+		reconciler.Events = mgr.GetEventRecorder("plain-sequence")
+	}
+	if err := reconciler.SetupWithManager(mgr, workers); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

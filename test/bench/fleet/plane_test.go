@@ -3,9 +3,11 @@ package fleet
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,9 +31,11 @@ import (
 	"github.com/detent-dev/detent/internal/controlplane"
 	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/kubelet"
+	sequenceapi "github.com/detent-dev/detent/test/bench/sequence/api"
+	sequencecrd "github.com/detent-dev/detent/test/bench/sequence/crd"
 )
 
-// plane is a real control plane, with simulated nodes and Kafka clusters behind it.
+// plane is a real control plane. startWorld adds simulated nodes and Kafka clusters.
 type plane struct {
 	config     *rest.Config
 	scheme     *k8sruntime.Scheme
@@ -39,6 +43,8 @@ type plane struct {
 	kubeconfig string
 	// proxy that brokers are reached through.
 	proxy string
+	// server are the process ids of the API server and its store.
+	server []int
 }
 
 // speed is how many simulated seconds pass in a second.
@@ -54,14 +60,17 @@ func startPlane(tb testing.TB) *plane {
 	cp, err := controlplane.Start(tb.Context(), controlplane.Options{Paths: paths})
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, cp.Stop()) })
-	p := &plane{config: cp.AdminConfig(), scheme: k8sruntime.NewScheme(), kubeconfig: cp.Kubeconfigs().Admin}
+	p := &plane{
+		config: cp.AdminConfig(), scheme: k8sruntime.NewScheme(), kubeconfig: cp.Kubeconfigs().Admin,
+		server: slices.Collect(maps.Values(cp.PIDs())),
+	}
 	for _, add := range []func(*k8sruntime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme, api.AddToScheme,
+		sequenceapi.AddToScheme,
 	} {
 		must(tb, add(p.scheme))
 	}
 	p.install(tb)
-	p.startWorld(tb)
 	return p
 }
 
@@ -72,18 +81,24 @@ func (p *plane) install(tb testing.TB) {
 	must(tb, err)
 	text, err := os.ReadFile("../../../examples/hello/crd/hello.example.org_greetings.yaml")
 	must(tb, err)
-	greetings := &apiextensionsv1.CustomResourceDefinition{}
-	must(tb, yaml.UnmarshalStrict(text, greetings))
+	for _, text := range [][]byte{text, sequencecrd.Sequence, sequencecrd.PlainSequence} {
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		must(tb, yaml.UnmarshalStrict(text, definition))
+		definitions = append(definitions, definition)
+	}
 	c, err := client.New(p.config, client.Options{Scheme: p.scheme})
 	must(tb, err)
-	for _, d := range append(definitions, greetings) {
+	for _, d := range definitions {
 		must(tb, c.Create(tb.Context(), d))
 	}
 	must(tb, wait.PollUntilContextTimeout(tb.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		if p.client, err = client.New(p.config, client.Options{Scheme: p.scheme}); err != nil { // a mapper keeps what it did not find
 			return false, err
 		}
-		for _, list := range []client.ObjectList{&api.GreetingList{}, &kafkav1beta2.KafkaList{}, &kafkav1beta2.KafkaNodePoolList{}, &corev1beta2.StrimziPodSetList{}} {
+		for _, list := range []client.ObjectList{
+			&api.GreetingList{}, &kafkav1beta2.KafkaList{}, &kafkav1beta2.KafkaNodePoolList{}, &corev1beta2.StrimziPodSetList{},
+			&sequenceapi.SequenceList{}, &sequenceapi.PlainSequenceList{},
+		} {
 			if err := p.client.List(ctx, list); err != nil {
 				return false, nil //nolint:nilerr // not served yet
 			}
