@@ -9,7 +9,11 @@ const longestLoop = 8
 // into one with a count. The result never shares memory with the old history.
 func appendHistory(old []lifecyclev1.Transition, next lifecyclev1.Transition) []lifecyclev1.Transition {
 	out := make([]lifecyclev1.Transition, 0, len(old)+1)
-	out = append(out, old...)
+	for i := range old {
+		if old[i].Event != "" { // else nothing of it could be read
+			out = append(out, old[i])
+		}
+	}
 	out = append(out, next)
 	for length := 1; length <= longestLoop && 2*length <= len(out); length++ {
 		if folded, ok := fold(out, length); ok {

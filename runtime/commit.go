@@ -114,8 +114,19 @@ func (p *reconcileScope[O, S, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	entry.WaitingFor = waiting
 }
 
+// copy returns a copy of the object to change. Of several entries with one name, which the API server permits, only the first is
+// ever evaluated; the copy has no other.
 func (p *reconcileScope[O, S, E]) copy() O {
 	next, _ := p.object.DeepCopyObject().(O)
+	status := next.LifecycleStatus()
+	if len(status.Lifecycles) > 1 {
+		seen := make(map[string]bool, len(status.Lifecycles))
+		status.Lifecycles = slices.DeleteFunc(status.Lifecycles, func(entry lifecyclev1.Lifecycle) bool {
+			again := seen[entry.Name]
+			seen[entry.Name] = true
+			return again
+		})
+	}
 	return next
 }
 

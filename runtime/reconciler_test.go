@@ -255,3 +255,22 @@ func TestReconcilerTakesTransitionsInTurns(t *testing.T) {
 		t.Errorf("moved in the order %q, want both among the first two", moved)
 	}
 }
+
+// The API server permits several entries with one name: the list of lifecycles is atomic.
+func TestReconcilerDropsASecondEntryOfALifecycle(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	want := r.gate().Status.Lifecycles
+	r.status(func(s *api.TurnstileStatus) {
+		again := s.Lifecycles[0]
+		again.State = "ninth-heaven"
+		s.Lifecycles = append(s.Lifecycles, again)
+	})
+	r.restart()
+	r.pass()
+	r.advance(time.Minute)
+	r.pass()
+	if diff := cmp.Diff(want, r.gate().Status.Lifecycles); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}

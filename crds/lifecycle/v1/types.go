@@ -4,7 +4,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Status is embedded inline in the status of a resource that Detent drives.
 // Its only writer is Detent's runtime. All of it can be lost at any time:
-// Detent then infers it again from observation.
+// Detent then infers it again from observation. One owner of the whole status is recorded, not one per field.
+//
+// +structType=atomic
 type Status struct {
 	// ObservedGeneration is the newest generation of the spec that every lifecycle of this resource has evaluated.
 	// +optional
@@ -19,8 +21,7 @@ type Status struct {
 
 	// Lifecycles holds one entry per lifecycle of this resource. States are names for users and tools, not an enumeration: new ones may appear.
 	// +optional
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	Lifecycles []Lifecycle `json:"lifecycles,omitempty"`
 
@@ -74,7 +75,8 @@ type Lifecycle struct {
 	// +optional
 	// +kubebuilder:validation:Maximum=2147483647
 	Transitions int32 `json:"transitions,omitempty"`
-	// History holds the last transitions, with repetitions of a loop folded. It is best effort: no decision reads it.
+	// History holds the last transitions, with repetitions of a loop folded: a line of text each, with the time, the event, the
+	// states, the attempt and how often. It is best effort: no decision reads it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -129,30 +131,6 @@ type WaitingFor struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Observed string `json:"observed,omitempty"`
-}
-
-// Transition is one entry of a lifecycle's history.
-type Transition struct {
-	// At is when the transition was committed. For a folded loop it is the last time.
-	At metav1.Time `json:"at"`
-	// Event is the name of the transition.
-	// +kubebuilder:validation:MaxLength=64
-	Event string `json:"event"`
-	// From is the state that the transition left.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	From string `json:"from,omitempty"`
-	// To is the state that the transition entered.
-	// +kubebuilder:validation:MaxLength=64
-	To string `json:"to"`
-	// Attempt the transition belongs to.
-	// +optional
-	// +kubebuilder:validation:MaxLength=16
-	Attempt string `json:"attempt,omitempty"`
-	// Times is how often a folded loop took this transition. Defaults to 1.
-	// +optional
-	// +kubebuilder:validation:Maximum=2147483647
-	Times int32 `json:"times,omitempty"`
 }
 
 // Summary provides the columns STATE, FOR and PROGRESS.

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/examples/hello/api"
 )
 
@@ -86,8 +88,9 @@ func transitions(uid types.UID, status map[string]any) []string {
 		}
 		history, _, _ := unstructured.NestedSlice(lifecycle, "history") // nor has one without a history
 		for _, h := range history {
-			if entry, ok := h.(map[string]any); ok {
-				keys = append(keys, fmt.Sprint(uid, lifecycle["name"], entry["at"], entry["event"], entry["from"], entry["to"]))
+			var entry lifecyclev1.Transition
+			if text, err := json.Marshal(h); err == nil && json.Unmarshal(text, &entry) == nil {
+				keys = append(keys, fmt.Sprint(uid, lifecycle["name"], entry.At.Unix(), entry.Event, entry.From, entry.To))
 			}
 		}
 	}

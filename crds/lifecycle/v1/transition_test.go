@@ -1,0 +1,82 @@
+package v1_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+)
+
+func TestTransitionString(t *testing.T) {
+	at := metav1.NewTime(time.Date(2026, 11, 20, 8, 31, 2, 0, time.UTC).Local())
+	tests := map[string]struct {
+		transition lifecyclev1.Transition
+		want       string
+	}{
+		"a repeated transition of an attempt": {
+			transition: lifecyclev1.Transition{At: at, Event: "node-selected", From: "Checking", To: "Restarting", Attempt: "5f2c91", Times: 6},
+			want:       "2026-11-20T08:31:02Z node-selected: Checking -> Restarting, attempt 5f2c91, 6 times",
+		},
+		"the first entry, without an attempt": {
+			transition: lifecyclev1.Transition{At: at, Event: "inferred", To: "Settled"},
+			want:       "2026-11-20T08:31:02Z inferred: -> Settled",
+		},
+		"a state that another release or a person wrote": {
+			transition: lifecyclev1.Transition{At: at, Event: "inferred", From: `no state: -> "x", attempt 3`, To: "Settled"},
+			want:       `2026-11-20T08:31:02Z inferred: no state: -> "x", attempt 3 -> Settled`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.transition.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			text, err := json.Marshal(tc.transition)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got lifecyclev1.Transition
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.transition, got); diff != "" {
+				t.Errorf("decoded (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// One unreadable entry would prevent the reading of every resource of the kind.
+func TestTransitionUnmarshalJSONNeverFails(t *testing.T) {
+	for _, text := range []string{`""`, `"x"`, `"2026-11-20T08:31:02Z e"`, `"e: -> x, many times"`, `{}`, `{"at": 3, "event": "e"}`, `7`, `null`, `[]`} {
+		var list []lifecyclev1.Transition
+		if err := json.Unmarshal([]byte("["+text+"]"), &list); err != nil || len(list) != 1 {
+			t.Errorf("%s gives %v, %v", text, list, err)
+		}
+	}
+}
+
+func FuzzTransition(f *testing.F) {
+	f.Add("2026-11-20T08:31:02Z node-selected: Checking -> Restarting, attempt 5f2c91, 6 times")
+	f.Add("0001-01-01T00:00:00Z : -> ")
+	f.Fuzz(func(t *testing.T, line string) {
+		read := func(line string) (got lifecyclev1.Transition) {
+			text, err := json.Marshal(line)
+			if err != nil {
+				t.Skip() // no text
+			}
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		first := read(line).String()
+		if again := read(first).String(); again != first {
+			t.Errorf("%q is read as %q, and that as %q", line, first, again)
+		}
+	})
+}
