@@ -65,10 +65,10 @@ func (p *reconcileScope[O, S, E]) act(ctx context.Context, step *pass.Step[S, E]
 // carryOut executes the effects of an action, unless the machine is defective or the action's precondition is unknown.
 func (p *reconcileScope[O, S, E]) carryOut(ctx context.Context, s *pass.LifecycleResult[E], acting pass.ActionResult[E], snapshot S, round uint64) (did bool) {
 	t := p.memory.trouble(s.Name)
-	t.acting = ""
+	t.acting = nil
 	switch {
 	case acting.Err != nil:
-		t.acting = acting.Err.Error()
+		t.acting = acting.Err
 		p.defective(ctx, s.Name, acting.Err)
 		return false
 	case len(acting.Blocked) > 0:
@@ -100,7 +100,7 @@ func (p *reconcileScope[O, S, E]) blocked(s *pass.LifecycleResult[E], blocked []
 	}
 	t := p.memory.trouble(s.Name)
 	t.failures++
-	t.last = text
+	t.last = errors.New(text)
 	t.notBefore = p.now.Add(p.scaled(s.State.Backoff.After(t.failures)))
 }
 
@@ -112,14 +112,14 @@ func (p *reconcileScope[O, S, E]) execute(ctx context.Context, s *pass.Lifecycle
 		return false
 	}
 	for _, effect := range acting.Effects {
-		give, why, err := p.granted(ctx, effect, acting.Action.Live, snapshot, round)
-		if err != nil {
-			t.acting = err.Error()
-			p.defective(ctx, s.Name, err)
+		give, err := p.granted(ctx, effect, acting.Action.Live, snapshot, round)
+		if refusal := (*lockRefusal)(nil); errors.As(err, &refusal) {
+			t.last = refusal
 			return did
 		}
-		if why != "" {
-			t.last = "another disruption is under way; " + why
+		if err != nil {
+			t.acting = err
+			p.defective(ctx, s.Name, err)
 			return did
 		}
 		request := EffectRequest[O, S, E]{Object: p.object, Snapshot: snapshot, Effect: effect, RequestID: acting.RequestID, Write: p.writer()}
@@ -132,7 +132,7 @@ func (p *reconcileScope[O, S, E]) execute(ctx context.Context, s *pass.Lifecycle
 			p.requeue.after(freshnessRequeue)
 			return did
 		case errors.Is(err, ErrWait):
-			t.last = err.Error()
+			t.last = err
 			return did
 		case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 			p.outrun(s, err)
@@ -146,31 +146,31 @@ func (p *reconcileScope[O, S, E]) execute(ctx context.Context, s *pass.Lifecycle
 	return did
 }
 
-// granted acquires the disruption lock for an effect that disrupts a member. why is not empty if the lock is not granted. The
-// caller must call give with the outcome of the effect. An error means that the kind is defective.
-func (p *reconcileScope[O, S, E]) granted(ctx context.Context, effect E, live bool, snapshot S, round uint64) (give func(error), why string, err error) {
+// granted acquires the disruption lock for an effect that disrupts a member. It returns a lockRefusal if the lock is not
+// granted. Any other error means that the kind is defective. The caller must call give with the outcome of the effect.
+func (p *reconcileScope[O, S, E]) granted(ctx context.Context, effect E, live bool, snapshot S, round uint64) (give func(error), err error) {
 	give = func(error) {}
 	if p.kind.Disrupts == nil {
-		return give, "", nil
+		return give, nil
 	}
 	target, disrupts := p.kind.Disrupts(effect)
 	switch {
 	case !disrupts:
-		return give, "", nil
+		return give, nil
 	case !live:
-		return give, "", fmt.Errorf("the effect disrupts %s, but its action has no Precondition and so no live observation precedes it: declare Precondition", target)
+		return give, fmt.Errorf("the effect disrupts %s, but its action has no Precondition and so no live observation precedes it: declare Precondition", target)
 	case p.kind.Availability == nil:
-		return give, "", fmt.Errorf("the effect disrupts %s, but kind %s has no Availability: declare it", target, p.kind.Name)
+		return give, fmt.Errorf("the effect disrupts %s, but kind %s has no Availability: declare it", target, p.kind.Name)
 	}
 	var now Availability
 	if err := guarded(ctx, "evaluating the availability", func() error { now = p.kind.Availability(p.object, snapshot); return nil }); err != nil {
-		return give, "", err
+		return give, err
 	}
 	owner := p.disruptionLockOwner()
-	if why := p.disruptionLocks.take(owner, target, now, round, p.now); why != "" {
-		return give, why, nil
+	if refusal := p.disruptionLocks.take(owner, target, now, round, p.now); refusal != nil {
+		return give, refusal
 	}
-	return func(outcome error) { p.disruptionLocks.give(owner, outcome, p.clock.Now()) }, "", nil
+	return func(outcome error) { p.disruptionLocks.give(owner, outcome, p.clock.Now()) }, nil
 }
 
 // disruptionLockOwner returns the UID of the object whose disruption lock this object's disruptions need.
@@ -190,7 +190,7 @@ func (p *reconcileScope[O, S, E]) outrun(s *pass.LifecycleResult[E], err error) 
 	t.failures++
 	t.notBefore = p.now.Add(p.scaled(s.State.Backoff.After(t.failures)))
 	if t.failures >= quarrel {
-		t.last = err.Error()
+		t.last = err
 	}
 }
 
@@ -198,7 +198,7 @@ func (p *reconcileScope[O, S, E]) outrun(s *pass.LifecycleResult[E], err error) 
 func (p *reconcileScope[O, S, E]) failed(ctx context.Context, s *pass.LifecycleResult[E], err error) {
 	t := p.memory.trouble(s.Name)
 	t.failures++
-	t.last = err.Error()
+	t.last = err
 	pause := p.scaled(s.State.Backoff.After(t.failures))
 	t.notBefore = p.now.Add(pause)
 	p.metrics.failed(p.kind.Name, s.Name, s.State.Name)

@@ -71,17 +71,17 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, t *trouble, doing
 		p.requeue.after(freshnessTimeout)
 	case errors.Is(err, ErrWait):
 		t.over()
-		t.last = fmt.Sprintf("%s children: %v", doing, err)
+		t.last = fmt.Errorf("%s children: %w", doing, err)
 		p.requeue.after(p.scaled(states.DefaultPoll))
 	default:
 		t.failures++
-		t.last = fmt.Sprintf("%s children: %v", doing, err)
+		t.last = fmt.Errorf("%s children: %w", doing, err)
 		pause := p.scaled(states.Backoff{}.After(t.failures))
 		t.notBefore = p.now.Add(pause)
 		p.requeue.after(pause)
 		p.metrics.failed(p.kind.Name, "", "")
 		log.FromContext(ctx).Info("children could not be written; will retry", "failures", t.failures,
-			"after", pause.String(), "error", t.last)
+			"after", pause.String(), "error", t.last.Error())
 	}
 	return false
 }
@@ -90,8 +90,8 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, t *trouble, doing
 func (p *reconcileScope[O, S, E]) childrenWarning(own []metav1.Condition) []metav1.Condition {
 	var troubles []string
 	for _, t := range []*trouble{&p.memory.repairing, &p.memory.applying} {
-		if t.last != "" {
-			troubles = append(troubles, t.last)
+		if t.last != nil {
+			troubles = append(troubles, t.last.Error())
 		}
 	}
 	if len(troubles) == 0 {

@@ -100,7 +100,7 @@ const actionGuard = "action"
 // trouble replaces the action's entry in waitingFor by the last failure of the lifecycle's action, or removes the entry.
 func (p *reconcileScope[O, S, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	t := p.memory.lifecycles[entry.Name]
-	none := t == nil || t.last == ""
+	none := t == nil || t.last == nil
 	isAction := func(w lifecyclev1.WaitingFor) bool { return w.Guard == actionGuard }
 	if none && !slices.ContainsFunc(entry.WaitingFor, isAction) {
 		return
@@ -109,7 +109,7 @@ func (p *reconcileScope[O, S, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	if !none {
 		const most, longest = 8, 512
 		waiting = waiting[:min(len(waiting), most-1)]
-		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Expected: "the action to succeed", Observed: machines.Cut(t.last, longest)})
+		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Expected: "the action to succeed", Observed: machines.Cut(t.last.Error(), longest)})
 	}
 	entry.WaitingFor = waiting
 }

@@ -32,8 +32,8 @@ type lifecycleState struct {
 	state                         states.State
 	known                         bool
 	maxTransitionsWithoutProgress int32
-	// defect of the machine, because of which the lifecycle takes no transition; empty if there is none.
-	defect string
+	// defect of the machine, because of which the lifecycle takes no transition; nil if there is none.
+	defect error
 	// tooFrequent means that the lifecycle has used up its allowance of transitions.
 	tooFrequent bool
 }
@@ -57,7 +57,7 @@ func lifecycleStates[O Object, S, E any](lifecycles []machines.Evaluator[O, S, E
 // lifecycle can therefore not set Ready while another is under way. The worst lifecycle determines Ready, Reconciling and
 // Stalled. Ready is not True before every lifecycle has evaluated the object's generation.
 func conditions(all []lifecycleState, own, old []metav1.Condition, generation, observed int64, now time.Time) []metav1.Condition {
-	worst, stalled := judge(all, now)
+	worst, stalled, isStalled := judge(all, now)
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "no lifecycle is under way"}
 	reconciling := metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: "Settled"}
 	stuck := metav1.Condition{Type: Stalled, Status: metav1.ConditionFalse, Reason: "WithinDeadline"}
@@ -67,7 +67,7 @@ func conditions(all []lifecycleState, own, old []metav1.Condition, generation, o
 		ready.Message = fmt.Sprintf("generation %d has not been decided upon by every lifecycle yet", generation) + unknown(all)
 		reconciling.Status, reconciling.Reason, reconciling.Message = metav1.ConditionTrue, ready.Reason, ready.Message
 	case worst == nil:
-	case stalled != "":
+	case isStalled:
 		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: worst.message()}
 		stuck = metav1.Condition{Type: Stalled, Status: metav1.ConditionTrue, Reason: stalled, Message: worst.message()}
 		reconciling.Reason = stalled
@@ -93,45 +93,46 @@ func unknown(all []lifecycleState) string {
 }
 
 // judge returns the worst lifecycle and, if it is stalled, the reason of Stalled.
-func judge(all []lifecycleState, now time.Time) (worst *lifecycleState, stalled string) {
+func judge(all []lifecycleState, now time.Time) (worst *lifecycleState, reason string, stalled bool) {
 	for i := range all {
 		s := &all[i]
-		if why := s.stalled(now); why != "" {
-			return s, why
+		if reason, stalled := s.stalled(now); stalled {
+			return s, reason, true
 		}
 		if worst == nil && s.busy() {
 			worst = s
 		}
 	}
-	return worst, ""
+	return worst, "", false
 }
 
 func (s *lifecycleState) busy() bool {
 	return s.entry == nil || !s.known || !s.state.Resting()
 }
 
-func (s *lifecycleState) stalled(now time.Time) string {
+// stalled reports whether the lifecycle is stalled, and the reason of the condition.
+func (s *lifecycleState) stalled(now time.Time) (reason string, stalled bool) {
 	switch {
-	case s.defect != "":
-		return "Defect"
+	case s.defect != nil:
+		return "Defect", true
 	case s.entry == nil && s.tooFrequent:
-		return TransitionsTooFrequent
+		return TransitionsTooFrequent, true
 	case s.entry == nil:
-		return ""
+		return "", false
 	case !s.known:
-		return "UnknownState"
+		return "UnknownState", true
 	case s.state.Kind == states.Hold && s.state.HoldReason == states.Refusal:
-		return s.state.Name
+		return s.state.Name, true
 	case s.tooFrequent:
-		return TransitionsTooFrequent
+		return TransitionsTooFrequent, true
 	case s.state.Resting() && !s.undecided():
-		return ""
+		return "", false
 	case s.entry.Deadline != nil && !now.Before(s.entry.Deadline.Time):
-		return "DeadlinePassed"
+		return "DeadlinePassed", true
 	case s.entry.TransitionsSinceProgress > s.maxTransitionsWithoutProgress:
-		return "NoProgress"
+		return "NoProgress", true
 	}
-	return ""
+	return "", false
 }
 
 // undecided reports that a lifecycle in a Rest or Hold state cannot evaluate a guard.
@@ -148,7 +149,7 @@ const tooFrequentMessage = "it moves again and again without making progress, so
 
 func (s *lifecycleState) reason() string {
 	switch {
-	case s.defect != "":
+	case s.defect != nil:
 		return "Defect"
 	case s.tooFrequent:
 		return TransitionsTooFrequent
@@ -164,8 +165,8 @@ func (s *lifecycleState) reason() string {
 
 // message returns the attempt, what the lifecycle waits for and its progress. It contains no number that changes with time.
 func (s *lifecycleState) message() string {
-	if s.defect != "" {
-		return machines.Cut(s.name+": the machine is defective and stays where it is: "+s.defect, maxMessage)
+	if s.defect != nil {
+		return machines.Cut(s.name+": the machine is defective and stays where it is: "+s.defect.Error(), maxMessage)
 	}
 	if s.tooFrequent {
 		return machines.Cut(s.name+": "+tooFrequentMessage, maxMessage)

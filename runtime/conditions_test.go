@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -68,8 +69,8 @@ func TestConditionsFollowTheWorstLifecycle(t *testing.T) {
 		"advice":                                {[]lifecycleState{in("a", advising)}, 3, settled},
 		"planned hold beside work":              {[]lifecycleState{in("a", soaking), in("b", working)}, 3, want{"False Rolling", "True Rolling", "False WithinDeadline", status.InProgressStatus}},
 		"a state nobody knows":                  {[]lifecycleState{in("a", resting, unknown)}, 3, want{"False UnknownState", "False UnknownState", "True UnknownState", status.FailedStatus}},
-		"a defective machine at rest":           {[]lifecycleState{in("a", resting, func(s *lifecycleState) { s.defect = "it panicked" })}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
-		"a defective machine without any entry": {[]lifecycleState{{name: "a", defect: "it panicked"}}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
+		"a defective machine at rest":           {[]lifecycleState{in("a", resting, func(s *lifecycleState) { s.defect = errors.New("it panicked") })}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
+		"a defective machine without any entry": {[]lifecycleState{{name: "a", defect: errors.New("it panicked")}}, 3, want{"False Defect", "False Defect", "True Defect", status.FailedStatus}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := conditions(c.all, nil, nil, 3, c.observed, noon)
@@ -229,7 +230,7 @@ func TestMessageNamesWhatIsWaitedFor(t *testing.T) {
 		})), "version 4.0.0 -> 4.1.1: in-sync: audit-0; ready: expected a ready pod; 2 of 6 nodes done"},
 		"unknown": {in("version", resting, func(s *lifecycleState) { s.known, s.entry.Machine = false, "m@sha256:1" }),
 			`version: state "Settled" of machine m@sha256:1 is unknown to this release`},
-		"defect": {lifecycleState{name: "version", defect: "reading a fact"}, "version: the machine is defective and stays where it is: reading a fact"},
+		"defect": {lifecycleState{name: "version", defect: errors.New("reading a fact")}, "version: the machine is defective and stays where it is: reading a fact"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, c.lifecycleState.message()); diff != "" {

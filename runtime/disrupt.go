@@ -17,8 +17,8 @@ func (s *DisruptionLocks) Disrupt(ctx context.Context, clk clock.PassiveClock, o
 	if err != nil {
 		return err
 	}
-	if why := s.take(owner, target, live, round, clk.Now()); why != "" {
-		return fmt.Errorf("taking %s away: %w: another disruption is under way; %s", target, ErrWait, why)
+	if refusal := s.take(owner, target, live, round, clk.Now()); refusal != nil {
+		return fmt.Errorf("taking %s away: %w: %w", target, ErrWait, refusal)
 	}
 	err = guarded(ctx, "taking "+target+" away", take)
 	s.give(owner, err, clk.Now())

@@ -70,13 +70,44 @@ func (s *DisruptionLocks) round(owner types.UID) uint64 {
 	return 0
 }
 
-// take grants the lock to a target, or returns why not. The lock is granted only if the snapshot is newer than the last
+// refusalReason is the kind of reason for which the disruption lock is not granted.
+type refusalReason uint8
+
+const (
+	// outcomeUncertain: it is not known whether an earlier disruption happened.
+	outcomeUncertain refusalReason = iota
+	// observationTooOld: the snapshot may not show the last disruption.
+	observationTooOld
+	// membersUnavailable: other members are not available.
+	membersUnavailable
+)
+
+// lockRefusal is why the disruption lock is not granted.
+type lockRefusal struct {
+	Reason refusalReason
+	// Members are the ones that were disrupted or are not available. There are none if the observation is too old.
+	Members []string
+}
+
+func (r *lockRefusal) Error() string {
+	const text = "another disruption is under way; "
+	switch r.Reason {
+	case outcomeUncertain:
+		return text + "the outcome of the disruption of " + list(r.Members) + " is not known yet"
+	case observationTooOld:
+		return text + "the observation is older than the last disruption"
+	default:
+		return text + "not available: " + list(r.Members)
+	}
+}
+
+// take grants the lock to a target and returns nil, or returns why not. The lock is granted only if the snapshot is newer than the last
 // disruption and no other member is unavailable.
 //
 // If no member serves, there is nothing to protect; a target that is shown to serve no client takes no capacity away. In both
 // cases only members in the middle of a restart prevent the grant, so that two lost nodes cannot block each other's repair for
 // ever. A target never prevents its own grant, so that a crash loop cannot block its own repair.
-func (s *DisruptionLocks) take(owner types.UID, target string, live Availability, round uint64, now time.Time) (why string) {
+func (s *DisruptionLocks) take(owner types.UID, target string, live Availability, round uint64, now time.Time) *lockRefusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.byUID[owner]
@@ -87,20 +118,20 @@ func (s *DisruptionLocks) take(owner types.UID, target string, live Availability
 	if one.target != target {
 		switch {
 		case one.uncertain(&live, now):
-			return "the outcome of the disruption of " + one.target + " is not known yet"
+			return &lockRefusal{Reason: outcomeUncertain, Members: []string{one.target}}
 		case one.round != round:
-			return "the observation is older than the last disruption"
+			return &lockRefusal{Reason: observationTooOld}
 		}
 	}
 	if others := live.blocking(target); len(others) > 0 {
-		return "not available: " + list(others)
+		return &lockRefusal{Reason: membersUnavailable, Members: others}
 	}
 	one.round++
 	one.target, one.instance, one.until = target, "", time.Time{}
 	if m := live.member(target); m != nil {
 		one.instance = m.Instance
 	}
-	return ""
+	return nil
 }
 
 // give ends a disruption with its outcome. Observations that are started afterwards show the effect, unless the outcome is

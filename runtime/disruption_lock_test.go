@@ -58,28 +58,45 @@ func nothing(given ...Member) Availability {
 	return a
 }
 
+func unavailable(members ...string) *lockRefusal {
+	return &lockRefusal{Reason: membersUnavailable, Members: members}
+}
+
+func TestLockRefusalError(t *testing.T) {
+	for want, refusal := range map[string]*lockRefusal{
+		"another disruption is under way; the outcome of the disruption of a is not known yet": {Reason: outcomeUncertain, Members: []string{"a"}},
+		"another disruption is under way; the observation is older than the last disruption":   {Reason: observationTooOld},
+		"another disruption is under way; not available: a":                                    unavailable("a"),
+		"another disruption is under way; not available: a, c, d and more":                     unavailable("a", "c", "d", "e", "f"),
+	} {
+		if diff := cmp.Diff(want, refusal.Error()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestDisruptionLockGrants(t *testing.T) {
 	for name, c := range map[string]struct {
 		live Availability
-		want string
+		want *lockRefusal
 	}{
-		"all are available":                                {of(), ""},
-		"the kind does not name its members":               {Availability{}, ""},
-		"only the target is unavailable":                   {of(lapsed("b")), ""},
-		"another is not ready and may serve":               {of(lapsed("a")), "not available: a"},
-		"another is not ready and shown to serve":          {of(serving(lapsed("a"))), ""},
-		"another is ready and serves nobody":               {of(dead(available("a"))), "not available: a"},
-		"another is out of sync":                           {of(behind("a")), "not available: a"},
-		"the target and another are unavailable":           {of(lapsed("a"), lapsed("b")), "not available: a"},
-		"many are unavailable":                             {of(lapsed("f"), lapsed("e"), lapsed("d"), lapsed("c"), lapsed("a")), "not available: a, c, d and more"},
-		"another is unavailable, the target serves nobody": {of(lapsed("a"), dead(lapsed("b"))), ""},
-		"another is dead, the target may serve":            {of(dead(lapsed("a")), lapsed("b")), "not available: a"},
-		"another is dead, the target is shown to serve":    {of(dead(lapsed("a")), serving(lapsed("b"))), "not available: a"},
-		"another restarts, the target serves nobody":       {of(Member{Name: "a"}, dead(lapsed("b"))), "not available: a"},
-		"the target restarts":                              {of(dead(lapsed("a")), Member{Name: "b"}), ""},
-		"nothing serves":                                   {nothing(lapsed("a"), lapsed("b"), lapsed("c")), ""},
-		"nothing serves and another is restarting":         {nothing(Member{Name: "a"}, lapsed("b")), "not available: a"},
-		"nothing serves and the target restarts":           {nothing(lapsed("a"), Member{Name: "b"}), ""},
+		"all are available":                                {of(), nil},
+		"the kind does not name its members":               {Availability{}, nil},
+		"only the target is unavailable":                   {of(lapsed("b")), nil},
+		"another is not ready and may serve":               {of(lapsed("a")), unavailable("a")},
+		"another is not ready and shown to serve":          {of(serving(lapsed("a"))), nil},
+		"another is ready and serves nobody":               {of(dead(available("a"))), unavailable("a")},
+		"another is out of sync":                           {of(behind("a")), unavailable("a")},
+		"the target and another are unavailable":           {of(lapsed("a"), lapsed("b")), unavailable("a")},
+		"many are unavailable":                             {of(lapsed("f"), lapsed("e"), lapsed("d"), lapsed("c"), lapsed("a")), unavailable("a", "c", "d", "e", "f")},
+		"another is unavailable, the target serves nobody": {of(lapsed("a"), dead(lapsed("b"))), nil},
+		"another is dead, the target may serve":            {of(dead(lapsed("a")), lapsed("b")), unavailable("a")},
+		"another is dead, the target is shown to serve":    {of(dead(lapsed("a")), serving(lapsed("b"))), unavailable("a")},
+		"another restarts, the target serves nobody":       {of(Member{Name: "a"}, dead(lapsed("b"))), unavailable("a")},
+		"the target restarts":                              {of(dead(lapsed("a")), Member{Name: "b"}), nil},
+		"nothing serves":                                   {nothing(lapsed("a"), lapsed("b"), lapsed("c")), nil},
+		"nothing serves and another is restarting":         {nothing(Member{Name: "a"}, lapsed("b")), unavailable("a")},
+		"nothing serves and the target restarts":           {nothing(lapsed("a"), Member{Name: "b"}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewDisruptionLocks()
@@ -93,17 +110,17 @@ func TestDisruptionLockGrants(t *testing.T) {
 func TestDisruptionLockRequiresASnapshotNewerThanTheLastDisruption(t *testing.T) {
 	s := NewDisruptionLocks()
 	round := s.round(owner)
-	if why := s.take(owner, "a", Availability{}, round, noon); why != "" {
-		t.Fatal(why)
+	if refusal := s.take(owner, "a", Availability{}, round, noon); refusal != nil {
+		t.Fatal(refusal)
 	}
 	steps := []struct {
 		name   string
 		target string
 		round  uint64
-		want   string
+		want   *lockRefusal
 	}{
-		{"another, while the first is under way", "b", s.round(owner), "the outcome of the disruption of a is not known yet"},
-		{"the same again", "a", round, ""},
+		{"another, while the first is under way", "b", s.round(owner), &lockRefusal{Reason: outcomeUncertain, Members: []string{"a"}}},
+		{"the same again", "a", round, nil},
 	}
 	for _, step := range steps {
 		if diff := cmp.Diff(step.want, s.take(owner, step.target, Availability{}, step.round, noon)); diff != "" {
@@ -112,14 +129,14 @@ func TestDisruptionLockRequiresASnapshotNewerThanTheLastDisruption(t *testing.T)
 	}
 	during := s.round(owner)
 	s.give(owner, nil, noon)
-	if diff := cmp.Diff("the observation is older than the last disruption", s.take(owner, "b", Availability{}, during, noon)); diff != "" {
+	if diff := cmp.Diff(&lockRefusal{Reason: observationTooOld}, s.take(owner, "b", Availability{}, during, noon)); diff != "" {
 		t.Errorf("a snapshot from the middle (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff("the observation is older than the last disruption", s.take(owner, "b", Availability{}, round, noon)); diff != "" {
+	if diff := cmp.Diff(&lockRefusal{Reason: observationTooOld}, s.take(owner, "b", Availability{}, round, noon)); diff != "" {
 		t.Errorf("a snapshot from before (-want +got):\n%s", diff)
 	}
-	if why := s.take(owner, "b", Availability{}, s.round(owner), noon); why != "" {
-		t.Errorf("a snapshot from after: %s", why)
+	if refusal := s.take(owner, "b", Availability{}, s.round(owner), noon); refusal != nil {
+		t.Errorf("a snapshot from after: %v", refusal)
 	}
 }
 
@@ -141,19 +158,19 @@ func TestDisruptionLockIsHeldAfterAnUnknownOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewDisruptionLocks()
-			if why := s.take(owner, "a", Availability{}, s.round(owner), noon); why != "" {
-				t.Fatal(why)
+			if refusal := s.take(owner, "a", Availability{}, s.round(owner), noon); refusal != nil {
+				t.Fatal(refusal)
 			}
 			s.give(owner, c.outcome, noon)
-			why := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor-time.Second))
-			if got := why != ""; got != c.unknown {
-				t.Errorf("another target was told %q", why)
+			refusal := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor-time.Second))
+			if got := refusal != nil; got != c.unknown {
+				t.Errorf("another target was told %v", refusal)
 			}
 			if !c.unknown {
 				return
 			}
-			if why := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor)); why != "" {
-				t.Errorf("after the doubt another target was told %q", why)
+			if refusal := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor)); refusal != nil {
+				t.Errorf("after the doubt another target was told %v", refusal)
 			}
 		})
 	}
@@ -162,18 +179,18 @@ func TestDisruptionLockIsHeldAfterAnUnknownOutcome(t *testing.T) {
 func TestDisruptionLockIsReleasedByAnotherInstance(t *testing.T) {
 	for name, c := range map[string]struct {
 		after Availability
-		want  string
+		want  *lockRefusal
 	}{
-		"the same instance":           {of(as("1", available("a")), as("1", available("b"))), "the outcome of the disruption of a is not known yet"},
-		"another instance":            {of(as("2", available("a")), as("1", available("b"))), ""},
-		"another that is not up yet":  {of(as("2", Member{Name: "a"})), "not available: a"},
-		"gone":                        {of(Member{Name: "a"}), "not available: a"},
-		"a kind that does not say so": {Availability{}, "the outcome of the disruption of a is not known yet"},
+		"the same instance":           {of(as("1", available("a")), as("1", available("b"))), &lockRefusal{Reason: outcomeUncertain, Members: []string{"a"}}},
+		"another instance":            {of(as("2", available("a")), as("1", available("b"))), nil},
+		"another that is not up yet":  {of(as("2", Member{Name: "a"})), unavailable("a")},
+		"gone":                        {of(Member{Name: "a"}), unavailable("a")},
+		"a kind that does not say so": {Availability{}, &lockRefusal{Reason: outcomeUncertain, Members: []string{"a"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewDisruptionLocks()
-			if why := s.take(owner, "a", of(as("1", available("a")), as("1", available("b"))), s.round(owner), noon); why != "" {
-				t.Fatal(why)
+			if refusal := s.take(owner, "a", of(as("1", available("a")), as("1", available("b"))), s.round(owner), noon); refusal != nil {
+				t.Fatal(refusal)
 			}
 			s.give(owner, context.DeadlineExceeded, noon)
 			if diff := cmp.Diff(c.want, s.take(owner, "b", c.after, s.round(owner), noon)); diff != "" {
@@ -185,15 +202,15 @@ func TestDisruptionLockIsReleasedByAnotherInstance(t *testing.T) {
 
 func TestDisruptionLockIsPerObject(t *testing.T) {
 	s := NewDisruptionLocks()
-	if why := s.take(owner, "a", Availability{}, 0, noon); why != "" {
-		t.Fatal(why)
+	if refusal := s.take(owner, "a", Availability{}, 0, noon); refusal != nil {
+		t.Fatal(refusal)
 	}
-	if why := s.take("other", "b", Availability{}, 0, noon); why != "" {
-		t.Errorf("another object was told %q", why)
+	if refusal := s.take("other", "b", Availability{}, 0, noon); refusal != nil {
+		t.Errorf("another object was told %v", refusal)
 	}
 	s.Forget(owner)
-	if why := s.take(owner, "b", Availability{}, s.round(owner), noon); why != "" {
-		t.Errorf("a forgotten disruption lock said %q", why)
+	if refusal := s.take(owner, "b", Availability{}, s.round(owner), noon); refusal != nil {
+		t.Errorf("a forgotten disruption lock said %v", refusal)
 	}
 	s.give("never taken", nil, noon)
 }

@@ -43,21 +43,21 @@ type memory struct {
 type trouble struct {
 	failures  int
 	notBefore time.Time
-	// last is why the step did not complete, as the status shows it.
-	last string
+	// last is why the step did not complete, as the status shows it; nil if it did.
+	last error
 	// deciding and acting are the defects of the machine in the last reconcile, found while deciding and while acting.
-	deciding, acting string
+	deciding, acting error
 }
 
 // over resets the back-off after a success, or when the step is not needed any more.
-func (t *trouble) over() { t.failures, t.last, t.acting, t.notBefore = 0, "", "", time.Time{} }
+func (t *trouble) over() { t.failures, t.last, t.acting, t.notBefore = 0, nil, nil, time.Time{} }
 
-// defect returns the defect of the lifecycle's machine, or an empty string.
-func (t *trouble) defect() string {
+// defect returns the defect of the lifecycle's machine, or nil.
+func (t *trouble) defect() error {
 	if t == nil {
-		return ""
+		return nil
 	}
-	if t.deciding != "" {
+	if t.deciding != nil {
 		return t.deciding
 	}
 	return t.acting

@@ -41,7 +41,7 @@ func TestDisruptionLockNeverGrantsTwoDisruptions(t *testing.T) {
 			"time passes":    func(t *rapid.T) { now = now.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "seconds")) * time.Second) },
 			"somebody disrupts": func(t *rapid.T) {
 				target := rapid.SampledFrom(targets).Draw(t, "target")
-				if inHand != "" || s.take(owner, target, old.live, old.round, now) != "" {
+				if inHand != "" || s.take(owner, target, old.live, old.round, now) != nil {
 					return
 				}
 				inHand, begun = target, now
@@ -90,7 +90,7 @@ func TestConditionsOfAnyLifecycleStates(t *testing.T) {
 			case "looping":
 				s.entry.TransitionsSinceProgress = 1000
 			case "defect":
-				s.defect = "it panicked"
+				s.defect = errors.New("it panicked")
 			}
 			all = append(all, s)
 		}
@@ -114,7 +114,10 @@ func TestConditionsOfAnyLifecycleStates(t *testing.T) {
 			check(i == 0 || strings.Compare(got[i-1].Type, c.Type) <= 0, "not in order")
 			check(len(c.Message) <= maxMessage && c.ObservedGeneration == observed, "too long or of another generation")
 		}
-		restless := slices.ContainsFunc(all, func(s lifecycleState) bool { return s.busy() || s.stalled(noon) != "" })
+		restless := slices.ContainsFunc(all, func(s lifecycleState) bool {
+			_, stalled := s.stalled(noon)
+			return s.busy() || stalled
+		})
 		check(is[Ready] != metav1.ConditionTrue || !restless && observed == 3, "Ready over what is not")
 		check(is[Stalled] != metav1.ConditionTrue || is[Reconciling] == metav1.ConditionFalse && is[Ready] == metav1.ConditionFalse, "Stalled beside progress")
 		again := conditions(all, nil, got, 3, observed, noon.Add(time.Hour))

@@ -229,10 +229,10 @@ func (p *reconcileScope[O, S, E]) defects(ctx context.Context, step *pass.Step[S
 	for i := range step.Results {
 		s := &step.Results[i]
 		if err := s.Decision.Err; err != nil {
-			p.memory.trouble(s.Name).deciding = err.Error()
+			p.memory.trouble(s.Name).deciding = err
 			p.defective(ctx, s.Name, err)
 		} else if t := p.memory.lifecycles[s.Name]; t != nil {
-			t.deciding = ""
+			t.deciding = nil
 		}
 	}
 }

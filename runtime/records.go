@@ -64,7 +64,7 @@ func (p *reconcileScope[O, S, E]) recorded(ctx context.Context, s *pass.Lifecycl
 	}
 	if p.kind.Records == nil {
 		err := fmt.Errorf("action %s records %s, but kind %s has no Records: declare where they are kept", acting.Action.Name, acting.Records[0].Record, p.kind.Name)
-		p.memory.trouble(s.Name).acting = err.Error()
+		p.memory.trouble(s.Name).acting = err
 		p.defective(ctx, s.Name, err)
 		return false
 	}
@@ -75,7 +75,7 @@ func (p *reconcileScope[O, S, E]) recorded(ctx context.Context, s *pass.Lifecycl
 	case errors.Is(err, ErrStale):
 		p.requeue.after(freshnessRequeue)
 	case errors.Is(err, ErrWait):
-		p.memory.trouble(s.Name).last = err.Error()
+		p.memory.trouble(s.Name).last = err
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		p.outrun(s, err)
 	default:

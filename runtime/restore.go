@@ -128,7 +128,7 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 	dst = append(append(dst, m.moved...), 0)
 	for _, name := range slices.Sorted(maps.Keys(m.lifecycles)) {
 		t := m.lifecycles[name]
-		if t.failures > 0 || t.last != "" || t.defect() != "" || now.Before(t.notBefore) {
+		if t.failures > 0 || t.last != nil || t.defect() != nil || now.Before(t.notBefore) {
 			dst = t.appendCanonical(append(append(dst, name...), 0), now)
 		}
 	}
@@ -142,7 +142,7 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 
 func (t *trouble) appendCanonical(dst []byte, now time.Time) []byte {
 	const most = 3 // further failures only lengthen the back-off
-	dst = append(dst, byte(min(t.failures, most)), bit(t.last != ""), bit(t.defect() != ""))
+	dst = append(dst, byte(min(t.failures, most)), bit(t.last != nil), bit(t.defect() != nil))
 	return appendUntil(dst, t.notBefore, now)
 }
 

@@ -44,13 +44,13 @@ func (p *reconcileScope[O, S, E]) compareStored(ctx context.Context, sent, store
 		return
 	}
 	t.failures++
-	t.last = fmt.Sprintf("the API server does not store %s of the status: the installed CustomResourceDefinition is another operator's or "+
+	t.last = fmt.Errorf("the API server does not store %s of the status: the installed CustomResourceDefinition is another operator's or "+
 		"another version's. Install the definitions of this operator: kubectl apply --server-side --force-conflicts -f crds/generated/", lostText(lost))
 	t.notBefore = p.now.Add(p.scaled(prunedBackoff().After(t.failures)))
 	p.metrics.prunedWrite(p.kind.Name)
 	log.FromContext(ctx).Info("the status was stored without parts of what was written", "lost", lost, "failures", t.failures)
 	if p.events != nil && t.failures == 1 {
-		p.events.Eventf(stored, nil, corev1.EventTypeWarning, StatusPruned, "write-status", "%s", machines.Cut(t.last, maxNote))
+		p.events.Eventf(stored, nil, corev1.EventTypeWarning, StatusPruned, "write-status", "%s", machines.Cut(t.last.Error(), maxNote))
 	}
 }
 
@@ -65,7 +65,7 @@ func (p *reconcileScope[O, S, E]) stopPruned(ctx context.Context) bool {
 	if snapshot, err := p.observe(ctx, nil, false); err == nil {
 		p.repair(ctx, snapshot, p.writer())
 	}
-	if err := p.showUndecided(ctx, StatusPruned, t.last); err != nil && !apierrors.IsConflict(err) {
+	if err := p.showUndecided(ctx, StatusPruned, t.last.Error()); err != nil && !apierrors.IsConflict(err) {
 		log.FromContext(ctx).Error(err, "cannot show in the status that it is pruned")
 	}
 	return true

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -17,15 +18,15 @@ func TestTroubleOfAnActionHasOneEntry(t *testing.T) {
 	}
 	rusty := lifecyclev1.WaitingFor{Guard: "action", Expected: "the action to succeed", Observed: "rusty"}
 	for name, c := range map[string]struct {
-		last   string
+		last   error
 		stored []lifecyclev1.WaitingFor
 		want   []lifecyclev1.WaitingFor
 	}{
-		"none":               {"", []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a")}},
-		"some":               {"rusty", []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a"), rusty}},
-		"still some":         {"rusty", []lifecyclev1.WaitingFor{line("a"), {Guard: "action", Observed: "stuck"}}, []lifecyclev1.WaitingFor{line("a"), rusty}},
-		"no more":            {"", []lifecyclev1.WaitingFor{line("a"), rusty}, []lifecyclev1.WaitingFor{line("a")}},
-		"more than there is": {"rusty", eight, append(eight[:7:7], rusty)},
+		"none":               {nil, []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a")}},
+		"some":               {errors.New("rusty"), []lifecyclev1.WaitingFor{line("a")}, []lifecyclev1.WaitingFor{line("a"), rusty}},
+		"still some":         {errors.New("rusty"), []lifecyclev1.WaitingFor{line("a"), {Guard: "action", Observed: "stuck"}}, []lifecyclev1.WaitingFor{line("a"), rusty}},
+		"no more":            {nil, []lifecyclev1.WaitingFor{line("a"), rusty}, []lifecyclev1.WaitingFor{line("a")}},
+		"more than there is": {errors.New("rusty"), eight, append(eight[:7:7], rusty)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := reconcileScope[Object, any, any]{memory: &memory{lifecycles: map[string]*trouble{"x": {last: c.last}}}}

@@ -1,6 +1,7 @@
 package transitions
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -71,9 +72,9 @@ func (f Fact[T]) At() time.Time { return f.at }
 func (f Fact[T]) Gap() Verdict {
 	switch f.status {
 	case pending:
-		return Verdict{Pending: true, Observed: "not answered yet"}
+		return Verdict{Pending: true, Observed: f.Err().Error()}
 	case unreadable:
-		return Verdict{Observed: "cannot be read: " + f.reason()}
+		return Verdict{Observed: "cannot be read: " + f.Err().Error()}
 	default:
 		return Verdict{Observed: "not asked"}
 	}
@@ -87,15 +88,25 @@ func (f Fact[T]) String() string {
 	case pending:
 		return "(pending)"
 	case unreadable:
-		return "(unreadable: " + f.reason() + ")"
+		return "(unreadable: " + f.Err().Error() + ")"
 	default:
 		return "(not asked)"
 	}
 }
 
-func (f Fact[T]) reason() string {
-	if f.err == nil {
-		return "no reason was given"
+var (
+	errUnanswered = errors.New("not answered yet")
+	errUnspecific = errors.New("no reason was given")
+)
+
+// Err returns why a requested fact is not known; nil if it is known.
+func (f Fact[T]) Err() error {
+	switch {
+	case f.status == pending:
+		return errUnanswered
+	case f.status == unreadable && f.err == nil:
+		return errUnspecific
+	default:
+		return f.err
 	}
-	return f.err.Error()
 }

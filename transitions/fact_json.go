@@ -24,7 +24,7 @@ func (f Fact[T]) MarshalJSON() ([]byte, error) {
 		at := f.at.UTC()
 		c.Known, c.At = &f.value, &at
 	case unreadable:
-		reason := f.reason()
+		reason := f.Err().Error()
 		c.Unreadable = &reason
 	case pending:
 		c.Pending = true
