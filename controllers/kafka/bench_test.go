@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -159,8 +160,8 @@ func pass(b testing.TB, reconciler reconcile.Reconciler, key client.ObjectKey) e
 func (r *rig) polling(b testing.TB, request func() *Snapshot) {
 	b.Helper()
 	heard := make(chan struct{}, 1)
-	polled := &Polled{
-		Protocol: NewProtocol(func(Endpoint) (kafkaclient.Client, func(), error) { return r.kafka, func() {}, nil }), Clock: r.clock,
+	polled := &connection.Polled{
+		Protocol: connection.NewProtocol(func(connection.Endpoint) (kafkaclient.Client, func(), error) { return r.kafka, func() {}, nil }), Clock: r.clock,
 		Wake: func(types.NamespacedName) {
 			select {
 			case heard <- struct{}{}:

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/machines"
 )
 
@@ -18,8 +19,8 @@ func TestForgetClosesConnections(t *testing.T) {
 	r.settle()
 	var opened, closed atomic.Int32
 	ended := make(chan struct{}, 10)
-	polled := &Polled{
-		Protocol: NewProtocol(func(Endpoint) (kafkaclient.Client, func(), error) {
+	polled := &connection.Polled{
+		Protocol: connection.NewProtocol(func(connection.Endpoint) (kafkaclient.Client, func(), error) {
 			opened.Add(1)
 			return r.kafka, func() { closed.Add(1); ended <- struct{}{} }, nil
 		}),
@@ -36,8 +37,8 @@ func TestForgetClosesConnections(t *testing.T) {
 	k := r.cluster()
 	// Each lifecycle's commands have a connection of their own.
 	requestID := machines.RequestID{UID: string(k.UID), Lifecycle: LifecycleVersion, Attempt: "a", State: "s", Sequence: 1}
-	polled.Write(t.Context(), endpoint(k), requestID, kafkaclient.Command{})
-	other := endpoint(k)
+	polled.Write(t.Context(), connection.EndpointOf(k), requestID, kafkaclient.Command{})
+	other := connection.EndpointOf(k)
 	other.UID, other.Name.Name = "uid-of-another", "another"
 	polled.Answer(other, requestID)
 	before := opened.Load()

@@ -15,6 +15,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
@@ -29,7 +30,7 @@ type Collector struct {
 	// Table of the versions of Kafka. Required.
 	Table *versions.Table
 	// System reads from Kafka. Required.
-	System System
+	System connection.System
 	// Hosts reads Node objects live, to determine whether kubelets are alive. Required.
 	Hosts   client.Reader
 	Options Options
@@ -145,17 +146,9 @@ func selector(of map[string]string) client.ListOption {
 // liveTimeout limits all live requests of one observation together. It is far below the renew deadline of the lease.
 const liveTimeout = 5 * time.Second
 
-// endpoint returns the address of the cluster: its internal listener, which every node serves.
-func endpoint(kafka *kafkav1beta2.Kafka) Endpoint {
-	return Endpoint{
-		Name: client.ObjectKeyFromObject(kafka), UID: kafka.UID,
-		Bootstrap: []string{fmt.Sprintf("%s.%s.svc:%d", render.BootstrapName(kafka.Name), kafka.Namespace, render.PortReplication)},
-	}
-}
-
 // endpointWith returns the endpoint with the addresses of every node that has a pod, for the roles of its pod.
-func endpointWith(kafka *kafkav1beta2.Kafka, nodes []Node) Endpoint {
-	e := endpoint(kafka)
+func endpointWith(kafka *kafkav1beta2.Kafka, nodes []Node) connection.Endpoint {
+	e := connection.EndpointOf(kafka)
 	e.Nodes = make(map[int32]kafkaclient.NodeAddress, len(nodes))
 	for i := range nodes {
 		n := &nodes[i]

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -175,21 +176,21 @@ func TestCollectAnswers(t *testing.T) {
 			direct := directly(func() kafkaclient.Client { return side })
 			command := kafkaclient.Command{UpdateFeature: &kafkaclient.FeatureUpdate{Name: "metadata.version", Level: 27}}
 			for range 2 {
-				direct.Write(t.Context(), Endpoint{}, requestID, command)
+				direct.Write(t.Context(), connection.Endpoint{}, requestID, command)
 			}
 			if side.writes != 1 {
 				t.Errorf("%d writes under one request ID, want 1", side.writes)
 			}
-			if diff := cmp.Diff(tc.want, direct.Answer(Endpoint{}, requestID)); diff != "" {
+			if diff := cmp.Diff(tc.want, direct.Answer(connection.Endpoint{}, requestID)); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 			next := requestID
 			next.Sequence++
-			if got := direct.Answer(Endpoint{}, next); got.State != external.None {
+			if got := direct.Answer(connection.Endpoint{}, next); got.State != external.None {
 				t.Errorf("answer of another request ID: %+v", got)
 			}
-			direct.Write(t.Context(), Endpoint{}, next, command)
-			if side.writes != 2 || direct.Answer(Endpoint{}, requestID).State != external.None {
+			direct.Write(t.Context(), connection.Endpoint{}, next, command)
+			if side.writes != 2 || direct.Answer(connection.Endpoint{}, requestID).State != external.None {
 				t.Errorf("%d writes; the old answer is still there", side.writes)
 			}
 			r := separate(t)
@@ -297,5 +298,22 @@ func TestCollectKeepsRolesOfStartedNodes(t *testing.T) {
 				t.Errorf("roles of a node that never was: %+v, want %+v", got, tc.wanted)
 			}
 		})
+	}
+}
+
+// Of all questions only the one about levels is asked for sooner: the exploration found a cluster whose status was wiped while a
+// request was under way at rest on a level that changed unseen.
+func TestInFlightHastensOnlyLevels(t *testing.T) {
+	v := Snapshot{InFlight: external.InFlight{Until: noon.Add(time.Minute), Sent: true}}
+	got := v.queries(lifecycle.ObserveRequest{
+		Needs: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum}, Now: noon,
+		MaxAge: func(transitions.Need) time.Duration { return 10 * time.Minute },
+	})
+	want := []connection.Query{
+		{Question: kafkaclient.Question{About: kafkaclient.AboutFeatures}, MaxAge: 10 * time.Minute, Renew: time.Second, Again: 5 * time.Second},
+		{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}, MaxAge: 10 * time.Minute},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -69,10 +70,10 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 }
 
 // queries returns the queries that the requested facts need.
-func (v *Snapshot) queries(request lifecycle.ObserveRequest) []Query {
-	var out []Query
+func (v *Snapshot) queries(request lifecycle.ObserveRequest) []connection.Query {
+	var out []connection.Query
 	add := func(need transitions.Need, about kafkaclient.Subject) {
-		q := Query{Question: kafkaclient.Question{About: about}}
+		q := connection.Query{Question: kafkaclient.Question{About: about}}
 		if request.MaxAge != nil {
 			q.MaxAge = request.MaxAge(need)
 		}
@@ -83,7 +84,7 @@ func (v *Snapshot) queries(request lifecycle.ObserveRequest) []Query {
 		external.RefreshSooner(v.InFlight, &out[len(out)-1], request.Now)
 	}
 	confirm := func(about kafkaclient.Subject) {
-		out = append(out, Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
+		out = append(out, connection.Query{Question: kafkaclient.Question{About: about}, MaxAge: confirmAge, Again: states.DefaultPoll})
 	}
 	brokers, controllers := v.unconfirmed(request)
 	ids := v.asksForIDs && !request.Live // a live observation creates no node

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -127,10 +128,10 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 	}, nil
 }
 
-func execute(ctx context.Context, system System, effects *Effects, t effectRequest) error {
+func execute(ctx context.Context, system connection.System, effects *Effects, t effectRequest) error {
 	switch {
 	case t.Effect.Update != nil:
-		system.Write(ctx, endpoint(t.Object), t.RequestID, kafkaclient.Command{UpdateFeature: t.Effect.Update})
+		system.Write(ctx, connection.EndpointOf(t.Object), t.RequestID, kafkaclient.Command{UpdateFeature: t.Effect.Update})
 		return nil
 	case t.Effect.Format != nil:
 		return effects.AllowFormat(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Format.Node)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -40,7 +41,7 @@ type memberReadings struct {
 }
 
 // add adds one answer. A node whose answer could not be read counts as not queried, so that its silence is no evidence.
-func (m *memberReadings) add(id int32, r *Reading) {
+func (m *memberReadings) add(id int32, r *connection.Reading) {
 	switch {
 	case r.Pending():
 		m.pending = true
@@ -131,10 +132,10 @@ func (k *kubelets) hostLost(ctx context.Context, host string) (bool, error) {
 }
 
 // memberQueries returns queries to single nodes.
-func memberQueries(ids []int32, maxAge time.Duration) []Query {
-	out := make([]Query, len(ids))
+func memberQueries(ids []int32, maxAge time.Duration) []connection.Query {
+	out := make([]connection.Query, len(ids))
 	for i, id := range ids {
-		out[i] = Query{Question: kafkaclient.Question{About: kafkaclient.AboutMember, Broker: id}, MaxAge: maxAge}
+		out[i] = connection.Query{Question: kafkaclient.Question{About: kafkaclient.AboutMember, Broker: id}, MaxAge: maxAge}
 	}
 	return out
 }

@@ -28,6 +28,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -434,6 +435,6 @@ func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) 
 }
 
 // directly is a system that calls the client within the reconcile.
-func directly(connect func() kafkaclient.Client) *Direct {
-	return &Direct{Protocol: NewProtocol(func(Endpoint) (kafkaclient.Client, func(), error) { return connect(), func() {}, nil })}
+func directly(connect func() kafkaclient.Client) *connection.Direct {
+	return &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (kafkaclient.Client, func(), error) { return connect(), func() {}, nil })}
 }

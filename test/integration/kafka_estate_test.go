@@ -21,6 +21,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkaadmin "github.com/detent-dev/detent/clients/kafka/admin"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -113,8 +114,8 @@ func (e *estate) steer(kind *kafkacontroller.Kind) {
 	}
 }
 
-func (e *estate) connect(around func(string, func() error) error) func(kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
-	return func(to kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
+func (e *estate) connect(around func(string, func() error) error) func(connection.Endpoint) (kafkaclient.Client, func(), error) {
+	return func(to connection.Endpoint) (kafkaclient.Client, func(), error) {
 		c, err := kafkaadmin.New(kafkaadmin.Options{Bootstrap: to.Bootstrap, Nodes: to.NewestNodes, ClientID: "detent", Dial: outside.DialContext})
 		if err != nil {
 			return nil, nil, err

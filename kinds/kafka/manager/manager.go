@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/admin"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -32,7 +33,7 @@ type Options struct {
 	// Proxy is the address of an HTTP proxy for connections to brokers. Optional; default: direct connections.
 	Proxy string
 	// Connect creates the client of a cluster and the function that closes it. Optional; default: a client of Kafka's protocol.
-	Connect func(kafka.Endpoint) (kafkaclient.Client, func(), error)
+	Connect func(connection.Endpoint) (kafkaclient.Client, func(), error)
 	// Alter changes the kind before it is registered, so that tests can intercept its calls. Optional; default: none.
 	Alter func(*kafka.Kind)
 }
@@ -52,7 +53,7 @@ func New(o Options) operator.Kind {
 func add(p *operator.Process, o Options) (stop func(), err error) {
 	cached, live := p.Manager.GetClient(), p.Manager.GetAPIReader()
 	wakeups, wake := operator.Wakeups(func() client.Object { return &kafkav1beta2.Kafka{} })
-	system := &kafka.Polled{Protocol: kafka.NewProtocol(o.Connect), Wake: wake, Clock: p.Clock, Settle: external.SettleScaled(p.DeadlineScale)}
+	system := &connection.Polled{Protocol: connection.NewProtocol(o.Connect), Wake: wake, Clock: p.Clock, Settle: external.SettleScaled(p.DeadlineScale)}
 	collector := &kafka.Collector{Table: o.Table, System: system, Hosts: live, Options: kafka.Options{OperatorVersion: p.Version, Finalizing: o.Finalizing}}
 	var watch func(*builder.Builder)
 	if o.MaxActive > 0 {
@@ -91,8 +92,8 @@ func selected(ctx context.Context, cached client.Reader, set *corev1beta2.Strimz
 	return false, nil
 }
 
-func connector(proxy string) func(kafka.Endpoint) (kafkaclient.Client, func(), error) {
-	return func(e kafka.Endpoint) (kafkaclient.Client, func(), error) {
+func connector(proxy string) func(connection.Endpoint) (kafkaclient.Client, func(), error) {
+	return func(e connection.Endpoint) (kafkaclient.Client, func(), error) {
 		options := admin.Options{Bootstrap: e.Bootstrap, Nodes: e.NewestNodes, ClientID: "detent"}
 		if proxy != "" {
 			options.Dial = throughProxy(proxy)

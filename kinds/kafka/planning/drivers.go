@@ -11,6 +11,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -32,7 +33,7 @@ const (
 func (s *simulation) assemble(o Options) error {
 	e := s.env
 	s.collector = &kafka.Collector{
-		Table: s.section.Table, System: &kafka.Direct{Protocol: kafka.NewProtocol(s.connect)}, Hosts: e.Client,
+		Table: s.section.Table, System: &connection.Direct{Protocol: connection.NewProtocol(s.connect)}, Hosts: e.Client,
 		Options: kafka.Options{OperatorVersion: e.OperatorVersion, Finalizing: o.Finalizing},
 	}
 	kind, err := kafka.NewKind(s.collector, &kafka.Effects{Client: e.Client, Live: e.Client})
@@ -54,7 +55,7 @@ func (s *simulation) assemble(o Options) error {
 }
 
 // connect returns a client of the simulated cluster that records writes.
-func (s *simulation) connect(at kafka.Endpoint) (kafkaclient.Client, func(), error) {
+func (s *simulation) connect(at connection.Endpoint) (kafkaclient.Client, func(), error) {
 	c := s.system.Cluster(at.Name)
 	return &taped{Client: simkafka.Memory{Cluster: c.Kafka}, simulation: s, cluster: at.Name}, func() {}, nil
 }

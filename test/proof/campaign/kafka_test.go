@@ -23,6 +23,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/crds"
@@ -194,7 +195,7 @@ func (e *estate) createNodes(a *campaign.Environment) error {
 func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around func(string, func() error) error, passes campaign.Passes) error {
 	kind := kafkamanager.New(kafkamanager.Options{
 		Table: e.lands.table,
-		Connect: func(to kafkacontroller.Endpoint) (kafkaclient.Client, func(), error) {
+		Connect: func(to connection.Endpoint) (kafkaclient.Client, func(), error) {
 			return &caller{lands: e.lands, cluster: to.Name, around: around}, func() {}, nil
 		},
 		Alter: func(kind *kafkacontroller.Kind) {

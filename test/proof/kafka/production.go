@@ -16,6 +16,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
@@ -96,11 +97,11 @@ type command struct {
 	Level     int16
 }
 
-var _ controller.System = &system{}
+var _ connection.System = &system{}
 
 // Read answers every query now.
-func (s *system) Read(_ context.Context, _ controller.Endpoint, queries []controller.Query, _ bool, now time.Time) []controller.Reading {
-	out := make([]controller.Reading, len(queries))
+func (s *system) Read(_ context.Context, _ connection.Endpoint, queries []connection.Query, _ bool, now time.Time) []connection.Reading {
+	out := make([]connection.Reading, len(queries))
 	for i, q := range queries {
 		out[i].At = now
 		out[i].Answer, out[i].Err = s.answer(q.Question, now)
@@ -122,7 +123,7 @@ func (s *system) answer(q kafkaclient.Question, now time.Time) (kafkaclient.Answ
 }
 
 // Write notes the command.
-func (s *system) Write(_ context.Context, _ controller.Endpoint, id machines.RequestID, c kafkaclient.Command) {
+func (s *system) Write(_ context.Context, _ connection.Endpoint, id machines.RequestID, c kafkaclient.Command) {
 	if r := s.world.request; r != nil && r.requestID == id {
 		return // every System ignores a repeated command
 	}
@@ -132,7 +133,7 @@ func (s *system) Write(_ context.Context, _ controller.Endpoint, id machines.Req
 }
 
 // Answer returns the outcome of the command with the request ID.
-func (s *system) Answer(_ controller.Endpoint, id machines.RequestID) external.Answer {
+func (s *system) Answer(_ connection.Endpoint, id machines.RequestID) external.Answer {
 	states := map[kafkaversion.Status]external.AnswerState{
 		kafkaversion.Asked: external.Pending, kafkaversion.Done: external.Done, kafkaversion.Refused: external.Refused, kafkaversion.Unknown: external.Unknown,
 	}
@@ -141,7 +142,7 @@ func (s *system) Answer(_ controller.Endpoint, id machines.RequestID) external.A
 }
 
 // InFlight returns the command of an earlier visit that may still take effect.
-func (s *system) InFlight(controller.Endpoint, string) external.InFlight {
+func (s *system) InFlight(connection.Endpoint, string) external.InFlight {
 	return external.InFlight(s.world.inFlight(s.current, s.now))
 }
 

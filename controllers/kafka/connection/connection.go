@@ -1,13 +1,18 @@
-package kafka
+// Package connection connects the operator to Kafka clusters: how a cluster is reached, what may be asked of it and commanded, and
+// how the end of a command is judged.
+package connection
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/runtime/external"
 )
 
@@ -22,6 +27,14 @@ type Endpoint struct {
 	Nodes map[int32]kafkaclient.NodeAddress
 	// NewestNodes returns the Nodes of the newest read. It is set for Connect, so that a growing cluster keeps its connections.
 	NewestNodes func() map[int32]kafkaclient.NodeAddress
+}
+
+// EndpointOf returns the address of the cluster: its internal listener, which every node serves.
+func EndpointOf(kafka *kafkav1beta2.Kafka) Endpoint {
+	return Endpoint{
+		Name: types.NamespacedName{Namespace: kafka.Namespace, Name: kafka.Name}, UID: kafka.UID,
+		Bootstrap: []string{fmt.Sprintf("%s.%s.svc:%d", render.BootstrapName(kafka.Name), kafka.Namespace, render.PortReplication)},
+	}
 }
 
 // Object returns the Kafka resource.

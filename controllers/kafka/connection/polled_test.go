@@ -1,4 +1,4 @@
-package kafka
+package connection
 
 import (
 	"context"
@@ -47,6 +47,8 @@ func (g *gatedSide) set(leader int32, err error) {
 	defer g.mu.Unlock()
 	g.leader, g.err = leader, err
 }
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 type polledRig struct {
 	*Polled
@@ -234,7 +236,7 @@ func TestPolledClientUsesTheNewestNodes(t *testing.T) {
 	p := &Polled{
 		Protocol: NewProtocol(func(e Endpoint) (kafkaclient.Client, func(), error) {
 			connected = append(connected, e)
-			return &slowSide{}, func() {}, nil
+			return &gatedSide{}, func() {}, nil
 		}),
 		Wake: func(types.NamespacedName) {}, Clock: clocktesting.NewFakeClock(noon),
 	}

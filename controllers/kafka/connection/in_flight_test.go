@@ -1,4 +1,4 @@
-package kafka
+package connection
 
 import (
 	"context"
@@ -10,11 +10,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/machines/kafkaversion"
-	"github.com/detent-dev/detent/machines/roll"
-	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
-	"github.com/detent-dev/detent/transitions"
 )
 
 func TestInFlightAboutEarlierCommands(t *testing.T) {
@@ -128,22 +124,5 @@ func TestInFlightHastensLevels(t *testing.T) {
 				t.Errorf("query (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// Of all questions only the one about levels is asked for sooner: the exploration found a cluster whose status was wiped while a
-// request was under way at rest on a level that changed unseen.
-func TestInFlightHastensOnlyLevels(t *testing.T) {
-	v := Snapshot{InFlight: external.InFlight{Until: noon.Add(time.Minute), Sent: true}}
-	got := v.queries(lifecycle.ObserveRequest{
-		Needs: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum}, Now: noon,
-		MaxAge: func(transitions.Need) time.Duration { return 10 * time.Minute },
-	})
-	want := []Query{
-		{Question: kafkaclient.Question{About: kafkaclient.AboutFeatures}, MaxAge: 10 * time.Minute, Renew: time.Second, Again: 5 * time.Second},
-		{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}, MaxAge: 10 * time.Minute},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("queries (-want +got):\n%s", diff)
 	}
 }
