@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,6 +49,13 @@ type Evaluator[O, S, E any] interface {
 	Action(state string) (action ActionInfo, ok bool)
 	// Need returns the declaration of a costly fact.
 	Need(name transitions.Need) Need
+	// Several reports that the lifecycle has several instances. Only Instance returns an evaluator that evaluates one of them.
+	Several() bool
+	// Instances returns the sorted names of the declared instances, and whether the list is complete. The error names what cannot
+	// be managed.
+	Instances(object O, snapshot S) (names []string, known bool, err error)
+	// Instance returns the evaluator of one instance. Its Name is the instance's entry name.
+	Instance(name string) Evaluator[O, S, E]
 	// Evaluate reads the facts from the snapshot, once.
 	Evaluate(q EvaluationInput[O, S]) Evaluation[E]
 }
@@ -78,7 +84,8 @@ type EvaluationInput[O, S any] struct {
 	// Entry is the persisted state, or nil. It is never modified.
 	Entry   *lifecyclev1.Lifecycle
 	Options ObserveOptions
-	// Deleting means that the object is being deleted and has the runtime's finalizer.
+	// Deleting means that the object is being deleted and has the runtime's finalizer, or that the instance is not declared any
+	// more.
 	Deleting bool
 	// DeadlineScale multiplies every declared deadline. 0 means 1.
 	DeadlineScale float64
@@ -94,6 +101,8 @@ type ObserveOptions struct {
 	Now time.Time
 	// RequestID identifies the requests of this entry to external systems.
 	RequestID RequestID
+	// Instance is the name of the instance, for a lifecycle with several.
+	Instance string
 	// Attempt in progress according to the persisted state, and when its state was entered. They may name things (an approval,
 	// a soaking time); the actual state is observed.
 	Attempt   *lifecyclev1.Attempt
@@ -105,6 +114,7 @@ func (a ObserveOptions) Wants(need transitions.Need) bool { return slices.Contai
 
 // RequestID identifies a request to an external system. An answer belongs to one visit of one state.
 type RequestID struct {
+	// Lifecycle is the name of the entry: see EntryName.
 	UID, Lifecycle, Attempt, State string
 	// Sequence increases with each visit of the state within the attempt.
 	Sequence int64
@@ -188,102 +198,4 @@ type ActionResult[E any] struct {
 	// Blocked are the parts of Precondition that do not say yes.
 	Blocked []transitions.Blocker
 	Err     error
-}
-
-// Binding connects a machine to a kind.
-type Binding[O, S, F, FX, E any] struct {
-	// Name of the lifecycle. Required.
-	Name string
-	// Facts returns the facts from the snapshot. It must be pure. Costly facts that ask does not request stay zero. Required.
-	Facts func(object O, snapshot S, ask ObserveOptions) F
-	// Effect converts the machine's effect to the kind's. Optional if both are of the same type.
-	Effect func(FX) E
-}
-
-// Bind returns the lifecycle of a compiled machine for a kind.
-func Bind[O, S, F, D, FX, E any](machine *Machine[F, D, FX], binding Binding[O, S, F, FX, E]) Lifecycle[O, S, E] {
-	if binding.Effect == nil {
-		binding.Effect = sameEffect[FX, E]
-	}
-	return Lifecycle[O, S, E]{&bound[O, S, F, D, FX, E]{machine: machine, binding: binding}}
-}
-
-// sameEffect panics if the types differ; the evaluation reports it as a defect of the machine.
-func sameEffect[FX, E any](effect FX) E {
-	same, ok := any(effect).(E)
-	if !ok {
-		panic(fmt.Errorf("the effect is a %T, which is no effect of the kind: declare Binding.Effect", effect))
-	}
-	return same
-}
-
-type bound[O, S, F, D, FX, E any] struct {
-	machine *Machine[F, D, FX]
-	binding Binding[O, S, F, FX, E]
-}
-
-func (b *bound[O, S, F, D, FX, E]) Name() string { return b.binding.Name }
-func (b *bound[O, S, F, D, FX, E]) Graph() Graph { return b.machine.graph }
-
-func (b *bound[O, S, F, D, FX, E]) MaxTransitionsWithoutProgress() int32 {
-	return b.machine.def.MaxTransitionsWithoutProgress
-}
-
-func (b *bound[O, S, F, D, FX, E]) State(name string) (states.State, bool) {
-	n, ok := b.machine.states[name]
-	if !ok {
-		return states.State{}, false
-	}
-	return n.State.State, true
-}
-
-func (b *bound[O, S, F, D, FX, E]) Needs(entry *lifecyclev1.Lifecycle) []transitions.Need {
-	if entry == nil {
-		return b.machine.inferNeeds
-	}
-	n, ok := b.machine.states[entry.State]
-	if !ok {
-		return b.machine.inferNeeds
-	}
-	return n.decisionNeeds
-}
-
-func (b *bound[O, S, F, D, FX, E]) NeedsIn(state string) []transitions.Need {
-	if n, ok := b.machine.states[state]; ok {
-		return n.decisionNeeds
-	}
-	return nil
-}
-
-func (b *bound[O, S, F, D, FX, E]) Need(name transitions.Need) Need { return b.machine.needs[name] }
-
-func (b *bound[O, S, F, D, FX, E]) Action(state string) (ActionInfo, bool) {
-	n, ok := b.machine.states[state]
-	if !ok || n.Action == nil {
-		return ActionInfo{}, false
-	}
-	again := n.Action.RequeueAfter
-	if again <= 0 {
-		again = defaultRequeueAfter
-	}
-	return ActionInfo{Name: n.Action.Name, Needs: n.actionNeeds, Live: !n.Action.Precondition.IsZero(), NeedsFinalizer: n.Action.NeedsFinalizer, RequeueAfter: again, Backoff: n.Backoff}, true
-}
-
-func (b *bound[O, S, F, D, FX, E]) Evaluate(q EvaluationInput[O, S]) Evaluation[E] {
-	l := &evaluation[F, D, FX, E]{
-		machine: b.machine, name: b.binding.Name, effect: b.binding.Effect,
-		uid: q.UID, entry: q.Entry, needs: q.Options.Needs, now: q.Options.Now, scale: q.DeadlineScale, deleting: q.Deleting,
-	}
-	l.facts, l.err = factsOf(b.binding, q)
-	return l
-}
-
-// factsOf calls Observe and returns a panic as an error that names the lifecycle.
-func factsOf[O, S, F, FX, E any](binding Binding[O, S, F, FX, E], q EvaluationInput[O, S]) (facts F, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = defect("observing for lifecycle "+binding.Name, p)
-		}
-	}()
-	return binding.Facts(q.Object, q.Snapshot, q.Options), nil
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -25,7 +26,7 @@ type preconditionFailure[S any] struct {
 // one effect was executed. If the precondition of an action answers no, act returns the resulting transition and runs no
 // further action. A failure of one lifecycle does not stop the actions of the others. A returned error concerns the object as a
 // whole.
-func (p *reconcileScope[O, S, E]) act(ctx context.Context, step *pass.Step[S, E]) (acted bool, back *preconditionFailure[S], err error) {
+func (p *reconcileScope[O, S, E]) act(ctx context.Context, step *pass.Step[O, S, E]) (acted bool, back *preconditionFailure[S], err error) {
 	for i := range step.Results {
 		s := &step.Results[i]
 		action, wanted := pass.Wants(p.in, s)
@@ -123,6 +124,7 @@ func (p *reconcileScope[O, S, E]) execute(ctx context.Context, s *pass.Lifecycle
 			return did
 		}
 		request := EffectRequest[O, S, E]{Object: p.object, Snapshot: snapshot, Effect: effect, RequestID: acting.RequestID, Write: p.writer()}
+		_, request.Instance = machines.SplitEntryName(s.Name)
 		err = guarded(ctx, "executing the effect", func() error { return p.kind.Execute(ctx, request) })
 		give(err)
 		switch {

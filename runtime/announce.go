@@ -38,12 +38,7 @@ func (p *reconcileScope[O, S, E]) project(ctx context.Context, next O, snapshot 
 // succeeded.
 func (p *reconcileScope[O, S, E]) announce(ctx context.Context, object O, moved *pass.Moved) {
 	move, entry := &moved.Move, &moved.Entry
-	state := states.State{}
-	for _, lc := range p.in.Lifecycles {
-		if lc.Name() == moved.Lifecycle {
-			state, _ = lc.State(move.To)
-		}
-	}
+	state, _ := pass.Find(p.in.Lifecycles, moved.Lifecycle).State(move.To)
 	attempt := ""
 	if entry.Attempt != nil {
 		attempt = entry.Attempt.ID

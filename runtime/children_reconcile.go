@@ -35,7 +35,7 @@ func (p *reconcileScope[O, S, E]) reconcileChildren(ctx context.Context, snapsho
 // repairBefore repairs children before the transitions of this reconcile are written. Children are written only while the
 // persisted state is proven current, which it may not be after the write; and a rejected write must not prevent the repair. The
 // first entries of an object are written before its first repair, unless that write fails.
-func (p *reconcileScope[O, S, E]) repairBefore(ctx context.Context, step *pass.Step[S, E]) {
+func (p *reconcileScope[O, S, E]) repairBefore(ctx context.Context, step *pass.Step[O, S, E]) {
 	for i := range step.Moved {
 		if step.Moved[i].Move.From == "" && p.memory.refusal.failures == 0 {
 			return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -48,7 +47,7 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 // show writes the status of lifecycles that took no transition, if it changed. A change of waitingFor, of the progress or of a
 // message is written at most every ten seconds. A change of a condition's status or of the observed generation is written at
 // once.
-func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[S, E]) error {
+func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[O, S, E]) error {
 	next := p.copy()
 	status := next.LifecycleStatus()
 	for i := range step.Results {
@@ -134,12 +133,16 @@ func (p *reconcileScope[O, S, E]) copy() O {
 // conditions and the summary.
 func (p *reconcileScope[O, S, E]) refresh(ctx context.Context, next O, snapshot S, decided bool) {
 	status := next.LifecycleStatus()
-	slices.SortStableFunc(status.Lifecycles, func(a, b lifecyclev1.Lifecycle) int { return strings.Compare(a.Name, b.Name) })
+	status.Lifecycles = slices.DeleteFunc(status.Lifecycles, func(e lifecyclev1.Lifecycle) bool { return slices.Contains(p.dropped, e.Name) })
+	fold(status.Lifecycles)
 	if decided {
 		status.ObservedGeneration = p.in.Generation
 	}
 	own := p.deletingCondition(p.childrenWarning(p.project(ctx, next, snapshot)))
 	all := p.lifecycleStates(next)
+	if sortEntries(status.Lifecycles, all) {
+		all = p.lifecycleStates(next)
+	}
 	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
 	status.Summary = summarise(all)
 }
@@ -172,6 +175,7 @@ func (p *reconcileScope[O, S, E]) write(ctx context.Context, next O) error {
 	err := p.client.Status().Update(ctx, next)
 	if err == nil {
 		p.memory.own, err = revision(next)
+		p.memory.forget(p.dropped)
 		p.memory.staleSince, p.memory.refusal = time.Time{}, refusal{}
 		p.compareStored(ctx, sent, next)
 		return err
@@ -199,10 +203,11 @@ func put(status *lifecyclev1.Status, entry lifecyclev1.Lifecycle) {
 }
 
 func (p *reconcileScope[O, S, E]) lifecycleStates(object O) []lifecycleState {
-	all := lifecycleStates(p.in.Lifecycles, object.LifecycleStatus())
+	all := lifecycleStates(p.lifecycles, object.LifecycleStatus())
 	for i := range all {
 		all[i].defect = p.memory.lifecycles[all[i].name].defect()
 		all[i].tooFrequent = p.memory.paces[all[i].name].isExceeded()
 	}
+	worstInstanceFirst(all, p.now)
 	return all
 }

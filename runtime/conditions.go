@@ -58,6 +58,10 @@ func lifecycleStates[O Object, S, E any](lifecycles []machines.Evaluator[O, S, E
 // Stalled. Ready is not True before every lifecycle has evaluated the object's generation.
 func conditions(all []lifecycleState, own, old []metav1.Condition, generation, observed int64, now time.Time) []metav1.Condition {
 	worst, stalled, isStalled := judge(all, now)
+	text := ""
+	if worst != nil {
+		text = worst.message() + othersUnderWay(all, worst)
+	}
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "no lifecycle is under way"}
 	reconciling := metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: "Settled"}
 	stuck := metav1.Condition{Type: Stalled, Status: metav1.ConditionFalse, Reason: "WithinDeadline"}
@@ -68,12 +72,12 @@ func conditions(all []lifecycleState, own, old []metav1.Condition, generation, o
 		reconciling.Status, reconciling.Reason, reconciling.Message = metav1.ConditionTrue, ready.Reason, ready.Message
 	case worst == nil:
 	case isStalled:
-		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: worst.message()}
-		stuck = metav1.Condition{Type: Stalled, Status: metav1.ConditionTrue, Reason: stalled, Message: worst.message()}
+		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: text}
+		stuck = metav1.Condition{Type: Stalled, Status: metav1.ConditionTrue, Reason: stalled, Message: text}
 		reconciling.Reason = stalled
 	default:
-		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: worst.message()}
-		reconciling = metav1.Condition{Type: Reconciling, Status: metav1.ConditionTrue, Reason: worst.reason(), Message: worst.message()}
+		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: text}
+		reconciling = metav1.Condition{Type: Reconciling, Status: metav1.ConditionTrue, Reason: worst.reason(), Message: text}
 	}
 	out := []metav1.Condition{ready, reconciling, stuck}
 	for i := range all {

@@ -25,14 +25,14 @@ func (p *reconcileScope[O, S, E]) took(moved *pass.Moved) {
 		return
 	}
 	delete(p.memory.noted, moved.Lifecycle)
-	line := p.line(moved.Lifecycle, pass.Entry(p.in.Status, moved.Lifecycle))
+	line := p.line(moved.Lifecycle, pass.Entry(p.in.Status, moved.Lifecycle), moved.Deleting)
 	line.Edge = journal.EdgeOf(&moved.Move)
 	p.journal.Note(line, moved.Facts)
 }
 
 // stayed records each lifecycle that takes no transition: once per visit of a state, and again when the guards in waitingFor,
 // the data or the invariant's answer changed. An object at rest adds no line per reconcile.
-func (p *reconcileScope[O, S, E]) stayed(step *pass.Step[S, E]) {
+func (p *reconcileScope[O, S, E]) stayed(step *pass.Step[O, S, E]) {
 	if p.journal == nil {
 		return
 	}
@@ -49,22 +49,16 @@ func (p *reconcileScope[O, S, E]) stayed(step *pass.Step[S, E]) {
 			p.memory.noted = map[string]string{}
 		}
 		p.memory.noted[s.Name] = sum
-		p.journal.Note(p.line(s.Name, s.Entry), s.Facts())
+		p.journal.Note(p.line(s.Name, s.Entry, s.Deleting), s.Facts())
 	}
 }
 
-func (p *reconcileScope[O, S, E]) line(lifecycle string, entry *lifecyclev1.Lifecycle) journal.Line {
-	line := journal.Line{
+func (p *reconcileScope[O, S, E]) line(lifecycle string, entry *lifecyclev1.Lifecycle, deleting bool) journal.Line {
+	graph := pass.Find(p.in.Lifecycles, lifecycle).Graph()
+	return journal.Line{
 		At: p.now.UTC(), Kind: p.kind.Name, Namespace: p.object.GetNamespace(), Name: p.object.GetName(), UID: p.in.UID, Generation: p.in.Generation,
-		Deleting: p.in.Deleting, Lifecycle: lifecycle, Entry: journal.EntryOf(entry),
+		Deleting: deleting, Lifecycle: lifecycle, Machine: graph.Name + "@sha256:" + graph.Digest, Entry: journal.EntryOf(entry),
 	}
-	for _, lc := range p.in.Lifecycles {
-		if lc.Name() == lifecycle {
-			graph := lc.Graph()
-			line.Machine = graph.Name + "@sha256:" + graph.Digest
-		}
-	}
-	return line
 }
 
 // stay returns a digest of the decision to stay: the state, the data, the attempt, and the guards that are waited for. believed

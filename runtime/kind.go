@@ -91,6 +91,8 @@ type EffectRequest[O Object, S, E any] struct {
 	Effect   E
 	// RequestID identifies the request to an external system, so that a repeated request is recognised.
 	RequestID machines.RequestID
+	// Instance is the name of the instance, for a lifecycle with several.
+	Instance string
 	// Write writes the object's children.
 	Write Writer
 }

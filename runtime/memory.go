@@ -72,6 +72,15 @@ func (m *memory) trouble(lifecycle string) *trouble {
 	return t
 }
 
+// forget drops what is kept for instances that are gone.
+func (m *memory) forget(lifecycles []string) {
+	for _, name := range lifecycles {
+		delete(m.lifecycles, name)
+		delete(m.paces, name)
+		delete(m.noted, name)
+	}
+}
+
 // memories holds one memory per object. A memory is accessed only by the worker that reconciles its object.
 type memories struct {
 	mu    sync.Mutex

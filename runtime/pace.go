@@ -94,16 +94,11 @@ func (p *reconcileScope[O, S, E]) paceOf(lifecycle string) *pace {
 }
 
 func (p *reconcileScope[O, S, E]) burst(lifecycle string) float64 {
-	for _, lc := range p.in.Lifecycles {
-		if lc.Name() == lifecycle {
-			return max(burstTransitions, 2*float64(lc.MaxTransitionsWithoutProgress()))
-		}
-	}
-	return burstTransitions
+	return max(burstTransitions, 2*float64(pass.Find(p.in.Lifecycles, lifecycle).MaxTransitionsWithoutProgress()))
 }
 
 // pace ends the slow pace of lifecycles that have no transition due and whose allowance has recovered.
-func (p *reconcileScope[O, S, E]) pace(step *pass.Step[S, E]) {
+func (p *reconcileScope[O, S, E]) pace(step *pass.Step[O, S, E]) {
 	for i := range step.Results {
 		s := &step.Results[i]
 		if !p.memory.paces[s.Name].isExceeded() || s.Decision.Move != nil {
@@ -173,16 +168,16 @@ func (p *reconcileScope[O, S, E]) exceed(lifecycle string, c *pace) {
 
 // backedOff delays the transitions of an attempt that takes more than MaxTransitionsWithoutProgress of them without progress.
 func (p *reconcileScope[O, S, E]) backedOff(entry *lifecyclev1.Lifecycle) bool {
-	for _, lc := range p.in.Lifecycles {
-		if lc.Name() != entry.Name || entry.TransitionsSinceProgress <= lc.MaxTransitionsWithoutProgress() {
-			continue
-		}
-		state, _ := lc.State(entry.State)
-		free := entry.EnteredAt.Add(p.scaled(state.Backoff.After(int(entry.TransitionsSinceProgress - lc.MaxTransitionsWithoutProgress()))))
-		if p.now.Before(free) {
-			p.requeue.at(free, p.now)
-			return true
-		}
+	lc := pass.Find(p.in.Lifecycles, entry.Name)
+	over := entry.TransitionsSinceProgress - lc.MaxTransitionsWithoutProgress()
+	if over <= 0 {
+		return false
 	}
-	return false
+	state, _ := lc.State(entry.State)
+	free := entry.EnteredAt.Add(p.scaled(state.Backoff.After(int(over))))
+	if !p.now.Before(free) {
+		return false
+	}
+	p.requeue.at(free, p.now)
+	return true
 }

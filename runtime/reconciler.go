@@ -158,6 +158,7 @@ func (r *Reconciler[O, S, E]) run(ctx context.Context, object O) (time.Duration,
 	m, replaced := r.memories.of(key, object.GetUID())
 	r.drop(replaced)
 	p := &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
+	p.lifecycles = pass.Stored(r.lifecycles, object.LifecycleStatus())
 	p.in = pass.In[O, S, E]{
 		Object: object, Lifecycles: r.lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
 		Generation: object.GetGeneration(), Deleting: isDeleting(object), Now: p.now, DeadlineScale: r.scale, Last: m.moved, AlwaysNeeded: r.kind.AlwaysNeeded,
@@ -185,6 +186,10 @@ type reconcileScope[O Object, S, E any] struct {
 	now     time.Time
 	in      pass.In[O, S, E]
 	requeue requeue
+	// lifecycles with their instances: those of the status, or those of the decision once there is one.
+	lifecycles []machines.Evaluator[O, S, E]
+	// dropped are the entries to remove, because their instances are gone.
+	dropped []string
 	// proof that the persisted state is current, as far as this reconcile has obtained it.
 	proof proof
 }
@@ -197,6 +202,7 @@ func (p *reconcileScope[O, S, E]) advance(ctx context.Context) (time.Duration, e
 		return p.requeue.soonest, p.observationFailed(ctx, err)
 	}
 	p.memory.observationFailedSince = time.Time{}
+	p.lifecycles, p.dropped = step.Lifecycles, step.Dropped
 	p.defects(ctx, &step)
 	p.pace(&step)
 	if len(step.Moved) > 0 {
@@ -225,7 +231,7 @@ func (p *reconcileScope[O, S, E]) advance(ctx context.Context) (time.Duration, e
 }
 
 // defects records the lifecycles whose machine failed to decide. The other lifecycles are reconciled.
-func (p *reconcileScope[O, S, E]) defects(ctx context.Context, step *pass.Step[S, E]) {
+func (p *reconcileScope[O, S, E]) defects(ctx context.Context, step *pass.Step[O, S, E]) {
 	for i := range step.Results {
 		s := &step.Results[i]
 		if err := s.Decision.Err; err != nil {
@@ -273,9 +279,9 @@ func (p *reconcileScope[O, S, E]) key() types.NamespacedName {
 func (p *reconcileScope[O, S, E]) observe(ctx context.Context, needs []transitions.Need, live bool) (S, error) {
 	request := ObserveRequest{
 		Needs: needs, Live: live, Now: p.now, MaxAge: p.maxAge, Read: p.children.Reader(p.object.GetUID(), live),
-		RequestIDs: make(map[string]machines.RequestID, len(p.in.Lifecycles)),
+		RequestIDs: make(map[string]machines.RequestID, len(p.lifecycles)),
 	}
-	for _, lc := range p.in.Lifecycles {
+	for _, lc := range p.lifecycles {
 		request.RequestIDs[lc.Name()] = machines.RequestIDOf(p.in.UID, lc.Name(), pass.Entry(p.in.Status, lc.Name()))
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.observeTimeout)
@@ -292,7 +298,7 @@ func (p *reconcileScope[O, S, E]) observe(ctx context.Context, needs []transitio
 // interval while all of them rest.
 func (p *reconcileScope[O, S, E]) maxAge(need transitions.Need) time.Duration {
 	age := p.scaled(p.kind.Resync)
-	for _, lc := range p.in.Lifecycles {
+	for _, lc := range p.lifecycles {
 		entry := pass.Entry(p.in.Status, lc.Name())
 		if entry == nil {
 			continue

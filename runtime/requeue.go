@@ -23,7 +23,7 @@ func (w *requeue) after(d time.Duration) {
 func (w *requeue) at(t, now time.Time) { w.after(t.Sub(now)) }
 
 // next returns the delay of the requeue. Every state has one, so that none depends on a watch event alone.
-func (p *reconcileScope[O, S, E]) next(step *pass.Step[S, E]) time.Duration {
+func (p *reconcileScope[O, S, E]) next(step *pass.Step[O, S, E]) time.Duration {
 	p.requeue.after(p.scaled(p.kind.Resync))
 	for i := range step.Results {
 		s := &step.Results[i]

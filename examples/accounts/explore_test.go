@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	names   = []string{"account", "plan"}
+	names   = []string{"account", "plan", "card/visa"}
 	errLost = errors.New("the connection was lost")
 )
 
@@ -50,6 +50,7 @@ type sending struct {
 // world is the service, reached by HTTP in memory, with the last command of each lifecycle and those that may take effect late.
 type world struct {
 	plans   map[string]string
+	cards   map[string]bool
 	offers  []string
 	trouble explore.Fault
 	last    map[string]sending
@@ -59,14 +60,14 @@ type world struct {
 func worldOf(at *explore.Scenario) *world { return at.World().(*world) }
 
 func (w *world) Clone() explore.World {
-	return &world{maps.Clone(w.plans), slices.Clone(w.offers), w.trouble, maps.Clone(w.last), slices.Clone(w.late)}
+	return &world{maps.Clone(w.plans), maps.Clone(w.cards), slices.Clone(w.offers), w.trouble, maps.Clone(w.last), slices.Clone(w.late)}
 }
 
 func (w *world) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
 	for _, plan := range w.plans {
 		dst = append(dst, plan...)
 	}
-	dst = fmt.Appendf(dst, "/%d/%s", len(w.offers), w.trouble)
+	dst = fmt.Appendf(dst, "/%d%d/%s", len(w.offers), len(w.cards), w.trouble)
 	for _, name := range names {
 		s := w.last[name]
 		dst = fmt.Appendf(dst, "/%v%s%t", s.command, s.answer.State, s.id == at.RequestID(name))
@@ -88,7 +89,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errLost
 	}
 	answer := httptest.NewRecorder()
-	(&bank.Bank{Plans: w.plans, Offers: w.offers}).ServeHTTP(answer, r)
+	(&bank.Bank{Plans: w.plans, Offers: w.offers, Cards: w.cards}).ServeHTTP(answer, r)
 	if w.trouble == lostAnswer {
 		return nil, errLost
 	}
@@ -118,7 +119,7 @@ func (w *world) Next(at *explore.Scenario) (steps []explore.Step) {
 	step(w.trouble != "", "the service is well again", "", func(w *world) { w.trouble = "" })
 	step(w.trouble == "", "the service is down", down, func(w *world) { w.trouble = down })
 	step(w.trouble == "", "the service is slow", slow, func(w *world) { w.trouble = slow })
-	step(len(w.plans) > 0, "others close the account", others, func(w *world) { clear(w.plans) })
+	step(len(w.plans) > 0, "others close the account", others, func(w *world) { clear(w.plans); clear(w.cards) })
 	step(len(w.offers) == 2, "platinum is offered", others, func(w *world) { w.offers = append(w.offers, "platinum") })
 	for i, s := range w.mayCome(at) {
 		left := slices.Delete(w.mayCome(at), i, i+1)
@@ -209,12 +210,15 @@ func TestExplore(t *testing.T) {
 	wants := func(plan string) explore.Edit[*api.Account] {
 		return explore.Edit[*api.Account]{Name: "wants " + plan, Make: func(a *api.Account) { a.Spec.Plan = plan }}
 	}
+	cards := func(name string, cards ...string) explore.Edit[*api.Account] {
+		return explore.Edit[*api.Account]{Name: name, Make: func(a *api.Account) { a.Spec.Cards = cards }}
+	}
 	explore.Run(t, explore.Subject[*api.Account, Snapshot, Command]{
 		Name: "accounts", Kind: func(at *explore.Scenario) (Kind, error) { return NewKind(system{at}) },
 		AddToScheme: []func(*k8sruntime.Scheme) error{api.AddToScheme},
 		Object:      &api.Account{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "savings"}, Spec: api.AccountSpec{Plan: "basic"}},
-		Edits:       []explore.Edit[*api.Account]{wants("basic"), wants("gold"), wants("platinum")},
-		World:       &world{plans: map[string]string{}, offers: []string{"basic", "gold"}, last: map[string]sending{}},
+		Edits:       []explore.Edit[*api.Account]{wants("basic"), wants("gold"), wants("platinum"), cards("wants a card", "visa"), cards("wants no card")},
+		World:       &world{plans: map[string]string{}, cards: map[string]bool{}, offers: []string{"basic", "gold"}, last: map[string]sending{}},
 		Faults:      []explore.Fault{down, slow, refuses, lostAnswer, comesLate, forgotten, others},
 		Ages:        []time.Duration{pause, settle},
 		Settled: func(a *api.Account, w explore.World) string {
@@ -223,10 +227,13 @@ func TestExplore(t *testing.T) {
 			if plan != "" && plan != a.Spec.Plan && len(w.(*world).late) == 0 {
 				return "Ready, and the plan is " + plan
 			}
+			if len(a.Spec.Cards) == 0 && len(w.(*world).cards) > 0 && len(w.(*world).late) == 0 {
+				return "Ready, and a card is left that is not wanted"
+			}
 			return ""
 		},
 		Released: func(w explore.World) string {
-			if len(w.(*world).plans) > 0 {
+			if len(w.(*world).plans)+len(w.(*world).cards) > 0 {
 				return "the account outlives its object"
 			}
 			return ""

@@ -33,15 +33,20 @@ type Snapshot struct {
 // NewKind returns the kind on a system.
 func NewKind(system System) (Kind, error) {
 	kind := Kind{Name: "Account", New: func() *api.Account { return &api.Account{} }, Cleanup: system.Drop, StatusEqual: func(_, _ *api.Account) bool { return true }}
-	for _, definition := range []detent.Machine[Facts, Command]{AccountMachine(), PlanMachine()} {
+	for _, definition := range []detent.Machine[Facts, Command]{AccountMachine(), PlanMachine(), CardMachine()} {
 		machine, err := machines.Compile(definition)
 		if err != nil {
 			return Kind{}, err
 		}
 		facts := func(a *api.Account, s Snapshot, o machines.ObserveOptions) Facts {
-			return Facts{a.Spec.Plan, s.Account, s.Answers[definition.Name], s.InFlight, o.Now.Before(o.EnteredAt.Add(pause))}
+			answer := s.Answers[o.RequestID.Lifecycle]
+			return Facts{a.Spec.Plan, o.Instance, s.Account, answer, s.InFlight, o.Now.Before(o.EnteredAt.Add(pause))}
 		}
-		kind.Lifecycles = append(kind.Lifecycles, machines.Bind(machine, machines.Binding[*api.Account, Snapshot, Facts, Command, Command]{Name: definition.Name, Facts: facts}))
+		binding := machines.Binding[*api.Account, Snapshot, Facts, Command, Command]{Name: definition.Name, Facts: facts}
+		if definition.Name == "card" {
+			binding.Instances = func(a *api.Account, _ Snapshot) ([]string, bool) { return a.Spec.Cards, true }
+		}
+		kind.Lifecycles = append(kind.Lifecycles, machines.Bind(machine, binding))
 	}
 	kind.Observe = func(ctx context.Context, a *api.Account, request lifecycle.ObserveRequest) (Snapshot, error) {
 		return observe(ctx, system, targetOf(a), request), nil

@@ -1,5 +1,6 @@
-// Package accounts is an operator with two lifecycles for an HTTP service: one opens an account and closes it before its object
-// is deleted, the other changes the plan of an open account. Answers of the service may be slow or lost. Cmd runs it.
+// Package accounts is an operator with three lifecycles for an HTTP service: one opens an account and closes it before its object
+// is deleted, one changes the plan of an open account, and one issues and cancels a card, with an instance for each card. Answers of
+// the service may be slow or lost. Cmd runs it.
 package accounts
 
 import (
@@ -18,10 +19,12 @@ import (
 // NeedAccount is the account as the service shows it.
 const NeedAccount transitions.Need = "account"
 
-// Facts of both lifecycles.
+// Facts of all lifecycles.
 type Facts struct {
 	// Plan that the spec requests.
 	Plan string
+	// Card is the name of the card, for the lifecycle of a card.
+	Card string
 	// Account at the service.
 	Account transitions.Fact[bank.Account] `need:"account"`
 	// Answer to the command of this visit of the state.
@@ -71,7 +74,12 @@ var (
 			return false, "no answer yet"
 		}
 	})
+	issued = shows("issued", "an issued card", func(f *Facts, a bank.Account) (bool, string) {
+		return slices.Contains(a.Cards, f.Card), "no card " + f.Card
+	})
 	closed    = detent.Not(open, "no account")
+	canceled  = detent.Not(issued, "no such card")
+	lacksCard = detent.All(open, canceled)
 	otherPlan = detent.Not(onPlan, "another plan")
 )
 
@@ -146,5 +154,29 @@ func PlanMachine() detent.Machine[Facts, Command] {
 		}, retry("Changing")...),
 		Target: func(f *Facts) detent.Target { return detent.Target{To: f.Plan} },
 		Infer:  detent.StartIn[Facts]("Settled"),
+	}
+}
+
+// CardMachine issues one card of an open account, and cancels it when the spec does not name it any more.
+func CardMachine() detent.Machine[Facts, Command] {
+	issuing := command(lacksCard, func(f *Facts) Command { return Command{Method: http.MethodPut, Path: "/cards/" + f.Card} })
+	issuing.NeedsFinalizer = true
+	canceling := command(issued, func(f *Facts) Command { return Command{Method: http.MethodDelete, Path: "/cards/" + f.Card} })
+	return detent.Machine[Facts, Command]{
+		Name: "card", Doc: "issues a card and cancels it when it is not wanted any more", Needs: needs,
+		States: slices.Concat(
+			[]state{{State: detent.Rest("Settled", "an open account has the card")}},
+			working("Issuing", "the card is being issued", detent.KeepAttempt, issuing),
+			working("Canceling", "the card is being canceled", "", canceling),
+			[]state{{State: detent.Rest("Canceled", "no card is left")}},
+		),
+		Transitions: slices.Concat([]row{
+			{Event: "no-card", From: "Settled", To: "Issuing", NewAttempt: true, When: lacksCard, Doc: "the account has no such card"},
+			{Event: "issued", From: "Issuing", To: "Settled", Awaited: true, Outranks: true, When: issued},
+			{Event: "canceled", From: "Canceling", To: "Canceled", Awaited: true, Outranks: true, When: detent.All(canceled, quiet), Doc: "no command issues it later"},
+		}, retry("Issuing"), retry("Canceling")),
+		Deletion: machines.Deletion{To: "Canceling", End: "Canceled"},
+		Target:   func(*Facts) detent.Target { return detent.Target{To: "an issued card"} },
+		Infer:    detent.StartIn[Facts]("Settled"),
 	}
 }

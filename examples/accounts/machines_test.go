@@ -36,6 +36,15 @@ func inFlight(f *Facts)   { f.InFlight = true }
 func paused(f *Facts)     { f.Paused = true }
 func platinum(f *Facts)   { f.Plan = "platinum" }
 
+// withCard returns facts of the card visa in which the service shows the account on plan gold with the cards.
+func withCard(open bool, cards []string, changes ...func(*Facts)) Facts {
+	f := Facts{Plan: "gold", Card: "visa", Account: transitions.Known(bank.Account{Open: open, Plan: "gold", Cards: cards}, time.Unix(0, 0))}
+	for _, change := range changes {
+		change(&f)
+	}
+	return f
+}
+
 func compiled(t *testing.T, definition detent.Machine[Facts, Command]) *machines.Machine[Facts, struct{}, Command] {
 	t.Helper()
 	machine, err := machines.Compile(definition)
@@ -100,4 +109,33 @@ func TestPlanMachineTransitions(t *testing.T) {
 		{Name: "it is offered now", State: "NotOffered", Facts: with(true, "basic"), Want: want{Event: "offered", To: "Changing"}},
 		{Name: "the account of a refused plan is closed", State: "NotOffered", Facts: with(false, "", platinum), Want: want{Event: "offered", To: "Changing"}},
 	}...))
+}
+
+func TestCardMachineTransitions(t *testing.T) {
+	put, remove := []Command{{Method: http.MethodPut, Path: "/cards/visa"}}, []Command{{Method: http.MethodDelete, Path: "/cards/visa"}}
+	deleting := machines.DeletionTarget
+	none, other, visa := []string{}, []string{"other"}, []string{"other", "visa"}
+	machinetest.Run(t, compiled(t, CardMachine()), []testRow{
+		{Name: "a new card", Facts: withCard(true, none), Want: want{Event: machines.EventInferred, To: "Settled"}},
+		{Name: "there is no account yet", State: "Settled", Facts: withCard(false, none)},
+		{Name: "the card is issued", State: "Settled", Facts: withCard(true, visa)},
+		{Name: "the account is unreadable", State: "Settled", Facts: withCard(true, visa, unreadable), Want: want{WaitingFor: []string{"not(issued)", "open"}}},
+		{Name: "only another card is issued", State: "Settled", Facts: withCard(true, other), Want: want{Event: "no-card", To: "Issuing"}},
+		{Name: "it is issued", State: "Issuing", Facts: withCard(true, none), Want: want{WaitingFor: []string{"issued"}, Effects: put}},
+		{Name: "it is not issued unread", State: "Issuing", Facts: withCard(true, none, unreadable), Want: want{WaitingFor: []string{"issued"}}},
+		{Name: "the account is closed meanwhile", State: "Issuing", Facts: withCard(false, none), Want: want{WaitingFor: []string{"issued"}}},
+		{Name: "it was issued and the answer lost", State: "Issuing", Facts: withCard(true, visa, lost), Want: want{Event: "issued", To: "Settled"}},
+		{Name: "the command was lost", State: "Issuing", Facts: withCard(true, none, lost), Want: want{Event: "failed", To: "RetryingIssuing"}},
+		{Name: "the command may come late", State: "RetryingIssuing", Facts: withCard(true, none, inFlight), Want: want{WaitingFor: []string{"quiet"}}},
+		{Name: "the pause lasts", State: "RetryingIssuing", Facts: withCard(true, none, paused), Want: want{WaitingFor: []string{"rested"}}},
+		{Name: "it is issued again", State: "RetryingIssuing", Facts: withCard(true, none), Want: want{Event: "retried", To: "Issuing"}},
+		{Name: "it is canceled", State: "Canceling", Attempt: deleting, Facts: withCard(true, visa), Want: want{WaitingFor: []string{"not(issued)"}, Effects: remove}},
+		{Name: "it is not canceled unread", State: "Canceling", Attempt: deleting, Facts: withCard(true, visa, unreadable), Want: want{WaitingFor: []string{"not(issued)"}}},
+		{Name: "canceling was lost", State: "Canceling", Attempt: deleting, Facts: withCard(true, visa, lost), Want: want{Event: "failed", To: "RetryingCanceling"}},
+		{Name: "canceling is repeated", State: "RetryingCanceling", Attempt: deleting, Facts: withCard(true, visa), Want: want{Event: "retried", To: "Canceling"}},
+		{Name: "canceling may come late", State: "RetryingCanceling", Attempt: deleting, Facts: withCard(true, visa, inFlight), Want: want{WaitingFor: []string{"quiet"}}},
+		{Name: "a command may issue it late", State: "Canceling", Attempt: deleting, Facts: withCard(true, other, inFlight), Want: want{WaitingFor: []string{"quiet"}}},
+		{Name: "it was canceled", State: "Canceling", Attempt: deleting, Facts: withCard(true, other), Want: want{Event: "canceled", To: "Canceled"}},
+		{Name: "nothing is left", State: "Canceled", Attempt: deleting, Facts: withCard(true, none)},
+	})
 }

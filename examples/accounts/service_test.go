@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/examples/accounts/api"
 	"github.com/detent-dev/detent/examples/accounts/bank"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -36,7 +38,7 @@ func TestKindKeepsAccounts(t *testing.T) {
 	}
 	account := &api.Account{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "savings", UID: "uid", Generation: 1}, Spec: api.AccountSpec{Plan: "gold"}}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(account).WithStatusSubresource(account).Build()
-	service := &bank.Bank{Plans: map[string]string{}, Offers: []string{"basic", "gold"}}
+	service := &bank.Bank{Plans: map[string]string{}, Offers: []string{"basic", "gold"}, Cards: map[string]bool{}}
 	server := httptest.NewServer(bank.Unreliable(service))
 	defer server.Close()
 	clk, woken := clocktesting.NewFakeClock(time.Unix(1e9, 0)), make(chan types.NamespacedName, 1000)
@@ -67,14 +69,21 @@ func TestKindKeepsAccounts(t *testing.T) {
 	}
 	ready := func(err error) bool {
 		s := account.Status
-		return err == nil && s.ObservedGeneration == account.Generation && len(s.Lifecycles) == 2 && s.Lifecycles[0].State == "Settled" && s.Lifecycles[1].State == "Settled"
+		settled := !slices.ContainsFunc(s.Lifecycles, func(e lifecyclev1.Lifecycle) bool { return e.State != "Settled" })
+		return err == nil && s.ObservedGeneration == account.Generation && len(s.Lifecycles) == 2+len(account.Spec.Cards) && settled
 	}
 	for generation, plan := range []string{"gold", "basic"} {
-		account.Spec.Plan, account.Generation = plan, int64(generation+1)
+		cards := []string{"amex", "visa"}[generation:]
+		account.Spec.Plan, account.Spec.Cards, account.Generation = plan, cards, int64(generation+1)
 		if err := c.Update(ctx, account); err != nil {
 			t.Fatal(err)
 		}
-		until(plan, func(err error) bool { return ready(err) && len(service.Accounts()) > 0 })
+		until(plan, func(err error) bool {
+			return ready(err) && len(service.Accounts()) > 0 && len(service.Issued("uid")) > 0
+		})
+		if diff := cmp.Diff(cards, service.Issued("uid")); diff != "" {
+			t.Errorf("cards (-want +got):\n%s", diff)
+		}
 		if diff := cmp.Diff(map[string]string{"uid": plan}, service.Accounts()); diff != "" {
 			t.Errorf("accounts (-want +got):\n%s", diff)
 		}
@@ -85,6 +94,9 @@ func TestKindKeepsAccounts(t *testing.T) {
 	until("deleted", apierrors.IsNotFound)
 	if diff := cmp.Diff(map[string]string{}, service.Accounts()); diff != "" {
 		t.Errorf("accounts after the deletion (-want +got):\n%s", diff)
+	}
+	if left := service.Issued("uid"); len(left) > 0 {
+		t.Errorf("cards %q are left after the deletion", left)
 	}
 }
 

@@ -128,7 +128,7 @@ var cases = map[string]decideCase{
 
 func needs(names ...transitions.Need) []transitions.Need { return names }
 
-func words(step pass.Step[world, string]) []string {
+func words(step pass.Step[string, world, string]) []string {
 	var out []string
 	for _, m := range step.Moved {
 		out = append(out, m.Lifecycle+": "+m.Move.Event+" "+m.Move.From+" -> "+m.Move.To)

@@ -67,7 +67,7 @@ func FuzzDecide(f *testing.F) {
 }
 
 // checkStep holds what is true of every step.
-func checkStep(t *testing.T, in input, step *pass.Step[world, string]) {
+func checkStep(t *testing.T, in input, step *pass.Step[string, world, string]) {
 	t.Helper()
 	if len(step.Errs) > 0 {
 		t.Fatalf("a defect: %v", step.Errs)

@@ -16,7 +16,8 @@ import (
 
 // In is the input of one reconcile.
 type In[O, S, E any] struct {
-	Object     O
+	Object O
+	// Lifecycles of the kind. One with several instances is expanded by Decide.
 	Lifecycles []machines.Evaluator[O, S, E]
 	// Status of the object. It is never modified.
 	Status     *lifecyclev1.Status
@@ -47,6 +48,8 @@ type LifecycleResult[E any] struct {
 	State      states.State
 	Decision   machines.Decision
 	evaluation machines.Evaluation[E]
+	// Deleting means that the object is being deleted, or that the instance is not declared any more.
+	Deleting bool
 	// settles is true if the transition of this reconcile enters a state in which the lifecycle stays with the same facts.
 	settles bool
 }
@@ -56,16 +59,22 @@ type Moved struct {
 	Lifecycle string
 	Move      machines.Move
 	Entry     lifecyclev1.Lifecycle
+	// Deleting means that the object is being deleted, or that the instance is not declared any more.
+	Deleting bool
 	// Facts on which the decision was based.
 	Facts any
 }
 
 // Step is the result of Decide.
-type Step[S, E any] struct {
+type Step[O, S, E any] struct {
 	Snapshot S
+	// Lifecycles are those of Results that have or get an entry.
+	Lifecycles []machines.Evaluator[O, S, E]
+	// Dropped are the entries of instances that are not declared any more and have nothing left to release.
+	Dropped []string
 	// Moved are the transitions to commit in one write: one, or the first entries of several lifecycles.
 	Moved []Moved
-	// Results of all lifecycles, in the order of the kind.
+	// Results of all lifecycles, in the order of the kind, with their instances in order of name.
 	Results []LifecycleResult[E]
 	// Released is true if the object is being deleted and no lifecycle has anything left to release.
 	Released bool
@@ -76,19 +85,27 @@ type Step[S, E any] struct {
 }
 
 // Decide observes once for all lifecycles, evaluates each persisted state and selects the transitions to commit.
-func Decide[O, S, E any](in In[O, S, E]) (Step[S, E], error) {
-	var step Step[S, E]
+func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
+	var step Step[O, S, E]
 	needs := in.needs()
 	snapshot, err := in.Observe(needs, false)
 	if err != nil {
 		return step, fmt.Errorf("observing: %w", err)
 	}
 	step.Snapshot, step.Decided, step.Released = snapshot, true, in.Deleting
-	step.Results = make([]LifecycleResult[E], len(in.Lifecycles))
+	declared := in.expand(snapshot)
+	step.Results = make([]LifecycleResult[E], len(declared))
+	step.Lifecycles = make([]machines.Evaluator[O, S, E], len(declared))
 	var wrong []transitions.Need
-	for i, lc := range in.Lifecycles {
-		s := &step.Results[i]
-		s.Name, s.Entry = lc.Name(), Entry(in.Status, lc.Name())
+	for i := range declared {
+		lc, s := declared[i].lifecycle, &step.Results[i]
+		step.Lifecycles[i] = lc
+		s.Name, s.Deleting = lc.Name(), in.Deleting || declared[i].removed
+		if declared[i].undecided {
+			s.Decision.Err = declared[i].err
+			continue
+		}
+		s.Entry = Entry(in.Status, lc.Name())
 		if s.Entry != nil {
 			s.State, _ = lc.State(s.Entry.State)
 		}
@@ -101,6 +118,13 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[S, E], error) {
 		}
 	}
 	err = in.enter(&step, needs)
+	step.conclude(declared)
+	return step, err
+}
+
+// conclude summarises the results.
+func (step *Step[O, S, E]) conclude(declared []instance[O, S, E]) {
+	step.Lifecycles = step.Lifecycles[:0]
 	for i := range step.Results {
 		s := &step.Results[i]
 		if s.Decision.Err != nil {
@@ -108,24 +132,28 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[S, E], error) {
 		}
 		step.Released = step.Released && s.Decision.Released
 		step.Decided = step.Decided && (s.settles || s.Decision.Decided && s.Decision.Move == nil)
+		if declared[i].removed && s.Decision.Released && s.Decision.Move == nil {
+			step.Dropped = append(step.Dropped, s.Name)
+			continue
+		}
+		step.Lifecycles = append(step.Lifecycles, declared[i].lifecycle)
 	}
-	return step, err
 }
 
 func (in *In[O, S, E]) decide(s *LifecycleResult[E], lc machines.Evaluator[O, S, E], snapshot S, needs []transitions.Need) {
-	s.evaluation = lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false))
+	s.evaluation = lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, s.Deleting, false))
 	s.Decision = s.evaluation.Decide()
 }
 
 // infer observes again with the facts that inference needs, and decides again the lifecycles whose persisted state was
 // contradicted.
-func (in *In[O, S, E]) infer(step *Step[S, E], needs []transitions.Need) ([]transitions.Need, error) {
+func (in *In[O, S, E]) infer(step *Step[O, S, E], needs []transitions.Need) ([]transitions.Need, error) {
 	snapshot, err := in.Observe(needs, false)
 	if err != nil {
 		return needs, fmt.Errorf("observing what infers a lifecycle: %w", err)
 	}
 	step.Snapshot = snapshot
-	for i, lc := range in.Lifecycles {
+	for i, lc := range step.Lifecycles {
 		if s := &step.Results[i]; len(s.Decision.Needs) > 0 {
 			in.decide(s, lc, snapshot, needs)
 		}
@@ -135,7 +163,7 @@ func (in *In[O, S, E]) infer(step *Step[S, E], needs []transitions.Need) ([]tran
 
 // enter converts the transitions of this reconcile to entries, and observes what the entered states wait for. If a lifecycle
 // cannot enter its next state, it stays in its state and another lifecycle gets its turn.
-func (in *In[O, S, E]) enter(step *Step[S, E], needs []transitions.Need) error {
+func (in *In[O, S, E]) enter(step *Step[O, S, E], needs []transitions.Need) error {
 	for len(step.Moved) == 0 {
 		moving := in.moving(step.Results)
 		if len(moving) == 0 {
@@ -144,7 +172,7 @@ func (in *In[O, S, E]) enter(step *Step[S, E], needs []transitions.Need) error {
 		snapshot := step.Snapshot
 		var more []transitions.Need
 		for _, i := range moving {
-			more = merge(more, in.Lifecycles[i].NeedsIn(step.Results[i].Decision.Move.To))
+			more = merge(more, step.Lifecycles[i].NeedsIn(step.Results[i].Decision.Move.To))
 		}
 		if missing(needs, more) {
 			needs = merge(needs, more)
@@ -154,7 +182,7 @@ func (in *In[O, S, E]) enter(step *Step[S, E], needs []transitions.Need) error {
 			}
 		}
 		for _, i := range moving {
-			if moved, ok := in.move(&step.Results[i], in.Lifecycles[i], snapshot, needs); ok {
+			if moved, ok := in.move(&step.Results[i], step.Lifecycles[i], snapshot, needs); ok {
 				step.Moved = append(step.Moved, moved)
 			}
 		}
@@ -166,14 +194,14 @@ func (in *In[O, S, E]) enter(step *Step[S, E], needs []transitions.Need) error {
 // move enters the next state of a lifecycle and evaluates that state with the same facts. If the lifecycle stays there, it has
 // evaluated the object's generation, so that observedGeneration needs no separate write.
 func (in *In[O, S, E]) move(s *LifecycleResult[E], lc machines.Evaluator[O, S, E], snapshot S, needs []transitions.Need) (Moved, bool) {
-	entry, err := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false)).Enter(*s.Decision.Move)
+	entry, err := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, s.Deleting, false)).Enter(*s.Decision.Move)
 	if err != nil {
 		s.Decision = machines.Decision{Err: err}
 		return Moved{}, false
 	}
-	then := lc.Evaluate(in.input(lc, &entry, snapshot, needs, false)).Decide()
+	then := lc.Evaluate(in.input(lc, &entry, snapshot, needs, s.Deleting, false)).Decide()
 	s.settles = then.Decided && then.Move == nil
-	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry, Facts: s.evaluation.Facts()}, true
+	return Moved{Lifecycle: s.Name, Move: *s.Decision.Move, Entry: entry, Deleting: s.Deleting, Facts: s.evaluation.Facts()}, true
 }
 
 // moving selects the lifecycles whose transitions are committed: all first entries together, else one lifecycle, round robin.
@@ -232,7 +260,7 @@ func Wants[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (machines.ActionI
 	if s.Entry == nil || !s.Decision.MayAct || s.Decision.Move != nil {
 		return machines.ActionInfo{}, false
 	}
-	lc := in.lifecycle(s.Name)
+	lc := Find(in.Lifecycles, s.Name)
 	return lc.Action(s.Entry.State)
 }
 
@@ -243,7 +271,7 @@ func Idle[E any](s *LifecycleResult[E]) bool { return s.evaluation.Idle() }
 // Act evaluates the action of one lifecycle, on a live observation if the action requires one. The caller must have proven that
 // the persisted state is current.
 func Act[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S, error) {
-	lc := in.lifecycle(s.Name)
+	lc := Find(in.Lifecycles, s.Name)
 	action, _ := lc.Action(s.Entry.State)
 	out := ActionResult[E]{Lifecycle: s.Name, Action: action, RequestID: machines.RequestIDOf(in.UID, s.Name, s.Entry)}
 	needs := merge(lc.Needs(s.Entry), action.Needs)
@@ -251,7 +279,7 @@ func Act[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S
 	if err != nil {
 		return out, snapshot, fmt.Errorf("observing for action %s: %w", action.Name, err)
 	}
-	evaluation := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, action.Live))
+	evaluation := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, s.Deleting, action.Live))
 	out.ActionResult = evaluation.Act()
 	facts := evaluation.Facts()
 	if out.PreconditionFailed == nil {
@@ -262,13 +290,13 @@ func Act[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S
 		if snapshot, err = in.Observe(needs, false); err != nil {
 			return out, snapshot, fmt.Errorf("observing what %s waits for: %w", out.PreconditionFailed.To, err)
 		}
-		evaluation = lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, false))
+		evaluation = lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, s.Deleting, false))
 	}
 	entry, err := evaluation.Enter(*out.PreconditionFailed)
 	if err != nil {
 		return out, snapshot, err
 	}
-	out.FailedPrecondition = &Moved{Lifecycle: s.Name, Move: *out.PreconditionFailed, Entry: entry, Facts: facts}
+	out.FailedPrecondition = &Moved{Lifecycle: s.Name, Move: *out.PreconditionFailed, Entry: entry, Deleting: s.Deleting, Facts: facts}
 	return out, snapshot, nil
 }
 
@@ -294,31 +322,22 @@ func Entry(status *lifecyclev1.Status, lifecycle string) *lifecyclev1.Lifecycle 
 	return nil
 }
 
-func (in *In[O, S, E]) lifecycle(name string) machines.Evaluator[O, S, E] {
-	for _, lc := range in.Lifecycles {
-		if lc.Name() == name {
-			return lc
-		}
-	}
-	return nil
-}
-
 func (in *In[O, S, E]) input(
-	lc machines.Evaluator[O, S, E], entry *lifecyclev1.Lifecycle, snapshot S, needs []transitions.Need, live bool,
+	lc machines.Evaluator[O, S, E], entry *lifecyclev1.Lifecycle, snapshot S, needs []transitions.Need, deleting, live bool,
 ) machines.EvaluationInput[O, S] {
 	ask := machines.ObserveOptions{Needs: needs, Live: live, Now: in.Now, RequestID: machines.RequestIDOf(in.UID, lc.Name(), entry)}
 	if entry != nil {
 		ask.Attempt, ask.EnteredAt = entry.Attempt, entry.EnteredAt.Time
 	}
 	return machines.EvaluationInput[O, S]{
-		Object: in.Object, Snapshot: snapshot, UID: in.UID, Generation: in.Generation, Entry: entry, Deleting: in.Deleting,
+		Object: in.Object, Snapshot: snapshot, UID: in.UID, Generation: in.Generation, Entry: entry, Deleting: deleting,
 		DeadlineScale: in.DeadlineScale, Options: ask,
 	}
 }
 
 func (in *In[O, S, E]) needs() []transitions.Need {
 	needs := in.AlwaysNeeded
-	for _, lc := range in.Lifecycles {
+	for _, lc := range Stored(in.Lifecycles, in.Status) {
 		needs = merge(needs, lc.Needs(Entry(in.Status, lc.Name())))
 	}
 	return needs

@@ -19,10 +19,11 @@ type Status struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Lifecycles holds one entry per lifecycle of this resource. States are names for users and tools, not an enumeration: new ones may appear.
+	// Lifecycles holds one entry per lifecycle of this resource, and one per instance of a lifecycle with several. States are names
+	// for users and tools, not an enumeration: new ones may appear. Of many entries each keeps less history and shorter texts.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=1024
 	Lifecycles []Lifecycle `json:"lifecycles,omitempty"`
 
 	// Summary is the first lifecycle that is not at rest, for the columns of kubectl get.
@@ -33,8 +34,8 @@ type Status struct {
 // Lifecycle is the persisted state of one machine for one resource. It is never a source of truth: it can be inferred from
 // observation.
 type Lifecycle struct {
-	// Name of the lifecycle, such as version or roll.
-	// +kubebuilder:validation:MaxLength=32
+	// Name of the lifecycle, such as version or roll. For one of several instances it is followed by / and the instance's name.
+	// +kubebuilder:validation:MaxLength=128
 	Name string `json:"name"`
 	// Machine is the name and the digest of the graph that made the last transition of this entry, as name@sha256:digest.
 	// +optional
@@ -135,8 +136,8 @@ type WaitingFor struct {
 
 // Summary provides the columns STATE, FOR and PROGRESS.
 type Summary struct {
-	// Lifecycle that is summarized.
-	// +kubebuilder:validation:MaxLength=32
+	// Lifecycle that is summarized, with its instance.
+	// +kubebuilder:validation:MaxLength=128
 	Lifecycle string `json:"lifecycle"`
 	// State of that lifecycle.
 	// +kubebuilder:validation:MaxLength=64

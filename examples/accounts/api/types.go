@@ -44,6 +44,14 @@ type AccountSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Plan string `json:"plan"`
+	// Cards of the account, by name. A card that is removed is canceled.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9-]+$`
+	Cards []string `json:"cards,omitempty"`
 }
 
 // AccountList is a list of accounts.

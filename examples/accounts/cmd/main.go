@@ -33,7 +33,7 @@ func main() {
 	var demo bool
 	root := &cobra.Command{Use: "accounts", Short: "Keep accounts until interrupted", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		if demo {
-			server := httptest.NewServer(bank.Unreliable(&bank.Bank{Plans: map[string]string{}, Offers: []string{"basic", "gold"}}))
+			server := httptest.NewServer(bank.Unreliable(&bank.Bank{Plans: map[string]string{}, Offers: []string{"basic", "gold"}, Cards: map[string]bool{}}))
 			defer server.Close()
 			service = server.URL
 		}
@@ -41,7 +41,7 @@ func main() {
 	}}
 	root.Flags().StringVar(&service, "service", "http://127.0.0.1:8080", "URL of the service")
 	root.Flags().BoolVar(&demo, "demo", false, "start a service of its own, which loses answers")
-	root.AddCommand(cli.Commands("accounts", cli.Of(accounts.AccountMachine(), accounts.Domain()), cli.Of(accounts.PlanMachine(), accounts.Domain()))...)
+	root.AddCommand(cli.Commands("accounts", cli.Of(accounts.AccountMachine(), accounts.Domain()), cli.Of(accounts.PlanMachine(), accounts.Domain()), cli.Of(accounts.CardMachine(), accounts.Domain()))...)
 	os.Exit(cli.Main(root))
 }
 

@@ -35,7 +35,7 @@ func (w *worker[O, S, E]) rests(s *state) bool {
 		return true
 	}
 	status, holds := from.LifecycleStatus(), false
-	for _, lc := range w.lifecycles {
+	for _, lc := range w.instances(r.Object) {
 		st, known := w.graphState(r.Object, lc.Name())
 		if !known || !atRest(st) && !atHold(st) {
 			return false
@@ -51,7 +51,7 @@ func (w *worker[O, S, E]) settled(s *state) bool {
 	if r == nil || w.paused(s) {
 		return false
 	}
-	for _, lc := range w.lifecycles {
+	for _, lc := range w.instances(r.Object) {
 		if st, known := w.graphState(r.Object, lc.Name()); !known || !atRest(st) {
 			return false
 		}

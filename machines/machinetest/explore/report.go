@@ -182,7 +182,7 @@ func (w *worker[O, S, E]) lifecycleStates(s *state) string {
 		return "gone"
 	}
 	out := ""
-	for _, lc := range w.lifecycles {
+	for _, lc := range w.instances(r.Object) {
 		name := "-"
 		if e := entryOf(r.Object, lc.Name()); e != nil {
 			name = e.State
@@ -219,7 +219,7 @@ func (s *search[O, S, E]) conclude() {
 // took returns how often the lifecycle took an edge.
 func (r *Report) took(lifecycle string, e *machines.GraphEdge) (times int) {
 	for taken, n := range r.Edges {
-		if taken.lifecycle == lifecycle && taken.event == e.Event && (e.From == "" || taken.from == e.From) && taken.to == e.To {
+		if name, _ := machines.SplitEntryName(taken.lifecycle); name == lifecycle && taken.event == e.Event && (e.From == "" || taken.from == e.From) && taken.to == e.To {
 			times += n
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/access"
+	"github.com/detent-dev/detent/internal/pass"
 )
 
 // state is everything at one moment.
@@ -176,10 +177,8 @@ func (w *worker[O, S, E]) appendEntry(dst []byte, s *state, e *lifecyclev1.Lifec
 	for i := range e.WaitingFor {
 		dst = append(append(dst, e.WaitingFor[i].Guard...), 0)
 	}
-	for _, lc := range w.lifecycles {
-		if lc.Name() == e.Name {
-			dst = append(dst, bit(e.TransitionsSinceProgress > lc.MaxTransitionsWithoutProgress()))
-		}
+	if lc := pass.Find(w.lifecycles, e.Name); lc != nil {
+		dst = append(dst, bit(e.TransitionsSinceProgress > lc.MaxTransitionsWithoutProgress()))
 	}
 	return dst
 }

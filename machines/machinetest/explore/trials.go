@@ -136,12 +136,12 @@ func (w *worker[O, S, E]) judgeLost(s *state, whole bool) {
 const mostHeld = 2
 
 func (w *worker[O, S, E]) judgeTransitions(s *state, main *record, begun, whole bool) {
-	tallies := make([]tally, len(w.lifecycles))
-	copy(tallies, s.tallies)
-	for i, lc := range w.lifecycles {
+	lifecycles := w.instances(main.Object)
+	tallies := make([]tally, len(lifecycles))
+	for i, lc := range lifecycles {
 		t, e := &tallies[i], entryOf(main.Object, lc.Name())
-		if begun {
-			*t = tally{}
+		if old := slices.IndexFunc(s.tallies, func(t tally) bool { return t.lifecycle == lc.Name() }); old >= 0 && !begun {
+			*t = s.tallies[old]
 		}
 		t.lifecycle = lc.Name()
 		t.transitions = max(0, t.transitions-s.now.Sub(t.at).Minutes())

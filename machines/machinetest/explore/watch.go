@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
@@ -17,6 +18,10 @@ import (
 type watched[O, S, E any] struct {
 	machines.Evaluator[O, S, E]
 	passed func() *passed
+}
+
+func (l watched[O, S, E]) Instance(name string) machines.Evaluator[O, S, E] {
+	return watched[O, S, E]{Evaluator: l.Evaluator.Instance(name), passed: l.passed}
 }
 
 func (l watched[O, S, E]) Evaluate(q machines.EvaluationInput[O, S]) machines.Evaluation[E] {
@@ -96,13 +101,12 @@ func (w *worker[O, S, E]) permitted(request *lifecycle.EffectRequest[O, S, E]) {
 
 // asksLive reports whether the action of the state reads the API server before it executes an effect.
 func (w *worker[O, S, E]) asksLive(lifecycle, state string) bool {
-	for _, lc := range w.lifecycles {
-		if lc.Name() == lifecycle {
-			action, _ := lc.Action(state)
-			return action.Live
-		}
+	lc := pass.Find(w.lifecycles, lifecycle)
+	if lc == nil {
+		return false
 	}
-	return false
+	action, _ := lc.Action(state)
+	return action.Live
 }
 
 // Rivals are two edges whose guards said yes at once: the one that is declared first was taken.
@@ -160,7 +164,7 @@ func (w *worker[O, S, E]) stored(before, after client.Object) {
 
 // ready checks an object that is Ready.
 func (w *worker[O, S, E]) ready(object client.Object) {
-	for _, lc := range w.lifecycles {
+	for _, lc := range w.instances(object) {
 		st, known := w.graphState(object, lc.Name())
 		switch {
 		case !known:

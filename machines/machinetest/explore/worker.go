@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/detent-dev/detent/internal/access"
+	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
@@ -152,8 +153,18 @@ func (w *worker[O, S, E]) graphState(object client.Object, lifecycle string) (ma
 	if e == nil {
 		return machines.GraphState{}, false
 	}
-	s, known := w.states[lifecycle][e.State]
+	name, _ := machines.SplitEntryName(lifecycle)
+	s, known := w.states[name][e.State]
 	return s, known
+}
+
+// instances returns the lifecycles of the object: of one with several instances those that have an entry.
+func (w *worker[O, S, E]) instances(object client.Object) []machines.Evaluator[O, S, E] {
+	from, ok := object.(lifecycled)
+	if !ok {
+		return w.lifecycles
+	}
+	return pass.Stored(w.lifecycles, from.LifecycleStatus())
 }
 
 func atRest(s machines.GraphState) bool { return s.Kind == string(states.Rest) }

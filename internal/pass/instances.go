@@ -1,0 +1,90 @@
+package pass
+
+import (
+	"slices"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+)
+
+// instance of a lifecycle in one reconcile. A lifecycle that an object has only once is its own instance.
+type instance[O, S, E any] struct {
+	lifecycle machines.Evaluator[O, S, E]
+	// removed means that the instance has an entry and is not declared any more.
+	removed bool
+	// undecided stands for instances that cannot be listed or managed, with the reason if it is known.
+	undecided bool
+	err       error
+}
+
+// expand returns the lifecycles with their instances: the declared ones, and those that have an entry.
+func (in *In[O, S, E]) expand(snapshot S) []instance[O, S, E] {
+	out := make([]instance[O, S, E], 0, len(in.Lifecycles))
+	for _, lc := range in.Lifecycles {
+		if !lc.Several() {
+			out = append(out, instance[O, S, E]{lifecycle: lc})
+			continue
+		}
+		names, known, err := lc.Instances(in.Object, snapshot)
+		if !known || err != nil {
+			out = append(out, instance[O, S, E]{lifecycle: lc, undecided: true, err: err})
+		}
+		stored := instancesOf(lc.Name(), in.Status)
+		for _, name := range union(names, stored) {
+			_, declared := slices.BinarySearch(names, name)
+			removed := known && err == nil && !declared
+			out = append(out, instance[O, S, E]{lifecycle: lc.Instance(name), removed: removed})
+		}
+	}
+	return out
+}
+
+// Stored returns the lifecycles as the status has them: of one with several instances those that have an entry.
+func Stored[O, S, E any](lifecycles []machines.Evaluator[O, S, E], status *lifecyclev1.Status) []machines.Evaluator[O, S, E] {
+	if !slices.ContainsFunc(lifecycles, machines.Evaluator[O, S, E].Several) {
+		return lifecycles
+	}
+	var out []machines.Evaluator[O, S, E]
+	for _, lc := range lifecycles {
+		if !lc.Several() {
+			out = append(out, lc)
+			continue
+		}
+		for _, name := range instancesOf(lc.Name(), status) {
+			out = append(out, lc.Instance(name))
+		}
+	}
+	return out
+}
+
+// Find returns the lifecycle of an entry, or nil.
+func Find[O, S, E any](lifecycles []machines.Evaluator[O, S, E], entry string) machines.Evaluator[O, S, E] {
+	name, instance := machines.SplitEntryName(entry)
+	for _, lc := range lifecycles {
+		switch {
+		case lc.Name() == entry:
+			return lc
+		case lc.Name() == name && instance != "" && lc.Several():
+			return lc.Instance(instance)
+		}
+	}
+	return nil
+}
+
+// instancesOf returns the sorted names of the instances that have an entry.
+func instancesOf(lifecycle string, status *lifecyclev1.Status) []string {
+	var names []string
+	for i := range status.Lifecycles {
+		if name, instance := machines.SplitEntryName(status.Lifecycles[i].Name); name == lifecycle && instance != "" {
+			names = append(names, instance)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func union(a, b []string) []string {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

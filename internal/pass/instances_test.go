@@ -1,0 +1,125 @@
+package pass_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/access"
+	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// several makes the lifecycle tank with the instances that list returns, beside the lifecycle left.
+func several(t testing.TB, w world, list func() ([]string, bool), stored ...lifecyclev1.Lifecycle) (input, *[]evaluated) {
+	in, calls := given(t, w, stored...)
+	one := machines.Bind(compile(t), machines.Binding[string, world, tank, string, string]{
+		Name: "tank", Instances: func(string, world) ([]string, bool) { return list() },
+		Facts: func(_ string, snapshot world, ask machines.ObserveOptions) tank {
+			seen := snapshot[ask.Instance]
+			if !ask.Wants("level") {
+				seen.Level = transitions.Fact[bool]{}
+			}
+			return seen
+		},
+	})
+	in.Lifecycles = []lifecycle{in.Lifecycles[0], one.Evaluator(access.Key{})}
+	return in, calls
+}
+
+func TestDecideOfInstances(t *testing.T) {
+	listed := func(names ...string) func() ([]string, bool) { return func() ([]string, bool) { return names, true } }
+	full := world{"left": known(1, 1), "a": known(1, 1), "b": known(1, 1)}
+	left := at("left", "Idle", "1")
+	for name, tc := range map[string]struct {
+		world  world
+		list   func() ([]string, bool)
+		stored entries
+		// results are the evaluated lifecycles, moves the transitions, dropped the entries to remove.
+		results, moves, dropped []string
+		decided                 bool
+		err                     string
+	}{
+		"the first entries of all instances are committed together": {
+			world: full, list: listed("b", "a"), stored: entries{left},
+			results: []string{"left", "tank/a", "tank/b"}, moves: []string{"tank/a: inferred  -> Idle", "tank/b: inferred  -> Idle"}, decided: true,
+		},
+		"each instance has its own facts": {
+			world: world{"left": known(1, 1), "a": known(1, 1), "b": known(1, 2)}, list: listed("a", "b"),
+			stored:  entries{left, at("tank/a", "Idle", "1"), at("tank/b", "Idle", "1")},
+			results: []string{"left", "tank/a", "tank/b"}, moves: []string{"tank/b: wanted Idle -> Waiting"},
+		},
+		"an instance that is added is inferred": {
+			world: full, list: listed("a", "b"), stored: entries{left, at("tank/a", "Idle", "1")},
+			results: []string{"left", "tank/a", "tank/b"}, moves: []string{"tank/b: inferred  -> Idle"}, decided: true,
+		},
+		"the entry of an instance that is not declared any more is dropped": {
+			world: full, list: listed("b"), stored: entries{left, at("tank/a", "Idle", "1"), at("tank/b", "Idle", "1")},
+			results: []string{"left", "tank/b"}, dropped: []string{"tank/a"}, decided: true,
+		},
+		"no instance is dropped while the list is not known": {
+			world: full, list: func() ([]string, bool) { return nil, false }, stored: entries{left, at("tank/a", "Idle", "1")},
+			results: []string{"left", "tank", "tank/a"},
+		},
+		"an object without instances is decided": {world: full, list: listed(), stored: entries{left}, results: []string{"left"}, decided: true},
+		"a name that is too long is reported and prevents no other instance": {
+			world: full, list: listed("a", strings.Repeat("x", 64)), stored: entries{left, at("tank/b", "Idle", "1")},
+			results: []string{"left", "tank", "tank/a", "tank/b"}, moves: []string{"tank/a: inferred  -> Idle"}, err: "has 64 bytes",
+		},
+		"a panic is reported and drops nothing": {
+			world: full, list: func() ([]string, bool) { panic(errors.New("no pools")) }, stored: entries{left, at("tank/a", "Idle", "1")},
+			results: []string{"left", "tank", "tank/a"}, err: "listing the instances of lifecycle tank: no pools",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, _ := several(t, tc.world, tc.list, tc.stored...)
+			step, err := pass.Decide(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var results []string
+			for _, lc := range step.Lifecycles {
+				results = append(results, lc.Name())
+			}
+			type got struct {
+				Results, Moves, Dropped []string
+				Decided                 bool
+			}
+			want := got{tc.results, tc.moves, tc.dropped, tc.decided}
+			if diff := cmp.Diff(want, got{results, words(step), step.Dropped, step.Decided}, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("step (-want +got):\n%s", diff)
+			}
+			if err := errors.Join(step.Errs...); (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("error %v, want %q", err, tc.err)
+			}
+		})
+	}
+}
+
+func TestDecideObservesWhatInfersAnInstanceThatIsAdded(t *testing.T) {
+	in, calls := several(t, world{"left": known(1, 1), "a": known(1, 1)}, func() ([]string, bool) { return []string{"a"}, true }, at("left", "Idle", "1"))
+	if _, err := pass.Decide(in); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]evaluated{{}, {Needs: needs("level")}}, *calls, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("observations (-want +got):\n%s", diff)
+	}
+}
+
+func TestFind(t *testing.T) {
+	in, _ := several(t, world{}, nil)
+	for entry, want := range map[string]string{"left": "left", "tank/a": "tank/a", "tank": "tank", "left/a": "", "other": ""} {
+		got := ""
+		if lc := pass.Find(in.Lifecycles, entry); lc != nil {
+			got = lc.Name()
+		}
+		if got != want {
+			t.Errorf("Find(%q) = %q, want %q", entry, got, want)
+		}
+	}
+}
