@@ -231,6 +231,10 @@ var breakages = map[string]breakage{
 		},
 		where: "soaked from Soaking", mend: "the action of Raising needs Precondition", want: []string{"ErrMissingPrecondition"},
 	},
+	"a quiet edge that cannot be undone": {
+		breaks: func(d *toyDefinition) { d.Transitions[soakedRow].Quiet = true },
+		where:  "soaked from Soaking", mend: "drop Quiet", want: []string{"ErrQuiet"},
+	},
 	"a way back that no permission takes": {
 		breaks: func(d *toyDefinition) { d.States[restarting].Action.Precondition = toyGuard{} },
 		where:  "state Restarting", mend: "or drop OnPreconditionFailed", want: []string{"ErrMissingPrecondition"},

@@ -138,9 +138,19 @@ func checkTransitions[F, D, E any](def *Definition[F, D, E], declared map[string
 		case t.Choose == nil && t.When.IsZero(), t.Choose != nil && t.Choose.Pick == nil:
 			found.add(ErrMissingGuard, where, "give it When or Choose")
 		}
-		if to := declared[t.To]; t.OneWay && to != nil && to.Action != nil && to.Action.Precondition.IsZero() {
-			found.add(ErrMissingPrecondition, where, "the action of %s needs Precondition with every permission that the path to it depends on", t.To)
+		if to := declared[t.To]; to != nil {
+			checkEntered(t, to, where, found)
 		}
+	}
+}
+
+// checkEntered checks what a transition requires of the state that it enters.
+func checkEntered[F, D, E any](t *Transition[F, D], to *State[F, D, E], where string, found *Findings) {
+	if t.OneWay && to.Action != nil && to.Action.Precondition.IsZero() {
+		found.add(ErrMissingPrecondition, where, "the action of %s needs Precondition with every permission that the path to it depends on", t.To)
+	}
+	if t.Quiet && (t.OneWay || to.Kind == states.Hold) {
+		found.add(ErrQuiet, where, "drop Quiet: an event reports what cannot be undone and what waits for a user")
 	}
 }
 

@@ -23,7 +23,7 @@ func graphOf[F, D, E any](def *Definition[F, D, E]) Graph {
 		t := &def.Transitions[i]
 		g.Edges = append(g.Edges, GraphEdge{
 			Event: t.Event, From: t.From, To: t.To, Guard: t.guard().Name, Doc: t.Doc,
-			OneWay: t.OneWay, NewAttempt: t.NewAttempt, Awaited: t.Awaited, EvenIfUnknown: t.EvenIfUnknown, Class: Declared,
+			OneWay: t.OneWay, NewAttempt: t.NewAttempt, Awaited: t.Awaited, EvenIfUnknown: t.EvenIfUnknown, Quiet: t.Quiet, Class: Declared,
 		})
 	}
 	for i := range def.States {

@@ -42,6 +42,7 @@ var (
 	ErrUnusedHeldResource          = errors.New("held resource that is never taken or never given back")
 	ErrResolvedBy                  = errors.New("outcome that no transition observes")
 	ErrDeletion                    = errors.New("incomplete deletion")
+	ErrQuiet                       = errors.New("transition that must not be quiet")
 	ErrOneNameTwoGuards            = errors.New("one name for two guards")
 )
 

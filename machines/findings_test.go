@@ -17,7 +17,7 @@ var kinds = map[string]error{
 	"ErrDuplicateEdge": ErrDuplicateEdge, "ErrMissingGuard": ErrMissingGuard, "ErrTwoGuards": ErrTwoGuards, "ErrMissingDeadline": ErrMissingDeadline,
 	"ErrMissingAction": ErrMissingAction, "ErrMisplacedAction": ErrMisplacedAction, "ErrMissingInvariant": ErrMissingInvariant,
 	"ErrMissingOnTargetChange": ErrMissingOnTargetChange, "ErrMisplacedOnTargetChange": ErrMisplacedOnTargetChange, "ErrNothingAwaited": ErrNothingAwaited,
-	"ErrMissingPrecondition": ErrMissingPrecondition, "ErrMissingOnPreconditionFailed": ErrMissingOnPreconditionFailed, "ErrMissingExpected": ErrMissingExpected,
+	"ErrMissingPrecondition": ErrMissingPrecondition, "ErrMissingOnPreconditionFailed": ErrMissingOnPreconditionFailed, "ErrMissingExpected": ErrMissingExpected, "ErrQuiet": ErrQuiet,
 	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingInference": ErrMissingInference, "ErrMissingTarget": ErrMissingTarget,
 	"ErrMissingDataCodec": ErrMissingDataCodec, "ErrUndeclaredMigration": ErrUndeclaredMigration, "ErrIncompleteRecord": ErrIncompleteRecord,
 	"ErrOneNameTwoGuards": ErrOneNameTwoGuards, "ErrUndeclaredHeldResource": ErrUndeclaredHeldResource, "ErrMisplacedRetains": ErrMisplacedRetains,

@@ -61,8 +61,10 @@ type GraphEdge struct {
 	NewAttempt bool   `json:"newAttempt,omitempty"`
 	Awaited    bool   `json:"awaited,omitempty"`
 	// EvenIfUnknown means that the guard is evaluated although the guard of an earlier edge is unknown.
-	EvenIfUnknown bool  `json:"evenIfUnknown,omitempty"`
-	Class         Class `json:"class"`
+	EvenIfUnknown bool `json:"evenIfUnknown,omitempty"`
+	// Quiet means that no event reports the transition.
+	Quiet bool  `json:"quiet,omitempty"`
+	Class Class `json:"class"`
 }
 
 // Class distinguishes edges that a row declares from those that the framework adds.

@@ -186,6 +186,8 @@ type Move struct {
 	// Attempt that the entry will carry; nil for none.
 	Attempt *lifecyclev1.Attempt
 	OneWay  bool
+	// Quiet means that no event reports the move.
+	Quiet bool
 }
 
 // ActionResult is the result of evaluating an action.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/states"
@@ -34,8 +35,8 @@ func (p *reconcileScope[O, S, E]) project(ctx context.Context, next O, snapshot 
 	return own
 }
 
-// announce reports a committed transition: one event, one log line, and the metrics. It is called after the status write
-// succeeded.
+// announce reports a committed transition: one event, one log line, and the metrics. A quiet transition has no event, and of a loop
+// without progress only every repetition that is a power of two has. It is called after the status write succeeded.
 func (p *reconcileScope[O, S, E]) announce(ctx context.Context, object O, moved *pass.Moved) {
 	move, entry := &moved.Move, &moved.Entry
 	state, _ := pass.Find(p.in.Lifecycles, moved.Lifecycle).State(move.To)
@@ -50,17 +51,38 @@ func (p *reconcileScope[O, S, E]) announce(ctx context.Context, object O, moved 
 		spent = p.now.Sub(old.EnteredAt.Time)
 	}
 	p.metrics.transition(p.kind.Name, entry.Machine, move, spent)
-	if p.events == nil {
+	times, said := repetition(entry)
+	if p.events == nil || move.Quiet || !said {
 		return
 	}
 	severity := corev1.EventTypeNormal
 	if state.Kind == states.Hold && state.HoldReason != states.Planned {
 		severity = corev1.EventTypeWarning
 	}
-	p.events.Eventf(object, nil, severity, "Entered"+move.To, move.Event, "%s", note(moved, state))
+	p.events.Eventf(object, nil, severity, "Entered"+move.To, move.Event, "%s", note(moved, state, times))
 }
 
-func note(moved *pass.Moved, state states.State) string {
+// loopTransitions is the number of transitions without progress from which a loop is folded. It is twice the longest loop that the
+// history folds, so that a roll, which makes progress in each round, is never folded.
+const loopTransitions = 16
+
+// repetition returns how often a loop that makes no progress took the entry's last transition, or 0 outside such a loop, and
+// whether an event reports this time.
+func repetition(entry *lifecyclev1.Lifecycle) (times int32, said bool) {
+	if entry.TransitionsSinceProgress <= loopTransitions || len(entry.History) == 0 {
+		return 0, true
+	}
+	last := &entry.History[len(entry.History)-1]
+	for i := range entry.History {
+		h := &entry.History[i]
+		if h.Event == last.Event && h.From == last.From && h.To == last.To && h.Attempt == last.Attempt {
+			times += max(h.Times, 1)
+		}
+	}
+	return times, times&(times-1) == 0
+}
+
+func note(moved *pass.Moved, state states.State, times int32) string {
 	s := lifecycleState{name: moved.Lifecycle, entry: &moved.Entry, state: state, known: true}
 	from := moved.Move.From
 	if from == "" {
@@ -69,6 +91,9 @@ func note(moved *pass.Moved, state states.State) string {
 	text := fmt.Sprintf("%s from %s: %s", moved.Move.Event, from, s.message())
 	if moved.Move.Event == machines.EventInferred && moved.Move.From != "" {
 		text += " (the stored state did not agree with what was observed)"
+	}
+	if times > 1 {
+		text += fmt.Sprintf(" (%d times without progress)", times)
 	}
 	return machines.Cut(text, maxNote)
 }

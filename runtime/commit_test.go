@@ -248,6 +248,31 @@ func TestCommitSendsEventsAfterTheWrite(t *testing.T) {
 	}
 }
 
+// A transition is quiet if its row says so. Of a loop without progress every power of two is reported, with its number.
+func TestCommitSendsNoEventsOfQuietTransitionsAndFoldsLoops(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.kind.Lifecycles = append(r.kind.Lifecycles, spinning(r.T)) })
+	r.rest()
+	taken, said := int32(0), []string{}
+	for taken < 100 {
+		r.pass()
+		r.advance(10 * time.Minute)
+		entry := r.entry("spinning")
+		taken = entry.Transitions
+		for _, e := range r.told() {
+			if strings.Contains(e, "EnteredLeft left from Right") {
+				t.Errorf("a quiet transition is reported: %s", e)
+			}
+			if _, rest, ok := strings.Cut(e, "EnteredRight right from Left: spinning there: on the way"); ok {
+				said = append(said, strings.TrimSpace(rest))
+			}
+		}
+	}
+	want := []string{"", "", "", "", "", "", "", "", "(16 times without progress)", "(32 times without progress)"}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Errorf("what is added to the events (-want +got):\n%s", diff)
+	}
+}
+
 func TestNoteFitsAnEvent(t *testing.T) {
 	r := newRig(t)
 	r.rest()

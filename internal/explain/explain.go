@@ -153,7 +153,7 @@ func marks(e *machines.GraphEdge) string {
 	for _, m := range []struct {
 		set  bool
 		text string
-	}{{e.Awaited, "awaited"}, {e.OneWay, "cannot be undone"}, {e.NewAttempt, "starts an attempt"}, {e.EvenIfUnknown, "even if an earlier guard is unknown"}} {
+	}{{e.Awaited, "awaited"}, {e.OneWay, "cannot be undone"}, {e.NewAttempt, "starts an attempt"}, {e.EvenIfUnknown, "even if an earlier guard is unknown"}, {e.Quiet, "without an event"}} {
 		if m.set {
 			marks = append(marks, m.text)
 		}

@@ -125,13 +125,13 @@ func (p *plane) await(tb testing.TB, manager *process, c *contender, size int) (
 	tb.Helper()
 	want := size * (sequence.Steps + 1)
 	err := wait.PollUntilContextTimeout(tb.Context(), 5*time.Millisecond, settling, true, func(context.Context) (bool, error) {
-		r = manager.ask(askCounts)
+		r = manager.ask(askWrites)
 		return r.statusWrites() >= want && (c.quiet || r.Writes["post events"] >= want), nil
 	})
 	if err != nil {
 		tb.Fatalf("%s did not bring %d objects to their end: %v", c.name, size, r.Writes)
 	}
-	return r
+	return manager.ask(askCounts)
 }
 
 // check that the objects have come to their end. The last writes were counted when they were sent.
