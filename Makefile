@@ -184,6 +184,7 @@ proof-nightly: control-plane ## explore ten million states; draw PLANS of two fa
 	DETENT_PROOF_EDITS=10000 $(WALK)
 	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) ./examples/... ./test/proof/campaign
 	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) -race ./examples/... ./test/proof/campaign
+	$(PROOF) -race ./test/proof/kafka
 
 # These come with the parts they run.
 .PHONY: e2e
