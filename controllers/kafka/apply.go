@@ -25,7 +25,7 @@ import (
 // ids or the identity of the cluster are uncertain. version returns the Kafka version of a new node's entry; empty means no entry
 // yet. Apply changes nothing of a cluster whose nodes were created by another operator.
 func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, version func(*Node) string) error {
-	if foreign(snapshot) != "" {
+	if foreign(snapshot) != nil {
 		return nil
 	}
 	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
@@ -58,7 +58,7 @@ func (t *childReconciler) nodes(ctx context.Context, version func(*Node) string)
 	}
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
-		if t.snapshot.Pool(n.Pool) == nil || n.Record.Stop || t.snapshot.misplaced(n) != "" {
+		if t.snapshot.Pool(n.Pool) == nil || n.Record.Stop || t.snapshot.misplaced(n) != nil {
 			continue
 		}
 		if err := t.claims(ctx, n); err != nil {
@@ -79,7 +79,7 @@ func (t *childReconciler) nodes(ctx context.Context, version func(*Node) string)
 // undecided reports whether no node may be created now, because the node ids or the identity of the cluster are uncertain or not
 // committed yet.
 func (t *childReconciler) undecided() bool {
-	return t.snapshot.Identity.Mismatch != "" || t.snapshot.IDs.Refusal != "" || t.snapshot.IDs.Changes()
+	return t.snapshot.Identity.Mismatch != nil || t.snapshot.IDs.Refusal != nil || t.snapshot.IDs.Changes()
 }
 
 // claims creates the missing claims of a node, and expands claims.
@@ -259,7 +259,7 @@ func (t *childReconciler) components(ctx context.Context) error {
 	}
 	for _, have := range t.snapshot.Objects.Deployments {
 		ours := have.Name == render.EntityOperatorName(t.kafka.Name) || have.Name == render.ExporterName(t.kafka.Name)
-		kept := have.Name == render.ExporterName(t.kafka.Name) && render.ExporterProblem(t.kafka.Spec.KafkaExporter) != ""
+		kept := have.Name == render.ExporterName(t.kafka.Name) && render.ExporterProblem(t.kafka.Spec.KafkaExporter) != nil
 		if !ours || kept || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
 			continue
 		}

@@ -193,7 +193,7 @@ func TestApplyCreatesNoNodeOfAnUncertainCluster(t *testing.T) {
 				}
 			}
 			v := r.snapshot(false)
-			if inFlight.version != "" && v.IDs.Refusal == "" && v.Identity.Mismatch == "" {
+			if inFlight.version != "" && v.IDs.Refusal == nil && v.Identity.Mismatch == nil {
 				t.Error("the snapshot knows of no doubt")
 			}
 		})

@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ func (d *deriver) assign() {
 	d.snapshot.IDs = nodeids.Assign(pools, nodeids.Reserved{Remembered: d.remembered(), Known: slices.Concat(d.kept(), kafka.ids)})
 	d.snapshot.asksForIDs = d.registers() && d.snapshot.IDs.Creates()
 	if d.snapshot.asksForIDs && kafka.missing {
-		d.snapshot.IDs = d.snapshot.IDs.Withhold(pools, kafka.reason())
+		d.snapshot.IDs = d.snapshot.IDs.Withhold(pools, kafka.problem())
 	}
 	d.decideWanted()
 	d.snapshot.Nodes = slices.DeleteFunc(slices.Clone(d.nodes), func(n Node) bool { return !n.Wanted && !n.exists() })
@@ -38,7 +37,7 @@ func (d *deriver) pools() []nodeids.Pool {
 			p.Replicas = 0
 		}
 		if started && p.Controllers {
-			p.Frozen = "the controllers of a cluster that was started are its voters, and a static quorum cannot change them"
+			p.Frozen = transitions.Problemf(nodeids.ReasonFrozen, "the controllers of a cluster that was started are its voters, and a static quorum cannot change them")
 		}
 		for i := range d.nodes {
 			n := &d.nodes[i]
@@ -141,11 +140,11 @@ func read[T any](r *registry, fact transitions.Fact[T], name string) (T, bool) {
 	return value, readable
 }
 
-// reason describes what an assignment waits for. It is empty while an answer is pending, which needs no message.
-func (r *registry) reason() string {
+// problem describes what an assignment waits for. It is nil while an answer is pending, which needs no message.
+func (r *registry) problem() *transitions.Problem {
 	if len(r.unreadable) == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("Kafka did not list %s, and an id that it still knows must not be assigned again. "+
+	return transitions.Problemf(nodeids.ReasonWithheld, "Kafka did not list %s, and an id that it still knows must not be assigned again. "+
 		"The query is repeated every few seconds: see that a broker is ready and reachable", strings.Join(r.unreadable, ", "))
 }

@@ -21,7 +21,7 @@ func availability(k *kafkav1beta2.Kafka, v *Snapshot) lifecycle.Availability {
 		n := &f.Nodes[i]
 		a.Members = append(a.Members, lifecycle.Member{
 			Name: disruptionTarget(n.ID), Instance: string(v.Node(n.ID).Pod.UID),
-			Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != ""), Ready: n.Ready,
+			Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != nil), Ready: n.Ready,
 			Serving: serving(&f, n), InSync: inSync(&f, n),
 		})
 	}

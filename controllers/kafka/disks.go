@@ -6,14 +6,15 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/transitions"
 )
 
-// misplaced describes the disks of the node that its pool no longer declares; empty if it declares all. A pod created from such a
+// misplaced describes the disks of the node that its pool no longer declares; nil if it declares all. A pod created from such a
 // pool would start on other storage, without the node's data. If the record permits formatting, there is no data to keep.
-func (v *Snapshot) misplaced(n *Node) string {
+func (v *Snapshot) misplaced(n *Node) *transitions.Problem {
 	pool := v.Pool(n.Pool)
 	if pool == nil || !n.Recorded || n.Record.Format != record.FormatDone {
-		return ""
+		return nil
 	}
 	var lost []string
 	for _, id := range n.Record.Volumes {
@@ -26,9 +27,9 @@ func (v *Snapshot) misplaced(n *Node) string {
 		}
 	}
 	if len(lost) == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("the data of %s lies on persistent %s, which KafkaNodePool %s does not declare", n.PodName, strings.Join(lost, " and "), n.Pool)
+	return transitions.Problemf("StorageNotDeclared", "the data of %s lies on persistent %s, which KafkaNodePool %s does not declare", n.PodName, strings.Join(lost, " and "), n.Pool)
 }
 
 // claimOf returns the claim of the node's volume: the one that its pod mounts, else the declared one if it exists, else an
@@ -55,20 +56,20 @@ func (v *Snapshot) claimOf(n *Node, id int32, declared string) string {
 }
 
 // misplacedDisks describes disks that their pools no longer declare: the first node in full, and the number of the others. It is
-// empty if there are none.
-func misplacedDisks(v *Snapshot) string {
-	var found []string
+// nil if there are none.
+func misplacedDisks(v *Snapshot) *transitions.Problem {
+	var found []*transitions.Problem
 	for i := range v.Nodes {
-		if text := v.misplaced(&v.Nodes[i]); text != "" {
-			found = append(found, text)
+		if problem := v.misplaced(&v.Nodes[i]); problem != nil {
+			found = append(found, problem)
 		}
 	}
 	if len(found) == 0 {
-		return ""
+		return nil
 	}
 	more := ""
 	if len(found) > 1 {
 		more = fmt.Sprintf(" (and so it is with %d more nodes)", len(found)-1)
 	}
-	return found[0] + more + ": declare the storage again as it was, or make another KafkaNodePool and move the data. Running nodes are not changed"
+	return transitions.Problemf(found[0].Reason, "%s%s: declare the storage again as it was, or make another KafkaNodePool and move the data. Running nodes are not changed", found[0].Message, more)
 }

@@ -59,7 +59,7 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.replacePool("broker", tc.storage)
 			r.settle()
 			k, v := r.cluster(), r.snapshot(false)
-			got := specError(k, v)
+			got := message(specError(k, v))
 			if tc.want == "" {
 				if got != "" {
 					t.Errorf("spec error %q", got)
@@ -93,7 +93,7 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.replacePool("broker", volumes(kafkav1beta2.VolumePersistentClaim))
 			r.settle()
 			r.must(r.get(pod, podBroker))
-			if got := specError(r.cluster(), r.snapshot(false)); got != "" || len(persistentVolumes(pod)) != 1 {
+			if got := message(specError(r.cluster(), r.snapshot(false))); got != "" || len(persistentVolumes(pod)) != 1 {
 				t.Errorf("declared again: spec error %q, volumes %+v", got, pod.Spec.Volumes)
 			}
 		})
@@ -116,7 +116,7 @@ func TestPoolVolumeCannotBeRemoved(t *testing.T) {
 		r.must(r.get(pool, "broker"))
 		pool.Spec.Storage = storage
 		r.must(r.client.Update(t.Context(), pool))
-		if got := specError(r.cluster(), r.snapshot(false)); !strings.Contains(got, "KafkaNodePool broker does not declare") {
+		if got := message(specError(r.cluster(), r.snapshot(false))); !strings.Contains(got, "KafkaNodePool broker does not declare") {
 			t.Errorf("%s: spec error %q", name, got)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"path"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
 // strimziStart is the start script of Strimzi's Kafka containers. Annotations do not distinguish Strimzi's pods from Detent's:
@@ -22,9 +24,9 @@ func madeByStrimzi(pod *corev1.Pod) bool {
 	return false
 }
 
-// foreign describes nodes that another operator created; empty if there are none. Such nodes use TLS among themselves and other
+// foreign describes nodes that another operator created; nil if there are none. Such nodes use TLS among themselves and other
 // Service ports: a recreated node could not join the others, and clients could not connect to it.
-func foreign(v *Snapshot) string {
+func foreign(v *Snapshot) *transitions.Problem {
 	first, more := "", 0
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -37,12 +39,12 @@ func foreign(v *Snapshot) string {
 		}
 	}
 	if first == "" {
-		return ""
+		return nil
 	}
 	others := ""
 	if more > 0 {
 		others = fmt.Sprintf(" (and so were %d more nodes)", more)
 	}
-	return first + " was made by Strimzi" + others + ", whose nodes speak TLS among themselves, which is not served here: let Strimzi run " +
-		"this cluster, or mirror its data to a new one. Running nodes are not changed"
+	return transitions.Problemf("MadeByStrimzi", "%s was made by Strimzi%s, whose nodes speak TLS among themselves, which is not served here: let Strimzi run "+
+		"this cluster, or mirror its data to a new one. Running nodes are not changed", first, others)
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // A Kafka is often created a moment before its pools: they are waited for, and missed only after a while.
@@ -34,7 +35,9 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 			change: func(k *kafkav1beta2.Kafka, _ *Snapshot) { k.Status.KafkaVersion = "4.1.1" }, wantSpecError: none,
 		},
 		"something else is wrong, which no pool mends": {
-			change: func(_ *kafkav1beta2.Kafka, v *Snapshot) { v.Identity.Mismatch = "two ids" }, wantSpecError: "two ids",
+			change: func(_ *kafkav1beta2.Kafka, v *Snapshot) {
+				v.Identity.Mismatch = transitions.Problemf("ClusterIDMismatch", "two ids")
+			}, wantSpecError: "two ids",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +46,7 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 			if tc.change != nil {
 				tc.change(k, v)
 			}
-			if diff := cmp.Diff([]string{tc.wantSpecError, tc.incomplete}, []string{specError(k, v), incomplete(k, v)}); diff != "" {
+			if diff := cmp.Diff([]string{tc.wantSpecError, tc.incomplete}, []string{message(specError(k, v)), message(incomplete(k, v))}); diff != "" {
 				t.Errorf("spec error and what is waited for (-want +got):\n%s", diff)
 			}
 		})
@@ -59,7 +62,7 @@ func TestSpecErrorOfAPoolWhoseLabelMoved(t *testing.T) {
 	pool := &pools.Items[0]
 	pool.Labels["strimzi.io/cluster"] = "other"
 	r.must(r.client.Update(t.Context(), pool))
-	got := contradiction(r.cluster(), r.snapshot(false))
+	got := message(contradiction(r.cluster(), r.snapshot(false)))
 	if want := "the label strimzi.io/cluster of KafkaNodePool " + pool.Name + " names other now"; !strings.HasPrefix(got, want) {
 		t.Errorf("spec error %q, want %q", got, want)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // keyClusterID is the key of the cluster id in the ConfigMaps that Strimzi creates for nodes.
@@ -54,7 +55,7 @@ func identify(kafka *kafkav1beta2.Kafka, o *Objects, nodes []Node) Identity {
 		sources = append(sources, fmt.Sprintf("%s in %s", id, where))
 	}
 	slices.Sort(sources)
-	return Identity{Mismatch: "the cluster id is " + strings.Join(sources, ", ")}
+	return Identity{Mismatch: transitions.Problemf("ClusterIDMismatch", "the cluster id is %s", strings.Join(sources, ", "))}
 }
 
 // newClusterID creates an id in Kafka's own form: 16 bytes in URL-safe base 64. It does not begin with a dash, which a command

@@ -150,7 +150,7 @@ func execute(ctx context.Context, system connection.System, effects *Effects, t 
 // upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
 // permits it. It is empty if it is not known yet, and while the spec is invalid.
 func versionOfNewNodes(k *kafkav1beta2.Kafka, v *Snapshot) string {
-	if specError(k, v) != "" || incomplete(k, v) != "" {
+	if specError(k, v) != nil || incomplete(k, v) != nil {
 		return ""
 	}
 	d := decision.Decide(situation(k, v))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Roles of a node.
@@ -96,8 +97,8 @@ type Pod struct {
 	// Version that it runs, by what the operator recorded and the image confirms; empty if unknown. It is never taken from an
 	// annotation alone, and is always a valid version.
 	Version string
-	// Contradiction describes how the pod contradicts its recorded version; empty if it does not.
-	Contradiction string
+	// Contradiction describes how the pod contradicts its recorded version; nil if it does not.
+	Contradiction *transitions.Problem
 	// Annotated is the unverified value of its version annotation; empty if it has none.
 	Annotated string
 	// Revision is its annotation, or that of its entry if the annotation was edited; empty if it has none.
@@ -106,9 +107,9 @@ type Pod struct {
 	Image string
 	// Foreign is true if another operator created it.
 	Foreign bool
-	// Trouble is why it cannot start or keeps failing, with the last log lines of the process. Empty for a pod that is merely not
+	// Trouble is why it cannot start or keeps failing, with the last log lines of the process. Nil for a pod that is merely not
 	// ready yet.
-	Trouble string
+	Trouble *transitions.Problem
 	// SnapshotInterval of its process; zero means no snapshots by time.
 	SnapshotInterval time.Duration
 	// Volumes is the last report of its init container about the persistent volumes.

@@ -7,6 +7,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // observeRoll returns the facts of node-roll.
@@ -40,9 +41,9 @@ func (v *Snapshot) outdated(n *Node) bool {
 	return wanted != "" && n.Revision() != "" && n.Revision() != wanted
 }
 
-// versionChange returns why the version change, and not the roll, restarts nodes; empty if the roll may. A refused version change
+// versionChange returns why the version change, and not the roll, restarts nodes; nil if the roll may. A refused version change
 // does not block the roll.
-func versionChange(k *kafkav1beta2.Kafka, v *Snapshot) string {
+func versionChange(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
 	wanted := wantedVersion(k, v)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -51,9 +52,9 @@ func versionChange(k *kafkav1beta2.Kafka, v *Snapshot) string {
 		}
 		f := observeVersion(k, v, machines.ObserveOptions{})
 		if f.Features = v.Features; f.Refused() {
-			return ""
+			return nil
 		}
-		return n.PodName + " is not on version " + wanted + " yet"
+		return transitions.Problemf("VersionChange", "%s is not on version %s yet", n.PodName, wanted)
 	}
-	return ""
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/runtime/external"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Names of the lifecycles of a Kafka resource.
@@ -113,7 +114,7 @@ func situation(k *kafkav1beta2.Kafka, v *Snapshot) decision.Situation {
 // runs returns the version of the node's pod. For a pod to adopt with an invalid annotation it returns the annotation, so that the
 // refusal quotes it.
 func runs(n *Node) string {
-	if n.Pod.Version == "" && n.Pod.Contradiction == "" {
+	if n.Pod.Version == "" && n.Pod.Contradiction == nil {
 		return n.Pod.Annotated
 	}
 	return n.Pod.Version
@@ -123,25 +124,25 @@ func runs(n *Node) string {
 // create a Kafka before its KafkaNodePools.
 const poolsGrace = 30 * time.Second
 
-// specError describes why the spec as a whole cannot be applied; empty if it can. Nothing is changed while there is a spec error.
-func specError(k *kafkav1beta2.Kafka, v *Snapshot) string {
-	if wrong := contradiction(k, v); wrong != "" {
+// specError describes why the spec as a whole cannot be applied; nil if it can. Nothing is changed while there is a spec error.
+func specError(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
+	if wrong := contradiction(k, v); wrong != nil {
 		return wrong
 	}
 	lack := lacking(v)
-	if lack == "" || v.Now.Before(graceEnd(k, v)) {
-		return ""
+	if lack == nil || v.Now.Before(graceEnd(k, v)) {
+		return nil
 	}
 	return lack
 }
 
 // incomplete describes what the spec of a young cluster lacks and may be created soon, and the end of the wait for it.
-func incomplete(k *kafkav1beta2.Kafka, v *Snapshot) string {
+func incomplete(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
 	lack, end := lacking(v), graceEnd(k, v)
-	if lack == "" || !v.Now.Before(end) || contradiction(k, v) != "" {
-		return ""
+	if lack == nil || !v.Now.Before(end) || contradiction(k, v) != nil {
+		return nil
 	}
-	return lack + ". This is waited for until " + end.UTC().Format(time.RFC3339)
+	return transitions.Problemf(lack.Reason, "%s. This is waited for until %s", lack.Message, end.UTC().Format(time.RFC3339))
 }
 
 // graceEnd is when a missing pool becomes an error: immediately for a cluster that has run.
@@ -154,35 +155,20 @@ func graceEnd(k *kafkav1beta2.Kafka, v *Snapshot) time.Time {
 }
 
 // contradiction describes errors that the creation of further objects cannot resolve.
-func contradiction(k *kafkav1beta2.Kafka, v *Snapshot) string {
-	unguarded, disks, orphans, foreign := unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v), foreign(v)
-	switch {
-	case foreign != "":
-		return foreign
-	case v.Identity.Mismatch != "":
-		return v.Identity.Mismatch
-	case v.IDs.Refusal != "":
-		return v.IDs.Refusal
-	case unguarded != "":
-		return unguarded
-	case disks != "":
-		return disks
-	case orphans != "":
-		return orphans
-	}
-	return ""
+func contradiction(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
+	return cmp.Or(foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v))
 }
 
 // lacking describes the required pools or roles of pools that do not exist.
-func lacking(v *Snapshot) string {
+func lacking(v *Snapshot) *transitions.Problem {
 	if len(v.Objects.Pools) == 0 {
-		return "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
+		return transitions.Problemf("PoolsMissing", "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker")
 	}
 	return missingRole(v)
 }
 
 // unguarded lists the requested access controls, which are not implemented. Listeners that are not served admit no clients.
-func unguarded(spec *kafkav1beta2.KafkaClusterSpec) string {
+func unguarded(spec *kafkav1beta2.KafkaClusterSpec) *transitions.Problem {
 	var asked []string
 	if spec.Authorization != nil {
 		asked = append(asked, "spec.kafka.authorization")
@@ -193,13 +179,13 @@ func unguarded(spec *kafkav1beta2.KafkaClusterSpec) string {
 		}
 	}
 	if len(asked) == 0 {
-		return ""
+		return nil
 	}
-	return "not supported, so that whoever reaches the cluster could do everything: " + strings.Join(asked, ", ") +
-		". Remove it to run the cluster open. Running nodes are not changed"
+	return transitions.Problemf("AccessControlNotSupported", "not supported, so that whoever reaches the cluster could do everything: %s"+
+		". Remove it to run the cluster open. Running nodes are not changed", strings.Join(asked, ", "))
 }
 
-func missingRole(v *Snapshot) string {
+func missingRole(v *Snapshot) *transitions.Problem {
 	var have Roles
 	for _, pool := range v.Objects.Pools {
 		if pool.Spec.Replicas > 0 {
@@ -209,11 +195,11 @@ func missingRole(v *Snapshot) string {
 	}
 	switch {
 	case !have.Controller:
-		return "no KafkaNodePool with replicas has the role controller: add it to a pool, or create one"
+		return transitions.Problemf("ControllersMissing", "no KafkaNodePool with replicas has the role controller: add it to a pool, or create one")
 	case !have.Broker:
-		return "no KafkaNodePool with replicas has the role broker: add it to a pool, or create one"
+		return transitions.Problemf("BrokersMissing", "no KafkaNodePool with replicas has the role broker: add it to a pool, or create one")
 	}
-	return ""
+	return nil
 }
 
 func finalize(k *kafkav1beta2.Kafka, v *Snapshot) kafkaversion.Finalize {

@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // containerKafka is the name of the Kafka container.
@@ -88,26 +89,26 @@ func container(list []corev1.ContainerStatus, name string) *corev1.ContainerStat
 	return nil
 }
 
-// trouble returns why the pod cannot start or keeps failing. The text is the same in every phase of a crash loop or a failing pull
+// trouble returns why the pod cannot start or keeps failing, or nil. The text is the same in every phase of a crash loop or a failing pull
 // and contains no counter or time, so that it changes only with its cause.
-func trouble(pod *corev1.Pod, now time.Time) string {
+func trouble(pod *corev1.Pod, now time.Time) *transitions.Problem {
 	if pod.Status.Phase == corev1.PodFailed {
-		return shortened(strings.TrimSpace("the pod has failed: " + pod.Status.Reason + " " + pod.Status.Message))
+		return shortProblem(roll.PodFailed, "%s", strings.TrimSpace("the pod has failed: "+pod.Status.Reason+" "+pod.Status.Message))
 	}
 	if c := condition(pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-		return shortened("cannot be scheduled: " + c.Message)
+		return shortProblem(roll.Unschedulable, "cannot be scheduled: %s", c.Message)
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if text := containerTrouble(&pod.Status.InitContainerStatuses[i], now); text != "" {
-			return text
+		if problem := containerTrouble(&pod.Status.InitContainerStatuses[i], now); problem != nil {
+			return problem
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {
-		if text := containerTrouble(&pod.Status.ContainerStatuses[i], now); text != "" {
-			return text
+		if problem := containerTrouble(&pod.Status.ContainerStatuses[i], now); problem != nil {
+			return problem
 		}
 	}
-	return ""
+	return nil
 }
 
 // A process that runs again after one crash counts as healthy until it crashes again: it may be recovering its logs.
@@ -123,13 +124,13 @@ func looping(c *corev1.ContainerStatus, now time.Time) bool {
 	return r == nil || c.RestartCount >= loopsFrom && now.Before(r.StartedAt.Add(loopLasts))
 }
 
-func containerTrouble(c *corev1.ContainerStatus, now time.Time) string {
+func containerTrouble(c *corev1.ContainerStatus, now time.Time) *transitions.Problem {
 	if w := c.State.Waiting; w != nil {
 		switch w.Reason {
 		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
-			return shortened("cannot pull image " + c.Image)
+			return shortProblem(roll.ImagePullFailed, "cannot pull image %s", c.Image)
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-			return shortened(fmt.Sprintf("cannot start container %s: %s", c.Name, w.Message))
+			return shortProblem(roll.ContainerNotStarted, "cannot start container %s: %s", c.Name, w.Message)
 		}
 	}
 	for _, end := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
@@ -137,14 +138,14 @@ func containerTrouble(c *corev1.ContainerStatus, now time.Time) string {
 			continue
 		}
 		if end.Reason == "OOMKilled" {
-			return fmt.Sprintf("container %s ran out of memory", c.Name)
+			return transitions.Problemf(roll.OutOfMemory, "container %s ran out of memory", c.Name)
 		}
 		if words := tellingLine(end.Message); words != "" {
-			return shortened(fmt.Sprintf("container %s died: %s", c.Name, words))
+			return shortProblem(roll.ContainerDied, "container %s died: %s", c.Name, words)
 		}
-		return fmt.Sprintf("container %s died with exit code %d", c.Name, end.ExitCode)
+		return transitions.Problemf(roll.ContainerDied, "container %s died with exit code %d", c.Name, end.ExitCode)
 	}
-	return ""
+	return nil
 }
 
 // tellingLine returns the most informative line at the end of a log: the last one that names an exception or an error, else the
@@ -175,6 +176,13 @@ func withoutTime(line string) string {
 		}
 	}
 	return line
+}
+
+// shortProblem returns a problem whose message is shortened.
+func shortProblem(reason transitions.Reason, format string, args ...any) *transitions.Problem {
+	p := transitions.Problemf(reason, format, args...)
+	p.Message = shortened(p.Message)
+	return p
 }
 
 // shortened removes secrets from a text and truncates it such that the remedy at its end is kept. Secrets are removed first,

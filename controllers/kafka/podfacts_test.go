@@ -75,7 +75,7 @@ func TestTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Status: tc.status}
-			if got := podFacts(pod, noon).Trouble; got != tc.want {
+			if got := message(podFacts(pod, noon).Trouble); got != tc.want {
 				t.Errorf("trouble %q, want %q", got, tc.want)
 			}
 		})
@@ -91,7 +91,7 @@ func TestTroubleOfAReadyOrTerminatingPod(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status(corev1.ContainerState{}, terminated(1, "Error", dyingBroker))}
-			if got := podFacts(pod, noon); got.Trouble != "" || got.Ready != (name == "ready") || got.Terminating != (name == "leaving") {
+			if got := podFacts(pod, noon); got.Trouble != nil || got.Ready != (name == "ready") || got.Terminating != (name == "leaving") {
 				t.Errorf("facts %+v", got)
 			}
 		})
@@ -101,7 +101,7 @@ func TestTroubleOfAReadyOrTerminatingPod(t *testing.T) {
 func TestTroubleIsShort(t *testing.T) {
 	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 		status(terminated(1, "Error", strings.Repeat("ä", 1000)), corev1.ContainerState{})}}}
-	if got := podFacts(pod, noon).Trouble; len(got) > 500 || !strings.HasSuffix(got, "...") || strings.ContainsRune(got, '\uFFFD') {
+	if got := message(podFacts(pod, noon).Trouble); len(got) > 500 || !strings.HasSuffix(got, "...") || strings.ContainsRune(got, '\uFFFD') {
 		t.Errorf("trouble has %d bytes: %q", len(got), got)
 	}
 }

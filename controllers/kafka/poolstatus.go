@@ -21,7 +21,7 @@ import (
 // pools. Only then does it add new ids, based on pools, records and claims that were read live, because all pools share one range
 // of ids. An id is removed from a status only when its node is released.
 func (t *childReconciler) poolStatuses(ctx context.Context) error {
-	adding := t.snapshot.IDs.Changes() && t.committed() && t.snapshot.Identity.Mismatch == ""
+	adding := t.snapshot.IDs.Changes() && t.committed() && t.snapshot.Identity.Mismatch == nil
 	if adding {
 		for _, current := range []func(context.Context) error{t.poolsAreCurrent, t.nodesAreCurrent} {
 			if err := current(ctx); err != nil {
@@ -131,7 +131,7 @@ func (t *childReconciler) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bo
 	s.LabelSelector = apilabels.SelectorFromValidatedSet(map[string]string{
 		labels.Cluster: t.kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(t.kafka.Name), labels.Pool: pool.Name,
 	}).String()
-	if t.snapshot.Identity.Mismatch == "" {
+	if t.snapshot.Identity.Mismatch == nil {
 		s.ClusterID = t.snapshot.Identity.ID
 	}
 	s.ObservedGeneration = pool.Generation
@@ -164,8 +164,8 @@ func (t *childReconciler) poolConditions(pool *kafkav1beta2.KafkaNodePool) []met
 	left, ids := unsupportedChangesIn(t.snapshot, pool), t.snapshot.IDs.Of(pool.Name)
 	c := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "NodesReady", Message: "every wanted node is ready"}
 	switch {
-	case t.snapshot.IDs.Refusal != "":
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodeIDsRefused", t.snapshot.IDs.Refusal
+	case t.snapshot.IDs.Refusal != nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, string(t.snapshot.IDs.Refusal.Reason), t.snapshot.IDs.Refusal.Message
 	case len(ids.Added)+ids.Withheld > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "NodesNotReady", "new nodes are being made"
 	case len(down) > 0:

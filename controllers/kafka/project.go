@@ -41,7 +41,7 @@ func project(k *kafkav1beta2.Kafka, v *Snapshot, _ time.Time) []metav1.Condition
 	if level, ok := finalizedLevel(v); ok {
 		s.KafkaMetadataVersion = level
 	}
-	if v.Identity.Mismatch == "" && v.Identity.ID != "" {
+	if v.Identity.Mismatch == nil && v.Identity.ID != "" {
 		s.ClusterID = v.Identity.ID
 	}
 	s.NodeIDs = nodeIDs(s.NodeIDs, v)
@@ -161,8 +161,8 @@ func podsReady(v *Snapshot) metav1.Condition {
 			wanted++
 			if !n.Pod.Ready {
 				name := n.PodName
-				if n.Pod.Trouble != "" {
-					name += " (" + n.Pod.Trouble + ")"
+				if n.Pod.Trouble != nil {
+					name += " (" + n.Pod.Trouble.Message + ")"
 				}
 				down = append(down, name)
 			}

@@ -12,19 +12,20 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // componentsReady sets Ready to false while a component that the spec declares and that can run is not deployed and available in
 // its desired state. A component without an image only gives a Warning.
 func componentsReady(k *kafkav1beta2.Kafka, v *Snapshot) metav1.Condition {
 	var missing []string
-	if problem := render.ExporterProblem(k.Spec.KafkaExporter); problem != "" {
-		missing = append(missing, problem)
+	if problem := render.ExporterProblem(k.Spec.KafkaExporter); problem != nil {
+		missing = append(missing, problem.Message)
 	}
 	if v.rendered != nil {
 		for _, want := range v.rendered.Components() {
-			if text := rollout(want, named(v.Objects.Deployments, want.Name)); text != "" {
-				missing = append(missing, "Deployment "+want.Name+" "+text)
+			if problem := rollout(want, named(v.Objects.Deployments, want.Name)); problem != nil {
+				missing = append(missing, "Deployment "+want.Name+" "+problem.Message)
 			}
 		}
 	}
@@ -34,19 +35,19 @@ func componentsReady(k *kafkav1beta2.Kafka, v *Snapshot) metav1.Condition {
 	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "ComponentsNotReady", Message: strings.Join(missing, "; ")}
 }
 
-// rollout describes what is left until a Deployment has its desired state; empty if it has.
-func rollout(want, have *appsv1.Deployment) string {
+// rollout describes what is left until a Deployment has its desired state; nil if it has.
+func rollout(want, have *appsv1.Deployment) *transitions.Problem {
 	switch {
 	case have == nil:
-		return "does not exist yet: components are deployed once every node is ready"
+		return transitions.Problemf("DeploymentMissing", "does not exist yet: components are deployed once every node is ready")
 	case have.DeletionTimestamp != nil:
-		return "is being deleted"
+		return transitions.Problemf("DeploymentDeleting", "is being deleted")
 	case have.Annotations[labels.Template] != want.Annotations[labels.Template] || have.Status.ObservedGeneration < have.Generation:
-		return "is being updated"
+		return transitions.Problemf("DeploymentUpdating", "is being updated")
 	}
 	pods, s := *want.Spec.Replicas, &have.Status
 	if s.UpdatedReplicas >= pods && s.AvailableReplicas >= s.UpdatedReplicas && s.Replicas <= s.UpdatedReplicas {
-		return ""
+		return nil
 	}
 	parts := []string{fmt.Sprintf("has %d of %d updated pods available", min(s.UpdatedReplicas, s.AvailableReplicas), pods)}
 	for i := range s.Conditions {
@@ -54,5 +55,5 @@ func rollout(want, have *appsv1.Deployment) string {
 			parts = append(parts, c.Message)
 		}
 	}
-	return strings.Join(parts, ": ")
+	return transitions.Problemf("PodsNotAvailable", "%s", strings.Join(parts, ": "))
 }

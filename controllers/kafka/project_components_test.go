@@ -72,7 +72,7 @@ func TestRollout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(1))}}
 			have := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: want.Spec, Status: tc.status}
-			if diff := cmp.Diff(tc.want, rollout(want, have)); diff != "" {
+			if diff := cmp.Diff(tc.want, message(rollout(want, have))); diff != "" {
 				t.Errorf("rollout (-want +got):\n%s", diff)
 			}
 		})

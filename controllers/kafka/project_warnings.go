@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // warnings returns the warnings for users, one condition per reason. They do not stop the reconcile.
@@ -36,11 +37,10 @@ func warnings(k *kafkav1beta2.Kafka, v *Snapshot) []metav1.Condition {
 	if len(v.Defects) > 0 {
 		add("UnreadableObject", roll.Names(v.Defects))
 	}
-	if text := newerDefault(k, v); text != "" {
-		add(ReasonNewerDefault, text)
-	}
-	if text := unprotected(k, v); text != "" {
-		add(reasonUnprotected, text)
+	for _, problem := range []*transitions.Problem{newerDefault(k, v), unprotected(k, v)} {
+		if problem != nil {
+			add(string(problem.Reason), problem.Message)
+		}
 	}
 	var out []metav1.Condition
 	for reason, messages := range found {
@@ -67,15 +67,15 @@ const reasonUnprotected = "UnprotectedPartitions"
 
 // unprotected returns a warning about partitions that no restart can keep available. If partitions were not observed, it keeps the
 // previous message.
-func unprotected(k *kafkav1beta2.Kafka, v *Snapshot) string {
+func unprotected(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
 	partitions, ok := known(v.Partitions)
 	if !ok {
 		for _, c := range k.Status.Conditions {
 			if c.Type == lifecycle.Warning && c.Reason == reasonUnprotected {
-				return c.Message
+				return transitions.Problemf(reasonUnprotected, "%s", c.Message)
 			}
 		}
-		return ""
+		return nil
 	}
 	var names []string
 	for _, p := range partitions.Suspect {
@@ -84,7 +84,7 @@ func unprotected(k *kafkav1beta2.Kafka, v *Snapshot) string {
 		}
 	}
 	if len(names) == 0 {
-		return ""
+		return nil
 	}
-	return "these partitions have no more replicas than min.insync.replicas, so that every restart of a broker makes them unavailable for a moment: " + roll.Names(names)
+	return transitions.Problemf(reasonUnprotected, "these partitions have no more replicas than min.insync.replicas, so that every restart of a broker makes them unavailable for a moment: %s", roll.Names(names))
 }

@@ -34,7 +34,7 @@ func remembered(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node, from adoption) 
 	}
 	r.Roles = n.Roles.list()
 	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
-	if n.Pod.Running && n.Pod.Version != "" && n.Pod.Contradiction == "" {
+	if n.Pod.Running && n.Pod.Version != "" && n.Pod.Contradiction == nil {
 		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval
 	}
 	observeStorage(v, n, &r)
@@ -192,8 +192,8 @@ func (e *Effects) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, sn
 	if n == nil || !n.Recorded || n.recordBroken {
 		return fmt.Errorf("permitting to format the storage of node %d: %w: its record cannot be read", id, lifecycle.ErrWait)
 	}
-	if snapshot.Identity.Mismatch != "" {
-		return fmt.Errorf("permitting to format the storage of %s: %w: %s", n.PodName, lifecycle.ErrWait, snapshot.Identity.Mismatch)
+	if snapshot.Identity.Mismatch != nil {
+		return fmt.Errorf("permitting to format the storage of %s: %w: %s", n.PodName, lifecycle.ErrWait, snapshot.Identity.Mismatch.Message)
 	}
 	r := n.Record.Clone()
 	r.Format = record.FormatAllowed

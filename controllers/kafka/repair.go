@@ -45,7 +45,7 @@ func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapsho
 // version is not sufficient: a user has to set its version.
 func leftovers(n *Node) bool {
 	if n.Pod.Exists {
-		return n.Pod.Version != "" && n.Pod.Contradiction == ""
+		return n.Pod.Version != "" && n.Pod.Contradiction == nil
 	}
 	return n.Entry.Exists || n.HasClaims
 }
@@ -61,7 +61,7 @@ func (t *childReconciler) adoptable(n *Node) bool {
 // records writes the changed records of the selected nodes. It writes nothing while the sources of the cluster's identity
 // contradict each other.
 func (t *childReconciler) records(ctx context.Context, of func(*Node) bool) error {
-	if t.snapshot.Identity.Mismatch != "" {
+	if t.snapshot.Identity.Mismatch != nil {
 		return nil
 	}
 	from, err := t.recordAdoption(ctx)
@@ -152,7 +152,7 @@ func (t *childReconciler) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost b
 	case pod != nil && leftovers(n):
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
-	case pod == nil && n.Recorded && n.Record.Started() && t.snapshot.Pool(n.Pool) != nil && t.snapshot.misplaced(n) == "":
+	case pod == nil && n.Recorded && n.Record.Started() && t.snapshot.Pool(n.Pool) != nil && t.snapshot.misplaced(n) == nil:
 		rendered, err := t.snapshot.entry(n, n.Record.Version)
 		if err != nil {
 			return entry, false, err
@@ -239,7 +239,7 @@ func (t *childReconciler) abandoned(set *corev1beta2.StrimziPodSet) bool {
 // come from what the operator wrote, and from the pod itself only if it is being adopted. The labels determine to which pods the
 // bootstrap Service sends clients. The pod keeps running.
 func (t *childReconciler) stamp(ctx context.Context, n *Node) error {
-	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Foreign || n.Pod.Version == "" || n.Pod.Contradiction != "" {
+	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Foreign || n.Pod.Version == "" || n.Pod.Contradiction != nil {
 		return nil
 	}
 	want := map[string]string{labels.KafkaVersion: n.Pod.Version}

@@ -216,7 +216,7 @@ func TestRepairAfterDeleteAndApply(t *testing.T) {
 			r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
 			r.settle()
 			v := r.snapshot(false)
-			if v.Identity.ID != identity || v.Identity.Mismatch != "" {
+			if v.Identity.ID != identity || v.Identity.Mismatch != nil {
 				t.Errorf("identity %+v, want %s", v.Identity, identity)
 			}
 			if len(v.Nodes) != 6 {

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,10 +37,8 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapsh
 	if n == nil {
 		return fmt.Errorf("restarting node %d: there is no such node", id)
 	}
-	for _, text := range []string{foreign(snapshot), snapshot.misplaced(n)} {
-		if text != "" {
-			return fmt.Errorf("restarting %s: %s", n.PodName, text)
-		}
+	if problem := cmp.Or(foreign(snapshot), snapshot.misplaced(n)); problem != nil {
+		return fmt.Errorf("restarting %s: %s", n.PodName, problem.Message)
 	}
 	entry, err := snapshot.entry(n, version)
 	if err != nil {

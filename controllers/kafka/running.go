@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -11,6 +10,8 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // judge determines which version of Kafka, which revision and which roles every pod runs. The pod's annotations and labels are
@@ -41,8 +42,8 @@ type evidence struct {
 // running returns the version of the node's pod. The operator records versions in the StrimziPodSet entry and in the node's
 // record; the one that fits the container image is the result. If there is neither, the pod is adopted with the version in its
 // annotation, which the image must not contradict. The version is valid, or empty if it is unknown. The contradiction describes
-// why the image does not fit; empty if it does.
-func (e evidence) running(n *Node) (version, contradiction string) {
+// why the image does not fit; nil if it does.
+func (e evidence) running(n *Node) (version string, contradiction *transitions.Problem) {
 	entry, recorded := e.parsed(n.Entry.Version), ""
 	if n.Recorded {
 		recorded = e.parsed(n.Record.Version)
@@ -58,18 +59,18 @@ func (e evidence) running(n *Node) (version, contradiction string) {
 		version = e.oneOf(n, entry, recorded)
 	}
 	if !e.madeWith(n, version) && !e.fits(n.Pod.Image, version) {
-		contradiction = fmt.Sprintf("%s runs image %s, which is not of Kafka %s, the version that the operator started it on", n.PodName, n.Pod.Image, version)
+		contradiction = transitions.Problemf(decision.ReasonPodContradicted, "%s runs image %s, which is not of Kafka %s, the version that the operator started it on", n.PodName, n.Pod.Image, version)
 	}
 	return version, contradiction
 }
 
 // adopted returns the version of a pod without a recorded version.
-func (e evidence) adopted(n *Node) (version, contradiction string) {
+func (e evidence) adopted(n *Node) (version string, contradiction *transitions.Problem) {
 	version = e.parsed(n.Pod.Annotated)
 	if version == "" || e.fits(n.Pod.Image, version) {
-		return version, ""
+		return version, nil
 	}
-	return "", fmt.Sprintf("%s is annotated %s: %s and runs image %s", n.PodName, labels.KafkaVersion, version, n.Pod.Image)
+	return "", transitions.Problemf(decision.ReasonAnnotationContradicted, "%s is annotated %s: %s and runs image %s", n.PodName, labels.KafkaVersion, version, n.Pod.Image)
 }
 
 // oneOf decides between the versions of the entry and of the record. They differ between the replacement of the entry in a restart
@@ -168,7 +169,7 @@ func (e evidence) parsed(text string) string {
 // judgeRevision replaces an edited revision by that of the entry, if the pod matches the entry. The entry's facts about the
 // process then take precedence over the pod's own annotations.
 func (d *deriver) judgeRevision(n *Node) {
-	if !n.Entry.Exists || n.Entry.Version != n.Pod.Version || n.Pod.Contradiction != "" {
+	if !n.Entry.Exists || n.Entry.Version != n.Pod.Version || n.Pod.Contradiction != nil {
 		return
 	}
 	if n.Pod.Revision != "" && n.Pod.Revision != n.Entry.Revision && !n.Pod.Terminating && d.madeFromEntry(n) {
@@ -197,22 +198,22 @@ func covers(pod, entry *corev1.Pod) bool {
 	return equality.Semantic.DeepDerivative(entry.Spec, pod.Spec)
 }
 
-// unproven returns why it is not proven that the node runs its assumed version; empty if it is proven: the record and the
+// unproven returns why it is not proven that the node runs its assumed version; nil if it is proven: the record and the
 // StrimziPodSet entry, both written by the operator, agree with each other and with the pod.
-func (n *Node) unproven() string {
+func (n *Node) unproven() *transitions.Problem {
 	switch {
 	case !n.Pod.Exists:
-		return "has no pod"
-	case n.Pod.Contradiction != "":
+		return transitions.Problemf("PodMissing", "has no pod")
+	case n.Pod.Contradiction != nil:
 		return n.Pod.Contradiction
 	case n.Pod.Version == "":
-		return "its version is unknown"
+		return transitions.Problemf("VersionUnknown", "its version is unknown")
 	case !n.Recorded || n.Record.Version != n.Pod.Version:
-		return "its record does not say yet that Kafka " + n.Pod.Version + " was started"
+		return transitions.Problemf("StartNotRecorded", "its record does not say yet that Kafka %s was started", n.Pod.Version)
 	case !n.Entry.Exists || n.Entry.Version != n.Pod.Version:
-		return "its StrimziPodSet has no entry of Kafka " + n.Pod.Version
+		return transitions.Problemf("EntryMissing", "its StrimziPodSet has no entry of Kafka %s", n.Pod.Version)
 	case n.Pod.Revision != n.Entry.Revision:
-		return "its pod is not the one that its StrimziPodSet describes"
+		return transitions.Problemf("PodDiffersFromEntry", "its pod is not the one that its StrimziPodSet describes")
 	}
-	return ""
+	return nil
 }

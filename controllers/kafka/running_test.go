@@ -80,8 +80,8 @@ func TestEvidenceRunning(t *testing.T) {
 			}
 			spec := &kafkav1beta2.KafkaClusterSpec{Image: tc.specImage}
 			version, contradiction := evidence{table: embedded(t), spec: spec}.running(n)
-			if version != tc.want || contradiction != "" != tc.contradicts {
-				t.Errorf("version %q (contradiction %q), want %q (contradicts: %v)", version, contradiction, tc.want, tc.contradicts)
+			if version != tc.want || contradiction != nil != tc.contradicts {
+				t.Errorf("version %q (contradiction %v), want %q (contradicts: %v)", version, contradiction, tc.want, tc.contradicts)
 			}
 		})
 	}

@@ -116,8 +116,8 @@ func (v *Snapshot) Answer(lifecycle string) external.Answer { return v.Answers[l
 type Identity struct {
 	// ID is the id that the cluster has or will get.
 	ID string
-	// Mismatch lists the sources that contradict each other; empty if there are none. With a mismatch nothing is created.
-	Mismatch string
+	// Mismatch lists the sources that contradict each other; nil if there are none. With a mismatch nothing is created.
+	Mismatch *transitions.Problem
 }
 
 // Node returns the node with the id, or nil.

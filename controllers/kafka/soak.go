@@ -1,13 +1,13 @@
 package kafka
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // ReasonInvalidAnnotation: the value of an annotation is invalid. No value is assumed instead.
@@ -15,19 +15,19 @@ const ReasonInvalidAnnotation = "InvalidAnnotation"
 
 // soakTime parses detent.dev/soak: a Go duration, or whole days. An invalid value is a problem and never zero, because the step
 // that it delays cannot be undone.
-func soakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem string) {
+func soakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem *transitions.Problem) {
 	text, set := k.Annotations[AnnotationSoak]
 	if !set {
-		return 0, ""
+		return 0, nil
 	}
 	text = strings.TrimSpace(text)
 	if soak, readable := days(text); readable {
-		return soak, ""
+		return soak, nil
 	}
 	if soak, err := time.ParseDuration(text); err == nil && soak >= 0 {
-		return soak, ""
+		return soak, nil
 	}
-	return 0, fmt.Sprintf("the annotation %s is %q: want a duration such as 90m or 36h, or whole days such as 7d", AnnotationSoak, shortened(text))
+	return 0, transitions.Problemf(ReasonInvalidAnnotation, "the annotation %s is %q: want a duration such as 90m or 36h, or whole days such as 7d", AnnotationSoak, shortened(text))
 }
 
 // days parses whole days, such as 7d, up to the maximum of a duration.

@@ -37,12 +37,12 @@ func TestSoakTime(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Annotations = map[string]string{AnnotationSoak: text}
 			f := finalize(k, &Snapshot{})
-			if f.Soak != want.soak || f.SoakProblem != want.problem {
-				t.Errorf("%s, %q; want %s, %q", f.Soak, f.SoakProblem, want.soak, want.problem)
+			if f.Soak != want.soak || message(f.SoakProblem) != want.problem {
+				t.Errorf("%s, %q; want %s, %q", f.Soak, message(f.SoakProblem), want.soak, want.problem)
 			}
 		})
 	}
-	if f := finalize(&kafkav1beta2.Kafka{}, &Snapshot{}); f.Soak != 0 || f.SoakProblem != "" {
+	if f := finalize(&kafkav1beta2.Kafka{}, &Snapshot{}); f.Soak != 0 || f.SoakProblem != nil {
 		t.Errorf("without the annotation: %+v", f)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Reasons of warnings about nodes that differ from the specs of their pools and are not changed.
@@ -57,7 +58,7 @@ func unsupportedChangesIn(v *Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodei
 
 // orphans describes running nodes that belong to no pool of the cluster: their pool was deleted, or its label names another
 // cluster.
-func orphans(v *Snapshot) string {
+func orphans(v *Snapshot) *transitions.Problem {
 	pods := map[string][]string{}
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Pod.Exists && v.Pool(n.Pool) == nil {
@@ -76,6 +77,9 @@ func orphans(v *Snapshot) string {
 			gone = append(gone, fmt.Sprintf("the label strimzi.io/cluster of KafkaNodePool %s names %s now, and %s still run here and are not changed: set the label back", pool, cluster, roll.Names(nodes)))
 		}
 	}
+	if len(gone) == 0 {
+		return nil
+	}
 	slices.Sort(gone)
-	return strings.Join(gone, "; ")
+	return transitions.Problemf("NodesWithoutPool", "%s", strings.Join(gone, "; "))
 }

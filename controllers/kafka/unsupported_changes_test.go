@@ -52,7 +52,7 @@ func TestUndoneWarnings(t *testing.T) {
 			if diff := cmp.Diff(tc.want, unsupportedChanges(v)); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.wantOrphan, orphans(v)); diff != "" {
+			if diff := cmp.Diff(tc.wantOrphan, message(orphans(v))); diff != "" {
 				t.Errorf("spec error (-want +got):\n%s", diff)
 			}
 		})

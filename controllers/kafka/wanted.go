@@ -1,9 +1,8 @@
 package kafka
 
 import (
-	"fmt"
-
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // ReasonNewerDefault: the spec has no version, and the default is newer than the version that the cluster keeps.
@@ -26,17 +25,17 @@ func wantedVersion(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	return v.Table.Default().String()
 }
 
-// newerDefault describes how to change to the default if a cluster keeps an older version; empty otherwise.
-func newerDefault(k *kafkav1beta2.Kafka, v *Snapshot) string {
+// newerDefault describes how to change to the default if a cluster keeps an older version; nil otherwise.
+func newerDefault(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
 	if k.Spec.Kafka.Version != "" {
-		return ""
+		return nil
 	}
 	keeps, offered := wantedVersion(k, v), v.Table.Default()
 	version, err := v.Table.Find(keeps)
 	if err != nil || version.Number().Compare(offered.Number()) >= 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("spec.kafka.version is not set, so that this cluster stays on Kafka %s; new clusters run %s by default. Set spec.kafka.version to %q to go there, or to %q to say that it stays",
+	return transitions.Problemf(ReasonNewerDefault, "spec.kafka.version is not set, so that this cluster stays on Kafka %s; new clusters run %s by default. Set spec.kafka.version to %q to go there, or to %q to say that it stays",
 		keeps, offered, offered.String(), keeps)
 }
 

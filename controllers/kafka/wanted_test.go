@@ -61,7 +61,7 @@ func TestWantedVersion(t *testing.T) {
 			if got := situation(k, v).WantedVersion; got != tc.want {
 				t.Errorf("the decision wants %q, want %q", got, tc.want)
 			}
-			if got := newerDefault(k, v); got != tc.warns {
+			if got := message(newerDefault(k, v)); got != tc.warns {
 				t.Errorf("warns %q, want %q", got, tc.warns)
 			}
 		})

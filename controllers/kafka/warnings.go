@@ -28,8 +28,6 @@ const (
 	ReasonSecretInConfig = "SecretInConfig"
 	// ReasonInvalidConfig: properties that are not a string, a number or a boolean.
 	ReasonInvalidConfig = "InvalidConfig"
-	// ReasonInvalidComponent: components that cannot run with their spec.
-	ReasonInvalidComponent = "InvalidComponent"
 	// ReasonNameTooLong: pods whose names Kubernetes rejects.
 	ReasonNameTooLong = "NameTooLong"
 )
@@ -46,8 +44,8 @@ func Warnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []
 			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
 		}
 	}
-	if _, problem := soakTime(kafka); problem != "" {
-		w.add(ReasonInvalidAnnotation, problem+"; the metadata version is not raised until it can be read")
+	if _, problem := soakTime(kafka); problem != nil {
+		w.add(string(problem.Reason), problem.Message+"; the metadata version is not raised until it can be read")
 	}
 	w.names(kafka, pools)
 	w.listeners(&kafka.Spec.Kafka)
@@ -126,8 +124,8 @@ func (w warned) components(spec *kafkav1beta2.KafkaSpec) {
 	if len(without) > 0 {
 		w.add(ReasonNotServedYet, "not deployed, since there is no default image of them: "+strings.Join(without, ", ")+". Set image to deploy one of your own")
 	}
-	if problem := render.ExporterProblem(spec.KafkaExporter); problem != "" {
-		w.add(ReasonInvalidComponent, problem+": the exporter is not deployed, or stays as it was")
+	if problem := render.ExporterProblem(spec.KafkaExporter); problem != nil {
+		w.add(string(problem.Reason), problem.Message+": the exporter is not deployed, or stays as it was")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -59,7 +60,7 @@ func TestWarnings(t *testing.T) {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
 				k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{TopicRegex: "orders-("}
 			},
-			want: map[string]string{ReasonInvalidComponent: "spec.kafkaExporter.topicRegex is not a regular expression: error parsing regexp: missing closing ): `orders-(`: " +
+			want: map[string]string{render.ReasonInvalidComponent: "spec.kafkaExporter.topicRegex is not a regular expression: error parsing regexp: missing closing ): `orders-(`: " +
 				"the exporter is not deployed, or stays as it was"},
 		},
 		"components without an image: the exporter has a default": {

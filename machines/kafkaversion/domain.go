@@ -111,7 +111,9 @@ func domainWishes() dimension {
 	return domain.Of(value{},
 		wanting("a lower level desired", domainNew, "4.0"), wanting("an older version desired", domainOld, ""), wanting("another build desired", domainBuild, ""),
 		wanting("an unknown version desired", "9.9.9", ""),
-		value{Name: "a broken declaration", Set: func(f *Facts) { f.SpecError, f.Incomplete = "two pools claim node id 3", "" }})
+		value{Name: "a broken declaration", Set: func(f *Facts) {
+			f.SpecError, f.Incomplete = transitions.Problemf("NodeIDsRefused", "two pools claim node id 3"), nil
+		}})
 }
 
 // domainLevels are Kafka's answers about its levels.
@@ -127,7 +129,7 @@ func domainReady() dimension {
 	down := func(name string, outdated bool) value {
 		return value{Name: name, Set: func(f *Facts) {
 			n := f.Roll.Node(0)
-			n.Ready, n.StartedAt, n.Trouble, n.Outdated = false, time.Time{}, "CrashLoopBackOff", outdated
+			n.Ready, n.StartedAt, n.Trouble, n.Outdated = false, time.Time{}, transitions.Problemf(roll.ContainerDied, "CrashLoopBackOff"), outdated
 		}}
 	}
 	return domain.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true))
@@ -153,7 +155,9 @@ func domainFinalizing() dimension {
 	set := func(name string, change func(*Facts)) value { return value{Name: name, Set: change} }
 	return domain.Of(value{},
 		set("soaking", func(f *Facts) { f.Finalize.Soak = 2 * time.Hour }),
-		set("a soaking time that cannot be read", func(f *Facts) { f.Finalize.SoakProblem = `detent.dev/soak is "2 days"` }),
+		set("a soaking time that cannot be read", func(f *Facts) {
+			f.Finalize.SoakProblem = transitions.Problemf("InvalidAnnotation", `detent.dev/soak is "2 days"`)
+		}),
 		set("not approved", func(f *Facts) { f.Finalize.ByApproval = true }),
 		set("approved", func(f *Facts) { f.Finalize.ByApproval, f.Finalize.Approved = true, domainAttempt+"/4.1-IV1" }),
 		set("an attempt between builds", func(f *Facts) { f.Attempt.From, f.Attempt.To = domainBuild, domainNew }))
@@ -186,7 +190,7 @@ func domainBeginnings() dimension {
 			return decision.NodeVersions{Name: n.Pod, NeverStarted: true}
 		}),
 		value{Name: "a young cluster without its pools", Set: func(f *Facts) {
-			f.Situation.RecordedVersion, f.Situation.Nodes, f.Roll.Nodes, f.Incomplete = "", []decision.NodeVersions{}, nil, "no KafkaNodePool yet"
+			f.Situation.RecordedVersion, f.Situation.Nodes, f.Roll.Nodes, f.Incomplete = "", []decision.NodeVersions{}, nil, transitions.Problemf("PoolsMissing", "no KafkaNodePool yet")
 		}},
 		begin("only disks are left", func(n *roll.Node) decision.NodeVersions {
 			return decision.NodeVersions{Name: n.Pod, LastStarted: domainNew}

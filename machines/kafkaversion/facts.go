@@ -3,7 +3,6 @@ package kafkaversion
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -25,11 +24,11 @@ type Facts struct {
 	// Situation is the input of the decision without the levels, which come from Features.
 	Situation decision.Situation
 	// SpecError is why the cluster's spec cannot be applied at all (two pools with one node id, the disks of another cluster);
-	// empty if the spec is valid.
-	SpecError string
+	// nil if the spec is valid.
+	SpecError *transitions.Problem
 	// Incomplete is what the spec of a young cluster still lacks and may be created soon (such as pools that are applied after
-	// it), and the end of that wait. It is empty if nothing is missing, or if Obstacle reports it already.
-	Incomplete string
+	// it), and the end of that wait. It is nil if nothing is missing, or if SpecError reports it already.
+	Incomplete *transitions.Problem
 	// Features are the finalized levels, and the ranges that the running binaries support.
 	Features transitions.Fact[kafka.Features] `need:"features"`
 	// Disks is what is known of each node's metadata log.
@@ -54,8 +53,8 @@ type Facts struct {
 type Finalize struct {
 	// Soak is how long the new binaries must have run: detent.dev/soak.
 	Soak time.Duration
-	// SoakProblem is why detent.dev/soak cannot be parsed; the soaking time is then unknown.
-	SoakProblem string
+	// SoakProblem is why detent.dev/soak cannot be parsed; nil if it can. With a problem, the soaking time is unknown.
+	SoakProblem *transitions.Problem
 	// ByApproval requires the annotation detent.dev/approve.
 	ByApproval bool
 	// Approved is the value of the approval: <attempt id>/<level>, with the name of the level, such as 4.1-IV1.
@@ -131,7 +130,7 @@ func (f *Facts) decide() decision.Decision {
 	if features, known := f.Features.Get(); known {
 		s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
 	} else {
-		s.Finalized = decision.FinalizedLevels{Problem: strings.TrimPrefix(f.Features.Gap().Observed, "cannot be read: ")}
+		s.Finalized = decision.FinalizedLevels{Err: f.Features.Err()}
 	}
 	return decision.Decide(s)
 }
@@ -189,11 +188,11 @@ func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	var out []string
 	said := map[int32]bool{}
 	check := func(what string, id int32) {
-		why := f.inFlight(id, d.To.String())
+		why, proven := f.evidence(id, d.To.String())
 		if runs, reported := features.Supported[id][kafka.MetadataVersion]; reported && !runs.Contains(d.Metadata.Target) {
-			why = fmt.Sprintf("reports that its binary supports metadata.version %d to %d", runs.Min, runs.Max)
+			why, proven = fmt.Sprintf("reports that its binary supports metadata.version %d to %d", runs.Min, runs.Max), false
 		}
-		if why != "" && !said[id] {
+		if !proven && !said[id] {
 			said[id] = true
 			out = append(out, fmt.Sprintf("%s %d %s", what, id, why))
 		}
@@ -215,28 +214,28 @@ func (f *Facts) unproven(brokers kafka.Brokers, quorum kafka.Quorum) []string {
 	return out
 }
 
-// inFlight returns why it is not proven that the node runs the version; empty if it is proven.
-func (f *Facts) inFlight(id int32, version string) string {
+// evidence reports whether it is proven that the node runs the version, and otherwise what is known of it.
+func (f *Facts) evidence(id int32, version string) (text string, proven bool) {
 	for i := range f.Situation.Nodes {
 		n := &f.Situation.Nodes[i]
 		switch {
 		case n.ID != id:
-		case n.Unproven != "":
-			return "(" + n.Name + ") is not proven to run Kafka " + version + ": " + n.Unproven
+		case n.Unproven != nil:
+			return "(" + n.Name + ") is not proven to run Kafka " + version + ": " + n.Unproven.Message, false
 		case !n.HasPod:
-			return "(" + n.Name + ") has no pod"
+			return "(" + n.Name + ") has no pod", false
 		case n.Runs != version || n.LastStarted != version:
-			return "(" + n.Name + ") runs Kafka " + n.Runs
+			return "(" + n.Name + ") runs Kafka " + n.Runs, false
 		default:
-			return ""
+			return "", true
 		}
 	}
-	return "is not a node of this cluster"
+	return "is not a node of this cluster", false
 }
 
 // soakedAt returns when the newest process will have run for the soaking time; zero if that is unknown.
 func (f *Facts) soakedAt() time.Time {
-	if f.Finalize.SoakProblem != "" {
+	if f.Finalize.SoakProblem != nil {
 		return time.Time{}
 	}
 	newest := time.Time{}

@@ -17,10 +17,10 @@ func features() []transitions.Need { return []transitions.Need{NeedFeatures} }
 var sound = guard{
 	Name: "declaration-sound", Doc: "the spec is valid: pools, node ids and disks are consistent", Expected: "consistent pools, node ids and disks",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		if f.SpecError == "" && f.Incomplete != "" {
-			return transitions.Verdict{Observed: f.Incomplete}
+		if f.SpecError == nil && f.Incomplete != nil {
+			return f.Incomplete.Unknown()
 		}
-		return transitions.If(f.SpecError == "", f.SpecError)
+		return f.SpecError.Verdict()
 	},
 }
 
@@ -226,8 +226,8 @@ var binariesProven = guard{
 var soaked = guard{
 	Name: "soaked", Doc: "the newest process has run for the soaking time", Expected: "the soaking time of detent.dev/soak to pass",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		if problem := f.Finalize.SoakProblem; problem != "" {
-			return transitions.Verdict{Observed: problem}
+		if problem := f.Finalize.SoakProblem; problem != nil {
+			return problem.Unknown()
 		}
 		until := f.soakedAt()
 		return transitions.If(f.Finalize.Soak == 0 || !f.Roll.Now.Before(until), "soaking until "+until.UTC().Format(time.RFC3339))
@@ -237,7 +237,7 @@ var soaked = guard{
 var soakReadable = guard{
 	Name: "soak-readable", Doc: "detent.dev/soak is unset or a valid soaking time", Expected: "a valid soaking time in detent.dev/soak",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		return transitions.If(f.Finalize.SoakProblem == "", f.Finalize.SoakProblem)
+		return f.Finalize.SoakProblem.Verdict()
 	},
 }
 

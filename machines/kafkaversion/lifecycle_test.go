@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/machines/roll/rolltest"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // six are three controllers and three brokers.
@@ -217,7 +218,7 @@ func TestLifecycleWhileNothingServes(t *testing.T) {
 	k := newScenes(t)
 	w := newWorld(k.table, rolltest.Dual(3), old, oldLevel)
 	for _, n := range w.nodes {
-		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "died: corrupted by a bug of this version"
+		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, transitions.Problemf(roll.ContainerDied, "died: corrupted by a bug of this version")
 	}
 	w.wanted = newer
 	d := newDriver(t, w).play()

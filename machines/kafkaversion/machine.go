@@ -132,7 +132,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 		// being applied.
 		Infer: machines.Inference[Facts, roll.Data]{States: []string{Settled, Checking}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
 			place := machines.InferredState[roll.Data]{State: Settled, Data: roll.NoNode()}
-			if !f.onVersion() || f.SpecError != "" || f.Incomplete != "" {
+			if !f.onVersion() || f.SpecError != nil || f.Incomplete != nil {
 				place.State = Checking
 			}
 			return place, transitions.Allow()

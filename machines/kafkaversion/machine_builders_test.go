@@ -63,9 +63,9 @@ type scene struct {
 	disks                   []kafkaversion.Disk
 	gone                    []decision.NodeVersions
 	leaving, wantedToo      []int32
-	unprovenNodes           map[int32]string
+	unprovenNodes           map[int32]*transitions.Problem
 	supported               map[int32]map[string]kafka.Range
-	specError, incomplete   string
+	specError, incomplete   *transitions.Problem
 	attemptedFrom           string
 	finalize                kafkaversion.Finalize
 	answer                  kafkaversion.Answer
@@ -184,7 +184,7 @@ func (s *scene) leavingNode(id int32) *scene { s.leaving = append(s.leaving, id)
 
 // unproven is a node of which it is not proven that it runs the version that it is said to run.
 func (s *scene) unproven(id int32, why string) *scene {
-	s.unprovenNodes = map[int32]string{id: why}
+	s.unprovenNodes = map[int32]*transitions.Problem{id: transitions.Problemf("NotProven", "%s", why)}
 	return s
 }
 
@@ -199,13 +199,13 @@ func (s *scene) reporting(id int32, lowest, highest int16) *scene {
 
 // broken is a declaration that cannot be applied.
 func (s *scene) broken() *scene {
-	s.specError = "pools a and b both claim node id 3"
+	s.specError = transitions.Problemf("NodeIDsRefused", "pools a and b both claim node id 3")
 	return s
 }
 
 // withoutPools is a young cluster whose pools were not applied yet.
 func (s *scene) withoutPools() *scene {
-	s.incomplete = "no KafkaNodePool yet"
+	s.incomplete = transitions.Problemf("PoolsMissing", "no KafkaNodePool yet")
 	return s
 }
 
@@ -227,7 +227,7 @@ func (s *scene) inFlightUntil(left time.Duration, sent bool) *scene {
 func (s *scene) soaking(d time.Duration) *scene { s.finalize.Soak = d; return s }
 
 func (s *scene) soakingUnreadably() *scene {
-	s.finalize.SoakProblem = `the annotation detent.dev/soak is "2 days"`
+	s.finalize.SoakProblem = transitions.Problemf("InvalidAnnotation", `the annotation detent.dev/soak is "2 days"`)
 	return s
 }
 

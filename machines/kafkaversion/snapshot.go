@@ -94,7 +94,7 @@ func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 // Only such a node may test an older binary, which its log may kill: a missing pod returns soon, a node that takes long to start
 // may be recovering its logs, and a node that is merely not ready may serve.
 func (f *Facts) stuck(n *roll.Node) transitions.Verdict {
-	if !n.Running || n.Trouble == "" || n.Ready {
+	if !n.Running || n.Trouble == nil || n.Ready {
 		return transitions.Deny(n.Name() + " is ready, starting or being recreated")
 	}
 	return roll.Lost(&f.Roll, n)

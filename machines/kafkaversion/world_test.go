@@ -102,7 +102,7 @@ func (w *world) pass() {
 		switch {
 		case n.version == "" && n.entry != "":
 			w.start(n)
-		case n.Trouble == "" && !n.StartedAt.IsZero() && !n.Ready && w.now.Sub(n.StartedAt) >= untilUp && w.majority():
+		case n.Trouble == nil && !n.StartedAt.IsZero() && !n.Ready && w.now.Sub(n.StartedAt) >= untilUp && w.majority():
 			n.Ready, n.ReadySince = true, w.now
 		}
 		switch {
@@ -127,10 +127,10 @@ func (w *world) start(n *process) {
 	n.Stale = false
 	switch {
 	case n.Controller && !w.runs(n.version, n.logged) || !w.runs(n.version, w.level): // a broker alone survives what its log holds
-		n.Trouble = fmt.Sprintf("died: only supports other levels than %d", max(n.logged, w.level))
+		n.Trouble = transitions.Problemf(roll.ContainerDied, "died: only supports other levels than %d", max(n.logged, w.level))
 		w.deaths = append(w.deaths, n.Pod)
 	case n.version == w.dropped && !n.fixed:
-		n.Trouble = "died: unknown setting"
+		n.Trouble = transitions.Problemf(roll.ContainerDied, "died: unknown setting")
 	default:
 		n.StartedAt, n.started = w.now, n.version
 	}
@@ -142,7 +142,7 @@ func (w *world) majority() bool {
 	for _, n := range w.nodes {
 		if n.Controller {
 			voters++
-			if n.Trouble == "" && !n.StartedAt.IsZero() && w.now.Sub(n.StartedAt) >= untilUp {
+			if n.Trouble == nil && !n.StartedAt.IsZero() && w.now.Sub(n.StartedAt) >= untilUp {
 				up++
 			}
 		}
@@ -199,7 +199,7 @@ func (w *world) kill(n *process) {
 	if n.version != "" {
 		n.left = w.now
 	}
-	n.version, n.Running, n.Ready, n.StartedAt, n.UnreadySince, n.Trouble = "", false, false, time.Time{}, time.Time{}, ""
+	n.version, n.Running, n.Ready, n.StartedAt, n.UnreadySince, n.Trouble = "", false, false, time.Time{}, time.Time{}, nil
 }
 
 // truly reports whether the node takes part, independently of Kafka's snapshot.

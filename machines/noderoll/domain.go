@@ -22,8 +22,8 @@ func Domain() domain.Domain[Facts, roll.Data] {
 				f.Slot = transitions.Known(Slot{Position: 1, MaxActive: 1, Taken: 1, Holders: []Holder{{Cluster: "prod/orders"}}}, now)
 			}},
 			value{Name: "the queue cannot be read", Set: func(f *Facts) { f.Slot = transitions.Unreadable[Slot](errors.New("the cache is closed")) }},
-			value{Name: "a version change is under way", Set: func(f *Facts) { f.VersionChange = "3 nodes are to be moved" }},
-			value{Name: "the declaration is broken", Set: func(f *Facts) { f.SpecError = "two pools claim node id 3" }})),
+			value{Name: "a version change is under way", Set: func(f *Facts) { f.VersionChange = transitions.Problemf("VersionChange", "3 nodes are to be moved") }},
+			value{Name: "the declaration is broken", Set: func(f *Facts) { f.SpecError = transitions.Problemf("NodeIDsRefused", "two pools claim node id 3") }})),
 		Data: roll.DomainData,
 	}
 }

@@ -33,12 +33,12 @@ type Facts struct {
 	// Roll are the nodes. A node is outdated if the revision of its pod differs from the desired one.
 	Roll roll.Facts
 	// VersionChange is why the version change, and not this machine, restarts nodes: some node does not run the desired version
-	// yet. It is empty if all nodes do, although the metadata level may still be open (a soaking time takes days), or if the
+	// yet. It is nil if all nodes do, although the metadata level may still be open (a soaking time takes days), or if the
 	// change is refused.
-	VersionChange string
-	// SpecError is why the spec cannot be applied at all, as for the version change, which reports it in the status. It is empty
+	VersionChange *transitions.Problem
+	// SpecError is why the spec cannot be applied at all, as for the version change, which reports it in the status. It is nil
 	// if the spec is valid.
-	SpecError string
+	SpecError *transitions.Problem
 	// Slot is what the limit on clusters that roll at once says of this one.
 	Slot transitions.Fact[Slot] `need:"slot"`
 	// Wanted is a digest of the desired state of all nodes.
@@ -53,15 +53,13 @@ type guard = transitions.Guard[Facts, roll.Data]
 // versionIdle blocks the roll during a version change, whose restarts apply the new content too.
 var versionIdle = guard{
 	Name: "no-version-change", Doc: "no version change is in progress", Expected: "the version change to end: its restarts apply the desired state too",
-	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		return transitions.If(f.VersionChange == "", f.VersionChange)
-	},
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict { return f.VersionChange.Verdict() },
 }
 
 // sound blocks restarts while the spec is invalid.
 var sound = guard{
 	Name: "declaration-sound", Doc: "the spec can be applied", Expected: "a spec that can be applied; kafka-version-change reports the error",
-	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict { return transitions.If(f.SpecError == "", f.SpecError) },
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict { return f.SpecError.Verdict() },
 }
 
 var current = guard{

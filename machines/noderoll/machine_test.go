@@ -44,14 +44,14 @@ func unlisted(f noderoll.Facts) noderoll.Facts {
 // during returns the facts of a roll during a version change.
 func during(nodes roll.Facts) noderoll.Facts {
 	f := of(nodes)
-	f.VersionChange = rolltest.Pod(2) + " is not on version 4.1.1 yet"
+	f.VersionChange = transitions.Problemf("VersionChange", "%s is not on version 4.1.1 yet", rolltest.Pod(2))
 	return f
 }
 
 // broken returns the facts of a roll with an invalid spec.
 func broken(nodes roll.Facts) noderoll.Facts {
 	f := of(nodes)
-	f.SpecError = "pools a and b both claim node id 3"
+	f.SpecError = transitions.Problemf("NodeIDsRefused", "pools a and b both claim node id 3")
 	return f
 }
 

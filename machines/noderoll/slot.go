@@ -30,13 +30,15 @@ type Holder struct {
 	Impeded Impediment
 }
 
-// Impediment is why the roll of a cluster makes no progress; empty if it makes progress.
+// Impediment is why the roll of a cluster makes no progress.
 type Impediment string
 
 // Impediments.
 const (
-	Stalled Impediment = "stalled"
-	Paused  Impediment = "paused"
+	// NotImpeded: it makes progress.
+	NotImpeded Impediment = ""
+	Stalled    Impediment = "stalled"
+	Paused     Impediment = "paused"
 )
 
 // exactPositions is the last position that is shown exactly, with the holders. For later positions the message changes only when
@@ -49,7 +51,7 @@ func (s *Slot) String() string {
 	holders := s.Holders
 	place := fmt.Sprintf("position %d in the queue", s.Position)
 	if s.Position > exactPositions {
-		holders = slices.DeleteFunc(slices.Clone(holders), func(h Holder) bool { return h.Impeded == "" })
+		holders = slices.DeleteFunc(slices.Clone(holders), func(h Holder) bool { return h.Impeded == NotImpeded })
 		place = fmt.Sprintf("at least %d clusters are ahead in the queue", step(s.Position-1))
 	}
 	taken := fmt.Sprintf("%d of %d slots are taken", s.Taken, s.MaxActive)
@@ -59,7 +61,7 @@ func (s *Slot) String() string {
 	names := make([]string, len(holders))
 	for i, h := range holders {
 		names[i] = h.Cluster
-		if h.Impeded != "" {
+		if h.Impeded != NotImpeded {
 			names[i] += " (" + string(h.Impeded) + ")"
 		}
 	}

@@ -36,8 +36,8 @@ type Node struct {
 	// DownSince is when its pod was last not ready; zero for a ready pod. Facts that Kafka reported before that are no evidence
 	// about a node that has lost its storage since.
 	DownSince time.Time
-	// Trouble is why its pod does not start, if it is known.
-	Trouble string
+	// Trouble is why its pod does not start; nil if it is not known.
+	Trouble *transitions.Problem
 }
 
 // Facts of the storage of a cluster's nodes.

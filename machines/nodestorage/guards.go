@@ -49,8 +49,8 @@ var storageKept = guard{
 			return transitions.Allow()
 		}
 		saw := n.Pod + " has not registered on its volumes yet"
-		if n.Trouble != "" {
-			saw += ": " + n.Trouble
+		if n.Trouble != nil {
+			saw += ": " + n.Trouble.Message
 		}
 		return transitions.Deny(saw)
 	},

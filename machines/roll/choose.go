@@ -148,8 +148,8 @@ func Troubles(f *Facts) []string {
 		n := &f.Nodes[i]
 		switch {
 		case n.Running && n.Ready:
-		case n.Trouble != "":
-			out = append(out, n.Name()+" ("+n.Trouble+")")
+		case n.Trouble != nil:
+			out = append(out, n.Name()+" ("+n.Trouble.Message+")")
 		default:
 			out = append(out, n.Name())
 		}

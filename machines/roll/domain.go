@@ -124,7 +124,7 @@ func outdated(n *Node) { n.Outdated = true }
 
 func troubled(n *Node) {
 	n.UnreadySince = n.StartedAt
-	n.Ready, n.StartedAt, n.NeverStarted, n.Trouble = false, time.Time{}, true, "ImagePullBackOff"
+	n.Ready, n.StartedAt, n.NeverStarted, n.Trouble = false, time.Time{}, true, transitions.Problemf(ImagePullFailed, "ImagePullBackOff")
 }
 
 func gone(n *Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} }

@@ -27,6 +27,16 @@ const (
 	NeedMembers transitions.Need = "members"
 )
 
+// Reasons why a pod does not become ready.
+const (
+	PodFailed           transitions.Reason = "PodFailed"
+	Unschedulable       transitions.Reason = "Unschedulable"
+	ImagePullFailed     transitions.Reason = "ImagePullFailed"
+	ContainerNotStarted transitions.Reason = "ContainerNotStarted"
+	ContainerDied       transitions.Reason = "ContainerDied"
+	OutOfMemory         transitions.Reason = "OutOfMemory"
+)
+
 // Node is the observed state of one Kafka node.
 type Node struct {
 	ID int32
@@ -49,8 +59,8 @@ type Node struct {
 	// StartedAt is when the pod's process started; zero if it has not.
 	StartedAt time.Time
 	// Trouble is why the pod cannot start or keeps failing (unschedulable, image pull, crash loop), with the process's last log
-	// lines.
-	Trouble string
+	// lines. Nil if neither is known.
+	Trouble *transitions.Problem
 	// Outdated is true if the node needs a restart.
 	Outdated bool
 	// Stale is true if the pod differs from its desired state for another reason than the one that this roll handles. Its next
@@ -67,13 +77,13 @@ func (n *Node) due() bool { return n.Outdated || n.Stale && !n.Ready }
 
 // starting reports whether the node's process started so recently that it may still become ready.
 func (n *Node) starting(now time.Time) bool {
-	return n.Running && !n.Ready && n.Trouble == "" && !n.StartedAt.IsZero() && now.Before(n.StartedAt.Add(readyDeadline))
+	return n.Running && !n.Ready && n.Trouble == nil && !n.StartedAt.IsZero() && now.Before(n.StartedAt.Add(readyDeadline))
 }
 
 // coming reports whether the node may become ready soon: its pod is missing or terminating and will be recreated, or it has no
 // known problem and its start has not timed out.
 func (n *Node) coming(now time.Time) bool {
-	return !n.Ready && n.Trouble == "" && (!n.Running || n.StartedAt.IsZero() || now.Before(n.StartedAt.Add(readyDeadline)))
+	return !n.Ready && n.Trouble == nil && (!n.Running || n.StartedAt.IsZero() || now.Before(n.StartedAt.Add(readyDeadline)))
 }
 
 // Failed reports whether the node is not expected to become ready without a change: it has a known problem, or its start has

@@ -91,7 +91,7 @@ func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
 func (in Inclusion[F, E]) inVain() transitions.Guard[F, Data] {
 	return in.hand("nothing-serves", "no node serves although the selected node had time to start", "no serving node", []transitions.Need{NeedMembers},
 		func(f *Facts, n *Node) transitions.Verdict {
-			had := n.Trouble != "" || !n.StartedAt.IsZero() && !f.Now.Before(n.StartedAt.Add(patience))
+			had := n.Trouble != nil || !n.StartedAt.IsZero() && !f.Now.Before(n.StartedAt.Add(patience))
 			if !had {
 				return transitions.Deny(n.Name() + " has just started")
 			}
@@ -205,8 +205,8 @@ func (in Inclusion[F, E]) ready() transitions.Guard[F, Data] {
 				return transitions.Verdict{Answer: transitions.No, Expected: "every pod of the new cluster ready", Observed: notReady(facts)}
 			case n.Running && n.Ready:
 				return transitions.Allow()
-			case n.Trouble != "":
-				return transitions.Deny(n.Name() + ": " + n.Trouble)
+			case n.Trouble != nil:
+				return transitions.Deny(n.Name() + ": " + n.Trouble.Message)
 			}
 			return transitions.Deny(n.Name() + " is not ready")
 		},

@@ -157,7 +157,7 @@ func world(t *testing.T, c *rollerCase) *Facts {
 			n.StartedAt = now
 		}
 		if c.Given.Stuck != "" {
-			n.Trouble = c.Given.Stuck
+			n.Trouble = transitions.Problemf("Stuck", "%s", c.Given.Stuck)
 		}
 		f.Nodes = append(f.Nodes, n)
 		if n.Controller {

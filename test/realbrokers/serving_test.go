@@ -59,7 +59,7 @@ func unready(ctx context.Context, c *realkafka.Cluster, since map[int32]time.Tim
 		}
 	}
 	for id, at := range since {
-		f.Nodes[id].Ready, f.Nodes[id].UnreadySince, f.Nodes[id].Trouble = false, at, "the probe fails"
+		f.Nodes[id].Ready, f.Nodes[id].UnreadySince, f.Nodes[id].Trouble = false, at, transitions.Problemf("ProbeFails", "the probe fails")
 	}
 	f.Members = transitions.Known(members, now)
 	quorum, err := c.Client().Quorum(ctx)

@@ -175,7 +175,7 @@ func (s *Slots) read(ctx context.Context) (*queue, error) {
 
 func (q *queue) sort() {
 	slices.SortFunc(q.holders, func(a, b noderoll.Holder) int {
-		if (a.Impeded == "") != (b.Impeded == "") {
+		if (a.Impeded == noderoll.NotImpeded) != (b.Impeded == noderoll.NotImpeded) {
 			return cmp.Compare(b.Impeded, a.Impeded)
 		}
 		return cmp.Compare(a.Cluster, b.Cluster)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Pool is one pool of a cluster.
@@ -23,8 +25,8 @@ type Pool struct {
 	Unproven []int32
 	// Next and Remove are the annotations with the ids to add and to remove first.
 	Next, Remove string
-	// Frozen is why the pool may neither grow nor shrink: it holds controllers of a static quorum. Empty if it may.
-	Frozen string
+	// Frozen is why the pool may neither grow nor shrink: it holds controllers of a static quorum. Nil if it may.
+	Frozen *transitions.Problem
 	// Controllers is true if the pool's nodes are controllers. Kafka cannot answer before they run, so their ids are not withheld
 	// until it does.
 	Controllers bool
@@ -60,6 +62,8 @@ const (
 	ReasonTooMany = "TooManyReplicas"
 	// ReasonWithheld: ids are not assigned before it is known which ones Kafka uses.
 	ReasonWithheld = "NodeIDsNotAssigned"
+	// ReasonRefused: two pools have the same id.
+	ReasonRefused = "NodeIDsRefused"
 )
 
 // MaxReplicas is the maximum of the schema. It limits the cost of an assignment: an object that was stored under another schema
@@ -70,8 +74,8 @@ const MaxReplicas = 1000
 type Plan struct {
 	// Pools in the order given.
 	Pools []Assignment
-	// Refusal names two pools with the same id; empty if there are none. With a refusal nothing is added or removed.
-	Refusal  string
+	// Refusal names two pools with the same id; nil if there are none. With a refusal nothing is added or removed.
+	Refusal  *transitions.Problem
 	Warnings []Warning
 }
 
@@ -97,9 +101,9 @@ func (p *Plan) Creates() bool {
 
 func (a Assignment) creates() bool { return len(a.Added)+len(a.Pending) > 0 }
 
-// Withhold returns the plan without the nodes that it would create. Pools with controllers are unchanged. The reason is what the
-// assignment waits for and is part of a warning for each pool; an empty reason gives no warning.
-func (p *Plan) Withhold(pools []Pool, reason string) Plan {
+// Withhold returns the plan without the nodes that it would create. Pools with controllers are unchanged. The problem is what the
+// assignment waits for and is part of a warning for each pool; nil gives no warning.
+func (p *Plan) Withhold(pools []Pool, problem *transitions.Problem) Plan {
 	out := Plan{Pools: slices.Clone(p.Pools), Refusal: p.Refusal, Warnings: slices.Clone(p.Warnings)}
 	for i := range out.Pools {
 		a := &out.Pools[i]
@@ -108,9 +112,9 @@ func (p *Plan) Withhold(pools []Pool, reason string) Plan {
 		}
 		created := slices.Concat(a.Added, a.Pending)
 		a.Withheld = len(created)
-		if reason != "" {
-			out.Warnings = append(out.Warnings, Warning{Pool: a.Pool, Reason: ReasonWithheld, Message: fmt.Sprintf(
-				"KafkaNodePool %s does not get %d of its %d nodes yet: %s", a.Pool, a.Withheld, len(a.Wanted), reason)})
+		if problem != nil {
+			out.Warnings = append(out.Warnings, Warning{Pool: a.Pool, Reason: string(problem.Reason), Message: fmt.Sprintf(
+				"KafkaNodePool %s does not get %d of its %d nodes yet: %s", a.Pool, a.Withheld, len(a.Wanted), problem.Message)})
 		}
 		a.Wanted = slices.DeleteFunc(slices.Clone(a.Wanted), func(id int32) bool { return slices.Contains(created, id) })
 		a.Added, a.Pending = nil, nil
@@ -141,7 +145,7 @@ func Assign(pools []Pool, reserved Reserved) Plan {
 	owner := map[int32]string{}
 	for i := range pools {
 		for _, id := range pools[i].IDs {
-			if other, taken := owner[id]; taken && other != pools[i].Name && plan.Refusal == "" {
+			if other, taken := owner[id]; taken && other != pools[i].Name && plan.Refusal == nil {
 				plan.Refusal = twice(id, other, pools[i].Name)
 			}
 			owner[id], used[id] = pools[i].Name, true
@@ -153,10 +157,10 @@ func Assign(pools []Pool, reserved Reserved) Plan {
 	return plan
 }
 
-func twice(id int32, a, b string) string {
+func twice(id int32, a, b string) *transitions.Problem {
 	names := []string{a, b}
 	slices.Sort(names)
-	return fmt.Sprintf("node id %d is in the KafkaNodePools %s: remove it from one of them; nothing is added or removed until then",
+	return transitions.Problemf(ReasonRefused, "node id %d is in the KafkaNodePools %s: remove it from one of them; nothing is added or removed until then",
 		id, strings.Join(names, " and "))
 }
 
@@ -168,10 +172,10 @@ func (p *Plan) assign(pool *Pool, used map[int32]bool, known []int32) Assignment
 	change := p.replicas(pool, len(staying)) - len(staying)
 	a := Assignment{Pool: pool.Name}
 	switch {
-	case change != 0 && p.Refusal != "":
-	case change != 0 && pool.Frozen != "":
-		p.Warnings = append(p.Warnings, Warning{Pool: pool.Name, Reason: ReasonFrozen, Message: fmt.Sprintf(
-			"KafkaNodePool %s stays at %d nodes and does not go to %d: %s", pool.Name, len(staying), pool.Replicas, pool.Frozen)})
+	case change != 0 && p.Refusal != nil:
+	case change != 0 && pool.Frozen != nil:
+		p.Warnings = append(p.Warnings, Warning{Pool: pool.Name, Reason: string(pool.Frozen.Reason), Message: fmt.Sprintf(
+			"KafkaNodePool %s stays at %d nodes and does not go to %d: %s", pool.Name, len(staying), pool.Replicas, pool.Frozen.Message)})
 	case change > 0:
 		back := leaving[:min(change, len(leaving))]
 		staying, leaving = append(staying, back...), leaving[len(back):]

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"sigs.k8s.io/yaml"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
 type poolCase struct {
@@ -55,7 +57,11 @@ func TestAssign(t *testing.T) {
 			var want []Assignment
 			for i, p := range tc.Pools {
 				name := "pool" + string(rune('a'+i))
-				pools = append(pools, Pool{Name: name, Replicas: p.Replicas, IDs: p.IDs, Leaving: p.Leaving, Unproven: p.Unproven, Next: p.Next, Remove: p.Remove, Frozen: p.Frozen})
+				var frozen *transitions.Problem
+				if p.Frozen != "" {
+					frozen = transitions.Problemf(ReasonFrozen, "%s", p.Frozen)
+				}
+				pools = append(pools, Pool{Name: name, Replicas: p.Replicas, IDs: p.IDs, Leaving: p.Leaving, Unproven: p.Unproven, Next: p.Next, Remove: p.Remove, Frozen: frozen})
 				want = append(want, Assignment{Pool: name, Wanted: tc.Want[i].Desired, Pending: tc.Want[i].Pending, Added: tc.Want[i].Added, Removed: tc.Want[i].Removed})
 			}
 			got := Assign(pools, Reserved{Remembered: tc.Reserved, Known: tc.Known})
@@ -69,12 +75,12 @@ func TestAssign(t *testing.T) {
 			if diff := cmp.Diff(tc.Warnings, reasons, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s: warnings (-want +got):\n%s", tc.Why, diff)
 			}
-			if (len(tc.Refusal) > 0) != (got.Refusal != "") {
-				t.Errorf("%s: refusal %q, want %v", tc.Why, got.Refusal, tc.Refusal)
+			if (len(tc.Refusal) > 0) != (got.Refusal != nil) {
+				t.Errorf("%s: refusal %v, want %v", tc.Why, got.Refusal, tc.Refusal)
 			}
 			for _, word := range tc.Refusal {
-				if !strings.Contains(got.Refusal, word) {
-					t.Errorf("%s: refusal %q does not name %q", tc.Why, got.Refusal, word)
+				if !strings.Contains(got.Refusal.Message, word) {
+					t.Errorf("%s: refusal %q does not name %q", tc.Why, got.Refusal.Message, word)
 				}
 			}
 		})
@@ -137,11 +143,11 @@ func TestWithhold(t *testing.T) {
 	}
 	plan := Assign(pools, Reserved{})
 	for name, tc := range map[string]struct {
-		reason   string
+		problem  *transitions.Problem
 		warnings []Warning
 	}{
 		"an answer is awaited": {},
-		"nothing answers": {reason: "Kafka is silent", warnings: []Warning{
+		"nothing answers": {problem: transitions.Problemf(ReasonWithheld, "Kafka is silent"), warnings: []Warning{
 			{Pool: "brokers", Reason: ReasonWithheld, Message: "KafkaNodePool brokers does not get 2 of its 4 nodes yet: Kafka is silent"},
 		}},
 	} {
@@ -151,7 +157,7 @@ func TestWithhold(t *testing.T) {
 				{Pool: "controllers", Wanted: []int32{3}, Added: []int32{3}},
 				{Pool: "shrinking", Wanted: []int32{10}, Removed: []int32{11}},
 			}}
-			if diff := cmp.Diff(want, plan.Withhold(pools, tc.reason), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, plan.Withhold(pools, tc.problem), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})

@@ -46,7 +46,7 @@ func checkPlan(t fatal, pools []Pool, reserved []int32, plan *Plan) {
 	for i := range pools {
 		p, a := &pools[i], plan.Pools[i]
 		for _, id := range slices.Concat(a.Wanted, a.Removed) {
-			if other, taken := holder[id]; taken && plan.Refusal == "" {
+			if other, taken := holder[id]; taken && plan.Refusal == nil {
 				t.Fatalf("node id %d is of %s and of %s", id, other, p.Name)
 			}
 			holder[id] = p.Name
@@ -68,7 +68,7 @@ func checkPlan(t fatal, pools []Pool, reserved []int32, plan *Plan) {
 		if len(a.Pending) > 0 && len(a.Removed) > len(p.Leaving) {
 			t.Fatalf("pool %s: %v displace %v", p.Name, a.Pending, a.Removed)
 		}
-		if plan.Refusal == "" && p.Frozen == "" && len(a.Wanted) != p.Replicas {
+		if plan.Refusal == nil && p.Frozen == nil && len(a.Wanted) != p.Replicas {
 			t.Fatalf("pool %s gets %v, and wants %d nodes", p.Name, a.Wanted, p.Replicas)
 		}
 		if !slices.IsSorted(a.Wanted) || !slices.IsSorted(a.Removed) || !slices.IsSorted(a.Added) {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"regexp"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
 )
 
 const (
@@ -27,18 +27,21 @@ const (
 	exporterUser = 65534
 )
 
-// ExporterProblem returns why the exporter cannot run with its spec; empty if it can, or if there is none. The exporter exits at
+// ReasonInvalidComponent is the reason of a component that cannot run with its spec.
+const ReasonInvalidComponent = "InvalidComponent"
+
+// ExporterProblem returns why the exporter cannot run with its spec; nil if it can, or if there is none. The exporter exits at
 // once if a regular expression in its flags is invalid.
-func ExporterProblem(e *kafkav1beta2.KafkaExporterSpec) string {
+func ExporterProblem(e *kafkav1beta2.KafkaExporterSpec) *transitions.Problem {
 	if e == nil {
-		return ""
+		return nil
 	}
 	for _, f := range exporterFilters(e) {
 		if _, err := regexp.Compile(f.expression); err != nil {
-			return fmt.Sprintf("spec.kafkaExporter.%s is not a regular expression: %v", f.field, err)
+			return transitions.Problemf(ReasonInvalidComponent, "spec.kafkaExporter.%s is not a regular expression: %v", f.field, err)
 		}
 	}
-	return ""
+	return nil
 }
 
 // filter is a flag of the exporter whose value is a regular expression.
@@ -81,7 +84,7 @@ func (c *Cluster) components() []*appsv1.Deployment {
 		containers = c.operator(containers, "user-operator", e.UserOperator)
 		out = c.deployment(out, EntityOperatorName(c.in.Name), "entity-operator", containers)
 	}
-	if e := c.in.Spec.KafkaExporter; e != nil && ExporterProblem(e) == "" {
+	if e := c.in.Spec.KafkaExporter; e != nil && ExporterProblem(e) == nil {
 		out = c.deployment(out, ExporterName(c.in.Name), "kafka-exporter", []corev1.Container{c.exporter(e)})
 	}
 	return out

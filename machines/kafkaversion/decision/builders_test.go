@@ -1,12 +1,14 @@
 package decision_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
+	"github.com/detent-dev/detent/transitions"
 )
 
 func embeddedTable(t testing.TB) *versions.Table {
@@ -50,7 +52,7 @@ func adopted(texts ...string) []decision.NodeVersions {
 func contradicted(texts ...string) []decision.NodeVersions {
 	nodes := running(texts...)
 	last := &nodes[len(nodes)-1]
-	last.Contradiction = last.Name + " runs another image"
+	last.Contradiction = transitions.Problemf("PodContradicted", "%s runs another image", last.Name)
 	return nodes
 }
 
@@ -92,7 +94,7 @@ func finalized(metadata int16, others ...any) decision.FinalizedLevels {
 
 // silent is Kafka not answering.
 func silent() decision.FinalizedLevels {
-	return decision.FinalizedLevels{Problem: "connection refused"}
+	return decision.FinalizedLevels{Err: errors.New("connection refused")}
 }
 
 // made is the part of a decision that tests name.

@@ -4,6 +4,7 @@ package decision
 
 import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Direction of a version change.
@@ -73,7 +74,7 @@ func (o Outcome) String() string {
 
 // Reason is a stable token for a refusal, a wait or a warning. Conditions, metrics
 // and users' alerts are keyed by it.
-type Reason string
+type Reason = transitions.Reason
 
 // The reasons for a refusal or a wait. ReasonLevelsUnreadable is a wait, or a
 // warning if the answer does not depend on the levels.

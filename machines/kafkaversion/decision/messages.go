@@ -161,8 +161,8 @@ func (f *FinalizedLevels) problem() string {
 	switch {
 	case f.Known:
 		return "Kafka does not report it"
-	case f.Problem != "":
-		return "Kafka did not answer: " + f.Problem
+	case f.Err != nil:
+		return "Kafka did not answer: " + f.Err.Error()
 	default:
 		return "Kafka did not answer"
 	}
@@ -188,8 +188,8 @@ func written(n *NodeVersions) bool { return n.Runs != "" }
 func (s *Situation) contradictions(of func(*NodeVersions) bool) []string {
 	var out []string
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.HasPod && n.Contradiction != "" && of(n) {
-			out = append(out, n.Contradiction)
+		if n := &s.Nodes[i]; n.HasPod && n.Contradiction != nil && of(n) {
+			out = append(out, n.Contradiction.Message)
 		}
 	}
 	slices.Sort(out)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // annotationVersion is the annotation with a pod's Kafka version.
@@ -49,10 +50,10 @@ type NodeVersions struct {
 	// started. A node without a record is assumed to have started with its pod's
 	// version.
 	NeverStarted bool
-	// Contradiction describes how the pod contradicts its version; empty if it does not.
-	Contradiction string
-	// Unproven is why Runs is not proven to be the version of the process; empty if it is.
-	Unproven string
+	// Contradiction describes how the pod contradicts its version; nil if it does not.
+	Contradiction *transitions.Problem
+	// Unproven is why Runs is not proven to be the version of the process; nil if it is.
+	Unproven *transitions.Problem
 }
 
 // FinalizedLevels are the finalized levels of the features as Kafka reports them. The
@@ -62,8 +63,8 @@ type FinalizedLevels struct {
 	Known bool
 	// Levels by feature. Kafka does not list features at level 0.
 	Levels map[string]int16
-	// Problem is why Kafka did not answer.
-	Problem string
+	// Err is why Kafka did not answer. Optional. It is not part of a journal, which has it with the fact.
+	Err error `json:"-"`
 }
 
 // level returns the finalized level of a feature, and false if Kafka did not report it.

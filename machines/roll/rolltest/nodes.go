@@ -102,7 +102,7 @@ func Stale(ids ...int32) Change { return each(ids, func(n *roll.Node) { n.Stale 
 // Down is a node whose pod cannot start: no process has run in it.
 func Down(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) {
-		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "cannot pull image apache/kafka:none"
+		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, transitions.Problemf(roll.ImagePullFailed, "cannot pull image apache/kafka:none")
 		n.NeverStarted, n.UnreadySince = true, Now.Add(-time.Hour)
 	})
 }
@@ -110,7 +110,7 @@ func Down(id int32) Change {
 // Looping is a node whose process keeps crashing: its pod is not ready and had a process. Kafka's answers do not change.
 func Looping(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) {
-		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, "container kafka died with exit code 1"
+		n.Ready, n.StartedAt, n.Trouble = false, time.Time{}, transitions.Problemf(roll.ContainerDied, "container kafka died with exit code 1")
 		n.UnreadySince = Now.Add(-time.Hour)
 	})
 }

@@ -60,10 +60,10 @@ func (p *pair) digest(model, production string) string {
 	return ""
 }
 
-// given replaces a text for users: both sides must give one, or neither.
-func given(text *string) {
-	if *text != "" {
-		*text = "given"
+// given replaces a problem: both sides must have one, or neither.
+func given(problem **transitions.Problem) {
+	if *problem != nil {
+		*problem = &transitions.Problem{}
 	}
 }
 

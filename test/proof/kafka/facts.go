@@ -9,6 +9,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
@@ -26,21 +27,21 @@ func observe(w *World, c *Cluster, v *Snapshot, request *lifecycle.ObserveReques
 	f := kafkaversion.Facts{
 		Situation: decision.Situation{Table: w.table, WantedVersion: c.Version, WantedMetadata: c.Pin},
 		Finalize:  kafkaversion.Finalize{Soak: c.Soak, ByApproval: c.ByApproval, Approved: c.approved(approveRaise)},
-		Pause:     time.Minute, SpecError: c.Broken, Roll: roll.Facts{Now: request.Now, SessionTimeout: session, FetchTimeout: fetch},
+		Pause:     time.Minute, SpecError: c.specError(), Roll: roll.Facts{Now: request.Now, SessionTimeout: session, FetchTimeout: fetch},
 		Answer: w.answerTo(request.RequestIDs["version"]), InFlight: w.inFlight(request.RequestIDs["version"], request.Now),
 	}
 	for i, pod := range v.Pods {
 		n := roll.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
 		known := decision.NodeVersions{ID: n.ID, Name: n.Pod, LastStarted: w.nodes[i].version, NeverStarted: w.nodes[i].version == ""}
 		if pod != nil {
-			n.Running, n.Ready, n.StartedAt, n.Trouble = true, pod.Ready, pod.StartedAt, pod.Trouble
+			n.Running, n.Ready, n.StartedAt, n.Trouble = true, pod.Ready, pod.StartedAt, pod.trouble()
 			if n.ReadySince = pod.ReadySince; !pod.Ready {
 				n.ReadySince, n.UnreadySince = time.Time{}, pod.ReadySince
 			}
 			n.NeverStarted = pod.neverStarted()
 			known.HasPod, known.Runs = true, v.version(i)
 			if !sameNumber(pod.Version, known.Runs) {
-				known.Contradiction = pod.Name + " runs another version than recorded"
+				known.Contradiction = transitions.Problemf(decision.ReasonPodContradicted, "%s runs another version than recorded", pod.Name)
 			}
 		}
 		known.Unproven = v.unproven(i)
@@ -89,19 +90,39 @@ func (v *Snapshot) version(i int) string {
 	return entry
 }
 
-// unproven returns why the node is not proven to run the version of its pod; empty if it is.
-func (v *Snapshot) unproven(i int) string {
+// specError returns why the spec is invalid; nil if it is valid.
+func (c *Cluster) specError() *transitions.Problem {
+	if c.Broken == "" {
+		return nil
+	}
+	return transitions.Problemf(nodeids.ReasonRefused, "%s", c.Broken)
+}
+
+// trouble returns why the pod does not come up; nil if it does.
+func (p *Pod) trouble() *transitions.Problem {
+	switch p.Trouble {
+	case "":
+		return nil
+	case stuckHere:
+		return transitions.Problemf(roll.ContainerNotStarted, "%s", p.Trouble)
+	default:
+		return transitions.Problemf(roll.ContainerDied, "%s", p.Trouble)
+	}
+}
+
+// unproven returns why the node is not proven to run the version of its pod; nil if it is.
+func (v *Snapshot) unproven(i int) *transitions.Problem {
 	switch pod := v.Pods[i]; {
 	case pod == nil:
-		return "has no pod"
+		return transitions.Problemf("PodMissing", "has no pod")
 	case !sameNumber(pod.Version, v.version(i)):
-		return "its image is of another version"
+		return transitions.Problemf(decision.ReasonPodContradicted, "its image is of another version")
 	case v.Started[i] != v.version(i):
-		return "its record does not contain its version yet"
+		return transitions.Problemf("StartNotRecorded", "its record does not contain its version yet")
 	case v.entry(i) != pod.Entry:
-		return "its pod is not the one of its entry"
+		return transitions.Problemf("PodDiffersFromEntry", "its pod is not the one of its entry")
 	}
-	return ""
+	return nil
 }
 
 // entry returns the entry of the node in the set; the zero Entry if it has none.
@@ -193,7 +214,7 @@ func observeVersion(c *Cluster, v *Snapshot, asked machines.ObserveOptions) kafk
 }
 
 func observeRoll(c *Cluster, v *Snapshot, asked machines.ObserveOptions) noderoll.Facts {
-	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v), SpecError: c.Broken}
+	f := noderoll.Facts{Roll: v.Facts.Roll, Wanted: fmt.Sprint(c.Config), VersionChange: versionChange(c, v), SpecError: c.specError()}
 	for i := range v.Pods {
 		f.Wanted += " " + v.version(i) // what is desired of a node includes its version
 	}
@@ -222,7 +243,7 @@ func observeStorage(c *Cluster, v *Snapshot, asked machines.ObserveOptions) node
 		}
 		n := nodestorage.Node{ID: int32(i), Pod: podName(i), Controller: true, Broker: true} //nolint:gosec // three
 		if pod != nil {
-			n.Trouble = pod.Trouble
+			n.Trouble = pod.trouble()
 			if !pod.Ready {
 				n.DownSince = pod.ReadySince
 			}
@@ -245,7 +266,7 @@ func observeStorage(c *Cluster, v *Snapshot, asked machines.ObserveOptions) node
 }
 
 // versionChange returns why the version change owns the restarts for now. A refused version change leaves them to the roll.
-func versionChange(c *Cluster, v *Snapshot) string {
+func versionChange(c *Cluster, v *Snapshot) *transitions.Problem {
 	for i := range v.Pods {
 		if version := v.version(i); version == "" || version == c.Version {
 			continue
@@ -253,11 +274,11 @@ func versionChange(c *Cluster, v *Snapshot) string {
 		f := v.Facts
 		f.Roll.Nodes = outdated(f.Roll.Nodes, func(i int) bool { return v.version(i) != c.Version })
 		if f.Refused() {
-			return ""
+			return nil
 		}
-		return podName(i) + " is not on the desired version yet"
+		return transitions.Problemf("VersionChange", "%s is not on the desired version yet", podName(i))
 	}
-	return ""
+	return nil
 }
 
 func outdated(nodes []roll.Node, is func(int) bool) []roll.Node {
@@ -294,7 +315,7 @@ func availability(_ *Cluster, v *Snapshot) lifecycle.Availability {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		m := lifecycle.Member{
-			Name: fmt.Sprint(i), Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != ""), Ready: n.Ready,
+			Name: fmt.Sprint(i), Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != nil), Ready: n.Ready,
 			Serving: roll.Serving(&f, n).Answer, InSync: !f.Now.Before(n.StartedAt.Add(session)) && !behind(&f, n.ID),
 		}
 		if m.Serving == transitions.Yes && !n.Ready && !roll.Available(&f, n) {
