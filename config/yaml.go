@@ -35,7 +35,7 @@ func Files(kinds []resource.Kind) (map[string][]byte, error) {
 }
 
 // header says where a file comes from.
-const header = "# Generated from package config: change it there, then run make generate.\n"
+const header = "# Generated from package config, roles from internal/operator/rbac.go and controllers/<kind>/resource.go: change them there, then run make generate.\n"
 
 func encode(objects []client.Object) ([]byte, error) {
 	out := bytes.NewBufferString(header)

@@ -234,10 +234,3 @@ const (
 	// EventDeletionRequested leads from any state to Deletion.To when the object is being deleted.
 	EventDeletionRequested = "deletion-requested"
 )
-
-const (
-	inferringDeadline     = 10 * time.Minute
-	defaultMaxAge         = 30 * time.Second
-	defaultMaxTransitions = 64
-	defaultRequeueAfter   = time.Second
-)

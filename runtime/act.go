@@ -7,7 +7,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/detent-dev/detent/internal/pass"
@@ -52,7 +51,7 @@ func (p *reconcileScope[O, S, E]) act(ctx context.Context, step *pass.Step[O, S,
 		case acting.FailedPrecondition != nil:
 			return acted, &preconditionFailure[S]{Moved: *acting.FailedPrecondition, snapshot: snapshot}, nil
 		}
-		if action.NeedsFinalizer && len(acting.Effects) > 0 && !p.in.Deleting && !controllerutil.ContainsFinalizer(p.object, Finalizer) {
+		if len(acting.Effects) > 0 && p.lacksFinalizer(action) {
 			return acted, nil, p.addFinalizer(ctx)
 		}
 		if p.carryOut(ctx, s, acting, snapshot, round) {

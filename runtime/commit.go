@@ -6,18 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/pass"
-	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/states"
 )
-
-// projectionPause is the minimum time between two status writes that change only what is shown, such as waitingFor and
-// messages.
-const projectionPause = 10 * time.Second
 
 // commit writes the transitions of this reconcile, with waitingFor and the conditions, in one status write. Events, metrics and
 // the log line follow the write. decided means that every lifecycle has evaluated the object's generation once these
@@ -42,75 +35,6 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 	p.measure(next, false)
 	// The watch event of this write enqueues the object as well. The requeue does not depend on the watch.
 	return freshnessRequeue, nil
-}
-
-// show writes the status of lifecycles that took no transition, if it changed. A change of waitingFor, of the progress or of a
-// message is written at most every ten seconds. A change of a condition's status or of the observed generation is written at
-// once.
-func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[O, S, E]) error {
-	next := p.copy()
-	status := next.LifecycleStatus()
-	for i := range step.Results {
-		s := &step.Results[i]
-		if shown := s.Project(); shown != nil {
-			p.trouble(shown)
-			put(status, *shown)
-			if shown.UnknownSince != nil {
-				p.requeue.after(p.scaled(states.DefaultPoll))
-			}
-		}
-	}
-	p.refresh(ctx, next, step.Snapshot, step.Decided)
-	same := p.statusEqual(next)
-	p.measure(next, same)
-	if same {
-		return nil
-	}
-	if !urgent(p.in.Status, status) {
-		if free := p.memory.shown.Add(projectionPause); p.now.Before(free) {
-			p.requeue.at(free, p.now)
-			return nil
-		}
-	}
-	if err := p.write(ctx, next); err != nil {
-		return err
-	}
-	p.memory.shown = p.now
-	p.metrics.projected(p.kind.Name)
-	return nil
-}
-
-// measure sets the gauges, unless they already show the stored status and the status does not change.
-func (p *reconcileScope[O, S, E]) measure(next O, same bool) {
-	stored := p.object.GetResourceVersion()
-	if p.metrics == nil || same && p.memory.measured == stored {
-		return
-	}
-	p.metrics.show(p.memory, p.kind.Name, next, p.lifecycleStates(next))
-	p.memory.measured = ""
-	if same {
-		p.memory.measured = stored
-	}
-}
-
-// actionGuard is the guard name under which waitingFor shows why an action did not complete.
-const actionGuard = "action"
-
-// trouble replaces the action's entry in waitingFor by the last failure of the lifecycle's action, or removes the entry.
-func (p *reconcileScope[O, S, E]) trouble(entry *lifecyclev1.Lifecycle) {
-	t := p.memory.lifecycles[entry.Name]
-	none := t == nil || t.last == nil
-	isAction := func(w lifecyclev1.WaitingFor) bool { return w.Guard == actionGuard }
-	if none && !slices.ContainsFunc(entry.WaitingFor, isAction) {
-		return
-	}
-	waiting := slices.DeleteFunc(slices.Clone(entry.WaitingFor), isAction)
-	if !none {
-		const most, longest = 8, 512
-		waiting = waiting[:min(len(waiting), most-1)]
-		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Expected: "the action to succeed", Observed: machines.Cut(t.last.Error(), longest)})
-	}
-	entry.WaitingFor = waiting
 }
 
 // copy returns a copy of the object to change. Of several entries with one name, which the API server permits, only the first is
@@ -145,28 +69,6 @@ func (p *reconcileScope[O, S, E]) refresh(ctx context.Context, next O, snapshot 
 	}
 	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
 	status.Summary = summarise(all)
-}
-
-// statusEqual reports whether a write of next would change nothing.
-func (p *reconcileScope[O, S, E]) statusEqual(next O) bool {
-	if p.kind.StatusEqual != nil {
-		return p.in.Status.Equal(next.LifecycleStatus()) && p.kind.StatusEqual(p.object, next)
-	}
-	return equality.Semantic.DeepEqual(p.object, next)
-}
-
-// urgent reports whether the change is written at once rather than at most every projectionPause.
-func urgent(old, next *lifecyclev1.Status) bool {
-	if old.ObservedGeneration != next.ObservedGeneration || len(old.Conditions) != len(next.Conditions) {
-		return true
-	}
-	for i := range old.Conditions {
-		a, b := &old.Conditions[i], &next.Conditions[i]
-		if a.Type != b.Type || a.Status != b.Status || a.Type == Warning && a.Reason != b.Reason {
-			return true
-		}
-	}
-	return false
 }
 
 // write updates the status with an optimistic lock on the resourceVersion that this reconcile decided on.

@@ -74,63 +74,6 @@ func leaderLast(f *Facts, class []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(class), func(n *Node) bool { return n.ID == quorum.Leader })
 }
 
-// risk is the kind of reason why a node may not be restarted now.
-type risk uint8
-
-const (
-	safe risk = iota
-	othersDown
-	quorumAtRisk
-	isrAtRisk
-)
-
-// Safe reports whether a restart of the node now interrupts no client: every other node is available, the quorum keeps its
-// majority, and no partition falls below min.insync.replicas. A restart of a node that demonstrably serves no client interrupts
-// nothing. If no node serves, a restart is safe once no other node is about to serve again, so that these checks never block
-// recovery. A node that is merely not ready counts as serving. A node that is still starting, and may be recovering its logs, is
-// not restarted for some time.
-func Safe(f *Facts, n *Node) transitions.Verdict {
-	verdict, _ := judge(f, n)
-	return verdict
-}
-
-func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
-	switch {
-	case n.starting(f.Now):
-		return transitions.Deny(n.Name() + " is still starting up"), othersDown
-	case idle(f, n):
-		return transitions.Allow(), safe
-	case NothingServing(f).Answer == transitions.Yes:
-		return unprotected(f, n)
-	}
-	if down := others(f, n.ID, func(o *Node) bool { return !Available(f, o) }); len(down) > 0 {
-		return transitions.Deny("not ready: " + Names(down)), othersDown
-	}
-	if n.Controller {
-		if v := quorumSafe(f, n); v.Answer != transitions.Yes {
-			return v, quorumAtRisk
-		}
-	}
-	if n.Broker {
-		if v := isrSafe(f, n); v.Answer != transitions.Yes {
-			return v, isrAtRisk
-		}
-	}
-	return transitions.Allow(), safe
-}
-
-// unprotected judges a node while no node serves: it protects only nodes that may serve soon or whose loss may be permanent.
-func unprotected(f *Facts, n *Node) (transitions.Verdict, risk) {
-	coming := others(f, n.ID, func(o *Node) bool { return o.coming(f.Now) })
-	if len(coming) > 0 && !silentThroughout(f, n) {
-		return transitions.Deny("no node serves; still starting: " + Names(coming)), othersDown
-	}
-	if v := keepsQuorum(f, n); v.Answer != transitions.Yes {
-		return v, quorumAtRisk
-	}
-	return transitions.Allow(), safe
-}
-
 func others(f *Facts, except int32, which func(*Node) bool) []string {
 	var names []string
 	for i := range f.Nodes {
@@ -155,55 +98,6 @@ func Troubles(f *Facts) []string {
 		}
 	}
 	return out
-}
-
-// justStarted returns the first node other than n for which Kafka's answer may still refer to the previous process: it may show a
-// node in sync that has just started. The wait for the current node ensures this too; this check also holds if the status was lost
-// and no current node is known.
-func justStarted(f *Facts, n *Node, young func(*Node) bool) *Node {
-	for i := range f.Nodes {
-		if o := &f.Nodes[i]; o.ID != n.ID && !o.StartedAt.IsZero() && young(o) {
-			return o
-		}
-	}
-	return nil
-}
-
-func quorumSafe(f *Facts, n *Node) transitions.Verdict {
-	quorum, known := f.Quorum.Get()
-	if !known {
-		return f.Quorum.Gap()
-	}
-	if young := justStarted(f, n, func(o *Node) bool { return o.Controller && f.Quorum.At().Before(o.StartedAt.Add(f.FetchTimeout)) }); young != nil {
-		return transitions.Deny(fmt.Sprintf("the quorum has not been observed since controller %d started", young.ID))
-	}
-	check := kafka.QuorumSafeWithout(refilled(f, quorum), n.ID, f.Now.UnixMilli(), f.FetchTimeout)
-	switch {
-	case check.Safe:
-		return transitions.Allow()
-	case check.Leader == kafka.NoLeader:
-		return transitions.Deny("the quorum has no leader")
-	}
-	return transitions.Deny(fmt.Sprintf("without controller %d only %d of the %d voters needed are caught up; behind: %s",
-		n.ID, len(check.CaughtUp), check.Need, ids(check.Behind)))
-}
-
-func isrSafe(f *Facts, n *Node) transitions.Verdict {
-	partitions, known := f.Partitions.Get()
-	if !known {
-		return f.Partitions.Gap()
-	}
-	if young := justStarted(f, n, func(o *Node) bool { return o.Broker && f.Partitions.At().Before(o.StartedAt.Add(f.SessionTimeout)) }); young != nil {
-		return transitions.Deny(fmt.Sprintf("broker %d has not run for one session timeout yet", young.ID))
-	}
-	risks := kafka.PartitionsAtRisk(partitions.Suspect, n.ID)
-	switch {
-	case len(risks.Blocking) > 0:
-		return transitions.Deny(fmt.Sprintf("without broker %d these fall below min.insync.replicas: %s", n.ID, Names(partitionNames(risks.Blocking))))
-	case len(risks.Unknown) > 0:
-		return transitions.Verdict{Observed: "min.insync.replicas cannot be read of " + Names(partitionNames(risks.Unknown))}
-	}
-	return transitions.Allow()
 }
 
 // next selects the first candidate that may be restarted, or returns why the first one may not and the kind of risk.
