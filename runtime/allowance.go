@@ -85,6 +85,9 @@ func (c *pace) progress(entry *lifecyclev1.Lifecycle) {
 func (p *reconcileScope[O, S, E]) paceOf(lifecycle string) *pace {
 	c := p.memory.paces[lifecycle]
 	if c == nil {
+		if p.memory.paces == nil {
+			p.memory.paces = map[string]*pace{}
+		}
 		c = &pace{}
 		p.memory.paces[lifecycle] = c
 	}

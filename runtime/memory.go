@@ -27,7 +27,7 @@ type memory struct {
 	// repairing and applying have separate back-off: desired children that cannot be applied must not delay the repair of lost
 	// ones.
 	repairing, applying trouble
-	// gauges are the label values of this object's series.
+	// gauges are this object's series.
 	gauges gauges
 	// measured is the resourceVersion of the stored status that the gauges show; empty if they show another.
 	measured string
@@ -66,6 +66,9 @@ func (t *trouble) defect() error {
 func (m *memory) trouble(lifecycle string) *trouble {
 	t := m.lifecycles[lifecycle]
 	if t == nil {
+		if m.lifecycles == nil {
+			m.lifecycles = map[string]*trouble{}
+		}
 		t = &trouble{}
 		m.lifecycles[lifecycle] = t
 	}
@@ -105,7 +108,7 @@ func (m *memories) of(key types.NamespacedName, uid types.UID) (*memory, *memory
 	m.byKey[key] = uid
 	one := m.byUID[uid]
 	if one == nil {
-		one = &memory{uid: uid, lifecycles: map[string]*trouble{}, paces: map[string]*pace{}}
+		one = &memory{uid: uid}
 		m.byUID[uid] = one
 	}
 	return one, replaced

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +19,20 @@ type Metrics struct {
 	duration                                    *prometheus.HistogramVec
 }
 
-// gauges are the label values of an object's series, by series.
-type gauges struct {
-	state, since, progress, blocked, paused map[string][]string
+// gauges are the series of one object. There are a few, and one list for each object of a fleet.
+type gauges []gauge
+
+// gauge is one series.
+type gauge struct {
+	vec    *prometheus.GaugeVec
+	labels []string
+}
+
+func (g gauge) key() gaugeKey { return gaugeKey{g.vec, strings.Join(g.labels, "\x00")} }
+
+type gaugeKey struct {
+	vec    *prometheus.GaugeVec
+	labels string
 }
 
 // NewMetrics creates the metrics and registers them. It returns the error of the registry.
@@ -77,31 +89,29 @@ func (m *Metrics) show(mem *memory, kind string, object Object, all []lifecycleS
 	if m == nil {
 		return
 	}
-	next := gauges{state: map[string][]string{}, since: map[string][]string{}, progress: map[string][]string{}, blocked: map[string][]string{}}
+	next := make(gauges, 0, len(mem.gauges))
 	for i := range all {
 		s := &all[i]
 		if s.entry == nil {
 			continue
 		}
 		labels := []string{kind, object.GetNamespace(), object.GetName(), s.name}
-		with := func(more string) []string { return append(append([]string(nil), labels...), more) }
-		set(m.state, next.state, with(s.entry.State), 1)
-		set(m.entered, next.since, labels, float64(s.entry.EnteredAt.Unix()))
+		with := func(more string) []string { return append(slices.Clip(labels), more) }
+		next.set(m.state, with(s.entry.State), 1)
+		next.set(m.entered, labels, float64(s.entry.EnteredAt.Unix()))
 		if s.entry.Deadline != nil {
-			m.deadline.WithLabelValues(labels...).Set(float64(s.entry.Deadline.Unix()))
-		} else {
-			m.deadline.DeleteLabelValues(labels...)
+			next.set(m.deadline, labels, float64(s.entry.Deadline.Unix()))
 		}
 		if p := s.entry.Progress; p != nil {
-			set(m.progress, next.progress, with("done"), float64(p.Done))
-			set(m.progress, next.progress, with("total"), float64(p.Total))
+			next.set(m.progress, with("done"), float64(p.Done))
+			next.set(m.progress, with("total"), float64(p.Total))
 		}
 		for _, w := range s.entry.WaitingFor {
-			set(m.blocked, next.blocked, with(w.Guard), 1)
+			next.set(m.blocked, with(w.Guard), 1)
 		}
 	}
-	m.dropMissing(mem.gauges, next)
-	mem.gauges = next
+	mem.gauges.dropMissing(next)
+	mem.gauges = slices.Clip(next)
 }
 
 // pause marks an object as paused until show is called. The other gauges keep their values.
@@ -109,37 +119,37 @@ func (m *Metrics) pause(mem *memory, kind string, object Object) {
 	if m == nil {
 		return
 	}
-	mem.gauges.paused = map[string][]string{}
-	set(m.paused, mem.gauges.paused, []string{kind, object.GetNamespace(), object.GetName()}, 1)
 	mem.measured = ""
+	if slices.ContainsFunc(mem.gauges, func(g gauge) bool { return g.vec == m.paused }) {
+		return
+	}
+	mem.gauges.set(m.paused, []string{kind, object.GetNamespace(), object.GetName()}, 1)
 }
 
-func set(vec *prometheus.GaugeVec, into map[string][]string, labels []string, value float64) {
-	into[strings.Join(labels, "\x00")] = labels
+// set sets a series and adds it to the object's.
+func (g *gauges) set(vec *prometheus.GaugeVec, labels []string, value float64) {
+	*g = append(*g, gauge{vec, labels})
 	vec.WithLabelValues(labels...).Set(value)
 }
 
-func (m *Metrics) dropMissing(old, next gauges) {
-	drop := func(vec *prometheus.GaugeVec, old, next map[string][]string) {
-		for key, labels := range old {
-			if _, kept := next[key]; !kept {
-				vec.DeleteLabelValues(labels...)
-			}
+// dropMissing deletes the series that are not in next.
+func (g gauges) dropMissing(next gauges) {
+	kept := make(map[gaugeKey]bool, len(next))
+	for _, one := range next {
+		kept[one.key()] = true
+	}
+	for _, one := range g {
+		if !kept[one.key()] {
+			one.vec.DeleteLabelValues(one.labels...)
 		}
 	}
-	drop(m.state, old.state, next.state)
-	drop(m.entered, old.since, next.since)
-	drop(m.deadline, old.since, next.since)
-	drop(m.progress, old.progress, next.progress)
-	drop(m.blocked, old.blocked, next.blocked)
-	drop(m.paused, old.paused, next.paused)
 }
 
 // drop deletes all series of a deleted object.
 func (m *Metrics) drop(mem *memory) {
 	if m != nil {
-		m.dropMissing(mem.gauges, gauges{})
-		mem.gauges = gauges{}
+		mem.gauges.dropMissing(nil)
+		mem.gauges = nil
 	}
 }
 
