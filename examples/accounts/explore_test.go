@@ -221,22 +221,22 @@ func TestExplore(t *testing.T) {
 		World:       &world{plans: map[string]string{}, cards: map[string]bool{}, offers: []string{"basic", "gold"}, last: map[string]sending{}},
 		Faults:      []explore.Fault{down, slow, refuses, lostAnswer, comesLate, forgotten, others},
 		Ages:        []time.Duration{pause, settle},
-		Settled: func(a *api.Account, w explore.World) string {
+		Settled: func(a *api.Account, w explore.World) error {
 			// Others may close the account at any time, and a late command may change its plan: both are repaired.
 			plan := w.(*world).plans[string(a.UID)]
 			if plan != "" && plan != a.Spec.Plan && len(w.(*world).late) == 0 {
-				return "Ready, and the plan is " + plan
+				return fmt.Errorf("it is Ready, and the plan is %s", plan)
 			}
 			if len(a.Spec.Cards) == 0 && len(w.(*world).cards) > 0 && len(w.(*world).late) == 0 {
-				return "Ready, and a card is left that is not wanted"
+				return errors.New("it is Ready, and a card is left that is not wanted")
 			}
-			return ""
+			return nil
 		},
-		Released: func(w explore.World) string {
+		Released: func(w explore.World) error {
 			if len(w.(*world).plans)+len(w.(*world).cards) > 0 {
-				return "the account outlives its object"
+				return errors.New("the account outlives its object")
 			}
-			return ""
+			return nil
 		},
 	}, explore.Options{})
 }

@@ -37,9 +37,9 @@ func (s *state) putFinalizers(r *record, next client.Object) {
 }
 
 // released returns what outlives the object although the API server has deleted it.
-func (w *worker[O, S, E]) released(s *state) string {
+func (w *worker[O, S, E]) released(s *state) error {
 	if w.subject.Released == nil || w.main(s.live) != nil {
-		return ""
+		return nil
 	}
 	return w.subject.Released(s.world)
 }

@@ -96,8 +96,8 @@ func (s *search[O, S, E]) follow(f found) {
 		for _, v := range one.violations() {
 			s.violated(v, f.number, -1, steps+1)
 		}
-		if wrong := s.invariant(one.after); wrong != "" {
-			s.violated(wrong, f.number, -1, steps+1)
+		if wrong := s.invariant(one.after); wrong != nil {
+			s.violated(wrong.Error(), f.number, -1, steps+1)
 		}
 		at, passes, steps = one.after, passes+one.passes, steps+1
 	}

@@ -19,9 +19,9 @@ func (s *search[O, S, E]) repeat(at *state) {
 		}
 		s.nodes = append(s.nodes, node{parent: int32(i), move: uint16(move), calm: unsearched}) //nolint:gosec // a few dozen
 		at = one.after
-		for _, wrong := range []string{s.invariant(at), w.inspected(at)} {
-			if wrong != "" {
-				s.violated(wrong, int32(i+1), -1, 0) //nolint:gosec // a few dozen
+		for _, wrong := range []error{s.invariant(at), w.inspected(at)} {
+			if wrong != nil {
+				s.violated(wrong.Error(), int32(i+1), -1, 0) //nolint:gosec // a few dozen
 			}
 		}
 	}

@@ -60,7 +60,7 @@ type found struct {
 type expansion struct {
 	children  []child
 	inspected bool
-	wrong     string
+	wrong     error
 }
 
 // child is a step from a state, with the hash of the state that it leads to.
@@ -210,8 +210,8 @@ func (s *search[O, S, E]) merge(part []found, expanded []expansion) []found {
 		if expanded[i].inspected {
 			s.report.Inspected++
 		}
-		if wrong := expanded[i].wrong; wrong != "" {
-			s.violated(wrong, from.number, -1, 0)
+		if wrong := expanded[i].wrong; wrong != nil {
+			s.violated(wrong.Error(), from.number, -1, 0)
 		}
 		for k := range expanded[i].children {
 			c := &expanded[i].children[k]
@@ -277,12 +277,12 @@ func (s *search[O, S, E]) account(from found, c *child, isNew bool, move int) {
 	if !isNew {
 		return
 	}
-	if wrong := s.invariant(c.after); wrong != "" {
-		s.violated(wrong, from.number, move, 0)
+	if wrong := s.invariant(c.after); wrong != nil {
+		s.violated(wrong.Error(), from.number, move, 0)
 	}
 }
 
-func (s *search[O, S, E]) invariant(st *state) string {
+func (s *search[O, S, E]) invariant(st *state) error {
 	if object, ok := s.object(st); ok && s.subject.Invariant != nil {
 		return s.subject.Invariant(object, st.world)
 	}
@@ -306,8 +306,8 @@ func (s *search[O, S, E]) ended(at found, steps int) {
 		return
 	}
 	if object, ok := s.object(at.state); ok {
-		if wrong := s.subject.Settled(object, at.state.world); wrong != "" {
-			s.violated(wrong, at.number, -1, steps)
+		if wrong := s.subject.Settled(object, at.state.world); wrong != nil {
+			s.violated(wrong.Error(), at.number, -1, steps)
 		}
 	}
 }

@@ -27,15 +27,15 @@ type Subject[O lifecycle.Object, S, E any] struct {
 	Edits []Edit[O]
 	// World outside the API. It is cloned, never modified. Optional; default: none.
 	World World
-	// Invariant returns what is wrong with a state, or an empty string. Optional.
-	Invariant func(object O, world World) string
+	// Invariant returns what is wrong with a state, or nil. Optional.
+	Invariant func(object O, world World) error
 	// Inspect returns a further check of searched states, one for each worker. The check may read objects and run code through
-	// the Scenario, whose state is a copy. It returns what is wrong with the state, or an empty string. Optional; default: none.
-	Inspect func(at *Scenario) (func() string, error)
-	// Settled returns what is wrong with a state in which the object became Ready, or an empty string. Optional.
-	Settled func(object O, world World) string
-	// Released returns what outlives the object in the world once the API server has deleted it, or an empty string. Optional.
-	Released func(world World) string
+	// the Scenario, whose state is a copy. It returns what is wrong with the state, or nil. Optional; default: none.
+	Inspect func(at *Scenario) (func() error, error)
+	// Settled returns what is wrong with a state in which the object became Ready, or nil. Optional.
+	Settled func(object O, world World) error
+	// Released returns what outlives the object in the world once the API server has deleted it, or nil. Optional.
+	Released func(world World) error
 	// Keep are kinds of children that only the operator and the world delete. Optional.
 	Keep []string
 	// Restored are kinds of children that Repair or Apply creates again: a lost one must exist again within RestoredWithin

@@ -107,11 +107,11 @@ func answering(seeded bool) toySubject {
 		Namespace: "default", Name: "toy", Annotations: map[string]string{ring: "1"},
 	}})
 	s.Keep = []string{"ConfigMap"}
-	s.Settled = func(_ *api.Greeting, world explore.World) string {
+	s.Settled = func(_ *api.Greeting, world explore.World) error {
 		if b, ok := world.(*bell); ok && b.answered < b.rung {
-			return fmt.Sprintf("ring %d was taken away and never answered", b.rung)
+			return fmt.Errorf("ring %d was taken away and never answered", b.rung)
 		}
-		return ""
+		return nil
 	}
 	return s
 }

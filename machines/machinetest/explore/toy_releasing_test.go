@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -77,11 +78,11 @@ func releasing(seeded bool) toySubject {
 		},
 	}
 	s := y.subject("account", &account{})
-	s.Released = func(world explore.World) string {
+	s.Released = func(world explore.World) error {
 		if world.(*account).open {
-			return "the account outlives its object"
+			return errors.New("the account outlives its object")
 		}
-		return ""
+		return nil
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,14 +16,18 @@ import (
 )
 
 // harmOf returns the harm in any toy's world.
-func harmOf(_ *api.Greeting, world explore.World) string {
+func harmOf(_ *api.Greeting, world explore.World) error {
+	harm := ""
 	switch w := world.(type) {
 	case *broker:
-		return w.harm
+		harm = w.harm
 	case *offsets:
-		return w.harm
+		harm = w.harm
 	}
-	return ""
+	if harm == "" {
+		return nil
+	}
+	return errors.New(harm)
 }
 
 // podOf reports whether the API server stores the ConfigMap.
@@ -88,11 +93,11 @@ func speaking(seeded bool) toySubject {
 	s := y.subject("hello", &still{})
 	s.Edits = append(s.Edits, asks("good day"))
 	s.Without = []explore.Fault{explore.ChildLost} // a deleted note causes a repetition
-	s.Settled = func(g *api.Greeting, world explore.World) string {
+	s.Settled = func(g *api.Greeting, world explore.World) error {
 		if w, ok := world.(*still); ok && w.said != g.Spec.Text {
-			return fmt.Sprintf("%q shows as ready, and was never said", g.Spec.Text)
+			return fmt.Errorf("%q shows as ready, and was never said", g.Spec.Text)
 		}
-		return ""
+		return nil
 	}
 	return s
 }

@@ -41,7 +41,7 @@ type worker[O lifecycle.Object, S, E any] struct {
 	// describes means that a reconcile is described in words.
 	describes bool
 	// inspect is the subject's further check of a state; nil for none.
-	inspect func() string
+	inspect func() error
 }
 
 // passed is the result of a reconcile.
@@ -227,9 +227,9 @@ func (w *worker[O, S, E]) reconcile(s *state, memory access.Memory, term uint32,
 }
 
 // inspected returns what the subject's inspection finds wrong with a state.
-func (w *worker[O, S, E]) inspected(s *state) string {
+func (w *worker[O, S, E]) inspected(s *state) error {
 	if w.inspect == nil {
-		return ""
+		return nil
 	}
 	w.scenario.at(s.clone())
 	return w.inspect()

@@ -57,30 +57,30 @@ func costly() []transitions.Need {
 	return append([]transitions.Need{kafkaversion.NeedFeatures, noderoll.NeedSlot}, roll.ServingNeeds()...)
 }
 
-// Differences returns how the two sides differ on the present state; empty if they do not.
-func (c *Comparison) Differences() string {
+// Differences returns how the two sides differ on the present state; nil if they do not.
+func (c *Comparison) Differences() error {
 	s, ok := c.state()
 	if !ok {
-		return ""
+		return nil
 	}
 	objects := s.objects(c.Production.objects)
 	stored, err := c.Production.serve(s.now, objects)
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	c.prepare(s)
 	p := pair{Comparison: c, state: s, kafka: s.kafka(), stored: stored}
 	for _, live := range []bool{false, true} {
-		if wrong := p.observe(live); wrong != "" {
+		if wrong := p.observe(live); wrong != nil {
 			return wrong
 		}
 	}
-	for _, compare := range []func() string{p.decisions, p.effects, p.repair, p.apply} {
-		if wrong := compare(); wrong != "" {
+	for _, compare := range []func() error{p.decisions, p.effects, p.repair, p.apply} {
+		if wrong := compare(); wrong != nil {
 			return wrong
 		}
 	}
-	return ""
+	return nil
 }
 
 // state reads the present state.
@@ -125,7 +125,7 @@ type pair struct {
 }
 
 // observe compares the facts of every lifecycle, and for a live observation what is available.
-func (p *pair) observe(live bool) string {
+func (p *pair) observe(live bool) error {
 	request := lifecycle.ObserveRequest{
 		Needs: costly(), Live: live, Now: p.state.now, MaxAge: func(transitions.Need) time.Duration { return time.Minute },
 		RequestIDs: map[string]machines.RequestID{},
@@ -140,16 +140,16 @@ func (p *pair) observe(live bool) string {
 	request.Read = p.Production.api
 	p.production, errs[1] = p.Production.Kind.Observe(p.ctx, p.kafka, request)
 	if errs[0] != nil || errs[1] != nil {
-		return fmt.Sprintf("observing: the model says %v, controllers/kafka says %v", errs[0], errs[1])
+		return fmt.Errorf("observing: the model says %v, controllers/kafka says %v", errs[0], errs[1]) //nolint:errorlint // one of them may be nil
 	}
 	for i, lc := range p.Model.Lifecycles {
 		facts, other := factsOf(p, lc, p.state.cluster, p.model, live), factsOf(p, p.Production.Kind.Lifecycles[i], p.kafka, p.production, live)
-		if wrong := p.facts(lc.Name(), facts, other); wrong != "" {
+		if wrong := p.facts(lc.Name(), facts, other); wrong != nil {
 			return wrong
 		}
 	}
 	if !live {
-		return ""
+		return nil
 	}
 	want, got := p.Model.Availability(p.state.cluster, p.model), p.Production.Kind.Availability(p.kafka, p.production)
 	return different("availability", want, got)
@@ -171,7 +171,7 @@ func factsOf[O client.Object, S, E any](p *pair, lc machines.Lifecycle[O, S, E],
 }
 
 // decisions compares what the lifecycles want to do next, and what their actions disrupt.
-func (p *pair) decisions() string {
+func (p *pair) decisions() error {
 	for i, lc := range p.Model.Lifecycles {
 		e := entryOf(p.state.cluster.Status.Lifecycles, lc.Name())
 		if e == nil {
@@ -191,11 +191,11 @@ func (p *pair) decisions() string {
 			target, disrupts := p.Production.Kind.Disrupts(effect)
 			got = append(got, plan{modelEffect(effect), target, disrupts})
 		}
-		if wrong := different("effects of "+lc.Name(), want, got); wrong != "" {
+		if wrong := different("effects of "+lc.Name(), want, got); wrong != nil {
 			return wrong
 		}
 	}
-	return ""
+	return nil
 }
 
 // plan is an effect, and what it disrupts.
@@ -229,7 +229,7 @@ func productionEffect(e Effect) controller.Effect {
 }
 
 // effects executes every effect on both sides and compares the results.
-func (p *pair) effects() string {
+func (p *pair) effects() error {
 	var all []Effect
 	for node := range Nodes {
 		all = append(all, Effect{Restart: true, Node: node}, Effect{Restart: true, Node: node, Version: p.state.cluster.Version}, Effect{Format: true, Node: node})
@@ -253,11 +253,11 @@ func (p *pair) effects() string {
 			return different("outcome of the "+effect.String(), want, got)
 		}
 	}
-	return ""
+	return nil
 }
 
 // repair compares what both sides repair.
-func (p *pair) repair() string {
+func (p *pair) repair() error {
 	want := p.modelOutcome(func(write lifecycle.Writer) error { return p.Model.Repair(p.ctx, p.state.cluster, p.model, write) })
 	for i, pod := range p.state.pods {
 		if n := &p.state.world.nodes[i]; pod != nil && pod.Ready && !n.never && p.state.now.After(kafkaversion.SnapshotDue(pod.StartedAt, p.state.world.lowered, interval)) {
@@ -270,12 +270,12 @@ func (p *pair) repair() string {
 	if want != got {
 		return different("outcome of the repair", want, got)
 	}
-	return ""
+	return nil
 }
 
 // apply checks that rendering and applying the desired children disrupts nothing: the entries of existing nodes change by a
 // restart only.
-func (p *pair) apply() string {
+func (p *pair) apply() error {
 	want := p.modelOutcome(func(lifecycle.Writer) error { return nil })
 	got := p.productionOutcome(func(write lifecycle.Writer) error {
 		return p.Production.Kind.Apply(p.ctx, p.kafka, p.production, write)
@@ -283,7 +283,7 @@ func (p *pair) apply() string {
 	if want != got {
 		return different("outcome of applying the children", want, got)
 	}
-	return ""
+	return nil
 }
 
 // clock of a writer.
@@ -304,10 +304,10 @@ func verdict(err error) string {
 	return "failed"
 }
 
-// different describes how the model and the operator differ; empty if they do not.
-func different(what string, model, production any, options ...cmp.Option) string {
+// different describes how the model and the operator differ; nil if they do not.
+func different(what string, model, production any, options ...cmp.Option) error {
 	if diff := cmp.Diff(model, production, options...); diff != "" {
-		return what + " (-model +controllers/kafka):\n" + diff
+		return fmt.Errorf("%s (-model +controllers/kafka):\n%s", what, diff)
 	}
-	return ""
+	return nil
 }

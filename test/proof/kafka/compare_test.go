@@ -146,7 +146,7 @@ func TestComparisonFindsDifferences(t *testing.T) {
 				t.Fatal(err)
 			}
 			table := selfOf(subject.World).table
-			subject.Inspect = func(at *explore.Scenario) (func() string, error) {
+			subject.Inspect = func(at *explore.Scenario) (func() error, error) {
 				model, err := NewKind(at, kafkaversion.Definition(), noderoll.Definition(), nodestorage.Definition())
 				if err != nil {
 					return nil, err

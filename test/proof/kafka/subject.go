@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -135,9 +136,9 @@ func resting(name, version string) (Subject, *World, error) {
 		Kind: func(at *explore.Scenario) (Kind, error) {
 			return NewKind(at, kafkaversion.Definition(), noderoll.Definition(), nodestorage.Definition())
 		},
-		Inspect: func(at *explore.Scenario) (func() string, error) { return inspect(at, known) },
+		Inspect: func(at *explore.Scenario) (func() error, error) { return inspect(at, known) },
 		Object:  &Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}, Version: version},
-		World:   w, Invariant: func(_ *Cluster, w explore.World) string { return harm(w) }, Settled: settled,
+		World:   w, Invariant: func(_ *Cluster, w explore.World) error { return harm(w) }, Settled: settled,
 		Keep:     []string{"Pod"}, // the world removes pods
 		Restored: []string{"Set"},
 		Without:  []explore.Fault{VolumeLost}, Part: true,
@@ -160,7 +161,7 @@ func resting(name, version string) (Subject, *World, error) {
 }
 
 // inspect compares every searched state with the code of the operator.
-func inspect(at *explore.Scenario, table *versions.Table) (func() string, error) {
+func inspect(at *explore.Scenario, table *versions.Table) (func() error, error) {
 	model, err := NewKind(at, kafkaversion.Definition(), noderoll.Definition(), nodestorage.Definition())
 	if err != nil {
 		return nil, err
@@ -175,16 +176,19 @@ func inspect(at *explore.Scenario, table *versions.Table) (func() string, error)
 // bornUID returns the UID that a search assigns to the pod: the object comes first, then the children in order.
 func bornUID(i int) types.UID { return explore.UID(uint64(2 + i)) }
 
-func harm(w explore.World) string {
-	return selfOf(w).Harm
+func harm(w explore.World) error {
+	if harm := selfOf(w).Harm; harm != "" {
+		return errors.New(harm)
+	}
+	return nil
 }
 
 // settled returns what is wrong with a cluster that is Ready and at rest.
-func settled(c *Cluster, w explore.World) string {
+func settled(c *Cluster, w explore.World) error {
 	k := selfOf(w)
 	for i := range k.nodes {
 		if n := &k.nodes[i]; n.version != c.Version || !n.ready {
-			return fmt.Sprintf("the cluster shows as ready at rest, wants %s, and node %d runs %s, ready: %v", c.Version, i, n.version, n.ready)
+			return fmt.Errorf("the cluster shows as ready at rest, wants %s, and node %d runs %s, ready: %v", c.Version, i, n.version, n.ready)
 		}
 	}
 	want := levelOf(c.Version)
@@ -193,9 +197,9 @@ func settled(c *Cluster, w explore.World) string {
 	}
 	raising := c.ByApproval || c.Soak > 0 // a planned pause does not change Ready
 	if k.Level != want && !raising {
-		return fmt.Sprintf("the cluster shows as ready at rest on %s, and metadata.version is %d instead of %d", c.Version, k.Level, want)
+		return fmt.Errorf("the cluster shows as ready at rest on %s, and metadata.version is %d instead of %d", c.Version, k.Level, want)
 	}
-	return ""
+	return nil
 }
 
 // approvalOf returns the approval of an attempt at the newer level, the only one that it is raised to.
