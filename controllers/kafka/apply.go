@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -24,8 +25,8 @@ import (
 // configurations before entries, entries before pods, which the StrimziPodSet controller creates. No node is created while the
 // ids or the identity of the cluster are uncertain. version returns the Kafka version of a new node's entry; empty means no entry
 // yet. Apply changes nothing of a cluster whose nodes were created by another operator.
-func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, version func(*Node) string) error {
-	if foreign(snapshot) != nil {
+func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, version func(*observation.Node) string) error {
+	if observation.Foreign(snapshot) != nil {
 		return nil
 	}
 	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
@@ -46,19 +47,19 @@ func (e *Effects) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot
 }
 
 // nodes creates and updates the objects of each node, in the order of their dependencies.
-func (t *childReconciler) nodes(ctx context.Context, version func(*Node) string) error {
+func (t *childReconciler) nodes(ctx context.Context, version func(*observation.Node) string) error {
 	if t.undecided() {
 		return nil
 	}
 	if from, err := t.recordAdoption(ctx); err != nil || from == leaving {
 		return err
 	}
-	if err := t.records(ctx, func(n *Node) bool { return n.Wanted && !n.Recorded && !leftovers(n) && !n.Pod.Exists }); err != nil {
+	if err := t.records(ctx, func(n *observation.Node) bool { return n.Wanted && !n.Recorded && !leftovers(n) && !n.Pod.Exists }); err != nil {
 		return err
 	}
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
-		if t.snapshot.Pool(n.Pool) == nil || n.Record.Stop || t.snapshot.misplaced(n) != nil {
+		if t.snapshot.Pool(n.Pool) == nil || n.Record.Stop || t.snapshot.Misplaced(n) != nil {
 			continue
 		}
 		if err := t.claims(ctx, n); err != nil {
@@ -83,13 +84,13 @@ func (t *childReconciler) undecided() bool {
 }
 
 // claims creates the missing claims of a node, and expands claims.
-func (t *childReconciler) claims(ctx context.Context, n *Node) error {
-	wanted, err := t.snapshot.rendered.Claims(n.ID)
+func (t *childReconciler) claims(ctx context.Context, n *observation.Node) error {
+	wanted, err := t.snapshot.Rendered.Claims(n.ID)
 	if err != nil {
 		return err
 	}
 	for _, want := range wanted {
-		have := named(t.snapshot.Objects.Claims, want.Name)
+		have := observation.Named(t.snapshot.Objects.Claims, want.Name)
 		if err := t.claim(ctx, want, have); err != nil {
 			return err
 		}
@@ -157,8 +158,8 @@ func (t *childReconciler) isCluster(owner metav1.OwnerReference) bool {
 
 // config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
 // content.
-func (t *childReconciler) config(ctx context.Context, n *Node) error {
-	have := named(t.snapshot.Objects.ConfigMaps, n.PodName)
+func (t *childReconciler) config(ctx context.Context, n *observation.Node) error {
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	if !n.Entry.Exists && !n.Pod.Exists {
 		if !n.Wanted {
 			return nil
@@ -168,14 +169,14 @@ func (t *childReconciler) config(ctx context.Context, n *Node) error {
 	if have == nil {
 		return nil // Repair restores it
 	}
-	want, err := t.snapshot.rendered.ConfigMap(n.ID)
+	want, err := t.snapshot.Rendered.ConfigMap(n.ID)
 	if err != nil {
 		return err
 	}
 	mounted := t.mounted(n)
 	unused := func(key string) bool {
 		_, wanted := want.Data[key]
-		return !wanted && !slices.Contains(mounted, key) && !slices.Contains(mounted, everyKey)
+		return !wanted && !slices.Contains(mounted, key) && !slices.Contains(mounted, observation.EveryKey)
 	}
 	prune := false
 	for key := range have.Data {
@@ -198,8 +199,8 @@ func (t *childReconciler) config(ctx context.Context, n *Node) error {
 }
 
 // entries adds the entries of a pool's new nodes to its StrimziPodSet.
-func (t *childReconciler) entries(ctx context.Context, pool string, version func(*Node) string) error {
-	set := named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
+func (t *childReconciler) entries(ctx context.Context, pool string, version func(*observation.Node) string) error {
+	set := observation.Named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
 		return nil
 	}
@@ -213,7 +214,7 @@ func (t *childReconciler) entries(ctx context.Context, pool string, version func
 		if at == "" {
 			continue
 		}
-		entry, err := t.snapshot.entry(n, at)
+		entry, err := t.snapshot.Entry(n, at)
 		if err != nil {
 			return err
 		}
@@ -223,11 +224,11 @@ func (t *childReconciler) entries(ctx context.Context, pool string, version func
 		if len(added) == 0 {
 			return nil
 		}
-		set = t.snapshot.rendered.PodSet(pool).DeepCopy()
+		set = t.snapshot.Rendered.PodSet(pool).DeepCopy()
 		set.Spec.Pods = added
 		return t.createOwned(ctx, set)
 	}
-	want := t.snapshot.rendered.PodSet(pool)
+	want := t.snapshot.Rendered.PodSet(pool)
 	if len(added) == 0 && !metaBehind(set, want) {
 		return nil
 	}
@@ -244,10 +245,10 @@ func (t *childReconciler) entries(ctx context.Context, pool string, version func
 // existing Deployments up to date, and deletes them when they are no longer desired. An exporter is unchanged while its spec is
 // invalid.
 func (t *childReconciler) components(ctx context.Context) error {
-	wanted := t.snapshot.rendered.Components()
+	wanted := t.snapshot.Rendered.Components()
 	var failures []error
 	for _, want := range wanted {
-		have := named(t.snapshot.Objects.Deployments, want.Name)
+		have := observation.Named(t.snapshot.Objects.Deployments, want.Name)
 		if have == nil && !t.allReady() {
 			continue
 		}
@@ -260,7 +261,7 @@ func (t *childReconciler) components(ctx context.Context) error {
 	for _, have := range t.snapshot.Objects.Deployments {
 		ours := have.Name == render.EntityOperatorName(t.kafka.Name) || have.Name == render.ExporterName(t.kafka.Name)
 		kept := have.Name == render.ExporterName(t.kafka.Name) && render.ExporterProblem(t.kafka.Spec.KafkaExporter) != nil
-		if !ours || kept || !t.isOwned(have) || have.DeletionTimestamp != nil || named(wanted, have.Name) != nil {
+		if !ours || kept || !t.isOwned(have) || have.DeletionTimestamp != nil || observation.Named(wanted, have.Name) != nil {
 			continue
 		}
 		if err := t.write.Delete(ctx, have.DeepCopy()); err != nil {
@@ -272,5 +273,5 @@ func (t *childReconciler) components(ctx context.Context) error {
 
 // allReady reports whether every desired node has a ready pod.
 func (t *childReconciler) allReady() bool {
-	return len(t.snapshot.Nodes) > 0 && !slices.ContainsFunc(t.snapshot.Nodes, func(n Node) bool { return n.Wanted && !n.Pod.Ready })
+	return len(t.snapshot.Nodes) > 0 && !slices.ContainsFunc(t.snapshot.Nodes, func(n observation.Node) bool { return n.Wanted && !n.Pod.Ready })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -147,7 +148,7 @@ func TestApplyAssignsNoIDFromAStaleCache(t *testing.T) {
 	pool.Status.NodeIDs = []int32{0, 1, 2}
 	r.must(r.client.Status().Update(t.Context(), pool))
 	r.written()
-	err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), func(*Node) string { return "4.1.1" })
+	err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), func(*observation.Node) string { return "4.1.1" })
 	if !errors.Is(err, lifecycle.ErrStale) {
 		t.Errorf("error %v, want ErrStale", err)
 	}
@@ -309,7 +310,7 @@ func TestRecordFormatOfEphemeralStorage(t *testing.T) {
 	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
 		t.Errorf("format %s", got.Format)
 	}
-	if n := r.snapshot(false).Node(0); n.MetadataStorage != StorageEphemeral {
+	if n := r.snapshot(false).Node(0); n.MetadataStorage != observation.StorageEphemeral {
 		t.Errorf("storage %s", n.MetadataStorage)
 	}
 }

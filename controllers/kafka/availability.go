@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -14,7 +15,7 @@ import (
 var errNotAsked = errors.New("it was not asked for in this pass")
 
 // availability returns which nodes are available, from a live observation. A node without an answer from Kafka counts as serving.
-func availability(k *kafkav1beta2.Kafka, v *Snapshot) lifecycle.Availability {
+func availability(k *kafkav1beta2.Kafka, v *observation.Snapshot) lifecycle.Availability {
 	f := servingFacts(k, v)
 	a := lifecycle.Availability{NothingServing: roll.NothingServing(&f).Answer == transitions.Yes}
 	for i := range f.Nodes {
@@ -32,8 +33,8 @@ func availability(k *kafkav1beta2.Kafka, v *Snapshot) lifecycle.Availability {
 func disruptionTarget(id int32) string { return fmt.Sprint(id) }
 
 // servingFacts returns the facts of a roll. Facts that were not observed are unreadable.
-func servingFacts(k *kafkav1beta2.Kafka, v *Snapshot) roll.Facts {
-	f := rollFacts(k, v, func(*Node) bool { return false })
+func servingFacts(k *kafkav1beta2.Kafka, v *observation.Snapshot) roll.Facts {
+	f := rollFacts(k, v, func(*observation.Node) bool { return false })
 	f.Quorum, f.Partitions = orUnreadable(f.Quorum), orUnreadable(f.Partitions)
 	f.Brokers, f.Members = orUnreadable(f.Brokers), orUnreadable(f.Members)
 	return f

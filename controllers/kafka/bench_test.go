@@ -18,6 +18,8 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -92,7 +94,7 @@ func BenchmarkRest(b *testing.B) {
 			if err := r.effects.Repair(b.Context(), k, &v, write); err != nil {
 				return err
 			}
-			return r.effects.Apply(b.Context(), k, &v, write, func(*Node) string { return "4.1.1" })
+			return r.effects.Apply(b.Context(), k, &v, write, func(*observation.Node) string { return "4.1.1" })
 		},
 		"desired revisions": func() error {
 			v, err := r.collector.Collect(b.Context(), k, request)
@@ -157,7 +159,7 @@ func pass(b testing.TB, reconciler reconcile.Reconciler, key client.ObjectKey) e
 }
 
 // polling makes reconciles read the last answers of a poller, as in a manager. It returns when all answers have arrived.
-func (r *rig) polling(b testing.TB, request func() *Snapshot) {
+func (r *rig) polling(b testing.TB, request func() *observation.Snapshot) {
 	b.Helper()
 	heard := make(chan struct{}, 1)
 	polled := &connection.Polled{
@@ -188,13 +190,15 @@ func BenchmarkPassAtRest(b *testing.B) {
 	r.rest(b)
 	s := r.shelve(b)
 	r.needs = []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers}
-	r.polling(b, func() *Snapshot { return r.snapshot(false) })
-	reconciler := r.reconciler(b, s, r.client)
+	r.polling(b, func() *observation.Snapshot { return r.snapshot(false) })
+	reconciler, uid := r.reconciler(b, s, r.client), r.cluster().UID
 	r.written()
 	for name, before := range map[string]func(){
-		"nothing is another":     func() {},
-		"another declaration":    func() { r.collector.rendered.clusters = nil },
-		"the first of a process": func() { r.collector.rendered.clusters, r.collector.entries.seen = nil, nil },
+		"nothing is another":  func() {},
+		"another declaration": func() { r.collector.ForgetRendered(uid) },
+		"the first of a process": func() {
+			*r.collector = observation.Collector{Table: r.collector.Table, System: r.collector.System, Hosts: r.collector.Hosts}
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -216,11 +220,10 @@ func BenchmarkRender(b *testing.B) {
 	r := separate(b)
 	r.settle()
 	v := r.snapshot(false)
-	in := v.input(r.cluster())
+	in := v.RenderInput(r.cluster())
 	b.ReportAllocs()
 	for b.Loop() {
-		var kept rendered
-		c := kept.cluster("u", in)
+		c := render.New(*in)
 		for i := range v.Nodes {
 			if _, err := c.Entry(v.Nodes[i].ID, "4.1.1"); err != nil {
 				b.Fatal(err)

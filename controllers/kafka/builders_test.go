@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,4 +33,20 @@ type refusedEviction struct{ client.SubResourceClient }
 
 func (refusedEviction) Create(context.Context, client.Object, client.Object, ...client.SubResourceCreateOption) error {
 	return apierrors.NewTooManyRequests("the budget allows none", 1)
+}
+
+func status(state, last corev1.ContainerState) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: "kafka", Image: "apache/kafka:4.0.2", State: state, LastTerminationState: last}
+}
+
+func waiting(reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+func terminated(code int32, reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
+}
+
+func lostWords(dir string) string {
+	return "ERROR storage lost: nothing is left in " + dir + ", and ConfigMap x-record forbids formatting it again (format: done). Bring the volume back\n"
 }

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
@@ -230,7 +229,7 @@ func TestViewCloneSharesNothing(t *testing.T) {
 	f, _ := c.Features.Get()
 	f.Finalized["metadata.version"] = 1
 	again := r.snapshot(false)
-	if diff := cmp.Diff(again.Nodes, v.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
+	if diff := cmp.Diff(again.Nodes, v.Nodes, cmp.AllowUnexported(observation.Node{}, observation.Entry{})); diff != "" {
 		t.Errorf("nodes have changed (-want +got):\n%s", diff)
 	}
 	if v.Objects.Pods[0].Labels["x"] != "" || v.Objects.Pools[0].Status.NodeIDs[0] == 99 {
@@ -246,13 +245,13 @@ func TestCollectIsDeterministic(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	a, b := r.snapshot(false), r.snapshot(false)
-	if diff := cmp.Diff(a.Nodes, b.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
+	if diff := cmp.Diff(a.Nodes, b.Nodes, cmp.AllowUnexported(observation.Node{}, observation.Entry{})); diff != "" {
 		t.Errorf("nodes differ:\n%s", diff)
 	}
-	fresh := &Collector{Table: r.collector.Table, System: r.collector.System}
+	fresh := &observation.Collector{Table: r.collector.Table, System: r.collector.System}
 	c, err := fresh.Collect(t.Context(), r.cluster(), lifecycle.ObserveRequest{Read: r.client, Now: r.clock.Now()})
 	r.must(err)
-	if diff := cmp.Diff(a.Nodes, c.Nodes, cmp.AllowUnexported(Node{}, Entry{})); diff != "" {
+	if diff := cmp.Diff(a.Nodes, c.Nodes, cmp.AllowUnexported(observation.Node{}, observation.Entry{})); diff != "" {
 		t.Errorf("what was kept differs from what is new:\n%s", diff)
 	}
 	for i := range a.Nodes {
@@ -261,59 +260,5 @@ func TestCollectIsDeterministic(t *testing.T) {
 		if x != y || errX != nil || errY != nil {
 			t.Errorf("desired revision of node %d: %s (%v) and %s (%v)", a.Nodes[i].ID, x, errX, y, errY)
 		}
-	}
-}
-
-// The id of a cluster follows from its UID, never begins with a dash, and has Kafka's form.
-func TestNewClusterID(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range 500 {
-		k := &kafkav1beta2.Kafka{}
-		k.UID = types.UID(strings.Repeat("x", i+1))
-		id := newClusterID(k)
-		if len(id) != 22 || strings.HasPrefix(id, "-") || seen[id] || id != newClusterID(k) {
-			t.Fatalf("id %q of UID number %d", id, i)
-		}
-		seen[id] = true
-	}
-}
-
-func TestCollectKeepsRolesOfStartedNodes(t *testing.T) {
-	controller, broker, both := Roles{Controller: true}, Roles{Broker: true}, Roles{Controller: true, Broker: true}
-	for name, tc := range map[string]struct{ recorded, wanted, want Roles }{
-		"as before":                  {recorded: both, wanted: both, want: both},
-		"a broker is not taken away": {recorded: both, wanted: controller, want: both},
-		"a broker is added":          {recorded: controller, wanted: both, want: both},
-		"no controller is added":     {recorded: broker, wanted: both, want: broker},
-		"no controller is taken":     {recorded: both, wanted: broker, want: both},
-	} {
-		t.Run(name, func(t *testing.T) {
-			n := Node{Recorded: true, RolesWanted: tc.wanted}
-			n.Record.Roles, n.Record.Version = tc.recorded.list(), "4.1.1"
-			if got := settledRoles(&n); got != tc.want {
-				t.Errorf("roles of a node that was started: %+v, want %+v", got, tc.want)
-			}
-			n.Record.Version = ""
-			if got := settledRoles(&n); got != tc.wanted {
-				t.Errorf("roles of a node that never was: %+v, want %+v", got, tc.wanted)
-			}
-		})
-	}
-}
-
-// Of all questions only the one about levels is asked for sooner: the exploration found a cluster whose status was wiped while a
-// request was under way at rest on a level that changed unseen.
-func TestInFlightHastensOnlyLevels(t *testing.T) {
-	v := Snapshot{InFlight: external.InFlight{Until: noon.Add(time.Minute), Sent: true}}
-	got := v.queries(lifecycle.ObserveRequest{
-		Needs: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum}, Now: noon,
-		MaxAge: func(transitions.Need) time.Duration { return 10 * time.Minute },
-	})
-	want := []connection.Query{
-		{Question: kafkaclient.Question{About: kafkaclient.AboutFeatures}, MaxAge: 10 * time.Minute, Renew: time.Second, Again: 5 * time.Second},
-		{Question: kafkaclient.Question{About: kafkaclient.AboutQuorum}, MaxAge: 10 * time.Minute},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("queries (-want +got):\n%s", diff)
 	}
 }

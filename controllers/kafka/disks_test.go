@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
@@ -77,7 +78,7 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.settle()
 			pod := &corev1.Pod{}
 			r.must(r.get(pod, podBroker))
-			if len(persistentVolumes(pod)) != 1 || r.entry(setBroker, podBroker) != entry {
+			if len(observation.PersistentVolumes(pod)) != 1 || r.entry(setBroker, podBroker) != entry {
 				t.Errorf("volumes %+v", pod.Spec.Volumes)
 			}
 			if n := len(r.snapshot(false).Objects.Claims); n != claims {
@@ -93,7 +94,7 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.replacePool("broker", volumes(kafkav1beta2.VolumePersistentClaim))
 			r.settle()
 			r.must(r.get(pod, podBroker))
-			if got := message(specError(r.cluster(), r.snapshot(false))); got != "" || len(persistentVolumes(pod)) != 1 {
+			if got := message(specError(r.cluster(), r.snapshot(false))); got != "" || len(observation.PersistentVolumes(pod)) != 1 {
 				t.Errorf("declared again: spec error %q, volumes %+v", got, pod.Spec.Volumes)
 			}
 		})

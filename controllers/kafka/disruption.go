@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
@@ -20,7 +21,7 @@ import (
 // lifecycles.
 type Disruptor struct {
 	// Collector of the clusters. Required.
-	Collector *Collector
+	Collector *observation.Collector
 	// DisruptionLocks are the disruption locks that the clusters' lifecycles use. Required.
 	DisruptionLocks *lifecycle.DisruptionLocks
 	// Live reads from the API server. Required.
@@ -33,7 +34,7 @@ type Disruptor struct {
 // returns ErrWait if one is not, if Kafka does not answer, or if the cluster of the pod does not exist.
 func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() error) error {
 	name := client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[labels.Cluster]}
-	id, ok := idFrom(pod.Name, name.Name, pod.Labels[labels.Pool])
+	id, ok := observation.IDFrom(pod.Name, name.Name, pod.Labels[labels.Pool])
 	if !ok {
 		return fmt.Errorf("taking pod %s away: it is not named after a node of its pool", client.ObjectKeyFromObject(pod))
 	}
@@ -52,14 +53,14 @@ func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() er
 func (d *Disruptor) availability(ctx context.Context, cluster *kafkav1beta2.Kafka, pod *corev1.Pod) (lifecycle.Availability, error) {
 	v, err := d.Collector.Collect(ctx, cluster, lifecycle.ObserveRequest{
 		Needs: roll.ServingNeeds(),
-		Live:  true, Read: d.Live, Now: d.Clock.Now(), MaxAge: func(transitions.Need) time.Duration { return liveTimeout },
+		Live:  true, Read: d.Live, Now: d.Clock.Now(), MaxAge: func(transitions.Need) time.Duration { return observation.LiveTimeout },
 	})
 	if err != nil {
 		return lifecycle.Availability{}, err
 	}
-	_, quorum := known(v.Quorum)
-	_, partitions := known(v.Partitions)
-	_, brokers := known(v.Brokers)
+	_, quorum := observation.Known(v.Quorum)
+	_, partitions := observation.Known(v.Partitions)
+	_, brokers := observation.Known(v.Brokers)
 	if !quorum || !partitions || !brokers {
 		return lifecycle.Availability{}, fmt.Errorf("taking pod %s away: %w: Kafka %s/%s cannot be asked what its other nodes serve",
 			pod.Name, lifecycle.ErrWait, cluster.Namespace, cluster.Name)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -29,7 +30,7 @@ type Effects struct {
 type childReconciler struct {
 	*Effects
 	kafka    *kafkav1beta2.Kafka
-	snapshot *Snapshot
+	snapshot *observation.Snapshot
 	write    lifecycle.Writer
 }
 

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -24,7 +25,7 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 	for name, tc := range map[string]struct {
 		age                       time.Duration
 		pools                     []*kafkav1beta2.KafkaNodePool
-		change                    func(*kafkav1beta2.Kafka, *Snapshot)
+		change                    func(*kafkav1beta2.Kafka, *observation.Snapshot)
 		wantSpecError, incomplete string
 	}{
 		"just created":                 {incomplete: none + till},
@@ -32,17 +33,17 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 		"the time is over":             {age: 30 * time.Second, wantSpecError: none},
 		"a role is missing after that": {age: time.Hour, pools: []*kafkav1beta2.KafkaNodePool{broker}, wantSpecError: lone},
 		"a cluster that ran lost its pools": {
-			change: func(k *kafkav1beta2.Kafka, _ *Snapshot) { k.Status.KafkaVersion = "4.1.1" }, wantSpecError: none,
+			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) { k.Status.KafkaVersion = "4.1.1" }, wantSpecError: none,
 		},
 		"something else is wrong, which no pool mends": {
-			change: func(_ *kafkav1beta2.Kafka, v *Snapshot) {
+			change: func(_ *kafkav1beta2.Kafka, v *observation.Snapshot) {
 				v.Identity.Mismatch = transitions.Problemf("ClusterIDMismatch", "two ids")
 			}, wantSpecError: "two ids",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "c", CreationTimestamp: metav1.NewTime(noon)}}
-			v := &Snapshot{Now: noon.Add(tc.age), Objects: Objects{Pools: tc.pools}}
+			v := &observation.Snapshot{Now: noon.Add(tc.age), Objects: observation.Objects{Pools: tc.pools}}
 			if tc.change != nil {
 				tc.change(k, v)
 			}
@@ -69,9 +70,9 @@ func TestSpecErrorOfAPoolWhoseLabelMoved(t *testing.T) {
 }
 
 func TestVersionSettledNamesNodes(t *testing.T) {
-	v := &Snapshot{Nodes: []Node{
-		{PodName: "c-b-0", Wanted: true, Pod: Pod{Exists: true, Ready: true, Version: "4.1.1"}},
-		{PodName: "c-b-1", Wanted: true, Pod: Pod{Exists: true, Ready: true, Version: "4.0.0"}},
+	v := &observation.Snapshot{Nodes: []observation.Node{
+		{PodName: "c-b-0", Wanted: true, Pod: observation.Pod{Exists: true, Ready: true, Version: "4.1.1"}},
+		{PodName: "c-b-1", Wanted: true, Pod: observation.Pod{Exists: true, Ready: true, Version: "4.0.0"}},
 		{PodName: "c-b-2", Wanted: true},
 		{PodName: "c-b-3"},
 	}}

@@ -1,3 +1,6 @@
+// Package kafka is the controller of Kafka clusters. A cluster is observed (package observation), the lifecycles decide on facts of
+// the observation, and the effects of their actions, the records of the nodes and the objects of the cluster are written (Effects).
+// The lifecycles are declared where they are bound to the kind.
 package kafka
 
 import (
@@ -6,6 +9,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -37,10 +41,10 @@ type Restart struct {
 }
 
 type (
-	bound         = machines.Lifecycle[*kafkav1beta2.Kafka, *Snapshot, Effect]
-	effectRequest = lifecycle.EffectRequest[*kafkav1beta2.Kafka, *Snapshot, Effect]
+	bound         = machines.Lifecycle[*kafkav1beta2.Kafka, *observation.Snapshot, Effect]
+	effectRequest = lifecycle.EffectRequest[*kafkav1beta2.Kafka, *observation.Snapshot, Effect]
 	// Kind of the Kafka resource.
-	Kind = lifecycle.Kind[*kafkav1beta2.Kafka, *Snapshot, Effect]
+	Kind = lifecycle.Kind[*kafkav1beta2.Kafka, *observation.Snapshot, Effect]
 )
 
 // lifecycles returns the machines of a Kafka resource, in the order of their precedence in the status.
@@ -58,8 +62,8 @@ func lifecycles() ([]bound, error) {
 		return nil, err
 	}
 	return []bound{
-		machines.Bind(version, machines.Binding[*kafkav1beta2.Kafka, *Snapshot, kafkaversion.Facts, kafkaversion.Effect, Effect]{
-			Name: LifecycleVersion, Facts: observeVersion,
+		machines.Bind(version, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, kafkaversion.Facts, kafkaversion.Effect, Effect]{
+			Name: observation.LifecycleVersion, Facts: observeVersion,
 			Effect: func(e kafkaversion.Effect) Effect {
 				if e.Restart != nil {
 					return Effect{Restart: &Restart{Node: e.Restart.Node, Version: e.Restart.Version}}
@@ -67,12 +71,12 @@ func lifecycles() ([]bound, error) {
 				return Effect{Update: e.Update}
 			},
 		}),
-		machines.Bind(rolling, machines.Binding[*kafkav1beta2.Kafka, *Snapshot, noderoll.Facts, noderoll.Effect, Effect]{
-			Name: LifecycleRoll, Facts: observeRoll,
+		machines.Bind(rolling, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, noderoll.Facts, noderoll.Effect, Effect]{
+			Name: observation.LifecycleRoll, Facts: observeRoll,
 			Effect: func(e noderoll.Effect) Effect { return Effect{Restart: &Restart{Node: e.Node}} },
 		}),
-		machines.Bind(storage, machines.Binding[*kafkav1beta2.Kafka, *Snapshot, nodestorage.Facts, nodestorage.Effect, Effect]{
-			Name: LifecycleStorage, Facts: observeNodeStorage,
+		machines.Bind(storage, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, nodestorage.Facts, nodestorage.Effect, Effect]{
+			Name: observation.LifecycleStorage, Facts: observeNodeStorage,
 			Effect: func(e nodestorage.Effect) Effect { return Effect{Format: &Format{Node: e.Node}} },
 		}),
 	}, nil
@@ -92,7 +96,7 @@ func Machines() ([]machines.Graph, error) {
 }
 
 // NewKind assembles what the runtime needs to reconcile Kafka resources: lifecycles, observation and effects.
-func NewKind(collector *Collector, effects *Effects) (Kind, error) {
+func NewKind(collector *observation.Collector, effects *Effects) (Kind, error) {
 	all, err := lifecycles()
 	if err != nil {
 		return Kind{}, fmt.Errorf("assembling the lifecycles of Kafka: %w", err)
@@ -101,7 +105,7 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 	return Kind{
 		Name: declared.Name, New: func() *kafkav1beta2.Kafka { return &kafkav1beta2.Kafka{} },
 		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
-		Observe: func(ctx context.Context, k *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (*Snapshot, error) {
+		Observe: func(ctx context.Context, k *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 			v, err := collector.Collect(ctx, k, request)
 			return &v, err
 		},
@@ -113,12 +117,12 @@ func NewKind(collector *Collector, effects *Effects) (Kind, error) {
 			return disruptionTarget(e.Restart.Node), true
 		},
 		Availability: availability,
-		Repair: func(ctx context.Context, k *kafkav1beta2.Kafka, v *Snapshot, write lifecycle.Writer) error {
+		Repair: func(ctx context.Context, k *kafkav1beta2.Kafka, v *observation.Snapshot, write lifecycle.Writer) error {
 			return effects.Repair(ctx, k, v, write)
 		},
-		Apply: func(ctx context.Context, k *kafkav1beta2.Kafka, v *Snapshot, write lifecycle.Writer) error {
+		Apply: func(ctx context.Context, k *kafkav1beta2.Kafka, v *observation.Snapshot, write lifecycle.Writer) error {
 			version := versionOfNewNodes(k, v)
-			return effects.Apply(ctx, k, v, write, func(*Node) string { return version })
+			return effects.Apply(ctx, k, v, write, func(*observation.Node) string { return version })
 		},
 		AlwaysNeeded:     []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
 		Project:          project,
@@ -149,18 +153,18 @@ func execute(ctx context.Context, system connection.System, effects *Effects, t 
 // versionOfNewNodes returns the version on which a new node starts: the oldest running version, from which the version change
 // upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
 // permits it. It is empty if it is not known yet, and while the spec is invalid.
-func versionOfNewNodes(k *kafkav1beta2.Kafka, v *Snapshot) string {
+func versionOfNewNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot) string {
 	if specError(k, v) != nil || incomplete(k, v) != nil {
 		return ""
 	}
 	d := decision.Decide(situation(k, v))
 	if d.Direction != decision.DirectionInstall {
-		if oldest := oldestVersion(v); oldest != "" {
+		if oldest := observation.OldestVersion(v); oldest != "" {
 			return oldest
 		}
 	}
 	for i := range k.Status.Lifecycles {
-		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion && e.State == roll.AwaitingReady {
+		if e := &k.Status.Lifecycles[i]; e.Name == observation.LifecycleVersion && e.State == roll.AwaitingReady {
 			return d.To.String()
 		}
 	}

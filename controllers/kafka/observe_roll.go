@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/noderoll"
@@ -11,40 +12,21 @@ import (
 )
 
 // observeRoll returns the facts of node-roll.
-func observeRoll(k *kafkav1beta2.Kafka, v *Snapshot, _ machines.ObserveOptions) noderoll.Facts {
+func observeRoll(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ machines.ObserveOptions) noderoll.Facts {
 	digest := sha256.New()
 	f := noderoll.Facts{VersionChange: versionChange(k, v), SpecError: specError(k, v), Slot: v.Slot}
-	f.Roll = rollFacts(k, v, func(n *Node) bool {
-		digest.Write([]byte(n.PodName + "=" + v.wantedRevision(n) + "\n"))
-		return v.outdated(n)
+	f.Roll = rollFacts(k, v, func(n *observation.Node) bool {
+		digest.Write([]byte(n.PodName + "=" + v.WantedRevision(n) + "\n"))
+		return v.Outdated(n)
 	})
 	f.Wanted = hex.EncodeToString(digest.Sum(nil)[:4])
 	return f
 }
 
-// wantedRevision returns the desired revision of the node on the version that it runs; empty if it is unknown.
-func (v *Snapshot) wantedRevision(n *Node) string {
-	version := n.Version()
-	if version == "" || !n.Wanted {
-		return ""
-	}
-	wanted, err := v.Desired(n, version)
-	if err != nil {
-		return ""
-	}
-	return wanted
-}
-
-// outdated reports whether the node differs from its desired state on its version. A pod without a revision is adopted unchanged.
-func (v *Snapshot) outdated(n *Node) bool {
-	wanted := v.wantedRevision(n)
-	return wanted != "" && n.Revision() != "" && n.Revision() != wanted
-}
-
 // versionChange returns why the version change, and not the roll, restarts nodes; nil if the roll may. A refused version change
 // does not block the roll.
-func versionChange(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
-	wanted := wantedVersion(k, v)
+func versionChange(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	wanted := observation.WantedVersion(k, v)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if version := n.Version(); !n.Wanted || version == "" || version == wanted {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
@@ -11,14 +12,14 @@ import (
 // A pod says how often its process snapshots, 0 included; only without a pod the record does.
 func TestObserveVersionSnapshotInterval(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*Node)
+		change func(*observation.Node)
 		want   time.Duration
 	}{
-		"the pod's own":                     {func(n *Node) { n.Record.SnapshotInterval = time.Hour }, 10 * time.Minute},
-		"a pod that never snapshots":        {func(n *Node) { n.Pod.SnapshotInterval = 0 }, 0},
-		"the record's, without a pod":       {func(n *Node) { n.Pod = Pod{} }, 10 * time.Minute},
-		"a record that never did, no pod":   {func(n *Node) { n.Pod, n.Record.SnapshotInterval = Pod{}, 0 }, 0},
-		"a record that never did, with one": {func(n *Node) { n.Record.SnapshotInterval = 0 }, 10 * time.Minute},
+		"the pod's own":                     {func(n *observation.Node) { n.Record.SnapshotInterval = time.Hour }, 10 * time.Minute},
+		"a pod that never snapshots":        {func(n *observation.Node) { n.Pod.SnapshotInterval = 0 }, 0},
+		"the record's, without a pod":       {func(n *observation.Node) { n.Pod = observation.Pod{} }, 10 * time.Minute},
+		"a record that never did, no pod":   {func(n *observation.Node) { n.Pod, n.Record.SnapshotInterval = observation.Pod{}, 0 }, 0},
+		"a record that never did, with one": {func(n *observation.Node) { n.Record.SnapshotInterval = 0 }, 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := started(record.Level{Highest: 27, Finalized: 25, LoweredAt: noon})
@@ -33,9 +34,9 @@ func TestObserveVersionSnapshotInterval(t *testing.T) {
 
 func TestRollFactsEphemeral(t *testing.T) {
 	kept, lost := started(record.Level{}), started(record.Level{})
-	lost.ID, lost.PodName, lost.MetadataStorage = 2, "c-p-2", StorageEphemeral
-	v := &Snapshot{Now: noon, Table: embedded(t), Nodes: []Node{kept, lost}}
-	f := rollFacts(&kafkav1beta2.Kafka{}, v, func(*Node) bool { return false })
+	lost.ID, lost.PodName, lost.MetadataStorage = 2, "c-p-2", observation.StorageEphemeral
+	v := &observation.Snapshot{Now: noon, Table: embedded(t), Nodes: []observation.Node{kept, lost}}
+	f := rollFacts(&kafkav1beta2.Kafka{}, v, func(*observation.Node) bool { return false })
 	if f.Node(1).Ephemeral || !f.Node(2).Ephemeral {
 		t.Errorf("nodes %+v", f.Nodes)
 	}

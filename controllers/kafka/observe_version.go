@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/detent-dev/detent/controllers/kafka/fleet"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
@@ -15,13 +15,6 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/transitions"
-)
-
-// Names of the lifecycles of a Kafka resource.
-const (
-	LifecycleVersion = "version"
-	LifecycleRoll    = fleet.Lifecycle
-	LifecycleStorage = "storage"
 )
 
 // Annotations by which a user controls the version change.
@@ -41,11 +34,11 @@ const (
 const refusalPause = time.Minute
 
 // observeVersion returns the facts of the version change.
-func observeVersion(k *kafkav1beta2.Kafka, v *Snapshot, ask machines.ObserveOptions) kafkaversion.Facts {
+func observeVersion(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kafkaversion.Facts {
 	f := kafkaversion.Facts{
 		Situation: situation(k, v), SpecError: specError(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
-		Answer: answer(v.Answer(LifecycleVersion)), InFlight: kafkaversion.InFlight(v.InFlight),
+		Answer: answer(v.Answer(observation.LifecycleVersion)), InFlight: kafkaversion.InFlight(v.InFlight),
 	}
 	if f.Answer.Text == "" && ask.RequestID.State == kafkaversion.MetadataRefused {
 		f.Answer.Text = lastRefusal(k)
@@ -53,11 +46,11 @@ func observeVersion(k *kafkav1beta2.Kafka, v *Snapshot, ask machines.ObserveOpti
 	if ask.Wants(kafkaversion.NeedFeatures) {
 		f.Features = v.Features
 	}
-	wanted := wantedVersion(k, v)
-	f.Roll = rollFacts(k, v, func(n *Node) bool { return n.Version() != "" && n.Version() != wanted })
+	wanted := observation.WantedVersion(k, v)
+	f.Roll = rollFacts(k, v, func(n *observation.Node) bool { return n.Version() != "" && n.Version() != wanted })
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
-		n.Stale = !n.Outdated && v.outdated(v.Node(n.ID))
+		n.Stale = !n.Outdated && v.Outdated(v.Node(n.ID))
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -78,7 +71,7 @@ func observeVersion(k *kafkav1beta2.Kafka, v *Snapshot, ask machines.ObserveOpti
 // displayed; no decision uses it.
 func lastRefusal(k *kafkav1beta2.Kafka) string {
 	for i := range k.Status.Lifecycles {
-		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion {
+		if e := &k.Status.Lifecycles[i]; e.Name == observation.LifecycleVersion {
 			for _, w := range e.WaitingFor {
 				text, _, _ := strings.Cut(w.Observed, kafkaversion.Remedy)
 				return text
@@ -88,9 +81,9 @@ func lastRefusal(k *kafkav1beta2.Kafka) string {
 	return ""
 }
 
-func situation(k *kafkav1beta2.Kafka, v *Snapshot) decision.Situation {
+func situation(k *kafkav1beta2.Kafka, v *observation.Snapshot) decision.Situation {
 	s := decision.Situation{
-		WantedVersion: wantedVersion(k, v), WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
+		WantedVersion: observation.WantedVersion(k, v), WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
 		RecordedVersion: k.Status.KafkaVersion, RecordedMetadata: k.Status.KafkaMetadataVersion,
 		Nodes: make([]decision.NodeVersions, 0, len(v.Nodes)),
 	}
@@ -105,7 +98,7 @@ func situation(k *kafkav1beta2.Kafka, v *Snapshot) decision.Situation {
 		}
 		s.Nodes = append(s.Nodes, decision.NodeVersions{
 			ID: n.ID, Name: n.PodName, HasPod: n.Pod.Exists, Runs: runs(n), LastStarted: started, NeverStarted: known && started == "",
-			Contradiction: n.Pod.Contradiction, Unproven: n.unproven(),
+			Contradiction: n.Pod.Contradiction, Unproven: n.Unproven(),
 		})
 	}
 	return s
@@ -113,7 +106,7 @@ func situation(k *kafkav1beta2.Kafka, v *Snapshot) decision.Situation {
 
 // runs returns the version of the node's pod. For a pod to adopt with an invalid annotation it returns the annotation, so that the
 // refusal quotes it.
-func runs(n *Node) string {
+func runs(n *observation.Node) string {
 	if n.Pod.Version == "" && n.Pod.Contradiction == nil {
 		return n.Pod.Annotated
 	}
@@ -125,7 +118,7 @@ func runs(n *Node) string {
 const poolsGrace = 30 * time.Second
 
 // specError describes why the spec as a whole cannot be applied; nil if it can. Nothing is changed while there is a spec error.
-func specError(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
+func specError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	if wrong := contradiction(k, v); wrong != nil {
 		return wrong
 	}
@@ -137,7 +130,7 @@ func specError(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
 }
 
 // incomplete describes what the spec of a young cluster lacks and may be created soon, and the end of the wait for it.
-func incomplete(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
+func incomplete(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	lack, end := lacking(v), graceEnd(k, v)
 	if lack == nil || !v.Now.Before(end) || contradiction(k, v) != nil {
 		return nil
@@ -146,8 +139,8 @@ func incomplete(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
 }
 
 // graceEnd is when a missing pool becomes an error: immediately for a cluster that has run.
-func graceEnd(k *kafkav1beta2.Kafka, v *Snapshot) time.Time {
-	ran := k.Status.KafkaVersion != "" || slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Pod.Exists })
+func graceEnd(k *kafkav1beta2.Kafka, v *observation.Snapshot) time.Time {
+	ran := k.Status.KafkaVersion != "" || slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Pod.Exists })
 	if ran {
 		return k.CreationTimestamp.Time
 	}
@@ -155,12 +148,12 @@ func graceEnd(k *kafkav1beta2.Kafka, v *Snapshot) time.Time {
 }
 
 // contradiction describes errors that the creation of further objects cannot resolve.
-func contradiction(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
-	return cmp.Or(foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), misplacedDisks(v), orphans(v))
+func contradiction(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), observation.MisplacedDisks(v), orphans(v))
 }
 
 // lacking describes the required pools or roles of pools that do not exist.
-func lacking(v *Snapshot) *transitions.Problem {
+func lacking(v *observation.Snapshot) *transitions.Problem {
 	if len(v.Objects.Pools) == 0 {
 		return transitions.Problemf("PoolsMissing", "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker")
 	}
@@ -185,11 +178,11 @@ func unguarded(spec *kafkav1beta2.KafkaClusterSpec) *transitions.Problem {
 		". Remove it to run the cluster open. Running nodes are not changed", strings.Join(asked, ", "))
 }
 
-func missingRole(v *Snapshot) *transitions.Problem {
-	var have Roles
+func missingRole(v *observation.Snapshot) *transitions.Problem {
+	var have observation.Roles
 	for _, pool := range v.Objects.Pools {
 		if pool.Spec.Replicas > 0 {
-			roles := rolesOf(pool.Spec.Roles)
+			roles := observation.RolesOf(pool.Spec.Roles)
 			have.Broker, have.Controller = have.Broker || roles.Broker, have.Controller || roles.Controller
 		}
 	}
@@ -202,8 +195,8 @@ func missingRole(v *Snapshot) *transitions.Problem {
 	return nil
 }
 
-func finalize(k *kafkav1beta2.Kafka, v *Snapshot) kafkaversion.Finalize {
-	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == FinalizeByApproval}
+func finalize(k *kafkav1beta2.Kafka, v *observation.Snapshot) kafkaversion.Finalize {
+	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == observation.FinalizeByApproval}
 	f.Soak, f.SoakProblem = soakTime(k)
 	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {
 		f.Approved = approved
@@ -211,7 +204,7 @@ func finalize(k *kafkav1beta2.Kafka, v *Snapshot) kafkaversion.Finalize {
 	return f
 }
 
-func disk(n *Node) (kafkaversion.Disk, bool) {
+func disk(n *observation.Node) (kafkaversion.Disk, bool) {
 	if len(n.Record.Levels) == 0 {
 		return kafkaversion.Disk{}, false
 	}

@@ -11,6 +11,7 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
@@ -106,12 +107,12 @@ func (t *childReconciler) nodesAreCurrent(ctx context.Context) error {
 		}
 	}
 	for i := range configMaps.Items {
-		if named(t.snapshot.Objects.ConfigMaps, configMaps.Items[i].Name) == nil {
+		if observation.Named(t.snapshot.Objects.ConfigMaps, configMaps.Items[i].Name) == nil {
 			return lifecycle.ErrStale
 		}
 	}
 	for i := range claims.Items {
-		if named(t.snapshot.Objects.Claims, claims.Items[i].Name) == nil {
+		if observation.Named(t.snapshot.Objects.Claims, claims.Items[i].Name) == nil {
 			return lifecycle.ErrStale
 		}
 	}
@@ -141,16 +142,16 @@ func (t *childReconciler) poolStatus(pool *kafkav1beta2.KafkaNodePool, adding bo
 
 // roles returns the roles of the pool's nodes; before it has nodes, those in its spec.
 func (t *childReconciler) roles(pool *kafkav1beta2.KafkaNodePool) []kafkav1beta2.NodeRole {
-	var all Roles
+	var all observation.Roles
 	for i := range t.snapshot.Nodes {
 		if n := &t.snapshot.Nodes[i]; n.Pool == pool.Name {
 			all.Controller, all.Broker = all.Controller || n.Roles.Controller, all.Broker || n.Roles.Broker
 		}
 	}
-	if all == (Roles{}) {
+	if all == (observation.Roles{}) {
 		return slices.Clone(pool.Spec.Roles)
 	}
-	return all.list()
+	return all.List()
 }
 
 // poolConditions returns the conditions of a pool: whether its nodes are exactly the desired ones and ready, and warnings.

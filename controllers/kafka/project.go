@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -20,7 +21,6 @@ import (
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/transitions"
 )
 
 // Conditions of a Kafka resource in addition to those of every lifecycle.
@@ -33,7 +33,7 @@ const (
 
 // project sets the status fields of a Kafka resource and returns its own conditions. A field whose value is unknown keeps its old
 // value, so that a failure does not erase known values.
-func project(k *kafkav1beta2.Kafka, v *Snapshot, _ time.Time) []metav1.Condition {
+func project(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ time.Time) []metav1.Condition {
 	s := &k.Status
 	if version, ok := versionOfAll(v); ok {
 		s.KafkaVersion = version
@@ -69,7 +69,7 @@ func statusEqual(a, b *kafkav1beta2.Kafka) bool {
 
 // versionOfAll returns the version on which every desired node, controllers included, has a ready pod. It returns false during a
 // roll.
-func versionOfAll(v *Snapshot) (string, bool) {
+func versionOfAll(v *observation.Snapshot) (string, bool) {
 	version := ""
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -85,7 +85,7 @@ func versionOfAll(v *Snapshot) (string, bool) {
 }
 
 // finalizedLevel returns the metadata version that Kafka reports.
-func finalizedLevel(v *Snapshot) (string, bool) {
+func finalizedLevel(v *observation.Snapshot) (string, bool) {
 	if !v.Features.Asked() {
 		return "", false
 	}
@@ -101,7 +101,7 @@ func finalizedLevel(v *Snapshot) (string, bool) {
 }
 
 // nodeIDs adds ids: an id is removed only when it is released, by a separate lifecycle.
-func nodeIDs(old []int32, v *Snapshot) []int32 {
+func nodeIDs(old []int32, v *observation.Snapshot) []int32 {
 	ids := slices.Clone(old)
 	for i := range v.Nodes {
 		ids = append(ids, v.Nodes[i].ID)
@@ -110,7 +110,7 @@ func nodeIDs(old []int32, v *Snapshot) []int32 {
 	return slices.Compact(ids)
 }
 
-func usedPools(old []kafkav1beta2.UsedNodePool, v *Snapshot) []kafkav1beta2.UsedNodePool {
+func usedPools(old []kafkav1beta2.UsedNodePool, v *observation.Snapshot) []kafkav1beta2.UsedNodePool {
 	if len(v.Objects.Pools) == 0 {
 		return old
 	}
@@ -141,19 +141,19 @@ func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
 }
 
 // available reports whether clients can use the cluster: a broker and a majority of the controllers are ready.
-func available(v *Snapshot) metav1.Condition {
-	ready := countReady(v)
-	if ready.serves() {
+func available(v *observation.Snapshot) metav1.Condition {
+	ready := observation.CountReady(v)
+	if ready.Serves() {
 		return metav1.Condition{Type: Available, Status: metav1.ConditionTrue, Reason: "QuorumAndBrokers", Message: "brokers and a majority of the controllers are ready"}
 	}
 	return metav1.Condition{
 		Type: Available, Status: metav1.ConditionFalse, Reason: "NotServing",
-		Message: fmt.Sprintf("%d brokers and %d of %d controllers are ready", ready.brokers, ready.controllers, ready.voters),
+		Message: fmt.Sprintf("%d brokers and %d of %d controllers are ready", ready.Brokers, ready.Controllers, ready.Voters),
 	}
 }
 
 // podsReady sets Ready to false while a desired node has no ready pod, independently of the lifecycles.
-func podsReady(v *Snapshot) metav1.Condition {
+func podsReady(v *observation.Snapshot) metav1.Condition {
 	var down []string
 	wanted := 0
 	for i := range v.Nodes {
@@ -180,7 +180,7 @@ func podsReady(v *Snapshot) metav1.Condition {
 
 // atRest reports whether every lifecycle of the resource is at rest.
 func atRest(s *lifecyclev1.Status) bool {
-	rests := map[string]string{LifecycleVersion: kafkaversion.Settled, LifecycleRoll: noderoll.Settled, LifecycleStorage: nodestorage.Intact}
+	rests := map[string]string{observation.LifecycleVersion: kafkaversion.Settled, observation.LifecycleRoll: noderoll.Settled, observation.LifecycleStorage: nodestorage.Intact}
 	for i := range s.Lifecycles {
 		if e := &s.Lifecycles[i]; rests[e.Name] == e.State {
 			delete(rests, e.Name)
@@ -190,11 +190,11 @@ func atRest(s *lifecyclev1.Status) bool {
 }
 
 // versionSettled is the condition that a user waits for after a version change.
-func versionSettled(k *kafkav1beta2.Kafka, v *Snapshot) metav1.Condition {
+func versionSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot) metav1.Condition {
 	c := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}
-	wanted := wantedVersion(k, v)
+	wanted := observation.WantedVersion(k, v)
 	for i := range k.Status.Lifecycles {
-		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleVersion && e.State != kafkaversion.Settled {
+		if e := &k.Status.Lifecycles[i]; e.Name == observation.LifecycleVersion && e.State != kafkaversion.Settled {
 			c.Reason, c.Message = e.State, "the version change is in state "+e.State
 			return c
 		}
@@ -207,7 +207,7 @@ func versionSettled(k *kafkav1beta2.Kafka, v *Snapshot) metav1.Condition {
 }
 
 // notOnVersion returns the nodes without a ready pod on the version.
-func notOnVersion(v *Snapshot, version string) string {
+func notOnVersion(v *observation.Snapshot, version string) string {
 	var pods []string
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Wanted && (!n.Pod.Ready || n.Pod.Version != version) {
@@ -220,10 +220,10 @@ func notOnVersion(v *Snapshot, version string) string {
 	return roll.Names(pods)
 }
 
-func levelsSettled(k *kafkav1beta2.Kafka, v *Snapshot, c metav1.Condition) metav1.Condition {
+func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, c metav1.Condition) metav1.Condition {
 	old := meta.FindStatusCondition(k.Status.Conditions, VersionSettled)
-	features, readable := known(v.Features)
-	brokers, listed := known(v.Brokers)
+	features, readable := observation.Known(v.Features)
+	brokers, listed := observation.Known(v.Brokers)
 	if !readable || !listed {
 		if old != nil && old.Status == metav1.ConditionTrue && k.Status.ObservedGeneration == k.Generation {
 			return metav1.Condition{Type: VersionSettled, Status: old.Status, Reason: old.Reason, Message: old.Message}
@@ -248,15 +248,6 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *Snapshot, c metav1.Condition) metav
 		return c
 	}
 	level, _ := finalizedLevel(v)
-	c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Settled", fmt.Sprintf("every node runs %s at metadata version %s", wantedVersion(k, v), level)
+	c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Settled", fmt.Sprintf("every node runs %s at metadata version %s", observation.WantedVersion(k, v), level)
 	return c
-}
-
-// known returns the value of a fact that was observed.
-func known[T any](fact transitions.Fact[T]) (T, bool) {
-	if !fact.Asked() {
-		var none T
-		return none, false
-	}
-	return fact.Get()
 }

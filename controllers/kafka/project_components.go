@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -17,14 +18,14 @@ import (
 
 // componentsReady sets Ready to false while a component that the spec declares and that can run is not deployed and available in
 // its desired state. A component without an image only gives a Warning.
-func componentsReady(k *kafkav1beta2.Kafka, v *Snapshot) metav1.Condition {
+func componentsReady(k *kafkav1beta2.Kafka, v *observation.Snapshot) metav1.Condition {
 	var missing []string
 	if problem := render.ExporterProblem(k.Spec.KafkaExporter); problem != nil {
 		missing = append(missing, problem.Message)
 	}
-	if v.rendered != nil {
-		for _, want := range v.rendered.Components() {
-			if problem := rollout(want, named(v.Objects.Deployments, want.Name)); problem != nil {
+	if v.Rendered != nil {
+		for _, want := range v.Rendered.Components() {
+			if problem := rollout(want, observation.Named(v.Objects.Deployments, want.Name)); problem != nil {
 				missing = append(missing, "Deployment "+want.Name+" "+problem.Message)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/roll"
@@ -15,7 +16,7 @@ import (
 )
 
 // warnings returns the warnings for users, one condition per reason. They do not stop the reconcile.
-func warnings(k *kafkav1beta2.Kafka, v *Snapshot) []metav1.Condition {
+func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot) []metav1.Condition {
 	found := map[string][]string{}
 	add := func(reason, message string) {
 		if !slices.Contains(found[reason], message) {
@@ -51,9 +52,9 @@ func warnings(k *kafkav1beta2.Kafka, v *Snapshot) []metav1.Condition {
 	return out
 }
 
-func decisionWarnings(k *kafkav1beta2.Kafka, v *Snapshot) []decision.Warning {
+func decisionWarnings(k *kafkav1beta2.Kafka, v *observation.Snapshot) []decision.Warning {
 	s := situation(k, v)
-	if features, ok := known(v.Features); ok {
+	if features, ok := observation.Known(v.Features); ok {
 		s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
 	}
 	d := decision.Decide(s)
@@ -67,8 +68,8 @@ const reasonUnprotected = "UnprotectedPartitions"
 
 // unprotected returns a warning about partitions that no restart can keep available. If partitions were not observed, it keeps the
 // previous message.
-func unprotected(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
-	partitions, ok := known(v.Partitions)
+func unprotected(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	partitions, ok := observation.Known(v.Partitions)
 	if !ok {
 		for _, c := range k.Status.Conditions {
 			if c.Type == lifecycle.Warning && c.Reason == reasonUnprotected {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -29,11 +30,11 @@ const (
 )
 
 // recordAdoption judges by the observed objects only: an unobserved pod or claim may have lost its labels.
-func (v *Snapshot) recordAdoption(kafka *kafkav1beta2.Kafka) adoption {
+func recordAdoption(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) adoption {
 	switch {
-	case !slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Recorded && n.Record.Resource != kafka.UID }):
+	case !slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Recorded && n.Record.Resource != kafka.UID }):
 		return recordsAdopted
-	case v.anotherIsLeaving(kafka):
+	case anotherIsLeaving(kafka, v):
 		return leaving
 	case len(v.Objects.Claims) == 0 && len(v.Objects.Pods) == 0:
 		return gone
@@ -42,7 +43,7 @@ func (v *Snapshot) recordAdoption(kafka *kafkav1beta2.Kafka) adoption {
 }
 
 // anotherIsLeaving reports whether a pod or a claim terminates, or belongs to another resource and will be deleted with it.
-func (v *Snapshot) anotherIsLeaving(kafka *kafkav1beta2.Kafka) bool {
+func anotherIsLeaving(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) bool {
 	kept := map[types.UID]bool{kafka.UID: true}
 	for _, set := range v.Objects.PodSets {
 		if owner := metav1.GetControllerOf(set); set.DeletionTimestamp == nil && (owner == nil || owner.UID == kafka.UID) {
@@ -60,7 +61,7 @@ func (v *Snapshot) anotherIsLeaving(kafka *kafkav1beta2.Kafka) bool {
 // recordAdoption requires evidence from the API server that nothing is left before records start over: it reads pods and claims
 // by name, independently of their labels.
 func (t *childReconciler) recordAdoption(ctx context.Context) (adoption, error) {
-	seen := t.snapshot.recordAdoption(t.kafka)
+	seen := recordAdoption(t.kafka, t.snapshot)
 	if seen != gone {
 		return seen, nil
 	}
@@ -97,7 +98,7 @@ func (t *childReconciler) left(ctx context.Context, o client.Object, name string
 
 // claimNames returns the claims that a node may have had: those of the volumes in its record, in either form, and those that its
 // pool declares.
-func (t *childReconciler) claimNames(n *Node) []string {
+func (t *childReconciler) claimNames(n *observation.Node) []string {
 	names := []string{render.SingleClaim(n.PodName)}
 	for _, id := range n.Record.Volumes {
 		names = append(names, render.ListedClaim(n.PodName, id))
@@ -110,7 +111,7 @@ func (t *childReconciler) claimNames(n *Node) []string {
 }
 
 // newRecord returns the record of a node whose storage was deleted with an earlier resource.
-func newRecord(n *Node) record.Record {
+func newRecord(n *observation.Node) record.Record {
 	return record.Record{
 		ID: n.ID, Pool: n.Pool, ClusterID: n.Record.ClusterID, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval,
 	}

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -20,7 +19,7 @@ import (
 // remembered returns the content of a node's record after this reconcile. It is a pure function of the existing record and the
 // observation. Without a record, it adopts what is left of the node. A record of an earlier resource remains that resource's until
 // it is known what happened to its storage.
-func remembered(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node, from adoption) record.Record {
+func remembered(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node, from adoption) record.Record {
 	r := n.Record.Clone()
 	earlier := n.Recorded && r.Resource != kafka.UID
 	switch {
@@ -32,7 +31,7 @@ func remembered(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node, from adoption) 
 	if !earlier || from != leaving {
 		r.Resource = kafka.UID
 	}
-	r.Roles = n.Roles.list()
+	r.Roles = n.Roles.List()
 	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
 	if n.Pod.Running && n.Pod.Version != "" && n.Pod.Contradiction == nil {
 		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval
@@ -41,7 +40,7 @@ func remembered(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node, from adoption) 
 	if r.Format == record.FormatAllowed && n.Wanted {
 		r.Metadata = formatMetadata(kafka, v)
 	}
-	if features, readable := known(v.Features); readable {
+	if features, readable := observation.Known(v.Features); readable {
 		r.ObserveLevels(features.Finalized, v.Now)
 	}
 	settleLevels(v, n, &r)
@@ -50,7 +49,7 @@ func remembered(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node, from adoption) 
 
 // adopted returns the first record of a new node, or of an existing node without a record. Existing storage may hold data and is
 // therefore never formatted.
-func adopted(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node) record.Record {
+func adopted(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) record.Record {
 	r := record.Record{
 		ID: n.ID, Pool: n.Pool, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval, Levels: sharedLevels(v),
 	}
@@ -71,7 +70,7 @@ func adopted(kafka *kafkav1beta2.Kafka, v *Snapshot, n *Node) record.Record {
 }
 
 // statusVersion returns the version in the status; empty if it is no valid version.
-func statusVersion(kafka *kafkav1beta2.Kafka, v *Snapshot) string {
+func statusVersion(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) string {
 	if _, err := v.Table.Find(kafka.Status.KafkaVersion); err != nil {
 		return ""
 	}
@@ -79,7 +78,7 @@ func statusVersion(kafka *kafkav1beta2.Kafka, v *Snapshot) string {
 }
 
 // sharedLevels returns the levels that the log of a new node may hold: those of the other nodes.
-func sharedLevels(v *Snapshot) map[string]record.Level {
+func sharedLevels(v *observation.Snapshot) map[string]record.Level {
 	out := map[string]record.Level{}
 	for i := range v.Nodes {
 		for feature, level := range v.Nodes[i].Record.Levels {
@@ -94,12 +93,12 @@ func sharedLevels(v *Snapshot) map[string]record.Level {
 
 // observeStorage withdraws the permission to format once Kafka reports the node as registered, and records the volumes that the
 // node uses.
-func observeStorage(v *Snapshot, n *Node, r *record.Record) {
-	pod := named(v.Objects.Pods, n.PodName)
+func observeStorage(v *observation.Snapshot, n *observation.Node, r *record.Record) {
+	pod := observation.Named(v.Objects.Pods, n.PodName)
 	if pod == nil || !n.Pod.Running {
 		return
 	}
-	mounted := persistentVolumes(pod)
+	mounted := observation.PersistentVolumes(pod)
 	if len(mounted) == 0 {
 		return
 	}
@@ -118,28 +117,14 @@ func reformatted(r *record.Record) bool {
 	return r.Format == record.FormatAllowed && len(r.Volumes) > 0
 }
 
-// persistentVolumes returns the ids of the pod's volumes with a claim, sorted.
-func persistentVolumes(pod *corev1.Pod) []int32 {
-	var ids []int32
-	for i := range pod.Spec.Volumes {
-		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
-			if id, ok := render.ClaimVolume(c.ClaimName, pod.Name); ok {
-				ids = append(ids, id)
-			}
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
 // registered reports whether Kafka knows the node: as a broker, or as a voter with a non-empty log.
-func registered(v *Snapshot, n *Node) bool {
-	if brokers, readable := known(v.seenBrokers); readable && n.RolesRunning.Broker {
+func registered(v *observation.Snapshot, n *observation.Node) bool {
+	if brokers, readable := observation.Known(v.SeenBrokers); readable && n.RolesRunning.Broker {
 		if _, found := brokers.Find(n.ID); found {
 			return true
 		}
 	}
-	quorum, readable := known(v.seenQuorum)
+	quorum, readable := observation.Known(v.SeenQuorum)
 	if !readable || !n.RolesRunning.Controller {
 		return false
 	}
@@ -149,13 +134,13 @@ func registered(v *Snapshot, n *Node) bool {
 
 // formatMetadata returns the metadata version with which new storage is formatted: the desired one, if the desired version
 // supports it. Empty means the default of the binary.
-func formatMetadata(kafka *kafkav1beta2.Kafka, v *Snapshot) string {
+func formatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) string {
 	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
 	if err != nil {
 		return ""
 	}
 	level, named := m.Level()
-	version, err := v.Table.Find(wantedVersion(kafka, v))
+	version, err := v.Table.Find(observation.WantedVersion(kafka, v))
 	if err != nil || !named {
 		return ""
 	}
@@ -169,7 +154,7 @@ func formatMetadata(kafka *kafkav1beta2.Kafka, v *Snapshot) string {
 
 // settleLevels removes lowered levels once the node's process has certainly taken a snapshot without them: when the version change
 // would not wait for it any more.
-func settleLevels(v *Snapshot, n *Node, r *record.Record) {
+func settleLevels(v *observation.Snapshot, n *observation.Node, r *record.Record) {
 	if !n.Pod.Ready || !n.Pod.Running || r.SnapshotInterval <= 0 {
 		return
 	}
@@ -186,10 +171,10 @@ func settleLevels(v *Snapshot, n *Node, r *record.Record) {
 
 // AllowFormat permits formatting in the record of the node: its init container reads it at its next start. What the record knows of
 // volumes stays, which distinguishes this permission from that of a new node. The snapshot must be live.
-func (e *Effects) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, id int32) error {
+func (e *Effects) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, id int32) error {
 	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
 	n := snapshot.Node(id)
-	if n == nil || !n.Recorded || n.recordBroken {
+	if n == nil || !n.Recorded || n.RecordBroken {
 		return fmt.Errorf("permitting to format the storage of node %d: %w: its record cannot be read", id, lifecycle.ErrWait)
 	}
 	if snapshot.Identity.Mismatch != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/transitions"
@@ -18,10 +19,10 @@ func finalized(level int16, at time.Time) transitions.Fact[kafkaclient.Features]
 }
 
 // started is a node that has run for a long time.
-func started(level record.Level) Node {
-	return Node{
-		ID: 1, Pool: "p", PodName: "c-p-1", Wanted: true, RolesWanted: Roles{Broker: true}, Roles: Roles{Broker: true}, Recorded: true,
-		Pod: Pod{Exists: true, Ready: true, Running: true, StartedAt: noon.Add(-24 * time.Hour), Version: "4.1.1", SnapshotInterval: 10 * time.Minute},
+func started(level record.Level) observation.Node {
+	return observation.Node{
+		ID: 1, Pool: "p", PodName: "c-p-1", Wanted: true, RolesWanted: observation.Roles{Broker: true}, Roles: observation.Roles{Broker: true}, Recorded: true,
+		Pod: observation.Pod{Exists: true, Ready: true, Running: true, StartedAt: noon.Add(-24 * time.Hour), Version: "4.1.1", SnapshotInterval: 10 * time.Minute},
 		Record: record.Record{
 			ID: 1, Pool: "p", Version: "4.1.1", Format: record.FormatDone, SnapshotInterval: 10 * time.Minute,
 			Levels: map[string]record.Level{"metadata.version": level},
@@ -32,11 +33,11 @@ func started(level record.Level) Node {
 func TestRecordOfARunningNode(t *testing.T) {
 	lowered := record.Level{Highest: 27, Finalized: 25, LoweredAt: noon}
 	for name, tc := range map[string]struct {
-		node  Node
+		node  observation.Node
 		after time.Duration
 		level int16
 		// change the node first.
-		change func(*Node)
+		change func(*observation.Node)
 		want   func(*record.Record)
 	}{
 		"nothing is new": {node: started(record.Level{Highest: 27, Finalized: 27}), level: 27},
@@ -52,29 +53,29 @@ func TestRecordOfARunningNode(t *testing.T) {
 		}},
 		"the interval counts from the start of the process": {
 			node: started(lowered), level: 25, after: time.Hour,
-			change: func(n *Node) { n.Pod.StartedAt = noon.Add(55 * time.Minute) },
+			change: func(n *observation.Node) { n.Pod.StartedAt = noon.Add(55 * time.Minute) },
 		},
 		"the process has to load its log before the interval counts": {
 			node: started(lowered), level: 25, after: time.Hour,
-			change: func(n *Node) { n.Pod.StartedAt = noon.Add(50*time.Minute - 45*time.Second) },
+			change: func(n *observation.Node) { n.Pod.StartedAt = noon.Add(50*time.Minute - 45*time.Second) },
 		},
 		"a node that is not ready is not known to have a snapshot": {
-			node: started(lowered), level: 25, after: time.Hour, change: func(n *Node) { n.Pod.Ready = false },
+			node: started(lowered), level: 25, after: time.Hour, change: func(n *observation.Node) { n.Pod.Ready = false },
 		},
 		"a process that takes no snapshots by time never has one": {
 			node: started(lowered), level: 25, after: 1000 * time.Hour,
-			change: func(n *Node) { n.Pod.SnapshotInterval = 0 }, want: func(r *record.Record) { r.SnapshotInterval = 0 },
+			change: func(n *observation.Node) { n.Pod.SnapshotInterval = 0 }, want: func(r *record.Record) { r.SnapshotInterval = 0 },
 		},
 		"another version was started": {
-			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27, change: func(n *Node) { n.Pod.Version = "4.2.0" },
+			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27, change: func(n *observation.Node) { n.Pod.Version = "4.2.0" },
 			want: func(r *record.Record) { r.Version = "4.2.0" },
 		},
 		"a version that is only annotated was not started": {
 			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27,
-			change: func(n *Node) { n.Pod.Version, n.Pod.Running, n.Pod.Ready = "4.2.0", false, false },
+			change: func(n *observation.Node) { n.Pod.Version, n.Pod.Running, n.Pod.Ready = "4.2.0", false, false },
 		},
 		"a running pod without a version changes nothing": {
-			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27, change: func(n *Node) { n.Pod.Version = "" },
+			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27, change: func(n *observation.Node) { n.Pod.Version = "" },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestRecordOfARunningNode(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&n)
 			}
-			v := &Snapshot{Now: noon.Add(tc.after), Table: embedded(t), Nodes: []Node{n}, Features: finalized(tc.level, noon)}
+			v := &observation.Snapshot{Now: noon.Add(tc.after), Table: embedded(t), Nodes: []observation.Node{n}, Features: finalized(tc.level, noon)}
 			before := n.Record.Clone()
 			want := n.Record.Clone()
 			want.Roles = []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
@@ -103,8 +104,8 @@ func TestRecordOfARunningNode(t *testing.T) {
 // A node that joins takes over the others' log, and with it what that may hold.
 func TestRecordOfANewNodeInheritsLevels(t *testing.T) {
 	lowered := record.Level{Highest: 27, Finalized: 25, LoweredAt: noon}
-	fresh := Node{ID: 2, Pool: "p", PodName: "c-p-2", Wanted: true, Roles: Roles{Broker: true}}
-	v := &Snapshot{Now: noon.Add(time.Minute), Table: embedded(t), Nodes: []Node{started(lowered), fresh}, Features: finalized(25, noon)}
+	fresh := observation.Node{ID: 2, Pool: "p", PodName: "c-p-2", Wanted: true, Roles: observation.Roles{Broker: true}}
+	v := &observation.Snapshot{Now: noon.Add(time.Minute), Table: embedded(t), Nodes: []observation.Node{started(lowered), fresh}, Features: finalized(25, noon)}
 	got := remembered(&kafkav1beta2.Kafka{}, v, &v.Nodes[1], recordsAdopted)
 	if diff := cmp.Diff(map[string]record.Level{"metadata.version": lowered}, got.Levels); diff != "" {
 		t.Errorf("levels (-want +got):\n%s", diff)
@@ -126,7 +127,7 @@ func TestFormatMetadata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = tc.version, tc.metadata
-			if got := formatMetadata(k, &Snapshot{Table: embedded(t)}); got != tc.want {
+			if got := formatMetadata(k, &observation.Snapshot{Table: embedded(t)}); got != tc.want {
 				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
@@ -22,9 +23,9 @@ import (
 // Repair restores lost objects of a cluster as they last were: records, configurations, StrimziPodSets and their entries,
 // Services. It updates the records with what is observed running. It creates no new node, replaces no entry and makes no change of
 // existing objects that users would notice, so that it also runs while a change is refused or the cluster is paused.
-func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer) error {
+func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer) error {
 	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
-	if err := t.records(ctx, func(n *Node) bool { return n.Recorded || t.adoptable(n) }); err != nil {
+	if err := t.records(ctx, func(n *observation.Node) bool { return n.Recorded || t.adoptable(n) }); err != nil {
 		return err
 	}
 	var failures []error
@@ -43,7 +44,7 @@ func (e *Effects) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapsho
 
 // leftovers reports whether something of a node exists from which its record can be created. A pod with an unknown or contradicted
 // version is not sufficient: a user has to set its version.
-func leftovers(n *Node) bool {
+func leftovers(n *observation.Node) bool {
 	if n.Pod.Exists {
 		return n.Pod.Version != "" && n.Pod.Contradiction == nil
 	}
@@ -53,14 +54,14 @@ func leftovers(n *Node) bool {
 // adoptable reports whether the record of a node can be created from what is left of it. For storage alone the version comes from
 // the status. While that version is invalid, the version change refuses and names it, and no record is created that would mark the
 // storage as unused.
-func (t *childReconciler) adoptable(n *Node) bool {
+func (t *childReconciler) adoptable(n *observation.Node) bool {
 	storageAlone := !n.Pod.Exists && n.Entry.Version == ""
 	return leftovers(n) && !(storageAlone && t.kafka.Status.KafkaVersion != "" && statusVersion(t.kafka, t.snapshot) == "")
 }
 
 // records writes the changed records of the selected nodes. It writes nothing while the sources of the cluster's identity
 // contradict each other.
-func (t *childReconciler) records(ctx context.Context, of func(*Node) bool) error {
+func (t *childReconciler) records(ctx context.Context, of func(*observation.Node) bool) error {
 	if t.snapshot.Identity.Mismatch != nil {
 		return nil
 	}
@@ -74,7 +75,7 @@ func (t *childReconciler) records(ctx context.Context, of func(*Node) bool) erro
 			continue
 		}
 		r := remembered(t.kafka, t.snapshot, n, from)
-		if n.Recorded && !n.recordBroken && n.Record.Equal(&r) {
+		if n.Recorded && !n.RecordBroken && n.Record.Equal(&r) {
 			continue
 		}
 		if err := t.writeRecord(ctx, n, &r); err != nil {
@@ -84,9 +85,9 @@ func (t *childReconciler) records(ctx context.Context, of func(*Node) bool) erro
 	return nil
 }
 
-func (t *childReconciler) writeRecord(ctx context.Context, n *Node, r *record.Record) error {
-	want := t.snapshot.rendered.Record(r)
-	have := named(t.snapshot.Objects.ConfigMaps, want.Name)
+func (t *childReconciler) writeRecord(ctx context.Context, n *observation.Node, r *record.Record) error {
+	want := t.snapshot.Rendered.Record(r)
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, want.Name)
 	if have == nil {
 		return t.create(ctx, want)
 	}
@@ -111,7 +112,7 @@ func (t *childReconciler) pools() []string {
 
 // repairPool restores the StrimziPodSet of a pool, its entries, and the configurations that they mount.
 func (t *childReconciler) repairPool(ctx context.Context, pool string) error {
-	set := named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
+	set := observation.Named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
 		return nil // it is recreated after its deletion
 	}
@@ -144,16 +145,16 @@ func (t *childReconciler) repairPool(ctx context.Context, pool string) error {
 // lostEntry returns the entry of a node that ran and has none: from its pod, else from its record. A node that was stopped on
 // purpose has lost nothing, and the entry of a node whose pool does not declare its disks is not created without them. While an
 // earlier resource is being deleted, it is unknown whether anything must be restored.
-func (t *childReconciler) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost bool, err error) {
-	if n.Entry.Exists || n.Recorded && n.Record.Stop || t.snapshot.recordAdoption(t.kafka) != recordsAdopted {
+func (t *childReconciler) lostEntry(n *observation.Node) (entry corev1beta2.PodEntry, lost bool, err error) {
+	if n.Entry.Exists || n.Recorded && n.Record.Stop || recordAdoption(t.kafka, t.snapshot) != recordsAdopted {
 		return entry, false, nil
 	}
-	switch pod := named(t.snapshot.Objects.Pods, n.PodName); {
+	switch pod := observation.Named(t.snapshot.Objects.Pods, n.PodName); {
 	case pod != nil && leftovers(n):
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
-	case pod == nil && n.Recorded && n.Record.Started() && t.snapshot.Pool(n.Pool) != nil && t.snapshot.misplaced(n) == nil:
-		rendered, err := t.snapshot.entry(n, n.Record.Version)
+	case pod == nil && n.Recorded && n.Record.Started() && t.snapshot.Pool(n.Pool) != nil && t.snapshot.Misplaced(n) == nil:
+		rendered, err := t.snapshot.Entry(n, n.Record.Version)
 		if err != nil {
 			return entry, false, err
 		}
@@ -164,13 +165,13 @@ func (t *childReconciler) lostEntry(n *Node) (entry corev1beta2.PodEntry, lost b
 
 // entryOf returns the entry from which a running pod was created: the rendered one if its revision matches, else the pod as it
 // runs. A pod without a revision is adopted unchanged and gets the revision that is rendered for its version now.
-func (t *childReconciler) entryOf(n *Node, pod *corev1.Pod) (corev1beta2.PodEntry, error) {
-	rendered, err := t.snapshot.entry(n, n.Pod.Version)
+func (t *childReconciler) entryOf(n *observation.Node, pod *corev1.Pod) (corev1beta2.PodEntry, error) {
+	rendered, err := t.snapshot.Entry(n, n.Pod.Version)
 	if err == nil && rendered.Revision == n.Pod.Revision {
 		return rendered.PodEntry, nil
 	}
 	again := restorable(pod)
-	again.Labels = over(again.Labels, n.RolesRunning.labels())
+	again.Labels = over(again.Labels, n.RolesRunning.Labels())
 	again.Annotations = over(again.Annotations, map[string]string{labels.KafkaVersion: n.Pod.Version})
 	if n.Pod.Revision == "" && err == nil {
 		again.Annotations = over(again.Annotations, map[string]string{labels.Revision: rendered.Revision})
@@ -202,7 +203,7 @@ func (t *childReconciler) repairPodSet(ctx context.Context, pool string, set *co
 		if len(entries) == 0 {
 			return nil
 		}
-		set = t.snapshot.rendered.PodSet(pool).DeepCopy()
+		set = t.snapshot.Rendered.PodSet(pool).DeepCopy()
 		set.Spec.Pods = entries
 		return t.createOwned(ctx, set)
 	}
@@ -238,7 +239,7 @@ func (t *childReconciler) abandoned(set *corev1beta2.StrimziPodSet) bool {
 // stamp restores the annotations and labels of a pod that record what it runs: its version, its revision and its roles. The values
 // come from what the operator wrote, and from the pod itself only if it is being adopted. The labels determine to which pods the
 // bootstrap Service sends clients. The pod keeps running.
-func (t *childReconciler) stamp(ctx context.Context, n *Node) error {
+func (t *childReconciler) stamp(ctx context.Context, n *observation.Node) error {
 	if !n.Pod.Exists || n.Pod.Terminating || n.Pod.Foreign || n.Pod.Version == "" || n.Pod.Contradiction != nil {
 		return nil
 	}
@@ -246,7 +247,7 @@ func (t *childReconciler) stamp(ctx context.Context, n *Node) error {
 	if revision := t.revision(n); revision != "" {
 		want[labels.Revision] = revision
 	}
-	pod, roles := named(t.snapshot.Objects.Pods, n.PodName), n.RolesRunning.labels()
+	pod, roles := observation.Named(t.snapshot.Objects.Pods, n.PodName), n.RolesRunning.Labels()
 	if !behind(pod.Annotations, want) && !behind(pod.Labels, roles) {
 		return nil
 	}
@@ -257,7 +258,7 @@ func (t *childReconciler) stamp(ctx context.Context, n *Node) error {
 
 // revision returns the revision for the annotation of the node's pod: its own, else that of its entry, else for an adopted pod the
 // one rendered for its version now. It is empty if its entry has another version or its pool was deleted.
-func (t *childReconciler) revision(n *Node) string {
+func (t *childReconciler) revision(n *observation.Node) string {
 	switch {
 	case n.Pod.Revision != "":
 		return n.Pod.Revision
@@ -266,7 +267,7 @@ func (t *childReconciler) revision(n *Node) string {
 	case n.Entry.Revision != "":
 		return n.Entry.Revision
 	}
-	entry, err := t.snapshot.entry(n, n.Pod.Version)
+	entry, err := t.snapshot.Entry(n, n.Pod.Version)
 	if err != nil {
 		return ""
 	}
@@ -275,26 +276,26 @@ func (t *childReconciler) revision(n *Node) string {
 
 // repairConfig restores the content of the node's ConfigMap that its entry and its pod mount. Content that is stored nowhere else
 // is replaced by the desired content: a node with a newer configuration is better than no node.
-func (t *childReconciler) repairConfig(ctx context.Context, n *Node) error {
+func (t *childReconciler) repairConfig(ctx context.Context, n *observation.Node) error {
 	keys := t.mounted(n)
-	have := named(t.snapshot.Objects.ConfigMaps, n.PodName)
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	lost := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
 		if have == nil {
 			return false
 		}
 		_, kept := have.Data[key]
-		return kept || key == everyKey
+		return kept || key == observation.EveryKey
 	})
 	if len(lost) == 0 {
 		return nil
 	}
-	want, err := t.snapshot.rendered.ConfigMap(n.ID)
+	want, err := t.snapshot.Rendered.ConfigMap(n.ID)
 	if err != nil {
 		return nil //nolint:nilerr // the pool was deleted: there is no spec to render
 	}
 	want = want.DeepCopy()
 	for _, key := range lost {
-		if _, same := want.Data[key]; !same && key != everyKey {
+		if _, same := want.Data[key]; !same && key != observation.EveryKey {
 			want.Data[key] = want.Data[render.StandIn(key, want.Data)]
 		}
 	}
@@ -307,12 +308,12 @@ func (t *childReconciler) repairConfig(ctx context.Context, n *Node) error {
 }
 
 // mounted returns the keys of the node's ConfigMap that its entry and its pod mount.
-func (t *childReconciler) mounted(n *Node) []string {
-	pod := named(t.snapshot.Objects.Pods, n.PodName)
+func (t *childReconciler) mounted(n *observation.Node) []string {
+	pod := observation.Named(t.snapshot.Objects.Pods, n.PodName)
 	if pod == nil {
-		return n.Entry.configKeys
+		return n.Entry.ConfigKeys
 	}
-	return append(configKeys(&pod.Spec, n.PodName), n.Entry.configKeys...)
+	return append(observation.ConfigKeys(&pod.Spec, n.PodName), n.Entry.ConfigKeys...)
 }
 
 // network creates the objects that all nodes share, and updates existing ones if update is true.
@@ -321,13 +322,13 @@ func (t *childReconciler) network(ctx context.Context, update bool) error {
 		return nil
 	}
 	var wanted []shared
-	for _, s := range t.snapshot.rendered.Services() {
-		wanted = append(wanted, shared{want: s, have: object(named(t.snapshot.Objects.Services, s.Name)), merge: mergeService})
+	for _, s := range t.snapshot.Rendered.Services() {
+		wanted = append(wanted, shared{want: s, have: object(observation.Named(t.snapshot.Objects.Services, s.Name)), merge: mergeService})
 	}
-	account, budget := t.snapshot.rendered.Account(), t.snapshot.rendered.Budget()
+	account, budget := t.snapshot.Rendered.Account(), t.snapshot.Rendered.Budget()
 	wanted = append(wanted,
-		shared{want: account, have: object(named(t.snapshot.Objects.Accounts, account.Name)), merge: mergeAccount},
-		shared{want: budget, have: object(named(t.snapshot.Objects.Budgets, budget.Name)), merge: mergeBudget})
+		shared{want: account, have: object(observation.Named(t.snapshot.Objects.Accounts, account.Name)), merge: mergeAccount},
+		shared{want: budget, have: object(observation.Named(t.snapshot.Objects.Budgets, budget.Name)), merge: mergeBudget})
 	for _, s := range wanted {
 		if err := t.share(ctx, s, update); err != nil {
 			return err
@@ -337,7 +338,10 @@ func (t *childReconciler) network(ctx context.Context, update bool) error {
 }
 
 // object converts a nil pointer to a nil interface.
-func object[T any, P pointer[T]](o P) client.Object {
+func object[T any, P interface {
+	*T
+	client.Object
+}](o P) client.Object {
 	if o == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	"github.com/detent-dev/detent/controllers/labels"
@@ -31,20 +32,20 @@ import (
 //
 // If the pod already has its desired state, Restart only removes the mark. If the disruption budget refuses the eviction, it
 // returns ErrWait.
-func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *Snapshot, write lifecycle.Writer, id int32, version string) error {
+func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, id int32, version string) error {
 	t := &childReconciler{Effects: e, kafka: kafka, snapshot: snapshot, write: write}
 	n := snapshot.Node(id)
 	if n == nil {
 		return fmt.Errorf("restarting node %d: there is no such node", id)
 	}
-	if problem := cmp.Or(foreign(snapshot), snapshot.misplaced(n)); problem != nil {
+	if problem := cmp.Or(observation.Foreign(snapshot), snapshot.Misplaced(n)); problem != nil {
 		return fmt.Errorf("restarting %s: %s", n.PodName, problem.Message)
 	}
-	entry, err := snapshot.entry(n, version)
+	entry, err := snapshot.Entry(n, version)
 	if err != nil {
 		return err
 	}
-	set := named(snapshot.Objects.PodSets, render.PodSetName(kafka.Name, n.Pool))
+	set := observation.Named(snapshot.Objects.PodSets, render.PodSetName(kafka.Name, n.Pool))
 	if set == nil || !n.Entry.Exists {
 		return fmt.Errorf("restarting %s: %w: its StrimziPodSet has no entry for it yet", n.PodName, lifecycle.ErrWait)
 	}
@@ -52,7 +53,7 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapsh
 	if err := t.addConfig(ctx, n); err != nil {
 		return err
 	}
-	pod := named(snapshot.Objects.Pods, n.PodName)
+	pod := observation.Named(snapshot.Objects.Pods, n.PodName)
 	if pod != nil && !n.Pod.Terminating && n.Pod.Revision != entry.Revision {
 		if set, err = t.evict(ctx, n, pod, set, entry); err != nil {
 			return err
@@ -62,7 +63,7 @@ func (e *Effects) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapsh
 }
 
 // evict marks the set and evicts the pod. It returns the set as written.
-func (t *childReconciler) evict(ctx context.Context, n *Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet, entry *render.Entry) (*corev1beta2.StrimziPodSet, error) {
+func (t *childReconciler) evict(ctx context.Context, n *observation.Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet, entry *render.Entry) (*corev1beta2.StrimziPodSet, error) {
 	if n.Pod.Ready && t.exhausted() {
 		return set, fmt.Errorf("restarting %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
 	}
@@ -84,19 +85,19 @@ func (t *childReconciler) evict(ctx context.Context, n *Node, pod *corev1.Pod, s
 
 // exhausted reports whether the disruption budget is current and permits no disruption, so that an eviction would be refused.
 func (t *childReconciler) exhausted() bool {
-	b := named(t.snapshot.Objects.Budgets, labels.KafkaName(t.kafka.Name))
+	b := observation.Named(t.snapshot.Objects.Budgets, labels.KafkaName(t.kafka.Name))
 	return b != nil && b.Generation > 0 && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed < 1
 }
 
 // belowBudget reports whether fewer pods are ready than the disruption budget requires. The eviction of an unready pod would be
 // refused while that lasts, although Kafka's state permits the restart, and this restart may be what makes the pods ready.
 func (t *childReconciler) belowBudget() bool {
-	b := named(t.snapshot.Objects.Budgets, labels.KafkaName(t.kafka.Name))
+	b := observation.Named(t.snapshot.Objects.Budgets, labels.KafkaName(t.kafka.Name))
 	return b != nil && b.Status.CurrentHealthy < b.Status.DesiredHealthy
 }
 
 // switchEntry replaces the entry of the node and removes its mark.
-func (t *childReconciler) switchEntry(ctx context.Context, n *Node, set *corev1beta2.StrimziPodSet, entry *render.Entry) error {
+func (t *childReconciler) switchEntry(ctx context.Context, n *observation.Node, set *corev1beta2.StrimziPodSet, entry *render.Entry) error {
 	mark, marked := restarting.Of(set)
 	unmark := marked && mark.Pod == n.PodName
 	if !unmark && n.Entry.Revision == entry.Revision {
@@ -115,12 +116,12 @@ func (t *childReconciler) switchEntry(ctx context.Context, n *Node, set *corev1b
 }
 
 // addConfig adds the desired configuration of the node to its ConfigMap, next to the existing content.
-func (t *childReconciler) addConfig(ctx context.Context, n *Node) error {
-	want, err := t.snapshot.rendered.ConfigMap(n.ID)
+func (t *childReconciler) addConfig(ctx context.Context, n *observation.Node) error {
+	want, err := t.snapshot.Rendered.ConfigMap(n.ID)
 	if err != nil {
 		return err
 	}
-	have := named(t.snapshot.Objects.ConfigMaps, n.PodName)
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	switch {
 	case have == nil:
 		return t.createOwned(ctx, want)

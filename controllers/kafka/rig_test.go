@@ -29,6 +29,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -65,7 +66,7 @@ type rig struct {
 	t         testing.TB
 	client    client.Client
 	children  *lifecycle.Children
-	collector *Collector
+	collector *observation.Collector
 	effects   *Effects
 	clock     *clocktesting.FakeClock
 	key       types.NamespacedName
@@ -94,7 +95,7 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 		WithStatusSubresource(&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}).Build()
 	r.client = interceptor.NewClient(base, r.intercept(base.Scheme()))
 	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
-	r.collector = &Collector{Table: embedded(t), System: directly(func() kafkaclient.Client { return r.kafka }), Hosts: r.client}
+	r.collector = &observation.Collector{Table: embedded(t), System: directly(func() kafkaclient.Client { return r.kafka }), Hosts: r.client}
 	r.effects = &Effects{Client: r.client, Live: r.client}
 	for _, o := range objects {
 		if k, ok := o.(*kafkav1beta2.Kafka); ok {
@@ -178,7 +179,7 @@ func (r *rig) cluster() *kafkav1beta2.Kafka {
 	return k
 }
 
-func (r *rig) snapshot(live bool) *Snapshot {
+func (r *rig) snapshot(live bool) *observation.Snapshot {
 	r.t.Helper()
 	k := r.cluster()
 	v, err := r.collector.Collect(context.Background(), k, lifecycle.ObserveRequest{
@@ -196,7 +197,7 @@ func (r *rig) pass() error {
 	if err := r.effects.Repair(context.Background(), k, v, write); err != nil {
 		return err
 	}
-	return r.effects.Apply(context.Background(), k, v, write, func(*Node) string { return r.version })
+	return r.effects.Apply(context.Background(), k, v, write, func(*observation.Node) string { return r.version })
 }
 
 func (r *rig) repair() error {

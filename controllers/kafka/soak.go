@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -27,7 +29,7 @@ func soakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem *transitions.P
 	if soak, err := time.ParseDuration(text); err == nil && soak >= 0 {
 		return soak, nil
 	}
-	return 0, transitions.Problemf(ReasonInvalidAnnotation, "the annotation %s is %q: want a duration such as 90m or 36h, or whole days such as 7d", AnnotationSoak, shortened(text))
+	return 0, transitions.Problemf(ReasonInvalidAnnotation, "the annotation %s is %q: want a duration such as 90m or 36h, or whole days such as 7d", AnnotationSoak, machines.Cut(kafkaclient.Redact(text), 500))
 }
 
 // days parses whole days, such as 7d, up to the maximum of a duration.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -36,13 +37,13 @@ func TestSoakTime(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Annotations = map[string]string{AnnotationSoak: text}
-			f := finalize(k, &Snapshot{})
+			f := finalize(k, &observation.Snapshot{})
 			if f.Soak != want.soak || message(f.SoakProblem) != want.problem {
 				t.Errorf("%s, %q; want %s, %q", f.Soak, message(f.SoakProblem), want.soak, want.problem)
 			}
 		})
 	}
-	if f := finalize(&kafkav1beta2.Kafka{}, &Snapshot{}); f.Soak != 0 || f.SoakProblem != nil {
+	if f := finalize(&kafkav1beta2.Kafka{}, &observation.Snapshot{}); f.Soak != 0 || f.SoakProblem != nil {
 		t.Errorf("without the annotation: %+v", f)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -29,45 +30,6 @@ const (
 	controllerDir = "/var/lib/kafka/data-0/kafka-log3"
 	otherBroker   = "my-cluster-broker-1"
 )
-
-func lostWords(dir string) string {
-	return "ERROR storage lost: nothing is left in " + dir + ", and ConfigMap x-record forbids formatting it again (format: done). Bring the volume back\n"
-}
-
-func TestVolumeReport(t *testing.T) {
-	lost := terminated(64, "Error", lostWords(brokerDir))
-	withheld := terminated(64, "Error", "ERROR storage withheld: the data of this node lies on persistent volume 1, and this pod has none of that id\n")
-	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-	for name, tc := range map[string]struct {
-		state, last corev1.ContainerState
-		kafka       *corev1.ContainerState
-		want        Volumes
-	}{
-		"the container has not ended":                {state: running},
-		"it accepted the volumes":                    {state: terminated(0, "Completed", ""), want: Volumes{Accepted: true}},
-		"it found a volume empty":                    {state: lost, want: Volumes{Lost: brokerDir}},
-		"it waits to run again":                      {state: waiting("CrashLoopBackOff", ""), last: lost, want: Volumes{Lost: brokerDir}},
-		"it runs again":                              {state: running, last: lost, want: Volumes{Lost: brokerDir}},
-		"it found the volume when it ran again":      {state: terminated(0, "Completed", ""), last: lost, want: Volumes{Accepted: true}},
-		"two directories":                            {state: terminated(64, "Error", lostWords("/a /b/__cluster_metadata-0")), want: Volumes{Lost: "/a /b/__cluster_metadata-0"}},
-		"lines of the tool around it":                {state: terminated(64, "Error", "WARN x\n"+lostWords(brokerDir)+"bye\n"), want: Volumes{Lost: brokerDir}},
-		"a volume is not declared any more":          {state: withheld},
-		"the marker with another code":               {state: terminated(1, "Error", lostWords(brokerDir))},
-		"the code without a message":                 {state: terminated(64, "Error", "")},
-		"the tool failed":                            {state: terminated(1, "Error", "java.lang.RuntimeException: disk full")},
-		"Kafka runs, whatever is left of the status": {state: lost, kafka: &running, want: Volumes{Accepted: true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			pod := &corev1.Pod{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{Name: "format", State: tc.state, LastTerminationState: tc.last}}}}
-			if tc.kafka != nil {
-				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "kafka", State: *tc.kafka}}
-			}
-			if diff := cmp.Diff(tc.want, podFacts(pod, noon).Volumes); diff != "" {
-				t.Errorf("volumes (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 // loses makes the kubelet report that the init container of a pod found its volume empty.
 func (r *rig) loses(pod, dir string) {
@@ -159,7 +121,7 @@ func lostBroker(t *testing.T) (*rig, reconcile.Reconciler) {
 	r, reconciler := onVersion(t, "4.1.1", 27)
 	r.loses(podBroker, brokerDir)
 	r.steps(reconciler, 4, func() { r.partition(0, 1, 2) })
-	if got := r.state(LifecycleStorage); got != nodestorage.StorageLost {
+	if got := r.state(observation.LifecycleStorage); got != nodestorage.StorageLost {
 		t.Fatalf("state %q, want StorageLost", got)
 	}
 	return r, reconciler
@@ -167,7 +129,7 @@ func lostBroker(t *testing.T) (*rig, reconcile.Reconciler) {
 
 func TestNodeStorageHoldsUntilFormattingIsApprovedAndSafe(t *testing.T) {
 	r, reconciler := lostBroker(t)
-	attempt := r.lifecycle(LifecycleStorage).Attempt.ID
+	attempt := r.lifecycle(observation.LifecycleStorage).Attempt.ID
 	command := "kubectl annotate kafka my-cluster -n default --overwrite detent.dev/approve=format-storage=" + attempt + "/" + podBroker
 	contains(t, r.stalled(), podBroker+" (node 0) has lost its storage: nothing is left in "+brokerDir, command)
 	if c := meta.FindStatusCondition(r.cluster().Status.Conditions, lifecycle.Ready); c == nil || c.Status != metav1.ConditionFalse {
@@ -201,7 +163,7 @@ func TestNodeStorageHoldsUntilFormattingIsApprovedAndSafe(t *testing.T) {
 			t.Errorf("the record of %s says %s", pod, got)
 		}
 	}
-	if got := r.state(LifecycleStorage); got != nodestorage.Formatting {
+	if got := r.state(observation.LifecycleStorage); got != nodestorage.Formatting {
 		t.Errorf("state %q, want Formatting", got)
 	}
 	r.written()
@@ -215,7 +177,7 @@ func TestNodeStorageHoldsUntilFormattingIsApprovedAndSafe(t *testing.T) {
 	if got := r.record(podBroker).Format; got != record.FormatDone {
 		t.Errorf("the record still says %s", got)
 	}
-	if got := r.state(LifecycleStorage); got != nodestorage.Intact {
+	if got := r.state(observation.LifecycleStorage); got != nodestorage.Intact {
 		t.Errorf("state %q, want Intact", got)
 	}
 	if c := meta.FindStatusCondition(r.cluster().Status.Conditions, lifecycle.Ready); c == nil || c.Status != metav1.ConditionTrue {
@@ -225,16 +187,16 @@ func TestNodeStorageHoldsUntilFormattingIsApprovedAndSafe(t *testing.T) {
 
 func TestNodeStorageHoldEndsWithTheVolume(t *testing.T) {
 	r, reconciler := lostBroker(t)
-	attempt := r.lifecycle(LifecycleStorage).Attempt.ID
+	attempt := r.lifecycle(observation.LifecycleStorage).Attempt.ID
 	r.remove(&corev1.Pod{}, podBroker) // a pod that is being replaced says nothing of its volume
 	r.steps(reconciler, 3, nil)
-	if e := r.lifecycle(LifecycleStorage); e.State != nodestorage.StorageLost || e.Attempt.ID != attempt {
+	if e := r.lifecycle(observation.LifecycleStorage); e.State != nodestorage.StorageLost || e.Attempt.ID != attempt {
 		t.Fatalf("%s in attempt %+v, want StorageLost in attempt %s", e.State, e.Attempt, attempt)
 	}
 	r.must(r.podSets())
 	r.starts(podBroker)
 	r.steps(reconciler, 4, nil)
-	if got := r.state(LifecycleStorage); got != nodestorage.Intact {
+	if got := r.state(observation.LifecycleStorage); got != nodestorage.Intact {
 		t.Errorf("state %q, want Intact", got)
 	}
 	if got := r.record(podBroker).Format; got != record.FormatDone {
@@ -251,7 +213,7 @@ func TestNodeStorageOfAControllerWaitsForTheOtherVoters(t *testing.T) {
 		r.kafka.quorum.Voters[2].LogEndOffset, r.kafka.quorum.Voters[2].LastCaughtUpMillis = 50, kafkaclient.NotTold
 	}
 	r.steps(reconciler, 4, behind)
-	r.approve("format-storage=" + r.lifecycle(LifecycleStorage).Attempt.ID + "/" + podController)
+	r.approve("format-storage=" + r.lifecycle(observation.LifecycleStorage).Attempt.ID + "/" + podController)
 	r.steps(reconciler, 4, behind)
 	contains(t, r.stalled(), "metadata-elsewhere: not caught up: controller 5")
 	if got := r.record(podController).Format; got != record.FormatDone {
@@ -266,11 +228,11 @@ func TestNodeStorageOfAControllerWaitsForTheOtherVoters(t *testing.T) {
 // What Kafka says just before the record is written counts.
 func TestNodeStorageFormatsOnlyOnLiveFacts(t *testing.T) {
 	r, reconciler := lostBroker(t)
-	r.approve("format-storage=" + r.lifecycle(LifecycleStorage).Attempt.ID + "/" + podBroker)
+	r.approve("format-storage=" + r.lifecycle(observation.LifecycleStorage).Attempt.ID + "/" + podBroker)
 	for range 10 {
 		r.steps(reconciler, 1, func() {
 			r.partition(1, 2)
-			if r.state(LifecycleStorage) == nodestorage.Formatting {
+			if r.state(observation.LifecycleStorage) == nodestorage.Formatting {
 				r.partition(0, 1, 2)
 			}
 		})
@@ -285,7 +247,7 @@ func TestNodeStorageApprovesOneVolumeAtATime(t *testing.T) {
 	r.loses(otherBroker, "/var/lib/kafka/data-0/kafka-log1")
 	r.loses(podBroker, brokerDir)
 	r.steps(reconciler, 4, func() { r.partition(2) })
-	attempt := r.lifecycle(LifecycleStorage).Attempt.ID
+	attempt := r.lifecycle(observation.LifecycleStorage).Attempt.ID
 	contains(t, r.stalled(), podBroker+" (node 0) has lost its storage", "Also lost, and to be approved after it: "+otherBroker)
 	r.approve("format-storage=" + attempt + "/" + otherBroker)
 	r.steps(reconciler, 4, func() { r.partition(2) })
@@ -298,7 +260,7 @@ func TestNodeStorageApprovesOneVolumeAtATime(t *testing.T) {
 	r.starts(podBroker)
 	r.steps(reconciler, 6, func() { r.partition(2) })
 	contains(t, r.stalled(), otherBroker+" (node 1) has lost its storage")
-	if next := r.lifecycle(LifecycleStorage).Attempt.ID; next == attempt {
+	if next := r.lifecycle(observation.LifecycleStorage).Attempt.ID; next == attempt {
 		t.Error("the second node is held in the attempt of the first one")
 	}
 }
@@ -314,31 +276,31 @@ func TestNodeStorageIsInferredWithoutStatus(t *testing.T) {
 	wipe()
 	r.steps(reconciler, 4, func() { r.partition(1, 2) })
 	r.stalled()
-	r.approve("format-storage=" + r.lifecycle(LifecycleStorage).Attempt.ID + "/" + podBroker)
+	r.approve("format-storage=" + r.lifecycle(observation.LifecycleStorage).Attempt.ID + "/" + podBroker)
 	r.steps(reconciler, 4, func() { r.partition(1, 2) })
 	wipe()
 	r.steps(reconciler, 4, func() { r.partition(1, 2) })
-	if got := r.state(LifecycleStorage); got != nodestorage.Formatting {
+	if got := r.state(observation.LifecycleStorage); got != nodestorage.Formatting {
 		t.Errorf("state %q, want Formatting", got)
 	}
 }
 
 // Neither a node with ephemeral storage nor one that never registered has lost anything.
 func TestNodeStorageOfNodesWithoutData(t *testing.T) {
-	lost := Pod{Exists: true, Volumes: Volumes{Lost: brokerDir}}
+	lost := observation.Pod{Exists: true, Volumes: observation.Volumes{Lost: brokerDir}}
 	for name, tc := range map[string]struct {
-		node Node
+		node observation.Node
 		want []nodestorage.Node
 	}{
-		"a node on ephemeral storage":  {node: Node{Recorded: true, Record: record.Record{Format: record.FormatAllowed}, Pod: lost}},
-		"a node that never registered": {node: Node{Recorded: true, Record: record.Record{Format: record.FormatAllowed}, HasClaims: true, Pod: lost}},
-		"a record that was deleted tells nothing": {node: Node{HasClaims: true, Pod: lost},
+		"a node on ephemeral storage":  {node: observation.Node{Recorded: true, Record: record.Record{Format: record.FormatAllowed}, Pod: lost}},
+		"a node that never registered": {node: observation.Node{Recorded: true, Record: record.Record{Format: record.FormatAllowed}, HasClaims: true, Pod: lost}},
+		"a record that was deleted tells nothing": {node: observation.Node{HasClaims: true, Pod: lost},
 			want: []nodestorage.Node{{Storage: nodestorage.Unknown, Directories: []string{brokerDir}}}},
-		"a node that lost its volume": {node: Node{Recorded: true, Record: record.Record{Format: record.FormatDone, Volumes: []int32{0}}, Pod: lost},
+		"a node that lost its volume": {node: observation.Node{Recorded: true, Record: record.Record{Format: record.FormatDone, Volumes: []int32{0}}, Pod: lost},
 			want: []nodestorage.Node{{Storage: nodestorage.Lost, Directories: []string{brokerDir}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k, v := &kafkav1beta2.Kafka{}, &Snapshot{Nodes: []Node{tc.node}}
+			k, v := &kafkav1beta2.Kafka{}, &observation.Snapshot{Nodes: []observation.Node{tc.node}}
 			if diff := cmp.Diff(tc.want, observeNodeStorage(k, v, machines.ObserveOptions{}).Nodes); diff != "" {
 				t.Errorf("nodes (-want +got):\n%s", diff)
 			}
@@ -349,7 +311,7 @@ func TestNodeStorageOfNodesWithoutData(t *testing.T) {
 // The other lifecycles carry on with the other nodes.
 func TestNodeStorageBlocksNothingElse(t *testing.T) {
 	r, _ := lostBroker(t)
-	if got := r.state(LifecycleVersion); got != kafkaversion.Settled {
+	if got := r.state(observation.LifecycleVersion); got != kafkaversion.Settled {
 		t.Errorf("the version change is in %s", got)
 	}
 }

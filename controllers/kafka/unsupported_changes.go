@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
@@ -21,7 +22,7 @@ const (
 
 // unsupportedChanges returns warnings about parts of the pools' specs that are not applied because that could lose data or the
 // quorum.
-func unsupportedChanges(v *Snapshot) []nodeids.Warning {
+func unsupportedChanges(v *observation.Snapshot) []nodeids.Warning {
 	var out []nodeids.Warning
 	for _, pool := range v.Objects.Pools {
 		out = append(out, unsupportedChangesIn(v, pool)...)
@@ -30,7 +31,7 @@ func unsupportedChanges(v *Snapshot) []nodeids.Warning {
 }
 
 // unsupportedChangesIn returns the warnings of one pool.
-func unsupportedChangesIn(v *Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
+func unsupportedChangesIn(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
 	var unwanted, otherRoles []string
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -58,7 +59,7 @@ func unsupportedChangesIn(v *Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodei
 
 // orphans describes running nodes that belong to no pool of the cluster: their pool was deleted, or its label names another
 // cluster.
-func orphans(v *Snapshot) *transitions.Problem {
+func orphans(v *observation.Snapshot) *transitions.Problem {
 	pods := map[string][]string{}
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Pod.Exists && v.Pool(n.Pool) == nil {
@@ -67,7 +68,7 @@ func orphans(v *Snapshot) *transitions.Problem {
 	}
 	var gone []string
 	for pool, nodes := range pods {
-		cluster, exists := v.moved[pool]
+		cluster, exists := v.Moved[pool]
 		switch {
 		case !exists:
 			gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are not changed: create it again with their node ids", pool, roll.Names(nodes)))

@@ -7,48 +7,49 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
 func TestUndoneWarnings(t *testing.T) {
-	controller, broker, both := Roles{Controller: true}, Roles{Broker: true}, Roles{Controller: true, Broker: true}
-	node := func(pool string, id int32, wanted bool, runs, declared Roles) Node {
-		return Node{ID: id, Pool: pool, PodName: podName("c", pool, id), Wanted: wanted, Roles: runs, RolesWanted: declared, Pod: Pod{Exists: true, Ready: true}}
+	controller, broker, both := observation.Roles{Controller: true}, observation.Roles{Broker: true}, observation.Roles{Controller: true, Broker: true}
+	node := func(pool string, id int32, wanted bool, runs, declared observation.Roles) observation.Node {
+		return observation.Node{ID: id, Pool: pool, PodName: observation.PodName("c", pool, id), Wanted: wanted, Roles: runs, RolesWanted: declared, Pod: observation.Pod{Exists: true, Ready: true}}
 	}
 	for name, tc := range map[string]struct {
-		nodes      []Node
+		nodes      []observation.Node
 		want       []nodeids.Warning
 		moved      map[string]string
 		wantOrphan string
 	}{
-		"all as declared": {nodes: []Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker)}},
+		"all as declared": {nodes: []observation.Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker)}},
 		"fewer nodes are declared": {
-			nodes: []Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker), node("b", 2, false, broker, Roles{}), node("b", 3, false, broker, Roles{})},
+			nodes: []observation.Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker), node("b", 2, false, broker, observation.Roles{}), node("b", 3, false, broker, observation.Roles{})},
 			want: []nodeids.Warning{{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b wants 2 nodes; c-b-2, c-b-3 keep running, since nodes are not removed yet: " +
 				"set spec.replicas back to 4"}},
 		},
 		"a controller is declared a broker alone": {
-			nodes: []Node{node("b", 0, true, both, broker), node("b", 1, true, broker, broker)},
+			nodes: []observation.Node{node("b", 0, true, both, broker), node("b", 1, true, broker, broker)},
 			want: []nodeids.Warning{{Pool: "b", Reason: ReasonRolesNotChanged, Message: "KafkaNodePool b declares other roles than c-b-0 run with: controllers of a static quorum " +
 				"cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool"}},
 		},
-		"a removed node whose pod is gone": {nodes: []Node{{ID: 2, Pool: "b", PodName: "c-b-2"}}},
+		"a removed node whose pod is gone": {nodes: []observation.Node{{ID: 2, Pool: "b", PodName: "c-b-2"}}},
 		"nodes of a pool that is gone": {
-			nodes:      []Node{node("b", 0, true, broker, broker), node("x", 7, false, controller, Roles{}), node("x", 8, false, controller, Roles{})},
+			nodes:      []observation.Node{node("b", 0, true, broker, broker), node("x", 7, false, controller, observation.Roles{}), node("x", 8, false, controller, observation.Roles{})},
 			wantOrphan: "KafkaNodePool x is gone, and c-x-7, c-x-8 still run and are not changed: create it again with their node ids",
 		},
 		"nodes of a pool whose label names another cluster": {
-			nodes: []Node{node("x", 7, false, controller, Roles{})}, moved: map[string]string{"x": "other"},
+			nodes: []observation.Node{node("x", 7, false, controller, observation.Roles{})}, moved: map[string]string{"x": "other"},
 			wantOrphan: "the label strimzi.io/cluster of KafkaNodePool x names other now, and c-x-7 still run here and are not changed: set the label back",
 		},
 		"nodes of a pool that lost its label": {
-			nodes: []Node{node("x", 7, false, controller, Roles{})}, moved: map[string]string{"x": ""},
+			nodes: []observation.Node{node("x", 7, false, controller, observation.Roles{})}, moved: map[string]string{"x": ""},
 			wantOrphan: "KafkaNodePool x has lost its label strimzi.io/cluster, and c-x-7 still run here and are not changed: set the label again",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: kafkav1beta2.KafkaNodePoolSpec{Replicas: 2}}
-			v := &Snapshot{Nodes: tc.nodes, moved: tc.moved, Objects: Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
+			v := &observation.Snapshot{Nodes: tc.nodes, Moved: tc.moved, Objects: observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
 			if diff := cmp.Diff(tc.want, unsupportedChanges(v)); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}

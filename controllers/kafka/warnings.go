@@ -9,9 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Reasons of warnings about parts of the spec that are not acted on.
@@ -28,6 +30,8 @@ const (
 	ReasonSecretInConfig = "SecretInConfig"
 	// ReasonInvalidConfig: properties that are not a string, a number or a boolean.
 	ReasonInvalidConfig = "InvalidConfig"
+	// ReasonNewerDefault: the spec has no version, and the default is newer than the version that the cluster keeps.
+	ReasonNewerDefault = "NewerDefault"
 	// ReasonNameTooLong: pods whose names Kubernetes rejects.
 	ReasonNameTooLong = "NameTooLong"
 )
@@ -68,7 +72,7 @@ func (w warned) names(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNode
 		for _, id := range pool.Status.NodeIDs {
 			highest = max(highest, id)
 		}
-		if name := podName(kafka.Name, pool.Name, highest); len(name) > longestHost {
+		if name := observation.PodName(kafka.Name, pool.Name, highest); len(name) > longestHost {
 			w.add(ReasonNameTooLong, fmt.Sprintf("pod %s of KafkaNodePool %s would have a name of %d characters, and Kubernetes takes %d: make a pool with a shorter name",
 				name, pool.Name, len(name), longestHost))
 		}
@@ -146,7 +150,7 @@ func (w warned) conditions() []metav1.Condition {
 
 // poolWarnings returns the warnings about one pool for its own status: about its ids, about parts that are not applied, and about
 // unused fields.
-func poolWarnings(v *Snapshot, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
+func poolWarnings(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
 	w := warned{}
 	for _, warning := range slices.Concat(v.IDs.Warnings, left) {
 		if warning.Pool == pool.Name {
@@ -157,4 +161,18 @@ func poolWarnings(v *Snapshot, pool *kafkav1beta2.KafkaNodePool, left []nodeids.
 		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
 	}
 	return w.conditions()
+}
+
+// newerDefault describes how to change to the default if a cluster keeps an older version; nil otherwise.
+func newerDefault(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	if k.Spec.Kafka.Version != "" {
+		return nil
+	}
+	keeps, offered := observation.WantedVersion(k, v), v.Table.Default()
+	version, err := v.Table.Find(keeps)
+	if err != nil || version.Number().Compare(offered.Number()) >= 0 {
+		return nil
+	}
+	return transitions.Problemf(ReasonNewerDefault, "spec.kafka.version is not set, so that this cluster stays on Kafka %s; new clusters run %s by default. Set spec.kafka.version to %q to go there, or to %q to say that it stays",
+		keeps, offered, offered.String(), keeps)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/kinds/kafka/planning"
@@ -19,7 +19,7 @@ import (
 
 // kafkas returns the kinds of these plans.
 func kafkas() []plan.Kind {
-	kind, err := planning.New(planning.Options{Finalizing: kafka.FinalizeAutomatically})
+	kind, err := planning.New(planning.Options{Finalizing: observation.FinalizeAutomatically})
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/dev"
 	"github.com/detent-dev/detent/internal/operator"
@@ -94,13 +95,13 @@ func tableFlag(flags *pflag.FlagSet, usage string) func() (*versions.Table, erro
 }
 
 // finalizeFlag adds the flag that says who raises the metadata version and returns a function that reads it.
-func finalizeFlag(flags *pflag.FlagSet, usage string) func() (controller.Finalizing, error) {
-	text := flags.String("finalize", string(controller.FinalizeAutomatically), usage)
-	return func() (controller.Finalizing, error) {
-		switch f := controller.Finalizing(*text); f {
-		case controller.FinalizeAutomatically, controller.FinalizeByApproval:
+func finalizeFlag(flags *pflag.FlagSet, usage string) func() (observation.Finalizing, error) {
+	text := flags.String("finalize", string(observation.FinalizeAutomatically), usage)
+	return func() (observation.Finalizing, error) {
+		switch f := observation.Finalizing(*text); f {
+		case observation.FinalizeAutomatically, observation.FinalizeByApproval:
 			return f, nil
 		}
-		return "", fmt.Errorf("--finalize %q: it is either %s or %s", *text, controller.FinalizeAutomatically, controller.FinalizeByApproval)
+		return "", fmt.Errorf("--finalize %q: it is either %s or %s", *text, observation.FinalizeAutomatically, observation.FinalizeByApproval)
 	}
 }

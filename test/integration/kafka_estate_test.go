@@ -22,6 +22,7 @@ import (
 	kafkaadmin "github.com/detent-dev/detent/clients/kafka/admin"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -93,7 +94,7 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 // steer gives each cluster the options that its visit requires.
 func (e *estate) steer(kind *kafkacontroller.Kind) {
 	request := kind.Observe
-	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*kafkacontroller.Snapshot, error) {
+	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 		v, err := request(ctx, k, viewing)
 		e.at(client.ObjectKeyFromObject(k), func(s *site) {
 			v.Options.RefusalPause = 200 * time.Millisecond
@@ -107,7 +108,7 @@ func (e *estate) steer(kind *kafkacontroller.Kind) {
 				v.Options.RefusalPause = time.Hour
 			}
 			if s.byApproval || e.approval {
-				v.Options.Finalizing = kafkacontroller.FinalizeByApproval
+				v.Options.Finalizing = observation.FinalizeByApproval
 			}
 		})
 		return v, err
@@ -182,7 +183,7 @@ func kafkaIn(object lifecycle.Object) *kafkav1beta2.Kafka {
 // Change changes the spec so that the object reaches the state of the visit.
 func (e *estate) Change(v Visit, object lifecycle.Object) {
 	k := kafkaIn(object)
-	if v.Lifecycle == kafkacontroller.LifecycleRoll {
+	if v.Lifecycle == observation.LifecycleRoll {
 		if v.State != "Settled" {
 			k.Spec.Kafka.Config["log.retention.hours"] = value(24)
 		}
@@ -227,7 +228,7 @@ func (e *estate) Release(object lifecycle.Object) {
 // Another requests another version, or another setting. The target of a roll is a digest, which cannot be predicted.
 func (e *estate) Another(name string, object lifecycle.Object) string {
 	k := kafkaIn(object)
-	if name == kafkacontroller.LifecycleRoll {
+	if name == observation.LifecycleRoll {
 		k.Spec.Kafka.Config["log.retention.hours"] = value(48)
 		return ""
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -76,7 +76,7 @@ func watchRolls(sc *scene) *rolls {
 	go func() {
 		for e := range watcher.ResultChan() {
 			if o, ok := e.Object.(lifecycle.Object); ok && e.Type != watch.Deleted {
-				r.see(o.GetName(), entryOf(o, kafkacontroller.LifecycleRoll))
+				r.see(o.GetName(), entryOf(o, observation.LifecycleRoll))
 			}
 		}
 	}()
@@ -155,7 +155,7 @@ func (r *rolls) faults() []string {
 func whatRollsWaitFor(sc *scene) string {
 	var out []string
 	for name, o := range sc.all() {
-		e := entryOf(o, kafkacontroller.LifecycleRoll)
+		e := entryOf(o, observation.LifecycleRoll)
 		out = append(out, fmt.Sprintf("%s: %s since %s, waiting for %+v", name, e.State, e.EnteredAt.Format("15:04:05"), e.WaitingFor))
 	}
 	var budgets policyv1.PodDisruptionBudgetList

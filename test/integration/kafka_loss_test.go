@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -75,7 +75,7 @@ var _ = Describe("a change of mind", func() {
 		Expect(running(ctx, key)).NotTo(ContainSubstring(newer))
 		Expect(featureEpoch(key)).To(Equal(level))
 		Expect(gone()).To(BeNumerically("<=", 4), "one node went and came back, or two did")
-		Expect(statesIn(film.cut(k), kafkacontroller.LifecycleVersion)).NotTo(ContainElement("SettingMetadata"))
+		Expect(statesIn(film.cut(k), observation.LifecycleVersion)).NotTo(ContainElement("SettingMetadata"))
 	}, NodeTimeout(2*timeLimit))
 
 	It("that is refused holds back nothing else: another setting is still rolled out", func(ctx SpecContext) {
@@ -85,7 +85,7 @@ var _ = Describe("a change of mind", func() {
 			kafkaIn(o).Spec.Kafka.Config["log.retention.hours"] = value(24)
 		})
 		Eventually(func() []string { return outside.born.of(key) }).Should(HaveEach(HaveSuffix("made 2 times")))
-		Eventually(func() lifecyclev1.Lifecycle { return entryOf(sc.all()[key.Name], kafkacontroller.LifecycleRoll) }).Should(HaveField("State", "Settled"))
+		Eventually(func() lifecyclev1.Lifecycle { return entryOf(sc.all()[key.Name], observation.LifecycleRoll) }).Should(HaveField("State", "Settled"))
 		Expect(running(ctx, key)).To(ContainSubstring("@" + old + " "))
 		Expect(refusal(sc, key.Name)()).To(And(HavePrefix("Refused"), ContainSubstring(nowhere)))
 	})

@@ -27,6 +27,7 @@ import (
 
 	"github.com/detent-dev/detent/config"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/resource"
@@ -177,7 +178,7 @@ var _ = Describe("the manager as it is installed", func() {
 		go func() {
 			ended <- operator.Run(running, operator.Options{
 				Config: credentials, Version: operatorVersion, Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
-					Table: outside.table, Finalizing: kafkacontroller.FinalizeAutomatically, Proxy: listener.Addr().String(),
+					Table: outside.table, Finalizing: observation.FinalizeAutomatically, Proxy: listener.Addr().String(),
 				})},
 				Namespaces: []string{sc.namespace}, Selector: apilabels.SelectorFromSet(apilabels.Set{"team": "a"}), DeadlineScale: 0.15, Workers: 4,
 				LeaderElection: true, LeaderNamespace: sc.namespace, MetricsAddress: "0", HealthAddress: health,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/detent-dev/detent/config"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/resource"
@@ -72,7 +73,7 @@ var _ = Describe("the manager with rights in one namespace", func() {
 		go func() {
 			ended <- operator.Run(running, operator.Options{
 				Config: credentials, Version: "0.0.0-test", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
-					Table: outside.table, Finalizing: kafkacontroller.FinalizeAutomatically, Proxy: listener.Addr().String(),
+					Table: outside.table, Finalizing: observation.FinalizeAutomatically, Proxy: listener.Addr().String(),
 				})},
 				Namespaces: []string{sc.namespace}, DeadlineScale: 0.15, Workers: 4, LeaderElection: true, LeaderNamespace: sc.namespace,
 				MetricsAddress: "0", HealthAddress: "0", Registry: prometheus.NewRegistry(), SkipNameValidation: true, Log: logr.Discard(),

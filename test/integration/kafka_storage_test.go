@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/nodestorage"
@@ -22,7 +23,7 @@ var _ = Describe("a lost volume", func() {
 		sc, key := restingCluster(ctx, "lost", 3)
 		const pod = "lost-p-0"
 		storage := func() lifecyclev1.Lifecycle {
-			return entryOf(sc.all()[key.Name], kafkacontroller.LifecycleStorage)
+			return entryOf(sc.all()[key.Name], observation.LifecycleStorage)
 		}
 		format := func() string { return recordOf(ctx, key.Namespace, pod).Data[record.KeyFormat] }
 		stalled := func() metav1.Condition { return conditionOf(sc.all()[key.Name], lifecycle.Stalled) }
@@ -73,7 +74,7 @@ var _ = Describe("a lost volume", func() {
 		sc, key := restingCluster(ctx, "back", 1)
 		const pod = "back-p-0"
 		storage := func() string {
-			return entryOf(sc.all()[key.Name], kafkacontroller.LifecycleStorage).State
+			return entryOf(sc.all()[key.Name], observation.LifecycleStorage).State
 		}
 		loseVolume(ctx, key.Namespace, pod)
 		Eventually(storage).Should(Equal(nodestorage.StorageLost))

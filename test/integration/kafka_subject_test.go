@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/crds"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -40,9 +41,9 @@ func (clusters) Graphs() map[string]machines.Graph {
 		case nodestorage.Name: // it has one target, and its states need a lost volume: kafka_storage_test.go
 			ownSpecs++
 		case kafkaversion.Name:
-			out[kafkacontroller.LifecycleVersion] = g
+			out[observation.LifecycleVersion] = g
 		case noderoll.Name:
-			out[kafkacontroller.LifecycleRoll] = g
+			out[observation.LifecycleRoll] = g
 		}
 	}
 	Expect(out).To(HaveLen(len(graphs)-ownSpecs), "a machine of Kafka is not tested")
@@ -88,12 +89,12 @@ func (clusters) Visits() []Visit {
 		kafkaversion.Verifying, kafkaversion.AwaitingUnregistration, kafkaversion.Soaking, kafkaversion.AwaitingApproval,
 		kafkaversion.SettingMetadata, kafkaversion.MetadataRefused,
 	} {
-		out = append(out, Visit{Lifecycle: kafkacontroller.LifecycleVersion, State: state})
+		out = append(out, Visit{Lifecycle: observation.LifecycleVersion, State: state})
 	}
 	for _, state := range []string{
 		noderoll.Settled, noderoll.AwaitingSlot, roll.SelectingNode, roll.AwaitingQuorum, roll.AwaitingISR, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync,
 	} {
-		out = append(out, Visit{Lifecycle: kafkacontroller.LifecycleRoll, State: state})
+		out = append(out, Visit{Lifecycle: observation.LifecycleRoll, State: state})
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator/kafka"
@@ -71,7 +71,7 @@ var _ = Describe("a version change of Kafka", func() {
 			Expect(featureEpoch(key)).To(Equal(epoch+1), "the level is raised once")
 
 			pictures := film.cut(kafkaIn(sc.all()[key.Name]))
-			path := statesIn(pictures, kafkacontroller.LifecycleVersion)
+			path := statesIn(pictures, observation.LifecycleVersion)
 			Expect(slices.Index(path, "SettingMetadata")).To(BeNumerically(">", lastIndex(path, "RestartingNode")), "%q", path)
 			Expect(untruths(pictures)).To(BeEmpty())
 			Expect(writesPerTransition(pictures, projectionPause)).To(BeEmpty())

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/nodestorage"
@@ -109,7 +110,7 @@ func untruths(pictures []picture) []string {
 		if current && midway != "" && ready.Status == metav1.ConditionTrue {
 			say("Ready with %s", midway)
 		}
-		if current && entryOf(p.Kafka, kafkacontroller.LifecycleVersion).State != kafkaversion.Settled && settled.Status == metav1.ConditionTrue {
+		if current && entryOf(p.Kafka, observation.LifecycleVersion).State != kafkaversion.Settled && settled.Status == metav1.ConditionTrue {
 			say("VersionSettled with %s", midway)
 		}
 		if current && settled.Status == metav1.ConditionTrue && p.Spec.Kafka.Version != "" && p.Status.KafkaVersion != p.Spec.Kafka.Version {

@@ -15,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/fleet"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -27,7 +28,7 @@ type Options struct {
 	// Table of the versions of Kafka. Required.
 	Table *versions.Table
 	// Finalizing determines who raises the metadata version. Required.
-	Finalizing kafka.Finalizing
+	Finalizing observation.Finalizing
 	// MaxActive is how many clusters may roll their nodes at once. Optional; default: any number.
 	MaxActive int
 	// Proxy is the address of an HTTP proxy for connections to brokers. Optional; default: direct connections.
@@ -54,7 +55,7 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 	cached, live := p.Manager.GetClient(), p.Manager.GetAPIReader()
 	wakeups, wake := operator.Wakeups(func() client.Object { return &kafkav1beta2.Kafka{} })
 	system := &connection.Polled{Protocol: connection.NewProtocol(o.Connect), Wake: wake, Clock: p.Clock, Settle: external.SettleScaled(p.DeadlineScale)}
-	collector := &kafka.Collector{Table: o.Table, System: system, Hosts: live, Options: kafka.Options{OperatorVersion: p.Version, Finalizing: o.Finalizing}}
+	collector := &observation.Collector{Table: o.Table, System: system, Hosts: live, Options: observation.Options{OperatorVersion: p.Version, Finalizing: o.Finalizing}}
 	var watch func(*builder.Builder)
 	if o.MaxActive > 0 {
 		collector.Fleet = &fleet.Slots{Max: o.MaxActive, Clusters: cached}

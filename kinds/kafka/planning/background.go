@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -29,7 +29,7 @@ type background struct {
 	kafka    *kafkav1beta2.Kafka
 	name     types.NamespacedName
 	world    *simulator.Cluster
-	snapshot kafka.Snapshot
+	snapshot observation.Snapshot
 	// rendered holds the manifests of the nodes that exist.
 	rendered *render.Cluster
 	told     KafkaWorld
@@ -96,7 +96,7 @@ func (b *background) look(ctx context.Context) error {
 
 // processOf returns the process of the node: the one in its pod, or the one whose data is on its disks. It returns nil if the node
 // has never run. It also adds what is missing of the pod and its claims to the store.
-func (b *background) processOf(n *kafka.Node) (*process, error) {
+func (b *background) processOf(n *observation.Node) (*process, error) {
 	if b.snapshot.Pool(n.Pool) == nil {
 		return nil, nil //nolint:nilnil // a node of a deleted pool has no spec to render it from
 	}
@@ -121,7 +121,7 @@ func (b *background) processOf(n *kafka.Node) (*process, error) {
 	return p, b.claims(n)
 }
 
-func (b *background) podOf(n *kafka.Node) *corev1.Pod {
+func (b *background) podOf(n *observation.Node) *corev1.Pod {
 	for _, pod := range b.snapshot.Objects.Pods {
 		if pod.Name == n.PodName {
 			return pod
@@ -131,7 +131,7 @@ func (b *background) podOf(n *kafka.Node) *corev1.Pod {
 }
 
 // versionOf returns the version of the node's process. If the node has none, it is the version in the status, else the desired one.
-func (b *background) versionOf(n *kafka.Node) string {
+func (b *background) versionOf(n *observation.Node) string {
 	for _, text := range []string{n.Version(), n.Record.Version, b.kafka.Status.KafkaVersion, b.kafka.Spec.Kafka.Version} {
 		if _, err := versions.ParseNumber(text); err == nil {
 			return text
@@ -164,7 +164,7 @@ func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 const starting = 2 * time.Minute
 
 // complete adds what the pod's manifest leaves out: containers, node and ready status.
-func (b *background) complete(n *kafka.Node, given *corev1.Pod, p *process) error {
+func (b *background) complete(n *observation.Node, given *corev1.Pod, p *process) error {
 	pod := given.DeepCopy()
 	if at := startedAt(pod); !at.IsZero() && at.Before(b.env.Begin) {
 		p.at = at
@@ -222,7 +222,7 @@ func readyStatus(since time.Time) corev1.PodStatus {
 func metaTime(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }
 
 // claims creates the claims of a node with data that are missing in the input.
-func (b *background) claims(n *kafka.Node) error {
+func (b *background) claims(n *observation.Node) error {
 	wanted, err := b.rendered.Claims(n.ID)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -32,9 +33,9 @@ const (
 // assemble makes the drivers: the kubelets and rollouts, then the controllers of the operator.
 func (s *simulation) assemble(o Options) error {
 	e := s.env
-	s.collector = &kafka.Collector{
+	s.collector = &observation.Collector{
 		Table: s.section.Table, System: &connection.Direct{Protocol: connection.NewProtocol(s.connect)}, Hosts: e.Client,
-		Options: kafka.Options{OperatorVersion: e.OperatorVersion, Finalizing: o.Finalizing},
+		Options: observation.Options{OperatorVersion: e.OperatorVersion, Finalizing: o.Finalizing},
 	}
 	kind, err := kafka.NewKind(s.collector, &kafka.Effects{Client: e.Client, Live: e.Client})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/plan"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -24,7 +25,7 @@ import (
 // Options of the Kafka controllers.
 type Options struct {
 	// Finalizing determines who raises the metadata version. Required.
-	Finalizing kafka.Finalizing
+	Finalizing observation.Finalizing
 }
 
 // New returns the Kafka kind for a plan.
@@ -50,7 +51,7 @@ type simulation struct {
 	env       *plan.Environment
 	section   *World
 	system    *simulator.State
-	collector *kafka.Collector
+	collector *observation.Collector
 	drivers   []plan.Driver
 	// watching is the time until which running processes are synced.
 	watching time.Time

@@ -21,7 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
 	"github.com/detent-dev/detent/internal/operator"
@@ -191,7 +191,7 @@ func runKafka(ctx context.Context, config *rest.Config, to instructions) error {
 	}
 	return operator.Run(ctx, operator.Options{
 		Config: config, Version: "bench", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
-			Table: table, Finalizing: kafka.FinalizeAutomatically, Proxy: to.Proxy,
+			Table: table, Finalizing: observation.FinalizeAutomatically, Proxy: to.Proxy,
 		})},
 		DeadlineScale: to.Scale, Workers: workers, LeaderElection: true, LeaderNamespace: leaseNamespace,
 		MetricsAddress: "0", HealthAddress: "0", Log: logr.Discard(),

@@ -24,6 +24,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/crds"
@@ -77,11 +78,11 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 	for _, g := range all {
 		switch g.Name {
 		case kafkaversion.Name:
-			graphs[kafkacontroller.LifecycleVersion] = g
+			graphs[observation.LifecycleVersion] = g
 		case noderoll.Name:
-			graphs[kafkacontroller.LifecycleRoll] = g
+			graphs[observation.LifecycleRoll] = g
 		case nodestorage.Name:
-			graphs[kafkacontroller.LifecycleStorage] = g
+			graphs[observation.LifecycleStorage] = g
 		default:
 			return nil, fmt.Errorf("no campaign knows the machine %s", g.Name)
 		}
@@ -200,7 +201,7 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 		},
 		Alter: func(kind *kafkacontroller.Kind) {
 			request := kind.Observe
-			kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*kafkacontroller.Snapshot, error) {
+			kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 				if !viewing.Live {
 					passes.Begun()
 				}
@@ -211,7 +212,7 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 				return v, err
 			}
 			apply := kind.Apply
-			kind.Apply = func(ctx context.Context, k *kafkav1beta2.Kafka, snapshot *kafkacontroller.Snapshot, write lifecycle.Writer) error {
+			kind.Apply = func(ctx context.Context, k *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer) error {
 				err := apply(ctx, k, snapshot, write)
 				if err == nil {
 					passes.Ended()

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
@@ -127,13 +128,13 @@ func (w owning) Apply(ctx context.Context, child client.Object) error {
 // trustsStatuses treats the nodes of a pool as gone if its status contains none.
 func trustsStatuses(kind *kafkacontroller.Kind) {
 	request := kind.Observe
-	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*kafkacontroller.Snapshot, error) {
+	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 		v, err := request(ctx, k, viewing)
 		if v == nil {
 			return nil, err
 		}
 		trusted := v.Clone()
-		trusted.Nodes = slices.DeleteFunc(trusted.Nodes, func(n kafkacontroller.Node) bool {
+		trusted.Nodes = slices.DeleteFunc(trusted.Nodes, func(n observation.Node) bool {
 			pool := v.Pool(n.Pool)
 			return pool != nil && len(pool.Status.NodeIDs) == 0
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/fleet"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/access"
@@ -94,9 +95,9 @@ func (c *Comparison) state() (*modelState, bool) {
 func (c *Comparison) prepare(s *modelState) {
 	p := c.Production
 	*p.system = system{world: s.world, pods: s.pods, current: machines.RequestIDOf(string(s.cluster.UID), "version", entryOf(s.cluster.Status.Lifecycles, "version")), now: s.now}
-	p.collector.Options = controller.Options{Finalizing: controller.FinalizeAutomatically}
+	p.collector.Options = observation.Options{Finalizing: observation.FinalizeAutomatically}
 	if s.cluster.ByApproval {
-		p.collector.Options.Finalizing = controller.FinalizeByApproval
+		p.collector.Options.Finalizing = observation.FinalizeByApproval
 	}
 	p.collector.Fleet = nil
 	if s.world.noSlot {
@@ -121,7 +122,7 @@ type pair struct {
 	stored *store.Store
 	// snapshots of the last observation.
 	model      *Snapshot
-	production *controller.Snapshot
+	production *observation.Snapshot
 }
 
 // observe compares the facts of every lifecycle, and for a live observation what is available.
@@ -245,7 +246,7 @@ func (p *pair) effects() error {
 			})
 		})
 		got := p.productionOutcome(func(write lifecycle.Writer) error {
-			return p.Production.Kind.Execute(p.ctx, lifecycle.EffectRequest[*kafkav1beta2.Kafka, *controller.Snapshot, controller.Effect]{
+			return p.Production.Kind.Execute(p.ctx, lifecycle.EffectRequest[*kafkav1beta2.Kafka, *observation.Snapshot, controller.Effect]{
 				Object: p.kafka, Snapshot: p.production, Effect: productionEffect(effect), RequestID: id, Write: write,
 			})
 		})

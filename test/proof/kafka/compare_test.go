@@ -7,6 +7,7 @@ import (
 	"time"
 
 	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
@@ -18,7 +19,7 @@ import (
 
 type (
 	modelRequest      = lifecycle.EffectRequest[*Cluster, *Snapshot, Effect]
-	productionRequest = lifecycle.EffectRequest[*kafkav1beta2.Kafka, *controller.Snapshot, controller.Effect]
+	productionRequest = lifecycle.EffectRequest[*kafkav1beta2.Kafka, *observation.Snapshot, controller.Effect]
 )
 
 // TestComparisonFindsDifferences seeds a difference into one side: a comparison that does not find it proves nothing.
@@ -48,7 +49,7 @@ func TestComparisonFindsDifferences(t *testing.T) {
 			found: "facts of version",
 			production: func(p *Production) {
 				observe := p.Kind.Observe
-				p.Kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, r lifecycle.ObserveRequest) (*controller.Snapshot, error) {
+				p.Kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, r lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 					v, err := observe(ctx, k, r)
 					for i := range v.Nodes {
 						v.Nodes[i].Pod.Version = v.Nodes[i].Entry.Version
@@ -61,11 +62,11 @@ func TestComparisonFindsDifferences(t *testing.T) {
 			of: Losing, found: "facts of storage",
 			production: func(p *Production) {
 				observe := p.Kind.Observe
-				p.Kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, r lifecycle.ObserveRequest) (*controller.Snapshot, error) {
+				p.Kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, r lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 					v, err := observe(ctx, k, r)
 					for i := range v.Nodes {
 						if v.Nodes[i].Pod.Volumes.Lost != "" {
-							v.Nodes[i].Pod.Volumes = controller.Volumes{Accepted: true}
+							v.Nodes[i].Pod.Volumes = observation.Volumes{Accepted: true}
 						}
 					}
 					return v, err
@@ -83,7 +84,7 @@ func TestComparisonFindsDifferences(t *testing.T) {
 			found: "availability",
 			production: func(p *Production) {
 				available := p.Kind.Availability
-				p.Kind.Availability = func(k *kafkav1beta2.Kafka, v *controller.Snapshot) lifecycle.Availability {
+				p.Kind.Availability = func(k *kafkav1beta2.Kafka, v *observation.Snapshot) lifecycle.Availability {
 					return onlyReady(available(k, v))
 				}
 			},
@@ -131,7 +132,7 @@ func TestComparisonFindsDifferences(t *testing.T) {
 		"repair: controllers/kafka leaves a lost set": {
 			found: "outcome of the repair",
 			production: func(p *Production) {
-				p.Kind.Repair = func(context.Context, *kafkav1beta2.Kafka, *controller.Snapshot, lifecycle.Writer) error { return nil }
+				p.Kind.Repair = func(context.Context, *kafkav1beta2.Kafka, *observation.Snapshot, lifecycle.Writer) error { return nil }
 			},
 		},
 	}

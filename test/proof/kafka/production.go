@@ -17,6 +17,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
@@ -31,7 +32,7 @@ type Production struct {
 	// Kind of controllers/kafka. A test may replace its functions.
 	Kind controller.Kind
 
-	collector *controller.Collector
+	collector *observation.Collector
 	system    *system
 	scheme    *k8sruntime.Scheme
 	objects   *templates
@@ -51,7 +52,7 @@ func NewProduction(ctx context.Context, table *versions.Table) (*Production, err
 			return nil, err
 		}
 	}
-	p.collector = &controller.Collector{Table: table, System: p.system, Hosts: p.api}
+	p.collector = &observation.Collector{Table: table, System: p.system, Hosts: p.api}
 	effects := &controller.Effects{Client: p.api, Live: p.api}
 	var err error
 	if p.Kind, err = controller.NewKind(p.collector, effects); err != nil {

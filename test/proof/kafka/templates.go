@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -98,7 +99,7 @@ func (t *templates) add(ctx context.Context, p *Production, effects *controller.
 		if err != nil {
 			return err
 		}
-		if err := effects.Apply(ctx, k, &v, p.writer(begun, k), func(*controller.Node) string { return entry.Version }); err != nil {
+		if err := effects.Apply(ctx, k, &v, p.writer(begun, k), func(*observation.Node) string { return entry.Version }); err != nil {
 			return fmt.Errorf("rendering %+v: %w", entry, err)
 		}
 		t.clusterID = v.Identity.ID

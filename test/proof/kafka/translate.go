@@ -11,6 +11,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
@@ -71,7 +72,7 @@ func (s *modelState) objects(t *templates) []client.Object {
 func rollingCluster() *kafkav1beta2.Kafka {
 	k := object(Old, 0)
 	k.Name, k.UID = "other", "other"
-	k.Status.Lifecycles = append(k.Status.Lifecycles, lifecyclev1.Lifecycle{Name: controller.LifecycleRoll, State: roll.RestartingNode})
+	k.Status.Lifecycles = append(k.Status.Lifecycles, lifecyclev1.Lifecycle{Name: observation.LifecycleRoll, State: roll.RestartingNode})
 	return k
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/internal/controlplane"
 	"github.com/detent-dev/detent/internal/definitions"
 	"github.com/detent-dev/detent/internal/operator"
@@ -159,7 +160,7 @@ func (s *Stage) manage(ctx, running context.Context, o Options, table *versions.
 	s.run(func() error {
 		return operator.Run(running, operator.Options{
 			Config: rest.CopyConfig(s.Config), Version: "0.0.0-test", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
-				Table: table, Finalizing: kafkacontroller.FinalizeAutomatically, Proxy: listener.Addr().String(),
+				Table: table, Finalizing: observation.FinalizeAutomatically, Proxy: listener.Addr().String(),
 			})},
 			DeadlineScale: scale, Workers: 8, MetricsAddress: s.Metrics, HealthAddress: "0",
 			SkipNameValidation: true, Log: o.Log, Journal: o.Journal,

@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"slices"
@@ -71,7 +71,7 @@ func (d *deriver) remembered() []int32 {
 func (d *deriver) kept() []int32 {
 	var out []int32
 	for _, claim := range d.snapshot.Objects.Claims {
-		if id, ok := idFrom(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
+		if id, ok := IDFrom(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
 			out = append(out, id)
 		}
 	}
@@ -105,15 +105,15 @@ func (d *deriver) brokers(n *Node) bool {
 // quorum, and the replicas of partitions. The latter include fenced brokers, which Kafka before 4.0 does not list.
 func (v *Snapshot) registry() registry {
 	var r registry
-	if brokers, readable := read(&r, v.seenBrokers, "its registered brokers"); readable {
+	if brokers, readable := read(&r, v.SeenBrokers, "its registered brokers"); readable {
 		r.ids = append(r.ids, brokers.IDs()...)
 	}
-	if quorum, readable := read(&r, v.seenQuorum, "the voters of its quorum"); readable {
+	if quorum, readable := read(&r, v.SeenQuorum, "the voters of its quorum"); readable {
 		for _, replica := range slices.Concat(quorum.Voters, quorum.Observers) {
 			r.ids = append(r.ids, replica.ID)
 		}
 	}
-	if partitions, readable := read(&r, v.seenPartitions, "the replicas of its partitions"); readable {
+	if partitions, readable := read(&r, v.SeenPartitions, "the replicas of its partitions"); readable {
 		for i := range partitions.Suspect {
 			r.ids = append(r.ids, partitions.Suspect[i].Replicas...)
 		}
@@ -132,7 +132,7 @@ type registry struct {
 
 // read returns the value of a fact if it is known. Otherwise it marks the registry as incomplete.
 func read[T any](r *registry, fact transitions.Fact[T], name string) (T, bool) {
-	value, readable := known(fact)
+	value, readable := Known(fact)
 	r.missing = r.missing || !readable
 	if !readable && fact.Asked() && !fact.Gap().Pending {
 		r.unreadable = append(r.unreadable, name)

@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 	}
 	if request.Live {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, liveTimeout)
+		ctx, cancel = context.WithTimeout(ctx, LiveTimeout)
 		defer cancel()
 	}
 	readings := c.System.Read(ctx, cluster, queries, request.Live, request.Now)
@@ -48,24 +48,24 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 		case kafkaclient.AboutFeatures:
 			v.Features = external.Fact(r, r.Answer.Features)
 		case kafkaclient.AboutQuorum:
-			v.seenQuorum = external.Fact(r, r.Answer.Quorum)
+			v.SeenQuorum = external.Fact(r, r.Answer.Quorum)
 		case kafkaclient.AboutPartitions:
-			v.seenPartitions = external.Fact(r, r.Answer.Partitions)
+			v.SeenPartitions = external.Fact(r, r.Answer.Partitions)
 		case kafkaclient.AboutBrokers:
-			v.seenBrokers = external.Fact(r, r.Answer.Brokers)
+			v.SeenBrokers = external.Fact(r, r.Answer.Brokers)
 		case kafkaclient.AboutMember:
 			members.add(q.Question.Broker, r)
 		default:
 		}
 	}
 	if request.Wants(roll.NeedQuorum) {
-		v.Quorum = v.seenQuorum
+		v.Quorum = v.SeenQuorum
 	}
 	if request.Wants(roll.NeedPartitions) {
-		v.Partitions = v.seenPartitions
+		v.Partitions = v.SeenPartitions
 	}
 	if request.Wants(roll.NeedBrokers) {
-		v.Brokers = v.seenBrokers
+		v.Brokers = v.SeenBrokers
 	}
 }
 
@@ -131,7 +131,7 @@ func (v *Snapshot) unconfirmed(request lifecycle.ObserveRequest) (brokers, contr
 		if !n.Recorded || n.Record.Format != record.FormatAllowed || !n.Pod.Ready {
 			continue
 		}
-		if pod := named(v.Objects.Pods, n.PodName); pod != nil && len(persistentVolumes(pod)) > 0 {
+		if pod := Named(v.Objects.Pods, n.PodName); pod != nil && len(PersistentVolumes(pod)) > 0 {
 			brokers = brokers || n.RolesRunning.Broker
 			controllers = controllers || n.RolesRunning.Controller && !n.RolesRunning.Broker
 		}

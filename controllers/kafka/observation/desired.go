@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"fmt"
@@ -44,15 +44,15 @@ func (r *rendered) cluster(uid types.UID, in *render.Input) *render.Cluster {
 	return c
 }
 
-// drop removes a deleted cluster.
+// drop removes the rendered objects of a cluster.
 func (r *rendered) drop(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.clusters, uid)
 }
 
-// input returns the input of the renderer.
-func (v *Snapshot) input(kafka *kafkav1beta2.Kafka) *render.Input {
+// RenderInput returns the input of the renderer.
+func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 	in := &render.Input{
 		Namespace: kafka.Namespace, Name: kafka.Name, Spec: kafka.Spec, ClusterID: v.Identity.ID, Table: v.Table,
 		Pools: make([]render.Pool, 0, len(v.Objects.Pools)), Nodes: make([]render.Node, 0, len(v.Nodes)),
@@ -77,22 +77,42 @@ func (v *Snapshot) input(kafka *kafkav1beta2.Kafka) *render.Input {
 // Desired returns the desired revision of the node at a version of Kafka, whether or not the table contains it. Compare it with
 // Revision. It returns an error for a node whose pool was deleted.
 func (v *Snapshot) Desired(node *Node, version string) (string, error) {
-	entry, err := v.entry(node, version)
+	entry, err := v.Entry(node, version)
 	if err != nil {
 		return "", err
 	}
 	return entry.Revision, nil
 }
 
-func (v *Snapshot) entry(node *Node, version string) (*render.Entry, error) {
-	if v.rendered == nil {
+// Entry returns the rendered StrimziPodSet entry of the node at a version of Kafka. It fails as Desired does.
+func (v *Snapshot) Entry(node *Node, version string) (*render.Entry, error) {
+	if v.Rendered == nil {
 		return nil, fmt.Errorf("rendering node %d: the snapshot was not collected", node.ID)
 	}
-	return v.rendered.Entry(node.ID, version)
+	return v.Rendered.Entry(node.ID, version)
 }
 
 // listed reports whether the table has a row for the version.
 func listed(version versions.Version) bool {
 	_, ok := version.Row()
 	return ok
+}
+
+// WantedRevision returns the desired revision of the node on the version that it runs; empty if it is unknown.
+func (v *Snapshot) WantedRevision(n *Node) string {
+	version := n.Version()
+	if version == "" || !n.Wanted {
+		return ""
+	}
+	wanted, err := v.Desired(n, version)
+	if err != nil {
+		return ""
+	}
+	return wanted
+}
+
+// Outdated reports whether the node differs from its desired state on its version. A pod without a revision is adopted unchanged.
+func (v *Snapshot) Outdated(n *Node) bool {
+	wanted := v.WantedRevision(n)
+	return wanted != "" && n.Revision() != "" && n.Revision() != wanted
 }

@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"context"
@@ -58,7 +58,7 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, requ
 	if v.asksForIDs {
 		d.assign()
 	}
-	v.rendered = c.rendered.cluster(kafka.UID, v.input(kafka))
+	v.Rendered = c.rendered.cluster(kafka.UID, v.RenderInput(kafka))
 	if request.Wants(noderoll.NeedSlot) {
 		v.Slot = c.Fleet.Fact(ctx, kafka, request.Now)
 	}
@@ -70,7 +70,7 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, requ
 func (v *Snapshot) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) error {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if _, found := v.moved[n.Pool]; found || !n.Pod.Exists || v.Pool(n.Pool) != nil {
+		if _, found := v.Moved[n.Pool]; found || !n.Pod.Exists || v.Pool(n.Pool) != nil {
 			continue
 		}
 		pool := &kafkav1beta2.KafkaNodePool{}
@@ -81,10 +81,10 @@ func (v *Snapshot) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, req
 		case err != nil:
 			return fmt.Errorf("reading KafkaNodePool %s/%s, whose nodes run: %w", kafka.Namespace, n.Pool, err)
 		default:
-			if v.moved == nil {
-				v.moved = map[string]string{}
+			if v.Moved == nil {
+				v.Moved = map[string]string{}
 			}
-			v.moved[n.Pool] = pool.Labels[labels.Cluster]
+			v.Moved[n.Pool] = pool.Labels[labels.Cluster]
 		}
 	}
 	return nil
@@ -92,9 +92,12 @@ func (v *Snapshot) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, req
 
 // Cleanup drops the state of a deleted cluster and closes the connections to it.
 func (c *Collector) Cleanup(cluster types.UID) {
-	c.rendered.drop(cluster)
+	c.ForgetRendered(cluster)
 	c.System.Drop(cluster)
 }
+
+// ForgetRendered drops the rendered objects of a cluster, so that its next observation renders them again.
+func (c *Collector) ForgetRendered(cluster types.UID) { c.rendered.drop(cluster) }
 
 // listing is a list to fill with the objects that match a selector.
 type listing struct {
@@ -143,8 +146,8 @@ func selector(of map[string]string) client.ListOption {
 	return client.MatchingLabelsSelector{Selector: apilabels.SelectorFromValidatedSet(of)}
 }
 
-// liveTimeout limits all live requests of one observation together. It is far below the renew deadline of the lease.
-const liveTimeout = 5 * time.Second
+// LiveTimeout limits all live requests of one observation together. It is far below the renew deadline of the lease.
+const LiveTimeout = 5 * time.Second
 
 // endpointWith returns the endpoint with the addresses of every node that has a pod, for the roles of its pod.
 func endpointWith(kafka *kafkav1beta2.Kafka, nodes []Node) connection.Endpoint {

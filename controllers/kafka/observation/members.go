@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func (v *Snapshot) membersToAsk(request lifecycle.ObserveRequest) []int32 {
 	if !request.Wants(roll.NeedMembers) {
 		return nil
 	}
-	all := !countReady(v).serves()
+	all := !CountReady(v).Serves()
 	var out []int32
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Pod.Exists && (all || !n.Pod.Ready) {
@@ -65,14 +65,14 @@ func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, kafka *k
 		m.at = v.Now
 	}
 	alive := kubelets{reader: hosts, byHost: map[string]bool{}}
-	session := sessionTimeout(kafka)
+	session := SessionTimeout(kafka)
 	for id, member := range m.members {
 		n := v.Node(id)
 		serves := (member.Broker || !n.RolesRunning.Broker) && (member.Controller || !n.RolesRunning.Controller)
 		if serves || n.Pod.Ready || m.at.Before(n.Pod.UnreadySince.Add(session)) {
 			continue
 		}
-		lost, err := alive.lost(ctx, named(v.Objects.Pods, n.PodName))
+		lost, err := alive.lost(ctx, Named(v.Objects.Pods, n.PodName))
 		if err != nil {
 			return transitions.Unreadable[roll.Members](err)
 		}

@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"regexp"
@@ -182,7 +182,7 @@ func (d *deriver) judgeRevision(n *Node) {
 
 // madeFromEntry reports whether the pod has everything that its entry specifies. It is called only if their revisions differ.
 func (d *deriver) madeFromEntry(n *Node) bool {
-	pod := named(d.snapshot.Objects.Pods, n.PodName)
+	pod := Named(d.snapshot.Objects.Pods, n.PodName)
 	for _, set := range d.snapshot.Objects.PodSets {
 		for i := range set.Spec.Pods {
 			if entry, err := set.Spec.Pods[i].Pod(); pod != nil && err == nil && entry.Name == n.PodName {
@@ -198,9 +198,9 @@ func covers(pod, entry *corev1.Pod) bool {
 	return equality.Semantic.DeepDerivative(entry.Spec, pod.Spec)
 }
 
-// unproven returns why it is not proven that the node runs its assumed version; nil if it is proven: the record and the
+// Unproven returns why it is not proven that the node runs its assumed version; nil if it is proven: the record and the
 // StrimziPodSet entry, both written by the operator, agree with each other and with the pod.
-func (n *Node) unproven() *transitions.Problem {
+func (n *Node) Unproven() *transitions.Problem {
 	switch {
 	case !n.Pod.Exists:
 		return transitions.Problemf("PodMissing", "has no pod")

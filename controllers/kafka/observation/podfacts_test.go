@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"strings"
@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const dyingBroker = `[2026-11-20 08:31:02,123] INFO [BrokerServer id=3] Transition from STARTING to STARTED (kafka.server.BrokerServer)
 [2026-11-20 08:31:04,456] ERROR Encountered fatal fault: Unexpected error in raft IO thread (org.apache.kafka.server.fault.ProcessTerminatingFaultHandler)
@@ -116,7 +118,7 @@ func TestIDFrom(t *testing.T) {
 		{"c-p-x", "c", "p", 0, false}, {"c-p", "c", "p", 0, false}, {"cc-p-1", "c", "p", 0, false}, {"c-pp-1", "c", "p", 0, false},
 		{"c-p-01", "c", "p", 0, false}, {"c-p-99999999999", "c", "p", 0, false}, {"", "c", "p", 0, false}, {"p-1", "c", "p", 0, false},
 	} {
-		got, ok := idFrom(tc.name, tc.cluster, tc.pool)
+		got, ok := IDFrom(tc.name, tc.cluster, tc.pool)
 		if got != tc.want || ok != tc.ok {
 			t.Errorf("idFrom(%q, %q, %q) = %d, %v; want %d, %v", tc.name, tc.cluster, tc.pool, got, ok, tc.want, tc.ok)
 		}

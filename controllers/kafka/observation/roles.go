@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ func labelledRoles(l map[string]string) Roles {
 	return Roles{Controller: l[labels.ControllerRole] == "true", Broker: l[labels.BrokerRole] == "true"}
 }
 
-// labels returns the labels of the roles; none for no role.
-func (r Roles) labels() map[string]string {
+// Labels returns the labels of the roles; none for no role.
+func (r Roles) Labels() map[string]string {
 	if r == (Roles{}) {
 		return nil
 	}
@@ -46,7 +46,7 @@ func specifiedRoles(spec *corev1.PodSpec) Roles {
 //
 // It must be called after judgeRevision.
 func (d *deriver) judgeRoles(n *Node) {
-	pod := named(d.snapshot.Objects.Pods, n.PodName)
+	pod := Named(d.snapshot.Objects.Pods, n.PodName)
 	if pod == nil {
 		return
 	}
@@ -58,7 +58,7 @@ func (d *deriver) judgeRoles(n *Node) {
 		n.RolesRunning = n.Entry.roles
 	}
 	if n.RolesRunning == none && n.Recorded {
-		n.RolesRunning = rolesOf(n.Record.Roles)
+		n.RolesRunning = RolesOf(n.Record.Roles)
 	}
 	if n.RolesRunning == none {
 		n.RolesRunning = labelledRoles(pod.Labels)

@@ -1,11 +1,11 @@
-// Package kafka is the controller of Kafka clusters: the observation of a cluster (Snapshot), the persistent memory of its nodes
-// (records), its Kubernetes objects (Repair, Apply) and the restart of a node (Restart). The lifecycles are declared where they
-// are bound to the kind.
-package kafka
+// Package observation observes Kafka clusters: the objects of a cluster in Kubernetes and the answers of Kafka (Snapshot), and what
+// follows from them about each of its nodes (Node). It decides nothing and writes nothing.
+package observation
 
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +14,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -22,6 +23,13 @@ import (
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/transitions"
+)
+
+// Names of the lifecycles of a Kafka resource.
+const (
+	LifecycleVersion = "version"
+	LifecycleRoll    = fleet.Lifecycle
+	LifecycleStorage = "storage"
 )
 
 // Finalizing is who completes a version change by raising the metadata version.
@@ -56,9 +64,9 @@ type Snapshot struct {
 	// Objects that exist.
 	Objects Objects
 
-	// moved are the clusters in the labels of pools that have nodes here but belong to another cluster, by pool; empty for a pool
+	// Moved are the clusters in the labels of pools that have nodes here but belong to another cluster, by pool; empty for a pool
 	// without the label.
-	moved map[string]string
+	Moved map[string]string
 	// IDs are the node ids of the pools. Desired ids that are in no pool's status yet are not among the Nodes.
 	IDs nodeids.Plan
 	// Identity is the cluster to which the data belongs.
@@ -83,15 +91,15 @@ type Snapshot struct {
 	// InFlight is the uncertain outcome of earlier commands to change a level.
 	InFlight external.InFlight
 
-	// seenBrokers, seenQuorum and seenPartitions are the facts for records and node ids: Brokers, Quorum and Partitions, also if
+	// SeenBrokers, seenQuorum and SeenPartitions are the facts for records and node ids: Brokers, Quorum and Partitions, also if
 	// no lifecycle requests them.
-	seenBrokers    transitions.Fact[kafkaclient.Brokers]
-	seenQuorum     transitions.Fact[kafkaclient.Quorum]
-	seenPartitions transitions.Fact[kafkaclient.Partitions]
+	SeenBrokers    transitions.Fact[kafkaclient.Brokers]
+	SeenQuorum     transitions.Fact[kafkaclient.Quorum]
+	SeenPartitions transitions.Fact[kafkaclient.Partitions]
 	// asksForIDs is true if nodes are to be created on ids that Kafka may know.
 	asksForIDs bool
-	// rendered are the desired objects. They depend only on the values above.
-	rendered *render.Cluster
+	// Rendered are the desired objects. They depend only on the values above.
+	Rendered *render.Cluster
 }
 
 // Objects are the existing objects of a cluster. Each list is sorted by name.
@@ -130,7 +138,7 @@ func (v *Snapshot) Node(id int32) *Node {
 }
 
 // Pool returns the pool with the name, or nil.
-func (v *Snapshot) Pool(name string) *kafkav1beta2.KafkaNodePool { return named(v.Objects.Pools, name) }
+func (v *Snapshot) Pool(name string) *kafkav1beta2.KafkaNodePool { return Named(v.Objects.Pools, name) }
 
 // Started reports whether any process of the cluster was ever started, by pods and records.
 func (v *Snapshot) Started() bool {
@@ -152,9 +160,9 @@ func (v *Snapshot) Clone() Snapshot {
 	c.Partitions = cloned(v.Partitions, kafkaclient.Partitions.Clone)
 	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
 	c.Members = cloned(v.Members, maps.Clone)
-	c.seenBrokers = cloned(v.seenBrokers, kafkaclient.Brokers.Clone)
-	c.seenQuorum = cloned(v.seenQuorum, kafkaclient.Quorum.Clone)
-	c.seenPartitions = cloned(v.seenPartitions, kafkaclient.Partitions.Clone)
+	c.SeenBrokers = cloned(v.SeenBrokers, kafkaclient.Brokers.Clone)
+	c.SeenQuorum = cloned(v.SeenQuorum, kafkaclient.Quorum.Clone)
+	c.SeenPartitions = cloned(v.SeenPartitions, kafkaclient.Partitions.Clone)
 	c.Answers = make(map[string]external.Answer, len(v.Answers))
 	maps.Copy(c.Answers, v.Answers)
 	return c
@@ -171,3 +179,47 @@ func cloned[T any](fact transitions.Fact[T], clone func(T) T) transitions.Fact[T
 	}
 	return transitions.Known(clone(value), fact.At())
 }
+
+// defaultSessionTimeout is Kafka's default of broker.session.timeout.ms.
+const defaultSessionTimeout = 9 * time.Second
+
+// SessionTimeout is how long Kafka treats a silent broker as alive.
+func SessionTimeout(k *kafkav1beta2.Kafka) time.Duration {
+	return Setting(k, "broker.session.timeout.ms", defaultSessionTimeout)
+}
+
+// Setting returns a configured duration in milliseconds, or otherwise if it is unset or invalid.
+func Setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.Duration {
+	text, _ := k.Spec.Kafka.Property(name)
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return otherwise
+}
+
+// Readiness counts the brokers and controllers with a ready pod, and all controllers.
+type Readiness struct{ Brokers, Controllers, Voters int }
+
+// CountReady counts the nodes that are desired or have a pod.
+func CountReady(v *Snapshot) Readiness {
+	var r Readiness
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Wanted && !n.Pod.Exists {
+			continue
+		}
+		if n.Roles.Controller {
+			r.Voters++
+		}
+		if n.Pod.Ready && n.RolesRunning.Broker {
+			r.Brokers++
+		}
+		if n.Pod.Ready && n.RolesRunning.Controller {
+			r.Controllers++
+		}
+	}
+	return r
+}
+
+// Serves reports whether a broker and a majority of the controllers are ready.
+func (r Readiness) Serves() bool { return r.Brokers > 0 && 2*r.Controllers > r.Voters }

@@ -1,6 +1,9 @@
-package kafka
+package observation
 
 import (
+	"path"
+	"slices"
+
 	"math"
 	"strconv"
 	"strings"
@@ -10,6 +13,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/roll"
@@ -188,3 +192,74 @@ func shortProblem(reason transitions.Reason, format string, args ...any) *transi
 // shortened removes secrets from a text and truncates it such that the remedy at its end is kept. Secrets are removed first,
 // because a truncated secret would not be recognized.
 func shortened(text string) string { return machines.Cut(kafkaclient.Redact(text), 500) }
+
+// volumeReport returns the last result of the init container that formats: its newest end counts, even while it runs again or
+// waits to run. A running Kafka container was started after it, so the status of the init container does not matter then.
+func volumeReport(pod *corev1.Pod, kafka *corev1.ContainerStatus) Volumes {
+	if kafka != nil && kafka.State.Running != nil {
+		return Volumes{Accepted: true}
+	}
+	format := container(pod.Status.InitContainerStatuses, render.FormatContainer)
+	if format == nil {
+		return Volumes{}
+	}
+	end := endOf(format)
+	switch {
+	case end == nil:
+		return Volumes{}
+	case end.ExitCode == 0:
+		return Volumes{Accepted: true}
+	case end.ExitCode != render.ExitStorage:
+		return Volumes{}
+	}
+	return Volumes{Lost: lostDirectories(end.Message)}
+}
+
+// endOf returns the newest end of a container, or nil.
+func endOf(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if c.State.Terminated != nil {
+		return c.State.Terminated
+	}
+	return c.LastTerminationState.Terminated
+}
+
+// lostDirectories returns the directories that the init container names after the marker in its termination message. A message
+// without the marker names none: the container ended for another reason.
+func lostDirectories(message string) string {
+	for line := range strings.SplitSeq(message, "\n") {
+		if rest, found := strings.CutPrefix(strings.TrimSpace(line), render.StorageLostMarker); found {
+			named, _, _ := strings.Cut(rest, ",")
+			return strings.Join(strings.Fields(named), " ")
+		}
+	}
+	return ""
+}
+
+// PersistentVolumes returns the ids of the pod's volumes with a claim, sorted.
+func PersistentVolumes(pod *corev1.Pod) []int32 {
+	var ids []int32
+	for i := range pod.Spec.Volumes {
+		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			if id, ok := render.ClaimVolume(c.ClaimName, pod.Name); ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// strimziStart is the start script of Strimzi's Kafka containers. Annotations do not distinguish Strimzi's pods from Detent's:
+// both have strimzi.io/revision.
+const strimziStart = "kafka_run.sh"
+
+// madeByStrimzi reports whether the pod runs Strimzi's start script.
+func madeByStrimzi(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		if c.Name == containerKafka && len(c.Command) > 0 {
+			return path.Base(c.Command[0]) == strimziStart
+		}
+	}
+	return false
+}

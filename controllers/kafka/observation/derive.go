@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ func (d *deriver) node(pool string, id int32) *Node {
 			return nil
 		}
 	}
-	d.nodes = append(d.nodes, Node{ID: id, Pool: pool, PodName: podName(d.kafka.Name, pool, id), MetadataStorage: StoragePersistent})
+	d.nodes = append(d.nodes, Node{ID: id, Pool: pool, PodName: PodName(d.kafka.Name, pool, id), MetadataStorage: StoragePersistent})
 	return &d.nodes[len(d.nodes)-1]
 }
 
@@ -60,7 +60,7 @@ func (d *deriver) owner(o client.Object, name string) *Node {
 	if pool == "" {
 		return nil
 	}
-	id, ok := idFrom(name, d.kafka.Name, pool)
+	id, ok := IDFrom(name, d.kafka.Name, pool)
 	if !ok {
 		d.defect("%T %s carries the label of pool %s and is not named after one of its nodes", o, o.GetName(), pool)
 		return nil
@@ -81,7 +81,7 @@ func (d *deriver) fromPodSets() {
 				d.defect("StrimziPodSet %s, entry %d: %s", set.Name, i, s.err)
 				continue
 			}
-			id, ok := idFrom(s.name, d.kafka.Name, pool)
+			id, ok := IDFrom(s.name, d.kafka.Name, pool)
 			if !ok {
 				d.defect("StrimziPodSet %s, entry %d: pod %q is not named after a node of pool %q", set.Name, i, s.name, pool)
 				continue
@@ -119,7 +119,7 @@ func (d *deriver) fromConfigMaps() {
 			d.defect("ConfigMap %s: %s", m.Name, err)
 		}
 		r.ID, r.Pool = n.ID, n.Pool
-		n.Recorded, n.Record, n.recordBroken = true, r, err != nil
+		n.Recorded, n.Record, n.RecordBroken = true, r, err != nil
 	}
 }
 
@@ -160,7 +160,7 @@ func (d *deriver) decideWanted() {
 		n.Wanted, n.RolesWanted = slices.Contains(plan.Wanted, n.ID), Roles{}
 		n.MetadataStorage = metadataStorage(&pool.Spec.Storage)
 		if n.Wanted {
-			n.RolesWanted = rolesOf(pool.Spec.Roles)
+			n.RolesWanted = RolesOf(pool.Spec.Roles)
 		}
 		n.Roles = settledRoles(n)
 	}
@@ -168,7 +168,7 @@ func (d *deriver) decideWanted() {
 
 // settledRoles returns the roles with which a node is to run now.
 func settledRoles(n *Node) Roles {
-	was := rolesOf(n.Record.Roles)
+	was := RolesOf(n.Record.Roles)
 	if !n.Recorded {
 		was = n.RolesRunning
 	}

@@ -1,10 +1,12 @@
-package kafka
+package observation
 
 import (
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
 // pointer is a pointer to an API type.
@@ -28,8 +30,8 @@ func sorted[T any, P pointer[T]](items []T) []*T {
 	return out
 }
 
-// named returns the object with the name from a sorted list, or nil.
-func named[T any, P pointer[T]](list []P, name string) P {
+// Named returns the object with the name from a sorted list, or nil.
+func Named[T any, P pointer[T]](list []P, name string) P {
 	i, found := slices.BinarySearchFunc(list, name, func(o P, name string) int { return strings.Compare(o.GetName(), name) })
 	if !found {
 		return nil
@@ -51,4 +53,13 @@ func (o *Objects) clone() Objects {
 		Claims: copied(o.Claims), Services: copied(o.Services), Accounts: copied(o.Accounts), Budgets: copied(o.Budgets),
 		Deployments: copied(o.Deployments),
 	}
+}
+
+// Known returns the value of a fact that was observed.
+func Known[T any](fact transitions.Fact[T]) (T, bool) {
+	if !fact.Asked() {
+		var none T
+		return none, false
+	}
+	return fact.Get()
 }

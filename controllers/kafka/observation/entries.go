@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"crypto/sha256"
@@ -59,7 +59,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 		return &entrySummary{err: fmt.Errorf("reading an entry: %w", err)}
 	}
 	s := &entrySummary{name: pod.Name, version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
-	s.configKeys, s.roles = configKeys(&pod.Spec, pod.Name), labelledRoles(pod.Labels)
+	s.configKeys, s.roles = ConfigKeys(&pod.Spec, pod.Name), labelledRoles(pod.Labels)
 	s.image, s.snapshotInterval = kafkaImage(&pod.Spec), interval(pod.Annotations[labels.SnapshotInterval])
 	return s
 }
@@ -68,15 +68,15 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 func (s *entrySummary) entry() Entry {
 	return Entry{
 		Exists: true, Version: s.version, Revision: s.revision,
-		configKeys: s.configKeys, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
+		ConfigKeys: s.configKeys, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
 	}
 }
 
-// everyKey represents all keys of a ConfigMap that is mounted as a whole.
-const everyKey = "*"
+// EveryKey represents all keys of a ConfigMap that is mounted as a whole.
+const EveryKey = "*"
 
-// configKeys returns the keys of the node's ConfigMap that a pod mounts.
-func configKeys(spec *corev1.PodSpec, name string) []string {
+// ConfigKeys returns the keys of the node's ConfigMap that a pod mounts.
+func ConfigKeys(spec *corev1.PodSpec, name string) []string {
 	var keys []string
 	for i := range spec.Volumes {
 		c := spec.Volumes[i].ConfigMap
@@ -84,7 +84,7 @@ func configKeys(spec *corev1.PodSpec, name string) []string {
 			continue
 		}
 		if len(c.Items) == 0 {
-			keys = append(keys, everyKey)
+			keys = append(keys, EveryKey)
 		}
 		for _, item := range c.Items {
 			keys = append(keys, item.Key)
@@ -93,13 +93,13 @@ func configKeys(spec *corev1.PodSpec, name string) []string {
 	return keys
 }
 
-// podName returns the name of a node's pod.
-func podName(cluster, pool string, id int32) string {
+// PodName returns the name of a node's pod.
+func PodName(cluster, pool string, id int32) string {
 	return cluster + "-" + pool + "-" + strconv.Itoa(int(id))
 }
 
-// idFrom parses the node id from the name of a pod, or of an object whose name ends like one. It returns false for other names.
-func idFrom(name, cluster, pool string) (int32, bool) {
+// IDFrom parses the node id from the name of a pod, or of an object whose name ends like one. It returns false for other names.
+func IDFrom(name, cluster, pool string) (int32, bool) {
 	dash := strings.LastIndexByte(name, '-')
 	if dash < 0 {
 		return 0, false

@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"cmp"
@@ -14,7 +14,8 @@ import (
 // Roles of a node.
 type Roles struct{ Controller, Broker bool }
 
-func rolesOf(list []kafkav1beta2.NodeRole) Roles {
+// RolesOf returns the roles in a list. Unknown roles are ignored.
+func RolesOf(list []kafkav1beta2.NodeRole) Roles {
 	var r Roles
 	for _, role := range list {
 		r.Controller = r.Controller || role == kafkav1beta2.RoleController
@@ -23,8 +24,8 @@ func rolesOf(list []kafkav1beta2.NodeRole) Roles {
 	return r
 }
 
-// list returns the roles in the order in which Kafka's own tools write them.
-func (r Roles) list() []kafkav1beta2.NodeRole {
+// List returns the roles in the order in which Kafka's own tools write them.
+func (r Roles) List() []kafkav1beta2.NodeRole {
 	var out []kafkav1beta2.NodeRole
 	if r.Controller {
 		out = append(out, kafkav1beta2.RoleController)
@@ -70,8 +71,8 @@ type Node struct {
 	// HasClaims is true if at least one of its volumes has a claim.
 	HasClaims bool
 
-	// recordBroken is true if a part of the record is unreadable. The record is rewritten from the readable parts.
-	recordBroken bool
+	// RecordBroken is true if a part of the record is unreadable. The record is rewritten from the readable parts.
+	RecordBroken bool
 }
 
 // exists reports whether there is evidence that the node was created: its record, its pod, its entry or a disk. An id in the
@@ -129,8 +130,8 @@ type Entry struct {
 	Exists            bool
 	Version, Revision string
 
-	// configKeys are the keys of the node's ConfigMap that it mounts.
-	configKeys []string
+	// ConfigKeys are the keys of the node's ConfigMap that it mounts.
+	ConfigKeys []string
 	// roles in its labels.
 	roles Roles
 	// image of the Kafka container.

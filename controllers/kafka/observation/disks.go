@@ -1,4 +1,4 @@
-package kafka
+package observation
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// misplaced describes the disks of the node that its pool no longer declares; nil if it declares all. A pod created from such a
+// Misplaced describes the disks of the node that its pool no longer declares; nil if it declares all. A pod created from such a
 // pool would start on other storage, without the node's data. If the record permits formatting, there is no data to keep.
-func (v *Snapshot) misplaced(n *Node) *transitions.Problem {
+func (v *Snapshot) Misplaced(n *Node) *transitions.Problem {
 	pool := v.Pool(n.Pool)
 	if pool == nil || !n.Recorded || n.Record.Format != record.FormatDone {
 		return nil
@@ -35,7 +35,7 @@ func (v *Snapshot) misplaced(n *Node) *transitions.Problem {
 // claimOf returns the claim of the node's volume: the one that its pod mounts, else the declared one if it exists, else an
 // existing one of another declaration, else the declared one.
 func (v *Snapshot) claimOf(n *Node, id int32, declared string) string {
-	if pod := named(v.Objects.Pods, n.PodName); pod != nil {
+	if pod := Named(v.Objects.Pods, n.PodName); pod != nil {
 		for i := range pod.Spec.Volumes {
 			if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
 				if of, ok := render.ClaimVolume(c.ClaimName, pod.Name); ok && of == id {
@@ -44,7 +44,7 @@ func (v *Snapshot) claimOf(n *Node, id int32, declared string) string {
 			}
 		}
 	}
-	if named(v.Objects.Claims, declared) != nil {
+	if Named(v.Objects.Claims, declared) != nil {
 		return declared
 	}
 	for _, claim := range v.Objects.Claims {
@@ -55,12 +55,12 @@ func (v *Snapshot) claimOf(n *Node, id int32, declared string) string {
 	return declared
 }
 
-// misplacedDisks describes disks that their pools no longer declare: the first node in full, and the number of the others. It is
+// MisplacedDisks describes disks that their pools no longer declare: the first node in full, and the number of the others. It is
 // nil if there are none.
-func misplacedDisks(v *Snapshot) *transitions.Problem {
+func MisplacedDisks(v *Snapshot) *transitions.Problem {
 	var found []*transitions.Problem
 	for i := range v.Nodes {
-		if problem := v.misplaced(&v.Nodes[i]); problem != nil {
+		if problem := v.Misplaced(&v.Nodes[i]); problem != nil {
 			found = append(found, problem)
 		}
 	}
