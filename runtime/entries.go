@@ -71,9 +71,12 @@ func othersUnderWay(all []lifecycleState, worst *lifecycleState) string {
 // sortEntries sorts the entries by the name of their lifecycle, and the instances of one as their states are sorted. It reports
 // whether an entry was moved, which the states then point past.
 func sortEntries(entries []lifecyclev1.Lifecycle, all []lifecycleState) (moved bool) {
-	place := map[string]int{}
+	var place map[string]int
 	for i := range all {
 		if _, instance := machines.SplitEntryName(all[i].name); instance != "" {
+			if place == nil {
+				place = make(map[string]int, len(all))
+			}
 			place[all[i].name] = i
 		}
 	}

@@ -8,8 +8,7 @@ import (
 )
 
 // instance of a lifecycle in one reconcile. A lifecycle that an object has only once is its own instance.
-type instance[O, S, E any] struct {
-	lifecycle machines.Evaluator[O, S, E]
+type instance struct {
 	// removed means that the instance has an entry and is not declared any more.
 	removed bool
 	// undecided stands for instances that cannot be listed or managed, with the reason if it is known.
@@ -17,26 +16,30 @@ type instance[O, S, E any] struct {
 	err       error
 }
 
-// expand returns the lifecycles with their instances: the declared ones, and those that have an entry.
-func (in *In[O, S, E]) expand(snapshot S) []instance[O, S, E] {
-	out := make([]instance[O, S, E], 0, len(in.Lifecycles))
+// expand returns the lifecycles with their instances: the declared ones, and those that have an entry. Without several instances the
+// second result is nil.
+func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S, E], instances []instance) {
+	if !slices.ContainsFunc(in.Lifecycles, machines.Evaluator[O, S, E].Several) {
+		return in.Lifecycles, nil
+	}
+	add := func(lc machines.Evaluator[O, S, E], one instance) {
+		lifecycles, instances = append(lifecycles, lc), append(instances, one)
+	}
 	for _, lc := range in.Lifecycles {
 		if !lc.Several() {
-			out = append(out, instance[O, S, E]{lifecycle: lc})
+			add(lc, instance{})
 			continue
 		}
 		names, known, err := lc.Instances(in.Object, snapshot)
 		if !known || err != nil {
-			out = append(out, instance[O, S, E]{lifecycle: lc, undecided: true, err: err})
+			add(lc, instance{undecided: true, err: err})
 		}
-		stored := instancesOf(lc.Name(), in.Status)
-		for _, name := range union(names, stored) {
+		for _, name := range union(names, instancesOf(lc.Name(), in.Status)) {
 			_, declared := slices.BinarySearch(names, name)
-			removed := known && err == nil && !declared
-			out = append(out, instance[O, S, E]{lifecycle: lc.Instance(name), removed: removed})
+			add(lc.Instance(name), instance{removed: known && err == nil && !declared})
 		}
 	}
-	return out
+	return lifecycles, instances
 }
 
 // Stored returns the lifecycles as the status has them: of one with several instances those that have an entry.

@@ -93,17 +93,19 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 		return step, fmt.Errorf("observing: %w", err)
 	}
 	step.Snapshot, step.Decided, step.Released = snapshot, true, in.Deleting
-	declared := in.expand(snapshot)
-	step.Results = make([]LifecycleResult[E], len(declared))
-	step.Lifecycles = make([]machines.Evaluator[O, S, E], len(declared))
+	var instances []instance
+	step.Lifecycles, instances = in.expand(snapshot)
+	step.Results = make([]LifecycleResult[E], len(step.Lifecycles))
 	var wrong []transitions.Need
-	for i := range declared {
-		lc, s := declared[i].lifecycle, &step.Results[i]
-		step.Lifecycles[i] = lc
-		s.Name, s.Deleting = lc.Name(), in.Deleting || declared[i].removed
-		if declared[i].undecided {
-			s.Decision.Err = declared[i].err
-			continue
+	for i, lc := range step.Lifecycles {
+		s := &step.Results[i]
+		s.Name, s.Deleting = lc.Name(), in.Deleting
+		if instances != nil {
+			if instances[i].undecided {
+				s.Decision.Err = instances[i].err
+				continue
+			}
+			s.Deleting = s.Deleting || instances[i].removed
 		}
 		s.Entry = Entry(in.Status, lc.Name())
 		if s.Entry != nil {
@@ -118,13 +120,12 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 		}
 	}
 	err = in.enter(&step, needs)
-	step.conclude(declared)
+	step.conclude(instances)
 	return step, err
 }
 
 // conclude summarises the results.
-func (step *Step[O, S, E]) conclude(declared []instance[O, S, E]) {
-	step.Lifecycles = step.Lifecycles[:0]
+func (step *Step[O, S, E]) conclude(instances []instance) {
 	for i := range step.Results {
 		s := &step.Results[i]
 		if s.Decision.Err != nil {
@@ -132,11 +133,12 @@ func (step *Step[O, S, E]) conclude(declared []instance[O, S, E]) {
 		}
 		step.Released = step.Released && s.Decision.Released
 		step.Decided = step.Decided && (s.settles || s.Decision.Decided && s.Decision.Move == nil)
-		if declared[i].removed && s.Decision.Released && s.Decision.Move == nil {
+		if instances != nil && instances[i].removed && s.Decision.Released && s.Decision.Move == nil {
 			step.Dropped = append(step.Dropped, s.Name)
-			continue
 		}
-		step.Lifecycles = append(step.Lifecycles, declared[i].lifecycle)
+	}
+	if len(step.Dropped) > 0 {
+		step.Lifecycles = slices.DeleteFunc(step.Lifecycles, func(lc machines.Evaluator[O, S, E]) bool { return slices.Contains(step.Dropped, lc.Name()) })
 	}
 }
 
