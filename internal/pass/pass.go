@@ -100,7 +100,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 	for i, lc := range step.Lifecycles {
 		s := &step.Results[i]
 		s.Name, s.Deleting = lc.Name(), in.Deleting
-		if instances != nil {
+		if len(instances) > 0 {
 			if instances[i].undecided {
 				s.Decision.Err = instances[i].err
 				continue
@@ -133,7 +133,7 @@ func (step *Step[O, S, E]) conclude(instances []instance) {
 		}
 		step.Released = step.Released && s.Decision.Released
 		step.Decided = step.Decided && (s.settles || s.Decision.Decided && s.Decision.Move == nil)
-		if instances != nil && instances[i].removed && s.Decision.Released && s.Decision.Move == nil {
+		if len(instances) > 0 && instances[i].removed && s.Decision.Released && s.Decision.Move == nil {
 			step.Dropped = append(step.Dropped, s.Name)
 		}
 	}
