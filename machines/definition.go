@@ -129,7 +129,7 @@ type Transition[F, D any] struct {
 	Outranks bool
 	// Releases names the held resources that are released, or were never acquired, whenever the guard says yes.
 	Releases []string
-	// Quiet means that the transition creates no event: a step that interests nobody while the next one follows. The history, the log
+	// Quiet means that the transition creates no event: a step that matters to no user because the next one follows. The history, the log
 	// and the metrics show it. A transition that cannot be undone, or that enters a Hold, is never quiet.
 	Quiet bool
 	// Doc says in one sentence why the lifecycle takes the transition. Optional; default: the doc of the guard. Required for a

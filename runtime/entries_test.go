@@ -24,6 +24,8 @@ import (
 // doors of a turnstile: one instance of the lifecycle door each.
 type doors struct {
 	declared []string
+	// list, if set, replaces declared.
+	list func() []string
 	// wanted and open are doors by name.
 	wanted, open map[string]bool
 	// done are the effects that were executed, with their instances.
@@ -75,8 +77,13 @@ func (d *doors) lifecycle(t *testing.T) turnstile.Lifecycle {
 		t.Fatal(err)
 	}
 	return machines.Bind(machine, machines.Binding[*api.Turnstile, turnstile.Snapshot, doorFacts, turnstile.Effect, turnstile.Effect]{
-		Name:      "door",
-		Instances: func(*api.Turnstile, turnstile.Snapshot) ([]string, bool) { return d.declared, true },
+		Name: "door",
+		Instances: func(*api.Turnstile, turnstile.Snapshot) ([]string, bool) {
+			if d.list != nil {
+				return d.list(), true
+			}
+			return d.declared, true
+		},
 		Facts: func(_ *api.Turnstile, _ turnstile.Snapshot, ask machines.ObserveOptions) doorFacts {
 			return doorFacts{Wanted: d.wanted[ask.Instance], Open: d.open[ask.Instance], Name: ask.Instance}
 		},
@@ -173,6 +180,30 @@ func TestInstancesHaveStatesOfTheirOwn(t *testing.T) {
 	d.open = nil
 	if left := r.reconcile(5); r.exists() || !slices.Contains(d.done, "shut north") {
 		t.Errorf("the object is left with %q after the effects %q", left, d.done)
+	}
+}
+
+func TestInstanceIsNotReleasedWhenTheActionFindsItDeclared(t *testing.T) {
+	d := &doors{declared: []string{"north", "east"}, open: map[string]bool{"north": true, "east": true}}
+	r := withDoors(t, d)
+	r.reconcile(12)
+	lists := 0
+	d.list = func() []string { // every decision reads an older list than its action
+		lists++
+		if lists%2 == 1 {
+			return []string{"north"}
+		}
+		return []string{"east", "north"}
+	}
+	r.reconcile(1) // commits the deletion
+	lists = 0
+	if shown := r.reconcile(4); shown[0] != "door/east Shutting" || len(d.done) > 0 || lists != 8 {
+		t.Errorf("entries %q after the effects %q with %d lists, want none", shown, d.done, lists)
+	}
+	d.list, d.declared = nil, []string{"north"}
+	r.reconcile(2)
+	if diff := cmp.Diff([]string{"shut east"}, slices.Compact(d.done)); diff != "" {
+		t.Errorf("effects once the lists agree (-want +got):\n%s", diff)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 type instance struct {
 	// removed means that the instance has an entry and is not declared any more.
 	removed bool
-	// undecided stands for instances that cannot be listed or managed, with the reason if it is known.
+	// undecided represents instances that cannot be listed or managed, with the reason if it is known.
 	undecided bool
 	err       error
 }
@@ -40,6 +40,18 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 		}
 	}
 	return lifecycles, instances
+}
+
+// isRemoved reports whether the snapshot shows that the instance of an entry is not declared any more.
+func (in *In[O, S, E]) isRemoved(entry string, snapshot S) bool {
+	lifecycle, instance := machines.SplitEntryName(entry)
+	lc := Find(in.Lifecycles, lifecycle)
+	if lc == nil || !lc.Several() {
+		return false
+	}
+	names, known, err := lc.Instances(in.Object, snapshot)
+	_, declared := slices.BinarySearch(names, instance)
+	return known && err == nil && !declared
 }
 
 // Stored returns the lifecycles as the status has them: of one with several instances those that have an entry.

@@ -281,6 +281,9 @@ func Act[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S
 	if err != nil {
 		return out, snapshot, fmt.Errorf("observing for action %s: %w", action.Name, err)
 	}
+	if s.Deleting && !in.Deleting && !in.isRemoved(s.Name, snapshot) {
+		return out, snapshot, nil // the decision was made on an older list of the instances
+	}
 	evaluation := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, s.Deleting, action.Live))
 	out.ActionResult = evaluation.Act()
 	facts := evaluation.Facts()
