@@ -19,6 +19,11 @@ type Reader interface {
 	Partitions(ctx context.Context) (Partitions, error)
 	// LogDirs reads the log directories of one broker from that broker.
 	LogDirs(ctx context.Context, broker int32) (LogDirs, error)
+	// Replicas reads the partitions that have a replica on the broker, which need not be alive.
+	// As for Partitions, topics that the client's principal may not describe are missing.
+	Replicas(ctx context.Context, broker int32) (Replicas, error)
+	// Reassignments reads the partitions whose replicas are being moved.
+	Reassignments(ctx context.Context) (Reassignments, error)
 	// BrokerConfigs reads the effective values of ConfigNames from that broker.
 	BrokerConfigs(ctx context.Context, broker int32) (Configs, error)
 	// Member reads what the node reports about itself, from that node. A node that does not
@@ -57,6 +62,14 @@ type Writer interface {
 	// is restarted. The caller must prove that the broker is gone. An id without a
 	// registration is refused with CodeBrokerIDNotRegistered.
 	UnregisterBroker(ctx context.Context, id int32) error
+	// Reassign starts or cancels moves of replicas, for each partition on its own: a refusal
+	// names the first partition that was refused, and the others are executed. It is
+	// idempotent. It returns before a replica is copied.
+	Reassign(ctx context.Context, moves []Move) error
+	// Cordon changes whether the broker gets new replicas. It is sent to the broker itself,
+	// which must be alive. It is idempotent. Brokers below MetadataCordons accept the setting
+	// without an effect.
+	Cordon(ctx context.Context, c Cordon) error
 }
 
 // Client reads and changes a cluster.

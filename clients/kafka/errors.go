@@ -16,7 +16,9 @@ const (
 	CodeClusterAuthorizationFailed int16 = 31
 	CodeUnsupportedVersion         int16 = 35
 	CodeNotController              int16 = 41
+	CodeInvalidReplicaAssignment   int16 = 39
 	CodeInvalidRequest             int16 = 42
+	CodeNoReassignmentInProgress   int16 = 85
 	CodeInvalidUpdateVersion       int16 = 95
 	CodeBrokerIDNotRegistered      int16 = 102
 	CodeMismatchedEndpointType     int16 = 114

@@ -16,8 +16,10 @@ const (
 	AboutQuorum     Subject = "quorum"
 	AboutPartitions Subject = "partitions"
 	AboutLogDirs    Subject = "log-dirs" // of one broker
-	AboutConfigs    Subject = "configs"  // of one broker
-	AboutMember     Subject = "member"   // of one node, from the node itself
+	AboutReplicas   Subject = "replicas" // of one broker
+	AboutMoves      Subject = "reassignments"
+	AboutConfigs    Subject = "configs" // of one broker
+	AboutMember     Subject = "member"  // of one node, from the node itself
 )
 
 // Question is one read as a value, which can be compared, queued and executed later.
@@ -30,13 +32,15 @@ type Question struct {
 
 // Answer holds the observation that a Question requested. The other fields are nil.
 type Answer struct {
-	Features   *Features   `json:"features,omitempty"`
-	Brokers    *Brokers    `json:"brokers,omitempty"`
-	Quorum     *Quorum     `json:"quorum,omitempty"`
-	Partitions *Partitions `json:"partitions,omitempty"`
-	LogDirs    *LogDirs    `json:"logDirs,omitempty"`
-	Configs    Configs     `json:"configs,omitempty"`
-	Member     *Member     `json:"member,omitempty"`
+	Features   *Features      `json:"features,omitempty"`
+	Brokers    *Brokers       `json:"brokers,omitempty"`
+	Quorum     *Quorum        `json:"quorum,omitempty"`
+	Partitions *Partitions    `json:"partitions,omitempty"`
+	LogDirs    *LogDirs       `json:"logDirs,omitempty"`
+	Replicas   *Replicas      `json:"replicas,omitempty"`
+	Moves      *Reassignments `json:"reassignments,omitempty"`
+	Configs    Configs        `json:"configs,omitempty"`
+	Member     *Member        `json:"member,omitempty"`
 }
 
 // Ask executes one read. It fails with the error of the Reader, or if the subject is
@@ -61,6 +65,12 @@ func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
 	case AboutLogDirs:
 		v, err := r.LogDirs(ctx, q.Broker)
 		return Answer{LogDirs: &v}, err
+	case AboutReplicas:
+		v, err := r.Replicas(ctx, q.Broker)
+		return Answer{Replicas: &v}, err
+	case AboutMoves:
+		v, err := r.Reassignments(ctx)
+		return Answer{Moves: &v}, err
 	case AboutConfigs:
 		v, err := r.BrokerConfigs(ctx, q.Broker)
 		return Answer{Configs: v}, err
@@ -77,17 +87,29 @@ func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
 type Command struct {
 	UpdateFeature *FeatureUpdate `json:"updateFeature,omitempty"`
 	Unregister    *int32         `json:"unregister,omitempty"`
+	Reassign      []Move         `json:"reassign,omitempty"`
+	Cordon        *Cordon        `json:"cordon,omitempty"`
 }
 
 // Execute executes one command. It fails with the error of the Writer, or if not exactly
 // one field is set.
 func Execute(ctx context.Context, w Writer, c Command) error {
+	set := 0
+	for _, is := range []bool{c.UpdateFeature != nil, c.Unregister != nil, len(c.Reassign) > 0, c.Cordon != nil} {
+		if is {
+			set++
+		}
+	}
 	switch {
-	case c.UpdateFeature != nil && c.Unregister == nil:
-		return w.UpdateFeature(ctx, *c.UpdateFeature)
-	case c.Unregister != nil && c.UpdateFeature == nil:
-		return w.UnregisterBroker(ctx, *c.Unregister)
-	default:
+	case set != 1:
 		return fmt.Errorf("executing a kafka command: exactly one field must be set, not %+v", c)
+	case c.UpdateFeature != nil:
+		return w.UpdateFeature(ctx, *c.UpdateFeature)
+	case c.Unregister != nil:
+		return w.UnregisterBroker(ctx, *c.Unregister)
+	case c.Cordon != nil:
+		return w.Cordon(ctx, *c.Cordon)
+	default:
+		return w.Reassign(ctx, c.Reassign)
 	}
 }

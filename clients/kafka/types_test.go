@@ -38,6 +38,18 @@ func TestCloneSharesNothing(t *testing.T) {
 	if brokers.Brokers[0].ID != 1 {
 		t.Error("brokers share")
 	}
+	replicas := kafka.Replicas{First: []kafka.Partition{{Replicas: []int32{1}}}, Widest: []kafka.Width{{Topics: []string{"a"}}}}
+	rc := replicas.Clone()
+	rc.First[0].Replicas[0], rc.Widest[0].Topics[0] = 9, "b"
+	if replicas.First[0].Replicas[0] != 1 || replicas.Widest[0].Topics[0] != "a" {
+		t.Errorf("replicas share: %+v", replicas)
+	}
+	moves := kafka.Reassignments{First: []kafka.Reassignment{{Replicas: []int32{1}, Adding: []int32{1}}}}
+	mc := moves.Clone()
+	mc.First[0].Replicas[0], mc.First[0].Adding[0] = 9, 9
+	if moves.First[0].Replicas[0] != 1 || moves.First[0].Adding[0] != 1 {
+		t.Errorf("reassignments share: %+v", moves)
+	}
 	configs := kafka.Configs{"a": "1"}
 	configs.Clone()["a"] = "2"
 	if configs["a"] != "1" {
@@ -178,9 +190,34 @@ func TestAskAndExecuteRejectInvalidValues(t *testing.T) {
 		t.Error("asked about the weather")
 	}
 	id := int32(1)
-	for _, c := range []kafka.Command{{}, {Unregister: &id, UpdateFeature: &kafka.FeatureUpdate{}}} {
+	for _, c := range []kafka.Command{{}, {Unregister: &id, UpdateFeature: &kafka.FeatureUpdate{}}, {Unregister: &id, Cordon: &kafka.Cordon{}}} {
 		if err := kafka.Execute(t.Context(), nil, c); err == nil {
 			t.Errorf("executed %+v", c)
 		}
+	}
+}
+
+// TestReplicasAdd counts every partition, and lists only as many as the observation may hold.
+func TestReplicasAdd(t *testing.T) {
+	of := func(topic string, index int32, replicas ...int32) kafka.Partition {
+		return kafka.Partition{Topic: topic, Index: index, Replicas: replicas}
+	}
+	r := kafka.Replicas{Broker: 4}
+	for _, p := range []kafka.Partition{of("a", 0, 4, 1), of("a", 1, 1, 2), of("a", 2, 2, 4), of("b", 0, 1, 2, 4)} {
+		r.Add(p, 0)
+	}
+	r.Add(of("c", 0, 1, 2, 3, 4), 1) // one of them is being removed
+	want := kafka.Replicas{
+		Broker: 4, Total: 4, First: []kafka.Partition{of("a", 0, 4, 1), of("a", 2, 2, 4), of("b", 0, 1, 2, 4), of("c", 0, 1, 2, 3, 4)},
+		Widest: []kafka.Width{{Replicas: 3, Partitions: 2, Topics: []string{"b", "c"}}, {Replicas: 2, Partitions: 2, Topics: []string{"a"}}},
+	}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i := range 2 * kafka.FirstPartitions {
+		r.Add(of(fmt.Sprintf("d-%03d", i), 0, 4), 0)
+	}
+	if r.Total != 4+2*kafka.FirstPartitions || len(r.First) != kafka.FirstPartitions || len(r.Widest[2].Topics) != kafka.FirstReplicas {
+		t.Errorf("of %d partitions %d are listed, and %d topics", r.Total, len(r.First), len(r.Widest[2].Topics))
 	}
 }

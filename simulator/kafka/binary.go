@@ -85,6 +85,9 @@ const (
 	RequestUpdateFeatures   Request = "UpdateFeatures"
 	RequestDescribeCluster  Request = "DescribeCluster"
 	RequestUnregisterBroker Request = "UnregisterBroker"
+	RequestAlterConfigs     Request = "IncrementalAlterConfigs"
+	RequestReassign         Request = "AlterPartitionAssignments"
+	RequestReassignments    Request = "ListPartitionReassignments"
 )
 
 // Requests lists the requests that the model implements.
@@ -92,6 +95,7 @@ func Requests() []Request {
 	return []Request{
 		RequestMetadata, RequestAPIVersions, RequestDescribeConfigs, RequestDescribeLogDirs,
 		RequestDescribeQuorum, RequestUpdateFeatures, RequestDescribeCluster, RequestUnregisterBroker,
+		RequestAlterConfigs, RequestReassign, RequestReassignments,
 	}
 }
 
@@ -118,8 +122,12 @@ func (b Binary) MaxVersion(request Request) int16 {
 		return newest(4, 0, 2, 1)
 	case RequestDescribeCluster:
 		return newest(4, 0, 2, 1)
-	case RequestUnregisterBroker:
+	case RequestUnregisterBroker, RequestReassignments:
 		return 0
+	case RequestAlterConfigs:
+		return 1
+	case RequestReassign:
+		return newest(4, 1, 1, 0)
 	default:
 		return -1
 	}

@@ -23,6 +23,8 @@ type Settings struct {
 	Session int64
 	// Election is the time from the loss of the quorum leader to the election of the next.
 	Election int64
+	// Copy is the time in which an added replica copies a partition.
+	Copy int64
 	// Snapshot is metadata.log.max.snapshot.interval.ms of processes that are started without
 	// a value.
 	Snapshot int64
@@ -31,7 +33,7 @@ type Settings struct {
 // DefaultSettings are Kafka's defaults where they exist, otherwise times that were measured on
 // small clusters.
 func DefaultSettings() Settings {
-	return Settings{Start: 3_000, CatchUp: 1_000, Session: 9_000, Election: 1_000, Snapshot: 3_600_000}
+	return Settings{Start: 3_000, CatchUp: 1_000, Session: 9_000, Election: 1_000, Copy: 1_000, Snapshot: 3_600_000}
 }
 
 // Cluster is one Kafka cluster. Create it with New; the zero value is not usable. It is a
@@ -67,6 +69,8 @@ type Cluster struct {
 
 	// Partitions by topic, then index. Owned; their replicas are shared.
 	Partitions []Partition
+	// Cordoned are the brokers whose directories are cordoned by configuration, ascending. Shared, never modified in place.
+	Cordoned []int32
 
 	// Scripted failures. Shared, never modified in place.
 	Lagging  []Lag

@@ -99,7 +99,7 @@ func TestClusterUnreachable(t *testing.T) {
 			c := dual(t, "4.1.2")
 			do(c)
 			m := kafka.Memory{Cluster: c}
-			for _, about := range []client.Subject{client.AboutFeatures, client.AboutBrokers, client.AboutQuorum, client.AboutPartitions, client.AboutLogDirs, client.AboutConfigs} {
+			for _, about := range []client.Subject{client.AboutFeatures, client.AboutBrokers, client.AboutQuorum, client.AboutPartitions, client.AboutLogDirs, client.AboutReplicas, client.AboutMoves, client.AboutConfigs} {
 				_, err := client.Ask(t.Context(), m, client.Question{About: about, Broker: 1})
 				if _, ok := errors.AsType[*client.Unreadable](err); !ok {
 					t.Errorf("%s: %v, want unreadable", about, err)

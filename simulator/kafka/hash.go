@@ -33,11 +33,9 @@ func (c *Cluster) AppendCanonical(dst []byte, grain int64) []byte {
 	for _, r := range c.Controllers {
 		w.num(int64(r.ID), int64(r.Binary))
 	}
-	w.num(int64(len(c.Voters)))
-	for _, id := range c.Voters {
-		w.num(int64(id))
-	}
+	w.ids(c.Voters)
 	w.partitions(c.Partitions)
+	w.ids(c.Cordoned)
 	c.appendScript(&w)
 	return w.buf
 }
@@ -155,6 +153,13 @@ func (w *canonical) text(s string) {
 	w.buf = append(w.buf, s...)
 }
 
+func (w *canonical) ids(ids []int32) {
+	w.num(int64(len(ids)))
+	for _, id := range ids {
+		w.num(int64(id))
+	}
+}
+
 func (w *canonical) levels(levels []FeatureLevel) {
 	w.num(int64(len(levels)))
 	for _, l := range levels {
@@ -181,8 +186,9 @@ func (w *canonical) partitions(partitions []Partition) {
 
 func (w *canonical) partition(p *Partition) {
 	w.text(p.Topic)
-	w.num(int64(p.Index), int64(p.MinISR), int64(p.Leader), int64(p.InSync), int64(len(p.Replicas)))
-	for _, id := range p.Replicas {
-		w.num(int64(id))
-	}
+	w.num(int64(p.Index), int64(p.MinISR), int64(p.Leader), int64(p.InSync))
+	w.ids(p.Replicas)
+	w.ids(p.Adding)
+	w.ids(p.Removing)
+	w.until(p.CopiedAt)
 }

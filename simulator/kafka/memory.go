@@ -174,6 +174,45 @@ func (m Memory) LogDirs(ctx context.Context, broker int32) (client.LogDirs, erro
 	})
 }
 
+// Replicas implements client.Reader.
+func (m Memory) Replicas(ctx context.Context, broker int32) (client.Replicas, error) {
+	return read(ctx, "describing the replicas of broker "+strconv.Itoa(int(broker)), func() (client.Replicas, error) {
+		moving, err := m.Cluster.Reassignments(m.anyone())
+		if err != nil {
+			return client.Replicas{}, err
+		}
+		via, err := m.current()
+		if err != nil {
+			return client.Replicas{}, err
+		}
+		all, _, err := m.Cluster.Metadata(via)
+		out := client.Replicas{Broker: broker}
+		for _, p := range all {
+			leaving := 0
+			for _, r := range moving {
+				if r.Topic == p.Topic && r.Index == p.Index {
+					leaving = len(r.Removing)
+				}
+			}
+			p.MinISR = client.MinISRUnreadable
+			out.Add(p, leaving)
+		}
+		return out, err
+	})
+}
+
+// Reassignments implements client.Reader.
+func (m Memory) Reassignments(ctx context.Context) (client.Reassignments, error) {
+	return read(ctx, "listing the reassignments", func() (client.Reassignments, error) {
+		var out client.Reassignments
+		moving, err := m.Cluster.Reassignments(m.anyone())
+		for _, r := range moving {
+			out.Add(r)
+		}
+		return out, err
+	})
+}
+
 // BrokerConfigs implements client.Reader.
 func (m Memory) BrokerConfigs(ctx context.Context, broker int32) (client.Configs, error) {
 	return read(ctx, "reading the configuration of broker "+strconv.Itoa(int(broker)), func() (client.Configs, error) {
@@ -251,6 +290,32 @@ func (m Memory) UnregisterBroker(ctx context.Context, id int32) error {
 		return &client.Unreadable{What: what, Err: err}
 	}
 	return written(what, m.Cluster.UnregisterBroker(m.anyone(), id))
+}
+
+// Reassign implements client.Writer.
+func (m Memory) Reassign(ctx context.Context, moves []client.Move) error {
+	what := fmt.Sprintf("moving the replicas of %d partitions", len(moves))
+	if err := ctx.Err(); err != nil {
+		return &client.Unreadable{What: what, Err: err}
+	}
+	results, err := m.Cluster.Reassign(m.anyone(), moves)
+	for i, r := range results {
+		ended := r.Refused != nil && r.Refused.Code == client.CodeNoReassignmentInProgress && len(moves[i].Replicas) == 0
+		if err == nil && r.Refused != nil && !ended {
+			text := client.Partition{Topic: r.Topic, Index: r.Index}.Name() + ": " + r.Refused.Message
+			err = refused(r.Refused.Code, text)
+		}
+	}
+	return written(what, err)
+}
+
+// Cordon implements client.Writer.
+func (m Memory) Cordon(ctx context.Context, cordon client.Cordon) error {
+	what := "cordoning broker " + strconv.Itoa(int(cordon.Broker))
+	if err := ctx.Err(); err != nil {
+		return &client.Unreadable{What: what, Err: err}
+	}
+	return written(what, m.Cluster.Cordon(cordon.Broker, cordon.Cordoned))
 }
 
 func written(what string, err error) error {

@@ -19,6 +19,11 @@ type Partition struct {
 	Replicas []int32
 	// InSync has bit i set if Replicas[i] is in the ISR.
 	InSync uint64
+	// Adding and Removing are the replicas that a reassignment adds to and removes from Replicas, which has both. Shared, never
+	// modified in place.
+	Adding, Removing []int32
+	// CopiedAt is when the added replicas have copied the partition, 0 if none is added.
+	CopiedAt int64
 }
 
 // Lag is a replica that is kept out of the ISR.
@@ -123,10 +128,11 @@ func (c *Cluster) settlePartition(p *Partition) {
 		return
 	}
 	for i, id := range p.Replicas {
-		if c.synced(id) && !c.lagging(p, id) {
+		if c.synced(id) && !c.lagging(p, id) && !(slices.Contains(p.Adding, id) && c.Now < p.CopiedAt) {
 			p.InSync |= 1 << i
 		}
 	}
+	c.completeReassignment(p)
 }
 
 // lastToLeave returns the only replica that stays in an ISR without a live broker: the

@@ -264,6 +264,9 @@ func (c *Cluster) DescribeConfigs(via int32) (client.Configs, error) {
 		}
 		if c.binary(n.Binary).atLeast(4, 3) {
 			answer[client.ConfigCordonedLogDirs] = ""
+			if slices.Contains(c.Cordoned, via) {
+				answer[client.ConfigCordonedLogDirs] = client.CordonedAll
+			}
 		}
 		return nil
 	})

@@ -34,6 +34,11 @@ func (c *Cluster) NextEvent() (int64, bool) {
 		}
 		consider(n.SnapshotAt)
 	}
+	for i := range c.Partitions {
+		if at := c.Partitions[i].CopiedAt; at > c.Now {
+			consider(at)
+		}
+	}
 	for i := range c.Registrations {
 		if c.Leader != None {
 			consider(c.Registrations[i].SessionEnds)

@@ -76,7 +76,8 @@ func (w *world) client() *admin.Client {
 func TestClientReadsEqualTheModel(t *testing.T) {
 	questions := []kafka.Question{
 		{About: kafka.AboutFeatures}, {About: kafka.AboutSupport, Broker: 2}, {About: kafka.AboutBrokers}, {About: kafka.AboutQuorum},
-		{About: kafka.AboutPartitions}, {About: kafka.AboutLogDirs, Broker: 2}, {About: kafka.AboutConfigs, Broker: 3},
+		{About: kafka.AboutPartitions}, {About: kafka.AboutLogDirs, Broker: 2}, {About: kafka.AboutReplicas, Broker: 3}, {About: kafka.AboutMoves},
+		{About: kafka.AboutConfigs, Broker: 3},
 		{About: kafka.AboutMember, Broker: 1}, {About: kafka.AboutMember, Broker: 3},
 	}
 	for _, version := range []string{"3.9.2", "4.1.2"} {
@@ -87,6 +88,9 @@ func TestClientReadsEqualTheModel(t *testing.T) {
 			start(t, c, 3, version)
 			c.Tick(c.Now + 20_000)
 			c.SetLagging("orders", 0, 3, true)
+			if _, err := c.Reassign(1, []kafka.Move{{Topic: "orders", Replicas: []int32{1, 3}}}); err != nil {
+				t.Fatal(err)
+			}
 		})
 		client := w.client()
 		for _, q := range questions {

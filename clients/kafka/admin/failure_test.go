@@ -81,7 +81,7 @@ func TestClientFailsWhenNothingListens(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	w.do(func(c *simulated.Cluster) { c.Unreachable = true })
 	c := w.client()
-	for _, about := range []kafka.Subject{kafka.AboutBrokers, kafka.AboutFeatures, kafka.AboutQuorum, kafka.AboutPartitions, kafka.AboutLogDirs, kafka.AboutConfigs} {
+	for _, about := range []kafka.Subject{kafka.AboutBrokers, kafka.AboutFeatures, kafka.AboutQuorum, kafka.AboutPartitions, kafka.AboutLogDirs, kafka.AboutReplicas, kafka.AboutMoves, kafka.AboutConfigs} {
 		_, err := kafka.Ask(t.Context(), c, kafka.Question{About: about, Broker: 1})
 		wantUnreadable(t, err)
 		for line := range strings.Lines(err.Error()) {
@@ -94,6 +94,8 @@ func TestClientFailsWhenNothingListens(t *testing.T) {
 		"raise":      c.UpdateFeature(t.Context(), kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: 27, Kind: kafka.Upgrade}),
 		"lower":      c.UpdateFeature(t.Context(), kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: 25, Kind: kafka.SafeDowngrade}),
 		"unregister": c.UnregisterBroker(t.Context(), 3),
+		"reassign":   c.Reassign(t.Context(), []kafka.Move{{Topic: "orders", Replicas: []int32{1, 2}}}),
+		"cordon":     c.Cordon(t.Context(), kafka.Cordon{Broker: 3, Cordoned: true}),
 	} {
 		t.Run(name, func(t *testing.T) { wantUnreadable(t, err) })
 	}
@@ -126,6 +128,18 @@ func TestClientWriteWithLostAnswer(t *testing.T) {
 		"unregister": {
 			simulated.RequestUnregisterBroker, func(ctx context.Context, c kafka.Writer) error { return c.UnregisterBroker(ctx, 3) },
 			func(*simulated.Cluster) {}, func(c *simulated.Cluster) bool { _, ok := c.Registration(3); return !ok },
+		},
+		"reassign": {
+			simulated.RequestReassign, func(ctx context.Context, c kafka.Writer) error {
+				return c.Reassign(ctx, []kafka.Move{{Topic: "orders", Replicas: []int32{1, 2}}})
+			},
+			func(*simulated.Cluster) {}, func(c *simulated.Cluster) bool { return len(c.Partitions[0].Replicas) == 2 },
+		},
+		"cordon": {
+			simulated.RequestAlterConfigs, func(ctx context.Context, c kafka.Writer) error {
+				return c.Cordon(ctx, kafka.Cordon{Broker: 3, Cordoned: true})
+			},
+			func(*simulated.Cluster) {}, func(c *simulated.Cluster) bool { return len(c.Cordoned) == 1 },
 		},
 	}
 	for name, tc := range writes {
@@ -219,6 +233,11 @@ func TestClientCallsEndWithinTimeout(t *testing.T) {
 		"partitions": func() error { _, err := c.Partitions(t.Context()); return err },
 		"log dirs":   func() error { _, err := c.LogDirs(t.Context(), 1); return err },
 		"unregister": func() error { return c.UnregisterBroker(t.Context(), 1) },
+		"replicas":   func() error { _, err := c.Replicas(t.Context(), 1); return err },
+		"reassign": func() error {
+			return c.Reassign(t.Context(), []kafka.Move{{Topic: "orders", Replicas: []int32{1, 2}}})
+		},
+		"cordon": func() error { return c.Cordon(t.Context(), kafka.Cordon{Broker: 1, Cordoned: true}) },
 		"raise": func() error {
 			return c.UpdateFeature(t.Context(), kafka.FeatureUpdate{Name: kafka.MetadataVersion, Level: 27, Kind: kafka.Upgrade})
 		},

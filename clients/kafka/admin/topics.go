@@ -101,11 +101,7 @@ func partitionsOf(topics []*sarama.TopicMetadata, minimums map[string]int32) kaf
 		}
 		slices.SortFunc(t.Partitions, func(a, b *sarama.PartitionMetadata) int { return int(a.ID) - int(b.ID) })
 		for _, p := range t.Partitions {
-			partition := kafka.Partition{Topic: t.Name, Index: p.ID, Leader: p.Leader, MinISR: minISR, Replicas: p.Replicas, ISR: p.Isr}
-			if len(p.OfflineReplicas) > 0 {
-				partition.Offline = p.OfflineReplicas
-			}
-			out.Add(partition)
+			out.Add(kafka.Partition{Topic: t.Name, Index: p.ID, Leader: p.Leader, MinISR: minISR, Replicas: p.Replicas, ISR: p.Isr, Offline: offline(p)})
 		}
 	}
 	return out

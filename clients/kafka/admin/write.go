@@ -47,8 +47,27 @@ func (c *Client) UpdateFeature(ctx context.Context, u kafka.FeatureUpdate) error
 // raise sends UpdateFeatures version 0 without AllowDowngrade, which can only raise a
 // level.
 func (c *Client) raise(ctx context.Context, u kafka.FeatureUpdate) (left bool, err error) {
+	return c.once(ctx, c.candidates(), func(b *sarama.Broker) error {
+		resp, err := b.UpdateFeatures(&sarama.UpdateFeaturesRequest{
+			Timeout:        c.controllerTimeout(),
+			FeatureUpdates: []sarama.FeatureUpdate{{Feature: u.Name, MaxVersionLevel: u.Level}},
+		})
+		if err != nil {
+			return err
+		}
+		err = refused(int16(resp.ErrorCode), resp.ErrorMessage)
+		for _, r := range resp.Results {
+			err = errors.Join(err, refused(int16(r.ErrorCode), r.ErrorMessage))
+		}
+		return err
+	})
+}
+
+// once sends a request once, to the first of the addresses that answers ApiVersions. left
+// reports whether the request may have arrived although an error is returned.
+func (c *Client) once(ctx context.Context, addrs []string, send func(b *sarama.Broker) error) (left bool, err error) {
 	var failures []error
-	for _, addr := range c.candidates() {
+	for _, addr := range addrs {
 		if ctx.Err() != nil {
 			break
 		}
@@ -62,18 +81,8 @@ func (c *Client) raise(ctx context.Context, u kafka.FeatureUpdate) (left bool, e
 		}
 		// The request is sent from here on. A shorter timeout would only lose the answer.
 		conf.Net.ReadTimeout = c.opts.Timeout
-		resp, err := b.UpdateFeatures(&sarama.UpdateFeaturesRequest{
-			Timeout:        c.controllerTimeout(),
-			FeatureUpdates: []sarama.FeatureUpdate{{Feature: u.Name, MaxVersionLevel: u.Level}},
-		})
+		err = answered(send(b))
 		_ = b.Close() // the answer was read, or cannot arrive any more
-		if err != nil {
-			return true, answered(err)
-		}
-		err = refused(int16(resp.ErrorCode), resp.ErrorMessage)
-		for _, r := range resp.Results {
-			err = errors.Join(err, refused(int16(r.ErrorCode), r.ErrorMessage))
-		}
 		return true, err
 	}
 	return false, errors.Join(append(failures, context.Cause(ctx))...)

@@ -42,6 +42,12 @@ func Answer(c *kafka.Cluster, via int32, request kmsg.Request) (kmsg.Response, e
 		return updateFeatures(c, via, r)
 	case *kmsg.UnregisterBrokerRequest:
 		return unregisterBroker(c, via, r)
+	case *kmsg.AlterPartitionAssignmentsRequest:
+		return reassign(c, via, r)
+	case *kmsg.ListPartitionReassignmentsRequest:
+		return reassignments(c, via, r)
+	case *kmsg.IncrementalAlterConfigsRequest:
+		return alterConfigs(c, via, r)
 	default:
 		return nil, fmt.Errorf("answering request %d: the model does not implement it", request.Key())
 	}
@@ -141,6 +147,12 @@ func keyOf(request kafka.Request) int16 {
 		return int16(kmsg.DescribeCluster)
 	case kafka.RequestUnregisterBroker:
 		return int16(kmsg.UnregisterBroker)
+	case kafka.RequestAlterConfigs:
+		return int16(kmsg.IncrementalAlterConfigs)
+	case kafka.RequestReassign:
+		return int16(kmsg.AlterPartitionAssignments)
+	case kafka.RequestReassignments:
+		return int16(kmsg.ListPartitionReassignments)
 	default:
 		return -1
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -209,8 +208,8 @@ func configsOf(c *kafka.Cluster, via int32, asked kmsg.DescribeConfigsRequestRes
 	if asked.ResourceType == kmsg.ConfigResourceTypeTopic {
 		return c.DescribeTopicConfig(via, asked.ResourceName)
 	}
-	if asked.ResourceName != strconv.Itoa(int(via)) {
-		return nil, &client.Refused{Code: client.CodeInvalidRequest, Name: client.CodeName(client.CodeInvalidRequest), Message: "Unexpected broker id, expected " + strconv.Itoa(int(via)) + ", but received " + asked.ResourceName}
+	if err := unexpectedBroker(via, asked.ResourceName); err != nil {
+		return nil, err
 	}
 	return c.DescribeConfigs(via)
 }

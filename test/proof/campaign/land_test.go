@@ -194,6 +194,16 @@ func (c *caller) LogDirs(ctx context.Context, broker int32) (kafkaclient.LogDirs
 	return asked(c, func(m kafka.Memory) (kafkaclient.LogDirs, error) { return m.LogDirs(ctx, broker) })
 }
 
+// Replicas implements kafkaclient.Reader.
+func (c *caller) Replicas(ctx context.Context, broker int32) (kafkaclient.Replicas, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Replicas, error) { return m.Replicas(ctx, broker) })
+}
+
+// Reassignments implements kafkaclient.Reader.
+func (c *caller) Reassignments(ctx context.Context) (kafkaclient.Reassignments, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Reassignments, error) { return m.Reassignments(ctx) })
+}
+
 // BrokerConfigs implements kafkaclient.Reader.
 func (c *caller) BrokerConfigs(ctx context.Context, broker int32) (kafkaclient.Configs, error) {
 	return asked(c, func(m kafka.Memory) (kafkaclient.Configs, error) { return m.BrokerConfigs(ctx, broker) })
@@ -217,6 +227,22 @@ func (c *caller) UpdateFeature(ctx context.Context, update kafkaclient.FeatureUp
 			}
 			return struct{}{}, err
 		})
+		return err
+	})
+}
+
+// Reassign implements kafkaclient.Writer.
+func (c *caller) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
+	return c.around("move replicas", func() error {
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.Reassign(ctx, moves) })
+		return err
+	})
+}
+
+// Cordon implements kafkaclient.Writer.
+func (c *caller) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
+	return c.around("cordon a broker", func() error {
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.Cordon(ctx, cordon) })
 		return err
 	})
 }

@@ -1,0 +1,181 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+// Replicas implements kafka.Reader. It reads the reassignments first: those that end in between make a topic look wider than it
+// is, never narrower.
+func (c *Client) Replicas(ctx context.Context, broker int32) (kafka.Replicas, error) {
+	return read(ctx, c, "describing the replicas of broker "+strconv.Itoa(int(broker)), func(ctx context.Context) (kafka.Replicas, error) {
+		moving, err := c.reassignments(ctx)
+		if err != nil {
+			return kafka.Replicas{}, err
+		}
+		var out kafka.Replicas
+		err = c.current(ctx, func(b *sarama.Broker) error {
+			topics, err := allTopics(b, c.conf.Version)
+			if err != nil {
+				return err
+			}
+			out = kafka.Replicas{Broker: broker}
+			for _, t := range topics {
+				slices.SortFunc(t.Partitions, func(a, b *sarama.PartitionMetadata) int { return int(a.ID) - int(b.ID) })
+				for _, p := range t.Partitions {
+					leaving := 0
+					if m := moving[t.Name][p.ID]; m != nil {
+						leaving = len(m.RemovingReplicas)
+					}
+					out.Add(kafka.Partition{Topic: t.Name, Index: p.ID, Leader: p.Leader, Replicas: p.Replicas, ISR: p.Isr, Offline: offline(p), MinISR: kafka.MinISRUnreadable}, leaving)
+				}
+			}
+			return nil
+		})
+		return out, err
+	})
+}
+
+// offline returns the offline replicas, nil if there are none.
+func offline(p *sarama.PartitionMetadata) []int32 {
+	if len(p.OfflineReplicas) == 0 {
+		return nil
+	}
+	return p.OfflineReplicas
+}
+
+// Reassignments implements kafka.Reader.
+func (c *Client) Reassignments(ctx context.Context) (kafka.Reassignments, error) {
+	return read(ctx, c, "listing the reassignments", func(ctx context.Context) (kafka.Reassignments, error) {
+		moving, err := c.reassignments(ctx)
+		if err != nil {
+			return kafka.Reassignments{}, err
+		}
+		var out kafka.Reassignments
+		for _, topic := range slices.Sorted(maps.Keys(moving)) {
+			for _, index := range slices.Sorted(maps.Keys(moving[topic])) {
+				m := moving[topic][index]
+				out.Add(kafka.Reassignment{Topic: topic, Index: index, Replicas: m.Replicas, Adding: m.AddingReplicas, Removing: m.RemovingReplicas})
+			}
+		}
+		return out, nil
+	})
+}
+
+// reassignments lists the reassignments by topic and index. The broker forwards the request to the controller, whose answer is
+// current.
+func (c *Client) reassignments(ctx context.Context) (map[string]map[int32]*sarama.PartitionReplicaReassignmentsStatus, error) {
+	var out map[string]map[int32]*sarama.PartitionReplicaReassignmentsStatus
+	err := c.anyone(ctx, func(b *sarama.Broker) error {
+		resp, err := b.ListPartitionReassignments(&sarama.ListPartitionReassignmentsRequest{TimeoutMs: millis(c.opts.AttemptTimeout)})
+		if err != nil {
+			return err
+		}
+		out = resp.TopicStatus
+		return refused(int16(resp.ErrorCode), resp.ErrorMessage)
+	})
+	return out, err
+}
+
+func millis(d time.Duration) int32 { return int32(d.Milliseconds()) }
+
+// Reassign implements kafka.Writer. It does not use sarama, which gives no access to the errors of the partitions.
+func (c *Client) Reassign(ctx context.Context, moves []kafka.Move) error {
+	return c.write(ctx, fmt.Sprintf("moving the replicas of %d partitions", len(moves)), func(ctx context.Context) (bool, error) {
+		resp, left, err := c.franzWrite(ctx, reassignRequest(moves, millis(c.controllerTimeout())))
+		if err != nil {
+			return left, err
+		}
+		answer, err := as[*kmsg.AlterPartitionAssignmentsResponse](resp)
+		if err != nil {
+			return true, err
+		}
+		err = refused(answer.ErrorCode, answer.ErrorMessage)
+		for _, t := range answer.Topics {
+			for _, p := range t.Partitions {
+				if err == nil && p.ErrorCode != 0 && !nothingToCancel(moves, t.Topic, p.Partition, p.ErrorCode) {
+					text := kafka.Partition{Topic: t.Topic, Index: p.Partition}.Name()
+					if p.ErrorMessage != nil {
+						text += ": " + *p.ErrorMessage
+					}
+					err = refused(p.ErrorCode, &text)
+				}
+			}
+		}
+		return true, err
+	})
+}
+
+// nothingToCancel reports whether the error says that a reassignment which was to be cancelled is none: it has ended, or was
+// cancelled before.
+func nothingToCancel(moves []kafka.Move, topic string, index int32, code int16) bool {
+	return code == kafka.CodeNoReassignmentInProgress && slices.ContainsFunc(moves, func(m kafka.Move) bool {
+		return m.Topic == topic && m.Index == index && len(m.Replicas) == 0
+	})
+}
+
+func reassignRequest(moves []kafka.Move, timeout int32) *kmsg.AlterPartitionAssignmentsRequest {
+	req := kmsg.NewPtrAlterPartitionAssignmentsRequest()
+	req.TimeoutMillis = timeout
+	sorted := slices.SortedFunc(slices.Values(moves), func(a, b kafka.Move) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Index, b.Index))
+	})
+	for _, m := range sorted {
+		if n := len(req.Topics); n == 0 || req.Topics[n-1].Topic != m.Topic {
+			topic := kmsg.NewAlterPartitionAssignmentsRequestTopic()
+			topic.Topic = m.Topic
+			req.Topics = append(req.Topics, topic)
+		}
+		partition := kmsg.NewAlterPartitionAssignmentsRequestTopicPartition()
+		partition.Partition = m.Index
+		if len(m.Replicas) > 0 {
+			partition.Replicas = m.Replicas
+		}
+		topic := &req.Topics[len(req.Topics)-1]
+		topic.Partitions = append(topic.Partitions, partition)
+	}
+	return req
+}
+
+// Cordon implements kafka.Writer.
+func (c *Client) Cordon(ctx context.Context, cordon kafka.Cordon) error {
+	name := strconv.Itoa(int(cordon.Broker))
+	entry := sarama.IncrementalAlterConfigsEntry{Operation: sarama.IncrementalAlterConfigsOperationDelete}
+	if cordon.Cordoned {
+		entry = sarama.IncrementalAlterConfigsEntry{Operation: sarama.IncrementalAlterConfigsOperationSet, Value: new(kafka.CordonedAll)}
+	}
+	req := &sarama.IncrementalAlterConfigsRequest{Version: 1, Resources: []*sarama.IncrementalAlterConfigsResource{{
+		Type: sarama.BrokerResource, Name: name, ConfigEntries: map[string]sarama.IncrementalAlterConfigsEntry{kafka.ConfigCordonedLogDirs: entry},
+	}}}
+	return c.write(ctx, "cordoning broker "+name, func(ctx context.Context) (bool, error) {
+		if _, err := c.describeCluster(ctx, c.anyone); err != nil {
+			return false, err
+		}
+		addr, listed := c.addrs[cordon.Broker]
+		if !listed {
+			return false, fmt.Errorf("broker %s is not listed by the cluster", name)
+		}
+		return c.once(ctx, []string{addr}, func(b *sarama.Broker) error {
+			resp, err := b.IncrementalAlterConfigs(req)
+			if err != nil {
+				return err
+			}
+			for _, r := range resp.Resources {
+				if r.ErrorCode != 0 {
+					return refused(r.ErrorCode, &r.ErrorMsg)
+				}
+			}
+			return nil
+		})
+	})
+}
