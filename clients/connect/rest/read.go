@@ -1,0 +1,57 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/detent-dev/detent/clients/connect"
+)
+
+// Worker implements connect.Reader.
+func (c *Client) Worker(ctx context.Context) (w connect.Worker, err error) {
+	err = c.read(ctx, call{what: "reading the worker's version", path: "/", into: &w})
+	return w, err
+}
+
+// Connectors implements connect.Reader.
+func (c *Client) Connectors(ctx context.Context) (names []string, err error) {
+	err = c.read(ctx, call{what: "listing connectors", path: "/connectors", into: &names})
+	slices.Sort(names)
+	return names, err
+}
+
+// Config implements connect.Reader.
+func (c *Client) Config(ctx context.Context, connector string) (config map[string]string, err error) {
+	err = c.read(ctx, call{what: "reading the configuration of " + connector, path: connectorPath(connector, "/config"), into: &config})
+	return config, err
+}
+
+// Status implements connect.Reader.
+func (c *Client) Status(ctx context.Context, connector string) (s connect.Status, err error) {
+	err = c.read(ctx, call{what: "reading the status of " + connector, path: connectorPath(connector, "/status"), into: &s})
+	return s, err
+}
+
+// Tasks implements connect.Reader.
+func (c *Client) Tasks(ctx context.Context, connector string) ([]int, error) {
+	var tasks []struct {
+		ID struct {
+			Task int `json:"task"`
+		} `json:"id"`
+	}
+	err := c.read(ctx, call{what: "reading the tasks of " + connector, path: connectorPath(connector, "/tasks"), into: &tasks})
+	ids := make([]int, 0, len(tasks))
+	for _, t := range tasks {
+		ids = append(ids, t.ID.Task)
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
+// Offsets implements connect.Reader.
+func (c *Client) Offsets(ctx context.Context, connector string) (string, error) {
+	var document json.RawMessage
+	err := c.read(ctx, call{what: "reading the offsets of " + connector, path: connectorPath(connector, "/offsets"), into: &document})
+	return string(document), err
+}
