@@ -151,9 +151,9 @@ cluster-rounds: cluster ## three clusters in a row, each with a pod of every ima
 JARS := dist/kafka
 
 .PHONY: real-brokers
-real-brokers: cluster ## run the table of Kafka's behaviours on real brokers of every release in it; needs root once
+real-brokers: cluster ## run the tables of Kafka's and Connect's behaviours on real brokers and workers; needs root once
 	@bin/cluster jars $(JARS)
-	DETENT_KAFKA_JARS=$(CURDIR)/$(JARS) go test -count=1 -tags realkafka -timeout 90m -v ./clients/kafka/kafkatest/realkafka ./test/realbrokers
+	DETENT_KAFKA_JARS=$(CURDIR)/$(JARS) go test -count=1 -tags realkafka -timeout 90m -v ./clients/kafka/kafkatest/realkafka ./clients/connect/connecttest/realconnect ./test/realbrokers
 
 PROOF    := GOGC=300 go test -p 1 -count 1 -timeout 0 -v -run 'TestExplore|TestSeeded'
 # Prints the tables of faults as Markdown. PLANS bounds how many plans of each subject are drawn.

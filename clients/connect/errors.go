@@ -70,8 +70,7 @@ func AsRefused(err error) (Refused, bool) {
 
 // Answer returns Connect's error answer if err contains one. It does not prove that nothing was executed.
 func Answer(err error) (Refused, bool) {
-	var r *Refused
-	if errors.As(err, &r) {
+	if r, found := errors.AsType[*Refused](err); found {
 		return *r, true
 	}
 	return Refused{}, false

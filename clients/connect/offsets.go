@@ -22,8 +22,7 @@ const none = "null"
 func CheckJSON(text string) error {
 	var value json.RawMessage
 	err := json.Unmarshal([]byte(text), &value)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, found := errors.AsType[*json.SyntaxError](err); found {
 		return fmt.Errorf("it is not valid JSON at byte %d: %w", syntax.Offset, err)
 	}
 	return err

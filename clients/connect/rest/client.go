@@ -117,8 +117,7 @@ func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, found := errors.AsType[*url.Error](err); found {
 		return u.Err
 	}
 	return err
@@ -144,14 +143,15 @@ func (request *call) judge(code int, text []byte) error {
 	if err := json.Unmarshal(text, &problem); err != nil && code < http.StatusInternalServerError {
 		return fmt.Errorf("%w: status %d", errNotJSON, code)
 	}
-	return &connect.Refused{Code: code, Message: kafka.Redact(shorten(problem.Message))}
+	return &connect.Refused{Code: code, Message: shorten(kafka.Redact(problem.Message))}
 }
 
-// shorten bounds a message: it is shown in conditions and events.
+// shorten bounds a message, which is shown in conditions and events. Connect says what is wrong at the beginning, or at the end
+// after a configuration.
 func shorten(message string) string {
-	const most = 1000
-	if runes := []rune(message); len(runes) > most {
-		return string(runes[:most]) + "..."
+	const head, tail = 500, 500
+	if runes := []rune(message); len(runes) > head+tail {
+		return string(runes[:head]) + " ... " + string(runes[len(runes)-tail:])
 	}
 	return message
 }

@@ -193,9 +193,9 @@ func TestClientFailures(t *testing.T) {
 			answer(400, `{"message":"Invalid value, sasl.password=hunter2"}`),
 			outcome{Refused: true, Text: "connect answered 400: Invalid value, sasl.password=[hidden]"}, outcome{Refused: true, Text: "connect answered 400: Invalid value, sasl.password=[hidden]"},
 		},
-		"a long message is cut": {
-			answer(400, `{"message":"`+strings.Repeat("ä", 1001)+`"}`),
-			outcome{Refused: true, Text: "connect answered 400: " + strings.Repeat("ä", 1000) + "..."}, outcome{Refused: true, Text: "connect answered 400: " + strings.Repeat("ä", 1000) + "..."},
+		"the middle of a long message is cut": {
+			answer(400, `{"message":"`+strings.Repeat("ä", 600)+strings.Repeat("ö", 600)+`"}`),
+			outcome{Refused: true, Text: "connect answered 400: " + strings.Repeat("ä", 500) + " ... " + strings.Repeat("ö", 500)}, outcome{Refused: true, Text: "connect answered 400: " + strings.Repeat("ä", 500) + " ... " + strings.Repeat("ö", 500)},
 		},
 		"an answer without end": {
 			func(w http.ResponseWriter, r *http.Request) {
