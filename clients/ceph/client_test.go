@@ -1,0 +1,218 @@
+package ceph_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+)
+
+// questions are all questions of a client.
+var questions = map[string]func(context.Context, ceph.Client) error{
+	"versions": func(ctx context.Context, c ceph.Client) error { _, err := c.Versions(ctx); return err },
+	"tell": func(ctx context.Context, c ceph.Client) error {
+		_, err := c.Tell(ctx, ceph.Daemon{Type: "osd", ID: "0"})
+		return err
+	},
+	"metadata":    func(ctx context.Context, c ceph.Client) error { _, err := c.Metadata(ctx, ceph.TypeOSD); return err },
+	"health":      func(ctx context.Context, c ceph.Client) error { _, err := c.Health(ctx); return err },
+	"quorum":      func(ctx context.Context, c ceph.Client) error { _, err := c.Quorum(ctx); return err },
+	"osd map":     func(ctx context.Context, c ceph.Client) error { _, err := c.OSDMap(ctx); return err },
+	"hosts":       func(ctx context.Context, c ceph.Client) error { _, err := c.Hosts(ctx); return err },
+	"pgs":         func(ctx context.Context, c ceph.Client) error { _, err := c.PGs(ctx); return err },
+	"filesystems": func(ctx context.Context, c ceph.Client) error { _, err := c.Filesystems(ctx); return err },
+	"sessions":    func(ctx context.Context, c ceph.Client) error { _, err := c.Sessions(ctx, "a"); return err },
+	"managers":    func(ctx context.Context, c ceph.Client) error { _, err := c.Managers(ctx); return err },
+	"keys":        func(ctx context.Context, c ceph.Client) error { _, err := c.Keys(ctx, "detent/"); return err },
+}
+
+func TestClientRefusesOtherForms(t *testing.T) {
+	forms := map[string]string{
+		"nothing": "", "no JSON": "HEALTH_OK", "a part": `{"status": "HEALTH_`, "two answers": `{} {}`, "null": "null", "another type": `"text"`,
+		"a number": "7", "an empty object in a list": "[{}]",
+	}
+	for question, ask := range questions {
+		for form, text := range forms {
+			t.Run(question+", "+form, func(t *testing.T) {
+				if question == "metadata" && form == "null" || question == "sessions" && form == "null" {
+					t.Log("an empty list is null in some releases")
+					return
+				}
+				err := ask(t.Context(), ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(text)}}})
+				if _, unreadable := errors.AsType[*ceph.Unreadable](err); !unreadable {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestClientRefusesMissingFields checks that a field which is missing is no zero value.
+func TestClientRefusesMissingFields(t *testing.T) {
+	cases := map[string]struct{ question, text string }{
+		"no overall":                    {"versions", `{"mon": {}}`},
+		"a count of zero":               {"versions", `{"overall": {}, "mon": {"ceph version 18.2.7 (a) reef (stable)": 0}}`},
+		"a version of no form":          {"versions", `{"overall": {}, "mon": {"garbage": 1}}`},
+		"a told version of no form":     {"tell", `{"version": "garbage"}`},
+		"a daemon without a name":       {"metadata", `[{"ceph_version": "ceph version 18.2.7 (a) reef (stable)"}]`},
+		"metadata of no form":           {"metadata", `[{"id": 0, "ceph_version": "garbage"}]`},
+		"no status":                     {"health", `{"checks": {}}`},
+		"no checks":                     {"health", `{"status": "HEALTH_OK"}`},
+		"a check without a severity":    {"health", `{"status": "HEALTH_OK", "checks": {"OSD_DOWN": {}}}`},
+		"a check that is null":          {"health", `{"status": "HEALTH_OK", "checks": {"OSD_DOWN": null}}`},
+		"no members":                    {"quorum", `{"monmap": {"min_mon_release": 18, "mons": [{"name": "a"}]}}`},
+		"no monmap":                     {"quorum", `{"quorum_names": ["a"]}`},
+		"no minimum":                    {"quorum", `{"quorum_names": ["a"], "monmap": {"mons": [{"name": "a"}]}}`},
+		"a monitor without a name":      {"quorum", `{"quorum_names": ["a"], "monmap": {"min_mon_release": 18, "mons": [{}]}}`},
+		"no required release":           {"osd map", `{"flags_set": [], "osds": []}`},
+		"no flags":                      {"osd map", `{"require_osd_release": "reef", "osds": []}`},
+		"no OSDs":                       {"osd map", `{"require_osd_release": "reef", "flags_set": []}`},
+		"an OSD that is neither":        {"osd map", `{"require_osd_release": "reef", "flags_set": [], "osds": [{"osd": 0}]}`},
+		"no nodes":                      {"hosts", `{}`},
+		"a node without a type":         {"hosts", `{"nodes": [{"name": "a"}]}`},
+		"a host without a name":         {"hosts", `{"nodes": [{"type": "host"}]}`},
+		"no summary":                    {"pgs", `{"pg_ready": true}`},
+		"statistics that are not ready": {"pgs", `{"pg_ready": false, "pg_summary": {"num_pgs": 0}}`},
+		"a state without a name":        {"pgs", `{"pg_ready": true, "pg_summary": {"num_pgs": 1, "num_pg_by_state": [{"num": 1}]}}`},
+		"no standbys":                   {"filesystems", `{"filesystems": []}`},
+		"a standby without a state":     {"filesystems", `{"filesystems": [], "standbys": [{"name": "a", "rank": -1}]}`},
+		"a filesystem without a map":    {"filesystems", `{"filesystems": [{"id": 1}], "standbys": []}`},
+		"a server without a rank":       {"filesystems", `{"filesystems": [{"id": 1, "mdsmap": {"fs_name": "a", "flags": 0, "max_mds": 1, "failed": [], "damaged": [], "info": {"gid_1": {"name": "a", "state": "up:active"}}}}], "standbys": []}`},
+		"no available":                  {"managers", `{"active_name": "a", "standbys": []}`},
+		"a manager without a name":      {"managers", `{"active_name": "a", "available": true, "standbys": [{}]}`},
+		"a session without an id":       {"sessions", `[{}]`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := questions[c.question](t.Context(), ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(c.text)}}})
+			if _, unreadable := errors.AsType[*ceph.Unreadable](err); !unreadable {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestClientCommands(t *testing.T) {
+	cases := map[string]struct {
+		do    func(context.Context, ceph.Client) error
+		want  string
+		input string
+	}{
+		"sets noout":      {func(ctx context.Context, c ceph.Client) error { return c.SetNoOut(ctx, 3, true) }, "osd set-group noout osd.3", ""},
+		"removes noout":   {func(ctx context.Context, c ceph.Client) error { return c.SetNoOut(ctx, 3, false) }, "osd unset-group noout osd.3", ""},
+		"requires":        {func(ctx context.Context, c ceph.Client) error { return c.RequireOSDRelease(ctx, "reef") }, "osd require-osd-release reef", ""},
+		"fails a manager": {func(ctx context.Context, c ceph.Client) error { return c.FailMgr(ctx, "a") }, "mgr fail a", ""},
+		"sets max_mds":    {func(ctx context.Context, c ceph.Client) error { return c.SetMaxMDS(ctx, "myfs", 2) }, "fs set myfs max_mds 2", ""},
+		"forbids replay":  {func(ctx context.Context, c ceph.Client) error { return c.SetStandbyReplay(ctx, "myfs", false) }, "fs set myfs allow_standby_replay false", ""},
+		"evicts":          {func(ctx context.Context, c ceph.Client) error { return c.Evict(ctx, "myfs-a", 4182) }, "tell mds.myfs-a client evict id=4182", ""},
+		"stores a key":    {func(ctx context.Context, c ceph.Client) error { return c.SetKey(ctx, "detent/a", "secret") }, "config-key set detent/a -i -", "secret"},
+		"removes a key":   {func(ctx context.Context, c ceph.Client) error { return c.RemoveKey(ctx, "detent/a") }, "config-key rm detent/a", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			runner := &fixed{}
+			if err := c.do(t.Context(), ceph.Client{Runner: runner}); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(runner.last.Args, " "); got != c.want || string(runner.last.Input) != c.input {
+				t.Errorf("want %q with %q, got %q with %q", c.want, c.input, got, runner.last.Input)
+			}
+			runner.err = errors.New("the ceph command took longer than 10s")
+			if err := c.do(t.Context(), ceph.Client{Runner: runner}); !ceph.IsOutcomeUnknown(err) {
+				t.Errorf("a command that hangs: %v", err)
+			}
+			runner.err = &ceph.NotStarted{Err: errors.New("no such file")}
+			if err := c.do(t.Context(), ceph.Client{Runner: runner}); err == nil || ceph.IsOutcomeUnknown(err) {
+				t.Errorf("a command that was never started: %v", err)
+			}
+			runner.err, runner.result = nil, ceph.Result{Code: 1, Stderr: []byte("Error EPERM: not all mons are reef\n")}
+			if r, ok := ceph.AsRefused(c.do(t.Context(), ceph.Client{Runner: runner})); !ok || r.Name != "EPERM" || r.Text != "not all mons are reef" || r.Kind != ceph.Rejected {
+				t.Errorf("a refusal: %+v", r)
+			}
+		})
+	}
+}
+
+func TestClientOKToStop(t *testing.T) {
+	osd := func(id string) ceph.Daemon { return ceph.Daemon{Type: "osd", ID: id} }
+	cases := map[string]struct {
+		daemon ceph.Daemon
+		result ceph.Result
+		want   ceph.Permission
+		fails  bool
+	}{
+		"permitted":                           {daemon: osd("0"), want: ceph.Permitted},
+		"denied":                              {daemon: osd("0"), result: ceph.Result{Code: 16, Stderr: []byte("Error EBUSY: unsafe")}, want: ceph.Denied},
+		"no statistics yet":                   {daemon: osd("0"), result: ceph.Result{Code: 11, Stderr: []byte("Error EAGAIN: 1 pgs have unknown state; cannot draw any conclusions")}, want: ceph.Undecided},
+		"a release without the question":      {daemon: osd("0"), result: ceph.Result{Code: 22, Stderr: []byte("Error EINVAL: invalid command")}, want: ceph.NoSuchCommand},
+		"a manager is never asked about":      {daemon: ceph.Daemon{Type: "mgr", ID: "a"}, want: ceph.NoSuchCommand},
+		"an OSD that does not exist":          {daemon: osd("99"), fails: true},
+		"a metadata server by its short name": {daemon: ceph.Daemon{Type: "mds", ID: "a"}, fails: true},
+		"not allowed to ask":                  {daemon: osd("0"), result: ceph.Result{Code: 13, Stderr: []byte("Error EACCES: access denied")}, fails: true},
+		"no monitor":                          {daemon: osd("0"), result: ceph.Result{Code: 1, Stderr: []byte("timed out")}, fails: true},
+	}
+	known := []ceph.Daemon{osd("0"), {Type: "mgr", ID: "a"}, {Type: "mds", ID: "myfs-a"}}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := ceph.Client{Runner: &fixed{result: c.result}}.OKToStop(t.Context(), c.daemon, known)
+			var unreadable *ceph.Unreadable
+			if c.fails != errors.As(err, &unreadable) || got.Permission != c.want {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestPGsClean(t *testing.T) {
+	cases := map[string]struct {
+		total  int
+		states map[string]int
+		want   string
+	}{
+		"states that do not add up":   {14, map[string]int{"active+clean": 3}, "the states of some placement groups are unknown"},
+		"clean, scrubbed and trimmed": {14, map[string]int{"active+clean": 3, "active+clean+scrubbing": 5, "active+clean+scrubbing+deep": 2, "active+clean+snaptrim": 2, "active+clean+snaptrim_wait": 2}, ""},
+		"slow":                        {2, map[string]int{"active+clean+laggy": 2}, ""},
+		"one bad state":               {14, map[string]int{"active+clean+scrubbing": 11, "active+undersized+degraded": 3}, "placement groups are active+undersized+degraded"},
+		"clean and inconsistent":      {1, map[string]int{"active+clean+inconsistent": 1}, "placement groups are active+clean+inconsistent"},
+		"many bad states":             {5, map[string]int{"e": 1, "d": 1, "c": 1, "b": 1, "a": 1}, "placement groups are a, b, c"},
+		"no placement groups":         {0, nil, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			is, got := ceph.PGs{Total: c.total, States: c.states}.Clean()
+			if diff := cmp.Diff(c.want, got); diff != "" || is != (c.want == "") {
+				t.Errorf("%t %s", is, diff)
+			}
+		})
+	}
+}
+
+func TestRunningLeast(t *testing.T) {
+	old, young := versions.Version{Major: 16, Minor: 2, Patch: 15}, versions.Version{Major: 18, Minor: 2, Patch: 7}
+	running := ceph.Running{"mon": {young: 2, old: 1}, "osd": {young: 3}}
+	if v, ok := running.Least(); !ok || v != old {
+		t.Errorf("of all: %v, %t", v, ok)
+	}
+	if v, ok := running.Least(ceph.TypeOSD); !ok || v != young {
+		t.Errorf("of the OSDs: %v, %t", v, ok)
+	}
+	if v, ok := running.Least(ceph.TypeMDS); ok {
+		t.Errorf("of none: %v", v)
+	}
+}
+
+func FuzzClient(f *testing.F) {
+	f.Add([]byte(`{"status":"HEALTH_OK","checks":{}}`), []byte("Error EBUSY: no"), 16)
+	f.Fuzz(func(t *testing.T, stdout []byte, stderr []byte, code int) {
+		for _, ask := range questions {
+			if err := ask(t.Context(), ceph.Client{Runner: &fixed{result: ceph.Result{Code: code, Stdout: stdout, Stderr: stderr}}}); err != nil && len(err.Error()) > 4096 {
+				t.Errorf("an error of %d bytes", len(err.Error()))
+			}
+		}
+	})
+}

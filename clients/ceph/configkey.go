@@ -1,0 +1,31 @@
+package ceph
+
+import (
+	"context"
+	"errors"
+)
+
+// Keys returns the entries of the monitors' key store whose keys begin with the prefix.
+func (c Client) Keys(ctx context.Context, prefix string) (map[string]string, error) {
+	return question[keysAnswer](ctx, c, "reading the keys "+prefix, "config-key", "dump", prefix)
+}
+
+type keysAnswer map[string]string
+
+func (a keysAnswer) read() (map[string]string, error) {
+	if a == nil {
+		return nil, errors.New("the answer is null")
+	}
+	return a, nil
+}
+
+// SetKey stores an entry in the monitors' key store. The value is not passed as an argument, which other processes of the host could
+// read.
+func (c Client) SetKey(ctx context.Context, key, value string) error {
+	return c.do(ctx, "storing the key "+key, Command{Args: []string{"config-key", "set", key, "-i", "-"}, Input: []byte(value)})
+}
+
+// RemoveKey removes an entry. An entry that does not exist is no error.
+func (c Client) RemoveKey(ctx context.Context, key string) error {
+	return c.do(ctx, "removing the key "+key, Command{Args: []string{"config-key", "rm", key}})
+}
