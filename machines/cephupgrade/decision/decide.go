@@ -1,0 +1,342 @@
+package decision
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// maxGap is the number of releases by which Ceph may be upgraded at once. The monitors of the newer release refuse more, and have
+// changed their data by then.
+const maxGap = 2
+
+// Decide decides on the version of every daemon. The rules on versions apply only if a version changes; whether an outage is accepted
+// also applies if daemons are replaced for another reason.
+func Decide(s Situation) Decision {
+	d := Decision{Outcome: Permitted}
+	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, moved, permitted, retargeted, gap, released, survival} {
+		if !rule(&s, &d) {
+			d.Targets = nil
+			return d
+		}
+	}
+	tools(&s, &d)
+	return d
+}
+
+func (d *Decision) end(outcome Outcome, reason transitions.Reason, format string, args ...any) bool {
+	d.Outcome, d.Problem = outcome, transitions.Problemf(reason, format, args...)
+	return false
+}
+
+// images: the version of every wanted image is known.
+func images(s *Situation, d *Decision) bool {
+	wanted := []Image{s.Wanted}
+	if s.Policy != nil {
+		wanted = append(wanted, s.Policy.Image)
+	}
+	for _, i := range wanted {
+		switch {
+		case i.Name == "":
+		case i.Problem != nil && i.Default:
+			return d.end(Refused, i.Problem.Reason, "%s. It is the default image: set spec.cephVersion.image. Supported are %s", i.Problem.Message, s.Table.Supported())
+		case i.Problem != nil:
+			return d.end(Refused, i.Problem.Reason, "%s", i.Problem.Message)
+		case !i.Detected:
+			return d.end(Undecided, Detecting, "the version of the image %s is being detected", i.Name)
+		case i.Version.IsZero() && !i.AllowUnsupported:
+			return d.end(Refused, Unversioned, "the image %s is a development build that reports no version. To run it anyway, set allowUnsupported to true", i.Name)
+		}
+	}
+	return true
+}
+
+// required are the types that must change before a type. The gateways and the metadata servers do not depend on each other.
+var required = map[ceph.Type][]ceph.Type{
+	ceph.TypeMon: nil, ceph.TypeMgr: {ceph.TypeMon}, ceph.TypeOSD: {ceph.TypeMon, ceph.TypeMgr},
+	ceph.TypeRGW: {ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD}, ceph.TypeMDS: {ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD},
+}
+
+// components: the list of the policy is closed under the order of an upgrade.
+func components(s *Situation, d *Decision) bool {
+	if !s.policyApplies() {
+		return true
+	}
+	lacks := map[ceph.Type]bool{}
+	for _, c := range s.Policy.Components {
+		before, known := required[c]
+		if !known {
+			return d.end(Refused, UnknownComponent, "spec.upgradePolicy.components has %q: the components are mon, mgr, osd, rgw and mds", c)
+		}
+		for _, t := range before {
+			if !slices.Contains(s.Policy.Components, t) {
+				lacks[t] = true
+			}
+		}
+	}
+	if len(lacks) == 0 {
+		return true
+	}
+	return d.end(Refused, ComponentOrder, "spec.upgradePolicy.components has %s without %s: add what is missing, because it must change first", join(s.Policy.Components), join(slices.Collect(maps.Keys(lacks))))
+}
+
+// policyApplies reports whether there is a policy towards another version than that of the whole cluster.
+func (s *Situation) policyApplies() bool {
+	return s.Policy != nil && (s.Wanted.Name == "" || !s.Policy.Image.sameAs(s.Wanted))
+}
+
+// sameAs compares the detected versions, and the names of builds without a version: two names of one version are the same.
+func (i Image) sameAs(other Image) bool {
+	if i.Version.IsZero() || other.Version.IsZero() {
+		return i.Name == other.Name
+	}
+	return i.Version.Same(other.Version)
+}
+
+// join lists types in the order of an upgrade.
+func join(types []ceph.Type) string {
+	var names []string
+	for _, t := range ceph.Types() {
+		if slices.Contains(types, t) {
+			names = append(names, string(t))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// targets assigns an image to each type.
+func targets(s *Situation, d *Decision) bool {
+	d.Targets = map[ceph.Type]Image{}
+	for _, t := range ceph.Types() {
+		switch {
+		case s.policyApplies() && slices.Contains(s.Policy.Components, t):
+			d.Targets[t] = s.Policy.Image
+		case s.Wanted.Name != "":
+			d.Targets[t] = s.Wanted
+		}
+	}
+	for _, m := range s.Daemons {
+		target, moves := d.Targets[m.Name.Type]
+		if !moves || m.Runs.IsZero() || m.Runs.Same(target.Version) {
+			continue
+		}
+		if target.Version.Compare(d.To) > 0 || d.To.IsZero() {
+			d.To = target.Version
+		}
+		if d.From.IsZero() || m.Runs.Compare(d.From) < 0 {
+			d.From = m.Runs
+		}
+	}
+	return true
+}
+
+// changes reports whether a version changes.
+func (d *Decision) changes() bool { return !d.From.IsZero() }
+
+// moved: no daemon goes back, other than by a request for an older patch release that no daemon contradicts.
+func moved(s *Situation, d *Decision) bool {
+	var newer, at []string
+	var newest versions.Version
+	types := map[ceph.Type]bool{}
+	for _, m := range s.Daemons {
+		target, moves := d.Targets[m.Name.Type]
+		switch {
+		case !moves || m.Runs.IsZero() || target.Version.IsZero():
+		case m.Runs.Compare(target.Version) > 0:
+			newer, types[m.Name.Type] = append(newer, m.Name.String()), true
+			if m.Runs.Compare(newest) > 0 {
+				newest = m.Runs
+			}
+		default:
+			at = append(at, m.Name.String())
+		}
+	}
+	if len(newer) == 0 {
+		return started(s, d)
+	}
+	if len(at) > 0 && !s.Toward.Same(s.Wanted.Version) {
+		return d.end(Held, PolicyRemoved, "%s run %s, and the spec asks for %s: no daemon is moved back. To finish, set spec.cephVersion.image to an image of %s. To stay here, set spec.upgradePolicy to that image with the components %s",
+			cut(newer), s.Table.Describe(newest), s.Table.Describe(s.Wanted.Version), newest, join(slices.Collect(maps.Keys(types))))
+	}
+	if !started(s, d) {
+		return false
+	}
+	d.Warnings = append(d.Warnings, *transitions.Problemf(Downgrade, "Ceph is changed from %s back to %s", newest, s.Wanted.Version))
+	return true
+}
+
+// started: no daemon was ever started on a newer major than its target.
+func started(s *Situation, d *Decision) bool {
+	var names []string
+	var newest versions.Version
+	for _, m := range s.Daemons {
+		target, moves := d.Targets[m.Name.Type]
+		reached := m.Newest
+		if m.Runs.Compare(reached) > 0 {
+			reached = m.Runs
+		}
+		if moves && !target.Version.IsZero() && reached.Major > target.Version.Major {
+			names = append(names, m.Name.String())
+			if reached.Compare(newest) > 0 {
+				newest = reached
+			}
+		}
+	}
+	if len(names) == 0 {
+		return true
+	}
+	return d.end(Refused, Downgrade, "%s were started on %s: their data cannot be used by an older release. Set spec.cephVersion.image to an image of %s or later", cut(names), s.Table.Describe(newest), newest)
+}
+
+// permitted: the versions that daemons change to may run.
+func permitted(s *Situation, d *Decision) bool {
+	for _, t := range ceph.Types() {
+		target, moves := d.Targets[t]
+		if !moves || !s.restarts(d, t) {
+			continue
+		}
+		if target.Version.IsZero() {
+			d.warnOnce(UnsupportedAccepted, "the image "+target.Name+" is a development build that reports no version: whether the cluster can change to it is not known")
+			continue
+		}
+		if p := s.Table.Permit(target.Version, target.AllowUnsupported); p != nil {
+			d.Outcome, d.Problem = Refused, p
+			return false
+		}
+		if p := s.Table.Permit(target.Version, false); p != nil {
+			d.warnOnce(UnsupportedAccepted, "Ceph "+s.Table.Describe(target.Version)+" is not supported")
+		}
+	}
+	return true
+}
+
+func (d *Decision) warnOnce(reason transitions.Reason, message string) {
+	p := transitions.Problem{Reason: reason, Message: message}
+	if !slices.Contains(d.Warnings, p) {
+		d.Warnings = append(d.Warnings, p)
+	}
+}
+
+// restarts reports whether the version of a daemon of the type changes, or whether one never started.
+func (s *Situation) restarts(d *Decision, t ceph.Type) bool {
+	return slices.ContainsFunc(s.Daemons, func(m Daemon) bool { return m.Name.Type == t && !m.Runs.Same(d.Targets[t].Version) })
+}
+
+// retargeted: every daemon runs what the upgrade began from, its target, or an earlier patch of its target.
+func retargeted(s *Situation, d *Decision) bool {
+	if !d.changes() {
+		return true
+	}
+	var others []string
+	for _, m := range s.Daemons {
+		target, moves := d.Targets[m.Name.Type]
+		switch {
+		case !moves || m.Runs.IsZero() || m.Runs.Same(d.From) || m.Runs.Same(target.Version) || m.Runs.Major == target.Version.Major:
+		case m.Runs.Same(d.To): // another target of this spec
+		default:
+			others = append(others, fmt.Sprintf("%s (%s)", m.Name, m.Runs))
+		}
+	}
+	if len(others) == 0 {
+		return true
+	}
+	return d.end(Held, Retargeted, "%s run neither %s nor %s: finish the change that has begun before another release is asked for", cut(others), d.From, d.To)
+}
+
+// gap: the change skips neither more than Ceph allows nor a release that is supported.
+func gap(s *Situation, d *Decision) bool {
+	if !d.changes() || d.To.IsZero() {
+		return true
+	}
+	if d.To.Major-d.From.Major > maxGap {
+		return d.end(Refused, TooFar, "Ceph cannot be changed from %s to %s at once: the most is two releases. Upgrade to an image of a release in between first", s.Table.Describe(d.From), s.Table.Describe(d.To))
+	}
+	allow := s.Wanted.AllowUnsupported || s.policyApplies() && s.Policy.Image.AllowUnsupported
+	if skipped, ok := s.Table.Next(d.From.Major, d.To.Major); !ok && !allow {
+		return d.end(Refused, SkippedRelease, "the change from %s to %s skips %s: upgrade to it first. To skip it anyway, set allowUnsupported to true", s.Table.Describe(d.From), s.Table.Describe(d.To), skipped)
+	}
+	return true
+}
+
+// released: the previous upgrade was finished.
+func released(s *Situation, d *Decision) bool {
+	if !d.changes() || d.To.IsZero() {
+		return true
+	}
+	if !s.Released.Known {
+		return d.end(Undecided, ReleasesUnknown, "the releases that the cluster requires have not been read")
+	}
+	oldest := d.To.Major - maxGap
+	osd, known := s.Table.Named(s.Released.OSD)
+	switch {
+	case !known:
+		return d.end(Refused, PreviousUnfinished, "the cluster requires the release %q of OSDs, which is not known", s.Released.OSD)
+	case osd.Major < oldest:
+		return d.end(Refused, PreviousUnfinished, "require_osd_release is %s, which is too old for %s: finish the previous upgrade with ceph osd require-osd-release", s.Released.OSD, s.Table.Describe(d.To))
+	case s.Released.Mon < oldest:
+		return d.end(Refused, PreviousUnfinished, "min_mon_release is %d, which is too old for %s: finish the previous upgrade of all monitors", s.Released.Mon, s.Table.Describe(d.To))
+	}
+	return true
+}
+
+// survival: clients are served while one daemon is replaced, or the outage is accepted.
+func survival(s *Situation, d *Decision) bool {
+	var refused []string
+	lacks := func(t ceph.Type, format string, args ...any) {
+		if !slices.Contains(s.AcceptedOutage, t) {
+			refused = append(refused, fmt.Sprintf(format, args...))
+		}
+	}
+	counts, filesystems := map[ceph.Type]int{}, map[string]int{}
+	replaced := map[ceph.Type]bool{}
+	for _, m := range s.Daemons {
+		target, moves := d.Targets[m.Name.Type]
+		if m.Runs.IsZero() {
+			continue
+		}
+		counts[m.Name.Type]++
+		if m.Name.Type == ceph.TypeMDS {
+			filesystems[m.Filesystem]++
+		}
+		replaced[m.Name.Type] = replaced[m.Name.Type] || m.Outdated || moves && !m.Runs.Same(target.Version)
+	}
+	if replaced[ceph.TypeMon] && counts[ceph.TypeMon] < 3 {
+		lacks(ceph.TypeMon, "%d monitors have no majority without one", counts[ceph.TypeMon])
+	}
+	if replaced[ceph.TypeMgr] && counts[ceph.TypeMgr] < 2 {
+		lacks(ceph.TypeMgr, "the manager has no standby")
+	}
+	for _, name := range slices.Sorted(maps.Keys(filesystems)) {
+		if replaced[ceph.TypeMDS] && filesystems[name] < 2 {
+			lacks(ceph.TypeMDS, "the filesystem %s has no standby", name)
+		}
+	}
+	if len(refused) == 0 {
+		return true
+	}
+	return d.end(Refused, OutageNotAccepted, "%s: add daemons, or accept the outage with the annotation detent.dev/accept-outage, such as mon,mgr,mds", strings.Join(refused, "; "))
+}
+
+// tools decides whether the operator's ceph command may be used: it is tested with releases up to two away.
+func tools(s *Situation, d *Decision) {
+	if s.Tools.IsZero() {
+		return
+	}
+	far := func(v versions.Version) bool {
+		return !v.IsZero() && (v.Major-s.Tools.Major > maxGap || s.Tools.Major-v.Major > maxGap)
+	}
+	d.ToolsInPod = far(d.To) || slices.ContainsFunc(s.Daemons, func(m Daemon) bool { return far(m.Runs) })
+}
+
+// cut lists at most three names, and how many more there are.
+func cut(names []string) string {
+	if len(names) <= 3 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(names[:3], ", "), len(names)-3)
+}

@@ -1,0 +1,310 @@
+package decision_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/transitions"
+)
+
+func version(text string) versions.Version {
+	if text == "" {
+		return versions.Version{}
+	}
+	v, err := versions.ParseNumber(text)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func image(text string) decision.Image {
+	return decision.Image{Name: "ceph:v" + text, Detected: true, Version: version(text)}
+}
+
+var release = map[int]string{12: "luminous", 14: "nautilus", 15: "octopus", 16: "pacific", 18: "reef", 19: "squid", 20: "tentacle"}
+
+// cluster returns a cluster with three monitors, two managers, three OSDs, a gateway and two metadata servers on a version, which the
+// spec asks to run another one.
+func cluster(from, to string, changes ...func(*decision.Situation)) decision.Situation {
+	table, err := versions.Embedded()
+	if err != nil {
+		panic(err)
+	}
+	v := version(from)
+	s := decision.Situation{Table: table, Wanted: image(to), Released: decision.Released{Known: true, OSD: release[v.Major], Mon: v.Major}}
+	for _, name := range []string{"mon.a", "mon.b", "mon.c", "mgr.a", "mgr.b", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-a", "mds.myfs-b"} {
+		t, id, _ := strings.Cut(name, ".")
+		d := decision.Daemon{Name: ceph.Daemon{Type: ceph.Type(t), ID: id}, Runs: v, Newest: v}
+		if t == "mds" {
+			d.Filesystem = "myfs"
+		}
+		s.Daemons = append(s.Daemons, d)
+	}
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+// on sets the version of daemons by their names or types.
+func on(text string, names ...string) func(*decision.Situation) {
+	return func(s *decision.Situation) {
+		for i := range s.Daemons {
+			d := &s.Daemons[i]
+			if slices.Contains(names, d.Name.String()) || slices.Contains(names, string(d.Name.Type)) {
+				d.Runs = version(text)
+				if d.Runs.Compare(d.Newest) > 0 {
+					d.Newest = d.Runs
+				}
+			}
+		}
+	}
+}
+
+func policy(to string, components ...ceph.Type) func(*decision.Situation) {
+	return func(s *decision.Situation) {
+		s.Policy = &decision.Policy{Image: image(to), Components: components}
+	}
+}
+
+func toward(text string) func(*decision.Situation) {
+	return func(s *decision.Situation) { s.Toward = version(text) }
+}
+
+func accepts(types ...ceph.Type) func(*decision.Situation) {
+	return func(s *decision.Situation) { s.AcceptedOutage = types }
+}
+
+func unsupported(s *decision.Situation) { s.Wanted.AllowUnsupported = true }
+
+// without removes daemons by their names or types.
+func without(names ...string) func(*decision.Situation) {
+	return func(s *decision.Situation) {
+		s.Daemons = slices.DeleteFunc(s.Daemons, func(d decision.Daemon) bool {
+			return slices.Contains(names, d.Name.String()) || slices.Contains(names, string(d.Name.Type))
+		})
+	}
+}
+
+func released(osd string, mon int) func(*decision.Situation) {
+	return func(s *decision.Situation) { s.Released.OSD, s.Released.Mon = osd, mon }
+}
+
+// described is a decision in one line: the versions of the types in order, or the outcome with its reason.
+func described(d decision.Decision) string {
+	if d.Outcome != decision.Permitted {
+		return fmt.Sprintf("%s %s", d.Outcome, d.Problem.Reason)
+	}
+	var parts []string
+	for _, t := range ceph.Types() {
+		if target, moves := d.Targets[t]; moves {
+			parts = append(parts, fmt.Sprintf("%s %s", t, target.Version))
+		}
+	}
+	for _, w := range d.Warnings {
+		parts = append(parts, string(w.Reason))
+	}
+	return strings.Join(parts, ", ")
+}
+
+const all18 = "mon 18.2.7, mgr 18.2.7, osd 18.2.7, rgw 18.2.7, mds 18.2.7"
+
+func TestDecide(t *testing.T) {
+	change := func(do func(*decision.Situation)) func(*decision.Situation) { return do }
+	cases := map[string]struct {
+		of   decision.Situation
+		want string
+	}{
+		"nothing changes":                             {cluster("18.2.7", "18.2.7"), all18},
+		"two releases at once":                        {cluster("16.2.15", "18.2.7"), all18},
+		"a later patch release":                       {cluster("18.2.4", "18.2.7"), all18},
+		"another build of the same version":           {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version.Commit = "c2"; s.Daemons[0].Runs.Commit = "c1" })), all18},
+		"an upgrade that has begun":                   {cluster("16.2.15", "18.2.7", on("18.2.7", "mon", "mgr.a")), all18},
+		"an upgrade that has begun, to a later patch": {cluster("16.2.15", "18.2.7", on("18.2.4", "mon", "mgr.a")), all18},
+		"a daemon that never started":                 {cluster("16.2.15", "18.2.7", on("", "osd.2")), all18},
+		"a new cluster":                               {cluster("", "18.2.7", released("", 0)), all18},
+		"no version is wanted, and the cluster runs":  {cluster("17.2.7", "17.2.7", change(func(s *decision.Situation) { s.Wanted = decision.Image{} })), ""},
+		"a filesystem without gateways":               {cluster("16.2.15", "18.2.7", without("rgw")), all18},
+
+		"three releases at once":                        {cluster("16.2.15", "19.2.3"), "Refused TooFar"},
+		"three releases at once, although unsupported":  {cluster("16.2.15", "19.2.3", unsupported), "Refused TooFar"},
+		"four releases at once":                         {cluster("14.2.21", "18.2.7"), "Refused TooFar"},
+		"a supported release is skipped":                {cluster("18.2.7", "20.1.0"), "Refused SkippedRelease"},
+		"a supported release is skipped, and accepted":  {cluster("18.2.7", "20.1.0", unsupported), "mon 20.1.0, mgr 20.1.0, osd 20.1.0, rgw 20.1.0, mds 20.1.0"},
+		"the policy accepts a skipped release":          {cluster("18.2.7", "18.2.7", policy("20.1.0", "mon"), change(func(s *decision.Situation) { s.Policy.Image.AllowUnsupported = true })), "mon 20.1.0, mgr 18.2.7, osd 18.2.7, rgw 18.2.7, mds 18.2.7"},
+		"a release that is not supported":               {cluster("16.2.15", "17.2.7"), "Refused Unsupported"},
+		"a release that is not supported, and accepted": {cluster("16.2.15", "17.2.7", unsupported), "mon 17.2.7, mgr 17.2.7, osd 17.2.7, rgw 17.2.7, mds 17.2.7, UnsupportedAccepted"},
+		"a cluster stays on a release without support":  {cluster("17.2.7", "17.2.7"), "mon 17.2.7, mgr 17.2.7, osd 17.2.7, rgw 17.2.7, mds 17.2.7"},
+		"a new cluster on a release without support":    {cluster("", "17.2.7"), "Refused Unsupported"},
+		"a release that is too old, although accepted":  {cluster("", "11.2.0", unsupported), "Refused TooOld"},
+		"a version that is known to be bad":             {cluster("14.2.21", "16.2.5", unsupported), "Refused KnownBad"},
+
+		"an older major":                                {cluster("18.2.7", "16.2.15"), "Refused Downgrade"},
+		"an older patch release":                        {cluster("18.2.7", "18.2.4"), "mon 18.2.4, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
+		"an older patch release, half way":              {cluster("18.2.7", "18.2.4", on("18.2.4", "mon"), toward("18.2.4")), "mon 18.2.4, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
+		"an older patch release, half way, status lost": {cluster("18.2.7", "18.2.4", on("18.2.4", "mon")), "Held PolicyRemoved"},
+		"a daemon ran a newer major once":               {cluster("16.2.15", "16.2.15", change(func(s *decision.Situation) { s.Daemons[5].Newest = version("18.2.7") })), "Refused Downgrade"},
+
+		"the policy changes the monitors only":           {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon")), "mon 18.2.7, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"the order of the components has no meaning":     {cluster("16.2.15", "16.2.15", policy("18.2.7", "mgr", "mon")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"a component is added while it runs":             {cluster("16.2.15", "16.2.15", on("18.2.7", "mon"), policy("18.2.7", "mon", "mgr")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"OSDs without monitors and managers":             {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd")), "Refused ComponentOrder"},
+		"metadata servers do not need gateways":          {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "mgr", "osd", "mds")), "mon 18.2.7, mgr 18.2.7, osd 18.2.7, rgw 16.2.15, mds 18.2.7"},
+		"a component that does not exist":                {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "nfs")), "Refused UnknownComponent"},
+		"no components":                                  {cluster("16.2.15", "16.2.15", policy("18.2.7")), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"the policy without a version of the cluster":    {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon"), change(func(s *decision.Situation) { s.Wanted = decision.Image{} })), "mon 18.2.7"},
+		"the policy is removed half way":                 {cluster("16.2.15", "16.2.15", on("18.2.7", "mon")), "Held PolicyRemoved"},
+		"the policy is removed before it began":          {cluster("16.2.15", "16.2.15"), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"a component is removed half way":                {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr"), policy("18.2.7", "mon")), "Held PolicyRemoved"},
+		"the policy is removed after the last daemon":    {cluster("18.2.7", "16.2.15"), "Refused Downgrade"},
+		"the policy equals the version, by another name": {cluster("16.2.15", "18.2.7", on("18.2.7", "mon"), policy("18.2.7", "osd"), change(func(s *decision.Situation) { s.Wanted.Name = "ceph:v18" })), all18},
+
+		"another major half way":                      {cluster("18.2.7", "20.1.0", on("19.2.3", "mon"), unsupported, released("reef", 18)), "Held Retargeted"},
+		"require_osd_release is stale":                {cluster("16.2.15", "18.2.7", released("octopus", 16)), "Refused PreviousUpgradeUnfinished"},
+		"min_mon_release is stale":                    {cluster("16.2.15", "18.2.7", released("pacific", 15)), "Refused PreviousUpgradeUnfinished"},
+		"require_osd_release is not known":            {cluster("16.2.15", "18.2.7", released("zebra", 16)), "Refused PreviousUpgradeUnfinished"},
+		"the cluster cannot be read":                  {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), "Undecided ReleasesUnknown"},
+		"the cluster cannot be read, nothing changes": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), all18},
+
+		"one monitor":                               {cluster("16.2.15", "18.2.7", without("mon.b", "mon.c")), "Refused OutageNotAccepted"},
+		"two monitors":                              {cluster("16.2.15", "18.2.7", without("mon.c")), "Refused OutageNotAccepted"},
+		"one monitor, accepted":                     {cluster("16.2.15", "18.2.7", without("mon.b", "mon.c"), accepts("mon")), all18},
+		"one monitor, and nothing is replaced":      {cluster("18.2.7", "18.2.7", without("mon.b", "mon.c")), all18},
+		"one monitor, replaced for another reason":  {cluster("18.2.7", "18.2.7", without("mon.b", "mon.c"), change(func(s *decision.Situation) { s.Daemons[0].Outdated = true })), "Refused OutageNotAccepted"},
+		"one manager":                               {cluster("16.2.15", "18.2.7", without("mgr.b")), "Refused OutageNotAccepted"},
+		"one manager, and only the monitors change": {cluster("16.2.15", "16.2.15", without("mgr.b"), policy("18.2.7", "mon")), "mon 18.2.7, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"one metadata server":                       {cluster("16.2.15", "18.2.7", without("mds.myfs-b"), accepts("mon", "mgr")), "Refused OutageNotAccepted"},
+		"one metadata server, accepted":             {cluster("16.2.15", "18.2.7", without("mds.myfs-b"), accepts("mds")), all18},
+
+		"the image is being detected":               {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Detected = false })), "Undecided DetectingVersion"},
+		"the image of the policy is being detected": {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon"), change(func(s *decision.Situation) { s.Policy.Image.Detected = false })), "Undecided DetectingVersion"},
+		"the image is not Ceph": {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) {
+			s.Wanted.Problem = transitions.Problemf("NotCeph", "the image is not Ceph")
+		})), "Refused NotCeph"},
+		"a development build":           {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} })), "Refused UnversionedBuild"},
+		"a development build, accepted": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := fmt.Sprintf("%+v", c.of)
+			d := decision.Decide(c.of)
+			if diff := cmp.Diff(c.want, described(d)); diff != "" {
+				t.Errorf("(-want +got)\n%s%+v", diff, d.Problem)
+			}
+			if d.Outcome != decision.Permitted && d.Targets != nil {
+				t.Error("what is not permitted has targets")
+			}
+			if fmt.Sprintf("%+v", c.of) != before {
+				t.Error("the situation was changed")
+			}
+		})
+	}
+}
+
+func TestDecideMessages(t *testing.T) {
+	cases := map[string]struct {
+		of   decision.Situation
+		want string
+	}{
+		"missing components": {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd", "mds")), "spec.upgradePolicy.components has osd, mds without mon, mgr: add what is missing, because it must change first"},
+		"the policy was removed": {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr.a")),
+			"mon.a, mon.b, mon.c and 1 others run 18.2.7 reef, and the spec asks for 16.2.15 pacific: no daemon is moved back. To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy to that image with the components mon, mgr"},
+		"a downgrade": {cluster("18.2.7", "16.2.15", without("mgr", "osd", "rgw", "mds")),
+			"mon.a, mon.b, mon.c were started on 18.2.7 reef: their data cannot be used by an older release. Set spec.cephVersion.image to an image of 18.2.7 or later"},
+		"an outage": {cluster("16.2.15", "18.2.7", without("mon.b", "mon.c", "mgr.b", "mds.myfs-b")),
+			"1 monitors have no majority without one; the manager has no standby; the filesystem myfs has no standby: add daemons, or accept the outage with the annotation detent.dev/accept-outage, such as mon,mgr,mds"},
+		"another major half way": {cluster("18.2.7", "20.1.0", on("19.2.3", "mon.a"), unsupported), "mon.a (19.2.3) run neither 18.2.7 nor 20.1.0: finish the change that has begun before another release is asked for"},
+		"a default image that cannot be had": {cluster("", "12.2.7", func(s *decision.Situation) {
+			s.Wanted.Default, s.Wanted.Problem = true, transitions.Problemf("ImagePullFailed", "the image ceph/ceph:v12.2.7 cannot be pulled")
+		}), "the image ceph/ceph:v12.2.7 cannot be pulled. It is the default image: set spec.cephVersion.image. Supported are 12 luminous, 13 mimic, 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := decision.Decide(c.of)
+			if d.Problem == nil {
+				t.Fatalf("%+v", d)
+			}
+			if diff := cmp.Diff(c.want, d.Problem.Message); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDecideTools(t *testing.T) {
+	for tools, want := range map[string]bool{"": false, "16.2.15": false, "18.2.7": false, "19.2.3": true, "14.2.21": true} {
+		s := cluster("16.2.15", "18.2.7")
+		s.Tools = version(tools)
+		if got := decision.Decide(s).ToolsInPod; got != want {
+			t.Errorf("tools %q: want %t, got %t", tools, want, got)
+		}
+	}
+}
+
+// preflightReasons are the names of the cases for the reasons here.
+var preflightReasons = map[string]transitions.Reason{"downgrade": decision.Downgrade, "finish_previous": decision.PreviousUnfinished}
+
+// preflightDiffers are the cases whose outcome differs on purpose, with the reason.
+var preflightDiffers = map[string]string{
+	"lower minor":             "a downgrade within a major is permitted with a warning while no daemon was started on a newer major: docs/decisions/0603-which-ceph-versions-may-change.md",
+	"bad version text":        "the version is detected by running the image, so that the spec contains none",
+	"detection job times out": "the time limit is that of the Job, whose result is Image.Problem here",
+}
+
+func TestDecidePreflightCases(t *testing.T) {
+	data, err := os.ReadFile("../../../test/testdata/cases/ceph.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Preflight []struct {
+			Name  string
+			Given struct {
+				From, To string
+				Mon      int    `yaml:"min_mon_release"`
+				OSD      string `yaml:"require_osd_release"`
+			}
+			Expect map[string]any
+		}
+	}
+	if err := yaml.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range file.Preflight {
+		t.Run(c.Name, func(t *testing.T) {
+			if reason, ok := preflightDiffers[c.Name]; ok {
+				t.Log("differs on purpose:", reason)
+				return
+			}
+			from, to := c.Given.From, c.Given.To
+			if from == "" {
+				from, to = "16.2.15", "18.2.7"
+			}
+			s := cluster(from, to)
+			if c.Given.Mon != 0 {
+				s.Released.Mon = c.Given.Mon
+			}
+			if c.Given.OSD != "" {
+				s.Released.OSD = c.Given.OSD
+			}
+			d := decision.Decide(s)
+			reject, rejected := c.Expect["reject"]
+			switch {
+			case !rejected && d.Outcome != decision.Permitted, rejected && d.Outcome == decision.Permitted:
+				t.Errorf("%+v", d)
+			case rejected && d.Problem.Reason != preflightReasons[fmt.Sprint(reject)]:
+				t.Errorf("want %v, got %s", reject, d.Problem.Reason)
+			}
+		})
+	}
+}
