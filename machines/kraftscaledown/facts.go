@@ -1,0 +1,171 @@
+package kraftscaledown
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// NeedLogDirs are the log directories of the brokers that leave, as each reports its own.
+const NeedLogDirs transitions.Need = "log-dirs"
+
+// Node is a node that is not desired as a broker, or that was stopped and is desired again.
+type Node struct {
+	ID int32
+	// Pod is the name of the node's pod.
+	Pod string
+	// Wanted is true if the spec requests the node as a broker.
+	Wanted bool
+	// Runs is true if a process of the node may run in the broker role: its pod exists with that role, or is created again
+	// because it was lost. A node that is not Stopped and does not run cannot come back: its pool was deleted.
+	Runs bool
+	// Stopped is true if the node's record says that it may not run as a broker any more.
+	Stopped bool
+}
+
+// Facts of the removal of brokers.
+type Facts struct {
+	Now time.Time
+	// SessionTimeout is the time after which Kafka fences a silent broker.
+	SessionTimeout time.Duration
+	// Wanted are the ids of the desired brokers, ascending.
+	Wanted []int32
+	// Nodes that leave, in the order in which they are removed, and nodes that were stopped and are desired again. Every node
+	// with a record or with a pod in the broker role is here or in Wanted.
+	Nodes []Node
+	// Refusal is why other nodes that are not desired are not removed: they are controllers of a static quorum. Nil if there are
+	// none.
+	Refusal *transitions.Problem
+	// SkipCheck is true if a broker may be removed although it holds replicas: strimzi.io/skip-broker-scaledown-check.
+	SkipCheck bool
+
+	Brokers    transitions.Fact[kafka.Brokers]    `need:"brokers"`
+	Partitions transitions.Fact[kafka.Partitions] `need:"partitions"`
+	// LogDirs by broker. A broker that did not answer is missing.
+	LogDirs transitions.Fact[map[int32]kafka.LogDirs] `need:"log-dirs"`
+
+	// Answer to the last request to unregister, in this visit of the state.
+	Answer kafkaversion.Answer
+	// NotRegistered is true if Answer is the refusal of a broker that is not registered, which is as good as done.
+	NotRegistered bool
+	// InFlight is the uncertain outcome of earlier requests to unregister.
+	InFlight kafkaversion.InFlight
+	// EnteredAt is when the state was entered.
+	EnteredAt time.Time
+	// Pause is the delay before a refused request is repeated.
+	Pause time.Duration
+}
+
+// node returns the node with the id, or nil.
+func (f *Facts) node(id int32) *Node {
+	for i := range f.Nodes {
+		if f.Nodes[i].ID == id {
+			return &f.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// past returns the ids of registrations that are left from nodes of which nothing else is left. A registration of a broker that is
+// alive is not among them: its process is not one of this cluster's pods.
+func (f *Facts) past(brokers kafka.Brokers) []int32 {
+	var out []int32
+	for _, b := range brokers.Brokers {
+		if b.Fencing == kafka.Fenced && !slices.Contains(f.Wanted, b.ID) && f.node(b.ID) == nil {
+			out = append(out, b.ID)
+		}
+	}
+	return out
+}
+
+// leaves reports whether the broker is to be removed: a node that is not desired, or a registration without a node.
+func (f *Facts) leaves(id int32) bool {
+	n := f.node(id)
+	return n != nil && !n.Wanted || n == nil && !slices.Contains(f.Wanted, id)
+}
+
+// target returns the desired brokers as the target of an attempt.
+func (f *Facts) target() string {
+	words := make([]string, len(f.Wanted))
+	for i, id := range f.Wanted {
+		words[i] = fmt.Sprint(id)
+	}
+	return "brokers " + strings.Join(words, ", ")
+}
+
+// name of a broker for users.
+func (f *Facts) name(id int32) string {
+	if n := f.node(id); n != nil {
+		return n.Pod
+	}
+	return fmt.Sprintf("broker %d", id)
+}
+
+// unsettled reports whether a request to unregister may still take effect.
+func (f *Facts) unsettled() bool { return f.InFlight.Until.After(f.Now) }
+
+// empty reports whether the broker holds no replica, by the metadata and by its own directories. What may not be read is unknown,
+// never empty.
+func (f *Facts) empty(n *Node) transitions.Verdict {
+	if f.SkipCheck {
+		return transitions.Allow()
+	}
+	if assigned := f.unassigned(n); assigned.Answer == transitions.No {
+		return transitions.Deny(assigned.Observed + f.first(n.ID))
+	} else if assigned.Answer == transitions.Unknown {
+		return assigned
+	}
+	all, known := f.LogDirs.Get()
+	if !known {
+		return f.LogDirs.Gap()
+	}
+	dirs, answered := all[n.ID]
+	for _, d := range dirs.Dirs {
+		switch {
+		case d.Error != nil:
+			return transitions.Verdict{Observed: fmt.Sprintf("%s cannot read its directory %s: %s", n.Pod, d.Path, d.Error.Error())}
+		case d.Replicas > 0:
+			return transitions.Deny(fmt.Sprintf("%s still has %d replicas on its disks%s", n.Pod, d.Replicas, f.first(n.ID)))
+		}
+	}
+	if !answered || len(dirs.Dirs) == 0 {
+		return transitions.Verdict{Observed: n.Pod + " does not report what its disks hold"}
+	}
+	return transitions.Allow()
+}
+
+// unassigned reports whether no partition has a replica on the broker, by the metadata.
+func (f *Facts) unassigned(n *Node) transitions.Verdict {
+	if f.SkipCheck {
+		return transitions.Allow()
+	}
+	partitions, known := f.Partitions.Get()
+	if !known {
+		return f.Partitions.Gap()
+	}
+	held := partitions.Replicas[n.ID]
+	return transitions.If(held == 0, fmt.Sprintf("%s holds replicas of %d partitions", n.Pod, held))
+}
+
+// first names the first replicas on the broker's disks, if they are known.
+func (f *Facts) first(id int32) string {
+	all, known := f.LogDirs.Get()
+	if !known {
+		return ""
+	}
+	var names []string
+	for _, d := range all[id].Dirs {
+		names = append(names, d.First...)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	const shown = 3
+	return ": " + strings.Join(names[:min(shown, len(names))], ", ")
+}

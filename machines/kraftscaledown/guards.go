@@ -1,0 +1,339 @@
+package kraftscaledown
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type guard = transitions.Guard[Facts, roll.Data]
+
+func registrations() []transitions.Need { return []transitions.Need{roll.NeedBrokers} }
+
+// evidence are the facts that show whether a broker is empty.
+func evidence() []transitions.Need { return []transitions.Need{roll.NeedPartitions, NeedLogDirs} }
+
+// anyLeaving is satisfied by a node that leaves, and by a registration that is left from the past.
+var anyLeaving = guard{
+	Name: "broker-leaving", Doc: "a node is not desired as a broker, was stopped and is desired again, or only its registration is left", Needs: registrations(),
+	Expected: "a broker to remove",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
+		if len(f.Nodes) > 0 {
+			return transitions.Allow()
+		}
+		brokers, known := f.Brokers.Get()
+		if !known {
+			return f.Brokers.Gap()
+		}
+		return transitions.If(len(f.past(brokers)) > 0, "every registered broker is desired")
+	},
+}
+
+var permitted = guard{
+	Name: "removal-permitted", Doc: "no node that is not desired is a controller of a static quorum", Expected: "pools with the controllers that the cluster was started with",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict { return f.Refusal.Verdict() },
+}
+
+// stoppedInError chooses a node that was stopped and must run again. pickStoppedInError evaluates it.
+var stoppedInError = guard{
+	Name: "stopped-in-error", Doc: "a stopped node is desired again, or still runs and holds replicas", Needs: evidence(), Expected: "a stopped node that is to run again",
+}
+
+func pickStoppedInError(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
+	verdict := transitions.Deny("no stopped node is to run again")
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		switch {
+		case !n.Stopped || !n.Wanted && !n.Runs:
+			continue
+		case n.Wanted:
+			return transitions.Allow(), roll.Data{Node: n.ID}
+		}
+		switch v := f.empty(n); v.Answer {
+		case transitions.No:
+			return transitions.Allow(), roll.Data{Node: n.ID}
+		case transitions.Unknown:
+			verdict = v
+		case transitions.Yes:
+		}
+	}
+	return verdict, roll.NoNode()
+}
+
+// goneAlready chooses a broker without a process. pickGone evaluates it.
+var goneAlready = guard{
+	Name: "process-gone-already", Doc: "no process runs of a broker that leaves, and the broker was stopped or holds no replica",
+	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions}, Expected: "a broker without a process",
+}
+
+func pickGone(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
+	ids, otherwise := f.gone()
+	if len(ids) == 0 {
+		return otherwise, roll.NoNode()
+	}
+	return transitions.Allow(), roll.Data{Node: ids[0]}
+}
+
+// gone returns the brokers that leave and have no process, in the order of removal, and the verdict if there is none.
+func (f *Facts) gone() (ids []int32, otherwise transitions.Verdict) {
+	otherwise = transitions.Deny("every broker that leaves has a process, or holds replicas")
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Wanted || n.Runs {
+			continue
+		}
+		v := transitions.Allow()
+		if !n.Stopped {
+			v = f.unassigned(n)
+		}
+		switch v.Answer {
+		case transitions.Yes:
+			ids = append(ids, n.ID)
+		case transitions.Unknown:
+			otherwise = v
+		case transitions.No:
+		}
+	}
+	brokers, known := f.Brokers.Get()
+	if !known {
+		return ids, f.Brokers.Gap()
+	}
+	return append(ids, f.past(brokers)...), otherwise
+}
+
+// anyEmpty chooses the first broker, in the order of removal, that is known to be empty. pickEmpty evaluates it.
+var anyEmpty = guard{
+	Name: "broker-empty", Doc: "a broker that leaves holds no replica, by the metadata of all partitions and by its own log directories", Needs: evidence(),
+	Expected: "a broker that leaves to hold no replica; move its replicas, or set strimzi.io/skip-broker-scaledown-check",
+}
+
+func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
+	verdict := transitions.Deny("no broker leaves")
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Wanted {
+			continue
+		}
+		v := f.empty(n)
+		switch {
+		case v.Answer == transitions.Yes && n.Runs:
+			return v, roll.Data{Node: n.ID}
+		case v.Answer == transitions.Yes:
+		case verdict.Answer == transitions.No && (v.Answer == transitions.Unknown || verdict.Observed == "no broker leaves"):
+			verdict = v
+		}
+	}
+	return verdict, roll.NoNode()
+}
+
+// leaving concerns the broker in hand.
+var leaving = guard{
+	Name: "still-leaving", Doc: "the selected broker is not desired", Expected: "the selected broker not to be desired",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		return transitions.If(f.leaves(m.Node), f.name(m.Node)+" is desired again")
+	},
+}
+
+var inHandEmpty = guard{
+	Name: "selected-broker-empty", Doc: "the selected broker holds no replica, by the metadata of all partitions and by its own log directories", Needs: evidence(),
+	Expected: "the selected broker to hold no replica",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		n := f.node(m.Node)
+		if n == nil {
+			return transitions.Deny("the node does not exist")
+		}
+		return f.empty(n)
+	},
+}
+
+var processGone = guard{
+	Name: "process-gone", Doc: "no pod of the selected broker exists, or it runs without the broker role", Expected: "the pod of the broker to be gone, or to run without the broker role",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		n := f.node(m.Node)
+		return transitions.If(n == nil || !n.Runs, f.name(m.Node)+" still exists")
+	},
+}
+
+var running = guard{
+	Name: "node-kept", Doc: "the record of the selected node permits it to run as a broker, or the node does not exist", Expected: "the record of the node to permit it to run",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		n := f.node(m.Node)
+		return transitions.If(n == nil || !n.Stopped, f.name(m.Node)+" is stopped by its record")
+	},
+}
+
+// nothingLeft is asked after the stop: a replica may have been created on the broker after it was found empty. The disks of a node
+// without a process cannot be read. A registration without a node cannot hold a replica that its node could bring back.
+var nothingLeft = guard{
+	Name: "no-replica-left", Doc: "no partition has a replica on the selected broker, as read after it was stopped", Needs: []transitions.Need{roll.NeedPartitions},
+	Expected: "no partition to have a replica on the stopped broker",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		n := f.node(m.Node)
+		if n == nil || f.SkipCheck {
+			return transitions.Allow()
+		}
+		v := f.unassigned(n)
+		if v.Answer == transitions.Yes && f.Partitions.At().Before(f.EnteredAt) {
+			return transitions.Verdict{Observed: "the partitions have not been read since " + n.Pod + " was stopped"}
+		}
+		return v
+	},
+}
+
+// stoppedHere limits a return to nodes that this lifecycle has stopped. No other node can be brought back.
+var stoppedHere = guard{
+	Name: "stopped-by-record", Doc: "the record of the selected node says that it may not run", Expected: "a node that was stopped",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		n := f.node(m.Node)
+		return transitions.If(n != nil && n.Stopped, f.name(m.Node)+" was not stopped")
+	},
+}
+
+// listed evaluates the registration of the broker in hand.
+func listed(name, doc, expected string, judge func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict) guard {
+	return guard{Name: name, Doc: doc, Expected: expected, Needs: registrations(), Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		brokers, known := f.Brokers.Get()
+		if !known {
+			return f.Brokers.Gap()
+		}
+		b, found := brokers.Find(m.Node)
+		b.ID = m.Node
+		return judge(f, brokers.FencingTold, b, found)
+	}}
+}
+
+var (
+	// notRegistered needs a Kafka that lists fenced brokers: before 4.0 an absent broker may be registered.
+	notRegistered = listed("not-registered", "Kafka, which lists fenced brokers, does not list the selected broker", "the broker not to be registered",
+		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(told && !found, f.name(b.ID)+" may be registered")
+		})
+	fenced = listed("broker-fenced", "Kafka lists the selected broker as fenced", "Kafka to report the broker as fenced",
+		func(f *Facts, _ bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(found && b.Fencing == kafka.Fenced, registration(f, b, found))
+		})
+	// sessionEnded accepts what led here: a fenced broker, or before 4.0 one that is absent.
+	sessionEnded = listed("session-ended", "Kafka lists the selected broker as fenced, or does not list fenced brokers and does not list it", "the session of the broker to have ended",
+		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(found && b.Fencing == kafka.Fenced || !told && !found, registration(f, b, found))
+		})
+	unlisted = listed("broker-unlisted", "Kafka does not list the selected broker", "Kafka not to list the broker",
+		func(f *Facts, _ bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(!found, f.name(b.ID)+" is registered again")
+		})
+	absent = listed("broker-absent", "Kafka, which does not list fenced brokers, does not list the selected broker", "Kafka not to list the broker",
+		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(!told && !found, registration(f, b, found))
+		})
+	// absentForSession is satisfied by an answer that is one session timeout younger than the answer that led here.
+	absentForSession = listed("absent-for-a-session", "Kafka still does not list the selected broker after a session timeout", "Kafka not to list the broker for a session timeout",
+		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
+			until := f.EnteredAt.Add(f.SessionTimeout)
+			switch {
+			case told || found:
+				return transitions.Deny(registration(f, b, found))
+			case f.Brokers.At().Before(until):
+				return transitions.Deny("the session of " + f.name(b.ID) + " may not have ended yet")
+			}
+			return transitions.Allow()
+		})
+)
+
+// registration describes what Kafka reports of the broker.
+func registration(f *Facts, b kafka.Broker, found bool) string {
+	switch {
+	case !found:
+		return fmt.Sprintf("Kafka does not list %s", f.name(b.ID))
+	case b.Fencing == kafka.Fenced:
+		return fmt.Sprintf("Kafka reports %s as fenced", f.name(b.ID))
+	default:
+		return fmt.Sprintf("Kafka reports broker %d as alive, and no pod of this cluster runs it", b.ID)
+	}
+}
+
+// confirmed is satisfied by Kafka's answer once the registrations show it, which Kafka before 4.0 does not. The answer that the
+// broker was not registered is as good.
+var confirmed = guard{
+	Name: "unregistration-confirmed", Doc: "Kafka answered that the broker was unregistered and does not list it any more, or that it was not registered", Needs: registrations(),
+	Expected: "Kafka's answer",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		brokers, known := f.Brokers.Get()
+		_, found := brokers.Find(m.Node)
+		switch {
+		case f.NotRegistered:
+			return transitions.Allow()
+		case f.Answer.Status != kafkaversion.Done:
+			return transitions.Deny("Kafka has not confirmed it")
+		case !known:
+			return f.Brokers.Gap()
+		}
+		return transitions.If(!found, f.name(m.Node)+" is still listed")
+	},
+}
+
+var refused = guard{
+	Name: "unregistration-refused", Doc: "Kafka refused to unregister the broker", Expected: "a refusal",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
+		return transitions.If(f.Answer.Status == kafkaversion.Refused && !f.NotRegistered, "not refused")
+	},
+}
+
+// uncertain is satisfied if a request may take effect that no answer will report: its answer was lost, or the process that sent it
+// ended.
+var uncertain = guard{
+	Name: "unregistration-uncertain", Doc: "the answer to a request to unregister was lost, or its sender ended", Expected: "a lost answer",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
+		lost := f.Answer.Status == kafkaversion.Unknown || f.Answer.Status == kafkaversion.NoAnswer && f.unsettled() && !f.InFlight.Sent
+		return transitions.If(lost, "answered, in flight, or not requested")
+	},
+}
+
+// unasked is satisfied before the request to unregister is sent.
+var unasked = guard{
+	Name: "not-requested", Doc: "no request to unregister was sent in this visit of the state", Expected: "no request in flight",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
+		return transitions.If(f.Answer.Status == kafkaversion.NoAnswer, "a request was sent")
+	},
+}
+
+// settled makes the cancelling of a removal, and the reuse of an id, wait: a broker that is unregistered after it has started again
+// hangs without leaving, until it is restarted.
+var settled = guard{
+	Name: "requests-settled", Doc: "no earlier request to unregister can take effect any more", Expected: "earlier requests to have had their effect",
+	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
+		return transitions.If(!f.unsettled(), "a request may take effect until "+f.InFlight.Until.UTC().Format("2006-01-02T15:04:05Z07:00"))
+	},
+}
+
+// askAgain ends the back-off after a refusal. pickAgain evaluates it.
+var askAgain = guard{
+	Name: "time-to-ask-again", Doc: "the back-off after a refusal has passed", Expected: "Kafka to unregister the broker; retried after a back-off",
+	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions},
+}
+
+// pickAgain chooses the broker after the refused one, so that a refusal holds up no other broker.
+func pickAgain(f *Facts, m roll.Data) (transitions.Verdict, roll.Data) {
+	if f.Now.Before(f.EnteredAt.Add(f.Pause)) {
+		return transitions.Deny(f.name(m.Node) + " is still registered: " + f.Answer.Text), m
+	}
+	ids, otherwise := f.gone()
+	if len(ids) == 0 && otherwise.Answer == transitions.Unknown {
+		return otherwise, m
+	}
+	if at := slices.Index(ids, m.Node); len(ids) > 0 {
+		m.Node = ids[(at+1)%len(ids)]
+	}
+	return transitions.Allow(), m
+}
+
+var released = guard{
+	Name: "broker-released", Doc: "nothing of the selected broker is left", Expected: "the record of the broker to be deleted",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		n := f.node(m.Node)
+		return transitions.If(n == nil, f.name(m.Node)+" is still recorded")
+	},
+}

@@ -1,0 +1,206 @@
+// Package kraftscaledown is the lifecycle of brokers that are removed from a KRaft cluster. A broker leaves because the spec does
+// not request it any more, because its pool was deleted, because its node lost the broker role, or because only its registration
+// is left from the past.
+//
+// A broker is stopped only if it is known to hold no replica, and its registration is removed only after its process is gone:
+// Kafka unregisters a live broker with replicas without an error, and the broker then hangs outside of every ISR. Its id may be
+// used again only after that.
+//
+// The package is complete and not yet bound to the Kafka kind.
+package kraftscaledown
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Name of the machine.
+const Name = "kraft-scale-down"
+
+// States of the machine.
+const (
+	Steady                = "Steady"
+	Refusing              = "Refused"
+	AwaitingEmpty         = "AwaitingEmpty"
+	StoppingNode          = "StoppingNode"
+	AwaitingGone          = "AwaitingGone"
+	AwaitingSession       = "AwaitingSession"
+	Unregistering         = "Unregistering"
+	UnregistrationRefused = "UnregistrationRefused"
+	AwaitingSettled       = "AwaitingSettled"
+	Releasing             = "Releasing"
+	Returning             = "Returning"
+)
+
+// Effect is one request. Exactly one of its fields is set.
+type Effect struct {
+	// Stop takes the broker role from the node: its record forbids it from now on, and its pod is removed, or restarted without the
+	// role by the roll.
+	Stop *int32
+	// Return lets a stopped node run as a broker again: its record permits it, and its pod is created as it last ran.
+	Return *int32
+	// Unregister removes the registration of the broker from Kafka.
+	Unregister *int32
+	// Release deletes the record of the node, which frees its id.
+	Release *int32
+}
+
+// Deadlines after which a state is Stalled.
+const (
+	emptyDeadline = 24 * time.Hour // replicas are moved by users, or by a rebalancer
+	goneDeadline  = 10 * time.Minute
+	workDeadline  = 10 * time.Minute
+)
+
+type row = machines.Transition[Facts, roll.Data]
+
+// Definition returns the machine: Steady -> AwaitingEmpty -> StoppingNode -> AwaitingGone -> Unregistering -> Releasing -> Steady.
+//
+//nolint:funlen // the complete graph is readable in one place
+func Definition() machines.Definition[Facts, roll.Data, Effect] {
+	type (
+		state  = machines.State[Facts, roll.Data, Effect]
+		choice = machines.Choice[Facts, roll.Data]
+	)
+	not, all := transitions.Not[Facts, roll.Data], transitions.All[Facts, roll.Data]
+	always := transitions.AlwaysBecause[Facts, roll.Data]("its transitions read observed facts, and one of them is due whenever the broker or its registration has changed")
+	wait := func(name string, deadline time.Duration, onTargetChange, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Wait, Doc: doc, Deadline: deadline}, Invariant: always, OnTargetChange: onTargetChange}
+	}
+	work := func(name string, action *machines.Action[Facts, roll.Data, Effect], doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Work, Doc: doc, Deadline: workDeadline}, Invariant: always, OnTargetChange: machines.KeepAttempt, Action: action}
+	}
+	hold := func(name string, reason states.HoldReason, onTargetChange, doc string) state {
+		return state{State: states.State{Name: name, Kind: states.Hold, HoldReason: reason, Doc: doc, Poll: states.DefaultPoll}, OnTargetChange: onTargetChange}
+	}
+	remains := not(leaving, "a broker that is desired again")
+	return machines.Definition[Facts, roll.Data, Effect]{
+		Name: Name, Doc: "removes brokers: each is empty before it is stopped, and gone before it is unregistered",
+		States: []state{
+			{State: states.State{Name: Steady, Kind: states.Rest, Doc: "every broker that exists or is registered is desired"}},
+			wait(AwaitingEmpty, emptyDeadline, AwaitingEmpty, "brokers leave; the next one that holds no replica is stopped"),
+			work(StoppingNode, stopNode, "the selected broker is being stopped"),
+			wait(AwaitingGone, goneDeadline, machines.KeepAttempt, "the process of the selected broker has to be gone and its session to have ended"),
+			wait(AwaitingSession, goneDeadline, machines.KeepAttempt, "Kafka before 4.0 does not list fenced brokers: the selected broker has to be absent for a session timeout"),
+			work(Unregistering, unregister, "the registration of the selected broker is being removed"),
+			wait(AwaitingSettled, goneDeadline, machines.KeepAttempt, "a request to unregister whose outcome is not known may still take effect"),
+			work(Releasing, release, "the record of the selected broker is being deleted, which frees its id"),
+			work(Returning, bringBack, "the selected node is to run as a broker again"),
+			hold(UnregistrationRefused, states.Advice, AwaitingEmpty, "Kafka refused to unregister the selected broker; retried after a back-off"),
+			hold(Refusing, states.Refusal, AwaitingEmpty, "controllers of a static quorum are not removed; their nodes keep running"),
+		},
+		Transitions: []row{
+			{Event: "broker-leaving", From: Steady, To: AwaitingEmpty, NewAttempt: true, When: anyLeaving, Outranks: true, Doc: "a broker is not desired any more"},
+			{Event: "removal-refused", From: Steady, To: Refusing, NewAttempt: true, When: not(permitted, "a controller that is not desired"), EvenIfUnknown: true, Doc: "a controller is not desired any more"},
+
+			{Event: "stopped-in-error", From: AwaitingEmpty, To: Returning, Choose: &choice{Guard: stoppedInError, Pick: pickStoppedInError}, Outranks: true, Doc: "a stopped node is desired again, or holds replicas"},
+			{Event: "gone-already", From: AwaitingEmpty, To: AwaitingGone, Choose: &choice{Guard: goneAlready, Pick: pickGone}, EvenIfUnknown: true, Outranks: true, Doc: "a broker has no process, and may only have to be unregistered"},
+			{Event: "broker-empty", From: AwaitingEmpty, To: StoppingNode, Choose: &choice{Guard: anyEmpty, Pick: pickEmpty}, Awaited: true, Doc: "a broker holds no replica"},
+			{Event: "nothing-leaving", From: AwaitingEmpty, To: Steady, When: not(anyLeaving, "no broker to remove"), EvenIfUnknown: true, ClearData: true, Doc: "every broker that is known is desired"},
+
+			{Event: "stopped", From: StoppingNode, To: AwaitingGone, When: all(leaving, processGone), Awaited: true, Doc: "the process of the broker is gone"},
+			{Event: "desired-again", From: StoppingNode, To: Returning, When: remains, Doc: "the broker is desired again"},
+
+			{Event: "desired-again", From: AwaitingGone, To: Returning, When: all(remains, settled), Outranks: true, Doc: "the broker is desired again"},
+			{Event: "replicas-found", From: AwaitingGone, To: Returning, When: all(stoppedHere, settled, not(nothingLeft, "a partition with a replica on the broker")), Outranks: true, EvenIfUnknown: true, Doc: "a replica was created on the broker after it was found empty"},
+			{Event: "not-registered", From: AwaitingGone, To: Releasing, When: all(leaving, processGone, nothingLeft, notRegistered, settled), Doc: "the broker is not registered"},
+			{Event: "broker-fenced", From: AwaitingGone, To: Unregistering, When: all(leaving, processGone, nothingLeft, fenced), Awaited: true, OneWay: true, Doc: "the session of the broker has ended"},
+			{Event: "broker-absent", From: AwaitingGone, To: AwaitingSession, When: all(leaving, processGone, absent), Doc: "the session of the broker may have ended"},
+
+			{Event: "desired-again", From: AwaitingSession, To: AwaitingGone, When: remains, Outranks: true, Doc: "the broker is desired again"},
+			{Event: "listed-again", From: AwaitingSession, To: AwaitingGone, When: not(absent, "a broker that Kafka lists"), Outranks: true, Doc: "a process of the broker is alive"},
+			{Event: "session-ended", From: AwaitingSession, To: Unregistering, When: all(leaving, processGone, nothingLeft, absentForSession), Awaited: true, OneWay: true, Doc: "the session of the broker has ended"},
+
+			{Event: "unregistered", From: Unregistering, To: Releasing, When: confirmed, Awaited: true, Outranks: true, Doc: "the broker is not registered any more"},
+			{Event: "unregistration-refused", From: Unregistering, To: UnregistrationRefused, When: refused, EvenIfUnknown: true, Outranks: true, Doc: "Kafka refused"},
+			{Event: "answer-lost", From: Unregistering, To: AwaitingSettled, When: uncertain, EvenIfUnknown: true, Outranks: true, Doc: "an outcome that is not known has to settle"},
+			{Event: "desired-again", From: Unregistering, To: AwaitingGone, When: all(unasked, remains), EvenIfUnknown: true, Doc: "the broker is desired again"},
+
+			{Event: "settled", From: AwaitingSettled, To: AwaitingGone, When: settled, Awaited: true, Doc: "the registrations show the outcome"},
+			{Event: "ask-again", From: UnregistrationRefused, To: AwaitingGone, Choose: &choice{Guard: askAgain, Pick: pickAgain}, Awaited: true, Doc: "the back-off has passed"},
+
+			{Event: "released", From: Releasing, To: AwaitingEmpty, NewAttempt: true, When: released, Awaited: true, ClearData: true, Doc: "nothing of the broker is left; each removal is an attempt of its own"},
+			{Event: "returned", From: Returning, To: AwaitingEmpty, When: running, Awaited: true, ClearData: true, Doc: "the node may run as a broker again"},
+
+			{Event: "broker-leaving", From: Refusing, To: AwaitingEmpty, When: anyLeaving, Outranks: true, Doc: "a broker is not desired any more"},
+			{Event: "removal-withdrawn", From: Refusing, To: Steady, When: permitted, Awaited: true, EvenIfUnknown: true, Doc: "every controller is desired"},
+		},
+		Needs: []machines.Need{
+			{Name: roll.NeedBrokers, Doc: "the registrations of brokers, including fenced ones from 4.0 on (DescribeCluster)"},
+			{Name: roll.NeedPartitions, Doc: "the number of replicas on each broker (Metadata)"},
+			{Name: NeedLogDirs, Doc: "the replicas in the log directories of the brokers that leave (DescribeLogDirs)"},
+		},
+		Target: func(f *Facts) machines.Target { return machines.Target{To: f.target()} },
+		Infer: machines.Inference[Facts, roll.Data]{States: []string{Steady, AwaitingEmpty, AwaitingSettled}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
+			return machines.InferredState[roll.Data]{State: f.inferred(), Data: roll.NoNode()}, transitions.Allow()
+		}},
+		Data: roll.Codec(),
+		Records: []machines.Record{
+			{Name: "stop", Home: "ConfigMap <pod>-record", Doc: "the node may not run as a broker any more, and its id is not free until the record is deleted"},
+		},
+	}
+}
+
+// inferred returns the state without a persisted one. A request to unregister may have been sent for a stopped node: its outcome
+// must settle before the node may return.
+func (f *Facts) inferred() string {
+	if len(f.Nodes) == 0 {
+		return Steady
+	}
+	for i := range f.Nodes {
+		if f.Nodes[i].Stopped && f.unsettled() {
+			return AwaitingSettled
+		}
+	}
+	return AwaitingEmpty
+}
+
+// stopNode repeats the check for replicas on live facts.
+var stopNode = &machines.Action[Facts, roll.Data, Effect]{
+	Name: "stop-node", Doc: "forbids the node to run as a broker in its record, and removes its pod",
+	Precondition: transitions.All(leaving, inHandEmpty), OnPreconditionFailed: AwaitingEmpty,
+	Effects: func(f *Facts, m roll.Data) []Effect {
+		if n := f.node(m.Node); n != nil && n.Runs {
+			return []Effect{{Stop: &n.ID}}
+		}
+		return nil
+	},
+}
+
+// unregister repeats everything that was required on the way to it: a registration that is removed too early leaves a broker
+// behind that hangs.
+var unregister = &machines.Action[Facts, roll.Data, Effect]{
+	Name: "unregister", Doc: "requests Kafka to remove the registration of the broker", Needs: registrations(), ResolvedBy: roll.NeedBrokers,
+	Precondition: transitions.All(leaving, processGone, nothingLeft, sessionEnded), OnPreconditionFailed: AwaitingEmpty,
+	Effects: func(f *Facts, m roll.Data) []Effect {
+		if unasked.Verdict(f, m).Answer != transitions.Yes || uncertain.Verdict(f, m).Answer == transitions.Yes {
+			return nil
+		}
+		return []Effect{{Unregister: &m.Node}}
+	},
+}
+
+var release = &machines.Action[Facts, roll.Data, Effect]{
+	Name: "release", Doc: "deletes the record and the configuration of the node", Needs: registrations(),
+	Precondition: transitions.All(leaving, processGone, unlisted), OnPreconditionFailed: AwaitingEmpty,
+	Effects: func(f *Facts, m roll.Data) []Effect {
+		if n := f.node(m.Node); n != nil {
+			return []Effect{{Release: &n.ID}}
+		}
+		return nil
+	},
+}
+
+var bringBack = &machines.Action[Facts, roll.Data, Effect]{
+	Name: "bring-back", Doc: "permits the node to run as a broker in its record",
+	Effects: func(f *Facts, m roll.Data) []Effect {
+		if n := f.node(m.Node); n != nil && n.Stopped {
+			return []Effect{{Return: &n.ID}}
+		}
+		return nil
+	},
+}
