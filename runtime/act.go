@@ -39,7 +39,7 @@ func (p *reconcileScope[O, S, E]) act(ctx context.Context, step *pass.Step[O, S,
 			return acted, nil, err
 		}
 		round := p.disruptionLocks.round(p.disruptionLockOwner())
-		acting, snapshot, err := pass.Act(p.in, s)
+		acting, snapshot, err := pass.Act(p.in, step, s)
 		switch {
 		case errors.Is(err, ErrStale):
 			p.requeue.after(freshnessRequeue)

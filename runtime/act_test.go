@@ -365,8 +365,11 @@ func TestReconcilerResetsTheBackOffOnATransition(t *testing.T) {
 }
 
 func TestReconcilerDoesNotBackOffErrBehind(t *testing.T) {
-	for name, c := range map[string]func(*rig, func() bool){
-		"seen by an effect": func(r *rig, behind func() bool) {
+	for name, c := range map[string]struct {
+		state  string
+		behind func(*rig, func() bool)
+	}{
+		"seen by an effect": {turnstile.Switching, func(r *rig, behind func() bool) {
 			execute := r.kind.Execute
 			r.kind.Execute = func(ctx context.Context, request lifecycle.EffectRequest[*api.Turnstile, turnstile.Snapshot, turnstile.Effect]) error {
 				if behind() {
@@ -374,8 +377,8 @@ func TestReconcilerDoesNotBackOffErrBehind(t *testing.T) {
 				}
 				return execute(ctx, request)
 			}
-		},
-		"seen by the snapshot of an action": func(r *rig, behind func() bool) {
+		}},
+		"seen by the snapshot of an action with a precondition": {turnstile.Replacing, func(r *rig, behind func() bool) {
 			snapshot, looks := r.kind.Observe, 0
 			r.kind.Observe = func(ctx context.Context, g *api.Turnstile, request lifecycle.ObserveRequest) (turnstile.Snapshot, error) {
 				looks++
@@ -384,14 +387,14 @@ func TestReconcilerDoesNotBackOffErrBehind(t *testing.T) {
 				}
 				return snapshot(ctx, g, request)
 			}
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			r.visit(inState(t, turnstile.Switching))
+			r.visit(inState(t, c.state))
 			r.site((*turnstile.Site).Release)
 			was := false
-			c(r, func() bool { was = true; return true })
+			c.behind(r, func() bool { was = true; return true })
 			r.restart()
 			if got := r.pass().RequeueAfter; !was || got > 200*time.Millisecond {
 				t.Errorf("looks again after %s", got)

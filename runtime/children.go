@@ -72,7 +72,7 @@ type childReader struct {
 
 func (r *childReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
 	err := r.children.client.Get(ctx, key, object, opts...)
-	if err != nil && !ObjectMissing(err) {
+	if err != nil && !ObjectMissing(err) || !r.children.hasMarks(r.owner) {
 		return err
 	}
 	gvk, gvkErr := apiutil.GVKForObject(object, r.children.client.Scheme())
@@ -187,6 +187,13 @@ const (
 	wait
 	tooLate
 )
+
+// hasMarks reports whether a write to a child of the owner may not be visible in the cache yet.
+func (c *Children) hasMarks(owner types.UID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.marks[owner]) > 0
+}
 
 func (c *Children) of(owner types.UID) map[childKey]mark {
 	c.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -34,7 +35,7 @@ func (p *reconcileScope[O, S, E]) compareStored(ctx context.Context, sent, store
 	if p.now.Before(t.notBefore) {
 		return
 	}
-	if p.kind.StatusEqual != nil && stored.LifecycleStatus().Equal(sent.LifecycleStatus()) && p.kind.StatusEqual(stored, sent) {
+	if p.storedEqual(sent, stored) {
 		t.over()
 		return
 	}
@@ -52,6 +53,21 @@ func (p *reconcileScope[O, S, E]) compareStored(ctx context.Context, sent, store
 	if p.events != nil && t.failures == 1 {
 		p.events.Eventf(stored, nil, corev1.EventTypeWarning, StatusPruned, "write-status", "%s", machines.Cut(t.last.Error(), maxNote))
 	}
+}
+
+// storedEqual reports whether the stored status is the one that was sent. It may report false for equal ones. It changes the
+// metadata of sent: those that the API server has set.
+func (p *reconcileScope[O, S, E]) storedEqual(sent, stored O) bool {
+	switch {
+	case !stored.LifecycleStatus().Equal(sent.LifecycleStatus()):
+		return false
+	case p.kind.StatusEqual != nil:
+		return p.kind.StatusEqual(stored, sent)
+	}
+	sent.SetResourceVersion(stored.GetResourceVersion())
+	sent.SetManagedFields(stored.GetManagedFields())
+	sent.GetObjectKind().SetGroupVersionKind(stored.GetObjectKind().GroupVersionKind())
+	return equality.Semantic.DeepEqual(sent, stored)
 }
 
 // stopPruned ends the reconcile while the object is backed off because the API server prunes its status: every transition would

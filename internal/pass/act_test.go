@@ -13,8 +13,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// filling decides on a world whose left tank is being filled, and returns its standing.
-func filling(t *testing.T, left tank) (input, *[]evaluated, *resultOfCase) {
+// filling decides on a world whose left tank is being filled. The first result is that of the left tank.
+func filling(t *testing.T, left tank) (input, *[]evaluated, *stepOfCase) {
 	t.Helper()
 	in, snapshots := given(t, world{"left": left, "right": known(1, 1)}, at("left", "Filling", "2"), at("right", "Idle", "1"))
 	step, err := pass.Decide(in)
@@ -22,7 +22,47 @@ func filling(t *testing.T, left tank) (input, *[]evaluated, *resultOfCase) {
 		t.Fatalf("moved %v, %v", words(step), err)
 	}
 	*snapshots = nil
-	return in, snapshots, &step.Results[0]
+	return in, snapshots, &step
+}
+
+func TestActObservesAgainUnlessItIsTheFirstAction(t *testing.T) {
+	tests := map[string]struct {
+		needs []transitions.Need
+		want  [][]evaluated
+	}{
+		"the first action uses the snapshot of the decision": {want: [][]evaluated{nil, {{}}}},
+		"a fact that the decision did not need is observed":  {needs: needs("queue"), want: [][]evaluated{{{Needs: needs("queue")}}, {{Needs: needs("queue")}}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := definition()
+			action := d.States[2].Action
+			action.Precondition, action.OnPreconditionFailed, action.Needs = transitions.Guard[tank, none]{}, "", tc.needs
+			d.Needs = d.Needs[1:] // all but permit, which nothing reads
+			m, err := machines.Compile(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, snapshots := given(t, world{"left": known(1, 2), "right": known(1, 2)}, at("left", "Filling", "2"), at("right", "Filling", "2"))
+			in.Lifecycles = []lifecycle{bind(m, "left"), bind(m, "right")}
+			step, err := pass.Decide(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got [][]evaluated
+			for i := range step.Results {
+				*snapshots = nil
+				acting, _, err := pass.Act(in, &step, &step.Results[i])
+				if err != nil || len(acting.Effects) != 1 {
+					t.Fatalf("effects %v, %v", acting.Effects, err)
+				}
+				got = append(got, *snapshots)
+			}
+			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("observations of each action (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 func TestAct(t *testing.T) {
@@ -54,12 +94,13 @@ func TestAct(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in, snapshots, s := filling(t, tc.left)
+			in, snapshots, step := filling(t, tc.left)
+			s := &step.Results[0]
 			action, wanted := pass.Wants(in, s)
 			if !wanted || action.Name != "fill" || !action.Live || action.RequeueAfter != 2*time.Second {
 				t.Fatalf("wants %+v (%v)", action, wanted)
 			}
-			acting, _, err := pass.Act(in, s)
+			acting, _, err := pass.Act(in, step, s)
 			if err != nil || acting.Err != nil {
 				t.Fatal(err, acting.Err)
 			}
@@ -93,7 +134,7 @@ func TestActFailsWhenObservationFails(t *testing.T) {
 		"to fall back": {2, "observing what Waiting waits for: etcd is down"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in, calls, s := filling(t, withdrawn)
+			in, calls, step := filling(t, withdrawn)
 			inner := in.Observe
 			in.Observe = func(needs []transitions.Need, live bool) (world, error) {
 				w, _ := inner(needs, live)
@@ -102,7 +143,7 @@ func TestActFailsWhenObservationFails(t *testing.T) {
 				}
 				return w, nil
 			}
-			acting, _, err := pass.Act(in, s)
+			acting, _, err := pass.Act(in, step, &step.Results[0])
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("err = %v, want %q", err, tc.want)
 			}
@@ -155,8 +196,8 @@ func TestIdleUsesTheFactsOfTheDecision(t *testing.T) {
 		"nothing is left to do":   {broken(known(1, 2), func(t *tank) { t.Pouring = true }), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, snapshots, s := filling(t, tc.left)
-			if got := pass.Idle(s); got != tc.want {
+			_, snapshots, step := filling(t, tc.left)
+			if got := pass.Idle(&step.Results[0]); got != tc.want {
 				t.Errorf("idle = %v, want %v", got, tc.want)
 			}
 			if len(*snapshots) > 0 {

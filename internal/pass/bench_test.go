@@ -63,7 +63,7 @@ func BenchmarkPass(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if acting, _, err := pass.Act(in, &step.Results[0]); err != nil || len(acting.Effects) != 1 {
+			if acting, _, err := pass.Act(in, &step, &step.Results[0]); err != nil || len(acting.Effects) != 1 {
 				b.Fatal(acting, err)
 			}
 		}

@@ -56,7 +56,7 @@ func FuzzDecide(f *testing.F) {
 			if _, known := in.Lifecycles[i].State(s.Entry.State); !known {
 				t.Fatalf("acts in state %q, which the machine does not have", s.Entry.State)
 			}
-			if _, _, err := pass.Act(in, s); err != nil {
+			if _, _, err := pass.Act(in, &step, s); err != nil {
 				t.Fatalf("acting: %v", err)
 			}
 		}

@@ -68,6 +68,10 @@ type Moved struct {
 // Step is the result of Decide.
 type Step[O, S, E any] struct {
 	Snapshot S
+	// needs are the expensive facts that Snapshot was observed with.
+	needs []transitions.Need
+	// acted means that Act was called: effects may have been executed since Snapshot was observed.
+	acted bool
 	// Lifecycles are those of Results that have or get an entry.
 	Lifecycles []machines.Evaluator[O, S, E]
 	// Dropped are the entries of instances that are not declared any more and have nothing left to release.
@@ -92,7 +96,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 	if err != nil {
 		return step, fmt.Errorf("observing: %w", err)
 	}
-	step.Snapshot, step.Decided, step.Released = snapshot, true, in.Deleting
+	step.Snapshot, step.needs, step.Decided, step.Released = snapshot, needs, true, in.Deleting
 	var instances []instance
 	step.Lifecycles, instances = in.expand(snapshot)
 	step.Results = make([]LifecycleResult[E], len(step.Lifecycles))
@@ -154,7 +158,7 @@ func (in *In[O, S, E]) infer(step *Step[O, S, E], needs []transitions.Need) ([]t
 	if err != nil {
 		return needs, fmt.Errorf("observing what infers a lifecycle: %w", err)
 	}
-	step.Snapshot = snapshot
+	step.Snapshot, step.needs = snapshot, needs
 	for i, lc := range step.Lifecycles {
 		if s := &step.Results[i]; len(s.Decision.Needs) > 0 {
 			in.decide(s, lc, snapshot, needs)
@@ -188,7 +192,7 @@ func (in *In[O, S, E]) enter(step *Step[O, S, E], needs []transitions.Need) erro
 				step.Moved = append(step.Moved, moved)
 			}
 		}
-		step.Snapshot = snapshot
+		step.Snapshot, step.needs = snapshot, needs
 	}
 	return nil
 }
@@ -270,16 +274,21 @@ func Wants[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (machines.ActionI
 // then: if a stale cache hides work, the cache triggers another reconcile when it catches up.
 func Idle[E any](s *LifecycleResult[E]) bool { return s.evaluation.Idle() }
 
-// Act evaluates the action of one lifecycle, on a live observation if the action requires one. The caller must have proven that
-// the persisted state is current.
-func Act[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S, error) {
+// Act evaluates the action of one lifecycle, on a live observation if the action requires one. The first action of a reconcile that
+// requires none is evaluated on the snapshot of the decision; later ones observe again, because effects may have been executed in
+// the meantime. The caller must have proven that the persisted state is current.
+func Act[O, S, E any](in In[O, S, E], step *Step[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S, error) {
 	lc := Find(in.Lifecycles, s.Name)
 	action, _ := lc.Action(s.Entry.State)
 	out := ActionResult[E]{Lifecycle: s.Name, Action: action, RequestID: machines.RequestIDOf(in.UID, s.Name, s.Entry)}
 	needs := merge(lc.Needs(s.Entry), action.Needs)
-	snapshot, err := in.Observe(needs, action.Live)
-	if err != nil {
-		return out, snapshot, fmt.Errorf("observing for action %s: %w", action.Name, err)
+	snapshot, again := step.Snapshot, action.Live || step.acted || missing(step.needs, needs)
+	step.acted = true
+	if again {
+		var err error
+		if snapshot, err = in.Observe(needs, action.Live); err != nil {
+			return out, snapshot, fmt.Errorf("observing for action %s: %w", action.Name, err)
+		}
 	}
 	if s.Deleting && !in.Deleting && !in.isRemoved(s.Name, snapshot) {
 		return out, snapshot, nil // the decision was made on an older list of the instances
@@ -292,6 +301,7 @@ func Act[O, S, E any](in In[O, S, E], s *LifecycleResult[E]) (ActionResult[E], S
 	}
 	if more := lc.NeedsIn(out.PreconditionFailed.To); missing(needs, more) {
 		needs = merge(needs, more)
+		var err error
 		if snapshot, err = in.Observe(needs, false); err != nil {
 			return out, snapshot, fmt.Errorf("observing what %s waits for: %w", out.PreconditionFailed.To, err)
 		}

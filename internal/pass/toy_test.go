@@ -33,9 +33,9 @@ type world map[string]tank
 type none = struct{}
 
 type (
-	lifecycle    = machines.Evaluator[string, world, string]
-	input        = pass.In[string, world, string]
-	resultOfCase = pass.LifecycleResult[string]
+	lifecycle  = machines.Evaluator[string, world, string]
+	input      = pass.In[string, world, string]
+	stepOfCase = pass.Step[string, world, string]
 )
 
 func costly(name string, need transitions.Need, read func(*tank) transitions.Fact[bool]) transitions.Guard[tank, none] {
@@ -61,8 +61,16 @@ func cheap(name string, read func(*tank) bool) transitions.Guard[tank, none] {
 
 func compile(t testing.TB) *machines.Machine[tank, none, string] {
 	t.Helper()
+	m, err := machines.Compile(definition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func definition() machines.Definition[tank, none, string] {
 	full := cheap("full", func(t *tank) bool { return t.Have == t.Want })
-	m, err := machines.Compile(machines.Definition[tank, none, string]{
+	return machines.Definition[tank, none, string]{
 		Name: "fill", Doc: "fills a tank",
 		States: []machines.State[tank, none, string]{
 			{State: states.State{Name: "Idle", Kind: states.Rest, Doc: "the tank is full"}},
@@ -106,11 +114,7 @@ func compile(t testing.TB) *machines.Machine[tank, none, string] {
 				return machines.InferredState[none]{State: "Waiting"}, transitions.Allow()
 			},
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	return m
 }
 
 // bind makes the lifecycle of one tank. What was not asked for is left out of its facts.

@@ -60,13 +60,20 @@ func (t Transition) String() string {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (t Transition) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
+func (t Transition) MarshalJSON() ([]byte, error) {
+	line := t.String()
+	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return json.Marshal(line)
+	}
+	text := make([]byte, 0, len(line)+len(`""`))
+	return append(append(append(text, '"'), line...), '"'), nil
+}
 
 // UnmarshalJSON implements json.Unmarshaler. Of text that is no line of a history it keeps what it can read.
 func (t *Transition) UnmarshalJSON(text []byte) error {
 	*t = Transition{}
-	var line string
-	if json.Unmarshal(text, &line) != nil {
+	line, err := strconv.Unquote(string(text)) // as JSON, but for surrogates and escaped slashes, at a third of the cost
+	if err != nil && json.Unmarshal(text, &line) != nil {
 		return nil //nolint:nilerr // the doc says why
 	}
 	at, line, _ := strings.Cut(line, " ")

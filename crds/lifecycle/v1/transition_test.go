@@ -2,6 +2,7 @@ package v1_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,10 @@ func TestTransitionString(t *testing.T) {
 			transition: lifecyclev1.Transition{At: at, Event: "inferred", From: `no state: -> "x", attempt 3`, To: "Settled"},
 			want:       `2026-11-20T08:31:02Z inferred: no state: -> "x", attempt 3 -> Settled`,
 		},
+		"text that JSON escapes": {
+			transition: lifecyclev1.Transition{At: at, Event: "inferred", From: "\\u003e / \t\x7f\u2028 \U0001f600 é", To: "Settled"},
+			want:       "2026-11-20T08:31:02Z inferred: \\u003e / \t\x7f\u2028 \U0001f600 é -> Settled",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +57,7 @@ func TestTransitionString(t *testing.T) {
 
 // One unreadable entry would prevent the reading of every resource of the kind.
 func TestTransitionUnmarshalJSONNeverFails(t *testing.T) {
-	for _, text := range []string{`""`, `"x"`, `"2026-11-20T08:31:02Z e"`, `"e: -> x, many times"`, `{}`, `{"at": 3, "event": "e"}`, `7`, `null`, `[]`} {
+	for _, text := range []string{`""`, `"x"`, `"\/\ud83d\ude00\ud83d"`, `"2026-11-20T08:31:02Z e"`, `"e: -> x, many times"`, `{}`, `{"at": 3, "event": "e"}`, `7`, `null`, `[]`} {
 		var list []lifecyclev1.Transition
 		if err := json.Unmarshal([]byte("["+text+"]"), &list); err != nil || len(list) != 1 {
 			t.Errorf("%s gives %v, %v", text, list, err)
@@ -73,6 +78,11 @@ func FuzzTransition(f *testing.F) {
 				t.Fatal(err)
 			}
 			return got
+		}
+		var plain string
+		text, err := json.Marshal(read(line))
+		if err != nil || json.Unmarshal(text, &plain) != nil || plain != strings.ToValidUTF8(read(line).String(), "\ufffd") {
+			t.Errorf("%q is written as %s, %v", read(line).String(), text, err)
 		}
 		first := read(line).String()
 		if again := read(first).String(); again != first {
