@@ -1,0 +1,187 @@
+package connectoroffsets
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type guard = transitions.Guard[Facts, Data]
+
+const (
+	// repeatWithin is how long after a request the same request counts as a repetition by a tool.
+	repeatWithin = 5 * time.Minute
+	// settle is how long a write whose outcome is uncertain may still be executed: Connect's own limit of 90 s, with what it needs to
+	// answer.
+	settle = 100 * time.Second
+	// mostSends is how often a write is sent.
+	mostSends = 3
+)
+
+// is returns a guard without needs.
+func is(name, doc, expected, otherwise string, condition func(f *Facts) bool) guard {
+	return guard{Name: name, Doc: doc, Expected: expected, Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+		return transitions.If(condition(f), otherwise)
+	}}
+}
+
+// same reports whether the record is of the request.
+func (f *Facts) same() bool {
+	return f.Request != nil && f.Request.Operation == f.Record.Operation && f.Request.Digest == f.Record.Digest
+}
+
+// closed reports whether the recorded request is done or ended.
+func (f *Facts) closed() bool { return f.Record.Phase == Done || f.Record.Phase == Ended }
+
+// pending reports whether the record is of the request, and that is open.
+func (f *Facts) pending() bool { return f.same() && f.Record.Phase != "" && !f.closed() }
+
+// shown reports whether the annotations are still those of a request that is done.
+func (f *Facts) shown() bool { return f.same() && f.Record.Phase == Done && f.Request.Shown }
+
+// withdrawn reports whether the recorded request is not requested any more, or cannot be carried out any more.
+func (f *Facts) withdrawn() bool { return !f.same() || f.Request.Problem != nil }
+
+var (
+	requested = is("requested", "the annotations request something of this connector", "a request", "no request", func(f *Facts) bool { return f.Request != nil })
+	valid     = guard{
+		Name: "valid", Doc: "the request can be carried out", Expected: "a request that can be carried out",
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+			if f.Request == nil {
+				return transitions.Allow()
+			}
+			return f.Request.Problem.Verdict()
+		},
+	}
+	recorded   = is("recorded", "the request is recorded", "the record of the request", "it is not recorded", (*Facts).pending)
+	unfinished = is("unfinished", "a change was sent whose outcome is not recorded", "a change that was sent", "none was", func(f *Facts) bool { return f.Record.Phase == Sent })
+	closed     = is("closed", "the request is recorded as done or ended", "the record of the end of the request", "it is not recorded", (*Facts).closed)
+	lingering  = is("lingering", "the request is done on all its connectors, and its annotations are still there", "annotations that are to be removed", "there are none", func(f *Facts) bool {
+		return f.shown() && !f.OthersPending
+	})
+	repeats = is("repeats", "the request was set again shortly after it was done", "the request to be removed, and set again if it is meant", "it is not a repetition", func(f *Facts) bool {
+		return f.same() && f.Record.Phase == Done && !f.Request.Shown && f.Now.Before(f.Record.DoneAt.Add(repeatWithin))
+	})
+	carriedOut = is("carried-out", "the request is done on this connector, and its annotations are still there", "a request that is done", "it is not done", (*Facts).shown)
+	wanted     = is("wanted", "the recorded request is still requested and can be carried out", "the recorded request", "it was removed or changed", func(f *Facts) bool { return !f.withdrawn() })
+	listing    = is("listing", "the request is a list", "a list", "it is a change", func(f *Facts) bool { return f.Record.Operation == List })
+	kept       = is("kept", "the present offsets are kept in the operator's ConfigMap", "the present offsets to be kept", "they are not kept yet", func(f *Facts) bool { return f.Kept })
+	listed     = is("listed", "the ConfigMap holds the offsets", "the ConfigMap with the offsets", "it does not hold them yet", func(f *Facts) bool { return f.Record.Listed != "" && f.Entry == f.Record.Listed })
+	settled    = is("settled", "no earlier write can take effect any more", "Connect's time limit to pass", "an earlier write may still take effect", func(f *Facts) bool { return !f.Now.Before(f.Record.SentAt.Add(settle)) })
+	mayRepeat  = is("may-repeat", "the change was sent fewer than three times", "fewer than three attempts", "it was sent three times", func(f *Facts) bool { return f.Record.Sends < mostSends })
+	rested     = guard{
+		Name: "rested", Doc: "the pause after the failure has passed", Expected: "a pause after the failure",
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict { return transitions.If(f.Rested, f.Failure) },
+	}
+)
+
+// connector returns a guard over the connector. It is unknown if Connect was read before the answer to a write.
+func connector(name, doc, expected string, condition func(c *Connector, d Data) (holds bool, observed string)) guard {
+	return guard{Name: name, Doc: doc, Expected: expected, Needs: []transitions.Need{NeedConnector}, Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Connector.Get()
+		switch {
+		case !known:
+			return f.Connector.Gap()
+		case f.Connector.At().Before(f.Answer.At):
+			return transitions.Verdict{Pending: true}
+		}
+		return transitions.If(condition(&c, d))
+	}}
+}
+
+var (
+	exists     = connector("exists", "the connector exists", "the connector to exist", func(c *Connector, _ Data) (bool, string) { return c.Exists, "it does not exist" })
+	configured = connector("configured", "the connector has the declared configuration", "the declared configuration to be applied", func(c *Connector, _ Data) (bool, string) { return c.Configured, "it has another configuration" })
+	stopped    = connector("stopped", "Connect reports the connector as STOPPED without tasks", "the connector to be stopped, without tasks", func(c *Connector, _ Data) (bool, string) { return c.Stopped, "it is not stopped, or tasks are left" })
+	accounted  = connector("accounted", "no worker process can commit old offsets any more", "every worker process to have answered, to have ended, or to be fenced", func(c *Connector, _ Data) (bool, string) {
+		if w := c.first(func(w Worker) bool { return !w.Accounted() }); w != nil {
+			return false, w.Name + " may still commit old offsets: it has not answered, or not for long enough"
+		}
+		return true, ""
+	})
+	answering = connector("answering", "the worker that was silent answers, has ended, or is fenced", "the worker to answer", func(c *Connector, d Data) (bool, string) {
+		w := c.worker(d.Worker)
+		return w == nil || w.Accounted() || !w.Silent, d.Worker + " does not answer"
+	})
+)
+
+// silent selects a worker that must be restarted.
+var silent = guard{Name: "worker-silent", Doc: "a worker that may commit old offsets has been silent for too long", Expected: "a worker that must be restarted", Needs: []transitions.Need{NeedConnector}}
+
+func pickSilent(f *Facts, _ Data) (transitions.Verdict, Data) {
+	c, known := f.Connector.Get()
+	switch {
+	case !known:
+		return f.Connector.Gap(), Data{}
+	case f.withdrawn():
+		return transitions.Deny("the request was removed or changed"), Data{}
+	}
+	if w := c.first(func(w Worker) bool { return w.Silent && !w.Accounted() }); w != nil {
+		return transitions.Allow(), Data{Worker: w.ID}
+	}
+	return transitions.Deny("every worker answers"), Data{}
+}
+
+// offsets returns a guard over the offsets.
+func offsets(name, doc, expected string, condition func(o *Offsets) transitions.Verdict) guard {
+	return guard{Name: name, Doc: doc, Expected: expected, Needs: []transitions.Need{NeedOffsets}, Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+		o, known := f.Offsets.Get()
+		if !known {
+			return f.Offsets.Gap()
+		}
+		return condition(&o)
+	}}
+}
+
+// reads returns a guard that says yes if two readings were equal and match.
+func reads(name string, match Match, expected string) guard {
+	return offsets(name, "two readings one flush interval apart show "+expected, expected+" at two readings", func(o *Offsets) transitions.Verdict {
+		return transitions.If(o.Steady && o.Match == match, "the offsets are others, or were read only once")
+	})
+}
+
+var (
+	fits     = offsets("fits", "the offsets fit into their ConfigMap", "offsets that fit into a ConfigMap", func(o *Offsets) transitions.Verdict { return o.TooLarge.Verdict() })
+	asWanted = reads("as-wanted", Wanted, "the requested offsets")
+	asBefore = reads("as-before", Before, "the offsets from before the request")
+	asOther  = reads("as-other", Other, "other offsets than before and than requested")
+)
+
+// confirmed says whether Connect has confirmed the change.
+var confirmed = guard{
+	Name: "confirmed", Doc: "Connect has confirmed the change", Expected: "Connect's confirmation",
+	Evaluate: func(_ *Facts, d Data) transitions.Verdict { return transitions.If(d.Confirmed, "it has not confirmed") },
+}
+
+// answered returns a guard over the answer to the write of this visit.
+func answered(name, expected string, state AnswerState) guard {
+	return guard{Name: name, Doc: "Connect's answer is " + expected, Expected: expected, Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+		return transitions.If(f.Answer.State == state, f.Answer.Text)
+	}}
+}
+
+// resent reports that the write of this visit was recorded as sent by a process that ended: it is not sent again.
+func resent(f *Facts, d Data) bool {
+	return f.Answer.State == NoAnswer && f.Record.Phase == Sent && f.Record.Sends >= d.Send
+}
+
+// ending returns a choice that ends the request, because it was withdrawn or became invalid.
+func ending(also ...guard) *machines.Choice[Facts, Data] {
+	g := all(also...)
+	return &machines.Choice[Facts, Data]{
+		Guard: guard{Name: "withdrawn", Doc: "the request was removed or changed, or cannot be carried out any more, and is without effect", Expected: "the request to be removed or changed", Needs: g.AllNeeds()},
+		Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
+			if !f.withdrawn() {
+				return transitions.Deny("it is still requested"), Data{}
+			}
+			return g.Verdict(f, d), Data{Ended: true}
+		},
+	}
+}
+
+var refused = answered("refused", "a refusal", Refused)
+
+func all(guards ...guard) guard { return transitions.All(guards...) }
+
+func not(g guard, expected string) guard { return transitions.Not(g, expected) }

@@ -1,0 +1,352 @@
+package connectoroffsets_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	co "github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	row  = machinetest.Row[co.Facts, co.Data, co.Effect]
+	want = machinetest.Want[co.Data, co.Effect]
+)
+
+const id = "5f2c91a0"
+
+var (
+	now       = machinetest.Start
+	errSilent = errors.New("connection refused")
+	problem   = transitions.Problemf("AlterOffsets", "the connector is not stopped")
+)
+
+// with returns facts with the changes: a stopped connector whose only worker is accounted for, with the offsets from before, read
+// twice.
+func with(changes ...func(f *co.Facts)) co.Facts {
+	f := co.Facts{
+		Now: now, Attempt: &lifecyclev1.Attempt{ID: id}, Failure: "connect answered 409: rebalance",
+		Connector: transitions.Known(stopped(worker(func(w *co.Worker) { w.Quiet = true })), now),
+		Offsets:   transitions.Known(co.Offsets{Document: "{}", Digest: "d9", Match: co.Before, Steady: true}, now),
+	}
+	for _, change := range changes {
+		change(&f)
+	}
+	return f
+}
+
+func worker(change func(w *co.Worker)) co.Worker {
+	w := co.Worker{ID: "uid-0", Name: "connect-0"}
+	change(&w)
+	return w
+}
+
+func stopped(workers ...co.Worker) co.Connector {
+	return co.Connector{Exists: true, Configured: true, Stopped: true, Workers: workers}
+}
+
+type change = func(f *co.Facts)
+
+func asks(r co.Request) change { return func(f *co.Facts) { f.Request = &r } }
+
+func alter() change { return asks(co.Request{Operation: co.Alter, Digest: "d1"}) }
+
+func invalid() change {
+	return asks(co.Request{Operation: co.Alter, Digest: "d1", Problem: problem})
+}
+
+func shownAlter() change { return asks(co.Request{Operation: co.Alter, Digest: "d1", Shown: true}) }
+
+func list() change { return asks(co.Request{Operation: co.List}) }
+
+// record is the record of the alter.
+func record(phase co.Phase, changes ...func(r *co.Record)) change {
+	return func(f *co.Facts) {
+		f.Record = co.Record{ID: id, Operation: co.Alter, Digest: "d1", Phase: phase}
+		if phase == co.Sent {
+			f.Record.Sends, f.Record.SentAt = 1, now.Add(-time.Hour)
+		}
+		if phase == co.Done {
+			f.Record.DoneAt = now.Add(-time.Minute)
+		}
+		for _, c := range changes {
+			c(&f.Record)
+		}
+	}
+}
+
+func listRecord(written string) change {
+	return func(f *co.Facts) {
+		f.Record = co.Record{ID: id, Operation: co.List, Phase: co.Accepted, Listed: written}
+	}
+}
+
+func is(c co.Connector) change {
+	return func(f *co.Facts) { f.Connector = transitions.Known(c, now) }
+}
+
+func silent() change {
+	return func(f *co.Facts) { f.Connector = transitions.Unreadable[co.Connector](errSilent) }
+}
+
+func offsets(match co.Match, steady bool) change {
+	return func(f *co.Facts) {
+		f.Offsets = transitions.Known(co.Offsets{Document: "{}", Digest: "d9", Match: match, Steady: steady}, now)
+	}
+}
+
+func tooLarge() change {
+	return func(f *co.Facts) {
+		f.Offsets = transitions.Known(co.Offsets{Document: "{}", Digest: "d9", Match: co.Before, Steady: true, TooLarge: problem}, now)
+	}
+}
+
+func unread() change {
+	return func(f *co.Facts) { f.Offsets = transitions.Unreadable[co.Offsets](errSilent) }
+}
+
+func answer(s co.AnswerState) change {
+	return func(f *co.Facts) { f.Answer = co.Answer{State: s, At: now.Add(-time.Second), Text: "connect answered"} }
+}
+
+func kept(f *co.Facts)   { f.Kept = true }
+func rested(f *co.Facts) { f.Rested = true }
+func others(f *co.Facts) { f.OthersPending = true }
+func justNow(r *co.Record) {
+	r.SentAt = now.Add(-time.Second)
+}
+
+func thrice(r *co.Record) { r.Sends = 3 }
+
+var (
+	running    = co.Connector{Exists: true, Configured: true}
+	absent     = co.Connector{}
+	undeclared = co.Connector{Exists: true, Stopped: true}
+	loose      = worker(func(*co.Worker) {})
+	mute       = worker(func(w *co.Worker) { w.Silent = true })
+)
+
+func stay(name, state string, f co.Facts, waits ...string) row {
+	return row{Name: name, State: state, Facts: f, Want: want{WaitingFor: waits}}
+}
+
+func goes(name, state string, f co.Facts, event, to string) row {
+	return row{Name: name, State: state, Facts: f, Want: want{Event: event, To: to}}
+}
+
+// by returns the row with persisted data.
+func by(r row, d co.Data) row {
+	r.Data = &d
+	return r
+}
+
+func idle() []row {
+	again := []row{
+		goes("idle: the same request was ended without an effect", co.Idle, with(alter(), record(co.Ended)), "requested", co.Accepting),
+		goes("idle: the same request was done long ago", co.Idle, with(alter(), record(co.Done, func(r *co.Record) { r.DoneAt = now.Add(-time.Hour) })), "requested", co.Accepting),
+		goes("idle: the same request was done five minutes ago", co.Idle, with(alter(), record(co.Done, func(r *co.Record) { r.DoneAt = now.Add(-5 * time.Minute) })), "requested", co.Accepting),
+		goes("idle: another request than the one that was done", co.Idle, with(list(), record(co.Done)), "requested", co.Accepting),
+	}
+	return append(again, []row{
+		stay("idle: nothing is requested", co.Idle, with()),
+		stay("idle: nothing is requested, and the last request is done", co.Idle, with(record(co.Done))),
+		goes("idle: a request", co.Idle, with(alter()), "requested", co.Accepting),
+		goes("idle: a request that cannot be carried out", co.Idle, with(invalid()), "invalid", co.Refusing),
+		goes("idle: a change was sent before the status was lost", co.Idle, with(alter(), record(co.Sent)), "unfinished", co.Verifying),
+		goes("idle: a change was sent and its request removed", co.Idle, with(record(co.Sent)), "unfinished", co.Verifying),
+		goes("idle: a change was sent and its request became invalid", co.Idle, with(invalid(), record(co.Sent)), "unfinished", co.Verifying),
+		goes("idle: the annotations of a request that is done are still there", co.Idle, with(shownAlter(), record(co.Done)), "annotations-left", co.Finishing),
+		goes("idle: they are, and the request is invalid now", co.Idle, with(asks(co.Request{Operation: co.Alter, Digest: "d1", Shown: true, Problem: problem}), record(co.Done)), "annotations-left", co.Finishing),
+		stay("idle: the request is done here and not on other connectors", co.Idle, with(shownAlter(), others, record(co.Done))),
+		goes("idle: the same request was set again", co.Idle, with(alter(), record(co.Done)), "repeated", co.Repeated),
+		goes("idle: the same request was set again and is invalid now", co.Idle, with(invalid(), record(co.Done)), "repeated", co.Repeated),
+
+		goes("repeated: removed", co.Repeated, with(record(co.Done)), "removed", co.Idle),
+		{Name: "repeated: still set", State: co.Repeated, Facts: with(alter(), record(co.Done)), Want: want{WaitingFor: []string{"not(requested)"}}},
+		goes("refusing: corrected", co.Refusing, with(alter()), "corrected", co.Idle),
+		{Name: "refusing: not corrected", State: co.Refusing, Facts: with(invalid()), Want: want{WaitingFor: []string{"valid"}}},
+	}...)
+}
+
+func accepting() []row {
+	show := []co.Effect{{Kind: co.Show, ID: id}}
+	return []row{
+		{Name: "accepting: the request is recorded and shown", State: co.Accepting, Facts: with(alter()), Want: want{WaitingFor: []string{"recorded"}, Effects: show}},
+		{Name: "accepting: a request that was ended is recorded again", State: co.Accepting, Facts: with(alter(), record(co.Ended)), Want: want{WaitingFor: []string{"recorded"}, Effects: show}},
+		{Name: "accepting: the record is of another request", State: co.Accepting, Facts: with(alter(), listRecord("")), Want: want{WaitingFor: []string{"recorded"}, Effects: show}},
+		{Name: "accepting: the attempt is not persisted yet", State: co.Accepting, Facts: with(alter(), func(f *co.Facts) { f.Attempt = nil }), Want: want{WaitingFor: []string{"recorded"}}},
+		goes("accepting: recorded", co.Accepting, with(alter(), record(co.Accepted)), "accepted", co.AwaitingConnector),
+
+		goes("connector: as declared, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted)), "change", co.AwaitingStopped),
+		goes("connector: as declared, for a list", co.AwaitingConnector, with(list(), listRecord("")), "list", co.Listing),
+		goes("connector: the request became invalid", co.AwaitingConnector, with(invalid(), record(co.Accepted)), "invalid", co.Refusing),
+		goes("connector: the request became invalid while Connect is silent", co.AwaitingConnector, with(invalid(), record(co.Accepted), silent()), "invalid", co.Refusing),
+		stay("connector: absent, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted), is(absent)), "configured", "exists"),
+		stay("connector: absent, for a list", co.AwaitingConnector, with(list(), listRecord(""), is(absent)), "configured", "exists"),
+		stay("connector: another configuration, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted), is(undeclared)), "configured"),
+		stay("connector: another configuration, for a list", co.AwaitingConnector, with(list(), listRecord(""), is(undeclared)), "configured"),
+		stay("connector: silent, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted), silent()), "configured", "exists"),
+		stay("connector: silent, for a list", co.AwaitingConnector, with(list(), listRecord(""), silent()), "configured", "exists"),
+	}
+}
+
+func listing() []row {
+	written := func(entry string) change { return func(f *co.Facts) { f.Entry = entry } }
+	write := []co.Effect{{Kind: co.Write, ID: id, Document: "{}"}}
+	return []row{
+		{Name: "listing: the document is written", State: co.Listing, Facts: with(list(), listRecord("")), Want: want{WaitingFor: []string{"listed"}, Effects: write}},
+		{Name: "listing: the document was recorded and not written", State: co.Listing, Facts: with(list(), listRecord("d8"), written("d7")), Want: want{WaitingFor: []string{"listed"}, Effects: write}},
+		{Name: "listing: the offsets cannot be read", State: co.Listing, Facts: with(list(), listRecord(""), unread()), Want: want{WaitingFor: []string{"listed"}}},
+		goes("listing: the ConfigMap holds what was recorded, and the offsets have moved since", co.Listing, with(list(), listRecord("d8"), written("d8")), "listed", co.Finishing),
+		goes("listing: it holds it, and the offsets do not fit any more", co.Listing, with(list(), listRecord("d8"), written("d8"), tooLarge()), "listed", co.Finishing),
+		goes("listing: the document does not fit", co.Listing, with(list(), listRecord(""), tooLarge()), "too-large", co.Failed),
+	}
+}
+
+func stopping() []row {
+	accepted := record(co.Accepted)
+	fenced, ended := worker(func(w *co.Worker) { w.ExactlyOnce = true }), worker(func(w *co.Worker) { w.Ended, w.Silent = true, true })
+	return []row{
+		goes("stopping: nothing can commit old offsets", co.AwaitingStopped, with(alter(), accepted), "stopped", co.SavingBefore),
+		goes("stopping: the workers are fenced or have ended", co.AwaitingStopped, with(alter(), accepted, is(stopped(fenced, ended))), "stopped", co.SavingBefore),
+		stay("stopping: tasks are left", co.AwaitingStopped, with(alter(), accepted, is(running)), "stopped"),
+		stay("stopping: a worker has not answered for long enough", co.AwaitingStopped, with(alter(), accepted, is(stopped(loose))), "accounted"),
+		stay("stopping: Connect is silent", co.AwaitingStopped, with(alter(), accepted, silent()), "accounted", "stopped"),
+		goes("stopping: the connector was deleted", co.AwaitingStopped, with(alter(), accepted, is(absent)), "connector-gone", co.AwaitingConnector),
+		goes("stopping: the connector was deleted, and nothing can commit old offsets", co.AwaitingStopped, with(alter(), accepted, is(co.Connector{Stopped: true})), "connector-gone", co.AwaitingConnector),
+		goes("stopping: the request became invalid", co.AwaitingStopped, with(invalid(), accepted), "invalid", co.Refusing),
+		goes("stopping: the request became invalid while Connect is silent", co.AwaitingStopped, with(invalid(), accepted, silent()), "invalid", co.Refusing),
+		goes("stopping: it became invalid and the connector was deleted", co.AwaitingStopped, with(invalid(), accepted, is(absent)), "invalid", co.Refusing),
+		{Name: "stopping: a worker is silent", State: co.AwaitingStopped, Facts: with(alter(), accepted, is(stopped(mute))), Want: want{Event: "worker-silent", To: co.RestartingWorker, Data: new(co.Data{Worker: "uid-0"})}},
+		stay("stopping: a worker is silent and the record is lost", co.AwaitingStopped, with(alter(), is(stopped(mute))), "accounted"),
+		goes("stopping: the connector was deleted and a worker is silent", co.AwaitingStopped, with(alter(), accepted, is(co.Connector{Workers: []co.Worker{mute}})), "connector-gone", co.AwaitingConnector),
+
+		{Name: "restarting: the silent worker", State: co.RestartingWorker, Data: new(co.Data{Worker: "uid-0"}), Facts: with(alter(), accepted, is(stopped(mute))), Want: want{WaitingFor: []string{"answering"}, Effects: []co.Effect{{Kind: co.Restart, Worker: "uid-0"}}}},
+		by(goes("restarting: it answers", co.RestartingWorker, with(alter(), accepted, is(stopped(loose))), "worker-answers", co.AwaitingStopped), co.Data{Worker: "uid-0"}),
+		by(goes("restarting: another process is in its place", co.RestartingWorker, with(alter(), accepted, is(stopped())), "worker-answers", co.AwaitingStopped), co.Data{Worker: "uid-0"}),
+		by(goes("restarting: it has ended", co.RestartingWorker, with(alter(), accepted, is(stopped(ended))), "worker-answers", co.AwaitingStopped), co.Data{Worker: "uid-0"}),
+		{Name: "restarting: the request became invalid", State: co.RestartingWorker, Data: new(co.Data{Worker: "uid-0"}), Facts: with(invalid(), accepted, is(stopped(mute))), Want: want{Event: machines.EventPreconditionFailed, To: co.AwaitingStopped}},
+		{Name: "restarting: Connect is silent", State: co.RestartingWorker, Data: new(co.Data{Worker: "uid-0"}), Facts: with(alter(), accepted, silent()), Want: want{WaitingFor: []string{"answering"}, Blocked: []string{"not(answering)"}}},
+
+		{Name: "saving: the present offsets are kept", State: co.SavingBefore, Facts: with(alter(), accepted), Want: want{WaitingFor: []string{"may-send"}, Effects: []co.Effect{{Kind: co.Keep, ID: id, Document: "{}"}}}},
+		{Name: "saving: the offsets cannot be read", State: co.SavingBefore, Facts: with(alter(), accepted, unread()), Want: want{WaitingFor: []string{"may-send"}}},
+		goes("saving: they do not fit", co.SavingBefore, with(alter(), accepted, tooLarge()), "too-large", co.Failed),
+		{Name: "saving: they are kept", State: co.SavingBefore, Facts: with(alter(), accepted, kept), Want: want{Event: "saved", To: co.Applying, Data: new(co.Data{Send: 1})}},
+		{Name: "saving: they are kept, and would not fit any more", State: co.SavingBefore, Facts: with(alter(), accepted, kept, tooLarge()), Want: want{Event: "saved", To: co.Applying, Data: new(co.Data{Send: 1})}},
+		goes("saving: the connector runs again", co.SavingBefore, with(alter(), accepted, is(running)), machines.EventPreconditionFailed, co.AwaitingStopped),
+		goes("saving: the connector was deleted", co.SavingBefore, with(alter(), accepted, is(co.Connector{Stopped: true})), machines.EventPreconditionFailed, co.AwaitingStopped),
+		goes("saving: a worker was restarted", co.SavingBefore, with(alter(), accepted, is(stopped(loose))), machines.EventPreconditionFailed, co.AwaitingStopped),
+		{Name: "saving: Connect is silent", State: co.SavingBefore, Facts: with(alter(), accepted, silent()), Want: want{WaitingFor: []string{"may-send"}, Blocked: []string{"exists", "stopped", "accounted"}}},
+	}
+}
+
+func applying() []row {
+	accepted, sent := record(co.Accepted), record(co.Sent)
+	send := []co.Effect{{Kind: co.Change, ID: id, Operation: co.Alter, Digest: "d1"}}
+	in := func(name string, f co.Facts, w want) row {
+		return row{Name: "applying: " + name, State: co.Applying, Data: new(co.Data{Send: 1}), Facts: f, Want: w}
+	}
+	verifies := func(confirmed bool) *co.Data { return new(co.Data{Confirmed: confirmed}) }
+	failed := want{Event: machines.EventPreconditionFailed, To: co.Verifying}
+	return []row{
+		in("the change is sent", with(alter(), accepted, kept), want{WaitingFor: []string{"as-wanted", "pending"}, Effects: send}),
+		{Name: "applying: the change is sent a second time", State: co.Applying, Data: new(co.Data{Send: 2}), Facts: with(alter(), sent, kept), Want: want{WaitingFor: []string{"as-wanted", "pending"}, Effects: send}},
+		in("it was sent by a process that ended", with(alter(), sent, kept), want{Event: "uncertain", To: co.Verifying, Data: verifies(false)}),
+		in("the answer is awaited", with(alter(), sent, kept, answer(co.Pending)), want{WaitingFor: []string{"as-wanted"}}),
+		in("the answer is awaited and the offsets cannot be read", with(alter(), sent, kept, answer(co.Pending), unread()), want{WaitingFor: []string{"as-wanted"}}),
+		in("Connect confirmed", with(alter(), sent, kept, answer(co.Confirmed)), want{Event: "confirmed", To: co.Verifying, Data: verifies(true)}),
+		in("the outcome is uncertain", with(alter(), sent, kept, answer(co.Uncertain)), want{Event: "uncertain", To: co.Verifying, Data: verifies(false)}),
+		in("a rebalance is expected", with(alter(), sent, kept, answer(co.NotExecuted)), want{Event: "not-executed", To: co.Retrying, Data: new(co.Data{Send: 1})}),
+		in("refused, and the connector does not exist", with(alter(), sent, kept, answer(co.Refused), is(co.Connector{Stopped: true})), want{Event: "connector-gone", To: co.AwaitingConnector}),
+		in("refused, and the connector is not stopped", with(alter(), sent, kept, answer(co.Refused), is(running)), want{Event: "not-stopped", To: co.AwaitingStopped}),
+		in("refused, and the connector is gone and not stopped", with(alter(), sent, kept, answer(co.Refused), is(absent)), want{Event: "connector-gone", To: co.AwaitingConnector}),
+		in("refused, and the connector is stopped", with(alter(), sent, kept, answer(co.Refused)), want{Event: "refused", To: co.Failed}),
+		in("refused, and Connect is silent", with(alter(), sent, kept, answer(co.Refused), silent()), want{WaitingFor: []string{"as-wanted", "pending"}}),
+		in("refused, and Connect was read before", with(alter(), sent, kept, answer(co.Refused), func(f *co.Facts) { f.Connector = transitions.Known(running, now.Add(-time.Minute)) }), want{WaitingFor: []string{"as-wanted", "pending"}}),
+		in("the offsets are as requested long after it was sent", with(alter(), sent, kept, answer(co.Pending), offsets(co.Wanted, true)), want{Event: "outcome-visible", To: co.Finishing, Data: new(co.Data{Send: 1})}),
+		in("the offsets are as requested just after it was sent", with(alter(), record(co.Sent, justNow), kept, answer(co.Pending), offsets(co.Wanted, true)), want{WaitingFor: []string{"settled"}}),
+		in("the connector is not stopped any more", with(alter(), accepted, kept, is(running)), failed),
+		in("the connector was deleted", with(alter(), accepted, kept, is(co.Connector{Stopped: true})), failed),
+		in("a worker was restarted", with(alter(), accepted, kept, is(stopped(loose))), failed),
+		in("the request became invalid", with(invalid(), accepted, kept), failed),
+		in("the request was removed", with(accepted, kept), failed),
+		in("what was kept was deleted", with(alter(), accepted), failed),
+		in("Connect is silent", with(alter(), accepted, kept, silent()), want{WaitingFor: []string{"as-wanted", "pending"}, Blocked: []string{"exists", "stopped", "accounted"}}),
+	}
+}
+
+func verifying() []row {
+	sent := record(co.Sent)
+	in := func(name string, d co.Data, f co.Facts, w want) row {
+		return row{Name: "verifying: " + name, State: co.Verifying, Data: new(d), Facts: f, Want: w}
+	}
+	none, confirmed := co.Data{}, co.Data{Confirmed: true}
+	awaits := want{WaitingFor: []string{"as-wanted"}}
+	return []row{
+		in("nothing was sent", none, with(alter(), record(co.Accepted)), want{Event: "not-sent", To: co.Idle}),
+		in("the end is recorded", none, with(alter(), record(co.Done), offsets(co.Wanted, true)), want{Event: "not-sent", To: co.Idle}),
+		in("as requested", none, with(alter(), sent, offsets(co.Wanted, true)), want{Event: "verified", To: co.Finishing}),
+		in("as requested, and confirmed", confirmed, with(alter(), record(co.Sent, justNow), offsets(co.Wanted, true)), want{Event: "verified", To: co.Finishing}),
+		in("as requested at one reading", none, with(alter(), sent, offsets(co.Wanted, false)), awaits),
+		in("as before at one reading", none, with(alter(), sent, offsets(co.Before, false)), awaits),
+		in("other offsets at one reading", none, with(alter(), sent, offsets(co.Other, false)), awaits),
+		in("the offsets cannot be read", none, with(alter(), sent, unread()), awaits),
+		in("withdrawn, and the offsets cannot be read", none, with(sent, unread()), awaits),
+		in("confirmed just now, and other offsets", confirmed, with(alter(), record(co.Sent, justNow), offsets(co.Other, true)), awaits),
+		in("confirmed, and as before", confirmed, with(alter(), sent), want{Event: "overwritten", To: co.Mismatched}),
+		in("confirmed, as before, and withdrawn", confirmed, with(sent), want{Event: "overwritten", To: co.Mismatched}),
+		in("as before, and it may still take effect", none, with(alter(), record(co.Sent, justNow)), awaits),
+		in("as before, withdrawn, and it may still take effect", none, with(record(co.Sent, justNow)), awaits),
+		in("as before, sent once", none, with(alter(), sent), want{Event: "no-effect", To: co.Retrying}),
+		in("as before, sent three times", none, with(alter(), record(co.Sent, thrice)), want{Event: "gave-up", To: co.Failed}),
+		in("as before, and withdrawn", none, with(sent), want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}),
+		in("as before, and invalid now", none, with(invalid(), sent), want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}),
+		in("other offsets", none, with(alter(), sent, offsets(co.Other, true)), want{Event: "mismatch", To: co.Mismatched}),
+		in("other offsets, and it may still take effect", none, with(alter(), record(co.Sent, justNow), offsets(co.Other, true)), awaits),
+
+		{Name: "retrying: the pause has passed", State: co.Retrying, Facts: with(alter(), sent, rested), Want: want{Event: "retried", To: co.Applying, Data: new(co.Data{Send: 2})}},
+		stay("retrying: the pause has not passed", co.Retrying, with(alter(), sent), "may-send"),
+		goes("retrying: withdrawn", co.Retrying, with(sent, rested), "withdrawn", co.Verifying),
+
+		{Name: "failed: withdrawn", State: co.Failed, Attempt: "alterd1", Facts: with(invalid(), sent, rested), Want: want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}},
+		goes("failed: the pause has passed", co.Failed, with(alter(), sent, rested), "tried-again", co.AwaitingConnector),
+		stay("failed: the pause has not passed", co.Failed, with(alter(), sent), "rested"),
+
+		{Name: "mismatched: withdrawn", State: co.Mismatched, Facts: with(invalid(), sent, offsets(co.Wanted, true)), Want: want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}},
+		stay("mismatched: still requested", co.Mismatched, with(alter(), sent, offsets(co.Other, true)), "withdrawn"),
+		goes("mismatched: as requested now", co.Mismatched, with(alter(), sent, offsets(co.Wanted, true)), "verified", co.Finishing),
+		stay("mismatched: the offsets cannot be read", co.Mismatched, with(alter(), sent, unread()), "as-wanted", "withdrawn"),
+	}
+}
+
+func finishing() []row {
+	finish := []co.Effect{{Kind: co.Finish, ID: id}}
+	return []row{
+		{Name: "finishing: the end is recorded and the annotations are removed", State: co.Finishing, Facts: with(shownAlter(), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: finish}},
+		{Name: "finishing: the annotations are still there", State: co.Finishing, Facts: with(shownAlter(), record(co.Done)), Want: want{WaitingFor: []string{"not(lingering)"}, Effects: finish}},
+		goes("finishing: the annotations are gone", co.Finishing, with(record(co.Done)), "finished", co.Idle),
+		goes("finishing: other connectors are not done", co.Finishing, with(shownAlter(), others, record(co.Done)), "finished", co.Idle),
+		goes("finishing: a tool set the request again", co.Finishing, with(alter(), record(co.Done)), "finished", co.Idle),
+		by(goes("finishing: it ended without an effect", co.Finishing, with(shownAlter(), record(co.Ended)), "finished", co.Idle), co.Data{Ended: true}),
+
+		{Name: "no persisted state: nothing is requested", Facts: with(), Want: want{Event: machines.EventInferred, To: co.Idle}},
+		{Name: "no persisted state: a change was sent", Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying, Data: new(co.Data{})}},
+		{Name: "no persisted state: the same request was done long ago", Facts: with(alter(), record(co.Done, func(r *co.Record) { r.DoneAt = now.Add(-time.Hour) })), Want: want{Event: machines.EventInferred, To: co.Repeated}},
+		{Name: "no persisted state: the annotations are to be removed", Facts: with(shownAlter(), record(co.Done)), Want: want{Event: machines.EventInferred, To: co.Idle}},
+		{Name: "data of another release", State: co.Applying, Coded: map[string]string{"send": "x"}, Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying}},
+		{Name: "data without a number", State: co.Applying, Coded: map[string]string{"send": "0"}, Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying}},
+	}
+}
+
+func TestDefinitionTransitions(t *testing.T) {
+	machine := compiled(t)
+	rows := machinetest.TargetChanged(machine, with(alter()))
+	for _, part := range [][]row{idle(), accepting(), listing(), stopping(), applying(), verifying(), finishing()} {
+		rows = append(rows, part...)
+	}
+	machinetest.Run(t, machine, rows)
+}

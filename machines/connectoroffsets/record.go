@@ -1,0 +1,91 @@
+package connectoroffsets
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Operation is what a request does with the offsets.
+type Operation string
+
+// Operations, as users write them.
+const (
+	List  Operation = "list"
+	Alter Operation = "alter"
+	Reset Operation = "reset"
+)
+
+// Request is a request as the annotations and the spec show it.
+type Request struct {
+	Operation Operation
+	// Digest identifies the body of an alter; empty for others.
+	Digest string
+	// Problem is why the request cannot be carried out; nil if it can.
+	Problem *transitions.Problem
+	// Shown is true if the annotation of the operator shows the recorded request. All annotations are removed together: with it, the
+	// others are still those of that request.
+	Shown bool
+}
+
+// Phase is how far a request has come.
+type Phase string
+
+// Phases in order.
+const (
+	Accepted Phase = "accepted"
+	// Sent: the change may have been executed since.
+	Sent Phase = "sent"
+	// Done: it had its effect.
+	Done Phase = "done"
+	// Ended: it was withdrawn or became invalid before it had an effect. The same request may be set again at once.
+	Ended Phase = "ended"
+)
+
+// Record is the memory of the last request of a connector. It is stored outside status, before each step.
+type Record struct {
+	ID        string    `json:"id"`
+	Operation Operation `json:"operation"`
+	Digest    string    `json:"digest,omitempty"`
+	Phase     Phase     `json:"phase"`
+	// Sends counts the writes, SentAt is when the last one was sent.
+	Sends  int       `json:"sends,omitempty"`
+	SentAt time.Time `json:"sentAt,omitzero"`
+	// Listed is the digest of the document that a list writes.
+	Listed string `json:"listed,omitempty"`
+	// DoneAt is when the request was done or ended.
+	DoneAt time.Time `json:"doneAt,omitzero"`
+}
+
+// HoldsStopped reports whether the connector must not be resumed: a change may be executed.
+func (r Record) HoldsStopped() bool { return r.Phase == Sent }
+
+// requests is where requests are recorded.
+var requests = machines.RecordOf[Record]{
+	Record: machines.Record{
+		Name: "request", Home: "ConfigMap <resource>-offsets-request",
+		Doc: "the id, the operation and the phase of each connector's last request; without it a change could be repeated after the status was lost",
+	},
+	Encode: func(r Record) string {
+		text, err := json.Marshal(r)
+		if err != nil {
+			panic(err) // its fields are texts, numbers and times
+		}
+		return string(text)
+	},
+	Decode: func(text string) (r Record, err error) {
+		if err = json.Unmarshal([]byte(text), &r); err != nil {
+			return Record{}, fmt.Errorf("it is no request: %w", err)
+		}
+		return r, nil
+	},
+}
+
+// ReadRecord returns the record of a connector from the stored texts; the zero value if there is none.
+func ReadRecord(texts map[string]string, connector string) (Record, error) {
+	r, _, err := requests.Read(texts, connector)
+	return r, err
+}
