@@ -148,7 +148,7 @@ func TestApplyAssignsNoIDFromAStaleCache(t *testing.T) {
 	pool.Status.NodeIDs = []int32{0, 1, 2}
 	r.must(r.client.Status().Update(t.Context(), pool))
 	r.written()
-	err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), func(*observation.Node) string { return "4.1.1" })
+	err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), "4.1.1")
 	if !errors.Is(err, lifecycle.ErrStale) {
 		t.Errorf("error %v, want ErrStale", err)
 	}

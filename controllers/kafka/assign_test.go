@@ -15,7 +15,6 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
-	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -318,7 +317,7 @@ func TestApplyAssignsNoIDWithAMissingClaim(t *testing.T) {
 			unseen.SetNamespace(r.key.Namespace)
 			unseen.SetLabels(map[string]string{labels.Cluster: r.key.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(r.key.Name), labels.Pool: "broker"})
 			r.must(r.client.Create(t.Context(), unseen))
-			err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), func(*observation.Node) string { return r.version })
+			err := r.effects.Apply(t.Context(), k, v, r.children.Writer(k, nil), r.version)
 			if !errors.Is(err, lifecycle.ErrStale) {
 				t.Errorf("error %v, want %v", err, lifecycle.ErrStale)
 			}

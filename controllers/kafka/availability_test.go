@@ -89,7 +89,7 @@ func (r *rig) podShows(id string, ready corev1.ConditionStatus, status corev1.Co
 }
 
 func runningSince(at time.Time) corev1.ContainerStatus {
-	return status(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(at)}}, corev1.ContainerState{})
+	return containerStatus(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(at)}}, corev1.ContainerState{})
 }
 
 // change asks for another configuration, for which every node has to restart.
@@ -121,7 +121,7 @@ func (r *rig) evictions(reconciler reconcile.Reconciler, passes int, kafkaCounts
 func TestAvailabilityOfAnUnreadyVoterThatServes(t *testing.T) {
 	r, reconciler := dualRole(t)
 	r.change()
-	loop := status(waiting("CrashLoopBackOff", ""), terminated(64, "Error", "ERROR storage lost"))
+	loop := containerStatus(waiting("CrashLoopBackOff", ""), terminated(64, "Error", "ERROR storage lost"))
 	loop.RestartCount = 5
 	r.podShows("2", corev1.ConditionFalse, loop)
 	r.podShows("1", corev1.ConditionFalse, runningSince(r.clock.Now().Add(-time.Hour)))

@@ -94,7 +94,7 @@ func BenchmarkRest(b *testing.B) {
 			if err := r.effects.Repair(b.Context(), k, &v, write); err != nil {
 				return err
 			}
-			return r.effects.Apply(b.Context(), k, &v, write, func(*observation.Node) string { return "4.1.1" })
+			return r.effects.Apply(b.Context(), k, &v, write, "4.1.1")
 		},
 		"desired revisions": func() error {
 			v, err := r.collector.Collect(b.Context(), k, request)

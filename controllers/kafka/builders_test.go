@@ -35,7 +35,7 @@ func (refusedEviction) Create(context.Context, client.Object, client.Object, ...
 	return apierrors.NewTooManyRequests("the budget allows none", 1)
 }
 
-func status(state, last corev1.ContainerState) corev1.ContainerStatus {
+func containerStatus(state, last corev1.ContainerState) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: "kafka", Image: "apache/kafka:4.0.2", State: state, LastTerminationState: last}
 }
 

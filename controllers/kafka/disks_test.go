@@ -60,7 +60,7 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.replacePool("broker", tc.storage)
 			r.settle()
 			k, v := r.cluster(), r.snapshot(false)
-			got := message(specError(k, v))
+			got := message(specErrorOf(k, v))
 			if tc.want == "" {
 				if got != "" {
 					t.Errorf("spec error %q", got)
@@ -94,7 +94,7 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 			r.replacePool("broker", volumes(kafkav1beta2.VolumePersistentClaim))
 			r.settle()
 			r.must(r.get(pod, podBroker))
-			if got := message(specError(r.cluster(), r.snapshot(false))); got != "" || len(observation.PersistentVolumes(pod)) != 1 {
+			if got := message(specErrorOf(r.cluster(), r.snapshot(false))); got != "" || len(observation.PersistentVolumes(pod)) != 1 {
 				t.Errorf("declared again: spec error %q, volumes %+v", got, pod.Spec.Volumes)
 			}
 		})
@@ -117,7 +117,7 @@ func TestPoolVolumeCannotBeRemoved(t *testing.T) {
 		r.must(r.get(pool, "broker"))
 		pool.Spec.Storage = storage
 		r.must(r.client.Update(t.Context(), pool))
-		if got := message(specError(r.cluster(), r.snapshot(false))); !strings.Contains(got, "KafkaNodePool broker does not declare") {
+		if got := message(specErrorOf(r.cluster(), r.snapshot(false))); !strings.Contains(got, "KafkaNodePool broker does not declare") {
 			t.Errorf("%s: spec error %q", name, got)
 		}
 	}

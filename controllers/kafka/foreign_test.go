@@ -36,7 +36,7 @@ func TestForeignClustersAreUnchanged(t *testing.T) {
 	if w := r.written(); len(w) > 0 {
 		t.Errorf("written: %s", strings.Join(w, ", "))
 	}
-	got := message(specError(r.cluster(), r.snapshot(false)))
+	got := message(specErrorOf(r.cluster(), r.snapshot(false)))
 	if !strings.HasPrefix(got, podBroker+" was made by Strimzi (and so were 5 more nodes), ") {
 		t.Errorf("spec error %q", got)
 	}

@@ -160,7 +160,7 @@ func TestRepairWhilePaused(t *testing.T) {
 	before := r.entry(setBroker, podBroker)
 	r.changed()
 	k := r.cluster()
-	k.Annotations = map[string]string{PauseAnnotation: "true"}
+	k.Annotations = map[string]string{labels.Pause: "true"}
 	r.must(r.client.Update(t.Context(), k))
 	r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
 	r.remove(&corev1.Service{}, "my-cluster-kafka-brokers")

@@ -28,7 +28,9 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/disruption"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/podset"
@@ -67,7 +69,7 @@ type rig struct {
 	client    client.Client
 	children  *lifecycle.Children
 	collector *observation.Collector
-	effects   *Effects
+	effects   *children.Reconciler
 	clock     *clocktesting.FakeClock
 	key       types.NamespacedName
 	// version that new nodes start on.
@@ -96,7 +98,7 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 	r.client = interceptor.NewClient(base, r.intercept(base.Scheme()))
 	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
 	r.collector = &observation.Collector{Table: embedded(t), System: directly(func() kafkaclient.Client { return r.kafka }), Hosts: r.client}
-	r.effects = &Effects{Client: r.client, Live: r.client}
+	r.effects = &children.Reconciler{Client: r.client, Live: r.client}
 	for _, o := range objects {
 		if k, ok := o.(*kafkav1beta2.Kafka); ok {
 			r.key = client.ObjectKeyFromObject(k)
@@ -197,7 +199,7 @@ func (r *rig) pass() error {
 	if err := r.effects.Repair(context.Background(), k, v, write); err != nil {
 		return err
 	}
-	return r.effects.Apply(context.Background(), k, v, write, func(*observation.Node) string { return r.version })
+	return r.effects.Apply(context.Background(), k, v, write, r.version)
 }
 
 func (r *rig) repair() error {
@@ -227,8 +229,8 @@ func (r *rig) podSets() error {
 	return nil
 }
 
-func (r *rig) disruptor() *Disruptor {
-	return &Disruptor{Collector: r.collector, DisruptionLocks: lifecycle.NewDisruptionLocks(), Live: r.client, Clock: r.clock}
+func (r *rig) disruptor() *disruption.Disruptor {
+	return &disruption.Disruptor{Collector: r.collector, DisruptionLocks: lifecycle.NewDisruptionLocks(), Live: r.client, Clock: r.clock}
 }
 
 // kubelet starts every pod that does not run and makes it ready.
@@ -439,3 +441,5 @@ func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) 
 func directly(connect func() kafkaclient.Client) *connection.Direct {
 	return &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (kafkaclient.Client, func(), error) { return connect(), func() {}, nil })}
 }
+
+func versionTable(t testing.TB) *versions.Table { return embedded(t) }

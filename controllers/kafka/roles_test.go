@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +19,7 @@ func (r *rig) relabel(pod string, l map[string]string) {
 	r.must(r.get(p, pod))
 	delete(p.Labels, labels.BrokerRole)
 	delete(p.Labels, labels.ControllerRole)
-	p.Labels = over(p.Labels, l)
+	maps.Copy(p.Labels, l)
 	r.must(r.client.Update(r.t.Context(), p))
 }
 

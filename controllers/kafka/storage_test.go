@@ -15,8 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/status"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
@@ -86,7 +88,7 @@ func (r *rig) approve(value string) {
 	if k.Annotations == nil {
 		k.Annotations = map[string]string{}
 	}
-	k.Annotations[AnnotationApprove] = value
+	k.Annotations[facts.AnnotationApprove] = value
 	r.must(r.client.Update(context.Background(), k))
 }
 
@@ -135,7 +137,7 @@ func TestNodeStorageHoldsUntilFormattingIsApprovedAndSafe(t *testing.T) {
 	if c := meta.FindStatusCondition(r.cluster().Status.Conditions, lifecycle.Ready); c == nil || c.Status != metav1.ConditionFalse {
 		t.Errorf("Ready is %+v, want False", c)
 	}
-	if c := meta.FindStatusCondition(r.cluster().Status.Conditions, Available); c == nil || c.Status != metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(r.cluster().Status.Conditions, status.Available); c == nil || c.Status != metav1.ConditionTrue {
 		t.Errorf("Available is %+v: five pods are ready", c)
 	}
 
@@ -301,7 +303,7 @@ func TestNodeStorageOfNodesWithoutData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k, v := &kafkav1beta2.Kafka{}, &observation.Snapshot{Nodes: []observation.Node{tc.node}}
-			if diff := cmp.Diff(tc.want, observeNodeStorage(k, v, machines.ObserveOptions{}).Nodes); diff != "" {
+			if diff := cmp.Diff(tc.want, facts.NodeStorage(k, v, machines.ObserveOptions{}).Nodes); diff != "" {
 				t.Errorf("nodes (-want +got):\n%s", diff)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/status"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -108,7 +108,7 @@ var _ = Describe("the reconciled versions in the status of a Kafka", func() {
 		Eventually(shown(sc, key)).Should(Equal(versionsShown{Operator: operatorVersion, Kafka: old, Ready: true}))
 		warned := func(c lifecyclev1.Status) bool {
 			for _, one := range c.Conditions {
-				if one.Type == lifecycle.Warning && one.Reason == kafkacontroller.ReasonNotServedYet {
+				if one.Type == lifecycle.Warning && one.Reason == status.ReasonNotServedYet {
 					return true
 				}
 			}

@@ -22,8 +22,10 @@ import (
 	kafkaadmin "github.com/detent-dev/detent/clients/kafka/admin"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/status"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
@@ -199,7 +201,7 @@ func (e *estate) Change(v Visit, object lifecycle.Object) {
 		k.Spec.Kafka.MetadataVersion = newerLevel
 	case "Soaking":
 		k.Spec.Kafka.Version = newer
-		k.Annotations = map[string]string{kafkacontroller.AnnotationSoak: "1h"}
+		k.Annotations = map[string]string{facts.AnnotationSoak: "1h"}
 	default:
 		k.Spec.Kafka.Version = newer
 	}
@@ -211,7 +213,7 @@ func (e *estate) Release(object lifecycle.Object) {
 	if k.Spec.Kafka.Version == nowhere {
 		k.Spec.Kafka.Version = old
 	}
-	delete(k.Annotations, kafkacontroller.AnnotationSoak)
+	delete(k.Annotations, facts.AnnotationSoak)
 	var undo []func()
 	e.at(client.ObjectKeyFromObject(object), func(s *site) {
 		undo = s.undo
@@ -262,7 +264,7 @@ func (e *estate) Lingers(ctx context.Context, reader client.Reader, key client.O
 	if err := reader.Get(ctx, key, k); err != nil {
 		return "", err
 	}
-	if c := conditionOf(k, kafkacontroller.VersionSettled); c.Status != metav1.ConditionTrue {
+	if c := conditionOf(k, status.VersionSettled); c.Status != metav1.ConditionTrue {
 		return c.Message, nil
 	}
 	var records corev1.ConfigMapList

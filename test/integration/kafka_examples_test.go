@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/status"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -73,7 +73,7 @@ var _ = Describe("an example file of Strimzi", func() {
 			version, err := outside.table.Find(k.Spec.Kafka.Version)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(k.Status.KafkaVersion).To(Equal(version.String()))
-			Eventually(func() metav1.Condition { return conditionOf(sc.all()["my-cluster"], kafkacontroller.VersionSettled) }).Should(HaveField("Status", metav1.ConditionTrue))
+			Eventually(func() metav1.Condition { return conditionOf(sc.all()["my-cluster"], status.VersionSettled) }).Should(HaveField("Status", metav1.ConditionTrue))
 			if k.Spec.Kafka.MetadataVersion != "" {
 				Expect(k.Status.KafkaMetadataVersion).To(Equal(k.Spec.Kafka.MetadataVersion))
 			}

@@ -8,9 +8,10 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/status"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -37,7 +38,7 @@ var _ = Describe("a lost volume", func() {
 			ContainSubstring(pod+" (node 0) has lost its storage: nothing is left in /var/lib/kafka/"),
 			ContainSubstring("kubectl annotate kafka lost -n "+key.Namespace+" --overwrite detent.dev/approve="+approval)))))
 		Expect(conditionOf(sc.all()[key.Name], lifecycle.Ready).Status).To(Equal(metav1.ConditionFalse))
-		Expect(conditionOf(sc.all()[key.Name], kafkacontroller.Available).Status).To(Equal(metav1.ConditionTrue))
+		Expect(conditionOf(sc.all()[key.Name], status.Available).Status).To(Equal(metav1.ConditionTrue))
 
 		behind := kafka.None
 		outside.ask(key, func(c *kafka.Cluster) {
@@ -50,7 +51,7 @@ var _ = Describe("a lost volume", func() {
 		})
 		approve := func(value string) {
 			sc.editNamed(key.Name, func(o lifecycle.Object) {
-				o.SetAnnotations(map[string]string{kafkacontroller.AnnotationApprove: value})
+				o.SetAnnotations(map[string]string{facts.AnnotationApprove: value})
 			})
 		}
 		approve("format-storage=0123456789abcdef/" + pod)

@@ -29,7 +29,7 @@ type clusters struct{}
 
 func (clusters) Name() string { return "kafka" }
 
-func (clusters) PauseAnnotations() []string { return []string{kafkacontroller.PauseAnnotation} }
+func (clusters) PauseAnnotations() []string { return []string{labels.Pause} }
 
 func (clusters) Graphs() map[string]machines.Graph {
 	graphs, err := kafkacontroller.Machines()

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/status"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/nodestorage"
@@ -99,7 +99,7 @@ func untruths(pictures []picture) []string {
 			out = append(out, fmt.Sprintf("version %d: ", i)+fmt.Sprintf(format, args...))
 		}
 		current := p.Status.ObservedGeneration == p.Generation
-		ready, settled := conditionOf(p.Kafka, lifecycle.Ready), conditionOf(p.Kafka, kafkacontroller.VersionSettled)
+		ready, settled := conditionOf(p.Kafka, lifecycle.Ready), conditionOf(p.Kafka, status.VersionSettled)
 		var away []string
 		for _, l := range p.Status.Lifecycles {
 			if l.State != kafkaversion.Settled && l.State != nodestorage.Intact {

@@ -97,6 +97,9 @@ const (
 // Started reports whether a process was ever observed running on the storage.
 func (r *Record) Started() bool { return r.Version != "" }
 
+// Reformatted reports whether the record permits formatting storage that was in use: it was lost, and its formatting was approved.
+func (r *Record) Reformatted() bool { return r.Format == FormatAllowed && len(r.Volumes) > 0 }
+
 // Has reports whether the node was created with the role.
 func (r *Record) Has(role kafkav1beta2.NodeRole) bool { return slices.Contains(r.Roles, role) }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/admin"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/disruption"
 	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/podset"
@@ -61,7 +63,7 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 		collector.Fleet = &fleet.Slots{Max: o.MaxActive, Clusters: cached}
 		watch = watchFleet(collector.Fleet)
 	}
-	kind, err := kafka.NewKind(collector, &kafka.Effects{Client: cached, Live: live})
+	kind, err := kafka.NewKind(collector, &children.Reconciler{Client: cached, Live: live})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 	if err := operator.AddReconciler(p, &declared, kind, wakeups, watch); err != nil {
 		return nil, err
 	}
-	disruptor := &kafka.Disruptor{Collector: collector, DisruptionLocks: p.DisruptionLocks, Live: live, Clock: p.Clock}
+	disruptor := &disruption.Disruptor{Collector: collector, DisruptionLocks: p.DisruptionLocks, Live: live, Clock: p.Clock}
 	sets := &podset.Reconciler{Client: cached, Live: live, Children: p.Children, Clock: p.Clock, Disrupt: disruptor.Disrupt}
 	if p.Selector != nil {
 		sets.Ours = func(ctx context.Context, set *corev1beta2.StrimziPodSet) (bool, error) {

@@ -11,7 +11,9 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/disruption"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -37,14 +39,14 @@ func (s *simulation) assemble(o Options) error {
 		Table: s.section.Table, System: &connection.Direct{Protocol: connection.NewProtocol(s.connect)}, Hosts: e.Client,
 		Options: observation.Options{OperatorVersion: e.OperatorVersion, Finalizing: o.Finalizing},
 	}
-	kind, err := kafka.NewKind(s.collector, &kafka.Effects{Client: e.Client, Live: e.Client})
+	kind, err := kafka.NewKind(s.collector, &children.Reconciler{Client: e.Client, Live: e.Client})
 	if err != nil {
 		return err
 	}
 	children := lifecycle.NewChildren(e.Client, e.Client, e.Clock)
 	disruptionLocks := lifecycle.NewDisruptionLocks()
 	clusters := lifecycle.New(kind, lifecycle.Options{Client: e.Client, Live: e.Client, Clock: e.Clock, Children: children, DisruptionLocks: disruptionLocks, Journal: e.Journal})
-	disruptor := &kafka.Disruptor{Collector: s.collector, DisruptionLocks: disruptionLocks, Live: e.Client, Clock: e.Clock}
+	disruptor := &disruption.Disruptor{Collector: s.collector, DisruptionLocks: disruptionLocks, Live: e.Client, Clock: e.Clock}
 	sets := &podset.Reconciler{Client: e.Client, Live: e.Client, Children: children, Clock: e.Clock, Disrupt: disruptor.Disrupt}
 	s.drivers = []plan.Driver{
 		{Of: corev1.SchemeGroupVersion.WithKind("Pod"), Run: s.sync},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/plan"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -35,7 +36,7 @@ func New(o Options) (plan.Kind, error) {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
-		Kind: kafka.Resource(), Machines: graphs, PauseAnnotations: []string{kafka.PauseAnnotation}, ReadWorld: readWorld,
+		Kind: kafka.Resource(), Machines: graphs, PauseAnnotations: []string{labels.Pause}, ReadWorld: readWorld,
 		Simulate: func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e, o) },
 	}, nil
 }

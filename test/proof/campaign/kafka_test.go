@@ -26,6 +26,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/status"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/crds"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -252,7 +253,7 @@ func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 	for _, o := range recorder.Latest() {
 		switch o := o.(type) {
 		case *kafkav1beta2.Kafka:
-			if c := meta.FindStatusCondition(o.Status.Conditions, kafkacontroller.VersionSettled); c == nil || c.Status != metav1.ConditionTrue {
+			if c := meta.FindStatusCondition(o.Status.Conditions, status.VersionSettled); c == nil || c.Status != metav1.ConditionTrue {
 				return "the version is not settled"
 			}
 		case *kafkav1beta2.KafkaNodePool:

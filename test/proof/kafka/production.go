@@ -16,6 +16,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -53,7 +54,7 @@ func NewProduction(ctx context.Context, table *versions.Table) (*Production, err
 		}
 	}
 	p.collector = &observation.Collector{Table: table, System: p.system, Hosts: p.api}
-	effects := &controller.Effects{Client: p.api, Live: p.api}
+	effects := &children.Reconciler{Client: p.api, Live: p.api}
 	var err error
 	if p.Kind, err = controller.NewKind(p.collector, effects); err != nil {
 		return nil, err

@@ -11,8 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	controller "github.com/detent-dev/detent/controllers/kafka"
-	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -63,7 +62,7 @@ func object(version string, config int) *kafkav1beta2.Kafka {
 }
 
 // render lets the operator create a cluster of every version and configuration.
-func (p *Production) render(ctx context.Context, effects *controller.Effects) (*templates, error) {
+func (p *Production) render(ctx context.Context, effects *children.Reconciler) (*templates, error) {
 	t := &templates{known: map[string]templateKey{}, entries: map[templateKey]corev1beta2.PodEntry{}, pods: map[templateKey]*corev1.Pod{}, revisions: map[string]int{}}
 	volume := kafkav1beta2.Volume{Type: kafkav1beta2.VolumePersistentClaim, Disk: kafkav1beta2.Disk{Size: "1Gi"}}
 	t.pool = &kafkav1beta2.KafkaNodePool{
@@ -87,7 +86,7 @@ func (p *Production) render(ctx context.Context, effects *controller.Effects) (*
 }
 
 // add renders the objects of a cluster of which every node has the entry.
-func (t *templates) add(ctx context.Context, p *Production, effects *controller.Effects, entry Entry) error {
+func (t *templates) add(ctx context.Context, p *Production, effects *children.Reconciler, entry Entry) error {
 	k := object(entry.Version, entry.Config)
 	s, err := p.serve(begun, []client.Object{k, t.pool})
 	if err != nil {
@@ -99,7 +98,7 @@ func (t *templates) add(ctx context.Context, p *Production, effects *controller.
 		if err != nil {
 			return err
 		}
-		if err := effects.Apply(ctx, k, &v, p.writer(begun, k), func(*observation.Node) string { return entry.Version }); err != nil {
+		if err := effects.Apply(ctx, k, &v, p.writer(begun, k), entry.Version); err != nil {
 			return fmt.Errorf("rendering %+v: %w", entry, err)
 		}
 		t.clusterID = v.Identity.ID

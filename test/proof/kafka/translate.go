@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	controller "github.com/detent-dev/detent/controllers/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
@@ -38,10 +38,10 @@ func (s *modelState) kafka() *kafkav1beta2.Kafka {
 	k.Annotations = map[string]string{}
 	maps.Copy(k.Annotations, s.cluster.Annotations)
 	if s.cluster.Soak > 0 {
-		k.Annotations[controller.AnnotationSoak] = s.cluster.Soak.String()
+		k.Annotations[facts.AnnotationSoak] = s.cluster.Soak.String()
 	}
 	if s.cluster.Approved != "" {
-		k.Annotations[controller.AnnotationApprove] = s.cluster.Approved
+		k.Annotations[facts.AnnotationApprove] = s.cluster.Approved
 	}
 	if s.cluster.Broken != "" {
 		k.Spec.Kafka.Authorization = &kafkav1beta2.Opaque{}

@@ -1,0 +1,111 @@
+package children
+
+import (
+	"context"
+	"slices"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+)
+
+// config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
+// content.
+func (t *scope) config(ctx context.Context, n *observation.Node) error {
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
+	if !n.Entry.Exists && !n.Pod.Exists {
+		if !n.Wanted {
+			return nil
+		}
+		return t.addConfig(ctx, n)
+	}
+	if have == nil {
+		return nil // Repair restores it
+	}
+	want, err := t.snapshot.Rendered.ConfigMap(n.ID)
+	if err != nil {
+		return err
+	}
+	mounted := t.mounted(n)
+	unused := func(key string) bool {
+		_, wanted := want.Data[key]
+		return !wanted && !slices.Contains(mounted, key) && !slices.Contains(mounted, observation.EveryKey)
+	}
+	prune := false
+	for key := range have.Data {
+		prune = prune || unused(key)
+	}
+	if !prune && t.isOwned(have) && !metaBehind(have, want) {
+		return nil
+	}
+	have = have.DeepCopy()
+	catchUp(have, want)
+	for key := range have.Data {
+		if unused(key) {
+			delete(have.Data, key)
+		}
+	}
+	if err := t.owned(have); err != nil {
+		return err
+	}
+	return t.write.Update(ctx, have)
+}
+
+// repairConfig restores the content of the node's ConfigMap that its entry and its pod mount. Content that is stored nowhere else
+// is replaced by the desired content: a node with a newer configuration is better than no node.
+func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
+	keys := t.mounted(n)
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
+	lost := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+		if have == nil {
+			return false
+		}
+		_, kept := have.Data[key]
+		return kept || key == observation.EveryKey
+	})
+	if len(lost) == 0 {
+		return nil
+	}
+	want, err := t.snapshot.Rendered.ConfigMap(n.ID)
+	if err != nil {
+		return nil //nolint:nilerr // the pool was deleted: there is no spec to render
+	}
+	want = want.DeepCopy()
+	for _, key := range lost {
+		if _, same := want.Data[key]; !same && key != observation.EveryKey {
+			want.Data[key] = want.Data[render.StandIn(key, want.Data)]
+		}
+	}
+	if have == nil {
+		return t.createOwned(ctx, want)
+	}
+	have = have.DeepCopy()
+	have.Data = over(have.Data, want.Data)
+	return t.write.Update(ctx, have)
+}
+
+// mounted returns the keys of the node's ConfigMap that its entry and its pod mount.
+func (t *scope) mounted(n *observation.Node) []string {
+	pod := observation.Named(t.snapshot.Objects.Pods, n.PodName)
+	if pod == nil {
+		return n.Entry.ConfigKeys
+	}
+	return append(observation.ConfigKeys(&pod.Spec, n.PodName), n.Entry.ConfigKeys...)
+}
+
+// addConfig adds the desired configuration of the node to its ConfigMap, next to the existing content.
+func (t *scope) addConfig(ctx context.Context, n *observation.Node) error {
+	want, err := t.snapshot.Rendered.ConfigMap(n.ID)
+	if err != nil {
+		return err
+	}
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
+	switch {
+	case have == nil:
+		return t.createOwned(ctx, want)
+	case !behind(have.Data, want.Data):
+		return nil
+	}
+	have = have.DeepCopy()
+	have.Data = over(have.Data, want.Data)
+	return t.write.Update(ctx, have)
+}

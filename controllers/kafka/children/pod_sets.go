@@ -1,0 +1,161 @@
+package children
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/recording"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/kafka/restarting"
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// lostEntry returns the entry of a node that ran and has none: from its pod, else from its record. A node that was stopped on
+// purpose has lost nothing, and the entry of a node whose pool does not declare its disks is not created without them. While an
+// earlier resource is being deleted, it is unknown whether anything must be restored.
+func (t *scope) lostEntry(n *observation.Node) (entry corev1beta2.PodEntry, lost bool, err error) {
+	if n.Entry.Exists || n.Recorded && n.Record.Stop || recording.AdoptionOf(t.kafka, t.snapshot) != recording.Adopt {
+		return entry, false, nil
+	}
+	switch pod := observation.Named(t.snapshot.Objects.Pods, n.PodName); {
+	case pod != nil && recording.HasLeftovers(n):
+		entry, err = t.entryOf(n, pod)
+		return entry, true, err
+	case pod == nil && n.Recorded && n.Record.Started() && t.snapshot.Pool(n.Pool) != nil && t.snapshot.Misplaced(n) == nil:
+		rendered, err := t.snapshot.Entry(n, n.Record.Version)
+		if err != nil {
+			return entry, false, err
+		}
+		return rendered.PodEntry, true, nil
+	}
+	return entry, false, nil
+}
+
+// entryOf returns the entry from which a running pod was created: the rendered one if its revision matches, else the pod as it
+// runs. A pod without a revision is adopted unchanged and gets the revision that is rendered for its version now.
+func (t *scope) entryOf(n *observation.Node, pod *corev1.Pod) (corev1beta2.PodEntry, error) {
+	rendered, err := t.snapshot.Entry(n, n.Pod.Version)
+	if err == nil && rendered.Revision == n.Pod.Revision {
+		return rendered.PodEntry, nil
+	}
+	again := restorable(pod)
+	again.Labels = over(again.Labels, n.RolesRunning.Labels())
+	again.Annotations = over(again.Annotations, map[string]string{labels.KafkaVersion: n.Pod.Version})
+	if n.Pod.Revision == "" && err == nil {
+		again.Annotations = over(again.Annotations, map[string]string{labels.Revision: rendered.Revision})
+	}
+	return corev1beta2.NewPodEntry(again)
+}
+
+// restorable returns a running pod without the fields that Kubernetes has added.
+func restorable(pod *corev1.Pod) *corev1.Pod {
+	p := &corev1.Pod{}
+	p.Name, p.Namespace, p.Labels, p.Annotations = pod.Name, pod.Namespace, pod.Labels, pod.Annotations
+	p.Spec = *pod.Spec.DeepCopy()
+	p.Spec.NodeName, p.Spec.Priority, p.Spec.PreemptionPolicy = "", nil, nil
+	p.Spec.DeprecatedServiceAccount = ""
+	injected := func(name string) bool { return strings.HasPrefix(name, "kube-api-access-") }
+	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return injected(v.Name) })
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			containers[i].VolumeMounts = slices.DeleteFunc(containers[i].VolumeMounts, func(m corev1.VolumeMount) bool { return injected(m.Name) })
+		}
+	}
+	return p
+}
+
+// repairPodSet writes the set if it or an entry was lost, if it has no owner, or if it has the mark of an abandoned restart.
+// Without the mark the pod is recreated as it last ran.
+func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
+	if set == nil {
+		if len(entries) == 0 {
+			return nil
+		}
+		set = t.snapshot.Rendered.PodSet(pool).DeepCopy()
+		set.Spec.Pods = entries
+		return t.createOwned(ctx, set)
+	}
+	abandoned := t.abandoned(set)
+	if len(entries) == 0 && !abandoned && t.isOwned(set) {
+		return nil
+	}
+	set = set.DeepCopy()
+	set.Spec.Pods = append(set.Spec.Pods, entries...)
+	if abandoned {
+		restarting.Remove(set)
+	}
+	if err := t.owned(set); err != nil {
+		return err
+	}
+	return t.write.Update(ctx, set)
+}
+
+// abandoned reports whether the set has a mark although no lifecycle is restarting that pod.
+func (t *scope) abandoned(set *corev1beta2.StrimziPodSet) bool {
+	mark, readable := restarting.Of(set)
+	if !readable {
+		return restarting.On(set)
+	}
+	for i := range t.snapshot.Nodes {
+		if t.snapshot.Nodes[i].PodName == mark.Pod {
+			return !inHand(t.kafka, t.snapshot.Nodes[i].ID)
+		}
+	}
+	return true
+}
+
+// inHand reports whether a lifecycle is restarting the node now. In a paused cluster none is.
+func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
+	return !lifecycle.IsPaused(kafka, labels.Pause) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+		return e.State == roll.RestartingNode && maps.Equal(e.Data, roll.Encode(roll.Data{Node: id}))
+	})
+}
+
+// entries adds the entries of a pool's new nodes to its StrimziPodSet.
+func (t *scope) entries(ctx context.Context, pool string, version string) error {
+	set := observation.Named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
+	if set != nil && set.DeletionTimestamp != nil {
+		return nil
+	}
+	var added []corev1beta2.PodEntry
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
+		if version == "" || n.Pool != pool || !n.Wanted || n.Entry.Exists || n.Pod.Exists || !n.Recorded || n.Record.Started() {
+			continue
+		}
+		entry, err := t.snapshot.Entry(n, version)
+		if err != nil {
+			return err
+		}
+		added = append(added, entry.PodEntry)
+	}
+	if set == nil {
+		if len(added) == 0 {
+			return nil
+		}
+		set = t.snapshot.Rendered.PodSet(pool).DeepCopy()
+		set.Spec.Pods = added
+		return t.createOwned(ctx, set)
+	}
+	want := t.snapshot.Rendered.PodSet(pool)
+	if len(added) == 0 && !metaBehind(set, want) {
+		return nil
+	}
+	set = set.DeepCopy()
+	catchUp(set, want)
+	set.Spec.Pods = append(set.Spec.Pods, added...)
+	if err := t.owned(set); err != nil {
+		return err
+	}
+	return t.write.Update(ctx, set)
+}

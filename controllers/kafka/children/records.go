@@ -1,0 +1,126 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/recording"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// recordAdoption requires evidence from the API server that nothing is left before records start over: it reads pods and claims
+// by name, independently of their labels.
+func (t *scope) recordAdoption(ctx context.Context) (recording.Adoption, error) {
+	seen := recording.AdoptionOf(t.kafka, t.snapshot)
+	if seen != recording.StartOver {
+		return seen, nil
+	}
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
+		if !n.Recorded {
+			continue
+		}
+		for _, name := range t.claimNames(n) {
+			if left, err := t.left(ctx, &corev1.PersistentVolumeClaim{}, name); err != nil || left != recording.StartOver {
+				return left, err
+			}
+		}
+		if left, err := t.left(ctx, &corev1.Pod{}, n.PodName); err != nil || left != recording.StartOver {
+			return left, err
+		}
+	}
+	return recording.StartOver, nil
+}
+
+// left returns what the object's existence on the API server means. On an error nothing is decided.
+func (t *scope) left(ctx context.Context, o client.Object, name string) (recording.Adoption, error) {
+	err := t.Live.Get(ctx, client.ObjectKey{Namespace: t.kafka.Namespace, Name: name}, o)
+	switch {
+	case lifecycle.ObjectMissing(err):
+		return recording.StartOver, nil
+	case err != nil:
+		return recording.Wait, fmt.Errorf("finding out whether %T %s is left of an earlier Kafka %s: %w", o, name, t.kafka.Name, err)
+	case o.GetDeletionTimestamp() != nil:
+		return recording.Wait, nil
+	}
+	return recording.Adopt, nil
+}
+
+// claimNames returns the claims that a node may have had: those of the volumes in its record, in either form, and those that its
+// pool declares.
+func (t *scope) claimNames(n *observation.Node) []string {
+	names := []string{render.SingleClaim(n.PodName)}
+	for _, id := range n.Record.Volumes {
+		names = append(names, render.ListedClaim(n.PodName, id))
+	}
+	if pool := t.snapshot.Pool(n.Pool); pool != nil {
+		names = append(names, render.ClaimNames(&pool.Spec.Storage, n.PodName)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// records writes the changed records of the selected nodes. It writes nothing while the sources of the cluster's identity
+// contradict each other.
+func (t *scope) records(ctx context.Context, of func(*observation.Node) bool) error {
+	if t.snapshot.Identity.Mismatch != nil {
+		return nil
+	}
+	from, err := t.recordAdoption(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
+		if !of(n) {
+			continue
+		}
+		r := recording.Next(t.kafka, t.snapshot, n, from)
+		if n.Recorded && !n.RecordBroken && n.Record.Equal(&r) {
+			continue
+		}
+		if err := t.writeRecord(ctx, n, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *scope) writeRecord(ctx context.Context, n *observation.Node, r *record.Record) error {
+	want := t.snapshot.Rendered.Record(r)
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, want.Name)
+	if have == nil {
+		return t.create(ctx, want)
+	}
+	have = have.DeepCopy()
+	catchUp(have, want)
+	have.Data = over(have.Data, want.Data)
+	if err := t.write.Update(ctx, have); err != nil {
+		return fmt.Errorf("remembering %s: %w", n.PodName, err)
+	}
+	return nil
+}
+
+// AllowFormat permits formatting in the record of the node: its init container reads it at its next start. What the record knows of
+// volumes stays, which distinguishes this permission from that of a new node. The snapshot must be live.
+func (r *Reconciler) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, id int32) error {
+	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
+	n := snapshot.Node(id)
+	if n == nil || !n.Recorded || n.RecordBroken {
+		return fmt.Errorf("permitting to format the storage of node %d: %w: its record cannot be read", id, lifecycle.ErrWait)
+	}
+	if snapshot.Identity.Mismatch != nil {
+		return fmt.Errorf("permitting to format the storage of %s: %w: %s", n.PodName, lifecycle.ErrWait, snapshot.Identity.Mismatch.Message)
+	}
+	next := n.Record.Clone()
+	next.Format = record.FormatAllowed
+	return t.writeRecord(ctx, n, &next)
+}

@@ -1,0 +1,35 @@
+package facts
+
+import (
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// Roll returns the facts of a roll for the nodes that are desired or still have a pod.
+func Roll(k *kafkav1beta2.Kafka, v *observation.Snapshot, outdated func(*observation.Node) bool) roll.Facts {
+	f := roll.Facts{
+		Now: v.Now, SessionTimeout: observation.SessionTimeout(k),
+		FetchTimeout: observation.Setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
+		Quorum:       v.Quorum, Partitions: v.Partitions, Brokers: v.Brokers, Members: v.Members,
+		Nodes: make([]roll.Node, 0, len(v.Nodes)),
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Wanted && !n.Pod.Exists {
+			continue
+		}
+		roles := n.RolesRunning
+		if !n.Pod.Exists {
+			roles = n.Roles
+		}
+		f.Nodes = append(f.Nodes, roll.Node{
+			ID: n.ID, Pod: n.PodName, Controller: roles.Controller, Broker: roles.Broker, Ephemeral: n.MetadataStorage == observation.StorageEphemeral,
+			Running: n.Pod.Exists && !n.Pod.Terminating, Ready: n.Pod.Ready, ReadySince: n.Pod.ReadySince,
+			UnreadySince: n.Pod.UnreadySince, NeverStarted: n.Pod.NeverStarted,
+			StartedAt: n.Pod.StartedAt, Trouble: n.Pod.Trouble, Outdated: outdated(n),
+		})
+	}
+	return f
+}

@@ -1,0 +1,125 @@
+package facts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// poolsGrace is how long after its creation a Kafka may lack the pools that it needs: tools that apply a directory or a release
+// create a Kafka before its KafkaNodePools.
+const poolsGrace = 30 * time.Second
+
+// specError describes why the spec as a whole cannot be applied; nil if it can. Nothing is changed while there is a spec error.
+func specError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	if wrong := contradiction(k, v); wrong != nil {
+		return wrong
+	}
+	lack := lacking(v)
+	if lack == nil || v.Now.Before(graceEnd(k, v)) {
+		return nil
+	}
+	return lack
+}
+
+// incomplete describes what the spec of a young cluster lacks and may be created soon, and the end of the wait for it.
+func incomplete(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	lack, end := lacking(v), graceEnd(k, v)
+	if lack == nil || !v.Now.Before(end) || contradiction(k, v) != nil {
+		return nil
+	}
+	return transitions.Problemf(lack.Reason, "%s. This is waited for until %s", lack.Message, end.UTC().Format(time.RFC3339))
+}
+
+// graceEnd is when a missing pool becomes an error: immediately for a cluster that has run.
+func graceEnd(k *kafkav1beta2.Kafka, v *observation.Snapshot) time.Time {
+	ran := k.Status.KafkaVersion != "" || slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Pod.Exists })
+	if ran {
+		return k.CreationTimestamp.Time
+	}
+	return k.CreationTimestamp.Add(poolsGrace)
+}
+
+// contradiction describes errors that the creation of further objects cannot resolve.
+func contradiction(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), observation.MisplacedDisks(v), orphans(v))
+}
+
+// lacking describes the required pools or roles of pools that do not exist.
+func lacking(v *observation.Snapshot) *transitions.Problem {
+	if len(v.Objects.Pools) == 0 {
+		return transitions.Problemf("PoolsMissing", "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker")
+	}
+	return missingRole(v)
+}
+
+// unguarded lists the requested access controls, which are not implemented. Listeners that are not served admit no clients.
+func unguarded(spec *kafkav1beta2.KafkaClusterSpec) *transitions.Problem {
+	var asked []string
+	if spec.Authorization != nil {
+		asked = append(asked, "spec.kafka.authorization")
+	}
+	for i := range spec.Listeners {
+		if l := &spec.Listeners[i]; l.Authentication != nil && render.Served(l) {
+			asked = append(asked, fmt.Sprintf("spec.kafka.listeners[%s].authentication", l.Name))
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	return transitions.Problemf("AccessControlNotSupported", "not supported, so that whoever reaches the cluster could do everything: %s"+
+		". Remove it to run the cluster open. Running nodes are not changed", strings.Join(asked, ", "))
+}
+
+func missingRole(v *observation.Snapshot) *transitions.Problem {
+	var have observation.Roles
+	for _, pool := range v.Objects.Pools {
+		if pool.Spec.Replicas > 0 {
+			roles := observation.RolesOf(pool.Spec.Roles)
+			have.Broker, have.Controller = have.Broker || roles.Broker, have.Controller || roles.Controller
+		}
+	}
+	switch {
+	case !have.Controller:
+		return transitions.Problemf("ControllersMissing", "no KafkaNodePool with replicas has the role controller: add it to a pool, or create one")
+	case !have.Broker:
+		return transitions.Problemf("BrokersMissing", "no KafkaNodePool with replicas has the role broker: add it to a pool, or create one")
+	}
+	return nil
+}
+
+// orphans describes running nodes that belong to no pool of the cluster: their pool was deleted, or its label names another
+// cluster.
+func orphans(v *observation.Snapshot) *transitions.Problem {
+	pods := map[string][]string{}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Pod.Exists && v.Pool(n.Pool) == nil {
+			pods[n.Pool] = append(pods[n.Pool], n.PodName)
+		}
+	}
+	var gone []string
+	for pool, nodes := range pods {
+		cluster, exists := v.Moved[pool]
+		switch {
+		case !exists:
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s still run and are not changed: create it again with their node ids", pool, roll.Names(nodes)))
+		case cluster == "":
+			gone = append(gone, fmt.Sprintf("KafkaNodePool %s has lost its label strimzi.io/cluster, and %s still run here and are not changed: set the label again", pool, roll.Names(nodes)))
+		default:
+			gone = append(gone, fmt.Sprintf("the label strimzi.io/cluster of KafkaNodePool %s names %s now, and %s still run here and are not changed: set the label back", pool, cluster, roll.Names(nodes)))
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	slices.Sort(gone)
+	return transitions.Problemf("NodesWithoutPool", "%s", strings.Join(gone, "; "))
+}

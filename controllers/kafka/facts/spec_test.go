@@ -1,0 +1,86 @@
+package facts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// A Kafka is often created a moment before its pools: they are waited for, and missed only after a while.
+func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
+	const (
+		none = "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker"
+		lone = "no KafkaNodePool with replicas has the role controller: add it to a pool, or create one"
+		till = ". This is waited for until 2026-11-20T12:00:30Z"
+	)
+	broker := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: kafkav1beta2.KafkaNodePoolSpec{Replicas: 1, Roles: []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}}}
+	for name, tc := range map[string]struct {
+		age                       time.Duration
+		pools                     []*kafkav1beta2.KafkaNodePool
+		change                    func(*kafkav1beta2.Kafka, *observation.Snapshot)
+		wantSpecError, incomplete string
+	}{
+		"just created":                 {incomplete: none + till},
+		"a role is still missing":      {age: 29 * time.Second, pools: []*kafkav1beta2.KafkaNodePool{broker}, incomplete: lone + till},
+		"the time is over":             {age: 30 * time.Second, wantSpecError: none},
+		"a role is missing after that": {age: time.Hour, pools: []*kafkav1beta2.KafkaNodePool{broker}, wantSpecError: lone},
+		"a cluster that ran lost its pools": {
+			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) { k.Status.KafkaVersion = "4.1.1" }, wantSpecError: none,
+		},
+		"something else is wrong, which no pool mends": {
+			change: func(_ *kafkav1beta2.Kafka, v *observation.Snapshot) {
+				v.Identity.Mismatch = transitions.Problemf("ClusterIDMismatch", "two ids")
+			}, wantSpecError: "two ids",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "c", CreationTimestamp: metav1.NewTime(noon)}}
+			v := &observation.Snapshot{Now: noon.Add(tc.age), Objects: observation.Objects{Pools: tc.pools}}
+			if tc.change != nil {
+				tc.change(k, v)
+			}
+			if diff := cmp.Diff([]string{tc.wantSpecError, tc.incomplete}, []string{message(specError(k, v)), message(incomplete(k, v))}); diff != "" {
+				t.Errorf("spec error and what is waited for (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSpecErrorOfNodesWithoutPool(t *testing.T) {
+	node := func(pool string, id int32) observation.Node {
+		return observation.Node{ID: id, Pool: pool, PodName: observation.PodName("c", pool, id), Pod: observation.Pod{Exists: true}}
+	}
+	for name, tc := range map[string]struct {
+		nodes []observation.Node
+		moved map[string]string
+		want  string
+	}{
+		"every pool exists": {nodes: []observation.Node{node("b", 0)}},
+		"nodes of a pool that is gone": {
+			nodes: []observation.Node{node("b", 0), node("x", 7), node("x", 8)},
+			want:  "KafkaNodePool x is gone, and c-x-7, c-x-8 still run and are not changed: create it again with their node ids",
+		},
+		"nodes of a pool whose label names another cluster": {
+			nodes: []observation.Node{node("x", 7)}, moved: map[string]string{"x": "other"},
+			want: "the label strimzi.io/cluster of KafkaNodePool x names other now, and c-x-7 still run here and are not changed: set the label back",
+		},
+		"nodes of a pool that lost its label": {
+			nodes: []observation.Node{node("x", 7)}, moved: map[string]string{"x": ""},
+			want: "KafkaNodePool x has lost its label strimzi.io/cluster, and c-x-7 still run here and are not changed: set the label again",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}}
+			v := &observation.Snapshot{Nodes: tc.nodes, Moved: tc.moved, Objects: observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
+			if diff := cmp.Diff(tc.want, message(orphans(v))); diff != "" {
+				t.Errorf("orphans (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

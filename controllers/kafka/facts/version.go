@@ -1,0 +1,184 @@
+// Package facts takes the facts of each lifecycle of a Kafka resource from an observation of the cluster: a function per machine
+// (Version, NodeRoll, NodeStorage) and what they share (Roll, the validity of the spec). It is pure.
+package facts
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/recording"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/runtime/external"
+)
+
+// Annotations by which a user controls the version change.
+const (
+	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as
+	// 7d.
+	AnnotationSoak = "detent.dev/soak"
+	// AnnotationApprove permits one transition of one attempt: raise-metadata=<attempt id>/<level> or
+	// format-storage=<attempt id>/<pod>. The status of the wait shows the value.
+	AnnotationApprove = "detent.dev/approve"
+
+	approveRaise  = "raise-metadata="
+	approveFormat = "format-storage="
+)
+
+// refusalPause is the delay before a refused change of the metadata level is requested again.
+const refusalPause = time.Minute
+
+// Version returns the facts of the version change.
+func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kafkaversion.Facts {
+	f := kafkaversion.Facts{
+		Situation: Situation(k, v), SpecError: specError(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
+		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
+		Answer: answer(v.Answer(observation.LifecycleVersion)), InFlight: kafkaversion.InFlight(v.InFlight),
+	}
+	if f.Answer.Text == "" && ask.RequestID.State == kafkaversion.MetadataRefused {
+		f.Answer.Text = lastRefusal(k)
+	}
+	if ask.Wants(kafkaversion.NeedFeatures) {
+		f.Features = v.Features
+	}
+	wanted := observation.WantedVersion(k, v)
+	f.Roll = Roll(k, v, func(n *observation.Node) bool { return n.Version() != "" && n.Version() != wanted })
+	for i := range f.Roll.Nodes {
+		n := &f.Roll.Nodes[i]
+		n.Stale = !n.Outdated && v.Outdated(v.Node(n.ID))
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		switch {
+		case n.Wanted && n.RolesWanted.Broker:
+			f.Wanted = append(f.Wanted, n.ID)
+		case n.Pod.Exists:
+			f.Leaving = append(f.Leaving, n.ID)
+		}
+		if d, remembered := disk(n); remembered {
+			f.Disks = append(f.Disks, d)
+		}
+	}
+	return f
+}
+
+// lastRefusal returns Kafka's refusal as the status shows it: the answer itself belonged to the previous state. It is only
+// displayed; no decision uses it.
+func lastRefusal(k *kafkav1beta2.Kafka) string {
+	for i := range k.Status.Lifecycles {
+		if e := &k.Status.Lifecycles[i]; e.Name == observation.LifecycleVersion {
+			for _, w := range e.WaitingFor {
+				text, _, _ := strings.Cut(w.Observed, kafkaversion.Remedy)
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+func Situation(k *kafkav1beta2.Kafka, v *observation.Snapshot) decision.Situation {
+	s := decision.Situation{
+		WantedVersion: observation.WantedVersion(k, v), WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,
+		RecordedVersion: k.Status.KafkaVersion, RecordedMetadata: k.Status.KafkaMetadataVersion,
+		Nodes: make([]decision.NodeVersions, 0, len(v.Nodes)),
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Pod.Exists && !n.Recorded && !recording.HasLeftovers(n) {
+			continue
+		}
+		started, known := n.Record.Version, n.Recorded
+		if !n.Recorded && !n.Pod.Exists {
+			started, known = recording.First(k, v, n).Version, true // storage whose record is about to be created
+		}
+		s.Nodes = append(s.Nodes, decision.NodeVersions{
+			ID: n.ID, Name: n.PodName, HasPod: n.Pod.Exists, Runs: runs(n), LastStarted: started, NeverStarted: known && started == "",
+			Contradiction: n.Pod.Contradiction, Unproven: n.Unproven(),
+		})
+	}
+	return s
+}
+
+// runs returns the version of the node's pod. For a pod to adopt with an invalid annotation it returns the annotation, so that the
+// refusal quotes it.
+func runs(n *observation.Node) string {
+	if n.Pod.Version == "" && n.Pod.Contradiction == nil {
+		return n.Pod.Annotated
+	}
+	return n.Pod.Version
+}
+
+func finalize(k *kafkav1beta2.Kafka, v *observation.Snapshot) kafkaversion.Finalize {
+	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == observation.FinalizeByApproval}
+	f.Soak, f.SoakProblem = SoakTime(k)
+	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {
+		f.Approved = approved
+	}
+	return f
+}
+
+func disk(n *observation.Node) (kafkaversion.Disk, bool) {
+	if len(n.Record.Levels) == 0 {
+		return kafkaversion.Disk{}, false
+	}
+	d := kafkaversion.Disk{
+		Node: n.ID, Interval: n.Record.SnapshotInterval,
+		Highest: make(map[string]int16, len(n.Record.Levels)), LoweredAt: map[string]time.Time{},
+	}
+	if n.Pod.Exists {
+		d.Interval = n.Pod.SnapshotInterval // 0 means that it takes no snapshots by time
+	}
+	for feature, level := range n.Record.Levels {
+		if level.Highest <= level.Finalized {
+			continue // finalized levels are compared by the decision
+		}
+		d.Highest[feature] = level.Highest
+		d.LoweredAt[feature] = level.LoweredAt
+	}
+	return d, len(d.Highest) > 0
+}
+
+func answer(a external.Answer) kafkaversion.Answer {
+	out := kafkaversion.Answer{Text: a.Text}
+	if a.Name != "" {
+		out.Text = a.Name + ": " + a.Text
+	}
+	switch a.State {
+	case external.None:
+	case external.Pending:
+		out.Status = kafkaversion.Asked
+	case external.Done:
+		out.Status = kafkaversion.Done
+	case external.Refused:
+		out.Status = kafkaversion.Refused
+	case external.Failed, external.Unknown:
+		out.Status = kafkaversion.Unknown
+	}
+	return out
+}
+
+// VersionOfNewNodes returns the version on which a new node starts: the oldest running version, from which the version change
+// upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
+// permits it. It is empty if it is not known yet, and while the spec is invalid.
+func VersionOfNewNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot) string {
+	if specError(k, v) != nil || incomplete(k, v) != nil {
+		return ""
+	}
+	d := decision.Decide(Situation(k, v))
+	if d.Direction != decision.DirectionInstall {
+		if oldest := observation.OldestVersion(v); oldest != "" {
+			return oldest
+		}
+	}
+	for i := range k.Status.Lifecycles {
+		if e := &k.Status.Lifecycles[i]; e.Name == observation.LifecycleVersion && e.State == roll.AwaitingReady {
+			return d.To.String()
+		}
+	}
+	return ""
+}

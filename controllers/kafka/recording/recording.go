@@ -1,0 +1,182 @@
+// Package recording derives the content of each node's record (package record) from an observation: what is adopted of an existing
+// node, when the permission to format is withdrawn, which levels are remembered, and what becomes of the records of an earlier
+// resource. It is pure.
+package recording
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+)
+
+// Next returns the content of a node's record after this reconcile. It is a pure function of the existing record and the
+// observation. Without a record, it adopts what is left of the node. A record of an earlier resource remains that resource's until
+// it is known what happened to its storage.
+func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node, from Adoption) record.Record {
+	r := n.Record.Clone()
+	earlier := n.Recorded && r.Resource != kafka.UID
+	switch {
+	case !n.Recorded:
+		r = First(kafka, v, n)
+	case earlier && from == StartOver:
+		r = newRecord(n)
+	}
+	if !earlier || from != Wait {
+		r.Resource = kafka.UID
+	}
+	r.Roles = n.Roles.List()
+	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
+	if n.Pod.Running && n.Pod.Version != "" && n.Pod.Contradiction == nil {
+		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval
+	}
+	observeStorage(v, n, &r)
+	if r.Format == record.FormatAllowed && n.Wanted {
+		r.Metadata = formatMetadata(kafka, v)
+	}
+	if features, readable := observation.Known(v.Features); readable {
+		r.ObserveLevels(features.Finalized, v.Now)
+	}
+	settleLevels(v, n, &r)
+	return r
+}
+
+// First returns the first record of a new node, or of an existing node without a record. Existing storage may hold data and is
+// therefore never formatted.
+func First(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) record.Record {
+	r := record.Record{
+		ID: n.ID, Pool: n.Pool, Format: record.FormatAllowed, SnapshotInterval: record.DefaultSnapshotInterval, Levels: sharedLevels(v),
+	}
+	if !n.HasClaims && !n.Pod.Exists && !n.Entry.Exists {
+		return r
+	}
+	r.Version = cmp.Or(n.Pod.Version, n.Entry.Version, statusVersion(kafka, v))
+	if n.HasClaims {
+		r.Format = record.FormatDone
+		for _, claim := range v.Objects.Claims {
+			if id, ok := render.ClaimVolume(claim.Name, n.PodName); ok {
+				r.Volumes = append(r.Volumes, id)
+			}
+		}
+		slices.Sort(r.Volumes)
+	}
+	return r
+}
+
+// statusVersion returns the version in the status; empty if it is no valid version.
+func statusVersion(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) string {
+	if _, err := v.Table.Find(kafka.Status.KafkaVersion); err != nil {
+		return ""
+	}
+	return kafka.Status.KafkaVersion
+}
+
+// sharedLevels returns the levels that the log of a new node may hold: those of the other nodes.
+func sharedLevels(v *observation.Snapshot) map[string]record.Level {
+	out := map[string]record.Level{}
+	for i := range v.Nodes {
+		for feature, level := range v.Nodes[i].Record.Levels {
+			have := out[feature]
+			if level.Highest > have.Highest || level.Highest == have.Highest && level.LoweredAt.After(have.LoweredAt) {
+				out[feature] = level
+			}
+		}
+	}
+	return out
+}
+
+// observeStorage withdraws the permission to format once Kafka reports the node as registered, and records the volumes that the
+// node uses.
+func observeStorage(v *observation.Snapshot, n *observation.Node, r *record.Record) {
+	pod := observation.Named(v.Objects.Pods, n.PodName)
+	if pod == nil || !n.Pod.Running {
+		return
+	}
+	mounted := observation.PersistentVolumes(pod)
+	if len(mounted) == 0 {
+		return
+	}
+	// The registration from before the loss of the storage still exists: only a ready process shows that the node is back.
+	again := r.Reformatted()
+	if r.Format == record.FormatAllowed && registered(v, n) && (!again || n.Pod.Ready) {
+		r.Format = record.FormatDone
+	}
+	if r.Format == record.FormatDone && n.Pod.Ready {
+		r.Volumes = mounted
+	}
+}
+
+// registered reports whether Kafka knows the node: as a broker, or as a voter with a non-empty log.
+func registered(v *observation.Snapshot, n *observation.Node) bool {
+	if brokers, readable := observation.Known(v.SeenBrokers); readable && n.RolesRunning.Broker {
+		if _, found := brokers.Find(n.ID); found {
+			return true
+		}
+	}
+	quorum, readable := observation.Known(v.SeenQuorum)
+	if !readable || !n.RolesRunning.Controller {
+		return false
+	}
+	voter, votes := quorum.Voter(n.ID)
+	return votes && voter.LogEndOffset > 0
+}
+
+// formatMetadata returns the metadata version with which new storage is formatted: the desired one, if the desired version
+// supports it. Empty means the default of the binary.
+func formatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) string {
+	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
+	if err != nil {
+		return ""
+	}
+	level, named := m.Level()
+	version, err := v.Table.Find(observation.WantedVersion(kafka, v))
+	if err != nil || !named {
+		return ""
+	}
+	if row, ok := version.Row(); ok {
+		if runs, judged := row.Range(versions.FeatureMetadata); judged && !runs.Contains(level) {
+			return ""
+		}
+	}
+	return m.String()
+}
+
+// settleLevels removes lowered levels once the node's process has certainly taken a snapshot without them: when the version change
+// would not wait for it any more.
+func settleLevels(v *observation.Snapshot, n *observation.Node, r *record.Record) {
+	if !n.Pod.Ready || !n.Pod.Running || r.SnapshotInterval <= 0 {
+		return
+	}
+	var lowered time.Time
+	for _, l := range r.Levels {
+		if l.LoweredAt.After(lowered) {
+			lowered = l.LoweredAt
+		}
+	}
+	if v.Now.After(kafkaversion.SnapshotDue(n.Pod.StartedAt, lowered, r.SnapshotInterval)) {
+		r.SettleLevels()
+	}
+}
+
+// HasLeftovers reports whether something of a node exists from which its record can be created. A pod with an unknown or contradicted
+// version is not sufficient: a user has to set its version.
+func HasLeftovers(n *observation.Node) bool {
+	if n.Pod.Exists {
+		return n.Pod.Version != "" && n.Pod.Contradiction == nil
+	}
+	return n.Entry.Exists || n.HasClaims
+}
+
+// Adoptable reports whether the record of a node can be created from what is left of it. For storage alone the version comes from
+// the status. While that version is invalid, the version change refuses and names it, and no record is created that would mark the
+// storage as unused.
+func Adoptable(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) bool {
+	storageAlone := !n.Pod.Exists && n.Entry.Version == ""
+	return HasLeftovers(n) && !(storageAlone && kafka.Status.KafkaVersion != "" && statusVersion(kafka, v) == "")
+}

@@ -1,0 +1,135 @@
+package recording
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
+)
+
+func finalized(level int16, at time.Time) transitions.Fact[kafkaclient.Features] {
+	return transitions.Known(kafkaclient.Features{Finalized: map[string]int16{"metadata.version": level}}, at)
+}
+
+// started is a node that has run for a long time.
+func started(level record.Level) observation.Node {
+	return observation.Node{
+		ID: 1, Pool: "p", PodName: "c-p-1", Wanted: true, RolesWanted: observation.Roles{Broker: true}, Roles: observation.Roles{Broker: true}, Recorded: true,
+		Pod: observation.Pod{Exists: true, Ready: true, Running: true, StartedAt: noon.Add(-24 * time.Hour), Version: "4.1.1", SnapshotInterval: 10 * time.Minute},
+		Record: record.Record{
+			ID: 1, Pool: "p", Version: "4.1.1", Format: record.FormatDone, SnapshotInterval: 10 * time.Minute,
+			Levels: map[string]record.Level{"metadata.version": level},
+		},
+	}
+}
+
+func TestRecordOfARunningNode(t *testing.T) {
+	lowered := record.Level{Highest: 27, Finalized: 25, LoweredAt: noon}
+	for name, tc := range map[string]struct {
+		node  observation.Node
+		after time.Duration
+		level int16
+		// change the node first.
+		change func(*observation.Node)
+		want   func(*record.Record)
+	}{
+		"nothing is new": {node: started(record.Level{Highest: 27, Finalized: 27}), level: 27},
+		"a level was raised": {node: started(record.Level{Highest: 25, Finalized: 25}), level: 27, want: func(r *record.Record) {
+			r.Levels["metadata.version"] = record.Level{Highest: 27, Finalized: 27}
+		}},
+		"a level was lowered": {node: started(record.Level{Highest: 27, Finalized: 27}), level: 25, want: func(r *record.Record) {
+			r.Levels["metadata.version"] = lowered
+		}},
+		"a lowered level is kept until the snapshot is due": {node: started(lowered), level: 25, after: 10*time.Minute + 30*time.Second},
+		"and forgotten after it": {node: started(lowered), level: 25, after: 10*time.Minute + 31*time.Second, want: func(r *record.Record) {
+			r.Levels["metadata.version"] = record.Level{Highest: 25, Finalized: 25}
+		}},
+		"the interval counts from the start of the process": {
+			node: started(lowered), level: 25, after: time.Hour,
+			change: func(n *observation.Node) { n.Pod.StartedAt = noon.Add(55 * time.Minute) },
+		},
+		"the process has to load its log before the interval counts": {
+			node: started(lowered), level: 25, after: time.Hour,
+			change: func(n *observation.Node) { n.Pod.StartedAt = noon.Add(50*time.Minute - 45*time.Second) },
+		},
+		"a node that is not ready is not known to have a snapshot": {
+			node: started(lowered), level: 25, after: time.Hour, change: func(n *observation.Node) { n.Pod.Ready = false },
+		},
+		"a process that takes no snapshots by time never has one": {
+			node: started(lowered), level: 25, after: 1000 * time.Hour,
+			change: func(n *observation.Node) { n.Pod.SnapshotInterval = 0 }, want: func(r *record.Record) { r.SnapshotInterval = 0 },
+		},
+		"another version was started": {
+			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27, change: func(n *observation.Node) { n.Pod.Version = "4.2.0" },
+			want: func(r *record.Record) { r.Version = "4.2.0" },
+		},
+		"a version that is only annotated was not started": {
+			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27,
+			change: func(n *observation.Node) { n.Pod.Version, n.Pod.Running, n.Pod.Ready = "4.2.0", false, false },
+		},
+		"a running pod without a version changes nothing": {
+			node: started(record.Level{Highest: 27, Finalized: 27}), level: 27, change: func(n *observation.Node) { n.Pod.Version = "" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := tc.node
+			if tc.change != nil {
+				tc.change(&n)
+			}
+			v := &observation.Snapshot{Now: noon.Add(tc.after), Table: versionTable(t), Nodes: []observation.Node{n}, Features: finalized(tc.level, noon)}
+			before := n.Record.Clone()
+			want := n.Record.Clone()
+			want.Roles = []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
+			if tc.want != nil {
+				tc.want(&want)
+			}
+			got := Next(&kafkav1beta2.Kafka{}, v, &v.Nodes[0], Adopt)
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("record (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, v.Nodes[0].Record); diff != "" {
+				t.Errorf("the record of the snapshot was changed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A node that joins takes over the others' log, and with it what that may hold.
+func TestRecordOfANewNodeInheritsLevels(t *testing.T) {
+	lowered := record.Level{Highest: 27, Finalized: 25, LoweredAt: noon}
+	fresh := observation.Node{ID: 2, Pool: "p", PodName: "c-p-2", Wanted: true, Roles: observation.Roles{Broker: true}}
+	v := &observation.Snapshot{Now: noon.Add(time.Minute), Table: versionTable(t), Nodes: []observation.Node{started(lowered), fresh}, Features: finalized(25, noon)}
+	got := Next(&kafkav1beta2.Kafka{}, v, &v.Nodes[1], Adopt)
+	if diff := cmp.Diff(map[string]record.Level{"metadata.version": lowered}, got.Levels); diff != "" {
+		t.Errorf("levels (-want +got):\n%s", diff)
+	}
+}
+
+func TestFormatMetadata(t *testing.T) {
+	for name, tc := range map[string]struct{ version, metadata, want string }{
+		"none is asked for":               {version: "4.1.1", want: ""},
+		"a short name":                    {version: "4.1.1", metadata: "4.0", want: "4.0-IV3"},
+		"a full name":                     {version: "4.1.1", metadata: "4.1-IV0", want: "4.1-IV0"},
+		"one that the version has not":    {version: "4.1.1", metadata: "4.2", want: ""},
+		"one that nobody knows":           {version: "4.1.1", metadata: "5.11-IV2", want: ""},
+		"no name":                         {version: "4.1.1", metadata: "newest", want: ""},
+		"at the default of the table":     {metadata: "4.1", want: "4.1-IV1"},
+		"at a version that nobody knows":  {version: "9.9.9", metadata: "4.1", want: "4.1-IV1"},
+		"below what the version supports": {version: "4.1.1", metadata: "3.0", want: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kafkav1beta2.Kafka{}
+			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = tc.version, tc.metadata
+			if got := formatMetadata(k, &observation.Snapshot{Table: versionTable(t)}); got != tc.want {
+				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package status
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/facts"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Reasons of warnings about parts of the spec that are not acted on.
+const (
+	// ReasonUnusedField: fields that have no effect.
+	ReasonUnusedField = "UnusedField"
+	// ReasonNotServedYet: listeners with TLS, and components that have no default image.
+	ReasonNotServedYet = "NotServedYet"
+	// ReasonUnsupportedListener: listeners that are not internal.
+	ReasonUnsupportedListener = "UnsupportedListener"
+	// ReasonReservedConfig: properties that Detent manages.
+	ReasonReservedConfig = "ReservedConfig"
+	// ReasonSecretInConfig: properties that contain a secret.
+	ReasonSecretInConfig = "SecretInConfig"
+	// ReasonInvalidConfig: properties that are not a string, a number or a boolean.
+	ReasonInvalidConfig = "InvalidConfig"
+	// ReasonNewerDefault: the spec has no version, and the default is newer than the version that the cluster keeps.
+	ReasonNewerDefault = "NewerDefault"
+	// ReasonNameTooLong: pods whose names Kubernetes rejects.
+	ReasonNameTooLong = "NameTooLong"
+)
+
+// specWarnings returns the parts of the spec that are not acted on. It is a pure function of the spec. It returns one condition per
+// reason, sorted.
+func specWarnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []metav1.Condition {
+	w := warned{}
+	if fields := kafka.Spec.UnusedFields(); len(fields) > 0 {
+		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
+	}
+	for _, pool := range pools {
+		if fields := pool.Spec.UnusedFields(); len(fields) > 0 {
+			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
+		}
+	}
+	if _, problem := facts.SoakTime(kafka); problem != nil {
+		w.add(string(problem.Reason), problem.Message+"; the metadata version is not raised until it can be read")
+	}
+	w.names(kafka, pools)
+	w.listeners(&kafka.Spec.Kafka)
+	w.config(&kafka.Spec.Kafka)
+	w.components(&kafka.Spec)
+	return w.conditions()
+}
+
+// warned collects messages by reason.
+type warned map[string][]string
+
+func (w warned) add(reason, message string) { w[reason] = append(w[reason], message) }
+
+// longestHost is the maximum length of a host name and of a label's value. The name of a pod is used as both.
+const longestHost = 63
+
+func (w warned) names(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) {
+	for _, pool := range pools {
+		highest := int32(0)
+		for _, id := range pool.Status.NodeIDs {
+			highest = max(highest, id)
+		}
+		if name := observation.PodName(kafka.Name, pool.Name, highest); len(name) > longestHost {
+			w.add(ReasonNameTooLong, fmt.Sprintf("pod %s of KafkaNodePool %s would have a name of %d characters, and Kubernetes takes %d: make a pool with a shorter name",
+				name, pool.Name, len(name), longestHost))
+		}
+	}
+}
+
+func (w warned) listeners(spec *kafkav1beta2.KafkaClusterSpec) {
+	for i := range spec.Listeners {
+		l := &spec.Listeners[i]
+		switch {
+		case render.Served(l):
+		case l.Type != kafkav1beta2.ListenerInternal:
+			w.add(ReasonUnsupportedListener, fmt.Sprintf("listener %s is of type %s and is not served: only internal ones are", l.Name, l.Type))
+		default:
+			w.add(ReasonNotServedYet, fmt.Sprintf("listener %s requires TLS and is not served yet: nothing listens on port %d", l.Name, l.Port))
+		}
+	}
+}
+
+func (w warned) config(spec *kafkav1beta2.KafkaClusterSpec) {
+	properties, err := spec.Properties()
+	if err != nil {
+		w.add(ReasonInvalidConfig, err.Error())
+	}
+	var left, secret []string
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		switch {
+		case render.Reserved(name):
+			left = append(left, name)
+		case render.Secret(name, properties[name]):
+			secret = append(secret, name)
+		}
+	}
+	if len(secret) > 0 {
+		w.add(ReasonSecretInConfig, "left out of the configuration, which lies in a ConfigMap and is no place for secrets: "+strings.Join(secret, ", ")+
+			". Write a reference that a config provider of Kafka resolves in the broker, such as ${env:NAME}")
+	}
+	if len(left) > 0 {
+		w.add(ReasonReservedConfig, "left out of the configuration, since the cluster manages them itself: "+strings.Join(left, ", "))
+	}
+}
+
+func (w warned) components(spec *kafkav1beta2.KafkaSpec) {
+	var without []string
+	if e := spec.EntityOperator; e != nil {
+		if e.TopicOperator != nil && e.TopicOperator.Image == "" {
+			without = append(without, "spec.entityOperator.topicOperator")
+		}
+		if e.UserOperator != nil && e.UserOperator.Image == "" {
+			without = append(without, "spec.entityOperator.userOperator")
+		}
+	}
+	if len(without) > 0 {
+		w.add(ReasonNotServedYet, "not deployed, since there is no default image of them: "+strings.Join(without, ", ")+". Set image to deploy one of your own")
+	}
+	if problem := render.ExporterProblem(spec.KafkaExporter); problem != nil {
+		w.add(string(problem.Reason), problem.Message+": the exporter is not deployed, or stays as it was")
+	}
+}
+
+// longestMessage limits a message. The schema permits 32 KiB, which is far too long for a user.
+const longestMessage = 1024
+
+func (w warned) conditions() []metav1.Condition {
+	out := make([]metav1.Condition, 0, len(w))
+	for _, reason := range slices.Sorted(maps.Keys(w)) {
+		message := strings.Join(w[reason], "; ")
+		if len(message) > longestMessage {
+			message = strings.ToValidUTF8(message[:longestMessage], "") + "…"
+		}
+		out = append(out, metav1.Condition{Type: lifecycle.Warning, Status: metav1.ConditionTrue, Reason: reason, Message: message})
+	}
+	return out
+}

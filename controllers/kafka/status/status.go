@@ -1,0 +1,255 @@
+// Package status sets the status of Kafka resources and KafkaNodePools: their fields, conditions and warnings. It is pure.
+package status
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/facts"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kafkaversion/decision"
+	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Conditions of a Kafka resource in addition to those of every lifecycle.
+const (
+	// Available reports whether clients can use the cluster.
+	Available = "Available"
+	// VersionSettled reports whether binaries, features and registrations all match the spec.
+	VersionSettled = "VersionSettled"
+)
+
+// Project sets the status fields of a Kafka resource and returns its own conditions. A field whose value is unknown keeps its old
+// value, so that a failure does not erase known values.
+func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ time.Time) []metav1.Condition {
+	s := &k.Status
+	if version, ok := versionOfAll(v); ok {
+		s.KafkaVersion = version
+	}
+	if level, ok := finalizedLevel(v); ok {
+		s.KafkaMetadataVersion = level
+	}
+	if v.Identity.Mismatch == nil && v.Identity.ID != "" {
+		s.ClusterID = v.Identity.ID
+	}
+	s.NodeIDs = nodeIDs(s.NodeIDs, v)
+	s.KafkaNodePools = usedPools(s.KafkaNodePools, v)
+	s.Listeners = listeners(k)
+	settled := versionSettled(k, v)
+	ready, components := podsReady(v), componentsReady(k, v)
+	succeeded := settled.Status == metav1.ConditionTrue && ready.Status == metav1.ConditionTrue && components.Status == metav1.ConditionTrue
+	if succeeded && atRest(&s.Status) {
+		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
+	}
+	return append(warnings(k, v), available(v), settled, ready, components)
+}
+
+// Equal compares the fields that Project sets.
+func Equal(a, b *kafkav1beta2.Kafka) bool {
+	x, y := &a.Status, &b.Status
+	return x.KafkaVersion == y.KafkaVersion && x.KafkaMetadataVersion == y.KafkaMetadataVersion && x.ClusterID == y.ClusterID &&
+		x.OperatorLastSuccessfulVersion == y.OperatorLastSuccessfulVersion && slices.Equal(x.NodeIDs, y.NodeIDs) &&
+		slices.Equal(x.KafkaNodePools, y.KafkaNodePools) &&
+		slices.EqualFunc(x.Listeners, y.Listeners, func(a, b kafkav1beta2.ListenerStatus) bool {
+			return a.Name == b.Name && a.Type == b.Type && a.BootstrapServers == b.BootstrapServers && slices.Equal(a.Addresses, b.Addresses)
+		})
+}
+
+// versionOfAll returns the version on which every desired node, controllers included, has a ready pod. It returns false during a
+// roll.
+func versionOfAll(v *observation.Snapshot) (string, bool) {
+	version := ""
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Wanted {
+			continue
+		}
+		if !n.Pod.Ready || n.Pod.Version == "" || version != "" && n.Pod.Version != version {
+			return "", false
+		}
+		version = n.Pod.Version
+	}
+	return version, version != ""
+}
+
+// finalizedLevel returns the metadata version that Kafka reports.
+func finalizedLevel(v *observation.Snapshot) (string, bool) {
+	if !v.Features.Asked() {
+		return "", false
+	}
+	features, known := v.Features.Get()
+	if !known {
+		return "", false
+	}
+	level := features.Level(versions.FeatureMetadata)
+	if name, named := versions.MetadataName(level); named {
+		return name, true
+	}
+	return fmt.Sprintf("level %d", level), level > 0
+}
+
+// nodeIDs adds ids: an id is removed only when it is released, by a separate lifecycle.
+func nodeIDs(old []int32, v *observation.Snapshot) []int32 {
+	ids := slices.Clone(old)
+	for i := range v.Nodes {
+		ids = append(ids, v.Nodes[i].ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func usedPools(old []kafkav1beta2.UsedNodePool, v *observation.Snapshot) []kafkav1beta2.UsedNodePool {
+	if len(v.Objects.Pools) == 0 {
+		return old
+	}
+	names := map[string]bool{}
+	for _, p := range v.Objects.Pools {
+		names[p.Name] = true
+	}
+	var out []kafkav1beta2.UsedNodePool
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out = append(out, kafkav1beta2.UsedNodePool{Name: name})
+	}
+	return out
+}
+
+func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
+	var out []kafkav1beta2.ListenerStatus
+	for _, l := range k.Spec.Kafka.Listeners {
+		if !render.Served(&l) {
+			continue
+		}
+		host := fmt.Sprintf("%s-kafka-bootstrap.%s.svc", k.Name, k.Namespace)
+		out = append(out, kafkav1beta2.ListenerStatus{
+			Name: l.Name, Type: string(l.Type), BootstrapServers: fmt.Sprintf("%s:%d", host, l.Port),
+			Addresses: []kafkav1beta2.ListenerAddress{{Host: host, Port: l.Port}},
+		})
+	}
+	return out
+}
+
+// available reports whether clients can use the cluster: a broker and a majority of the controllers are ready.
+func available(v *observation.Snapshot) metav1.Condition {
+	ready := observation.CountReady(v)
+	if ready.Serves() {
+		return metav1.Condition{Type: Available, Status: metav1.ConditionTrue, Reason: "QuorumAndBrokers", Message: "brokers and a majority of the controllers are ready"}
+	}
+	return metav1.Condition{
+		Type: Available, Status: metav1.ConditionFalse, Reason: "NotServing",
+		Message: fmt.Sprintf("%d brokers and %d of %d controllers are ready", ready.Brokers, ready.Controllers, ready.Voters),
+	}
+}
+
+// podsReady sets Ready to false while a desired node has no ready pod, independently of the lifecycles.
+func podsReady(v *observation.Snapshot) metav1.Condition {
+	var down []string
+	wanted := 0
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Wanted {
+			wanted++
+			if !n.Pod.Ready {
+				name := n.PodName
+				if n.Pod.Trouble != nil {
+					name += " (" + n.Pod.Trouble.Message + ")"
+				}
+				down = append(down, name)
+			}
+		}
+	}
+	if len(down) == 0 && wanted > 0 {
+		return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "PodsReady"}
+	}
+	message := "not ready: " + roll.Names(down)
+	if wanted == 0 {
+		message = "no node exists yet"
+	}
+	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "PodsNotReady", Message: message}
+}
+
+// atRest reports whether every lifecycle of the resource is at rest.
+func atRest(s *lifecyclev1.Status) bool {
+	rests := map[string]string{observation.LifecycleVersion: kafkaversion.Settled, observation.LifecycleRoll: noderoll.Settled, observation.LifecycleStorage: nodestorage.Intact}
+	for i := range s.Lifecycles {
+		if e := &s.Lifecycles[i]; rests[e.Name] == e.State {
+			delete(rests, e.Name)
+		}
+	}
+	return len(rests) == 0
+}
+
+// versionSettled is the condition that a user waits for after a version change.
+func versionSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot) metav1.Condition {
+	c := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}
+	wanted := observation.WantedVersion(k, v)
+	for i := range k.Status.Lifecycles {
+		if e := &k.Status.Lifecycles[i]; e.Name == observation.LifecycleVersion && e.State != kafkaversion.Settled {
+			c.Reason, c.Message = e.State, "the version change is in state "+e.State
+			return c
+		}
+	}
+	if version, ok := versionOfAll(v); !ok || version != wanted {
+		c.Reason, c.Message = "NodesNotOnVersion", "no ready pod on version "+wanted+": "+notOnVersion(v, wanted)
+		return c
+	}
+	return levelsSettled(k, v, c)
+}
+
+// notOnVersion returns the nodes without a ready pod on the version.
+func notOnVersion(v *observation.Snapshot, version string) string {
+	var pods []string
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Wanted && (!n.Pod.Ready || n.Pod.Version != version) {
+			pods = append(pods, n.PodName)
+		}
+	}
+	if len(pods) == 0 {
+		return "no node exists yet"
+	}
+	return roll.Names(pods)
+}
+
+func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, c metav1.Condition) metav1.Condition {
+	old := meta.FindStatusCondition(k.Status.Conditions, VersionSettled)
+	features, readable := observation.Known(v.Features)
+	brokers, listed := observation.Known(v.Brokers)
+	if !readable || !listed {
+		if old != nil && old.Status == metav1.ConditionTrue && k.Status.ObservedGeneration == k.Generation {
+			return metav1.Condition{Type: VersionSettled, Status: old.Status, Reason: old.Reason, Message: old.Message}
+		}
+		c.Reason, c.Message = "LevelsUnreadable", "Kafka has not been asked for its feature levels and registrations, or has not answered"
+		return c
+	}
+	s := facts.Situation(k, v)
+	s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
+	if d := decision.Decide(s); !d.Settled() {
+		c.Reason, c.Message = "MetadataNotSettled", "metadata.version does not match the spec: "+d.Message
+		return c
+	}
+	var stale []string
+	for _, id := range brokers.IDs() {
+		if n := v.Node(id); n == nil || !n.Wanted && !n.Pod.Exists {
+			stale = append(stale, fmt.Sprint(id))
+		}
+	}
+	if len(stale) > 0 {
+		c.Reason, c.Message = "StaleRegistration", "still registered although not wanted: "+strings.Join(stale, ", ")
+		return c
+	}
+	level, _ := finalizedLevel(v)
+	c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Settled", fmt.Sprintf("every node runs %s at metadata version %s", observation.WantedVersion(k, v), level)
+	return c
+}

@@ -1,0 +1,44 @@
+package status
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+func TestUnsupportedChanges(t *testing.T) {
+	broker, both := observation.Roles{Broker: true}, observation.Roles{Controller: true, Broker: true}
+	node := func(pool string, id int32, wanted bool, runs, declared observation.Roles) observation.Node {
+		return observation.Node{ID: id, Pool: pool, PodName: observation.PodName("c", pool, id), Wanted: wanted, Roles: runs, RolesWanted: declared, Pod: observation.Pod{Exists: true, Ready: true}}
+	}
+	for name, tc := range map[string]struct {
+		nodes []observation.Node
+		want  []nodeids.Warning
+	}{
+		"all as declared": {nodes: []observation.Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker)}},
+		"fewer nodes are declared": {
+			nodes: []observation.Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker), node("b", 2, false, broker, observation.Roles{}), node("b", 3, false, broker, observation.Roles{})},
+			want: []nodeids.Warning{{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b wants 2 nodes; c-b-2, c-b-3 keep running, since nodes are not removed yet: " +
+				"set spec.replicas back to 4"}},
+		},
+		"a controller is declared a broker alone": {
+			nodes: []observation.Node{node("b", 0, true, both, broker), node("b", 1, true, broker, broker)},
+			want: []nodeids.Warning{{Pool: "b", Reason: ReasonRolesNotChanged, Message: "KafkaNodePool b declares other roles than c-b-0 run with: controllers of a static quorum " +
+				"cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool"}},
+		},
+		"a removed node whose pod is gone": {nodes: []observation.Node{{ID: 2, Pool: "b", PodName: "c-b-2"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: kafkav1beta2.KafkaNodePoolSpec{Replicas: 2}}
+			v := &observation.Snapshot{Nodes: tc.nodes, Objects: observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
+			if diff := cmp.Diff(tc.want, unsupportedChanges(v)); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
