@@ -441,5 +441,3 @@ func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) 
 func directly(connect func() kafkaclient.Client) *connection.Direct {
 	return &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (kafkaclient.Client, func(), error) { return connect(), func() {}, nil })}
 }
-
-func versionTable(t testing.TB) *versions.Table { return embedded(t) }

@@ -121,7 +121,8 @@ func TestEvidenceAdopted(t *testing.T) {
 				}
 			}
 			k = r.cluster()
-			if status.Project(k, v, v.Now); k.Status.KafkaVersion != "" {
+			status.Project(k, v, v.Now)
+			if k.Status.KafkaVersion != "" {
 				t.Errorf("the status shows version %s", k.Status.KafkaVersion)
 			}
 		})

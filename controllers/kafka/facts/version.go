@@ -81,6 +81,7 @@ func lastRefusal(k *kafkav1beta2.Kafka) string {
 	return ""
 }
 
+// Situation returns what the version change is decided on, without the levels that Kafka reports.
 func Situation(k *kafkav1beta2.Kafka, v *observation.Snapshot) decision.Situation {
 	s := decision.Situation{
 		WantedVersion: observation.WantedVersion(k, v), WantedMetadata: k.Spec.Kafka.MetadataVersion, Table: v.Table,

@@ -7,20 +7,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/transitions"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
-// message returns the message of a problem; empty if there is none.
-func message(problem *transitions.Problem) string {
-	if problem == nil {
-		return ""
-	}
-	return problem.Message
-}
 
 func versionTable(t testing.TB) *versions.Table {
 	t.Helper()
