@@ -3,6 +3,8 @@ package kafka
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -121,6 +125,46 @@ func TestRestartAddsTheConfiguration(t *testing.T) {
 	}
 	if n := r.snapshot(false).Node(0); !n.Pod.Ready || n.Pod.Revision != n.Entry.Revision {
 		t.Errorf("node %+v", n)
+	}
+}
+
+// What only brokers read makes no controller outdated. The controller's next restart, for another reason, writes it.
+func TestRestartOfAControllerIsNotCausedByWhatBrokersRead(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	const controller, set = "my-cluster-controller-3", "my-cluster-controller"
+	file := func() string {
+		m := &corev1.ConfigMap{}
+		r.must(r.get(m, controller))
+		return strings.Join(slices.Collect(maps.Values(m.Data)), "")
+	}
+	outdated := func() (ids []int32) {
+		v := r.snapshot(false)
+		for i := range v.Nodes {
+			if v.Outdated(&v.Nodes[i]) {
+				ids = append(ids, v.Nodes[i].ID)
+			}
+		}
+		return ids
+	}
+	change := func(name, value string) {
+		k := r.cluster()
+		k.Spec.Kafka.Config[name] = jsonOf(value)
+		r.must(r.client.Update(t.Context(), k))
+		r.settle() // which fails if something is written in every pass
+	}
+	change("log.retention.hours", "24")
+	if diff := cmp.Diff([]int32{0, 1, 2}, outdated()); diff != "" || strings.Contains(file(), "log.retention.hours") {
+		t.Errorf("outdated nodes (-want +got):\n%s\nfile of the controller:\n%s", diff, file())
+	}
+	change("num.io.threads", "16")
+	r.must(r.restart(3, "4.1.1"))
+	r.settle()
+	if diff := cmp.Diff([]int32{0, 1, 2, 4, 5}, outdated()); diff != "" || !strings.Contains(file(), "log.retention.hours=24") {
+		t.Errorf("outdated nodes after the restart (-want +got):\n%s\nfile of the controller:\n%s", diff, file())
+	}
+	if r.marked(set) {
+		t.Error("the set is still marked")
 	}
 }
 

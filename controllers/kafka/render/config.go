@@ -69,9 +69,6 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 	maps.Copy(p, c.config.user)
 	var roles, listeners, advertised []string
 	security := []string{listenerControl + ":PLAINTEXT", listenerReplication + ":PLAINTEXT"}
-	for i := range c.config.listeners {
-		security = append(security, listenerName(&c.config.listeners[i])+":PLAINTEXT")
-	}
 	add := func(name string, port int32, advertise bool) {
 		listeners = append(listeners, fmt.Sprintf("%s://0.0.0.0:%d", name, port))
 		if advertise {
@@ -86,7 +83,9 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 		roles = append(roles, "broker")
 		add(listenerReplication, PortReplication, true)
 		for i := range c.config.listeners {
-			add(listenerName(&c.config.listeners[i]), c.config.listeners[i].Port, true)
+			name := listenerName(&c.config.listeners[i])
+			security = append(security, name+":PLAINTEXT")
+			add(name, c.config.listeners[i].Port, true)
 		}
 		p["advertised.listeners"] = strings.Join(advertised, ",")
 		p["inter.broker.listener.name"] = listenerReplication
@@ -110,8 +109,19 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 	return p
 }
 
+// restartProperties returns the properties of a node whose change needs a restart of its process: those that its roles read.
+func restartProperties(n *Node, properties map[string]string) map[string]string {
+	if n.Broker {
+		return properties
+	}
+	out := maps.Clone(properties)
+	maps.DeleteFunc(out, func(name, _ string) bool { return listed(ofBrokers, name) })
+	return out
+}
+
 // Files are the files of a node's configuration. Each has a key in the node's ConfigMap that contains a hash of the content: a pod
-// mounts exactly the content for which it was created, and old and new content exist side by side.
+// mounts exactly the content for which it was created, and old and new content exist side by side. The hash of a controller's
+// server.properties omits what only brokers read: such a change reaches the file with the next restart and causes none.
 type Files struct {
 	// Keys of the ConfigMap by the name of the file.
 	Keys map[string]string
@@ -133,15 +143,15 @@ func (c *Cluster) Config(id int32) (Files, error) {
 	}
 	return once(c, "files of "+n.Pod, func() (Files, error) {
 		f := Files{Keys: map[string]string{}, Data: map[string]string{}}
-		for name, content := range map[string]string{
-			fileServer: writeProperties(c.properties(n, pool)),
-			fileLog4j2: logging2,
-			fileLog4j:  logging1,
-		} {
+		add := func(name, content, hashed string) {
 			stem, ending, _ := strings.Cut(name, ".")
-			key := fmt.Sprintf("%s-%s.%s", stem, short([]byte(content)), ending)
+			key := fmt.Sprintf("%s-%s.%s", stem, short([]byte(hashed)), ending)
 			f.Keys[name], f.Data[key] = key, content
 		}
+		properties := c.properties(n, pool)
+		add(fileServer, writeProperties(properties), writeProperties(restartProperties(n, properties)))
+		add(fileLog4j2, logging2, logging2)
+		add(fileLog4j, logging1, logging1)
 		return f, nil
 	})
 }

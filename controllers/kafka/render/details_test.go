@@ -156,6 +156,72 @@ func TestEntryRevision(t *testing.T) {
 	}
 }
 
+// What only brokers read restarts no controller. The file of a controller has it anyway, from the controller's next restart on.
+func TestEntryRevisionByRole(t *testing.T) {
+	set := func(name, value string) func(*Input) {
+		return func(in *Input) { in.Spec.Kafka.Config[name] = apiextensionsv1.JSON{Raw: []byte(value)} }
+	}
+	revisions := func(t *testing.T, in Input) (broker, controller string) {
+		t.Helper()
+		c := New(in)
+		for id, revision := range map[int32]*string{0: &broker, 3: &controller} {
+			e, err := c.Entry(id, "4.1.1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			*revision = e.Revision
+		}
+		return broker, controller
+	}
+	broker, controller := revisions(t, example(t, persistent))
+	type restarts struct{ Broker, Controller bool }
+	for name, tc := range map[string]struct {
+		change func(*Input)
+		want   restarts
+	}{
+		"the retention of logs":           {set("log.retention.hours", "24"), restarts{Broker: true}},
+		"a replica fetcher":               {set("num.replica.fetchers", "4"), restarts{Broker: true}},
+		"a topic of Kafka itself":         {set("offsets.topic.num.partitions", "10"), restarts{Broker: true}},
+		"a property of both roles":        {set("num.io.threads", "16"), restarts{Broker: true, Controller: true}},
+		"elections, which controllers do": {set("unclean.leader.election.enable", "true"), restarts{Broker: true, Controller: true}},
+		"a name that only begins alike":   {set("log.retentions", "1"), restarts{Broker: true, Controller: true}},
+		"an unknown property":             {set("my.plugin.level", "1"), restarts{Broker: true, Controller: true}},
+		"a listener of clients": {
+			func(in *Input) {
+				in.Spec.Kafka.Listeners = append(in.Spec.Kafka.Listeners, kafkav1beta2.Listener{Name: "other", Port: 9095, Type: kafkav1beta2.ListenerInternal})
+			}, restarts{Broker: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := example(t, persistent)
+			tc.change(&in)
+			b, c := revisions(t, in)
+			if diff := cmp.Diff(tc.want, restarts{Broker: b != broker, Controller: c != controller}); diff != "" {
+				t.Errorf("restarts (-want +got):\n%s", diff)
+			}
+		})
+	}
+	in := example(t, persistent)
+	set("log.retention.hours", "24")(&in)
+	files, err := New(in).Config(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content := files.Data[files.Keys[fileServer]]; !strings.Contains(content, "log.retention.hours=24\n") {
+		t.Errorf("the controller's file lacks the property:\n%s", content)
+	}
+	in = example(t, persistent)
+	set("log.retention.hours", "24")(&in)
+	in.Nodes[3].Broker = true
+	dual, err := New(in).Config(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dual.Keys[fileServer] == files.Keys[fileServer] {
+		t.Error("a node with both roles has the key of a controller")
+	}
+}
+
 func TestComponents(t *testing.T) {
 	in := example(t, persistent)
 	if got := New(in).Components(); len(got) != 0 {

@@ -27,12 +27,30 @@ var allowed = []string{
 // Reserved reports whether Detent manages a property, so that the user's value is ignored. Per-listener settings (listener.name.*)
 // are all reserved.
 func Reserved(property string) bool {
-	if slices.Contains(allowed, property) {
-		return false
-	}
-	return slices.ContainsFunc(reserved, func(r string) bool {
-		return property == r || strings.HasSuffix(r, ".") && strings.HasPrefix(property, r)
+	return !slices.Contains(allowed, property) && listed(reserved, property)
+}
+
+// listed reports whether a list contains the property, by its name or by a prefix that ends in a dot.
+func listed(list []string, property string) bool {
+	return slices.ContainsFunc(list, func(name string) bool {
+		return property == name || strings.HasSuffix(name, ".") && strings.HasPrefix(property, name)
 	})
+}
+
+// ofBrokers are the properties that only the role broker reads: exact names, or prefixes if they end in a dot. A name that is
+// missing here costs a restart of the controllers. A name that does not belong here would leave controllers with an old value, so
+// that properties are listed only if no controller reads them: not limits and validation of topics and groups, elections, quotas,
+// tokens, remote storage and what the network layer of both roles reads.
+var ofBrokers = []string{
+	"compression.type", "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
+	"delete.records.purgatory.purge.interval.requests", "fetch.max.bytes", "fetch.purgatory.purge.interval.requests",
+	"group.coordinator.", "group.initial.rebalance.delay.ms", "group.max.session.timeout.ms", "group.max.size", "group.min.session.timeout.ms",
+	"log.cleaner.", "log.cleanup.policy", "log.dir.failure.timeout.ms", "log.flush.", "log.index.", "log.initial.task.delay.ms",
+	"log.message.timestamp.", "log.preallocate", "log.retention.", "log.roll.", "log.segment.",
+	"max.incremental.fetch.session.cache.slots", "message.max.bytes",
+	"num.recovery.threads.per.data.dir", "num.replica.alter.log.dirs.threads", "num.replica.fetchers",
+	"offset.metadata.max.bytes", "offsets.", "producer.id.", "producer.purgatory.purge.interval.requests",
+	"replica.", "share.coordinator.", "transaction.", "transactional.id.",
 }
 
 // secret are the suffixes of names of properties that are secrets for Kafka or its plugins: those of Kafka's type password, and
