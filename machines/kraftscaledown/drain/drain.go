@@ -1,0 +1,149 @@
+// Package drain plans the moves that take the replicas off brokers that are removed. It is a pure function of what Kafka reports, so
+// that an interrupted drain continues from the same input. No lifecycle uses it yet.
+package drain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// MaxMoving is the number of partitions that are moved at once. Reassignments that somebody else started count.
+const MaxMoving = 20
+
+// ReasonTooFewBrokers is the reason of a refusal: the brokers that stay cannot keep the replication factor of a topic.
+const ReasonTooFewBrokers transitions.Reason = "TooFewBrokers"
+
+// Broker is a broker that stays and may get replicas.
+type Broker struct {
+	ID   int32
+	Rack string
+	// Replicas is the number of replicas that it has.
+	Replicas int
+}
+
+// Input is what Kafka reports.
+type Input struct {
+	// Leaving are the brokers that are removed.
+	Leaving []int32
+	// Staying are the brokers that may get replicas. A broker that is fenced is not among them, because a move to it does not end.
+	Staying []Broker
+	// Racks of all brokers that have replicas, by id. A broker without a rack is missing.
+	Racks map[int32]string
+	// Replicas of the brokers that leave.
+	Replicas []kafka.Replicas
+	// Moving are all reassignments in progress.
+	Moving kafka.Reassignments
+}
+
+// Refusal returns why the brokers cannot be drained, naming topics; nil if they can. It is decided before the first move: a drain
+// that cannot end would leave the cluster half moved.
+func Refusal(in *Input) *transitions.Problem {
+	wide, topics := 0, []string(nil)
+	for _, r := range in.Replicas {
+		for _, w := range r.Widest {
+			if w.Replicas > len(in.Staying) {
+				wide, topics = max(wide, w.Replicas), append(topics, w.Topics...)
+			}
+		}
+	}
+	if len(topics) == 0 {
+		return nil
+	}
+	slices.Sort(topics)
+	topics = slices.Compact(topics)
+	named := strings.Join(topics[:min(len(topics), kafka.FirstReplicas)], ", ")
+	return transitions.Problemf(ReasonTooFewBrokers, "%d brokers stay, and the topics %s have up to %d replicas: keep more brokers, or lower the number of replicas of these topics",
+		len(in.Staying), named, wide)
+}
+
+// Moves returns the next moves, at most MaxMoving with those in progress. No moves mean that the moves in progress are to be awaited,
+// or that no replica is left that is not being moved. A partition keeps the replicas that stay, their order and its number of
+// replicas. Each replica that leaves is replaced by the broker whose rack has the fewest replicas of the partition, and of those by
+// the one with the fewest replicas.
+func Moves(in *Input) []kafka.Move {
+	free := MaxMoving - in.Moving.Total
+	load := map[int32]int{}
+	for _, b := range in.Staying {
+		load[b.ID] = b.Replicas
+	}
+	var moves []kafka.Move
+	seen := map[string]bool{}
+	for _, m := range in.Moving.First {
+		seen[nameOf(m.Topic, m.Index)] = true
+	}
+	for _, r := range in.Replicas {
+		for _, p := range r.First {
+			name := nameOf(p.Topic, p.Index)
+			if len(moves) >= free || seen[name] {
+				continue
+			}
+			seen[name] = true
+			if replicas, possible := in.replace(p.Replicas, load); possible {
+				moves = append(moves, kafka.Move{Topic: p.Topic, Index: p.Index, Replicas: replicas})
+			}
+		}
+	}
+	return moves
+}
+
+// Cancellations returns the moves that cancel those in progress that take replicas off a broker that leaves. Moves of somebody else
+// are not cancelled.
+func Cancellations(in *Input) []kafka.Move {
+	var out []kafka.Move
+	for _, m := range in.Moving.First {
+		if slices.ContainsFunc(m.Removing, in.leaves) {
+			out = append(out, kafka.Move{Topic: m.Topic, Index: m.Index})
+		}
+	}
+	return out
+}
+
+func nameOf(topic string, index int32) string {
+	return kafka.Partition{Topic: topic, Index: index}.Name()
+}
+
+func (in *Input) leaves(id int32) bool { return slices.Contains(in.Leaving, id) }
+
+// replace returns the replicas without those that leave, and counts the added ones in load. It is not possible if too few brokers
+// stay.
+func (in *Input) replace(replicas []int32, load map[int32]int) (out []int32, possible bool) {
+	out = slices.Clone(replicas)
+	added := map[int32]int{}
+	for i, id := range out {
+		if !in.leaves(id) {
+			continue
+		}
+		next, found := in.successor(out, load)
+		if !found {
+			for id, n := range added {
+				load[id] -= n
+			}
+			return nil, false
+		}
+		out[i] = next
+		load[next]++
+		added[next]++
+	}
+	return out, true
+}
+
+// successor returns the broker that replaces one that leaves.
+func (in *Input) successor(replicas []int32, load map[int32]int) (int32, bool) {
+	inRack := map[string]int{}
+	for _, id := range replicas {
+		if !in.leaves(id) {
+			inRack[in.Racks[id]]++
+		}
+	}
+	candidates := slices.DeleteFunc(slices.Clone(in.Staying), func(b Broker) bool { return slices.Contains(replicas, b.ID) })
+	if len(candidates) == 0 {
+		return 0, false
+	}
+	return slices.MinFunc(candidates, func(a, b Broker) int {
+		return cmp.Or(cmp.Compare(inRack[a.Rack], inRack[b.Rack]), cmp.Compare(load[a.ID], load[b.ID]), cmp.Compare(a.ID, b.ID))
+	}).ID, true
+}
