@@ -108,7 +108,8 @@ func Manager(namespace, image string) []client.Object {
 	}
 	container := corev1.Container{
 		Name: "manager", Image: image,
-		Args:  []string{"manager", "--log-format=json", "--health-probe-bind-address=:8081"},
+		Args:  []string{"manager", "--log-format=json", "--health-probe-bind-address=:8081", "--lease-identity=$(POD_NAME)_$(POD_UID)"},
+		Env:   []corev1.EnvVar{podField("POD_NAME", "metadata.name"), podField("POD_UID", "metadata.uid")},
 		Ports: []corev1.ContainerPort{{Name: "health", ContainerPort: healthPort, Protocol: corev1.ProtocolTCP}},
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("50m"), corev1.ResourceMemory: apiresource.MustParse("64Mi")},
@@ -141,6 +142,11 @@ func Manager(namespace, image string) []client.Object {
 			},
 		},
 	}
+}
+
+// podField is a variable with a field of the pod's metadata.
+func podField(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
 }
 
 func labels() map[string]string {

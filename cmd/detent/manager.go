@@ -60,6 +60,7 @@ func newManagerCommand(all []registration.Kind) *cobra.Command {
 	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "elect one leader among the replicas by a lease")
 	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
 	flags.StringVar(&o.LeaseName, "lease-name", operator.DefaultLeaseName, "name of the lease")
+	flags.StringVar(&o.LeaseIdentity, "lease-identity", "", "identity in the lease, which this process takes over at once if it finds it there: the pod's name and UID, so that a restarted container need not wait; default: host name and a random id")
 	flags.DurationVar(&o.LeaseDuration, "lease-duration", operator.DefaultLeaseDuration, "how long the other replicas wait for a leader that does not renew its lease")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "127.0.0.1:8080", "address of the metrics endpoint; 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")

@@ -3,7 +3,6 @@
 package operator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -44,6 +44,9 @@ type Options struct {
 	// name; default: DefaultLeaseName.
 	LeaderElection             bool
 	LeaderNamespace, LeaseName string
+	// LeaseIdentity is the identity of this process in the lease. A process that finds its own identity there is the leader at
+	// once, so no other process may have it at the same time. Default: the name of the host and a random id.
+	LeaseIdentity string
 	// LeaseDuration is how long the other replicas wait for a leader that does not renew its lease. Default:
 	// DefaultLeaseDuration.
 	LeaseDuration time.Duration
@@ -74,7 +77,12 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	lead := newLeadership(clock.RealClock{}, o)
-	options, err := managerOptions(o, lead)
+	lease, closeLease, err := newLease(o, lead.config(o.Config), max(lead.renewal()/2, time.Second))
+	if err != nil {
+		return err
+	}
+	defer closeLease()
+	options, err := managerOptions(o, lead, lease)
 	if err != nil {
 		return err
 	}
@@ -93,7 +101,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-func managerOptions(o Options, lead *leadership) (ctrl.Options, error) {
+func managerOptions(o Options, lead *leadership, lease resourcelock.Interface) (ctrl.Options, error) {
 	scheme, err := resource.Scheme(declarations(o.Kinds))
 	if err != nil {
 		return ctrl.Options{}, err
@@ -102,16 +110,13 @@ func managerOptions(o Options, lead *leadership) (ctrl.Options, error) {
 	if err != nil {
 		return ctrl.Options{}, err
 	}
-	lease := lead.term
 	return ctrl.Options{
-		LeaseDuration: &lease, RenewDeadline: new(lease * 2 / 3), RetryPeriod: new(lease / 8),
+		LeaseDuration: &lead.term, RenewDeadline: new(lead.renewal()), RetryPeriod: new(lead.term / 8),
 		Scheme: scheme, Logger: o.Log, Cache: caches,
-		LeaderElection: o.LeaderElection, LeaderElectionID: cmp.Or(o.LeaseName, DefaultLeaseName), LeaderElectionNamespace: o.LeaderNamespace,
-		LeaderElectionConfig:          lead.config(o.Config),
-		LeaderElectionReleaseOnCancel: true,
-		Metrics:                       metricsserver.Options{BindAddress: o.MetricsAddress},
-		HealthProbeBindAddress:        o.HealthAddress,
-		GracefulShutdownTimeout:       new(10 * time.Second),
+		LeaderElection: o.LeaderElection, LeaderElectionResourceLockInterface: lease, LeaderElectionReleaseOnCancel: true,
+		Metrics:                 metricsserver.Options{BindAddress: o.MetricsAddress},
+		HealthProbeBindAddress:  o.HealthAddress,
+		GracefulShutdownTimeout: new(10 * time.Second),
 	}, nil
 }
 

@@ -53,6 +53,9 @@ func newLeadership(clk clock.PassiveClock, o Options) *leadership {
 	return l
 }
 
+// renewal is how long a leader tries to renew the lease before it gives up.
+func (l *leadership) renewal() time.Duration { return l.term * 2 / 3 }
+
 // config returns the configuration of the leader election's client. That client writes the lease only to acquire, renew or
 // release it.
 func (l *leadership) config(of *rest.Config) *rest.Config {

@@ -66,7 +66,7 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 				"declaration-sound: pools a and b both claim node id 3",
 				"path-allowed: Kafka 4.0.2 cannot run this cluster: metadata.version is finalized at 4.1-IV1 (level 27), and Kafka 4.0.2 supports 3.3-IV3 (level 7) to 4.0-IV3 (level 25). " +
 					"Lower metadata.version first, on the binaries that run now: set spec.kafka.version to \"4.1.2\" and spec.kafka.metadataVersion to \"4.0-IV3\" or earlier, " +
-					"wait until status.kafkaMetadataVersion shows it, then set spec.kafka.version to 4.0.2 again",
+					"wait until status.kafkaMetadataVersion shows it, then set spec.kafka.version to 4.0.2 again. What can be taken back, and how: docs/downgrade.md",
 				"snapshots-possible: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27), and its process takes no " +
 					"periodic snapshots (metadata.log.max.snapshot.interval.ms=0). Set it above 0 in spec.kafka.config: the nodes restart with it on 4.1.2, and the change continues. Or stay on 4.1.2: set spec.kafka.version to \"4.1.2\"",
 			},

@@ -38,15 +38,20 @@ func deployed(ctx SpecContext, namespace, name string) {
 // work runs a tool in a pod until it ends well, and returns what it printed.
 func work(ctx SpecContext, s *stage.Scenario, name string, args ...string) string {
 	GinkgoHelper()
-	pod := &corev1.Pod{
+	pod := tool(s, name, args...)
+	Expect(cluster.Client.Create(ctx, pod)).To(Succeed())
+	return result(ctx, pod)
+}
+
+// tool is a pod that runs a tool once.
+func tool(s *stage.Scenario, name string, args ...string) *corev1.Pod {
+	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
 			Containers:    []corev1.Container{{Name: name, Image: toolsImage, Args: args, TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError}},
 		},
 	}
-	Expect(cluster.Client.Create(ctx, pod)).To(Succeed())
-	return result(ctx, pod)
 }
 
 // result of a pod that runs to its end: what it printed.

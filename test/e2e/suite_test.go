@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,8 +21,12 @@ import (
 	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
-// root of the repository, from here.
-const root = "../.."
+const (
+	// root of the repository, from here.
+	root = "../.."
+	// pageEnv names the page of the documentation, from root, that a run writes; none by default.
+	pageEnv = "E2E_PAGE"
+)
 
 // What every scenario plays on.
 var (
@@ -49,11 +55,27 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	deployed(ctx, helloNamespace, "hello")
 })
 
-var _ = AfterSuite(func() {
+var _ = AfterSuite(func(ctx SpecContext) {
 	var text strings.Builder
 	Expect(report.Write(filepath.Join(root, "dist", "e2e", "report.json"), &text)).To(Succeed())
 	AddReportEntry("of this run, also in dist/e2e/report.json", "\n"+text.String())
+	if page := os.Getenv(pageEnv); page != "" {
+		writePage(ctx, page)
+	}
 })
+
+// writePage writes the last result of every scenario of a suite to a page.
+func writePage(ctx SpecContext, file string) {
+	versions, err := cluster.Versions(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	for i := range report.Results {
+		report.Results[i].Revision = versions.Revision
+	}
+	Expect(report.Merge(filepath.Join(root, "dist", "e2e", slug(filepath.Base(file))+".json"))).To(Succeed())
+	var text bytes.Buffer
+	Expect(report.Page(versions, &text)).To(Succeed())
+	Expect(os.WriteFile(filepath.Join(root, file), text.Bytes(), 0o644)).To(Succeed())
+}
 
 // scenario begins one for the spec that calls it, and ends it with the spec.
 func scenario(ctx SpecContext) *stage.Scenario {

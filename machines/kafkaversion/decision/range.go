@@ -7,6 +7,9 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
+// downgradePage refers to the page with the risks of a downgrade.
+const downgradePage = "What can be taken back, and how: docs/downgrade.md"
+
 // featureOutOfRange describes the most frequent refusal: the finalized levels,
 // what the desired version supports, and the remedy, if there is one.
 func featureOutOfRange(s *Situation, d *Decision, outside []outOfRange) string {
@@ -20,7 +23,11 @@ func featureOutOfRange(s *Situation, d *Decision, outside []outOfRange) string {
 		facts[i] = fmt.Sprintf("%s %s, and Kafka %s supports %s", o.feature, where, d.To, rangeName(o.feature, o.runs))
 		ways[i] = o.wayOut(s, d)
 	}
-	return fmt.Sprintf("Kafka %s cannot run this cluster: %s. %s", d.To, strings.Join(facts, "; "), strings.Join(ways, ". "))
+	text := fmt.Sprintf("Kafka %s cannot run this cluster: %s. %s", d.To, strings.Join(facts, "; "), strings.Join(ways, ". "))
+	if d.Direction == DirectionDown {
+		text += ". " + downgradePage
+	}
+	return text
 }
 
 // move is a direction in which a level has to change: its words in messages, and the

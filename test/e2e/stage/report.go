@@ -2,26 +2,67 @@ package stage
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // Result of one scenario.
 type Result struct {
-	Scenario string  `json:"scenario"`
-	Failed   bool    `json:"failed"`
-	Seconds  float64 `json:"seconds"`
+	Scenario string    `json:"scenario"`
+	Failed   bool      `json:"failed"`
+	At       time.Time `json:"at"`
+	Seconds  float64   `json:"seconds"`
+	// Revision of the sources.
+	Revision string `json:"revision"`
 	// Restarts of containers by pod.
 	Restarts map[string]int32 `json:"restarts"`
 	// StatusWrites of resources with lifecycles, and the transitions that they report.
 	StatusWrites int `json:"statusWrites"`
 	Transitions  int `json:"transitions"`
+	// Records of the scenario's clients, if it has any.
+	Records *Records `json:"records,omitempty"`
+	// Phases that are counted separately.
+	Phases []PhaseResult `json:"phases,omitempty"`
+	// Notes are figures of this scenario alone.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// PhaseResult is what a phase of a scenario counted.
+type PhaseResult struct {
+	Phase   string  `json:"phase"`
+	Seconds float64 `json:"seconds"`
+	// Starts of processes by node; MostDown is how many nodes were down at once.
+	Starts   map[string]int `json:"starts"`
+	MostDown int            `json:"mostDown"`
+	// StatusWrites of resources with lifecycles, and their transitions.
+	StatusWrites int `json:"statusWrites"`
+	Transitions  int `json:"transitions"`
+}
+
+// Records of a stream, as the tool of that name counts them: While it ran, and After it from the start of the topic.
+type Records struct {
+	Acknowledged  int   `json:"acknowledged"`
+	Failed        int   `json:"failed"`
+	While         Tally `json:"while"`
+	After         Tally `json:"after"`
+	SlowestMillis int64 `json:"slowestMillis"`
+}
+
+// Tally of what a consumer read.
+type Tally struct {
+	Read       int `json:"read"`
+	Lost       int `json:"lost"`
+	Duplicated int `json:"duplicated"`
+	OutOfOrder int `json:"outOfOrder"`
 }
 
 // Report of a run.
@@ -31,14 +72,7 @@ type Report struct {
 
 // Write the report to a file, and for people to read.
 func (r *Report) Write(file string, out io.Writer) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil {
+	if err := r.store(file); err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -67,4 +101,35 @@ func restartsText(restarts map[string]int32) string {
 		return "none"
 	}
 	return strings.Join(words, " ")
+}
+
+// store the report in a file.
+func (r *Report) store(file string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(data, '\n'), 0o644)
+}
+
+// Merge adds the results of this run to those of earlier runs in a file: each scenario keeps its last result.
+func (r *Report) Merge(file string) error {
+	all := &Report{}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, all)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("adding to the report %s: %w", file, err)
+	}
+	for i := range r.Results {
+		all.Results = slices.DeleteFunc(all.Results, func(old Result) bool { return old.Scenario == r.Results[i].Scenario })
+	}
+	all.Results = append(all.Results, r.Results...)
+	slices.SortFunc(all.Results, func(a, b Result) int { return strings.Compare(a.Scenario, b.Scenario) })
+	r.Results = all.Results
+	return r.store(file)
 }

@@ -17,10 +17,14 @@ const keepEnv = "E2E_KEEP"
 // Scenario that is played, in a namespace of its own.
 type Scenario struct {
 	Name, Namespace string
+	// Records are the totals of the scenario's clients, if it has any.
+	Records *Records
 
-	cluster *Cluster
-	begun   time.Time
-	writes  *writes
+	cluster   *Cluster
+	begun     time.Time
+	recording *recording
+	phases    []*Phase
+	notes     []string
 }
 
 // Begin a scenario.
@@ -31,14 +35,27 @@ func (c *Cluster) Begin(ctx context.Context, name string) (*Scenario, error) {
 	}
 	s := &Scenario{Name: name, Namespace: namespace.Name, cluster: c, begun: time.Now()}
 	var err error
-	s.writes, err = c.watchWrites(ctx, namespace.Name)
+	s.recording, err = c.record(ctx, namespace.Name)
 	return s, err
+}
+
+// Note adds a sentence to the report of the scenario.
+func (s *Scenario) Note(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
 // End a scenario: it says how it went, and removes the namespace.
 func (s *Scenario) End(ctx context.Context, failed bool) (Result, error) {
-	r := Result{Scenario: s.Name, Failed: failed, Seconds: time.Since(s.begun).Seconds()}
-	r.StatusWrites, r.Transitions = s.writes.stop()
+	s.endPhase()
+	whole := &Phase{recording: s.recording, begun: s.begun, ended: time.Now()}
+	r := Result{
+		Scenario: s.Name, Failed: failed, At: s.begun.UTC().Truncate(time.Second), Seconds: time.Since(s.begun).Seconds(),
+		StatusWrites: whole.StatusWrites(), Transitions: len(whole.Steps("")), Records: s.Records, Notes: s.notes,
+	}
+	for _, p := range s.phases {
+		r.Phases = append(r.Phases, p.result())
+	}
+	s.recording.end()
 	restarts, err := s.cluster.restarts(ctx, s.Namespace)
 	if err != nil {
 		return r, err

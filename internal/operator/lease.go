@@ -1,0 +1,75 @@
+package operator
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/tools/record"
+)
+
+// namespaceFile holds the namespace of the pod that this process runs in.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// newLease returns the lease of the leader election. Its requests are configured by config, and each takes less than timeout. The
+// caller must call the returned function when the manager has ended. Without leader election there is no lease.
+func newLease(o Options, config *rest.Config, timeout time.Duration) (lease resourcelock.Interface, stop func(), err error) {
+	if !o.LeaderElection {
+		return nil, func() {}, nil
+	}
+	namespace, identity := o.LeaderNamespace, o.LeaseIdentity
+	if namespace == "" {
+		if namespace, err = podNamespace(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if identity == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, nil, fmt.Errorf("making an identity for the lease: %w", err)
+		}
+		identity = host + "_" + string(uuid.NewUUID())
+	}
+	config = rest.AddUserAgent(config, "leader-election")
+	config.Timeout = timeout
+	core, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a client for the lease: %w", err)
+	}
+	coordination, err := coordinationv1client.NewForConfig(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a client for the lease: %w", err)
+	}
+	events := record.NewBroadcaster()
+	events.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: core.Events(namespace)})
+	lease, err = resourcelock.New(resourcelock.LeasesResourceLock, namespace, cmp.Or(o.LeaseName, DefaultLeaseName), core, coordination, resourcelock.ResourceLockConfig{
+		Identity: identity, EventRecorder: events.NewRecorder(clientgoscheme.Scheme, corev1.EventSource{Component: identity}),
+	})
+	if err != nil {
+		events.Shutdown()
+		return nil, nil, fmt.Errorf("making the lease: %w", err)
+	}
+	return lease, events.Shutdown, nil
+}
+
+func podNamespace() (string, error) {
+	text, err := os.ReadFile(namespaceFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("looking for the namespace of the lease: this process does not run in a pod: set --leader-election-namespace, or --leader-elect=false if no other manager runs")
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking for the namespace of the lease: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}

@@ -1,0 +1,221 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	watchtools "k8s.io/client-go/tools/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/examples/hello/api"
+)
+
+// Step is a transition that a status reports.
+type Step struct {
+	// Seen is when the watch delivered the status.
+	Seen      time.Time
+	Lifecycle string
+	lifecyclev1.Transition
+}
+
+// recording keeps what happens in the namespace of a scenario, from a watch of each kind. The watches survive a restart of the
+// API server.
+type recording struct {
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+
+	mu       sync.Mutex
+	writes   []time.Time
+	steps    []Step
+	statuses map[types.UID]map[string]any
+	known    map[string]bool // transitions
+	pods     map[string]*podState
+	starts   []podChange
+	outages  []podChange
+	down     []downCount
+}
+
+// podState is the last known state of the pod of a node.
+type podState struct {
+	uid      types.UID
+	restarts int32
+	// ready now, and served once.
+	ready, served bool
+}
+
+// podChange is the start of a node's process, or the moment a ready node ceased to be so.
+type podChange struct {
+	at         time.Time
+	pod, image string
+}
+
+// downCount is how many nodes that were ready once are not.
+type downCount struct {
+	at    time.Time
+	count int
+}
+
+// resourcesOfLifecycles are the kinds whose statuses are counted.
+func resourcesOfLifecycles() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{kafkav1beta2.GroupVersion().WithKind(kafkav1beta2.KindKafka), api.GroupVersion.WithKind("Greeting")}
+}
+
+// watcher starts the watches of one kind in one namespace.
+type watcher struct {
+	client    client.WithWatch
+	list      func() client.ObjectList
+	namespace string
+}
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (w watcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return w.client.Watch(ctx, w.list(), &client.ListOptions{Namespace: w.namespace, Raw: &o})
+}
+
+func (c *Cluster) record(ctx context.Context, namespace string) (*recording, error) {
+	r := &recording{statuses: map[types.UID]map[string]any{}, known: map[string]bool{}, pods: map[string]*podState{}}
+	// The watches outlive the step of the scenario that starts them.
+	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	follow := func(list func() client.ObjectList, take func(watch.Event)) error {
+		w := watcher{client: c.Client, list: list, namespace: namespace}
+		empty := list()
+		if err := c.Client.List(ctx, empty, client.InNamespace(namespace)); err != nil {
+			return fmt.Errorf("recording what happens in namespace %s: %w", namespace, err)
+		}
+		stream, err := watchtools.NewRetryWatcherWithContext(ctx, empty.GetResourceVersion(), w)
+		if err != nil {
+			return fmt.Errorf("recording what happens in namespace %s: %w", namespace, err)
+		}
+		r.stopped.Go(func() {
+			for e := range stream.ResultChan() {
+				r.mu.Lock()
+				take(e)
+				r.mu.Unlock()
+			}
+		})
+		return nil
+	}
+	err := follow(func() client.ObjectList { return &corev1.PodList{} }, r.pod)
+	for _, kind := range resourcesOfLifecycles() {
+		if err == nil {
+			err = follow(func() client.ObjectList {
+				list := &unstructured.UnstructuredList{}
+				list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+				return list
+			}, r.status)
+		}
+	}
+	if err != nil {
+		r.end()
+		return nil, err
+	}
+	return r, nil
+}
+
+// end the watches.
+func (r *recording) end() {
+	r.stop()
+	r.stopped.Wait()
+}
+
+// status counts a change of a status, and keeps the transitions that appear in its histories.
+func (r *recording) status(e watch.Event) {
+	object, ok := e.Object.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	now := time.Now()
+	status, _, err := unstructured.NestedMap(object.Object, "status")
+	if err != nil || len(status) == 0 {
+		delete(r.statuses, object.GetUID())
+		return
+	}
+	if !equality.Semantic.DeepEqual(r.statuses[object.GetUID()], status) {
+		r.writes = append(r.writes, now)
+	}
+	r.statuses[object.GetUID()] = status
+	for _, step := range stepsOf(status) {
+		key := fmt.Sprint(object.GetUID(), step.Lifecycle, step.At.Unix(), step.Event, step.From, step.To)
+		if !r.known[key] {
+			r.known[key] = true
+			step.Seen = now
+			r.steps = append(r.steps, step)
+		}
+	}
+}
+
+// stepsOf returns the histories of a status, oldest first.
+func stepsOf(status map[string]any) []Step {
+	var steps []Step
+	lifecycles, _, _ := unstructured.NestedSlice(status, "lifecycles") // a status without them has none
+	for _, l := range lifecycles {
+		lifecycle, ok := l.(map[string]any)
+		if !ok {
+			continue
+		}
+		name, _, _ := unstructured.NestedString(lifecycle, "name")
+		history, _, _ := unstructured.NestedSlice(lifecycle, "history") // nor has one without a history
+		for _, h := range history {
+			step := Step{Lifecycle: name}
+			if text, err := json.Marshal(h); err == nil && json.Unmarshal(text, &step.Transition) == nil {
+				steps = append(steps, step)
+			}
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return a.At.Compare(b.At.Time) })
+	return steps
+}
+
+// pod keeps the starts of nodes, and how many of them are down at once.
+func (r *recording) pod(e watch.Event) {
+	pod, ok := e.Object.(*corev1.Pod)
+	if !ok || pod.Labels["strimzi.io/broker-role"] == "" {
+		return
+	}
+	now := time.Now()
+	state := r.pods[pod.Name]
+	if state == nil {
+		state = &podState{}
+		r.pods[pod.Name] = state
+	}
+	wasReady := state.ready
+	state.ready = e.Type != watch.Deleted && pod.DeletionTimestamp.IsZero() && podReady(pod)
+	var restarts int32
+	for i := range pod.Status.ContainerStatuses {
+		restarts += pod.Status.ContainerStatuses[i].RestartCount
+	}
+	if e.Type != watch.Deleted && (state.uid != pod.UID || restarts > state.restarts) {
+		r.starts = append(r.starts, podChange{at: now, pod: pod.Name, image: pod.Spec.Containers[0].Image})
+		state.uid, state.restarts = pod.UID, restarts
+	}
+	if wasReady && !state.ready {
+		r.outages = append(r.outages, podChange{at: now, pod: pod.Name})
+	}
+	state.served = state.served || state.ready
+	down := 0
+	for _, s := range r.pods {
+		if !s.ready && s.served {
+			down++
+		}
+	}
+	r.down = append(r.down, downCount{at: now, count: down})
+}
+
+func podReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
