@@ -35,8 +35,8 @@ var passes = []row{
 	{What: "`hello`, from another text to the end: three passes", benchmark: benchmark{"test/bench", "Change"}, Unit: "ns/op", Aim: none, Allocs: none},
 	{
 		What: "Kafka with six pods, a pass at rest", benchmark: benchmark{"controllers/kafka", "PassAtRest/nothing_is_another"}, Unit: "ns/op", Aim: 150 * micro, Allocs: none,
-		Cause: "no single cause: a profile shows a quarter of the time in observing (a twelfth in hashing the entries of the pods, to recognise " +
-			"them), a sixth in applying and a sixth in collecting garbage; the decision about the version is computed twice, for the transitions and for the warnings",
+		Cause: "no single cause: a profile shows a quarter of the time in observing, a sixth in applying and a sixth in collecting " +
+			"garbage; the decision about the version is computed twice, for the transitions and for the warnings",
 	},
 	{
 		What: "Kafka with six pods, a pass that renders everything again", benchmark: benchmark{"controllers/kafka", "PassAtRest/another_declaration"}, Unit: "ns/op", Aim: milli, Allocs: none,

@@ -93,7 +93,7 @@ func (t *scope) createOwned(ctx context.Context, want client.Object) error {
 
 // outdated reports whether an error means that the cache is stale, which ends the whole reconcile at once.
 func outdated(err error) bool {
-	return errors.Is(err, lifecycle.ErrStale) || apierrors.IsConflict(err)
+	return err != nil && (errors.Is(err, lifecycle.ErrStale) || apierrors.IsConflict(err))
 }
 
 // metaBehind reports whether desired labels or annotations are missing or differ. Other labels and annotations are ignored.

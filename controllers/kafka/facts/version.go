@@ -4,6 +4,7 @@ package facts
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,19 +125,16 @@ func finalize(k *kafkav1beta2.Kafka, v *observation.Snapshot) kafkaversion.Final
 }
 
 func disk(n *observation.Node) (kafkaversion.Disk, bool) {
-	if len(n.Record.Levels) == 0 {
-		return kafkaversion.Disk{}, false
-	}
-	d := kafkaversion.Disk{
-		Node: n.ID, Interval: n.Record.SnapshotInterval,
-		Highest: make(map[string]int16, len(n.Record.Levels)), LoweredAt: map[string]time.Time{},
-	}
+	d := kafkaversion.Disk{Node: n.ID, Interval: n.Record.SnapshotInterval}
 	if n.Pod.Exists {
 		d.Interval = n.Pod.SnapshotInterval // 0 means that it takes no snapshots by time
 	}
 	for feature, level := range n.Record.Levels {
 		if level.Highest <= level.Finalized {
 			continue // finalized levels are compared by the decision
+		}
+		if d.Highest == nil {
+			d.Highest, d.LoweredAt = map[string]int16{}, map[string]time.Time{}
 		}
 		d.Highest[feature] = level.Highest
 		d.LoweredAt[feature] = level.LoweredAt
@@ -169,6 +167,9 @@ func answer(a external.Answer) kafkaversion.Answer {
 func VersionOfNewNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot) string {
 	if specError(k, v) != nil || incomplete(k, v) != nil {
 		return ""
+	}
+	if slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Pod.Exists && n.Pod.Version != "" }) {
+		return observation.OldestVersion(v) // it is no installation
 	}
 	d := decision.Decide(Situation(k, v))
 	if d.Direction != decision.DirectionInstall {

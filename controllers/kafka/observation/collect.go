@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -93,6 +94,7 @@ func (v *Snapshot) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, req
 // Cleanup drops the state of a deleted cluster and closes the connections to it.
 func (c *Collector) Cleanup(cluster types.UID) {
 	c.ForgetRendered(cluster)
+	c.entries.drop(cluster)
 	c.System.Drop(cluster)
 }
 
@@ -158,10 +160,10 @@ func endpointWith(kafka *kafkav1beta2.Kafka, nodes []Node) connection.Endpoint {
 		host := render.Host(kafka.Namespace, kafka.Name, n.PodName)
 		var at kafkaclient.NodeAddress
 		if n.RolesRunning.Broker {
-			at.Broker = fmt.Sprintf("%s:%d", host, render.PortReplication)
+			at.Broker = host + ":" + strconv.Itoa(render.PortReplication)
 		}
 		if n.RolesRunning.Controller {
-			at.Controller = fmt.Sprintf("%s:%d", host, render.PortControl)
+			at.Controller = host + ":" + strconv.Itoa(render.PortControl)
 		}
 		if at != (kafkaclient.NodeAddress{}) {
 			e.Nodes[n.ID] = at

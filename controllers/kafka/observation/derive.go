@@ -73,10 +73,10 @@ func (d *deriver) defect(format string, args ...any) {
 }
 
 func (d *deriver) fromPodSets() {
-	for _, set := range d.snapshot.Objects.PodSets {
+	lists := d.entries.summaries(d.kafka.UID, d.snapshot.Objects.PodSets)
+	for k, set := range d.snapshot.Objects.PodSets {
 		pool := set.Labels[labels.Pool]
-		for i := range set.Spec.Pods {
-			s := d.entries.summary(set.Spec.Pods[i])
+		for i, s := range lists[k].summaries {
 			if s.err != nil {
 				d.defect("StrimziPodSet %s, entry %d: %s", set.Name, i, s.err)
 				continue

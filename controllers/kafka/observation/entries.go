@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -29,19 +31,64 @@ type entrySummary struct {
 }
 
 // entryCache caches summaries, because decoding an entry costs more than the rest of a reconcile at rest. The key is a hash of the
-// whole content, so that a summary depends only on the content and the cache holds no content.
+// whole content, so that a summary depends only on the content.
 type entryCache struct {
 	mu   sync.Mutex
 	seen map[[sha256.Size]byte]*entrySummary
+	// lists are the last lists of each cluster. At rest an informer's cache returns the same lists again, which need no hash.
+	lists map[types.UID][]entryList
+}
+
+// entryList is the entries of one StrimziPodSet with their summaries.
+type entryList struct {
+	entries   []corev1beta2.PodEntry
+	summaries []*entrySummary
+}
+
+// is reports whether the entries are the very same list, which nobody modifies.
+func (l *entryList) is(entries []corev1beta2.PodEntry) bool {
+	return len(l.entries) == len(entries) && (len(entries) == 0 || &l.entries[0] == &entries[0])
+}
+
+// summaries returns the summaries of the entries of each set.
+func (c *entryCache) summaries(cluster types.UID, sets []*corev1beta2.StrimziPodSet) []entryList {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.lists[cluster]
+	if slices.EqualFunc(old, sets, func(l entryList, set *corev1beta2.StrimziPodSet) bool { return l.is(set.Spec.Pods) }) {
+		return old
+	}
+	lists := make([]entryList, len(sets))
+	for i, set := range sets {
+		if i < len(old) && old[i].is(set.Spec.Pods) {
+			lists[i] = old[i]
+			continue
+		}
+		lists[i] = entryList{entries: set.Spec.Pods, summaries: make([]*entrySummary, len(set.Spec.Pods))}
+		for k, entry := range set.Spec.Pods {
+			lists[i].summaries[k] = c.summary(entry)
+		}
+	}
+	if c.lists == nil || len(c.lists) >= mostClusters {
+		c.lists = map[types.UID][]entryList{}
+	}
+	c.lists[cluster] = lists
+	return lists
+}
+
+// drop removes the lists of a cluster.
+func (c *entryCache) drop(cluster types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.lists, cluster)
 }
 
 // mostEntries is the maximum size of the cache. It is emptied when full, because an order of use would not be worth its cost.
 const mostEntries = 20000
 
+// summary returns the summary of an entry. The caller holds the lock.
 func (c *entryCache) summary(entry corev1beta2.PodEntry) *entrySummary {
 	key := sha256.Sum256(entry.Raw)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if s, ok := c.seen[key]; ok {
 		return s
 	}
@@ -86,6 +133,7 @@ func ConfigKeys(spec *corev1.PodSpec, name string) []string {
 		if len(c.Items) == 0 {
 			keys = append(keys, EveryKey)
 		}
+		keys = slices.Grow(keys, len(c.Items))
 		for _, item := range c.Items {
 			keys = append(keys, item.Key)
 		}

@@ -1,7 +1,7 @@
 package observation
 
 import (
-	"fmt"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,7 +19,7 @@ func (r Roles) Labels() map[string]string {
 	if r == (Roles{}) {
 		return nil
 	}
-	return map[string]string{labels.BrokerRole: fmt.Sprint(r.Broker), labels.ControllerRole: fmt.Sprint(r.Controller)}
+	return map[string]string{labels.BrokerRole: strconv.FormatBool(r.Broker), labels.ControllerRole: strconv.FormatBool(r.Controller)}
 }
 
 // specifiedRoles returns the roles whose ports the Kafka container declares. The ports of a pod cannot be edited.

@@ -53,8 +53,11 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	entries map[entryKey]*Entry
-	made    map[string]any
+	made    map[part]any
 }
+
+// part of a cluster that is rendered once: its kind, and the pod or pool that it belongs to, if any.
+type part struct{ kind, of string }
 
 type entryKey struct {
 	id      int32
@@ -63,11 +66,11 @@ type entryKey struct {
 
 // New returns a Cluster. It keeps in, which the caller must not modify afterwards.
 func New(in Input) *Cluster {
-	return &Cluster{in: in, config: newConfig(&in), entries: map[entryKey]*Entry{}, made: map[string]any{}}
+	return &Cluster{in: in, config: newConfig(&in), entries: map[entryKey]*Entry{}, made: map[part]any{}}
 }
 
-// once builds a value once for each name and caches it. Errors are not cached.
-func once[T any](c *Cluster, name string, build func() (T, error)) (T, error) {
+// once builds each part once and caches it. Errors are not cached.
+func once[T any](c *Cluster, name part, build func() (T, error)) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if kept, ok := c.made[name].(T); ok {
@@ -81,7 +84,7 @@ func once[T any](c *Cluster, name string, build func() (T, error)) (T, error) {
 }
 
 // always is once for builders that cannot fail.
-func always[T any](c *Cluster, name string, build func() T) T {
+func always[T any](c *Cluster, name part, build func() T) T {
 	value, _ := once(c, name, func() (T, error) { return build(), nil }) // the builder never fails
 	return value
 }

@@ -74,7 +74,9 @@ func (c *Cluster) exporter(e *kafkav1beta2.KafkaExporterSpec) corev1.Container {
 
 // Components renders the Deployments of the cluster: the exporter, and the topic and user operators that have an image. It omits a
 // component that cannot run with its spec; ExporterProblem returns the reason.
-func (c *Cluster) Components() []*appsv1.Deployment { return always(c, "components", c.components) }
+func (c *Cluster) Components() []*appsv1.Deployment {
+	return always(c, part{kind: "components"}, c.components)
+}
 
 func (c *Cluster) components() []*appsv1.Deployment {
 	var out []*appsv1.Deployment

@@ -141,7 +141,7 @@ func (c *Cluster) Config(id int32) (Files, error) {
 	if err != nil {
 		return Files{}, err
 	}
-	return once(c, "files of "+n.Pod, func() (Files, error) {
+	return once(c, part{"files", n.Pod}, func() (Files, error) {
 		f := Files{Keys: map[string]string{}, Data: map[string]string{}}
 		add := func(name, content, hashed string) {
 			stem, ending, _ := strings.Cut(name, ".")

@@ -1,7 +1,5 @@
 package render
 
-import "fmt"
-
 // Ports of the listeners that every cluster has: for controllers, and between brokers.
 const (
 	PortControl     = 9090
@@ -34,5 +32,5 @@ func (c *Cluster) host(pod string) string { return Host(c.in.Namespace, c.in.Nam
 
 // Host returns the host name of a pod of the cluster, valid in every namespace.
 func Host(namespace, cluster, pod string) string {
-	return fmt.Sprintf("%s.%s.%s.svc", pod, HeadlessName(cluster), namespace)
+	return pod + "." + HeadlessName(cluster) + "." + namespace + ".svc"
 }

@@ -43,6 +43,10 @@ func short(content []byte) string {
 
 // Entry renders a node at a version of Kafka, whether or not the table contains it.
 func (c *Cluster) Entry(id int32, version string) (*Entry, error) {
+	key := entryKey{id, version}
+	if e := c.kept(key); e != nil {
+		return e, nil
+	}
 	files, err := c.Config(id)
 	if err != nil {
 		return nil, err
@@ -53,10 +57,6 @@ func (c *Cluster) Entry(id int32, version string) (*Entry, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := entryKey{id, version}
-	if e, ok := c.entries[key]; ok {
-		return e, nil
-	}
 	pod, err := c.pod(n, pool, version, files)
 	if err != nil {
 		return nil, err
@@ -66,6 +66,12 @@ func (c *Cluster) Entry(id int32, version string) (*Entry, error) {
 		c.entries[key] = e
 	}
 	return e, err
+}
+
+func (c *Cluster) kept(key entryKey) *Entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[key]
 }
 
 // stamped converts the pod to an entry with its own revision.

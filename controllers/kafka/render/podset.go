@@ -14,7 +14,7 @@ import (
 
 // PodSet renders the StrimziPodSet of a pool without entries, which the callers add node by node.
 func (c *Cluster) PodSet(pool string) *corev1beta2.StrimziPodSet {
-	return always(c, "set of "+pool, func() *corev1beta2.StrimziPodSet {
+	return always(c, part{"set", pool}, func() *corev1beta2.StrimziPodSet {
 		l := c.labels(labels.KafkaName(c.in.Name))
 		l[labels.Pool] = pool
 		selector := c.selector()
@@ -36,7 +36,7 @@ func (c *Cluster) ConfigMap(id int32) (*corev1.ConfigMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return once(c, "config of "+n.Pod, func() (*corev1.ConfigMap, error) {
+	return once(c, part{"config", n.Pod}, func() (*corev1.ConfigMap, error) {
 		return &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: n.Pod, Namespace: c.in.Namespace, Labels: c.nodeLabels(n)},
 			Data:       files.Data,

@@ -60,13 +60,16 @@ var secret = []string{
 	"jaas.config", "credential", "credentials", "token", "sas.token",
 }
 
+// separators of the words of a property.
+var separators = strings.NewReplacer("_", ".", "-", ".")
+
 // Secret reports whether a property contains a secret, which must not be in a ConfigMap. A reference that a config provider of
 // Kafka resolves in the broker, such as ${env:NAME} or ${file:/path:key}, is no secret.
 func Secret(property, value string) bool {
 	if value == "" || strings.HasPrefix(value, "${") && strings.HasSuffix(value, "}") {
 		return false
 	}
-	name := strings.NewReplacer("_", ".", "-", ".").Replace(strings.ToLower(property))
+	name := separators.Replace(strings.ToLower(property))
 	return slices.ContainsFunc(secret, func(end string) bool { return name == end || strings.HasSuffix(name, "."+end) })
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Services renders the headless and the bootstrap Service.
-func (c *Cluster) Services() []*corev1.Service { return always(c, "services", c.services) }
+func (c *Cluster) Services() []*corev1.Service { return always(c, part{kind: "services"}, c.services) }
 
 func (c *Cluster) services() []*corev1.Service {
 	clients := []corev1.ServicePort{servicePort("tcp-replication", PortReplication)}
@@ -42,7 +42,7 @@ func servicePort(name string, port int32) corev1.ServicePort {
 
 // Account renders the ServiceAccount of the nodes. It has no permissions and no token.
 func (c *Cluster) Account() *corev1.ServiceAccount {
-	return always(c, "account", func() *corev1.ServiceAccount {
+	return always(c, part{kind: "account"}, func() *corev1.ServiceAccount {
 		return &corev1.ServiceAccount{ObjectMeta: c.meta(labels.KafkaName(c.in.Name)), AutomountServiceAccountToken: new(false)}
 	})
 }
@@ -51,7 +51,9 @@ func (c *Cluster) Account() *corev1.ServiceAccount {
 // pod while all others are ready, so that a crash loop does not block a drain. It does not permit it while another pod is unready,
 // because an unready pod may still serve. It uses minAvailable, because maxUnavailable requires a scale subresource of the pods'
 // owners.
-func (c *Cluster) Budget() *policyv1.PodDisruptionBudget { return always(c, "budget", c.budget) }
+func (c *Cluster) Budget() *policyv1.PodDisruptionBudget {
+	return always(c, part{kind: "budget"}, c.budget)
+}
 
 func (c *Cluster) budget() *policyv1.PodDisruptionBudget {
 	running := int32(0)

@@ -107,7 +107,7 @@ func (c *Cluster) Claims(id int32) ([]*corev1.PersistentVolumeClaim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return once(c, "claims of "+n.Pod, func() ([]*corev1.PersistentVolumeClaim, error) { return c.claims(n, pool) })
+	return once(c, part{"claims", n.Pod}, func() ([]*corev1.PersistentVolumeClaim, error) { return c.claims(n, pool) })
 }
 
 func (c *Cluster) claims(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) ([]*corev1.PersistentVolumeClaim, error) {

@@ -57,9 +57,9 @@ func OfPool(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1beta2.K
 	slices.Sort(s.NodeIDs)
 	s.Roles = poolRoles(v, pool)
 	s.Replicas = int32(len(existing(v, pool.Name)))
-	s.LabelSelector = apilabels.SelectorFromValidatedSet(map[string]string{
+	s.LabelSelector = apilabels.Set{
 		labels.Cluster: k.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(k.Name), labels.Pool: pool.Name,
-	}).String()
+	}.String()
 	if v.Identity.Mismatch == nil {
 		s.ClusterID = v.Identity.ID
 	}

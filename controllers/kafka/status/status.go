@@ -3,7 +3,6 @@ package status
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
-	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -49,13 +47,14 @@ func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ time.Time) []meta
 	s.NodeIDs = nodeIDs(s.NodeIDs, v)
 	s.KafkaNodePools = usedPools(s.KafkaNodePools, v)
 	s.Listeners = listeners(k)
-	settled := versionSettled(k, v)
+	decided := decide(k, v)
+	settled := versionSettled(k, v, &decided)
 	ready, components := podsReady(v), componentsReady(k, v)
 	succeeded := settled.Status == metav1.ConditionTrue && ready.Status == metav1.ConditionTrue && components.Status == metav1.ConditionTrue
 	if succeeded && atRest(&s.Status) {
 		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
 	}
-	return append(warnings(k, v), available(v), settled, ready, components)
+	return append(warnings(k, v, &decided), available(v), settled, ready, components)
 }
 
 // Equal compares the fields that Project sets.
@@ -116,13 +115,9 @@ func usedPools(old []kafkav1beta2.UsedNodePool, v *observation.Snapshot) []kafka
 	if len(v.Objects.Pools) == 0 {
 		return old
 	}
-	names := map[string]bool{}
-	for _, p := range v.Objects.Pools {
-		names[p.Name] = true
-	}
-	var out []kafkav1beta2.UsedNodePool
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, kafkav1beta2.UsedNodePool{Name: name})
+	out := make([]kafkav1beta2.UsedNodePool, len(v.Objects.Pools))
+	for i, p := range v.Objects.Pools {
+		out[i].Name = p.Name
 	}
 	return out
 }
@@ -192,7 +187,7 @@ func atRest(s *lifecyclev1.Status) bool {
 }
 
 // versionSettled is the condition that a user waits for after a version change.
-func versionSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot) metav1.Condition {
+func versionSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.Decision) metav1.Condition {
 	c := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}
 	wanted := observation.WantedVersion(k, v)
 	for i := range k.Status.Lifecycles {
@@ -205,7 +200,7 @@ func versionSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot) metav1.Condi
 		c.Reason, c.Message = "NodesNotOnVersion", "no ready pod on version "+wanted+": "+notOnVersion(v, wanted)
 		return c
 	}
-	return levelsSettled(k, v, c)
+	return levelsSettled(k, v, decided, c)
 }
 
 // notOnVersion returns the nodes without a ready pod on the version.
@@ -222,9 +217,9 @@ func notOnVersion(v *observation.Snapshot, version string) string {
 	return roll.Names(pods)
 }
 
-func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, c metav1.Condition) metav1.Condition {
+func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.Decision, c metav1.Condition) metav1.Condition {
 	old := meta.FindStatusCondition(k.Status.Conditions, VersionSettled)
-	features, readable := observation.Known(v.Features)
+	_, readable := observation.Known(v.Features)
 	brokers, listed := observation.Known(v.Brokers)
 	if !readable || !listed {
 		if old != nil && old.Status == metav1.ConditionTrue && k.Status.ObservedGeneration == k.Generation {
@@ -233,10 +228,8 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, c metav1.Cond
 		c.Reason, c.Message = "LevelsUnreadable", "Kafka has not been asked for its feature levels and registrations, or has not answered"
 		return c
 	}
-	s := facts.Situation(k, v)
-	s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
-	if d := decision.Decide(s); !d.Settled() {
-		c.Reason, c.Message = "MetadataNotSettled", "metadata.version does not match the spec: "+d.Message
+	if !decided.Settled() {
+		c.Reason, c.Message = "MetadataNotSettled", "metadata.version does not match the spec: "+decided.Message
 		return c
 	}
 	var stale []string

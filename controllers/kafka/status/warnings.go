@@ -17,14 +17,14 @@ import (
 )
 
 // warnings returns the warnings for users, one condition per reason. They do not stop the reconcile.
-func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot) []metav1.Condition {
+func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.Decision) []metav1.Condition {
 	found := map[string][]string{}
 	add := func(reason, message string) {
 		if !slices.Contains(found[reason], message) {
 			found[reason] = append(found[reason], message)
 		}
 	}
-	for _, w := range decisionWarnings(k, v) {
+	for _, w := range decisionWarnings(v, decided) {
 		add(string(w.Reason), w.Message)
 	}
 	for _, w := range specWarnings(k, v.Objects.Pools) {
@@ -53,15 +53,20 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot) []metav1.Condition
 	return out
 }
 
-func decisionWarnings(k *kafkav1beta2.Kafka, v *observation.Snapshot) []decision.Warning {
+// decide returns the decision about the version with the finalized levels, as far as they are known.
+func decide(k *kafkav1beta2.Kafka, v *observation.Snapshot) decision.Decision {
 	s := facts.Situation(k, v)
 	if features, ok := observation.Known(v.Features); ok {
 		s.Finalized = decision.FinalizedLevels{Known: true, Levels: features.Finalized}
 	}
-	d := decision.Decide(s)
-	return slices.DeleteFunc(d.Warnings, func(w decision.Warning) bool {
+	return decision.Decide(s)
+}
+
+func decisionWarnings(v *observation.Snapshot, decided *decision.Decision) []decision.Warning {
+	_, known := observation.Known(v.Features)
+	return slices.DeleteFunc(slices.Clone(decided.Warnings), func(w decision.Warning) bool {
 		// Before the first answer of Kafka, unknown levels need no warning.
-		return !s.Finalized.Known && (w.Reason == decision.ReasonLevelsUnreadable || w.Reason == decision.ReasonLevelsFromStatus)
+		return !known && (w.Reason == decision.ReasonLevelsUnreadable || w.Reason == decision.ReasonLevelsFromStatus)
 	})
 }
 

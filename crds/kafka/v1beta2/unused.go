@@ -14,6 +14,13 @@ func (f *setFields) add(path string, set bool) {
 	}
 }
 
+// addIn adds a field of the part at a path. Of a field that is not set it builds no path: most are not.
+func (f *setFields) addIn(at, field string, set bool) {
+	if set {
+		*f = append(*f, at+field)
+	}
+}
+
 func (f setFields) sorted() []string {
 	slices.Sort(f)
 	return f

@@ -28,29 +28,29 @@ func (s *KafkaClusterSpec) unused(fields *setFields) {
 }
 
 func (l *Listener) unused(at string, fields *setFields) {
-	fields.add(at+".authentication", l.Authentication != nil)
-	fields.add(at+".configuration", l.Configuration != nil)
-	fields.add(at+".networkPolicyPeers", len(l.NetworkPolicyPeers) > 0)
+	fields.addIn(at, ".authentication", l.Authentication != nil)
+	fields.addIn(at, ".configuration", l.Configuration != nil)
+	fields.addIn(at, ".networkPolicyPeers", len(l.NetworkPolicyPeers) > 0)
 }
 
 func (o *JvmOptions) unused(at string, fields *setFields) {
 	if o == nil {
 		return
 	}
-	fields.add(at+".-XX", len(o.XX) > 0)
-	fields.add(at+".gcLoggingEnabled", o.GcLoggingEnabled != nil)
-	fields.add(at+".javaSystemProperties", len(o.JavaSystemProperties) > 0)
+	fields.addIn(at, ".-XX", len(o.XX) > 0)
+	fields.addIn(at, ".gcLoggingEnabled", o.GcLoggingEnabled != nil)
+	fields.addIn(at, ".javaSystemProperties", len(o.JavaSystemProperties) > 0)
 }
 
 // unusedClaims adds the claims of dynamic resource allocation. They have no effect because the pod has no matching claim.
 func unusedClaims(at string, resources *corev1.ResourceRequirements, fields *setFields) {
-	fields.add(at+".claims", resources != nil && len(resources.Claims) > 0)
+	fields.addIn(at, ".claims", resources != nil && len(resources.Claims) > 0)
 }
 
 func (d *Disk) unused(at string, fields *setFields) {
-	fields.add(at+".selector", len(d.Selector) > 0)
-	fields.add(at+".overrides", len(d.Overrides) > 0)
-	fields.add(at+".volumeAttributesClass", d.VolumeAttributesClass != "")
+	fields.addIn(at, ".selector", len(d.Selector) > 0)
+	fields.addIn(at, ".overrides", len(d.Overrides) > 0)
+	fields.addIn(at, ".volumeAttributesClass", d.VolumeAttributesClass != "")
 }
 
 func (t *NodePoolTemplate) unused(fields *setFields) {
@@ -82,17 +82,17 @@ func (c *EntityOperatorComponent) unused(at string, fields *setFields) {
 		return
 	}
 	unusedClaims(at+".resources", c.Resources, fields)
-	fields.add(at+".watchedNamespace", c.WatchedNamespace != "")
-	fields.add(at+".reconciliationIntervalSeconds", c.ReconciliationIntervalSeconds != nil)
-	fields.add(at+".reconciliationIntervalMs", c.ReconciliationIntervalMs != nil)
-	fields.add(at+".zookeeperSessionTimeoutSeconds", c.ZookeeperSessionTimeoutSeconds != nil)
-	fields.add(at+".topicMetadataMaxAttempts", c.TopicMetadataMaxAttempts != nil)
-	fields.add(at+".secretPrefix", c.SecretPrefix != "")
-	fields.add(at+".startupProbe", c.StartupProbe != nil)
-	fields.add(at+".livenessProbe", c.LivenessProbe != nil)
-	fields.add(at+".readinessProbe", c.ReadinessProbe != nil)
-	fields.add(at+".logging", c.Logging != nil)
-	fields.add(at+".jvmOptions", c.JvmOptions != nil)
+	fields.addIn(at, ".watchedNamespace", c.WatchedNamespace != "")
+	fields.addIn(at, ".reconciliationIntervalSeconds", c.ReconciliationIntervalSeconds != nil)
+	fields.addIn(at, ".reconciliationIntervalMs", c.ReconciliationIntervalMs != nil)
+	fields.addIn(at, ".zookeeperSessionTimeoutSeconds", c.ZookeeperSessionTimeoutSeconds != nil)
+	fields.addIn(at, ".topicMetadataMaxAttempts", c.TopicMetadataMaxAttempts != nil)
+	fields.addIn(at, ".secretPrefix", c.SecretPrefix != "")
+	fields.addIn(at, ".startupProbe", c.StartupProbe != nil)
+	fields.addIn(at, ".livenessProbe", c.LivenessProbe != nil)
+	fields.addIn(at, ".readinessProbe", c.ReadinessProbe != nil)
+	fields.addIn(at, ".logging", c.Logging != nil)
+	fields.addIn(at, ".jvmOptions", c.JvmOptions != nil)
 }
 
 func (s *KafkaExporterSpec) unused(fields *setFields) {
@@ -101,10 +101,10 @@ func (s *KafkaExporterSpec) unused(fields *setFields) {
 	}
 	const at = "spec.kafkaExporter"
 	unusedClaims(at+".resources", s.Resources, fields)
-	fields.add(at+".logging", s.Logging != "")
-	fields.add(at+".enableSaramaLogging", s.EnableSaramaLogging != nil)
-	fields.add(at+".showAllOffsets", s.ShowAllOffsets != nil)
-	fields.add(at+".livenessProbe", s.LivenessProbe != nil)
-	fields.add(at+".readinessProbe", s.ReadinessProbe != nil)
-	fields.add(at+".template", s.Template != nil)
+	fields.addIn(at, ".logging", s.Logging != "")
+	fields.addIn(at, ".enableSaramaLogging", s.EnableSaramaLogging != nil)
+	fields.addIn(at, ".showAllOffsets", s.ShowAllOffsets != nil)
+	fields.addIn(at, ".livenessProbe", s.LivenessProbe != nil)
+	fields.addIn(at, ".readinessProbe", s.ReadinessProbe != nil)
+	fields.addIn(at, ".template", s.Template != nil)
 }
