@@ -1,9 +1,9 @@
-// Package detent is the short way to an operator: one machine without data, facts that are read from the API server's cache, and
-// effects that are executed directly.
+// Package detent is the short way to an operator whose machines have no data. Operator has one machine, facts that are read from the
+// API server's cache, and effects that are executed directly. External has several machines, facts that a system outside the Kubernetes
+// API answers, and effects that are commands to it.
 //
-// An operator that needs more (several lifecycles for one kind, data, costly facts, an external system, disruptions, status fields
-// of its own) declares a runtime.Kind. The machine stays as it is: Operator.Kind returns the kind, and machines.Bind binds the same
-// machine to another one.
+// An operator that needs more (data, children and an external system at once, disruptions, records, status fields of its own) declares
+// a runtime.Kind. The machines stay as they are: Kind returns the kind, and machines.Bind binds the same machine to another one.
 package detent
 
 import (
@@ -72,14 +72,19 @@ func (o Operator[O, F, E]) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	recorder, err := lifecycle.NewRecorder(mgr, o.Machine.Name)
+	return setup(mgr, kind, o.Machine.Name, lifecycle.Wiring{})
+}
+
+// setup registers a kind with events, reported by that controller, and with metrics.
+func setup[O Object, S, E any](mgr ctrl.Manager, kind lifecycle.Kind[O, S, E], controller string, wiring lifecycle.Wiring) error {
+	recorder, err := lifecycle.NewRecorder(mgr, controller)
 	if err != nil {
 		return err
 	}
 	gauges, err := lifecycle.NewMetrics(metrics.Registry)
 	if err != nil {
-		return fmt.Errorf("registering the metrics of %s: %w", o.Name, err)
+		return fmt.Errorf("registering the metrics of %s: %w", kind.Name, err)
 	}
 	options := lifecycle.Options{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: gauges}
-	return lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{})
+	return lifecycle.New(kind, options).SetupWithManager(mgr, wiring)
 }

@@ -68,6 +68,19 @@ func Is[F any](name, expected string, condition func(facts *F) (holds bool, obse
 	}}
 }
 
+// Known returns a constructor of guards over a costly fact, which otherwise is Is. The guards say unknown until the fact is known.
+func Known[F, A any](need transitions.Need, fact func(facts *F) transitions.Fact[A]) func(name, expected string, condition func(facts *F, value A) (holds bool, observed string)) Guard[F] {
+	return func(name, expected string, condition func(*F, A) (bool, string)) Guard[F] {
+		return Guard[F]{Name: name, Doc: expected, Expected: expected, Needs: []transitions.Need{need}, Evaluate: func(facts *F, _ struct{}) transitions.Verdict {
+			value, known := fact(facts).Get()
+			if !known {
+				return fact(facts).Gap()
+			}
+			return transitions.If(condition(facts, value))
+		}}
+	}
+}
+
 // Not exchanges yes and no. expected is the expectation of the negated guard.
 func Not[F any](guard Guard[F], expected string) Guard[F] { return transitions.Not(guard, expected) }
 

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/detent-dev/detent/cli"
 	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/examples/hello/api"
 	"github.com/detent-dev/detent/machines"
 )
 
@@ -67,6 +69,35 @@ func TestCommands(t *testing.T) {
 			root.SetErr(&out)
 			err := root.ExecuteContext(t.Context())
 			if (err != nil) != c.fails || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("error %v, want %q", err, c.err)
+			}
+			if !strings.Contains(out.String(), c.out) {
+				t.Errorf("output, want %q:\n%s", c.out, out.String())
+			}
+		})
+	}
+}
+
+// TestOperator shows the command line of a binary that runs one operator: its root command runs it, and its commands know its machines.
+func TestOperator(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("LC_ALL", "C.UTF-8")
+	for name, c := range map[string]struct {
+		args []string
+		out  string
+		err  string
+	}{
+		"it runs":                {err: "no configuration has been provided"},
+		"graph":                  {args: []string{"graph", "hello"}, out: "○ Settled"},
+		"help says what it does": {args: []string{"--help"}, out: "Speak greetings"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := cli.Operator("hello", "Speak greetings", hello.Operator.SetupWithManager, api.AddToScheme, cli.Of(hello.Machine))
+			var out bytes.Buffer
+			root.SetArgs(c.args)
+			root.SetOut(&out)
+			root.SetErr(&out)
+			if err := root.ExecuteContext(t.Context()); (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("error %v, want %q", err, c.err)
 			}
 			if !strings.Contains(out.String(), c.out) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -30,6 +31,21 @@ type Wiring struct {
 	Watch func(*builder.Builder)
 	// SkipNameValidation permits several controllers of one name in a process, as tests need. Optional; default: false.
 	SkipNameValidation bool
+}
+
+// Wakeups returns a channel for Wiring, and a function that enqueues the object of a name, for pollers. empty returns an empty object of
+// the kind. The function drops the event if the channel is full: every waiting state polls too.
+func Wakeups[O Object](empty func() O) (<-chan event.GenericEvent, func(types.NamespacedName)) {
+	wakeups := make(chan event.GenericEvent, 1024)
+	return wakeups, func(name types.NamespacedName) {
+		object := empty()
+		object.SetNamespace(name.Namespace)
+		object.SetName(name.Name)
+		select {
+		case wakeups <- event.GenericEvent{Object: object}:
+		default:
+		}
+	}
 }
 
 // SetupWithManager registers the reconciler. The runtime builds the controller, because a generation predicate on the object

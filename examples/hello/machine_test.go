@@ -13,10 +13,7 @@ func TestMachineTransitions(t *testing.T) {
 		row  = machinetest.Row[Facts, struct{}, Speak]
 		want = machinetest.Want[struct{}, Speak]
 	)
-	machine, err := machines.Compile(Machine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine := machinetest.Compile(t, Machine, Domain())
 	spoken, unspoken := Facts{Wanted: "hello", Spoken: "hello"}, Facts{Wanted: "hello", Spoken: "good morning"}
 	machinetest.Run(t, machine, append(machinetest.TargetChanged(machine, spoken), []row{
 		{Name: "a new greeting is looked at first", Facts: unspoken, Want: want{Event: machines.EventInferred, To: "Settled"}},
@@ -31,13 +28,4 @@ func TestMachineTransitions(t *testing.T) {
 		},
 		{Name: "the text was heard", State: "Speaking", Facts: spoken, Want: want{Event: "heard", To: "Settled"}},
 	}...))
-}
-
-// TestMachine verifies the machine as a whole, over all relevant facts.
-func TestMachine(t *testing.T) {
-	machine, err := machines.Compile(Machine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	machinetest.Verify(t, machine, Domain())
 }

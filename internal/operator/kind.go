@@ -5,11 +5,9 @@ import (
 	"slices"
 
 	apilabels "k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
@@ -121,19 +119,4 @@ func AddReconciler[O lifecycle.Object, S, E any](p *Process, declared *resource.
 		}
 	}
 	return r.SetupWithManager(mgr, lifecycle.Wiring{Workers: p.Workers, Wakeups: wakeups, Watch: all, SkipNameValidation: p.SkipNameValidation})
-}
-
-// Wakeups returns a channel for AddReconciler, and a function that enqueues the object of a name, for pollers. empty returns an
-// empty object of the kind. The function drops the event if the channel is full: every waiting state polls too.
-func Wakeups(empty func() client.Object) (<-chan event.GenericEvent, func(types.NamespacedName)) {
-	wakeups := make(chan event.GenericEvent, 1024)
-	return wakeups, func(name types.NamespacedName) {
-		object := empty()
-		object.SetNamespace(name.Namespace)
-		object.SetName(name.Name)
-		select {
-		case wakeups <- event.GenericEvent{Object: object}:
-		default:
-		}
-	}
 }

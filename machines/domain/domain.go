@@ -3,9 +3,12 @@
 package domain
 
 import (
+	"errors"
 	"strings"
+	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Domain is a finite set of facts: every combination of the values of its dimensions. A machine may be verified over several
@@ -42,6 +45,25 @@ type Value[F any] struct {
 
 // Of returns a dimension of these values.
 func Of[F any](values ...Value[F]) Dimension[F] { return Dimension[F]{Values: values} }
+
+// Known is a named value of a costly fact.
+type Known[A any] struct {
+	Name  string
+	Value A
+}
+
+// OfFact returns a dimension of a costly fact: it has each of the values, is pending, and is unreadable.
+func OfFact[F, A any](fact func(facts *F) *transitions.Fact[A], values []Known[A]) Dimension[F] {
+	set := func(name string, to transitions.Fact[A]) Value[F] {
+		return Value[F]{Name: name, Set: func(facts *F) { *fact(facts) = to }}
+	}
+	var d Dimension[F]
+	for _, v := range values {
+		d.Values = append(d.Values, set(v.Name, transitions.Known(v.Value, time.Unix(0, 0))))
+	}
+	d.Values = append(d.Values, set("pending", transitions.Pending[A]()), set("unreadable", transitions.Unreadable[A](errors.New("time-out"))))
+	return d
+}
 
 // Each calls visit with each facts of the domain and a function that returns their name.
 func (d *Domain[F, D]) Each(visit func(facts *F, name func() string)) {

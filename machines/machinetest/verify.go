@@ -8,6 +8,17 @@ import (
 	"github.com/detent-dev/detent/machines/verification"
 )
 
+// Compile compiles the definition and verifies the machine, over the domains if there are any. A structural defect ends the test.
+func Compile[F, D, E any](t testing.TB, definition machines.Definition[F, D, E], domains ...domain.Domain[F, D]) *machines.Machine[F, D, E] {
+	t.Helper()
+	machine, err := machines.Compile(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Verify(t, machine, domains...)
+	return machine
+}
+
 // Verify checks the machine as a whole, over the domains if there are any, and fails on every finding; see package
 // verification.
 func Verify[F, D, E any](t testing.TB, machine *machines.Machine[F, D, E], domains ...domain.Domain[F, D]) {

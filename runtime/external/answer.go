@@ -38,11 +38,12 @@ type Answer struct {
 
 var errNoAnswer = errors.New("the answer contains no value")
 
-// Fact converts a reading of which value is the requested part. An answer without it is a defect of the client, and unreadable.
+// Fact converts a reading of which value is the requested part. An answer without it is a defect of the client, and unreadable. The
+// addresses of a connection are removed from its error.
 func Fact[A, V any](r *Reading[A], value *V) transitions.Fact[V] {
 	switch {
 	case r.Err != nil:
-		return transitions.Unreadable[V](r.Err)
+		return transitions.Unreadable[V](withoutAddresses(r.Err))
 	case r.Pending():
 		return transitions.Pending[V]()
 	case value == nil:

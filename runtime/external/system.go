@@ -2,6 +2,8 @@
 // reconcile never waits for them: it reads the last answer with its age and requests a newer one, and it submits commands that are
 // executed at most once. An answer and the outcome of a command requeue the object.
 //
+// Snapshot is what a reconcile observes of a system, and Fragment contributes to a machine the states in which commands are sent.
+//
 // Polled is for a manager. Direct does the same within the call, for plans, tests and exploration.
 package external
 
@@ -37,15 +39,18 @@ type Protocol[T Target, C any, Q comparable, A, W any] struct {
 	// Execute sends a command. It must return when its context ends. Required for systems that are commanded.
 	Execute func(ctx context.Context, client C, command W) error
 	// Outcome converts an error of Execute: Refused, Failed or Unknown, with the system's code, name and message. It removes
-	// secrets from the text. Required with Execute.
+	// secrets from the text. Optional; default: OutcomeOf.
 	Outcome func(err error) Answer
 }
 
 // answerOf converts the result of Execute.
 func (p *Protocol[T, C, Q, A, W]) answerOf(id machines.RequestID, err error) Answer {
 	a := Answer{State: Done}
-	if err != nil {
+	switch {
+	case err != nil && p.Outcome != nil:
 		a = p.Outcome(err)
+	case err != nil:
+		a = OutcomeOf(err)
 	}
 	a.RequestID = id
 	return a

@@ -9,104 +9,55 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
-// Account is an account as the service shows it.
+// Account is an account as the service shows it. One that is not open has no plan.
 type Account struct {
-	// Open is false for an account that does not exist.
-	Open bool `json:"open"`
-	// Plan of an open account, and the plans that it may have.
-	Plan   string   `json:"plan"`
-	Offers []string `json:"offers"`
-	// Cards of an open account, sorted.
-	Cards []string `json:"cards,omitempty"`
+	Plan   string
+	Cards  []string // sorted
+	Offers []string // the plans that it may have
 }
 
-// Bank serves the accounts: PUT /ID opens one, PUT /ID/plan changes its plan, PUT and DELETE /ID/cards/NAME issue and cancel a card,
-// DELETE /ID closes an account with its cards, and GET /ID shows it.
+// Bank serves the accounts: GET /ID shows one, PUT /ID opens it or changes its plan, DELETE /ID closes it with its cards, and PUT and
+// DELETE /ID/CARD issue and cancel a card.
 type Bank struct {
-	// Plans of the open accounts, by ID. Required.
-	Plans map[string]string
-	// Offers are the plans that an account may have; a new one has the first. Required.
-	Offers []string
-	// Cards that were issued, as ID/NAME. Required.
-	Cards map[string]bool
-
-	mu sync.Mutex
+	Accounts       map[string]Account // by ID
+	Offers         []string
+	loses, answers int
+	mu             sync.Mutex
 }
 
-// Accounts returns the plans of the open accounts, by ID.
-func (b *Bank) Accounts() map[string]string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return maps.Clone(b.Plans)
+// New returns a bank that offers the plans basic and gold. It carries out every request and loses each nth answer; 0 loses none.
+func New(loses int) *Bank {
+	return &Bank{Accounts: map[string]Account{}, Offers: []string{"basic", "gold"}, loses: loses}
 }
 
-// Issued returns the names of an account's cards, sorted.
-func (b *Bank) Issued(id string) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.cards(id)
-}
+// Clone returns a copy. No request may be under way.
+func (b *Bank) Clone() *Bank { return &Bank{Accounts: maps.Clone(b.Accounts), Offers: b.Offers} }
 
 // ServeHTTP serves one request.
 func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	routes := http.NewServeMux()
-	routes.HandleFunc("GET /{id}", func(w http.ResponseWriter, r *http.Request) {
-		id := r.PathValue("id")
-		plan, open := b.Plans[id]
-		_ = json.NewEncoder(w).Encode(Account{Open: open, Plan: plan, Offers: b.Offers, Cards: b.cards(id)}) // the client is gone
-	})
-	routes.HandleFunc("PUT /{id}", func(_ http.ResponseWriter, r *http.Request) {
-		if id := r.PathValue("id"); b.Plans[id] == "" {
-			b.Plans[id] = b.Offers[0]
-		}
-	})
-	routes.HandleFunc("DELETE /{id}", func(_ http.ResponseWriter, r *http.Request) {
-		delete(b.Plans, r.PathValue("id"))
-		maps.DeleteFunc(b.Cards, func(card string, _ bool) bool { return strings.HasPrefix(card, r.PathValue("id")+"/") })
-	})
-	routes.HandleFunc("PUT /{id}/cards/{name}", func(w http.ResponseWriter, r *http.Request) {
-		if id := r.PathValue("id"); b.Plans[id] == "" {
-			http.Error(w, "no such account", http.StatusConflict)
-		} else {
-			b.Cards[id+"/"+r.PathValue("name")] = true
-		}
-	})
-	routes.HandleFunc("DELETE /{id}/cards/{name}", func(_ http.ResponseWriter, r *http.Request) {
-		delete(b.Cards, r.PathValue("id")+"/"+r.PathValue("name"))
-	})
-	routes.HandleFunc("PUT /{id}/plan", func(w http.ResponseWriter, r *http.Request) {
-		plan, err := io.ReadAll(r.Body)
-		if id := r.PathValue("id"); err != nil || b.Plans[id] == "" || !slices.Contains(b.Offers, string(plan)) {
-			http.Error(w, "no such account or plan", http.StatusConflict)
-		} else {
-			b.Plans[id] = string(plan)
-		}
-	})
-	routes.ServeHTTP(w, r)
-}
-
-// cards returns the names of an account's cards.
-func (b *Bank) cards(id string) (names []string) {
-	for _, card := range slices.Sorted(maps.Keys(b.Cards)) {
-		if name, of := strings.CutPrefix(card, id+"/"); of {
-			names = append(names, name)
-		}
+	id, card, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	plan, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, 100)) // one that is cut off is not offered
+	account := b.Accounts[id]
+	others := slices.DeleteFunc(slices.Clone(account.Cards), func(c string) bool { return c == card })
+	switch {
+	case r.Method == http.MethodGet:
+		_ = json.NewEncoder(w).Encode(Account{account.Plan, account.Cards, b.Offers}) // an error means that the client is gone
+	case r.Method == http.MethodDelete && card == "":
+		delete(b.Accounts, id)
+	case r.Method == http.MethodPut && card == "" && slices.Contains(b.Offers, string(plan)):
+		b.Accounts[id] = Account{Plan: string(plan), Cards: account.Cards}
+	case r.Method == http.MethodDelete && account.Plan != "":
+		b.Accounts[id] = Account{Plan: account.Plan, Cards: others}
+	case r.Method == http.MethodPut && card != "" && account.Plan != "":
+		b.Accounts[id] = Account{Plan: account.Plan, Cards: slices.Sorted(slices.Values(append(others, card)))}
+	default:
+		http.Error(w, "no such account or plan", http.StatusConflict)
 	}
-	return names
-}
-
-// Unreliable carries out every request, and loses every third answer.
-func Unreliable(service http.Handler) http.Handler {
-	var requests atomic.Int64
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		service.ServeHTTP(w, r)
-		if requests.Add(1)%3 == 0 {
-			panic(http.ErrAbortHandler) // closes the connection
-		}
-	})
+	if b.answers++; b.loses > 0 && b.answers%b.loses == 0 {
+		panic(http.ErrAbortHandler) // closes the connection
+	}
 }

@@ -22,6 +22,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
 )
 
@@ -55,7 +56,7 @@ func New(o Options) operator.Kind {
 
 func add(p *operator.Process, o Options) (stop func(), err error) {
 	cached, live := p.Manager.GetClient(), p.Manager.GetAPIReader()
-	wakeups, wake := operator.Wakeups(func() client.Object { return &kafkav1beta2.Kafka{} })
+	wakeups, wake := lifecycle.Wakeups(func() *kafkav1beta2.Kafka { return &kafkav1beta2.Kafka{} })
 	system := &connection.Polled{Protocol: connection.NewProtocol(o.Connect), Wake: wake, Clock: p.Clock, Settle: external.SettleScaled(p.DeadlineScale)}
 	collector := &observation.Collector{Table: o.Table, System: system, Hosts: live, Options: observation.Options{OperatorVersion: p.Version, Finalizing: o.Finalizing}}
 	var watch func(*builder.Builder)

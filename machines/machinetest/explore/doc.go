@@ -12,5 +12,6 @@
 // Safety is checked in every state and on every effect. Liveness is checked as well: once no further fault is injected, every
 // state must reach a Rest or a Hold within a stated number of reconciles and time, by requeues alone.
 //
-// A user's machine gets all of this from Run with a Subject of a few lines.
+// A user's machine gets all of this from Run with a Subject of a few lines. External is the World of a kind that uses one external
+// system.
 package explore

@@ -1,0 +1,34 @@
+package detent_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/detent-dev/detent/examples/accounts"
+	"github.com/detent-dev/detent/examples/accounts/api"
+	"github.com/detent-dev/detent/examples/accounts/bank"
+	"github.com/detent-dev/detent/runtime/external"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// TestExternalKindRefuses shows which declarations are refused. What the kind does is shown by the tests of examples/accounts.
+func TestExternalKindRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*accounts.Operator)
+		want   string
+	}{
+		"nothing":                         {change: func(*accounts.Operator) {}},
+		"an unsound machine":              {func(o *accounts.Operator) { o.Machines[0].Doc = "" }, "compiling machine account of Account"},
+		"instances of an unknown machine": {func(o *accounts.Operator) { o.Instances["cards"] = func(*api.Account) []string { return nil } }, "Instances of a lifecycle without a machine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			operator := accounts.NewOperator("http://bank", http.DefaultClient)
+			c.change(&operator)
+			_, err := operator.Kind(&external.Direct[external.Object, external.Object, transitions.Need, bank.Account, accounts.Command]{Protocol: operator.Protocol()})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package external
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Object is the Target of a system that needs nothing but the identity of the object: one service for all objects, in which the UID
+// is the ID of the object's part.
+type Object struct {
+	Name types.NamespacedName
+	UID  types.UID
+}
+
+// Object returns the name and the UID.
+func (o Object) Object() (types.NamespacedName, types.UID) { return o.Name, o.UID }
+
+// BuiltFrom returns the UID.
+func (o Object) BuiltFrom() string { return string(o.UID) }
+
+// Snapshot is what a reconcile observes of a system whose questions are needs: the readings of the requested needs, and the answers
+// to the last commands.
+type Snapshot[A any] struct {
+	readings map[transitions.Need]Reading[A]
+	answers  map[string]Answer
+	inFlight bool
+}
+
+// Observe reads the requested needs of the target and the answers to its commands. While a command may change the system, it is
+// read more often.
+func Observe[T Target, A, W any](ctx context.Context, system System[T, transitions.Need, A, W], target T, request lifecycle.ObserveRequest) Snapshot[A] {
+	s, last := Snapshot[A]{answers: make(map[string]Answer, len(request.RequestIDs))}, InFlight{}
+	for name, id := range request.RequestIDs {
+		s.answers[name] = system.Answer(target, id)
+		if d := system.InFlight(target, name); d.Until.After(last.Until) {
+			last = d
+		}
+	}
+	if len(request.Needs) == 0 {
+		return s
+	}
+	queries := make([]Query[transitions.Need], len(request.Needs))
+	for i, need := range request.Needs {
+		queries[i] = Query[transitions.Need]{Question: need, MaxAge: request.MaxAge(need)}
+		RefreshSooner(last, &queries[i], request.Now)
+	}
+	s.readings = make(map[transitions.Need]Reading[A], len(queries))
+	for i, reading := range system.Read(ctx, target, queries, request.Live, request.Now) {
+		s.readings[queries[i].Question] = reading
+		s.inFlight = s.inFlight || reading.At.Before(last.Until)
+	}
+	return s
+}
+
+// Fact returns the answer to a need as a fact. A need that was not requested is a fact that was not requested.
+func (s Snapshot[A]) Fact(need transitions.Need) transitions.Fact[A] {
+	reading, requested := s.readings[need]
+	if !requested {
+		return transitions.Fact[A]{}
+	}
+	return Fact(&reading, &reading.Answer)
+}
+
+// Commands returns the facts about the commands of a lifecycle.
+func (s Snapshot[A]) Commands(o machines.ObserveOptions) Commands {
+	return Commands{Answer: s.answers[o.RequestID.Lifecycle], InFlight: s.inFlight, Paused: o.Now.Before(o.EnteredAt.Add(Pause))}
+}
+
+// Pause is how long a lifecycle waits after a failed command before it sends another one.
+const Pause = 10 * time.Second
