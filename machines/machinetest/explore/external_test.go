@@ -51,7 +51,7 @@ func borrowing(hasty bool) detent.Machine[readerFacts, bool] {
 		Name: "book", Doc: "keeps a book", Needs: []machines.Need{{Name: "book", Doc: "the shelf is asked"}},
 		States: []detent.State[readerFacts, bool]{{State: detent.Rest("There", "the book is there")}, {State: detent.Rest("Gone", "no book is left")}},
 		Transitions: []detent.Transition[readerFacts]{
-			{Event: "gone", From: "There", To: "Putting", NewAttempt: true, When: gone},
+			{Event: "gone", From: "There", To: "Putting", NewAttempt: true, When: gone, Doc: "there is no book"},
 			{Event: "put", From: "Putting", To: "There", Awaited: true, Outranks: true, When: there},
 			{Event: "taken", From: "Taking", To: "Gone", Awaited: true, Outranks: true, When: released, Doc: "the book is taken away"},
 		},
