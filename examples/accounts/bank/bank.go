@@ -45,7 +45,7 @@ func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	others := slices.DeleteFunc(slices.Clone(account.Cards), func(c string) bool { return c == card })
 	switch {
 	case r.Method == http.MethodGet:
-		_ = json.NewEncoder(w).Encode(Account{account.Plan, account.Cards, b.Offers}) // an error means that the client is gone
+		_ = json.NewEncoder(w).Encode(Account{account.Plan, account.Cards, b.Offers}) //nolint:errchkjson // the client is gone
 	case r.Method == http.MethodDelete && card == "":
 		delete(b.Accounts, id)
 	case r.Method == http.MethodPut && card == "" && slices.Contains(b.Offers, string(plan)):
@@ -57,7 +57,8 @@ func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Error(w, "no such account or plan", http.StatusConflict)
 	}
-	if b.answers++; b.loses > 0 && b.answers%b.loses == 0 {
+	b.answers++
+	if b.loses > 0 && b.answers%b.loses == 0 {
 		panic(http.ErrAbortHandler) // closes the connection
 	}
 }
