@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -340,7 +339,7 @@ func TestWriterEvict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			var sent *policyv1.Eviction
-			c2 := interceptor.NewClient(fake.NewClientBuilder().WithScheme(r.server.Scheme()).Build(), interceptor.Funcs{
+			c2 := interceptor.NewClient(r.server, interceptor.Funcs{
 				SubResourceCreate: func(_ context.Context, _ client.Client, sub string, _ client.Object, body client.Object, _ ...client.SubResourceCreateOption) error {
 					if sub != "eviction" {
 						t.Errorf("subresource %s", sub)

@@ -28,6 +28,9 @@ func TestReconcilerWritesOncePerTransition(t *testing.T) {
 				r.rest()
 				before, r.writes = edgesOf(r), nil
 			}
+			if name == "another model and back" {
+				r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
+			}
 			r.spec(change)
 			r.rest()
 			edges := edgesOf(r) - before

@@ -17,12 +17,12 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/store"
 	"github.com/detent-dev/detent/test/turnstile"
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
@@ -86,7 +86,11 @@ func newLoneRig(t *testing.T, change ...func(*rig)) *rig {
 		ObjectMeta: metav1.ObjectMeta{Name: gate, Namespace: namespace, UID: "gate-uid", Generation: 1},
 		Spec:       api.TurnstileSpec{Model: "A", Arms: 2, Lamp: "red", Approved: "any"},
 	}
-	r.server = fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithStatusSubresource(object).Build()
+	server := store.New(scheme, r.clock.Now())
+	if err := server.Put(object); err != nil {
+		t.Fatal(err)
+	}
+	r.server = server.Client()
 	r.cache = &laggingCache{WithWatch: interceptor.NewClient(r.server, r.record()), frozen: map[string]client.Object{}}
 	metrics, err := lifecycle.NewMetrics(r.registry)
 	if err != nil {
@@ -336,7 +340,6 @@ func (r *rig) spec(change func(*api.TurnstileSpec)) {
 	r.Helper()
 	object := r.gate()
 	change(&object.Spec)
-	object.Generation++
 	if err := r.server.Update(r.Context(), object); err != nil {
 		r.Fatal(err)
 	}

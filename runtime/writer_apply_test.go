@@ -121,7 +121,7 @@ func TestWriterApply(t *testing.T) {
 			if diff := cmp.Diff(c.writes, n.writes, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
 			}
-			ignored := cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion", "UID", "CreationTimestamp")
+			ignored := cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion", "UID", "Generation", "CreationTimestamp")
 			if diff := cmp.Diff(change(n.child("new"), owned, c.want), n.made(), ignored, cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}

@@ -354,17 +354,21 @@ func TestRepairRewritesABrokenRecord(t *testing.T) {
 func TestRepairAdoptsSetsOfAnEarlierResource(t *testing.T) {
 	r := separate(t)
 	r.settle()
-	k := r.cluster()
-	r.must(r.client.Delete(t.Context(), k))
+	k, s := r.cluster(), &corev1beta2.StrimziPodSet{}
+	r.must(r.get(s, setBroker))
+	owners := s.OwnerReferences
+	r.remove(k, k.Name)
+	r.must(r.get(s, setBroker))
+	s.OwnerReferences = owners
+	r.must(r.client.Update(t.Context(), s))
 	again := k.DeepCopy()
-	again.UID, again.ResourceVersion = "second", ""
+	again.ResourceVersion = ""
 	again.Status = kafkav1beta2.KafkaStatus{Status: lifecyclev1.Status{}}
 	r.must(r.client.Create(t.Context(), again))
 	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
 	r.settle()
-	s := &corev1beta2.StrimziPodSet{}
 	r.must(r.get(s, setBroker))
-	if owner := metav1.GetControllerOf(s); owner == nil || owner.UID != "second" || len(s.OwnerReferences) != 1 {
+	if owner := metav1.GetControllerOf(s); owner == nil || owner.UID != again.UID || len(s.OwnerReferences) != 1 {
 		t.Errorf("owners %+v", s.OwnerReferences)
 	}
 }

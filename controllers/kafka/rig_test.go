@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	sigsyaml "sigs.k8s.io/yaml"
@@ -37,6 +36,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/store"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -45,7 +45,6 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func scheme(t testing.TB) *k8sruntime.Scheme {
 	t.Helper()
 	s := k8sruntime.NewScheme()
-	// The client in memory looks at every kind of the scheme on every write: only those that are needed.
 	for _, add := range []func(*k8sruntime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
@@ -93,8 +92,11 @@ var errInjected = errors.New("the connection was cut")
 func newRig(t testing.TB, objects ...client.Object) *rig {
 	t.Helper()
 	r := &rig{t: t, clock: clocktesting.NewFakeClock(noon), kafka: &kafkaSide{}, version: "4.1.1"}
-	base := fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(objects...).
-		WithStatusSubresource(&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}).Build()
+	server := store.New(scheme(t), noon)
+	for _, o := range objects {
+		r.must(server.Put(o))
+	}
+	base := server.Client()
 	r.client = interceptor.NewClient(base, r.intercept(base.Scheme()))
 	r.children = lifecycle.NewChildren(r.client, r.client, r.clock)
 	r.collector = &observation.Collector{Table: embedded(t), System: directly(func() kafkaclient.Client { return r.kafka }), Hosts: r.client}
@@ -290,11 +292,11 @@ func (r *rig) get(o client.Object, name string) error {
 	return r.client.Get(context.Background(), client.ObjectKey{Namespace: r.key.Namespace, Name: name}, o)
 }
 
+// remove removes an object and leaves what it controls.
 func (r *rig) remove(o client.Object, name string) {
 	r.t.Helper()
 	r.must(r.get(o, name))
-	o.SetFinalizers(nil)
-	r.must(r.client.Delete(context.Background(), o))
+	r.must(r.client.Delete(context.Background(), o, client.PropagationPolicy(metav1.DeletePropagationOrphan)))
 }
 
 func (r *rig) record(pod string) record.Record {

@@ -35,9 +35,12 @@ func TestComponentsReady(t *testing.T) {
 	}
 	check("before the nodes run", "Deployment "+exporter+" does not exist yet: components are deployed once every node is ready")
 	r.settle()
-	check("deployed and not started", "Deployment "+exporter+" has 0 of 1 updated pods available")
+	check("deployed and not observed", "Deployment "+exporter+" is being updated")
 	d := &appsv1.Deployment{}
 	r.must(r.get(d, exporter))
+	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation}
+	r.must(r.client.Status().Update(t.Context(), d))
+	check("observed and not started", "Deployment "+exporter+" has 0 of 1 updated pods available")
 	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}
 	r.must(r.client.Status().Update(t.Context(), d))
 	check("available: an entity operator without an image keeps nothing back", "")

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/store"
 	"github.com/detent-dev/detent/states"
 )
 
@@ -80,6 +80,7 @@ func recordOf(pod string, stop bool) *corev1.ConfigMap {
 
 type rig struct {
 	*Reconciler
+	server *store.Store
 	clock  *clocktesting.FakeClock
 	writes []string
 }
@@ -92,14 +93,19 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 			t.Fatal(err)
 		}
 	}
-	r := &rig{clock: clocktesting.NewFakeClock(noon)}
+	r := &rig{server: store.New(s, noon), clock: clocktesting.NewFakeClock(noon)}
 	note := func(verb string, o client.Object, err error) error {
 		if err == nil {
 			r.writes = append(r.writes, verb+" "+o.GetName())
 		}
 		return err
 	}
-	c := interceptor.NewClient(fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&corev1beta2.StrimziPodSet{}).Build(), interceptor.Funcs{
+	for _, o := range objects {
+		if err := r.server.Put(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := interceptor.NewClient(r.server.Client(), interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			return note("create", o, c.Create(ctx, o, opts...))
 		},
@@ -125,6 +131,7 @@ func newRig(t testing.TB, objects ...client.Object) *rig {
 
 func (r *rig) run(t *testing.T) reconcile.Result {
 	t.Helper()
+	r.server.SetTime(r.clock.Now())
 	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "c-p"}})
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +395,7 @@ func TestReconcileNamesFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, setOf(t, "r1", "c-p-0"))
-			r.Live = interceptor.NewClient(fake.NewClientBuilder().WithScheme(r.Client.Scheme()).Build(), interceptor.Funcs{
+			r.Live = interceptor.NewClient(store.New(r.Client.Scheme(), noon).Client(), interceptor.Funcs{
 				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 					return broken
 				},

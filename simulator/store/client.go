@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,28 +15,28 @@ import (
 
 // Client returns a client.Client for the store. Methods that no controller of this module uses are not implemented:
 // some fail with an error that names them, the others panic. It is not safe for concurrent use, as the store is not.
-func (s *Store) Client() client.Client { return &face{store: s} }
+func (s *Store) Client() client.WithWatch { return &storeClient{store: s} }
 
-type face struct {
-	client.Client // nil: methods that are not implemented below must not be called
-	store         *Store
+type storeClient struct {
+	client.WithWatch // nil: methods that are not implemented below must not be called
+	store            *Store
 }
 
-func (f *face) Scheme() *k8sruntime.Scheme { return f.store.scheme }
+func (f *storeClient) Scheme() *k8sruntime.Scheme { return f.store.scheme }
 
-func (f *face) GroupVersionKindFor(object k8sruntime.Object) (schema.GroupVersionKind, error) {
+func (f *storeClient) GroupVersionKindFor(object k8sruntime.Object) (schema.GroupVersionKind, error) {
 	return apiutil.GVKForObject(object, f.store.scheme)
 }
 
-func (f *face) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+func (f *storeClient) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	return f.store.objects.Get(f.store.scheme, key, object)
 }
 
-func (f *face) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+func (f *storeClient) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	return f.store.objects.List(f.store.scheme, list, opts...)
 }
 
-func (f *face) Create(_ context.Context, object client.Object, opts ...client.CreateOption) error {
+func (f *storeClient) Create(_ context.Context, object client.Object, opts ...client.CreateOption) error {
 	var o client.CreateOptions
 	o.ApplyOptions(opts)
 	if len(o.DryRun) > 0 {
@@ -45,39 +46,64 @@ func (f *face) Create(_ context.Context, object client.Object, opts ...client.Cr
 	return f.store.create(object)
 }
 
-func (f *face) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
+func (f *storeClient) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
 	return f.store.update(object, false)
 }
 
-func (f *face) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
+// Patch supports patches of finalizers with an optimistic lock.
+func (f *storeClient) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+	return f.store.patchFinalizers(object)
+}
+
+func (f *storeClient) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(opts)
 	uid, revision := Preconditions(o.Preconditions)
+	if p := o.PropagationPolicy; p != nil && *p == metav1.DeletePropagationOrphan {
+		if err := f.store.orphan(object, uid, revision); err != nil {
+			return err
+		}
+	}
 	return f.store.delete(object, uid, revision)
 }
 
-func (f *face) Status() client.SubResourceWriter { return &statusFace{store: f.store} }
-
-func (f *face) SubResource(name string) client.SubResourceClient {
-	return &subresourceFace{name: name, store: f.store}
+func (f *storeClient) DeleteAllOf(ctx context.Context, object client.Object, opts ...client.DeleteAllOfOption) error {
+	kind, err := apiutil.GVKForObject(object, f.store.scheme)
+	if err != nil {
+		return err
+	}
+	var o client.DeleteAllOfOptions
+	o.ApplyOptions(opts)
+	for _, r := range f.store.objects.matching(kind, &o.ListOptions) {
+		if err := f.Delete(ctx, r.Object, &o.DeleteOptions); client.IgnoreNotFound(err) != nil { // its controller is among them
+			return err
+		}
+	}
+	return nil
 }
 
-type statusFace struct {
+func (f *storeClient) Status() client.SubResourceWriter { return &statusClient{store: f.store} }
+
+func (f *storeClient) SubResource(name string) client.SubResourceClient {
+	return &subresourceClient{name: name, store: f.store}
+}
+
+type statusClient struct {
 	client.SubResourceWriter
 	store *Store
 }
 
-func (f *statusFace) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+func (f *statusClient) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
 	return f.store.update(object, true)
 }
 
-type subresourceFace struct {
+type subresourceClient struct {
 	client.SubResourceClient
 	name  string
 	store *Store
 }
 
-func (f *subresourceFace) Create(_ context.Context, object, sub client.Object, _ ...client.SubResourceCreateOption) error {
+func (f *subresourceClient) Create(_ context.Context, object, sub client.Object, _ ...client.SubResourceCreateOption) error {
 	pod, isPod := object.(*corev1.Pod)
 	eviction, isEviction := sub.(*policyv1.Eviction)
 	if f.name != "eviction" || !isPod || !isEviction {
@@ -86,9 +112,9 @@ func (f *subresourceFace) Create(_ context.Context, object, sub client.Object, _
 	return f.store.evict(pod, eviction)
 }
 
-func (f *subresourceFace) Update(ctx context.Context, object client.Object, opts ...client.SubResourceUpdateOption) error {
+func (f *subresourceClient) Update(ctx context.Context, object client.Object, opts ...client.SubResourceUpdateOption) error {
 	if f.name != "status" {
 		return fmt.Errorf("updating subresource %s of %T: not supported here", f.name, object)
 	}
-	return (&statusFace{store: f.store}).Update(ctx, object, opts...)
+	return (&statusClient{store: f.store}).Update(ctx, object, opts...)
 }

@@ -110,15 +110,24 @@ func (o Objects) List(scheme *k8sruntime.Scheme, list client.ObjectList, opts ..
 		return fmt.Errorf("listing %s: field selectors are not supported here", kind.Kind)
 	}
 	var items []k8sruntime.Object
+	for _, r := range o.matching(kind, &options) {
+		items = append(items, r.Object.DeepCopyObject())
+	}
+	return meta.SetList(list, items)
+}
+
+// matching returns the records of the kind that the namespace and the label selector of the options select.
+func (o Objects) matching(kind schema.GroupVersionKind, options *client.ListOptions) []*Record {
+	var out []*Record
 	for _, r := range o {
 		if r.Kind != kind || options.Namespace != "" && options.Namespace != r.Key.Namespace {
 			continue
 		}
 		if options.LabelSelector == nil || options.LabelSelector.Matches(labels.Set(r.Object.GetLabels())) {
-			items = append(items, r.Object.DeepCopyObject())
+			out = append(out, r)
 		}
 	}
-	return meta.SetList(list, items)
+	return out
 }
 
 // Match returns the record that a write refers to. It returns NotFound if there is none, and a conflict unless its UID and its

@@ -9,6 +9,7 @@ package store
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -140,7 +141,7 @@ func (s *Store) update(object client.Object, status bool) error {
 		s.answer(gvk, object)
 		return nil
 	}
-	if next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0 && gvk.Kind != "Pod" {
+	if next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0 && !bound(next) {
 		s.remove(gvk, next)
 	} else {
 		s.keep(gvk, next)
@@ -151,6 +152,21 @@ func (s *Store) update(object client.Object, status bool) error {
 		subresource = "status"
 	}
 	s.tell("update", subresource, object)
+	return nil
+}
+
+// patchFinalizers replaces only the finalizers of the object.
+func (s *Store) patchFinalizers(object client.Object) error {
+	r, err := s.objects.Match(s.scheme, object, object.GetUID(), object.GetResourceVersion())
+	if err != nil {
+		return err
+	}
+	next, _ := r.Object.DeepCopyObject().(client.Object)
+	next.SetFinalizers(object.GetFinalizers())
+	if err := s.update(next, false); err != nil {
+		return err
+	}
+	Set(object, next)
 	return nil
 }
 
@@ -188,18 +204,42 @@ func (s *Store) delete(object client.Object, uid types.UID, revision string) err
 		return err
 	}
 	gvk, old := r.Kind, r.Object
-	pod, isPod := old.(*corev1.Pod)
-	if len(old.GetFinalizers()) == 0 && !(isPod && pod.Spec.NodeName != "") {
+	if len(old.GetFinalizers()) == 0 && !bound(old) {
 		s.remove(gvk, old)
 		s.tell("delete", "", old)
 		return nil
 	}
 	if old.GetDeletionTimestamp() == nil {
-		next, _ := old.DeepCopyObject().(client.Object)
-		stamp := metav1.NewTime(s.now.Truncate(time.Second))
-		next.SetDeletionTimestamp(&stamp)
-		s.keep(gvk, next)
-		s.tell("delete", "", next)
+		s.tell("delete", "", s.mark(gvk, old))
+	}
+	return nil
+}
+
+// bound reports whether the object is a pod on a node.
+func bound(object client.Object) bool {
+	pod, isPod := object.(*corev1.Pod)
+	return isPod && pod.Spec.NodeName != ""
+}
+
+// mark sets the deletion timestamp and returns the stored object.
+func (s *Store) mark(gvk schema.GroupVersionKind, object client.Object) client.Object {
+	next, _ := object.DeepCopyObject().(client.Object)
+	stamp := metav1.NewTime(s.now.Truncate(time.Second))
+	next.SetDeletionTimestamp(&stamp)
+	s.keep(gvk, next)
+	return next
+}
+
+// orphan removes the references of the objects to the object that controls them, so that they outlive it.
+func (s *Store) orphan(object client.Object, uid types.UID, revision string) error {
+	r, err := s.objects.Match(s.scheme, object, uid, revision)
+	if err != nil {
+		return err
+	}
+	for _, child := range s.objects.ControlledBy(r.Object) {
+		next, _ := child.Object.DeepCopyObject().(client.Object)
+		next.SetOwnerReferences(slices.DeleteFunc(next.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == r.Object.GetUID() }))
+		s.keep(child.Kind, next)
 	}
 	return nil
 }
@@ -214,12 +254,17 @@ func (s *Store) Remove(object client.Object) error {
 	return nil
 }
 
-// remove removes the object and all objects of which it is the controller.
+// remove removes the object and all objects of which it is the controller. Those with finalizers are only marked.
 func (s *Store) remove(gvk schema.GroupVersionKind, object client.Object) {
 	s.objects = s.objects.Without(gvk, client.ObjectKeyFromObject(object))
 	s.revision++
 	for _, child := range s.objects.ControlledBy(object) {
-		s.remove(child.Kind, child.Object)
+		switch {
+		case len(child.Object.GetFinalizers()) == 0:
+			s.remove(child.Kind, child.Object)
+		case child.Object.GetDeletionTimestamp() == nil:
+			s.mark(child.Kind, child.Object)
+		}
 	}
 }
 

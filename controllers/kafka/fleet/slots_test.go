@@ -14,7 +14,6 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -22,6 +21,7 @@ import (
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/store"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -119,12 +119,13 @@ type fleetRig struct {
 
 func newFleetRig(t *testing.T, all ...*kafkav1beta2.Kafka) *fleetRig {
 	t.Helper()
-	b := fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&kafkav1beta2.Kafka{})
+	server := store.New(scheme(t), noon)
 	for _, k := range all {
-		b = b.WithObjects(k)
+		if err := server.Put(k); err != nil {
+			t.Fatal(err)
+		}
 	}
-	c := b.Build()
-	return &fleetRig{T: t, Slots: &Slots{Max: 1, Clusters: c}, client: c}
+	return &fleetRig{T: t, Slots: &Slots{Max: 1, Clusters: server.Client()}, client: server.Client()}
 }
 
 func (r *fleetRig) slot(k *kafkav1beta2.Kafka) noderoll.Slot {

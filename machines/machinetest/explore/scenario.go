@@ -76,7 +76,7 @@ func (at *Scenario) Objects(kind string, yield func(client.Object)) {
 
 // Client returns a client of the API server. It injects no faults.
 func (at *Scenario) Client() client.Client {
-	return &fakeClient{scenario: at, live: true, calls: &calls{}, statusStored: func(client.Object, client.Object) {}}
+	return &stateClient{scenario: at, live: true, calls: &calls{}, statusStored: func(client.Object, client.Object) {}}
 }
 
 // Try calls do with a copy of the state, and drops the copy afterwards.

@@ -31,8 +31,8 @@ type worker[O lifecycle.Object, S, E any] struct {
 	states     map[string]map[string]machines.GraphState
 	reconciler *lifecycle.Reconciler[O, S, E]
 	main       func(objectStore) *record
-	cached     *fakeClient
-	direct     *fakeClient
+	cached     *stateClient
+	direct     *stateClient
 	now        *moment
 	// calls of the current reconcile, and its result.
 	calls  *calls
@@ -82,8 +82,8 @@ func newWorker[O lifecycle.Object, S, E any](ctx context.Context, subject *Subje
 		now: &moment{}, calls: &calls{}, passed: &passed{},
 	}
 	w.main = mainOf(kind, client.ObjectKeyFromObject(subject.Object))
-	w.cached = &fakeClient{scenario: w.scenario, calls: w.calls, statusStored: w.stored}
-	w.direct = &fakeClient{scenario: w.scenario, calls: w.calls, live: true}
+	w.cached = &stateClient{scenario: w.scenario, calls: w.calls, statusStored: w.stored}
+	w.direct = &stateClient{scenario: w.scenario, calls: w.calls, live: true}
 	if w.kind, err = subject.Kind(w.scenario); err != nil {
 		return nil, fmt.Errorf("making the kind of %s: %w", subject.Name, err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/detent-dev/detent/simulator/store"
 )
 
-// fakeClient is the API client of the operator in one reconcile. It reads the cache's or the server's version of a state, writes to
+// stateClient is the API client of the operator in one reconcile. It reads the cache's or the server's version of a state, writes to
 // the server's, and injects the planned fault.
-type fakeClient struct {
+type stateClient struct {
 	client.Client // nil: a method that is not implemented below panics, with the kind's code on the stack
 	scenario      *Scenario
 	live          bool
@@ -24,34 +24,34 @@ type fakeClient struct {
 	statusStored func(before, after client.Object)
 }
 
-func (f *fakeClient) Scheme() *k8sruntime.Scheme { return f.scenario.scheme }
+func (f *stateClient) Scheme() *k8sruntime.Scheme { return f.scenario.scheme }
 
-func (f *fakeClient) GroupVersionKindFor(object k8sruntime.Object) (schema.GroupVersionKind, error) {
+func (f *stateClient) GroupVersionKindFor(object k8sruntime.Object) (schema.GroupVersionKind, error) {
 	return apiutil.GVKForObject(object, f.scenario.scheme)
 }
 
-func (f *fakeClient) store() objectStore {
+func (f *stateClient) store() objectStore {
 	if f.live {
 		return f.scenario.state.live
 	}
 	return f.scenario.state.seen
 }
 
-func (f *fakeClient) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+func (f *stateClient) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	if err := f.calls.read(f.live); err != nil {
 		return err
 	}
 	return f.store().Get(f.scenario.scheme, key, into)
 }
 
-func (f *fakeClient) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+func (f *stateClient) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if err := f.calls.read(f.live); err != nil {
 		return err
 	}
 	return f.store().List(f.scenario.scheme, list, opts...)
 }
 
-func (f *fakeClient) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+func (f *stateClient) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
 	return f.calls.write(func() error {
 		s := f.scenario.state
 		kind, err := s.live.Creatable(f.scenario.scheme, object)
@@ -65,7 +65,7 @@ func (f *fakeClient) Create(_ context.Context, object client.Object, _ ...client
 	})
 }
 
-func (f *fakeClient) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
+func (f *stateClient) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
 	return f.calls.write(func() error {
 		old, err := f.match(object, object.GetUID(), object.GetResourceVersion())
 		if err != nil {
@@ -82,7 +82,7 @@ func (f *fakeClient) Update(_ context.Context, object client.Object, _ ...client
 }
 
 // Patch supports patches of finalizers with an optimistic lock.
-func (f *fakeClient) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+func (f *stateClient) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
 	return f.calls.write(func() error {
 		old, err := f.match(object, object.GetUID(), object.GetResourceVersion())
 		if err != nil {
@@ -96,14 +96,14 @@ func (f *fakeClient) Patch(_ context.Context, object client.Object, _ client.Pat
 	})
 }
 
-func (f *fakeClient) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
+func (f *stateClient) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(opts)
 	uid, revision := store.Preconditions(o.Preconditions)
 	return f.calls.write(func() error { return f.remove(object, uid, revision) })
 }
 
-func (f *fakeClient) remove(object client.Object, uid types.UID, revision string) error {
+func (f *stateClient) remove(object client.Object, uid types.UID, revision string) error {
 	old, err := f.match(object, uid, revision)
 	if err != nil {
 		return err
@@ -113,23 +113,23 @@ func (f *fakeClient) remove(object client.Object, uid types.UID, revision string
 }
 
 // match returns the stored object that a write refers to, or a conflict if its UID or resourceVersion differ.
-func (f *fakeClient) match(object client.Object, uid types.UID, revision string) (*record, error) {
+func (f *stateClient) match(object client.Object, uid types.UID, revision string) (*record, error) {
 	return f.scenario.state.live.Match(f.scenario.scheme, object, uid, revision)
 }
 
-func (f *fakeClient) Status() client.SubResourceWriter { return &fakeStatusClient{client: f} }
+func (f *stateClient) Status() client.SubResourceWriter { return &stateStatusClient{client: f} }
 
 // SubResource supports evictions. A pod is removed at once, because no disruption budget exists here.
-func (f *fakeClient) SubResource(string) client.SubResourceClient {
-	return &fakeEvictionClient{client: f}
+func (f *stateClient) SubResource(string) client.SubResourceClient {
+	return &stateEvictionClient{client: f}
 }
 
-type fakeStatusClient struct {
+type stateStatusClient struct {
 	client.SubResourceWriter
-	client *fakeClient
+	client *stateClient
 }
 
-func (f *fakeStatusClient) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+func (f *stateStatusClient) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
 	return f.client.calls.status(func() error {
 		old, err := f.client.match(object, object.GetUID(), object.GetResourceVersion())
 		if err != nil {
@@ -145,16 +145,16 @@ func (f *fakeStatusClient) Update(_ context.Context, object client.Object, _ ...
 	})
 }
 
-type fakeEvictionClient struct {
+type stateEvictionClient struct {
 	client.SubResourceClient
-	client *fakeClient
+	client *stateClient
 }
 
-func (f *fakeEvictionClient) Create(_ context.Context, object, _ client.Object, _ ...client.SubResourceCreateOption) error {
+func (f *stateEvictionClient) Create(_ context.Context, object, _ client.Object, _ ...client.SubResourceCreateOption) error {
 	return f.client.calls.evict(func() error { return f.client.remove(object, object.GetUID(), "") })
 }
 
-var _ client.Client = &fakeClient{}
+var _ client.Client = &stateClient{}
 
 // changeMain stores a user's change of an object, and reports whether it changed anything.
 func (s *state) changeMain(r *record, change func(client.Object)) bool {
