@@ -1,4 +1,5 @@
-// Package catalogue describes machines so that they can be drawn, documented, verified, replayed and found by name.
+// Package catalogue describes machines so that they can be found by name, drawn (alone or with the state of an object), documented,
+// verified and replayed.
 package catalogue
 
 import (

@@ -13,7 +13,7 @@ import (
 func Pages(all []Machine) map[string]string {
 	files := make(map[string]string, 3*len(all)+1)
 	for i := range all {
-		g := Drawing(all[i].Graph)
+		g := Drawable(all[i].Graph)
 		light, dark := g.Name+".svg", g.Name+"-dark.svg"
 		files[light] = graph.SVG(g, nil, graph.Light)
 		files[dark] = graph.SVG(g, nil, graph.Dark)

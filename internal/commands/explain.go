@@ -9,7 +9,6 @@ import (
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/explain"
 	"github.com/detent-dev/detent/internal/objects"
-	"github.com/detent-dev/detent/internal/picture"
 )
 
 const explainLong = `Explain a state: what it is, what it waits for, and which transitions leave it.
@@ -25,7 +24,7 @@ const explainExample = `  BINARY explain MACHINE
   kubectl get TYPE NAME -o yaml | BINARY explain -f -`
 
 func newExplain(binary string, source Source) *cobra.Command {
-	r := picture.Request{}
+	r := catalogue.Request{}
 	machines := source(nil)
 	cmd := &cobra.Command{
 		Use: "explain [MACHINE] STATE | MACHINE | TYPE/NAME", Short: "Explain a state of a machine, or the state of an object",
@@ -55,7 +54,7 @@ func newExplain(binary string, source Source) *cobra.Command {
 	return cmd
 }
 
-func explainObject(cmd *cobra.Command, r picture.Request, args []string) (string, error) {
+func explainObject(cmd *cobra.Command, r catalogue.Request, args []string) (string, error) {
 	if len(args) > 0 {
 		r.What = args[0]
 	}

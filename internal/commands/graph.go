@@ -10,7 +10,6 @@ import (
 
 	"github.com/detent-dev/detent/graph"
 	"github.com/detent-dev/detent/internal/catalogue"
-	"github.com/detent-dev/detent/internal/picture"
 )
 
 const graphExample = `  BINARY graph MACHINE
@@ -19,14 +18,14 @@ const graphExample = `  BINARY graph MACHINE
   kubectl get TYPE NAME -o yaml | BINARY graph -f -`
 
 func newGraph(binary string, source Source) *cobra.Command {
-	r := picture.Request{}
+	r := catalogue.Request{}
 	machines := source(nil)
-	format, theme := string(picture.Text), string(graph.Light)
+	format, theme := string(catalogue.Text), string(graph.Light)
 	cmd := &cobra.Command{
 		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or the state of an object on it", Args: cobra.MaximumNArgs(1), Example: examples(binary, graphExample),
 		Long: "Draw a machine from the code that runs, or the state of an object on it.\n\nThe object is read from the cluster of the kubeconfig, or from files that were saved from one.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.Format, r.Theme, r.Now = picture.Format(format), graph.Theme(theme), clock.RealClock{}.Now()
+			r.Format, r.Theme, r.Now = catalogue.Format(format), graph.Theme(theme), clock.RealClock{}.Now()
 			if r.Theme != graph.Light && r.Theme != graph.Dark {
 				return fmt.Errorf("--theme %q: it is either %s or %s", theme, graph.Light, graph.Dark)
 			}
@@ -41,7 +40,7 @@ func newGraph(binary string, source Source) *cobra.Command {
 			}
 			t := TerminalOf(cmd.OutOrStdout())
 			r.Text = graph.TextOptions{Width: t.Width, ASCII: t.ASCII}
-			p, err := picture.Draw(cmd.Context(), r, cmd.InOrStdin())
+			p, err := catalogue.Draw(cmd.Context(), r, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -60,7 +59,7 @@ func newGraph(binary string, source Source) *cobra.Command {
 }
 
 // objectFlags adds the flags that name an object.
-func objectFlags(flags *pflag.FlagSet, r *picture.Request) {
+func objectFlags(flags *pflag.FlagSet, r *catalogue.Request) {
 	flags.StringSliceVarP(&r.Files, "filename", "f", nil, "files to read the object from, instead of the cluster; - is standard input")
 	flags.StringVar(&r.Lifecycle, "lifecycle", "", "lifecycle of the object; default: the one in its status.summary")
 	flags.StringVarP(&r.Cluster.Namespace, "namespace", "n", "", "namespace of the object; default: that of the kubeconfig's context")

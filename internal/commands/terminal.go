@@ -5,8 +5,6 @@ import (
 	"os"
 
 	"golang.org/x/term"
-
-	"github.com/detent-dev/detent/internal/picture"
 )
 
 // Terminal describes the destination of the output.
@@ -21,11 +19,11 @@ type Terminal struct {
 func TerminalOf(out io.Writer) Terminal {
 	file, isFile := out.(*os.File)
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
-		return Terminal{ASCII: !picture.SpeaksUTF8(os.Getenv)}
+		return Terminal{ASCII: !speaksUTF8(os.Getenv)}
 	}
 	width, _, err := term.GetSize(int(file.Fd()))
 	if err != nil {
 		width = 0
 	}
-	return Terminal{Width: width, ASCII: !picture.SpeaksUTF8(os.Getenv)}
+	return Terminal{Width: width, ASCII: !speaksUTF8(os.Getenv)}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
-	"github.com/detent-dev/detent/internal/picture"
+	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/states"
 )
@@ -38,7 +38,7 @@ func State(m machines.Graph, name string) (string, bool) {
 }
 
 // Position describes the persisted state of an object at a time, and what can happen next.
-func Position(at picture.Position, now time.Time) string {
+func Position(at catalogue.Position, now time.Time) string {
 	var b strings.Builder
 	e := at.Entry
 	fmt.Fprintf(&b, "%s, lifecycle %s\n\n", at.Object, e.Name)

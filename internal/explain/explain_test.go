@@ -11,8 +11,8 @@ import (
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/examples/hello"
+	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/explain"
-	"github.com/detent-dev/detent/internal/picture"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/test/turnstile"
@@ -93,7 +93,7 @@ func TestPosition(t *testing.T) {
 		"object-of-a-later-release":    {Name: "hello", State: "Singing", EnteredAt: at(time.Minute), Attempt: &lifecyclev1.Attempt{To: "hello", StartedAt: at(0)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden(t, name, explain.Position(picture.Position{Object: "Greeting world", Entry: &entry, Machine: m}, now))
+			golden(t, name, explain.Position(catalogue.Position{Object: "Greeting world", Entry: &entry, Machine: m}, now))
 		})
 	}
 }

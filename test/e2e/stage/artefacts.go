@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/detent-dev/detent/graph"
-	"github.com/detent-dev/detent/internal/picture"
+	"github.com/detent-dev/detent/internal/catalogue"
 )
 
 // keptKinds are the resources whose state is kept of a scenario that failed.
@@ -83,8 +83,8 @@ func keepPictures(ctx context.Context, dir string, object *unstructured.Unstruct
 	var errs []error
 	for _, l := range lifecycles {
 		name, _, _ := unstructured.NestedString(l.(map[string]any), "name") //nolint:forcetypeassert // the schema says so
-		p, err := picture.Draw(ctx, picture.Request{
-			Files: []string{stem + ".yaml"}, Lifecycle: name, Format: picture.Text, Theme: graph.Light, Text: graph.TextOptions{Width: 160}, Now: time.Now(),
+		p, err := catalogue.Draw(ctx, catalogue.Request{
+			Files: []string{stem + ".yaml"}, Lifecycle: name, Format: catalogue.Text, Theme: graph.Light, Text: graph.TextOptions{Width: 160}, Now: time.Now(),
 		}, nil)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("drawing lifecycle %s of %s %s: %w", name, object.GetKind(), object.GetName(), err))

@@ -9,8 +9,8 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// Drawing converts the definition of a machine to the input of package graph.
-func Drawing(m machines.Graph) graph.Graph {
+// Drawable converts the definition of a machine to the input of package graph.
+func Drawable(m machines.Graph) graph.Graph {
 	g := graph.Graph{Name: m.Name, Doc: m.Doc, Digest: m.Digest}
 	if len(m.Inferred) > 0 {
 		g.Initial = m.Inferred[0]

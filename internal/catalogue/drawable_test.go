@@ -15,13 +15,13 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 )
 
-func TestDrawingHasEveryStateAndTransition(t *testing.T) {
+func TestDrawableHasEveryStateAndTransition(t *testing.T) {
 	machine, err := machines.Compile(kafkaversion.Definition())
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := machine.Graph()
-	g := catalogue.Drawing(m)
+	g := catalogue.Drawable(m)
 	if len(g.States) != len(m.States) || len(g.Edges) != len(m.Edges) || len(g.Guards) != len(m.Guards) {
 		t.Errorf("drew %d states, %d edges, %d guards of %d, %d, %d", len(g.States), len(g.Edges), len(g.Guards), len(m.States), len(m.Edges), len(m.Guards))
 	}

@@ -1,5 +1,4 @@
-// Package picture draws a machine by name, or the state of an object on its machine.
-package picture
+package catalogue
 
 import (
 	"context"
@@ -11,12 +10,11 @@ import (
 	"github.com/detent-dev/detent/crds"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/graph"
-	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/machines"
 )
 
-// Format of a picture.
+// Format of a drawing.
 type Format string
 
 // The supported formats.
@@ -31,10 +29,10 @@ const (
 // Formats lists the supported formats, the default first.
 func Formats() []Format { return []Format{Text, SVG, Mermaid, DOT, JSON} }
 
-// Request describes the picture to draw.
+// Request describes the drawing to make.
 type Request struct {
 	// Machines that can be drawn. Required.
-	Machines []catalogue.Machine
+	Machines []Machine
 	// What is the name of a machine or TYPE/NAME. It may be empty if Files contain exactly one object with lifecycles.
 	What string
 	// Files to read the object from. Optional; default: the object is read from the cluster.
@@ -49,26 +47,26 @@ type Request struct {
 	Now time.Time
 }
 
-// Picture is the drawn content, with notices for the user.
-type Picture struct {
+// Drawing is the drawn content, with notices for the user.
+type Drawing struct {
 	Content []byte
 	Notices []string
 }
 
-// Draw draws the requested picture. If Files contains the standard input, Draw reads stdin to its end.
-func Draw(ctx context.Context, r Request, stdin io.Reader) (Picture, error) {
+// Draw makes the requested drawing. If Files contains the standard input, Draw reads stdin to its end.
+func Draw(ctx context.Context, r Request, stdin io.Reader) (Drawing, error) {
 	if len(r.Files) == 0 && !objects.IsReference(r.What) {
-		machine, err := catalogue.Find(r.Machines, r.What)
+		machine, err := Find(r.Machines, r.What)
 		if err != nil {
-			return Picture{}, fmt.Errorf("%w; an object is written as TYPE/NAME", err)
+			return Drawing{}, fmt.Errorf("%w; an object is written as TYPE/NAME", err)
 		}
-		return render(catalogue.Drawing(machine.Graph), nil, r)
+		return render(Drawable(machine.Graph), nil, r)
 	}
 	at, err := r.Position(ctx, stdin)
 	if err != nil {
-		return Picture{}, err
+		return Drawing{}, err
 	}
-	p, err := render(catalogue.Drawing(at.Machine), catalogue.Live(at.Entry, r.Now), r)
+	p, err := render(Drawable(at.Machine), Live(at.Entry, r.Now), r)
 	p.Notices = at.Notices
 	return p, err
 }
@@ -85,7 +83,7 @@ type Position struct {
 
 // Position returns the position of the object that is meant. If Files contains the standard input, it reads stdin to its end.
 func (r Request) Position(ctx context.Context, stdin io.Reader) (Position, error) {
-	found, err := find(ctx, r, stdin)
+	found, err := findObject(ctx, r, stdin)
 	if err != nil {
 		return Position{}, err
 	}
@@ -94,7 +92,7 @@ func (r Request) Position(ctx context.Context, stdin io.Reader) (Position, error
 		return Position{}, err
 	}
 	name, digest, _ := strings.Cut(entry.Machine, "@sha256:")
-	machine, err := catalogue.Find(r.Machines, name)
+	machine, err := Find(r.Machines, name)
 	if err != nil {
 		return Position{}, fmt.Errorf("finding the machine of lifecycle %s of %s: %w", entry.Name, found.name, err)
 	}
@@ -106,7 +104,7 @@ func (r Request) Position(ctx context.Context, stdin io.Reader) (Position, error
 	return at, nil
 }
 
-func find(ctx context.Context, r Request, stdin io.Reader) (*objectStatus, error) {
+func findObject(ctx context.Context, r Request, stdin io.Reader) (*objectStatus, error) {
 	var meant *objects.Reference
 	if r.What != "" {
 		parsed, err := objects.ParseReference(r.What)
@@ -137,24 +135,24 @@ func find(ctx context.Context, r Request, stdin io.Reader) (*objectStatus, error
 	return objectStatusOf(object)
 }
 
-func render(g graph.Graph, live *graph.Live, r Request) (Picture, error) {
+func render(g graph.Graph, live *graph.Live, r Request) (Drawing, error) {
 	switch r.Format {
 	case Text, "":
-		return Picture{Content: []byte(graph.Text(g, live, r.Text))}, nil
+		return Drawing{Content: []byte(graph.Text(g, live, r.Text))}, nil
 	case SVG:
-		return Picture{Content: []byte(graph.SVG(g, live, r.Theme))}, nil
+		return Drawing{Content: []byte(graph.SVG(g, live, r.Theme))}, nil
 	case Mermaid:
-		return Picture{Content: []byte(graph.Mermaid(g, live))}, nil
+		return Drawing{Content: []byte(graph.Mermaid(g, live))}, nil
 	case DOT:
-		return Picture{Content: []byte(graph.DOT(g, live))}, nil
+		return Drawing{Content: []byte(graph.DOT(g, live))}, nil
 	case JSON:
 		content, err := graph.JSON(g, live)
-		return Picture{Content: content}, err
+		return Drawing{Content: content}, err
 	}
-	return Picture{}, fmt.Errorf("there is no format %q: there are %s", r.Format, words(Formats()))
+	return Drawing{}, fmt.Errorf("there is no format %q: there are %s", r.Format, listed(Formats()))
 }
 
-func words[T ~string](list []T) string {
+func listed[T ~string](list []T) string {
 	out := make([]string, len(list))
 	for i, w := range list {
 		out[i] = string(w)
