@@ -193,4 +193,4 @@ proof-nightly: control-plane ## explore ten million states; draw PLANS of two fa
 	DETENT_PROOF_EDITS=10000 $(WALK)
 	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) ./examples/... ./test/proof/campaign
 	DETENT_PROOF=nightly DETENT_PROOF_PLANS=$(PLANS) $(CAMPAIGN) -race ./examples/... ./test/proof/campaign
-	$(PROOF) -race ./test/proof/kafka
+	$(PROOF) -race ./test/proof/kafka ./examples/...
