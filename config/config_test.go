@@ -16,7 +16,13 @@ import (
 	"github.com/detent-dev/detent/kinds"
 )
 
-func resources() []resource.Kind { return registration.Resources(kinds.All()) }
+func resources() []resource.Kind {
+	managed, err := registration.Managed(kinds.All())
+	if err != nil {
+		panic(err)
+	}
+	return managed
+}
 
 func TestManifestsAreThoseOfTheCode(t *testing.T) {
 	files, err := config.Files(resources())

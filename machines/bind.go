@@ -21,6 +21,9 @@ type Binding[O, S, F, FX, E any] struct {
 	// false if the names cannot be read now; every instance then stays. It must be pure. Optional; default: one instance without
 	// a name.
 	Instances func(object O, snapshot S) (names []string, known bool)
+	// MaxInstances is the number of instances that an object may have, including those that are being deleted. The status has room for
+	// 1,024 entries of all lifecycles together. Optional; default: MaxInstances.
+	MaxInstances int
 }
 
 // Bind returns the lifecycle of a compiled machine for a kind.

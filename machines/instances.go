@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MaxInstances is the number of instances of one lifecycle that an object may have. The status has room for them.
+	// MaxInstances is the number of instances of one lifecycle that an object may have, unless its Binding declares another one.
 	MaxInstances = 500
 	// MaxInstanceName is the maximum length of an instance's name, in bytes.
 	MaxInstanceName = 63
@@ -46,6 +46,17 @@ func (b *bound[O, S, F, D, FX, E]) Several() bool {
 	return b.binding.Instances != nil && b.instance == ""
 }
 
+func (b *bound[O, S, F, D, FX, E]) MaxInstances() int {
+	switch {
+	case !b.Several():
+		return 1
+	case b.binding.MaxInstances > 0:
+		return b.binding.MaxInstances
+	default:
+		return MaxInstances
+	}
+}
+
 func (b *bound[O, S, F, D, FX, E]) Instance(name string) Evaluator[O, S, E] {
 	one := *b
 	one.instance, one.entryName = name, EntryName(b.binding.Name, name)
@@ -59,15 +70,15 @@ func (b *bound[O, S, F, D, FX, E]) Instances(object O, snapshot S) (names []stri
 		}
 	}()
 	names, known = b.binding.Instances(object, snapshot)
-	names, err = validInstances(names)
+	names, err = validInstances(names, b.MaxInstances())
 	if err != nil {
 		err = fmt.Errorf("instances of lifecycle %s: %w", b.binding.Name, err)
 	}
 	return names, known, err
 }
 
-// validInstances returns the sorted valid names, and an error that says which are left out.
-func validInstances(names []string) ([]string, error) {
+// validInstances returns the sorted valid names, at most that many, and an error that says which are left out.
+func validInstances(names []string, most int) ([]string, error) {
 	var problems []error
 	names = slices.Clone(names)
 	slices.Sort(names)
@@ -78,9 +89,9 @@ func validInstances(names []string) ([]string, error) {
 		problems = append(problems, fmt.Errorf("the name %q has %d bytes, and may have 1 to %d; shorten it with machines.InstanceName", name, len(name), MaxInstanceName))
 		return true
 	})
-	if extra := len(names) - MaxInstances; extra > 0 {
-		problems = append(problems, fmt.Errorf("%d are declared and at most %d are managed: %s and %d more are not", len(names), MaxInstances, names[MaxInstances], extra-1))
-		names = names[:MaxInstances]
+	if extra := len(names) - most; extra > 0 {
+		problems = append(problems, fmt.Errorf("%d are declared and at most %d are managed: %s and %d more are not", len(names), most, names[most], extra-1))
+		names = names[:most]
 	}
 	return names, errors.Join(problems...)
 }

@@ -51,6 +51,8 @@ type Evaluator[O, S, E any] interface {
 	Need(name transitions.Need) Need
 	// Several reports that the lifecycle has several instances. Only Instance returns an evaluator that evaluates one of them.
 	Several() bool
+	// MaxInstances is the number of entries that the lifecycle may have on an object: 1 unless Several.
+	MaxInstances() int
 	// Instances returns the sorted names of the declared instances, and whether the list is complete. The error names what cannot
 	// be managed.
 	Instances(object O, snapshot S) (names []string, known bool, err error)

@@ -126,7 +126,7 @@ func (p *reconcileScope[O, S, E]) spend(moved *pass.Moved) {
 	c := p.paceOf(moved.Lifecycle)
 	c.transitions.amount++
 	var before *lifecyclev1.Attempt
-	if old := pass.Entry(p.in.Status, moved.Lifecycle); old != nil {
+	if old := p.entries.Find(moved.Lifecycle); old != nil {
 		before = old.Attempt
 	}
 	if after := moved.Entry.Attempt; after != nil && !machines.SameAttempt(before, after) {
@@ -139,7 +139,7 @@ func (p *reconcileScope[O, S, E]) spend(moved *pass.Moved) {
 // changed spec causes its transition in the reconcile that observes it.
 func (p *reconcileScope[O, S, E]) slowed(lifecycle string, begins bool) bool {
 	c, interval := p.paceOf(lifecycle), p.scaled(paceInterval)
-	entry := pass.Entry(p.in.Status, lifecycle)
+	entry := p.entries.Find(lifecycle)
 	if entry != nil {
 		c.progress(entry)
 	}

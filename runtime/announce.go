@@ -47,7 +47,7 @@ func (p *reconcileScope[O, S, E]) announce(ctx context.Context, object O, moved 
 	log.FromContext(ctx).Info("transition", "lifecycle", moved.Lifecycle, "machine", entry.Machine, "event", move.Event,
 		"from", move.From, "to", move.To, "attempt", attempt, "data", entry.Data, "generation", p.in.Generation, "waitingFor", entry.WaitingFor)
 	var spent time.Duration
-	if old := pass.Entry(p.in.Status, moved.Lifecycle); old != nil {
+	if old := p.entries.Find(moved.Lifecycle); old != nil {
 		spent = p.now.Sub(old.EnteredAt.Time)
 	}
 	p.metrics.transition(p.kind.Name, entry.Machine, move, spent)

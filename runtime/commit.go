@@ -17,8 +17,10 @@ import (
 // transitions are taken. It requeues the object.
 func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved []pass.Moved, decided bool) (time.Duration, error) {
 	next := p.copy()
+	status := next.LifecycleStatus()
+	entries := pass.EntriesOf(status)
 	for i := range moved {
-		put(next.LifecycleStatus(), moved[i].Entry)
+		put(status, entries, moved[i].Entry)
 	}
 	p.refresh(ctx, next, snapshot, decided)
 	if err := p.write(ctx, next); err != nil {
@@ -94,12 +96,11 @@ func (p *reconcileScope[O, S, E]) write(ctx context.Context, next O) error {
 	return fmt.Errorf("writing the status of %s %s: %w", p.kind.Name, p.key(), err)
 }
 
-func put(status *lifecyclev1.Status, entry lifecyclev1.Lifecycle) {
-	for i := range status.Lifecycles {
-		if status.Lifecycles[i].Name == entry.Name {
-			status.Lifecycles[i] = entry
-			return
-		}
+// put replaces the entry of the lifecycle, or appends it. entries are those of the status.
+func put(status *lifecyclev1.Status, entries pass.Entries, entry lifecyclev1.Lifecycle) {
+	if old := entries.Find(entry.Name); old != nil {
+		*old = entry
+		return
 	}
 	status.Lifecycles = append(status.Lifecycles, entry)
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/states"
 )
@@ -39,14 +40,11 @@ type lifecycleState struct {
 }
 
 func lifecycleStates[O Object, S, E any](lifecycles []machines.Evaluator[O, S, E], status *lifecyclev1.Status) []lifecycleState {
-	out := make([]lifecycleState, 0, len(lifecycles))
+	out, entries := make([]lifecycleState, 0, len(lifecycles)), pass.EntriesOf(status)
 	for _, lc := range lifecycles {
 		s := lifecycleState{name: lc.Name(), maxTransitionsWithoutProgress: lc.MaxTransitionsWithoutProgress()}
-		for i := range status.Lifecycles {
-			if status.Lifecycles[i].Name == s.name {
-				s.entry = &status.Lifecycles[i]
-				s.state, s.known = lc.State(s.entry.State)
-			}
+		if s.entry = entries.Find(s.name); s.entry != nil {
+			s.state, s.known = lc.State(s.entry.State)
 		}
 		out = append(out, s)
 	}

@@ -25,7 +25,7 @@ func (p *reconcileScope[O, S, E]) took(moved *pass.Moved) {
 		return
 	}
 	delete(p.memory.noted, moved.Lifecycle)
-	line := p.line(moved.Lifecycle, pass.Entry(p.in.Status, moved.Lifecycle), moved.Deleting)
+	line := p.line(moved.Lifecycle, p.entries.Find(moved.Lifecycle), moved.Deleting)
 	line.Edge = journal.EdgeOf(&moved.Move)
 	p.journal.Note(line, moved.Facts)
 }

@@ -165,6 +165,7 @@ func (r *Reconciler[O, S, E]) run(ctx context.Context, object O) (time.Duration,
 		Observe: func(needs []transitions.Need, live bool) (S, error) { return p.observe(ctx, needs, live) },
 		Slowed:  p.slowed,
 	}
+	p.entries = pass.EntriesOf(p.in.Status)
 	switch {
 	case isReleased(object):
 		return 0, nil
@@ -185,6 +186,7 @@ type reconcileScope[O Object, S, E any] struct {
 	memory  *memory
 	now     time.Time
 	in      pass.In[O, S, E]
+	entries pass.Entries
 	requeue requeue
 	// lifecycles with their instances: those of the status, or those of the decision once there is one.
 	lifecycles []machines.Evaluator[O, S, E]
@@ -282,7 +284,7 @@ func (p *reconcileScope[O, S, E]) observe(ctx context.Context, needs []transitio
 		RequestIDs: make(map[string]machines.RequestID, len(p.lifecycles)),
 	}
 	for _, lc := range p.lifecycles {
-		request.RequestIDs[lc.Name()] = machines.RequestIDOf(p.in.UID, lc.Name(), pass.Entry(p.in.Status, lc.Name()))
+		request.RequestIDs[lc.Name()] = machines.RequestIDOf(p.in.UID, lc.Name(), p.entries.Find(lc.Name()))
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.observeTimeout)
 	defer cancel()
@@ -299,7 +301,7 @@ func (p *reconcileScope[O, S, E]) observe(ctx context.Context, needs []transitio
 func (p *reconcileScope[O, S, E]) maxAge(need transitions.Need) time.Duration {
 	age := p.scaled(p.kind.Resync)
 	for _, lc := range p.lifecycles {
-		entry := pass.Entry(p.in.Status, lc.Name())
+		entry := p.entries.Find(lc.Name())
 		if entry == nil {
 			continue
 		}

@@ -23,11 +23,12 @@ const projectionPause = 10 * time.Second
 func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[O, S, E]) error {
 	next := p.copy()
 	status := next.LifecycleStatus()
+	entries := pass.EntriesOf(status)
 	for i := range step.Results {
 		s := &step.Results[i]
 		if shown := s.Project(); shown != nil {
 			p.trouble(shown)
-			put(status, *shown)
+			put(status, entries, *shown)
 			if shown.UnknownSince != nil {
 				p.requeue.after(p.scaled(states.DefaultPoll))
 			}

@@ -19,7 +19,11 @@ func main() {
 }
 
 func run(folder string) error {
-	files, err := config.Files(registration.Resources(kinds.All()))
+	managed, err := registration.Managed(kinds.All())
+	if err != nil {
+		return err
+	}
+	files, err := config.Files(managed)
 	if err != nil {
 		return err
 	}

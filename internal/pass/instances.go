@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"fmt"
 	"slices"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -34,9 +35,21 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 		if !known || err != nil {
 			add(lc, instance{undecided: true, err: err})
 		}
-		for _, name := range union(names, instancesOf(lc.Name(), in.Status)) {
+		stored := instancesOf(lc.Name(), in.Status)
+		room, waiting := lc.MaxInstances()-len(stored), 0
+		for _, name := range union(names, stored) {
 			_, declared := slices.BinarySearch(names, name)
+			if _, has := slices.BinarySearch(stored, name); !has {
+				room--
+				if room < 0 {
+					waiting++
+					continue
+				}
+			}
 			add(lc.Instance(name), instance{removed: known && err == nil && !declared})
+		}
+		if waiting > 0 && known && err == nil {
+			add(lc, instance{undecided: true, err: fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())})
 		}
 	}
 	return lifecycles, instances

@@ -2,6 +2,7 @@ package pass_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,5 +122,30 @@ func TestFind(t *testing.T) {
 		if got != want {
 			t.Errorf("Find(%q) = %q, want %q", entry, got, want)
 		}
+	}
+}
+
+// Instances that are being released count: the status has no room for more.
+func TestDecideAdmitsInstancesOnlyIntoFreeRoom(t *testing.T) {
+	w := world{"left": known(1, 1), "a": known(1, 1), "b": known(1, 1), "c": known(1, 1)}
+	in, _ := given(t, w, at("left", "Idle", "1"), at("tank/a", "Idle", "1"), at("tank/b", "Idle", "1"))
+	one := machines.Bind(compile(t), machines.Binding[string, world, tank, string, string]{
+		Name: "tank", MaxInstances: 2, Instances: func(string, world) ([]string, bool) { return []string{"b", "c"}, true },
+		Facts: func(_ string, snapshot world, ask machines.ObserveOptions) tank { return snapshot[ask.Instance] },
+	})
+	in.Lifecycles = []lifecycle{in.Lifecycles[0], one.Evaluator(access.Key{})}
+	step, err := pass.Decide(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range step.Results {
+		got = append(got, s.Name)
+	}
+	if slices.Contains(got, "tank/c") || step.Decided {
+		t.Errorf("results %q, decided: %v; want tank/c to wait", got, step.Decided)
+	}
+	if err := errors.Join(step.Errs...); err == nil || !strings.Contains(err.Error(), "1 instances wait until others are released") {
+		t.Errorf("errors %v", err)
 	}
 }

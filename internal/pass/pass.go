@@ -39,6 +39,9 @@ type In[O, S, E any] struct {
 	// Slowed reports whether a lifecycle may not make a transition yet, because it makes transitions too often or without progress.
 	// begins is true if the transition starts an attempt. Optional; default: never slowed.
 	Slowed func(lifecycle string, begins bool) bool
+
+	// entries of Status.
+	entries Entries
 }
 
 // LifecycleResult is the evaluation of one lifecycle in a reconcile.
@@ -91,6 +94,7 @@ type Step[O, S, E any] struct {
 // Decide observes once for all lifecycles, evaluates each persisted state and selects the transitions to commit.
 func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 	var step Step[O, S, E]
+	in.entries = EntriesOf(in.Status)
 	needs := in.needs()
 	snapshot, err := in.Observe(needs, false)
 	if err != nil {
@@ -111,7 +115,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 			}
 			s.Deleting = s.Deleting || instances[i].removed
 		}
-		s.Entry = Entry(in.Status, lc.Name())
+		s.Entry = in.entries.Find(lc.Name())
 		if s.Entry != nil {
 			s.State, _ = lc.State(s.Entry.State)
 		}
@@ -289,7 +293,7 @@ func (in *In[O, S, E]) input(
 func (in *In[O, S, E]) needs() []transitions.Need {
 	needs := in.AlwaysNeeded
 	for _, lc := range Stored(in.Lifecycles, in.Status) {
-		needs = merge(needs, lc.Needs(Entry(in.Status, lc.Name())))
+		needs = merge(needs, lc.Needs(in.entries.Find(lc.Name())))
 	}
 	return needs
 }

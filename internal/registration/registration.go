@@ -63,6 +63,20 @@ func Resources(kinds []Kind) []resource.Kind {
 	return out
 }
 
+// Managed returns the declarations of the kinds with the rights that follow from their machines: a manager patches the finalizers of a
+// kind if one of its machines declares a deletion.
+func Managed(kinds []Kind) ([]resource.Kind, error) {
+	all, err := Each(kinds, nil, func(k Kind) Part[[]catalogue.Machine] { return k.Machines })()
+	if err != nil {
+		return nil, fmt.Errorf("making the machines of the kinds: %w", err)
+	}
+	out := Resources(kinds)
+	for i := range out {
+		out[i].Finalizer = slices.ContainsFunc(all[i], func(m catalogue.Machine) bool { return m.Graph.Deletion != nil })
+	}
+	return out, nil
+}
+
 // Machines returns the machines of all kinds. Flags as in Each. Two kinds must not have machines of the same name.
 func Machines(kinds []Kind, flags *pflag.FlagSet) func() ([]catalogue.Machine, error) {
 	each := Each(kinds, flags, func(k Kind) Part[[]catalogue.Machine] { return k.Machines })

@@ -28,6 +28,9 @@ type Kind struct {
 	// Parts are the kinds of the objects that belong to an object, whether or not it owns them. Do not list Secrets: detent plan
 	// reads every part, and must not require permission to read Secrets.
 	Parts []Part
+	// Finalizer is true if a machine of the kind declares a deletion, so that the manager patches the finalizers of its objects.
+	// registration.Managed derives it.
+	Finalizer bool
 	// Rights are permissions in each watched namespace that follow from no part. ClusterRights are permissions on cluster-scoped
 	// resources; a manager may run without them. Optional.
 	Rights, ClusterRights []rbacv1.PolicyRule

@@ -29,6 +29,9 @@ func (p *Part) verbs() []string {
 func (k *Kind) ManagerRights() []rbacv1.PolicyRule {
 	var r rules
 	r.add(k.Resource, "", read)
+	if k.Finalizer {
+		r.add(k.Resource, "", []string{"patch"})
+	}
 	r.add(k.Resource, "/status", update)
 	r.add(k.Resource, "/finalizers", update) // owner references block the deletion of the object
 	for i := range k.Parts {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -75,7 +76,7 @@ func (f *storeClient) DeleteAllOf(ctx context.Context, object client.Object, opt
 	var o client.DeleteAllOfOptions
 	o.ApplyOptions(opts)
 	for _, r := range f.store.objects.matching(kind, &o.ListOptions) {
-		if err := f.Delete(ctx, r.Object, &o.DeleteOptions); client.IgnoreNotFound(err) != nil { // its controller is among them
+		if err := f.Delete(ctx, r.Object, &o.DeleteOptions); err != nil && !apierrors.IsNotFound(err) { // its controller is among them
 			return err
 		}
 	}
