@@ -129,7 +129,7 @@ func (s *stream) create(ctx context.Context, client *kgo.Client) error {
 	t := kmsg.NewCreateTopicsRequestTopic()
 	t.Topic, t.NumPartitions, t.ReplicationFactor = s.topic, s.partitions, s.replicas
 	inSync := kmsg.NewCreateTopicsRequestTopicConfig()
-	inSync.Name, inSync.Value = "min.insync.replicas", kmsg.StringPtr(strconv.Itoa(int(max(1, s.replicas-1))))
+	inSync.Name, inSync.Value = "min.insync.replicas", new(strconv.Itoa(int(max(1, s.replicas-1))))
 	t.Configs = append(t.Configs, inSync)
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.TimeoutMillis, req.Topics = 10_000, append(req.Topics, t)
@@ -239,7 +239,10 @@ func (r *reader) until(acknowledged [][]bool, limit time.Duration) {
 	defer step.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	for r.tally(acknowledged).Lost > 0 && step.wait(ctx) == nil {
+	for r.tally(acknowledged).Lost > 0 {
+		if step.wait(ctx) != nil {
+			return
+		}
 	}
 }
 
