@@ -1,0 +1,61 @@
+package request
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Reasons of the conditions.
+const (
+	ReasonList  transitions.Reason = "ListOffsets"
+	ReasonAlter transitions.Reason = "AlterOffsets"
+	ReasonReset transitions.Reason = "ResetOffsets"
+	// ReasonManage is the reason if the operation is not known, or is requested of no connector.
+	ReasonManage transitions.Reason = "ManageOffsets"
+)
+
+// How many bytes of a text by someone else a message quotes: of an error, and of an answer of Connect.
+const (
+	mostQuoted = 256
+	mostAnswer = 1000
+)
+
+// Failed returns the problem of an operation on a connector that Connect answered with an error. It quotes the answer.
+func Failed(operation connectoroffsets.Operation, connector, answer string) *transitions.Problem {
+	return failed(operation, connector, `"%s".`, machines.Cut(answer, mostAnswer))
+}
+
+func failed(operation connectoroffsets.Operation, connector, cause string, args ...any) *transitions.Problem {
+	reason := ReasonManage
+	switch operation {
+	case connectoroffsets.List:
+		reason = ReasonList
+	case connectoroffsets.Alter:
+		reason = ReasonAlter
+	case connectoroffsets.Reset:
+		reason = ReasonReset
+	}
+	return problem(reason, string(operation), connector, cause, args...)
+}
+
+// annotations returns a problem of the annotations themselves. The connector may be empty.
+func annotations(connector, cause string, args ...any) *transitions.Problem {
+	return problem(ReasonManage, "manage", connector, cause, args...)
+}
+
+func problem(reason transitions.Reason, verb, connector, cause string, args ...any) *transitions.Problem {
+	subject := ""
+	if connector = strings.TrimSpace(connector); connector != "" {
+		subject = " for " + short(connector)
+	}
+	return transitions.Problemf(reason, "Failed to %s the connector offsets%s due to %s", verb, subject, fmt.Sprintf(cause, args...))
+}
+
+func short(text string) string { return machines.Cut(text, mostQuoted) }
+
+func quote(text string) string { return strconv.Quote(short(text)) }

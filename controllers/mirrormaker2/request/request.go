@@ -1,0 +1,99 @@
+// Package request reads what the annotations of a KafkaMirrorMaker2 request: that the offsets of one, of several or of all its
+// connectors are listed, altered or reset. What cannot be carried out becomes a problem, for a condition of type Warning.
+package request
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Annotations that users set together. Both are removed when the request is done.
+const (
+	// OperationAnnotation is list, alter or reset.
+	OperationAnnotation = "strimzi.io/connector-offsets"
+	// ConnectorAnnotation is the name of a connector, several names with commas between them, or All.
+	ConnectorAnnotation = "strimzi.io/mirrormaker-connector"
+)
+
+// All stands for every connector of the resource.
+const All = "*"
+
+// Resource is the part of a KafkaMirrorMaker2 that a request depends on.
+type Resource struct {
+	Annotations map[string]string
+	// Connectors that the spec declares. Their names differ.
+	Connectors []Connector
+}
+
+// Connector is a connector as the spec declares it.
+type Connector struct {
+	Name string
+	// State that the spec declares; empty means running.
+	State string
+	// ListOffsets and AlterOffsets are the properties of these names; nil if the spec does not have them.
+	ListOffsets, AlterOffsets *ConfigMap
+}
+
+// ConfigMap refers to a ConfigMap in the namespace of the resource.
+type ConfigMap struct {
+	// Name is empty if the spec has the property without a name.
+	Name string
+}
+
+// ReadConfigMap reads a ConfigMap in the namespace of the resource from the API server: users name these ConfigMaps, so that a cache
+// with a selector does not hold them. It returns an error that apierrors.IsNotFound recognizes if there is none.
+type ReadConfigMap func(ctx context.Context, name string) (*corev1.ConfigMap, error)
+
+// Request is what is requested of one connector.
+type Request struct {
+	// Request for its machine. Shown is not set: it depends on what is recorded.
+	connectoroffsets.Request
+	// ConfigMap that a list writes to; empty for others.
+	ConfigMap string
+	// Body of an alter: the entry as the user wrote it. Digest is its SHA-256 in hexadecimal digits.
+	Body string
+}
+
+// Requests are the outcome of reading the annotations.
+type Requests struct {
+	// Of holds the requests by the names of the connectors.
+	Of map[string]Request
+	// Problem is why the annotations request nothing of any connector; nil if they do, or if there are none.
+	Problem *transitions.Problem
+}
+
+// Read returns the requests of a resource. Only an alter that needs it reads a ConfigMap. If the annotations themselves have a problem,
+// nothing is requested of any connector. Otherwise a problem of one connector does not stop the others.
+func Read(ctx context.Context, resource Resource, read ReadConfigMap) Requests {
+	operation, connectors, problem := selected(resource)
+	if problem != nil {
+		return Requests{Problem: problem}
+	}
+	requests := Requests{Of: make(map[string]Request, len(connectors))}
+	for _, c := range connectors {
+		requests.Of[c.Name] = c.request(ctx, operation, read)
+	}
+	return requests
+}
+
+func (c Connector) request(ctx context.Context, operation connectoroffsets.Operation, read ReadConfigMap) Request {
+	request := Request{Request: connectoroffsets.Request{Operation: operation}}
+	switch operation {
+	case connectoroffsets.List:
+		request.ConfigMap, request.Problem = c.configMap(operation)
+	case connectoroffsets.Alter:
+		if request.Body, request.Problem = c.body(ctx, read); request.Problem == nil {
+			sum := sha256.Sum256([]byte(request.Body))
+			request.Digest = hex.EncodeToString(sum[:])
+		}
+	case connectoroffsets.Reset:
+		request.Problem = c.running(operation)
+	}
+	return request
+}

@@ -1,0 +1,228 @@
+package request_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/transitions"
+)
+
+const (
+	source     = "east-kafka->west-kafka.MirrorSourceConnector"
+	checkpoint = "east-kafka->west-kafka.MirrorCheckpointConnector"
+	entry      = "east-kafka--west-kafka.MirrorSourceConnector.json"
+	document   = "{ \"offsets\": [] }\n"
+	choice     = "one or several of " + checkpoint + ", " + source + ", or to *"
+)
+
+// configMaps reads from a map; a nil value cannot be read.
+func configMaps(data map[string]map[string]string) request.ReadConfigMap {
+	return func(_ context.Context, name string) (*corev1.ConfigMap, error) {
+		entries, found := data[name]
+		switch {
+		case !found:
+			return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, name)
+		case entries == nil:
+			return nil, errors.New("the API server is overloaded")
+		}
+		return &corev1.ConfigMap{Data: entries}, nil
+	}
+}
+
+func set(operation, connector string) map[string]string {
+	return map[string]string{request.OperationAnnotation: operation, request.ConnectorAnnotation: connector}
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func refused(operation connectoroffsets.Operation, problem *transitions.Problem) request.Request {
+	return request.Request{Request: connectoroffsets.Request{Operation: operation, Problem: problem}}
+}
+
+func alter(body string) request.Request {
+	return request.Request{Request: connectoroffsets.Request{Operation: connectoroffsets.Alter, Digest: digest(body)}, Body: body}
+}
+
+// declared are a stopped source connector and a running checkpoint connector.
+func declared() []request.Connector {
+	offsets := &request.ConfigMap{Name: "my-offsets"}
+	return []request.Connector{
+		{Name: source, State: "stopped", ListOffsets: offsets, AlterOffsets: offsets},
+		{Name: checkpoint},
+	}
+}
+
+func TestRead(t *testing.T) {
+	type requests = map[string]request.Request
+	manage := func(message string) request.Requests {
+		return request.Requests{Problem: transitions.Problemf(request.ReasonManage, "%s", message)}
+	}
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		connectors  []request.Connector
+		want        request.Requests
+	}{
+		"no annotation requests nothing": {want: request.Requests{Of: requests{}}},
+		"the operation alone": {
+			annotations: map[string]string{request.OperationAnnotation: "list"},
+			want:        manage("Failed to manage the connector offsets due to missing annotation strimzi.io/mirrormaker-connector in KafkaMirrorMaker2 CR. Set it to " + choice + ", or remove strimzi.io/connector-offsets."),
+		},
+		"the connector alone": {
+			annotations: map[string]string{request.ConnectorAnnotation: source},
+			want:        manage("Failed to manage the connector offsets for " + source + " due to missing annotation strimzi.io/connector-offsets in KafkaMirrorMaker2 CR. Set it to list, alter or reset, or remove strimzi.io/mirrormaker-connector."),
+		},
+		"an empty operation": {
+			annotations: set("", source),
+			want:        manage("Failed to manage the connector offsets for " + source + " due to empty annotation strimzi.io/connector-offsets in KafkaMirrorMaker2 CR. Set it to list, alter or reset."),
+		},
+		"an empty connector": {
+			annotations: set("reset", " "),
+			want:        manage("Failed to manage the connector offsets due to empty annotation strimzi.io/mirrormaker-connector in KafkaMirrorMaker2 CR. Set it to " + choice + "."),
+		},
+		"both annotations empty": {
+			annotations: set("", ""),
+			want:        manage("Failed to manage the connector offsets due to empty annotation strimzi.io/connector-offsets in KafkaMirrorMaker2 CR. Set it to list, alter or reset."),
+		},
+		"an unknown operation": {
+			annotations: set("List", source),
+			want:        manage("Failed to manage the connector offsets for " + source + " due to unknown value \"List\" of annotation strimzi.io/connector-offsets in KafkaMirrorMaker2 CR. Set it to list, alter or reset."),
+		},
+		"an unknown connector": {
+			annotations: set("reset", "Typo"),
+			want:        request.Requests{Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for Typo due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to %s.", choice)},
+		},
+		"a list with an unknown connector requests nothing": {
+			annotations: set("reset", source+",Typo"),
+			want:        request.Requests{Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for Typo due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to %s.", choice)},
+		},
+		"a list with an empty name requests nothing": {
+			annotations: set("reset", source+","),
+			want:        request.Requests{Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for %s, due to an empty name in annotation strimzi.io/mirrormaker-connector. Remove the comma, or set it to %s.", source, choice)},
+		},
+		"all connectors of a resource without connectors": {
+			annotations: set("list", "*"), connectors: []request.Connector{},
+			want: request.Requests{Problem: transitions.Problemf(request.ReasonList, "Failed to list the connector offsets for * due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to the name of a connector after declaring one in the spec.")},
+		},
+		"a list of offsets needs no stop": {
+			annotations: set("list", source), connectors: []request.Connector{{Name: source, ListOffsets: &request.ConfigMap{Name: "target"}}},
+			want: request.Requests{Of: requests{source: {Request: connectoroffsets.Request{Operation: connectoroffsets.List}, ConfigMap: "target"}}},
+		},
+		"a list of offsets without listOffsets": {
+			annotations: set("list", checkpoint),
+			want: request.Requests{Of: requests{checkpoint: refused(connectoroffsets.List, transitions.Problemf(
+				request.ReasonList, "Failed to list the connector offsets for %s due to missing property listOffsets in KafkaMirrorMaker2 CR.", checkpoint))}},
+		},
+		"a list of offsets without the name of a ConfigMap": {
+			annotations: set("list", source), connectors: []request.Connector{{Name: source, ListOffsets: &request.ConfigMap{}}},
+			want: request.Requests{Of: requests{source: refused(connectoroffsets.List, transitions.Problemf(
+				request.ReasonList, "Failed to list the connector offsets for %s due to missing property listOffsets.toConfigMap.name in KafkaMirrorMaker2 CR.", source))}},
+		},
+		"an alter has the entry as its body, byte for byte": {
+			annotations: set("alter", source), want: request.Requests{Of: requests{source: alter(document)}},
+		},
+		"a reset": {
+			annotations: set("reset", source), want: request.Requests{Of: requests{source: refused(connectoroffsets.Reset, nil)}},
+		},
+		"a reset of a running connector": {
+			annotations: set("reset", checkpoint),
+			want: request.Requests{Of: requests{checkpoint: refused(connectoroffsets.Reset, transitions.Problemf(
+				request.ReasonReset, "Failed to reset the connector offsets for %s due to the connector not being stopped: its state in KafkaMirrorMaker2 CR is running. Set it to stopped; the same edit may request the change.", checkpoint))}},
+		},
+		"several connectors, one named twice: a problem of one does not stop the other": {
+			annotations: set("alter", source+", "+checkpoint+","+source),
+			want: request.Requests{Of: requests{source: alter(document), checkpoint: refused(connectoroffsets.Alter, transitions.Problemf(
+				request.ReasonAlter, "Failed to alter the connector offsets for %s due to missing property alterOffsets in KafkaMirrorMaker2 CR.", checkpoint))}},
+		},
+		"all connectors": {
+			annotations: set("alter", " * "),
+			want: request.Requests{Of: requests{source: alter(document), checkpoint: refused(connectoroffsets.Alter, transitions.Problemf(
+				request.ReasonAlter, "Failed to alter the connector offsets for %s due to missing property alterOffsets in KafkaMirrorMaker2 CR.", checkpoint))}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.connectors == nil {
+				tc.connectors = declared()
+			}
+			read := configMaps(map[string]map[string]string{"my-offsets": {entry: document}})
+			got := request.Read(t.Context(), request.Resource{Annotations: tc.annotations, Connectors: tc.connectors}, read)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestReadEntry is about the entry of an alter: any JSON is sent, because Connect says what it accepts.
+func TestReadEntry(t *testing.T) {
+	const failed = "Failed to alter the connector offsets for " + source + " due to "
+	holds := func(text string) map[string]map[string]string {
+		return map[string]map[string]string{"my-offsets": {entry: text}}
+	}
+	for name, tc := range map[string]struct {
+		data map[string]map[string]string
+		// body of the request, or the message of its problem.
+		body, problem string
+	}{
+		"no ConfigMap":                      {problem: "missing ConfigMap my-offsets. Create it with the entry " + entry + ", or list the offsets first."},
+		"a ConfigMap that cannot be read":   {data: map[string]map[string]string{"my-offsets": nil}, problem: "ConfigMap my-offsets not being readable: the API server is overloaded"},
+		"no entry":                          {data: map[string]map[string]string{"my-offsets": {"other": document}}, problem: "missing entry " + entry + " in ConfigMap my-offsets. Add it, or list the offsets first."},
+		"an empty entry":                    {data: holds(""), problem: "entry " + entry + " of ConfigMap my-offsets not being usable: it is not valid JSON at byte 0: unexpected end of JSON input. Correct the entry."},
+		"broken JSON":                       {data: holds(`{"test":}`), problem: "entry " + entry + " of ConfigMap my-offsets not being usable: it is not valid JSON at byte 9: invalid character '}' looking for beginning of value. Correct the entry."},
+		"JSON with text after it":           {data: holds(document + "x"), problem: "entry " + entry + " of ConfigMap my-offsets not being usable: it is not valid JSON at byte 19: invalid character 'x' after top-level value. Correct the entry."},
+		"more than a ConfigMap may hold":    {data: holds(strings.Repeat(" ", 2<<20)), problem: "entry " + entry + " of ConfigMap my-offsets having 2097152 bytes: a ConfigMap holds at most 1048576. Alter the offsets in several steps."},
+		"a document":                        {data: holds(document), body: document},
+		"an empty list is for Connect":      {data: holds("[]"), body: "[]"},
+		"a number beyond 2^53 keeps digits": {data: holds(`{"offsets":[{"partition":{},"offset":{"offset":9007199254740993}}]}`), body: `{"offsets":[{"partition":{},"offset":{"offset":9007199254740993}}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := alter(tc.body)
+			if tc.problem != "" {
+				want = refused(connectoroffsets.Alter, transitions.Problemf(request.ReasonAlter, "%s", failed+tc.problem))
+			}
+			resource := request.Resource{Annotations: set("alter", source), Connectors: declared()}
+			got := request.Read(t.Context(), resource, configMaps(tc.data))
+			if diff := cmp.Diff(request.Requests{Of: map[string]request.Request{source: want}}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestFailed(t *testing.T) {
+	got := request.Failed(connectoroffsets.Alter, checkpoint, "message from endpoint")
+	want := transitions.Problemf(request.ReasonAlter, "Failed to alter the connector offsets for %s due to \"message from endpoint\".", checkpoint)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestReadLongTexts shows that messages stay short, whatever users write.
+func TestReadLongTexts(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for name, annotations := range map[string]map[string]string{
+		"a long operation": set(long, source), "a long connector": set("reset", long), "both": set(long, long),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := request.Read(t.Context(), request.Resource{Annotations: annotations, Connectors: declared()}, configMaps(nil))
+			if got.Problem == nil || len(got.Problem.Message) > 1000 {
+				t.Errorf("the problem is %v and requests are of %v, want a message of at most 1000 bytes", got.Problem, slices.Sorted(maps.Keys(got.Of)))
+			}
+		})
+	}
+}
