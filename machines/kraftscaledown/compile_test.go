@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/domain"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/machinetest"
 	"github.com/detent-dev/detent/machines/roll"
@@ -29,12 +30,12 @@ func TestDefinitionCompiles(t *testing.T) {
 }
 
 func TestDefinitionVerifies(t *testing.T) {
-	machinetest.Verify(t, compiled(t), kraftscaledown.Domain())
+	machinetest.Verify(t, compiled(t), kraftscaledown.Domain(), kraftscaledown.DrainDomain())
 }
 
 // For every fact of the domain, every guard gives the same verdict after the facts were written to a journal and read again.
 func TestFactsSurviveAJournal(t *testing.T) {
-	def, domain, seen := kraftscaledown.Definition(), kraftscaledown.Domain(), 0
+	def, seen := kraftscaledown.Definition(), 0
 	answers := func(f *kraftscaledown.Facts, m roll.Data) (out []transitions.Verdict) {
 		for i := range def.Transitions {
 			row := &def.Transitions[i]
@@ -47,7 +48,7 @@ func TestFactsSurviveAJournal(t *testing.T) {
 		}
 		return out
 	}
-	domain.Each(func(f *kraftscaledown.Facts, name func() string) {
+	survives := func(f *kraftscaledown.Facts, name func() string) {
 		seen++
 		text, err := json.Marshal(f)
 		var back kraftscaledown.Facts
@@ -62,7 +63,10 @@ func TestFactsSurviveAJournal(t *testing.T) {
 				t.Fatalf("%s (-was +is):\n%s", name(), diff)
 			}
 		}
-	})
+	}
+	for _, domain := range []domain.Domain[kraftscaledown.Facts, roll.Data]{kraftscaledown.Domain(), kraftscaledown.DrainDomain()} {
+		domain.Each(survives)
+	}
 	if seen < 100 {
 		t.Errorf("only %d facts", seen)
 	}

@@ -77,6 +77,7 @@ func domainFacts(now time.Time) Facts {
 	return Facts{
 		Now: now, SessionTimeout: 9 * time.Second, Wanted: []int32{0, 1, 2, 3}, Pause: time.Minute, EnteredAt: now.Add(-time.Hour),
 		Partitions: transitions.Known(kafka.Partitions{Total: 4, Replicas: map[int32]int{0: 4, 1: 4, 2: 4}}, now),
+		Features:   transitions.Known(kafka.Features{}, now), Moves: transitions.Known(Moves{}, now), Cordons: transitions.Known(map[int32]bool{}, now),
 		LogDirs: transitions.Known(map[int32]kafka.LogDirs{
 			3: {Broker: 3, Dirs: []kafka.LogDir{{Path: "/data"}}}, 4: {Broker: 4, Dirs: []kafka.LogDir{{Path: "/data"}}},
 		}, now),

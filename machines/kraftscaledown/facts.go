@@ -14,7 +14,7 @@ import (
 // NeedLogDirs are the log directories of the brokers that leave, as each reports its own.
 const NeedLogDirs transitions.Need = "log-dirs"
 
-// Node is a node that is not desired as a broker, or that was stopped and is desired again.
+// Node is a node that is not desired as a broker, or that was stopped or drained and is desired again.
 type Node struct {
 	ID int32
 	// Pod is the name of the node's pod.
@@ -26,6 +26,8 @@ type Node struct {
 	Runs bool
 	// Stopped is true if the node's record says that it may not run as a broker any more.
 	Stopped bool
+	// Draining is the number of partitions that the node had when its drain began, by its record. 0 if it is not drained.
+	Draining int
 }
 
 // Facts of the removal of brokers.
@@ -35,7 +37,7 @@ type Facts struct {
 	SessionTimeout time.Duration
 	// Wanted are the ids of the desired brokers, ascending.
 	Wanted []int32
-	// Nodes that leave, in the order in which they are removed, and nodes that were stopped and are desired again. Every node
+	// Nodes that leave, in the order in which they are removed, and nodes that were stopped or drained and are desired again. Every node
 	// with a record or with a pod in the broker role is here or in Wanted.
 	Nodes []Node
 	// Refusal is why other nodes that are not desired are not removed: they are controllers of a static quorum. Nil if there are
@@ -43,11 +45,17 @@ type Facts struct {
 	Refusal *transitions.Problem
 	// SkipCheck is true if a broker may be removed although it holds replicas: strimzi.io/skip-broker-scaledown-check.
 	SkipCheck bool
+	// Drain is true if the replicas of brokers that leave are to be moved away: detent.dev/drain.
+	Drain bool
 
 	Brokers    transitions.Fact[kafka.Brokers]    `need:"brokers"`
 	Partitions transitions.Fact[kafka.Partitions] `need:"partitions"`
 	// LogDirs by broker. A broker that did not answer is missing.
-	LogDirs transitions.Fact[map[int32]kafka.LogDirs] `need:"log-dirs"`
+	LogDirs  transitions.Fact[map[int32]kafka.LogDirs] `need:"log-dirs"`
+	Features transitions.Fact[kafka.Features]          `need:"features"`
+	Moves    transitions.Fact[Moves]                   `need:"moves"`
+	// Cordons by broker. A broker that did not answer is missing.
+	Cordons transitions.Fact[map[int32]bool] `need:"cordons"`
 
 	// Answer to the last request to unregister, in this visit of the state.
 	Answer kafkaversion.Answer

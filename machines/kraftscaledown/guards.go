@@ -19,7 +19,7 @@ func evidence() []transitions.Need { return []transitions.Need{roll.NeedPartitio
 
 // anyLeaving is satisfied by a node that leaves, and by a registration that is left from the past.
 var anyLeaving = guard{
-	Name: "broker-leaving", Doc: "a node is not desired as a broker, was stopped and is desired again, or only its registration is left", Needs: registrations(),
+	Name: "broker-leaving", Doc: "a node is not desired as a broker, was stopped or drained and is desired again, or only its registration is left", Needs: registrations(),
 	Expected: "a broker to remove",
 	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
 		if len(f.Nodes) > 0 {
@@ -108,14 +108,14 @@ func (f *Facts) gone() (ids []int32, otherwise transitions.Verdict) {
 // anyEmpty chooses the first broker, in the order of removal, that is known to be empty. pickEmpty evaluates it.
 var anyEmpty = guard{
 	Name: "broker-empty", Doc: "a broker that leaves holds no replica, by the metadata of all partitions and by its own log directories", Needs: evidence(),
-	Expected: "a broker that leaves to hold no replica; move its replicas, or set strimzi.io/skip-broker-scaledown-check",
+	Expected: "a broker that leaves to hold no replica; move its replicas, or set detent.dev/drain or strimzi.io/skip-broker-scaledown-check",
 }
 
 func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 	verdict := transitions.Deny("no broker leaves")
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if n.Wanted {
+		if n.Wanted || n.Draining > 0 {
 			continue
 		}
 		v := f.empty(n)

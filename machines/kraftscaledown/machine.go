@@ -4,7 +4,8 @@
 //
 // A broker is stopped only if it is known to hold no replica, and its registration is removed only after its process is gone:
 // Kafka unregisters a live broker with replicas without an error, and the broker then hangs outside of every ISR. Its id may be
-// used again only after that.
+// used again only after that. On request its replicas are moved away first: it is cordoned, drained, and then un-cordoned, because a
+// cordon can be lifted only while the broker runs.
 //
 // The package is complete and not yet bound to the Kafka kind.
 package kraftscaledown
@@ -12,7 +13,9 @@ package kraftscaledown
 import (
 	"time"
 
+	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
@@ -34,7 +37,14 @@ const (
 	AwaitingSettled       = "AwaitingSettled"
 	Releasing             = "Releasing"
 	Returning             = "Returning"
+	Cordoning             = "Cordoning"
+	Draining              = "Draining"
+	EndingDrain           = "EndingDrain"
+	DrainRefused          = "DrainRefused"
 )
+
+// heldDrain is what a drain holds of a broker.
+const heldDrain = "drain"
 
 // Effect is one request. Exactly one of its fields is set.
 type Effect struct {
@@ -47,18 +57,33 @@ type Effect struct {
 	Unregister *int32
 	// Release deletes the record of the node, which frees its id.
 	Release *int32
+	// Drain remembers in the record of the node that it is drained.
+	Drain *Drain
+	// Cordon sets or lifts the cordon of the broker.
+	Cordon *kafka.Cordon
+	// Move requests or cancels reassignments.
+	Move []kafka.Move
+	// EndDrain deletes from the record of the node that it is drained.
+	EndDrain *int32
+}
+
+// Drain is a drain that begins.
+type Drain struct {
+	Broker int32
+	// Partitions is the number of partitions with a replica on the broker, at least 1.
+	Partitions int
 }
 
 // Deadlines after which a state is Stalled.
 const (
-	emptyDeadline = 24 * time.Hour // replicas are moved by users, or by a rebalancer
+	emptyDeadline = 24 * time.Hour // replicas are moved by users, by a rebalancer, or by a drain
 	goneDeadline  = 10 * time.Minute
 	workDeadline  = 10 * time.Minute
 )
 
 type row = machines.Transition[Facts, roll.Data]
 
-// Definition returns the machine: Steady -> AwaitingEmpty -> StoppingNode -> AwaitingGone -> Unregistering -> Releasing -> Steady.
+// Definition returns the machine: Steady -> AwaitingEmpty (-> Cordoning -> Draining -> EndingDrain) -> StoppingNode -> AwaitingGone -> Unregistering -> Releasing -> Steady.
 //
 //nolint:funlen // the complete graph is readable in one place
 func Definition() machines.Definition[Facts, roll.Data, Effect] {
@@ -77,12 +102,21 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 	hold := func(name string, reason states.HoldReason, onTargetChange, doc string) state {
 		return state{State: states.State{Name: name, Kind: states.Hold, HoldReason: reason, Doc: doc, Poll: states.DefaultPoll}, OnTargetChange: onTargetChange}
 	}
+	refusedToUnregister := hold(UnregistrationRefused, states.Advice, AwaitingEmpty, "Kafka refused to unregister the selected broker; retried after a back-off")
+	refusedToUnregister.Retains = []string{heldDrain} // of another broker, whose drain continues after the back-off
 	remains := not(leaving, "a broker that is desired again")
+	withdrawn := not(drainRequested, "a drain that is not requested any more")
 	return machines.Definition[Facts, roll.Data, Effect]{
 		Name: Name, Doc: "removes brokers: each is empty before it is stopped, and gone before it is unregistered",
 		States: []state{
 			{State: states.State{Name: Steady, Kind: states.Rest, Doc: "every broker that exists or is registered is desired"}},
 			wait(AwaitingEmpty, emptyDeadline, AwaitingEmpty, "brokers leave; the next one that holds no replica is stopped"),
+			work(Cordoning, cordon, "the selected broker is being cordoned, so that it gets no new replicas"),
+			{
+				State:     states.State{Name: Draining, Kind: states.Work, Doc: "the replicas of the selected broker are being moved to brokers that stay", Deadline: emptyDeadline},
+				Invariant: always, OnTargetChange: machines.KeepAttempt, Action: moveReplicas,
+			},
+			work(EndingDrain, endDrain, "moves off the selected broker are cancelled, and its cordon is lifted while it runs"),
 			work(StoppingNode, stopNode, "the selected broker is being stopped"),
 			wait(AwaitingGone, goneDeadline, machines.KeepAttempt, "the process of the selected broker has to be gone and its session to have ended"),
 			wait(AwaitingSession, goneDeadline, machines.KeepAttempt, "Kafka before 4.0 does not list fenced brokers: the selected broker has to be absent for a session timeout"),
@@ -90,7 +124,8 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			wait(AwaitingSettled, goneDeadline, machines.KeepAttempt, "a request to unregister whose outcome is not known may still take effect"),
 			work(Releasing, release, "the record of the selected broker is being deleted, which frees its id"),
 			work(Returning, bringBack, "the selected node is to run as a broker again"),
-			hold(UnregistrationRefused, states.Advice, AwaitingEmpty, "Kafka refused to unregister the selected broker; retried after a back-off"),
+			refusedToUnregister,
+			hold(DrainRefused, states.Refusal, AwaitingEmpty, "the brokers that stay cannot keep the replication factor of a topic; no replica is moved"),
 			hold(Refusing, states.Refusal, AwaitingEmpty, "controllers of a static quorum are not removed; their nodes keep running"),
 		},
 		Transitions: []row{
@@ -98,9 +133,21 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "removal-refused", From: Steady, To: Refusing, NewAttempt: true, When: not(permitted, "a controller that is not desired"), EvenIfUnknown: true, Doc: "a controller is not desired any more"},
 
 			{Event: "stopped-in-error", From: AwaitingEmpty, To: Returning, Choose: &choice{Guard: stoppedInError, Pick: pickStoppedInError}, Outranks: true, Doc: "a stopped node is desired again, or holds replicas"},
+			{Event: "drain-withdrawn", From: AwaitingEmpty, To: EndingDrain, Choose: &choice{Guard: drainOver, Pick: pickDrainOver}, EvenIfUnknown: true, Outranks: true, Doc: "a drain that was begun is not requested any more"},
 			{Event: "gone-already", From: AwaitingEmpty, To: AwaitingGone, Choose: &choice{Guard: goneAlready, Pick: pickGone}, EvenIfUnknown: true, Outranks: true, Doc: "a broker has no process, and may only have to be unregistered"},
-			{Event: "broker-empty", From: AwaitingEmpty, To: StoppingNode, Choose: &choice{Guard: anyEmpty, Pick: pickEmpty}, Awaited: true, Doc: "a broker holds no replica"},
-			{Event: "nothing-leaving", From: AwaitingEmpty, To: Steady, When: not(anyLeaving, "no broker to remove"), EvenIfUnknown: true, ClearData: true, Doc: "every broker that is known is desired"},
+			{Event: "broker-empty", From: AwaitingEmpty, To: StoppingNode, Choose: &choice{Guard: anyEmpty, Pick: pickEmpty}, Awaited: true, Outranks: true, Doc: "a broker holds no replica"},
+			{Event: "drain-requested", From: AwaitingEmpty, To: Cordoning, Choose: &choice{Guard: drainable, Pick: pickDrainable}, EvenIfUnknown: true, Doc: "a broker holds replicas, and its drain is requested"},
+			{Event: "drain-refused", From: AwaitingEmpty, To: DrainRefused, When: not(drainPossible, "a drain that cannot end"), Releases: []string{heldDrain}, Doc: "too few brokers stay"},
+			{Event: "nothing-leaving", From: AwaitingEmpty, To: Steady, When: not(anyLeaving, "no broker to remove"), EvenIfUnknown: true, ClearData: true, Releases: []string{heldDrain}, Doc: "every broker that is known is desired"},
+
+			{Event: "drain-withdrawn", From: Cordoning, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
+			{Event: "cordoned", From: Cordoning, To: Draining, When: cordonSet, Awaited: true, Doc: "the broker gets no new replicas"},
+			{Event: "drain-withdrawn", From: Draining, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
+			{Event: "drained", From: Draining, To: EndingDrain, When: inHandEmpty, Awaited: true, Doc: "the broker holds no replica"},
+			{Event: "drain-refused", From: Draining, To: EndingDrain, When: not(enoughStay, "a drain that cannot end"), Doc: "too few brokers stay, since further brokers leave"},
+			{Event: "drain-ended", From: EndingDrain, To: AwaitingEmpty, When: drainEnded, Awaited: true, ClearData: true, Outranks: true, Releases: []string{heldDrain}, Doc: "nothing of the drain is left"},
+			{Event: "process-gone", From: EndingDrain, To: AwaitingEmpty, When: processGone, EvenIfUnknown: true, ClearData: true, Doc: "the cordon of a broker cannot be lifted before it runs again; its record keeps the drain"},
+			{Event: "drain-possible", From: DrainRefused, To: AwaitingEmpty, When: drainPossible, Awaited: true, Doc: "the brokers can be drained, or removed without a drain"},
 
 			{Event: "stopped", From: StoppingNode, To: AwaitingGone, When: all(leaving, processGone), Awaited: true, Doc: "the process of the broker is gone"},
 			{Event: "desired-again", From: StoppingNode, To: Returning, When: remains, Doc: "the broker is desired again"},
@@ -132,15 +179,23 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 		Needs: []machines.Need{
 			{Name: roll.NeedBrokers, Doc: "the registrations of brokers, including fenced ones from 4.0 on (DescribeCluster)"},
 			{Name: roll.NeedPartitions, Doc: "the number of replicas on each broker (Metadata)"},
+			{Name: kafkaversion.NeedFeatures, Doc: "the finalized metadata level, from which brokers can be cordoned (ApiVersions)"},
+			{Name: NeedMoves, Doc: "the partitions of the brokers that leave, and all reassignments in progress (Metadata, ListPartitionReassignments)"},
+			{Name: NeedCordons, Doc: "the cordons of the brokers that leave or are drained (DescribeConfigs)"},
 			{Name: NeedLogDirs, Doc: "the replicas in the log directories of the brokers that leave (DescribeLogDirs)"},
 		},
 		Target: func(f *Facts) machines.Target { return machines.Target{To: f.target()} },
-		Infer: machines.Inference[Facts, roll.Data]{States: []string{Steady, AwaitingEmpty, AwaitingSettled}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
+		Infer: machines.Inference[Facts, roll.Data]{States: []string{Steady, AwaitingEmpty, AwaitingSettled}, Sees: []string{heldDrain}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
 			return machines.InferredState[roll.Data]{State: f.inferred(), Data: roll.NoNode()}, transitions.Allow()
 		}},
-		Data: roll.Codec(),
+		Progress: machines.Measure[Facts, roll.Data]{Needs: []transitions.Need{roll.NeedPartitions}, Unit: "partition", Of: drained},
+		Data:     roll.Codec(),
 		Records: []machines.Record{
 			{Name: "stop", Home: "ConfigMap <pod>-record", Doc: "the node may not run as a broker any more, and its id is not free until the record is deleted"},
+			{Name: "drain", Home: "ConfigMap <pod>-record", Doc: "the broker is drained: it may be cordoned, and moves off it may be in progress; with the number of its partitions at the start"},
+		},
+		HeldResources: []machines.HeldResource{
+			{Name: heldDrain, Doc: "a broker is cordoned and its replicas are being moved; it gets no new replicas meanwhile"},
 		},
 	}
 }
@@ -162,7 +217,7 @@ func (f *Facts) inferred() string {
 // stopNode repeats the check for replicas on live facts.
 var stopNode = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "stop-node", Doc: "forbids the node to run as a broker in its record, and removes its pod",
-	Precondition: transitions.All(leaving, inHandEmpty), OnPreconditionFailed: AwaitingEmpty,
+	Precondition: transitions.All(leaving, notDraining, inHandEmpty), OnPreconditionFailed: AwaitingEmpty,
 	Effects: func(f *Facts, m roll.Data) []Effect {
 		if n := f.node(m.Node); n != nil && n.Runs {
 			return []Effect{{Stop: &n.ID}}

@@ -37,6 +37,9 @@ func of(changes ...change) facts {
 		Now: now, SessionTimeout: 9 * time.Second, Wanted: []int32{0, 1, 2}, Pause: time.Minute, EnteredAt: now.Add(-time.Hour),
 		Partitions: transitions.Known(kafka.Partitions{Total: 1, Replicas: map[int32]int{0: 1, 1: 1, 2: 1}}, now),
 		LogDirs:    transitions.Known(map[int32]kafka.LogDirs{}, now),
+		Features:   transitions.Known(level(kafka.MetadataCordons), now),
+		Moves:      transitions.Known(kraftscaledown.Moves{}, now),
+		Cordons:    transitions.Known(map[int32]bool{}, now),
 		Brokers:    transitions.Known(kafka.Brokers{FencingTold: true, Brokers: []kafka.Broker{{ID: 0, Fencing: kafka.Unfenced}}}, now),
 	}
 	for _, c := range changes {
@@ -300,7 +303,7 @@ func unregistering() []row {
 
 func TestDefinitionTransitions(t *testing.T) {
 	var rows []row
-	for _, of := range [][]row{resting(), emptying(), stopping(), unregistering()} {
+	for _, of := range [][]row{resting(), emptying(), draining(), stopping(), unregistering()} {
 		rows = append(rows, of...)
 	}
 	machinetest.Run(t, compiled(t), rows)

@@ -1,5 +1,5 @@
 // Package drain plans the moves that take the replicas off brokers that are removed. It is a pure function of what Kafka reports, so
-// that an interrupted drain continues from the same input. No lifecycle uses it yet.
+// that an interrupted drain continues from the same input.
 package drain
 
 import (
