@@ -12,6 +12,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/connect"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -127,7 +128,7 @@ func (tc *offsetsCase) want(document string) outcome {
 // read returns the outcome, with those of the texts that its message has.
 func (tc *offsetsCase) read(t *testing.T, configMap, document string, texts []string) outcome {
 	t.Helper()
-	resource := request.Resource{Annotations: tc.Given.Annotations, Connectors: []request.Connector{tc.connector(configMap)}}
+	resource := request.Resource{Annotations: tc.Given.Annotations, Connectors: []kafkav1beta2.NamedConnector{tc.connector(configMap)}}
 	requests := request.Read(t.Context(), resource, configMaps(tc.stored(configMap, document)))
 	problem := requests.Problem
 	var got outcome
@@ -146,26 +147,26 @@ func (tc *offsetsCase) read(t *testing.T, configMap, document string, texts []st
 }
 
 // connector returns the connector of the case. A case without the state declares it as stopped: its subject is something else.
-func (tc *offsetsCase) connector(configMap string) request.Connector {
+func (tc *offsetsCase) connector(configMap string) kafkav1beta2.NamedConnector {
 	name := tc.Given.Connector
 	if !strings.Contains(name, "->") {
 		name = "source->target.MirrorSourceConnector"
 	}
-	c := request.Connector{Name: name, State: "stopped"}
-	if state, found := tc.Given.Spec["state"]; found {
-		c.State, _ = state.(string)
-	}
-	reference := func(property string) *request.ConfigMap {
+	reference := func(property string) *string {
 		value, found := tc.Given.Spec[property]
 		if found && value == nil {
 			return nil
 		}
 		if _, unnamed := value.(map[string]any); unnamed {
-			return &request.ConfigMap{}
+			return new(string)
 		}
-		return &request.ConfigMap{Name: configMap}
+		return &configMap
 	}
-	c.ListOffsets, c.AlterOffsets = reference("listOffsets"), reference("alterOffsets")
+	c := connector(name, reference("listOffsets"), reference("alterOffsets"))
+	if state, found := tc.Given.Spec["state"]; found {
+		text, _ := state.(string)
+		c.State = kafkav1beta2.ConnectorState(text)
+	}
 	return c
 }
 
@@ -194,11 +195,10 @@ func (tc *offsetsCase) stored(configMap, document string) map[string]map[string]
 
 func TestReadHeartbeat(t *testing.T) {
 	const heartbeat = "source->target.MirrorHeartbeatConnector"
-	offsets := &request.ConfigMap{Name: "my-offsets"}
 	read := configMaps(map[string]map[string]string{"my-offsets": {connect.EntryName(heartbeat): document}})
 	for _, operation := range []string{"list", "alter", "reset"} {
 		t.Run(operation, func(t *testing.T) {
-			connectors := []request.Connector{{Name: heartbeat, State: "stopped", ListOffsets: offsets, AlterOffsets: offsets}}
+			connectors := []kafkav1beta2.NamedConnector{connector(heartbeat, new("my-offsets"), new("my-offsets"))}
 			got := request.Read(t.Context(), request.Resource{Annotations: set(operation, heartbeat), Connectors: connectors}, read)
 			if len(got.Of) != 1 || got.Problem != nil || got.Of[heartbeat].Problem != nil {
 				t.Errorf("requests are %v, want one of the connector without a problem", got)

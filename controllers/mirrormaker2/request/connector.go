@@ -6,35 +6,34 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/detent-dev/detent/clients/connect"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/transitions"
 )
 
-const (
-	// stopped is the declared state in which offsets can be changed.
-	stopped = "stopped"
-	// mostBytes is what Kubernetes lets a ConfigMap hold.
-	mostBytes = 1 << 20
-)
+// mostBytes is what Kubernetes lets a ConfigMap hold.
+const mostBytes = 1 << 20
 
 // running returns a problem unless the spec declares the connector as stopped. The spec counts, and not what Connect reports: a
 // connector that is to run is resumed while its offsets are changed.
-func (c Connector) running(operation connectoroffsets.Operation) *transitions.Problem {
-	if c.State == stopped {
+func running(c kafkav1beta2.NamedConnector, operation connectoroffsets.Operation) *transitions.Problem {
+	if c.Desired() == kafkav1beta2.ConnectorStopped {
 		return nil
 	}
-	state := c.State
-	if state == "" {
-		state = "running"
-	}
-	return failed(operation, c.Name, "the connector not being stopped: its state in KafkaMirrorMaker2 CR is %s. Set it to stopped; the same edit may request the change.", state)
+	return failed(operation, c.Name, "the connector not being stopped: its state in KafkaMirrorMaker2 CR is %s. Set it to stopped; the same edit may request the change.", c.Desired())
 }
 
 // configMap returns the name of the ConfigMap of a list or an alter.
-func (c Connector) configMap(operation connectoroffsets.Operation) (string, *transitions.Problem) {
-	property, within, reference := "listOffsets", "toConfigMap", c.ListOffsets
-	if operation == connectoroffsets.Alter {
-		property, within, reference = "alterOffsets", "fromConfigMap", c.AlterOffsets
+func configMap(c kafkav1beta2.NamedConnector, operation connectoroffsets.Operation) (string, *transitions.Problem) {
+	property, within, reference := "listOffsets", "toConfigMap", (*kafkav1beta2.ConfigMapName)(nil)
+	switch {
+	case operation == connectoroffsets.Alter:
+		property, within = "alterOffsets", "fromConfigMap"
+		if c.AlterOffsets != nil {
+			reference = &c.AlterOffsets.FromConfigMap
+		}
+	case c.ListOffsets != nil:
+		reference = &c.ListOffsets.ToConfigMap
 	}
 	switch {
 	case reference == nil:
@@ -46,34 +45,34 @@ func (c Connector) configMap(operation connectoroffsets.Operation) (string, *tra
 }
 
 // body returns the entry that an alter sends.
-func (c Connector) body(ctx context.Context, read ReadConfigMap) (string, *transitions.Problem) {
+func body(ctx context.Context, c kafkav1beta2.NamedConnector, read ReadConfigMap) (string, *transitions.Problem) {
 	fail := func(cause string, args ...any) (string, *transitions.Problem) {
 		return "", failed(connectoroffsets.Alter, c.Name, cause, args...)
 	}
-	name, problem := c.configMap(connectoroffsets.Alter)
+	name, problem := configMap(c, connectoroffsets.Alter)
 	if problem == nil {
-		problem = c.running(connectoroffsets.Alter)
+		problem = running(c, connectoroffsets.Alter)
 	}
 	if problem != nil {
 		return "", problem
 	}
 	entry := connect.EntryName(c.Name)
-	configMap, err := read(ctx, name)
+	stored, err := read(ctx, name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return fail("missing ConfigMap %s. Create it with the entry %s, or list the offsets first.", name, entry)
 	case err != nil:
 		return fail("ConfigMap %s not being readable: %s", name, short(err.Error()))
 	}
-	body, found := configMap.Data[entry]
+	text, found := stored.Data[entry]
 	switch {
 	case !found:
 		return fail("missing entry %s in ConfigMap %s. Add it, or list the offsets first.", entry, name)
-	case len(body) > mostBytes:
-		return fail("entry %s of ConfigMap %s having %d bytes: a ConfigMap holds at most %d. Alter the offsets in several steps.", entry, name, len(body), mostBytes)
+	case len(text) > mostBytes:
+		return fail("entry %s of ConfigMap %s having %d bytes: a ConfigMap holds at most %d. Alter the offsets in several steps.", entry, name, len(text), mostBytes)
 	}
-	if err := connect.CheckJSON(body); err != nil {
+	if err := connect.CheckJSON(text); err != nil {
 		return fail("entry %s of ConfigMap %s not being usable: %s. Correct the entry.", entry, name, short(err.Error()))
 	}
-	return body, nil
+	return text, nil
 }

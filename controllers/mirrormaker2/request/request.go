@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -28,22 +29,7 @@ const All = "*"
 type Resource struct {
 	Annotations map[string]string
 	// Connectors that the spec declares. Their names differ.
-	Connectors []Connector
-}
-
-// Connector is a connector as the spec declares it.
-type Connector struct {
-	Name string
-	// State that the spec declares; empty means running.
-	State string
-	// ListOffsets and AlterOffsets are the properties of these names; nil if the spec does not have them.
-	ListOffsets, AlterOffsets *ConfigMap
-}
-
-// ConfigMap refers to a ConfigMap in the namespace of the resource.
-type ConfigMap struct {
-	// Name is empty if the spec has the property without a name.
-	Name string
+	Connectors []kafkav1beta2.NamedConnector
 }
 
 // ReadConfigMap reads a ConfigMap in the namespace of the resource from the API server: users name these ConfigMaps, so that a cache
@@ -77,23 +63,23 @@ func Read(ctx context.Context, resource Resource, read ReadConfigMap) Requests {
 	}
 	requests := Requests{Of: make(map[string]Request, len(connectors))}
 	for _, c := range connectors {
-		requests.Of[c.Name] = c.request(ctx, operation, read)
+		requests.Of[c.Name] = requested(ctx, c, operation, read)
 	}
 	return requests
 }
 
-func (c Connector) request(ctx context.Context, operation connectoroffsets.Operation, read ReadConfigMap) Request {
+func requested(ctx context.Context, c kafkav1beta2.NamedConnector, operation connectoroffsets.Operation, read ReadConfigMap) Request {
 	request := Request{Request: connectoroffsets.Request{Operation: operation}}
 	switch operation {
 	case connectoroffsets.List:
-		request.ConfigMap, request.Problem = c.configMap(operation)
+		request.ConfigMap, request.Problem = configMap(c, operation)
 	case connectoroffsets.Alter:
-		if request.Body, request.Problem = c.body(ctx, read); request.Problem == nil {
+		if request.Body, request.Problem = body(ctx, c, read); request.Problem == nil {
 			sum := sha256.Sum256([]byte(request.Body))
 			request.Digest = hex.EncodeToString(sum[:])
 		}
 	case connectoroffsets.Reset:
-		request.Problem = c.running(operation)
+		request.Problem = running(c, operation)
 	}
 	return request
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -59,12 +60,30 @@ func alter(body string) request.Request {
 	return request.Request{Request: connectoroffsets.Request{Operation: connectoroffsets.Alter, Digest: digest(body)}, Body: body}
 }
 
+// connector returns one that is stopped, with the names of its ConfigMaps; nil if it has no such property.
+func connector(name string, list, alter *string) kafkav1beta2.NamedConnector {
+	c := &kafkav1beta2.MirrorMaker2Connector{State: kafkav1beta2.ConnectorStopped}
+	if list != nil {
+		c.ListOffsets = &kafkav1beta2.ListOffsets{ToConfigMap: kafkav1beta2.ConfigMapName{Name: *list}}
+	}
+	if alter != nil {
+		c.AlterOffsets = &kafkav1beta2.AlterOffsets{FromConfigMap: kafkav1beta2.ConfigMapName{Name: *alter}}
+	}
+	return kafkav1beta2.NamedConnector{Name: name, MirrorMaker2Connector: c}
+}
+
+// only returns a connector that runs and has only the property listOffsets.
+func only(list string) []kafkav1beta2.NamedConnector {
+	c := connector(source, &list, nil)
+	c.State = ""
+	return []kafkav1beta2.NamedConnector{c}
+}
+
 // declared are a stopped source connector and a running checkpoint connector.
-func declared() []request.Connector {
-	offsets := &request.ConfigMap{Name: "my-offsets"}
-	return []request.Connector{
-		{Name: source, State: "stopped", ListOffsets: offsets, AlterOffsets: offsets},
-		{Name: checkpoint},
+func declared() []kafkav1beta2.NamedConnector {
+	return []kafkav1beta2.NamedConnector{
+		connector(source, new("my-offsets"), new("my-offsets")),
+		{Name: checkpoint, MirrorMaker2Connector: &kafkav1beta2.MirrorMaker2Connector{}},
 	}
 }
 
@@ -75,7 +94,7 @@ func TestRead(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		annotations map[string]string
-		connectors  []request.Connector
+		connectors  []kafkav1beta2.NamedConnector
 		want        request.Requests
 	}{
 		"no annotation requests nothing": {want: request.Requests{Of: requests{}}},
@@ -116,11 +135,11 @@ func TestRead(t *testing.T) {
 			want:        request.Requests{Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for %s, due to an empty name in annotation strimzi.io/mirrormaker-connector. Remove the comma, or set it to %s.", source, choice)},
 		},
 		"all connectors of a resource without connectors": {
-			annotations: set("list", "*"), connectors: []request.Connector{},
+			annotations: set("list", "*"), connectors: []kafkav1beta2.NamedConnector{},
 			want: request.Requests{Problem: transitions.Problemf(request.ReasonList, "Failed to list the connector offsets for * due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to the name of a connector after declaring one in the spec.")},
 		},
 		"a list of offsets needs no stop": {
-			annotations: set("list", source), connectors: []request.Connector{{Name: source, ListOffsets: &request.ConfigMap{Name: "target"}}},
+			annotations: set("list", source), connectors: only("target"),
 			want: request.Requests{Of: requests{source: {Request: connectoroffsets.Request{Operation: connectoroffsets.List}, ConfigMap: "target"}}},
 		},
 		"a list of offsets without listOffsets": {
@@ -129,7 +148,7 @@ func TestRead(t *testing.T) {
 				request.ReasonList, "Failed to list the connector offsets for %s due to missing property listOffsets in KafkaMirrorMaker2 CR.", checkpoint))}},
 		},
 		"a list of offsets without the name of a ConfigMap": {
-			annotations: set("list", source), connectors: []request.Connector{{Name: source, ListOffsets: &request.ConfigMap{}}},
+			annotations: set("list", source), connectors: only(""),
 			want: request.Requests{Of: requests{source: refused(connectoroffsets.List, transitions.Problemf(
 				request.ReasonList, "Failed to list the connector offsets for %s due to missing property listOffsets.toConfigMap.name in KafkaMirrorMaker2 CR.", source))}},
 		},

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/transitions"
 )
 
 // selected returns the operation and the connectors that the annotations select; none if there are no annotations.
-func selected(resource Resource) (connectoroffsets.Operation, []Connector, *transitions.Problem) {
+func selected(resource Resource) (connectoroffsets.Operation, []kafkav1beta2.NamedConnector, *transitions.Problem) {
 	operationText, hasOperation := resource.Annotations[OperationAnnotation]
 	names, hasNames := resource.Annotations[ConnectorAnnotation]
 	switch {
@@ -33,14 +34,14 @@ func selected(resource Resource) (connectoroffsets.Operation, []Connector, *tran
 }
 
 // named returns the connectors with the names. All names must be valid: otherwise it is not known which connectors are meant.
-func named(resource Resource, operation connectoroffsets.Operation, names string) ([]Connector, *transitions.Problem) {
+func named(resource Resource, operation connectoroffsets.Operation, names string) ([]kafkav1beta2.NamedConnector, *transitions.Problem) {
 	if strings.TrimSpace(names) == All && len(resource.Connectors) > 0 {
 		return resource.Connectors, nil
 	}
-	var connectors []Connector
+	var connectors []kafkav1beta2.NamedConnector
 	for part := range strings.SplitSeq(names, ",") {
 		name := strings.TrimSpace(part)
-		is := func(c Connector) bool { return c.Name == name }
+		is := func(c kafkav1beta2.NamedConnector) bool { return c.Name == name }
 		i := slices.IndexFunc(resource.Connectors, is)
 		switch {
 		case name == "":
