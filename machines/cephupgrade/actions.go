@@ -1,0 +1,229 @@
+package cephupgrade
+
+import (
+	"slices"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/machines/cephupgrade/health"
+	"github.com/detent-dev/detent/machines/cephupgrade/order"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Verb is what an effect does. Every effect may be repeated.
+type Verb string
+
+// Verbs.
+const (
+	// Detect detects the version of Image.
+	Detect Verb = "detect"
+	// Record stores Upgrade.
+	Record Verb = "record"
+	// RecordNoOut stores that the flag noout of Daemon is the upgrade's, and ForgetNoOut removes that.
+	RecordNoOut Verb = "record-noout"
+	ForgetNoOut Verb = "forget-noout"
+	// SetNoOut and UnsetNoOut change the flag noout of Daemon.
+	SetNoOut   Verb = "set-noout"
+	UnsetNoOut Verb = "unset-noout"
+	// RecordSettings stores Settings, and ForgetSettings removes those of their filesystem.
+	RecordSettings Verb = "record-settings"
+	ForgetSettings Verb = "forget-settings"
+	// Apply changes the filesystem to Settings.
+	Apply Verb = "apply"
+	// Evict ends Session at Daemon.
+	Evict Verb = "evict"
+	// Replace changes the Deployment of Daemon to Image and to the desired pod, under the disruption lock, and starts it if it was
+	// stopped. An empty image keeps the present one.
+	Replace Verb = "replace"
+	// Stop stops the Deployment of Daemon under the disruption lock, and Start starts it on what it was launched with.
+	Stop  Verb = "stop"
+	Start Verb = "start"
+	// FailOver makes the manager Daemon a standby.
+	FailOver Verb = "fail-over"
+	// Require refuses OSDs that are older than Release.
+	Require Verb = "require"
+)
+
+// Effect is one effect. Fields that its verb does not use are empty.
+type Effect struct {
+	Verb     Verb
+	Daemon   ceph.Daemon
+	Image    string
+	Version  versions.Version
+	Session  int64
+	Release  string
+	Settings Settings
+	Upgrade  Upgrade
+}
+
+type action = machines.Action[Facts, Data, Effect]
+
+var detect = &action{
+	Name: "detect-version", Doc: "runs each image once to detect its version",
+	Effects: func(f *Facts, _ Data) (out []Effect) {
+		for _, name := range f.undetected() {
+			out = append(out, Effect{Verb: Detect, Image: name})
+		}
+		return out
+	},
+}
+
+var record = &action{
+	Name: "record-attempt", Doc: "stores the attempt with the health codes that are raised before it", Needs: []transitions.Need{NeedCluster, NeedMemory, NeedHealth}, ResolvedBy: NeedMemory,
+	Effects: func(f *Facts, _ Data) []Effect {
+		c, m, _, known := f.read()
+		h, healthKnown := f.Health.Get()
+		if !known || !healthKnown || f.Attempt == nil || f.recorded(&m) {
+			return nil
+		}
+		return []Effect{{Verb: Record, Upgrade: Upgrade{Attempt: f.Attempt.ID, Toward: f.decide(&c, &m).To, Codes: health.Codes(h)}}}
+	},
+}
+
+// restore gives back what an earlier daemon needed.
+var restore = &action{
+	Name: "restore", Doc: "removes flags, restores settings and starts standbys that no further step needs", Needs: maps(), ResolvedBy: NeedCluster,
+	Effects: func(f *Facts, _ Data) []Effect {
+		c, m, _, known := f.read()
+		if !known {
+			return nil
+		}
+		return f.leftovers(&c, &m, f.next(&c, &m))
+	},
+}
+
+// leftovers returns the effects that restore what the turn does not need. None means that nothing is held.
+func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
+	for _, id := range m.NoOut {
+		name := ceph.Daemon{Type: ceph.TypeOSD, ID: id}
+		if o, known := c.osd(name); known && o.NoOut {
+			out = append(out, Effect{Verb: UnsetNoOut, Daemon: name})
+			continue
+		}
+		out = append(out, Effect{Verb: ForgetNoOut, Daemon: name})
+	}
+	reduced := f.reduced(p)
+	for _, s := range m.Settings {
+		if s.Filesystem == reduced {
+			continue
+		}
+		if now := c.filesystem(s.Filesystem); now != nil && settings(now) != s {
+			out = append(out, Effect{Verb: Apply, Settings: s})
+			continue
+		}
+		out = append(out, Effect{Verb: ForgetSettings, Settings: s})
+	}
+	for i := range f.Daemons {
+		if d := &f.Daemons[i]; d.Stopped && d.Filesystem != reduced {
+			out = append(out, Effect{Verb: Start, Daemon: d.Name})
+		}
+	}
+	return out
+}
+
+// reduced returns the filesystem whose metadata servers are replaced; empty if none is.
+func (f *Facts) reduced(p plan) string {
+	if p.turn != replace {
+		return ""
+	}
+	if d := f.find(p.step.Daemon); d != nil {
+		return d.Filesystem
+	}
+	return p.step.Filesystem
+}
+
+func settings(f *ceph.Filesystem) Settings {
+	return Settings{Filesystem: f.Name, MaxMDS: f.MaxMDS, StandbyReplay: f.StandbyReplay}
+}
+
+// prepare records before it changes, so that what it changed is known whatever ends in between.
+var prepare = &action{
+	Name: "prepare-daemon", Doc: "prevents that data moves while an OSD is away, and makes a filesystem ready for the change of its metadata servers",
+	Needs: []transitions.Need{NeedCluster, NeedMemory, NeedOrphans}, ResolvedBy: NeedCluster, Acquires: []string{NoOut, FilesystemSettings},
+	Precondition: all(current, healthy, stoppable), OnPreconditionFailed: SelectingDaemon,
+	Effects: func(f *Facts, d Data) []Effect {
+		c, m, _, known := f.read()
+		switch {
+		case !known:
+			return nil
+		case d.Step.Kind == order.Reduce:
+			return reduce(&c, &m, d.Step.Filesystem)
+		case d.component() == ceph.TypeOSD:
+			return keepIn(&c, &m, d.Step.Daemon)
+		case d.component() == ceph.TypeMDS && f.leads(&c, d):
+			return f.evictions(d)
+		}
+		return nil
+	},
+}
+
+func reduce(c *Cluster, m *Memory, filesystem string) []Effect {
+	now := c.filesystem(filesystem)
+	if now == nil {
+		return nil
+	}
+	if !slices.ContainsFunc(m.Settings, func(s Settings) bool { return s.Filesystem == filesystem }) {
+		return []Effect{{Verb: RecordSettings, Settings: settings(now)}}
+	}
+	if least := (Settings{Filesystem: filesystem, MaxMDS: 1}); settings(now) != least {
+		return []Effect{{Verb: Apply, Settings: least}}
+	}
+	return nil
+}
+
+func keepIn(c *Cluster, m *Memory, osd ceph.Daemon) []Effect {
+	switch o, _ := c.osd(osd); {
+	case o.NoOut:
+		return nil
+	case !slices.Contains(m.NoOut, osd.ID):
+		return []Effect{{Verb: RecordNoOut, Daemon: osd}}
+	}
+	return []Effect{{Verb: SetNoOut, Daemon: osd}}
+}
+
+func (f *Facts) evictions(d Data) (out []Effect) {
+	orphans, _ := f.Orphans.Get()
+	for _, session := range orphans {
+		out = append(out, Effect{Verb: Evict, Daemon: d.Step.Daemon, Session: session})
+	}
+	return out
+}
+
+// change repeats every permission of the path to it on live facts: a daemon that was started once on a newer release cannot go back.
+var change = &action{
+	Name: "change-daemon", Doc: "replaces or stops the daemon, or makes the active manager a standby", Needs: maps(), ResolvedBy: NeedCluster, Acquires: []string{StoppedStandbys},
+	Precondition: all(current, healthy, stoppable, prepared), OnPreconditionFailed: SelectingDaemon,
+	Effects: func(f *Facts, d Data) []Effect {
+		c, m, _, known := f.read()
+		if !known {
+			return nil
+		}
+		if d.Step.Kind == order.Failover {
+			return []Effect{{Verb: FailOver, Daemon: d.Step.Daemon}}
+		}
+		if d.Step.Kind == order.Stop {
+			return []Effect{{Verb: Stop, Daemon: d.Step.Daemon}}
+		}
+		target := f.decide(&c, &m).Targets[d.Step.Daemon.Type]
+		return []Effect{{Verb: Replace, Daemon: d.Step.Daemon, Image: target.Name, Version: target.Version}}
+	},
+}
+
+var requireRelease = &action{
+	Name: "require-release", Doc: "requests Ceph to refuse OSDs of older releases", Needs: maps(), ResolvedBy: NeedCluster,
+	Precondition: upgradedOSDs, OnPreconditionFailed: SelectingDaemon,
+	Effects: func(f *Facts, _ Data) []Effect {
+		c, m, _, known := f.read()
+		if !known {
+			return nil
+		}
+		d := f.decide(&c, &m)
+		name, lacks := f.release(&c, d.Targets)
+		if !lacks || d.Outcome != decision.Permitted {
+			return nil
+		}
+		return []Effect{{Verb: Require, Release: name}}
+	},
+}

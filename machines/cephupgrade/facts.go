@@ -1,0 +1,204 @@
+package cephupgrade
+
+import (
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Needs of the machine.
+const (
+	// NeedCluster is one reading of the maps of the cluster.
+	NeedCluster transitions.Need = "cluster"
+	// NeedHealth is the health of the cluster.
+	NeedHealth transitions.Need = "health"
+	// NeedPermission is Ceph's answer to whether the selected daemon may be stopped.
+	NeedPermission transitions.Need = "ok-to-stop"
+	// NeedSelf is the version that the selected daemon itself reports.
+	NeedSelf transitions.Need = "self"
+	// NeedMemory is what the upgrade stored in the monitors' key store.
+	NeedMemory transitions.Need = "keys"
+	// NeedOrphans is the sessions of clients that have ended.
+	NeedOrphans transitions.Need = "sessions"
+)
+
+// Facts of one cluster.
+type Facts struct {
+	// Spec is what the spec requests. Daemons, Toward and Released are empty: they follow from the other facts.
+	Spec decision.Situation
+	// Daemons are all daemons that the operator launched, as Kubernetes shows them.
+	Daemons []Daemon
+	// IgnoreHealth is the annotation detent.dev/ignore-health.
+	IgnoreHealth string
+	// Attempt in progress; nil without one.
+	Attempt *lifecyclev1.Attempt
+
+	Cluster transitions.Fact[Cluster]     `need:"cluster"`
+	Health  transitions.Fact[ceph.Health] `need:"health"`
+	// Permission to stop the daemon in Data.
+	Permission transitions.Fact[ceph.OKToStop] `need:"ok-to-stop"`
+	// Self is the version that the daemon in Data reports when it is asked directly. A gateway reports it by answering: its version is
+	// then that of its image.
+	Self   transitions.Fact[versions.Version] `need:"self"`
+	Memory transitions.Fact[Memory]           `need:"keys"`
+	// Orphans are the sessions at the metadata server in Data whose client's pod is gone. They would delay its successor.
+	Orphans transitions.Fact[[]int64] `need:"sessions"`
+}
+
+// Daemon is a daemon as its Deployment shows it.
+type Daemon struct {
+	Name ceph.Daemon
+	// Filesystem of a metadata server.
+	Filesystem string
+	// Launched is the version of the image in its Deployment; zero for a development build.
+	Launched versions.Version
+	// Newest is the newest version that it was ever started on, by its record.
+	Newest versions.Version
+	// Outdated is true if its pod differs from the desired one for another reason than the version.
+	Outdated bool
+	// Stopped is true if the upgrade stopped it: its Deployment has no replicas.
+	Stopped bool
+	// Ready is true if its pod is ready. It is evidence for gateways only.
+	Ready bool
+	// Pod is the name of its present pod, and StartedAt the time when its container started; empty without one.
+	Pod       string
+	StartedAt time.Time
+}
+
+// Cluster is one reading of the maps.
+type Cluster struct {
+	Quorum      ceph.Quorum
+	Managers    ceph.Managers
+	OSDs        ceph.OSDMap
+	PGs         ceph.PGs
+	Filesystems ceph.Filesystems
+	// Metadata of the daemons of all types but gateways, which report none.
+	Metadata []ceph.Metadata
+}
+
+// Memory is what the upgrade stored in the monitors' key store.
+type Memory struct {
+	Upgrade Upgrade
+	// NoOut are the OSDs whose flag noout the upgrade set.
+	NoOut []string
+	// Settings of filesystems before the upgrade reduced them.
+	Settings []Settings
+}
+
+// Upgrade is the record of an attempt, stored before its first daemon is replaced.
+type Upgrade struct {
+	// Attempt is its id.
+	Attempt string
+	// Toward is the version that it changes to; zero if it changes none.
+	Toward versions.Version
+	// Codes are the health codes that were raised before.
+	Codes []string
+}
+
+// Settings are the settings of a filesystem that an upgrade reduces.
+type Settings struct {
+	Filesystem    string
+	MaxMDS        int
+	StandbyReplay bool
+}
+
+// find returns the daemon of a name; nil if the operator did not launch it.
+func (f *Facts) find(name ceph.Daemon) *Daemon {
+	at := slices.IndexFunc(f.Daemons, func(d Daemon) bool { return d.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &f.Daemons[at]
+}
+
+// recorded reports whether the attempt in progress is recorded.
+func (f *Facts) recorded(m *Memory) bool {
+	return f.Attempt != nil && m.Upgrade.Attempt == f.Attempt.ID
+}
+
+// decide decides on the version of every daemon.
+func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
+	s := f.Spec
+	s.Toward = m.Upgrade.Toward
+	s.Released = decision.Released{Known: true, OSD: c.OSDs.RequireRelease, Mon: c.Quorum.MinRelease}
+	s.Daemons = nil
+	for i := range f.Daemons {
+		d := &f.Daemons[i]
+		s.Daemons = append(s.Daemons, decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.runs(d), Newest: d.Newest, Outdated: d.Outdated})
+	}
+	return decision.Decide(s)
+}
+
+// metadata returns what the daemon reported when it last started, and false if it never did.
+func (c *Cluster) metadata(name ceph.Daemon) (ceph.Metadata, bool) {
+	at := slices.IndexFunc(c.Metadata, func(m ceph.Metadata) bool { return m.Daemon == name && !m.Version.IsZero() })
+	if at < 0 {
+		return ceph.Metadata{}, false
+	}
+	return c.Metadata[at], true
+}
+
+// runs returns the version that the daemon runs, or ran last.
+func (c *Cluster) runs(d *Daemon) versions.Version {
+	if m, reported := c.metadata(d.Name); reported {
+		return m.Version
+	}
+	return d.Launched
+}
+
+// role reports whether the daemon has its role, and whether it leads or follows another one.
+func (c *Cluster) role(d *Daemon) (serving, leading, following bool) {
+	id := d.Name.ID
+	switch d.Name.Type {
+	case ceph.TypeMon:
+		return slices.Contains(c.Quorum.Members, id), c.Quorum.Leader == id, false
+	case ceph.TypeMgr:
+		leading = c.Managers.Active == id && c.Managers.Available
+		return leading || slices.Contains(c.Managers.Standbys, id), leading, false
+	case ceph.TypeOSD:
+		return slices.ContainsFunc(c.OSDs.OSDs, func(o ceph.OSD) bool { return o.Daemon() == d.Name && o.Up }), false, false
+	case ceph.TypeMDS:
+		m, listed := c.mds(id)
+		following = listed && m.State == ceph.MDSStandbyReplay
+		leading = listed && m.Rank >= 0 && !following
+		return listed && (m.State == ceph.MDSActive || m.State == ceph.MDSStandby || following), leading, following
+	default:
+		return d.Ready, false, false
+	}
+}
+
+// mds returns the metadata server of a name, and false if the map has none.
+func (c *Cluster) mds(name string) (ceph.MDS, bool) {
+	all := slices.Clone(c.Filesystems.Standbys)
+	for i := range c.Filesystems.Filesystems {
+		all = append(all, c.Filesystems.Filesystems[i].MDS...)
+	}
+	at := slices.IndexFunc(all, func(m ceph.MDS) bool { return m.Name == name })
+	if at < 0 {
+		return ceph.MDS{}, false
+	}
+	return all[at], true
+}
+
+// osd returns the OSD of a name, and false if the map has none.
+func (c *Cluster) osd(name ceph.Daemon) (ceph.OSD, bool) {
+	at := slices.IndexFunc(c.OSDs.OSDs, func(o ceph.OSD) bool { return o.Daemon() == name })
+	if at < 0 {
+		return ceph.OSD{}, false
+	}
+	return c.OSDs.OSDs[at], true
+}
+
+// filesystem returns the filesystem of a name; nil if there is none.
+func (c *Cluster) filesystem(name string) *ceph.Filesystem {
+	at := slices.IndexFunc(c.Filesystems.Filesystems, func(f ceph.Filesystem) bool { return f.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &c.Filesystems.Filesystems[at]
+}

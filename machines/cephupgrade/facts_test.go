@@ -1,0 +1,196 @@
+package cephupgrade_test
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	cu "github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/machines/cephupgrade/order"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	row    = machinetest.Row[cu.Facts, cu.Data, cu.Effect]
+	want   = machinetest.Want[cu.Data, cu.Effect]
+	change = func(f *cu.Facts, c *cu.Cluster, m *cu.Memory)
+)
+
+var (
+	v16       = versions.Version{Major: 16, Minor: 2, Patch: 15}
+	v18       = versions.Version{Major: 18, Minor: 2, Patch: 7}
+	errSilent = errors.New("the ceph command ended with exit code 1: timed out")
+	mgrA      = ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}
+	mgrB      = ceph.Daemon{Type: ceph.TypeMgr, ID: "b"}
+	monB      = ceph.Daemon{Type: ceph.TypeMon, ID: "b"}
+	osd0      = ceph.Daemon{Type: ceph.TypeOSD, ID: "0"}
+	osd1      = ceph.Daemon{Type: ceph.TypeOSD, ID: "1"}
+	rgw       = ceph.Daemon{Type: ceph.TypeRGW, ID: "store.a"}
+	mdsA      = ceph.Daemon{Type: ceph.TypeMDS, ID: "myfs-a"}
+	mdsB      = ceph.Daemon{Type: ceph.TypeMDS, ID: "myfs-b"}
+)
+
+func replaces(d ceph.Daemon) cu.Data {
+	return cu.Data{Step: order.Step{Kind: order.Replace, Daemon: d}}
+}
+func stops(d ceph.Daemon) cu.Data { return cu.Data{Step: order.Step{Kind: order.Stop, Daemon: d}} }
+
+var (
+	failsOver = cu.Data{Step: order.Step{Kind: order.Failover, Daemon: mgrA}}
+	reduces   = cu.Data{Step: order.Step{Kind: order.Reduce, Filesystem: "myfs"}}
+)
+
+// with returns the facts of a cluster that runs 18.2.7 as desired, with the changes.
+func with(changes ...change) cu.Facts {
+	d, err := cu.Domain()
+	if err != nil {
+		panic(err) // the embedded table is tested where it is
+	}
+	f := d.Base()
+	c, _ := f.Cluster.Get()
+	m, _ := f.Memory.Get()
+	at := f.Cluster.At()
+	for _, one := range changes {
+		one(&f, &c, &m)
+	}
+	if _, known := f.Cluster.Get(); known {
+		if f.Cluster.At().Before(at) {
+			at = f.Cluster.At()
+		}
+		f.Cluster = transitions.Known(c, at)
+	}
+	if _, known := f.Memory.Get(); known {
+		f.Memory = transitions.Known(m, at)
+	}
+	return f
+}
+
+func daemon(f *cu.Facts, name ceph.Daemon) *cu.Daemon {
+	return &f.Daemons[slices.IndexFunc(f.Daemons, func(d cu.Daemon) bool { return d.Name == name })]
+}
+
+// old makes daemons run 16.2.15.
+func old(names ...ceph.Daemon) change {
+	return func(f *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+		for _, name := range names {
+			daemon(f, name).Launched, daemon(f, name).Newest = v16, v16
+			for i := range c.Metadata {
+				if c.Metadata[i].Daemon == name {
+					c.Metadata[i].Version = v16
+				}
+			}
+			if name.Type == ceph.TypeOSD {
+				c.OSDs.RequireRelease = "pacific"
+			}
+		}
+	}
+}
+
+// launched has a Deployment of 18.2.7, and its process has not started yet.
+func launched(name ceph.Daemon) change {
+	return func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+		old(name)(f, c, m)
+		daemon(f, name).Launched = v18
+	}
+}
+
+func mapsSilent(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Cluster = transitions.Unreadable[cu.Cluster](errSilent)
+}
+func keysSilent(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Memory = transitions.Unreadable[cu.Memory](errSilent)
+}
+func selfSilent(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Self = transitions.Unreadable[versions.Version](errSilent)
+}
+func healthSilent(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Health = transitions.Unreadable[ceph.Health](errSilent)
+}
+func askingFails(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Permission = transitions.Unreadable[ceph.OKToStop](errSilent)
+}
+func sessionsSilent(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Orphans = transitions.Unreadable[[]int64](errSilent)
+}
+func undetected(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted.Detected = false }
+func refused(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Spec.Wanted.Problem = transitions.Problemf("ImageNotFound", "the image ceph:v18 cannot be pulled")
+}
+func removed(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+	old(mgrA, mgrB)(f, c, m)
+	f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}
+}
+func policy(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Spec.Policy = &decision.Policy{Image: f.Spec.Wanted, Components: []ceph.Type{ceph.TypeMon}}
+	f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}
+}
+func onlyMonitors(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+	old(mgrA, mgrB, osd0, osd1, rgw, mdsA, mdsB)(f, c, m)
+	policy(f, c, m)
+}
+func unrecorded(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) { m.Upgrade = cu.Upgrade{} }
+func unrequired(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.RequireRelease = "pacific" }
+func noOut(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory)      { c.OSDs.OSDs[0].NoOut = true }
+func ours(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory)       { m.NoOut = []string{"0"} }
+func unclean(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+	c.PGs.States = map[string]int{"active+undersized": 1}
+}
+func twoActive(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+	c.Filesystems.Filesystems[0].MaxMDS = 2
+	c.Filesystems.Standbys = nil
+	c.Filesystems.Filesystems[0].MDS = append(c.Filesystems.Filesystems[0].MDS, ceph.MDS{Name: "myfs-b", Rank: 1, State: ceph.MDSActive})
+}
+func settings(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) {
+	m.Settings = []cu.Settings{{Filesystem: "myfs", MaxMDS: 2}}
+}
+func leadsB(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+	c.Managers.Active, c.Managers.Standbys = "b", []string{"a"}
+}
+func orphaned(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	f.Orphans = transitions.Known([]int64{7}, f.Health.At())
+}
+func stale(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	for i := range f.Daemons {
+		f.Daemons[i].StartedAt = f.Cluster.At().Add(-time.Second)
+	}
+}
+func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
+func gone(name ceph.Daemon) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		f.Daemons = slices.DeleteFunc(f.Daemons, func(d cu.Daemon) bool { return d.Name == name })
+	}
+}
+func halted(name ceph.Daemon) change {
+	return func(f *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+		daemon(f, name).Stopped = true
+		c.Filesystems.Standbys = nil
+	}
+}
+func down(out bool) change {
+	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.OSDs[0].Up, c.OSDs.OSDs[0].In = false, !out }
+}
+func raised(code string) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		f.Health = transitions.Known(ceph.Health{Status: ceph.HealthWarn, Checks: []ceph.Check{{Code: code, Severity: ceph.HealthWarn}}}, f.Health.At())
+	}
+}
+func answers(p ceph.Permission) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		f.Permission = transitions.Known(ceph.OKToStop{Permission: p}, f.Health.At())
+	}
+}
+func reports(v versions.Version) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Self = transitions.Known(v, f.Health.At()) }
+}
+
+func goes(name, state string, f cu.Facts, event, to string) row {
+	return row{Name: name, State: state, Facts: f, Want: want{Event: event, To: to}}
+}
+
+func stays(name, state string, f cu.Facts, waiting ...string) row {
+	return row{Name: name, State: state, Facts: f, Want: want{WaitingFor: waiting}}
+}

@@ -1,0 +1,333 @@
+package cephupgrade
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/machines/cephupgrade/health"
+	"github.com/detent-dev/detent/machines/cephupgrade/order"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type guard = transitions.Guard[Facts, Data]
+
+var (
+	all = transitions.All[Facts, Data]
+	not = transitions.Not[Facts, Data]
+)
+
+// settle is how old the maps of a cluster may be: a daemon that just ended is still in them.
+const settle = 10 * time.Second
+
+func maps() []transitions.Need { return []transitions.Need{NeedCluster, NeedMemory} }
+
+// read returns the maps and the memory, and otherwise why they are not known.
+func (f *Facts) read() (c Cluster, m Memory, gap transitions.Verdict, known bool) {
+	c, known = f.Cluster.Get()
+	if !known {
+		return c, m, f.Cluster.Gap(), false
+	}
+	m, known = f.Memory.Get()
+	if !known {
+		return c, m, f.Memory.Gap(), false
+	}
+	return c, m, transitions.Verdict{}, true
+}
+
+// mapped returns a guard over the maps and the memory.
+func mapped(name, doc, expected string, of func(f *Facts, c *Cluster, m *Memory, d Data) transitions.Verdict) guard {
+	return guard{Name: name, Doc: doc, Expected: expected, Needs: maps(), Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, m, gap, known := f.read()
+		if !known {
+			return gap
+		}
+		return of(f, &c, &m, d)
+	}}
+}
+
+// detected does not depend on the cluster: the version of an image is detected before anything else is decided.
+var detected = guard{
+	Name: "versions-detected", Doc: "the version of every wanted image is known, or why it cannot be", Expected: "the versions of the wanted images",
+	Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+		names := f.undetected()
+		return transitions.If(len(names) == 0, "the version of "+strings.Join(names, ", ")+" is being detected")
+	},
+}
+
+// undetected returns the wanted images whose version is not known yet.
+func (f *Facts) undetected() (names []string) {
+	images := []decision.Image{f.Spec.Wanted}
+	if f.Spec.Policy != nil {
+		images = append(images, f.Spec.Policy.Image)
+	}
+	for _, i := range images {
+		if i.Name != "" && i.Problem == nil && !i.Detected && !slices.Contains(names, i.Name) {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}
+
+var due = mapped("upgrade-due", "a daemon differs from what is desired", "a daemon that differs", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+	return transitions.If(f.due(c, m), "every daemon is as desired")
+})
+
+// without returns a guard that says no, with the reason and the remedy, if the decision has the outcome.
+func without(name, doc, expected string, outcome decision.Outcome) guard {
+	return mapped(name, doc, expected, func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+		d := f.decide(c, m)
+		if d.Outcome == outcome {
+			return d.Problem.Verdict()
+		}
+		return transitions.Allow()
+	})
+}
+
+var (
+	acceptable = without("spec-acceptable", "the spec asks for nothing that is refused", "a spec that can be followed", decision.Refused)
+	consistent = without("spec-consistent", "the spec agrees with the daemons that have changed already", "a spec that agrees with the daemons", decision.Held)
+	permitted  = mapped("change-permitted", "the spec and the cluster permit the change", "a permitted change", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+		if d := f.decide(c, m); d.Outcome != decision.Permitted {
+			return d.Problem.Verdict()
+		}
+		return transitions.Allow()
+	})
+	recorded = mapped("attempt-recorded", "the attempt and the health codes from before are recorded", "the record of the attempt", func(f *Facts, _ *Cluster, m *Memory, _ Data) transitions.Verdict {
+		return transitions.If(f.recorded(m), "it is not recorded yet")
+	})
+)
+
+// turns returns a guard for a turn before which nothing of an earlier daemon is left.
+func turns(name, doc string, to turn) guard {
+	return mapped(name, doc, doc, func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+		p := f.next(c, m)
+		if p.turn != to {
+			return transitions.Deny(p.text)
+		}
+		return transitions.If(len(f.leftovers(c, m, p)) == 0, "what an earlier daemon needed is being restored")
+	})
+}
+
+// selected leads to a step with the data of the step.
+var selected = &machines.Choice[Facts, Data]{
+	Guard: guard{Name: "daemon-selected", Doc: "a daemon is to be replaced, and nothing of an earlier one is left", Expected: "a daemon that can be replaced", Needs: maps()},
+	Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
+		c, m, gap, known := f.read()
+		if !known {
+			return gap, d
+		}
+		p := f.next(&c, &m)
+		switch {
+		case p.turn != replace:
+			return transitions.Deny(p.text), d
+		case len(f.leftovers(&c, &m, p)) > 0:
+			return transitions.Deny("what an earlier daemon needed is being restored"), d
+		}
+		return transitions.Allow(), Data{Step: p.step}
+	},
+}
+
+// current says whether the step in hand is still the next one.
+var current = mapped("step-current", "the selected step is still the next one", "the selected step to be the next one", func(f *Facts, c *Cluster, m *Memory, d Data) transitions.Verdict {
+	p := f.next(c, m)
+	return transitions.If(p.turn == replace && p.step == d.Step, p.text)
+})
+
+var healthy = guard{
+	Name: "cluster-healthy", Doc: "no health code stops the upgrade", Expected: "no health code that stops an upgrade", Needs: []transitions.Need{NeedCluster, NeedMemory, NeedHealth},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, m, gap, known := f.read()
+		if !known {
+			return gap
+		}
+		h, known := f.Health.Get()
+		if !known {
+			return f.Health.Gap()
+		}
+		gate := health.Gate{
+			Table: f.Spec.Table, Major: f.next(&c, &m).target.Version.Major, Component: d.component(), Before: m.Upgrade.Codes,
+			Ignored: health.Ignored(f.IgnoreHealth, m.Upgrade.Attempt), Replacing: f.taken(&c, d.component()),
+		}
+		if flagged(&c, &m) {
+			gate.Ignored = append(gate.Ignored, "OSD_FLAGS")
+		}
+		return gate.Verdict(h)
+	},
+}
+
+// taken reports whether the upgrade took a daemon of the type away: it was stopped, or does not start on what it was launched with.
+func (f *Facts) taken(c *Cluster, t ceph.Type) bool {
+	return slices.ContainsFunc(f.Daemons, func(d Daemon) bool {
+		return d.Name.Type == t && (d.Stopped || !c.runs(&d).Same(d.Launched))
+	})
+}
+
+// flagged reports whether the flags of OSDs are those that the upgrade set.
+func flagged(c *Cluster, m *Memory) bool {
+	return !slices.ContainsFunc(c.OSDs.OSDs, func(o ceph.OSD) bool { return o.NoOut && !slices.Contains(m.NoOut, o.Daemon().ID) })
+}
+
+// stoppable asks Ceph about daemons that serve and that another one can stand in for.
+var stoppable = guard{
+	Name: "ok-to-stop", Doc: "Ceph permits to stop the selected daemon", Expected: "Ceph to permit to stop the daemon", Needs: []transitions.Need{NeedCluster, NeedPermission},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Cluster.Get()
+		if !known {
+			return f.Cluster.Gap()
+		}
+		if f.unasked(&c, d) {
+			return transitions.Allow()
+		}
+		answer, known := f.Permission.Get()
+		switch {
+		case !known:
+			return f.Permission.Gap()
+		case answer.Permission == ceph.NoSuchCommand:
+			return transitions.If(c.PGs.Clean())
+		}
+		return transitions.If(answer.Permission == ceph.Permitted, fmt.Sprintf("Ceph answers for %s: %s", d.Step.Daemon, answer.Permission))
+	},
+}
+
+// unasked reports whether Ceph is not asked: it has no such question, would always deny it, or the daemon does not serve.
+func (f *Facts) unasked(c *Cluster, d Data) bool {
+	t := d.component()
+	if d.Step.Outage || d.Step.Kind == order.Reduce || t == ceph.TypeMgr || t == ceph.TypeRGW {
+		return true
+	}
+	one := f.find(d.Step.Daemon)
+	if one == nil {
+		return false
+	}
+	serving, _, _ := c.role(one)
+	return !serving
+}
+
+// prepared says whether the daemon may be taken away without a move of data and without a delay by clients that have ended.
+var prepared = guard{
+	Name: "daemon-prepared", Doc: "the OSD is not marked out while it is away, and no session of an ended client is left", Expected: "the daemon to be prepared", Needs: []transitions.Need{NeedCluster, NeedOrphans},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Cluster.Get()
+		if !known {
+			return f.Cluster.Gap()
+		}
+		switch {
+		case d.Step.Kind == order.Reduce:
+			return transitions.Deny("the filesystem " + d.Step.Filesystem + " is being reduced to one metadata server")
+		case d.component() == ceph.TypeOSD:
+			o, _ := c.osd(d.Step.Daemon)
+			return transitions.If(o.NoOut, d.Step.Daemon.String()+" has no flag noout yet")
+		case d.component() != ceph.TypeMDS || !f.leads(&c, d):
+			return transitions.Allow()
+		}
+		orphans, known := f.Orphans.Get()
+		if !known {
+			return f.Orphans.Gap()
+		}
+		return transitions.If(len(orphans) == 0, "sessions of clients that have ended are left")
+	},
+}
+
+// leads reports whether the daemon in hand leads.
+func (f *Facts) leads(c *Cluster, d Data) bool {
+	one := f.find(d.Step.Daemon)
+	if one == nil {
+		return false
+	}
+	_, leading, _ := c.role(one)
+	return leading
+}
+
+// changed says whether the Deployment shows the effect of the step.
+var changed = guard{
+	Name: "daemon-changed", Doc: "the Deployment of the daemon has the wanted version, or is stopped", Expected: "the Deployment to be changed", Needs: maps(),
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, m, gap, known := f.read()
+		one := f.find(d.Step.Daemon)
+		switch {
+		case !known:
+			return gap
+		case one == nil || d.Step.Kind == order.Failover || d.Step.Kind == order.Reduce:
+			return transitions.Deny("the step changes no Deployment")
+		case d.Step.Kind == order.Stop:
+			return transitions.If(one.Stopped, one.Name.String()+" is not stopped yet")
+		}
+		decided := f.decide(&c, &m)
+		return transitions.If(decided.Outcome == decision.Permitted && !differs(one, decided.Targets), one.Name.String()+" is not changed yet")
+	},
+}
+
+// back is satisfied by the daemon itself: that its pod is ready, or that the maps list it, is no evidence of what it runs.
+var back = guard{
+	Name: "daemon-back", Doc: "the daemon itself reports the wanted version and has its role, or is gone if it was stopped", Expected: "the daemon to have its role on the wanted version", Needs: []transitions.Need{NeedCluster, NeedSelf},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Cluster.Get()
+		if !known {
+			return f.Cluster.Gap()
+		}
+		one := f.find(d.Step.Daemon)
+		switch {
+		case one == nil:
+			return transitions.Deny("it has no Deployment")
+		case d.Step.Kind == order.Stop:
+			serving, _, _ := c.role(one)
+			return transitions.If(!serving, one.Name.String()+" is still listed")
+		case one.Pod == "":
+			return transitions.Deny(one.Name.String() + " has no pod")
+		case f.Cluster.At().Before(one.StartedAt.Add(settle)):
+			return transitions.Deny("the maps may still show the process from before")
+		}
+		return f.serves(&c, one)
+	},
+}
+
+// serves says whether the daemon runs what it was launched with, by its own report, and has its role.
+func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
+	if serving, _, _ := c.role(d); !serving {
+		return transitions.Deny(d.Name.String() + " does not serve yet")
+	}
+	if d.Name.Type == ceph.TypeMgr { // a standby does not answer
+		m, _ := c.metadata(d.Name)
+		return transitions.If(m.Pod == d.Pod && m.Version.Same(d.Launched), d.Name.String()+" has not reported itself yet")
+	}
+	reports, known := f.Self.Get()
+	switch {
+	case !known:
+		return f.Self.Gap()
+	case !reports.Same(d.Launched) || f.Self.At().Before(d.StartedAt):
+		return transitions.Deny(d.Name.String() + " reports another version")
+	case d.Name.Type == ceph.TypeOSD:
+		return transitions.If(c.PGs.Clean())
+	}
+	return transitions.Allow()
+}
+
+var required = mapped("release-required", "the OSD map requires the release of the OSDs", "the OSD map to require the release", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+	d := f.decide(c, m)
+	_, lacks := f.release(c, d.Targets)
+	return transitions.If(d.Outcome == decision.Permitted && !lacks, "the OSD map requires "+c.OSDs.RequireRelease)
+})
+
+// upgradedOSDs says whether the release may be required. Ceph accepts it too early, and OSDs that are down could then never start.
+var upgradedOSDs = mapped("osds-upgraded", "every OSD of the map runs the release, with those that are down", "every OSD on the release", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+	p := f.next(c, m)
+	return transitions.If(p.turn == require, p.text)
+})
+
+// at returns a guard for the turn in which a Hold stays.
+func at(name, doc string, stays turn) guard {
+	return mapped(name, doc, doc, func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+		p := f.next(c, m)
+		return transitions.Verdict{Answer: transitions.If(p.turn == stays, "").Answer, Observed: p.text}
+	})
+}
+
+var (
+	stuck   = at("osd-stuck", "an OSD that is dead holds up the release", dead)
+	resting = at("policy-satisfied", "the daemons of the policy are done, and others are left", approve)
+)

@@ -1,0 +1,214 @@
+package cephupgrade_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/machines"
+	cu "github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/machinetest"
+)
+
+func resting() []row {
+	return []row{
+		stays("settled: every daemon is as desired", cu.Settled, with()),
+		goes("settled: an image is not known", cu.Settled, with(undetected), "image-unknown", cu.DetectingVersion),
+		goes("settled: a daemon is older", cu.Settled, with(old(monB)), "upgrade-due", cu.Preflight),
+		goes("settled: a pod differs", cu.Settled, with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, monB).Outdated = true }), "upgrade-due", cu.Preflight),
+		stays("settled: the cluster is silent", cu.Settled, with(mapsSilent), "upgrade-due"),
+		stays("settled: the keys cannot be read", cu.Settled, with(keysSilent), "upgrade-due"),
+
+		{Name: "detecting: the image runs once", State: cu.DetectingVersion, Facts: with(undetected), Want: want{WaitingFor: []string{"versions-detected"}, Effects: []cu.Effect{{Verb: cu.Detect, Image: "ceph:v18"}}}},
+		goes("detecting: the version is known", cu.DetectingVersion, with(), "detected", cu.Preflight),
+		goes("detecting: it cannot be detected", cu.DetectingVersion, with(undetected, refused), "detected", cu.Preflight),
+
+		goes("preflight: another image", cu.Preflight, with(undetected), "image-unknown", cu.DetectingVersion),
+		goes("preflight: refused", cu.Preflight, with(refused), "refused", cu.Refusing),
+		goes("preflight: the policy was removed", cu.Preflight, with(removed), "held", cu.PolicyRemoved),
+		goes("preflight: the change was withdrawn", cu.Preflight, with(), "nothing-due", cu.Settled),
+		goes("preflight: permitted", cu.Preflight, with(old(monB)), "permitted", cu.RecordingHealth),
+		stays("preflight: the cluster is silent", cu.Preflight, with(mapsSilent), "change-permitted"),
+
+		stays("refused: still", cu.Refusing, with(refused), "spec-acceptable"),
+		goes("refused: corrected", cu.Refusing, with(), "corrected", cu.Preflight),
+		stays("refused: the cluster is silent", cu.Refusing, with(mapsSilent), "spec-acceptable"),
+		stays("policy removed: still", cu.PolicyRemoved, with(removed), "spec-consistent"),
+		goes("policy removed: corrected", cu.PolicyRemoved, with(), "corrected", cu.Preflight),
+		stays("policy removed: the cluster is silent", cu.PolicyRemoved, with(mapsSilent), "spec-consistent"),
+
+		{Name: "recording: the codes are stored", State: cu.RecordingHealth, Facts: with(old(monB), unrecorded, raised("MON_DISK_LOW")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"MON_DISK_LOW"}}}}}},
+		stays("recording: the health cannot be read", cu.RecordingHealth, with(old(monB), unrecorded, healthSilent), "attempt-recorded"),
+		goes("recording: stored", cu.RecordingHealth, with(old(monB)), "recorded", cu.SelectingDaemon),
+		stays("recording: the keys cannot be read", cu.RecordingHealth, with(old(monB), keysSilent), "attempt-recorded"),
+
+		goes("dead OSD: it is back", cu.DeadOSD, with(old(osd0)), "revived", cu.Preflight),
+		stays("dead OSD: still", cu.DeadOSD, with(old(osd0), down(true)), "not(osd-stuck)"),
+		stays("dead OSD: the cluster is silent", cu.DeadOSD, with(mapsSilent), "not(osd-stuck)"),
+		stays("awaiting an admin: still", cu.AwaitingAdmin, with(onlyMonitors), "not(policy-satisfied)"),
+		goes("awaiting an admin: more is asked for", cu.AwaitingAdmin, with(old(mdsB)), "go-on", cu.Preflight),
+		stays("awaiting an admin: the cluster is silent", cu.AwaitingAdmin, with(mapsSilent), "not(policy-satisfied)"),
+
+		{Name: "no persisted state: nothing is held", Facts: with(old(monB)), Want: want{Event: machines.EventInferred, To: cu.Settled}},
+		{Name: "no persisted state: a flag is held", Facts: with(ours, noOut), Want: want{Event: machines.EventInferred, To: cu.SelectingDaemon}},
+		{Name: "no persisted state: the cluster is silent", Facts: with(mapsSilent), Want: want{Event: machines.EventInferred, To: machines.Inferring}},
+		{Name: "a step of another release", State: cu.ReplacingDaemon, Coded: map[string]string{"step": "Jump"}, Facts: with(), Want: want{Event: machines.EventInferred, To: cu.Settled}},
+		{Name: "a daemon of another release", State: cu.ReplacingDaemon, Coded: map[string]string{"step": "Replace", "daemon": "nfs.a"}, Facts: with(), Want: want{Event: machines.EventInferred, To: cu.Settled}},
+	}
+}
+
+func selecting() []row {
+	const s = cu.SelectingDaemon
+	picks := func(name string, f cu.Facts, d cu.Data) row {
+		return row{Name: "selecting: " + name, State: s, Facts: f, Want: want{Event: "daemon-selected", To: cu.AwaitingHealth, Data: &d}}
+	}
+	restores := func(name string, f cu.Facts, effects ...cu.Effect) row {
+		return row{Name: "selecting: " + name, State: s, Facts: f, Want: want{WaitingFor: []string{"daemon-selected"}, Effects: effects}}
+	}
+	full := cu.Settings{Filesystem: "myfs", MaxMDS: 2}
+	return []row{
+		picks("a monitor that does not lead", with(old(monB, mgrA, mgrB)), replaces(monB)),
+		picks("the standby before the active manager", with(old(mgrA, mgrB)), replaces(mgrB)),
+		picks("the active manager fails over", with(old(mgrA)), failsOver),
+		picks("an OSD", with(old(osd0, osd1)), replaces(osd0)),
+		picks("two active metadata servers are reduced", with(old(mdsA, mdsB), twoActive), reduces),
+		picks("a standby of a reduced filesystem", with(old(mdsA, mdsB), settings), replaces(mdsB)),
+		picks("an image that did not start is replaced by another", with(old(osd0), down(false), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+			daemon(f, osd0).Launched = versions.Version{Major: 18, Minor: 2, Patch: 4}
+		}), replaces(osd0)),
+		picks("a gateway that is not ready", with(old(rgw), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, rgw).Ready = false }), replaces(rgw)),
+		restores("a flag is removed", with(old(osd1), ours, noOut), cu.Effect{Verb: cu.UnsetNoOut, Daemon: osd0}),
+		restores("a flag that is gone is forgotten", with(old(osd1), ours), cu.Effect{Verb: cu.ForgetNoOut, Daemon: osd0}),
+		restores("settings are restored before a monitor", with(old(monB), settings), cu.Effect{Verb: cu.Apply, Settings: full}),
+		restores("restored settings are forgotten", with(old(monB), settings, func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.Filesystems.Filesystems[0].MaxMDS = 2 }), cu.Effect{Verb: cu.ForgetSettings, Settings: full}),
+		restores("a standby is started before a monitor", with(old(monB, mdsB), halted(mdsB)), cu.Effect{Verb: cu.Start, Daemon: mdsB}),
+		restores("a daemon has not started yet", with(launched(monB))),
+		restores("an OSD that is down is repaired first", with(old(osd0), down(false))),
+		stays("selecting: the cluster is silent", s, with(mapsSilent), "daemon-selected"),
+		stays("selecting: the keys cannot be read", s, with(keysSilent), "daemon-selected"),
+		goes("selecting: the attempt is not recorded", s, with(old(monB), unrecorded), "check-again", cu.Preflight),
+		{Name: "selecting: there is neither an attempt nor a record", State: s, Facts: with(old(monB), unrecorded, func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Attempt = nil }), Want: want{Event: "check-again", To: cu.Preflight}},
+		goes("selecting: refused", s, with(refused), "check-again", cu.Preflight),
+		restores("refused, and a flag is left", with(refused, ours), cu.Effect{Verb: cu.ForgetNoOut, Daemon: osd0}),
+		goes("selecting: an OSD is down and out", s, with(old(osd0), down(true)), "osd-dead", cu.DeadOSD),
+		goes("selecting: an OSD of the map has no Deployment", s, with(old(osd0), gone(osd0)), "osd-dead", cu.DeadOSD),
+		goes("selecting: the release is due", s, with(unrequired), "osds-upgraded", cu.RequiringRelease),
+		goes("selecting: the release is due before the gateways", s, with(unrequired, old(rgw)), "osds-upgraded", cu.RequiringRelease),
+		goes("selecting: the policy is satisfied", s, with(onlyMonitors), "policy-done", cu.AwaitingAdmin),
+		goes("selecting: everything is done", s, with(), "upgraded", cu.Settled),
+	}
+}
+
+func replacing() []row {
+	in := func(state, name string, d cu.Data, f cu.Facts, w want) row {
+		return row{Name: state + ": " + name, State: state, Data: &d, Facts: f, Want: w}
+	}
+	moved := want{Event: "step-changed", To: cu.SelectingDaemon}
+	const health, ask, prep, repl = cu.AwaitingHealth, cu.AwaitingOkToStop, cu.PreparingDaemon, cu.ReplacingDaemon
+	permit := want{Event: "ok-to-stop", To: prep}
+	permitFor := func(d cu.Data) want { w := permit; w.Data = &d; return w }
+	goTo := func(event, to string, d cu.Data) want { return want{Event: event, To: to, Data: &d} }
+	osd, mds := replaces(osd0), replaces(mdsB)
+	failed := want{Event: machines.EventPreconditionFailed, To: cu.SelectingDaemon}
+	effect := func(waiting string, effects ...cu.Effect) want {
+		return want{WaitingFor: []string{waiting}, Effects: effects}
+	}
+	ready := []change{old(osd0), ours, noOut}
+	and := func(more ...change) cu.Facts { return with(append(slices.Clone(ready), more...)...) }
+	return []row{
+		in(health, "healthy", osd, with(old(osd0)), goTo("healthy", ask, osd)),
+		in(health, "a monitor is down", osd, with(old(osd0), raised("MON_DOWN")), want{WaitingFor: []string{"cluster-healthy"}}),
+		in(health, "an OSD is down", osd, with(old(osd0), raised("OSD_DOWN")), want{WaitingFor: []string{"cluster-healthy"}}),
+		in(health, "an unknown code", osd, with(old(osd0), raised("NEW_CODE")), want{WaitingFor: []string{"cluster-healthy"}}),
+		in(health, "a code from before", osd, with(old(osd0), raised("NEW_CODE"), func(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) { m.Upgrade.Codes = []string{"NEW_CODE"} }), goTo("healthy", ask, osd)),
+		in(health, "a code that an admin lets pass", osd, with(old(osd0), raised("NEW_CODE"), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.IgnoreHealth = "NEW_CODE=5f2c91a0" }), goTo("healthy", ask, osd)),
+		in(health, "the health cannot be read", osd, with(old(osd0), healthSilent), want{WaitingFor: []string{"cluster-healthy"}}),
+		in(health, "the cluster is silent", osd, with(old(osd0), mapsSilent), want{WaitingFor: []string{"cluster-healthy"}}),
+		in(health, "another step comes first", osd, with(old(monB)), moved),
+
+		in(ask, "Ceph permits", osd, with(old(osd0)), permitFor(osd)),
+		in(ask, "Ceph denies", osd, with(old(osd0), answers(ceph.Denied)), want{WaitingFor: []string{"ok-to-stop"}}),
+		in(ask, "Ceph does not know yet", osd, with(old(osd0), answers(ceph.Undecided)), want{WaitingFor: []string{"ok-to-stop"}}),
+		in(ask, "no such question, and clean", osd, with(old(osd0), answers(ceph.NoSuchCommand)), permitFor(osd)),
+		in(ask, "no such question, and not clean", osd, with(old(osd0), answers(ceph.NoSuchCommand), unclean), want{WaitingFor: []string{"ok-to-stop"}}),
+		in(ask, "the answer cannot be read", osd, with(old(osd0), askingFails), want{WaitingFor: []string{"ok-to-stop"}}),
+		in(ask, "a manager is not asked about", failsOver, with(old(mgrA), askingFails), permitFor(failsOver)),
+		in(ask, "a health code was raised", osd, with(old(osd0), raised("MON_DOWN")), goTo("unhealthy", health, osd)),
+		in(ask, "the health cannot be read", osd, with(old(osd0), healthSilent), want{WaitingFor: []string{"cluster-healthy"}}),
+		in(ask, "the cluster is silent", osd, with(old(osd0), mapsSilent), want{WaitingFor: []string{"cluster-healthy", "ok-to-stop"}}),
+		in(ask, "another step comes first", osd, with(old(monB)), moved),
+		in(ask, "another step comes first, and a health code was raised", osd, with(old(monB), raised("MON_DOWN")), moved),
+
+		in(prep, "the flag is recorded first", osd, with(old(osd0)), effect("daemon-prepared", cu.Effect{Verb: cu.RecordNoOut, Daemon: osd0})),
+		in(prep, "the flag is set", osd, with(old(osd0), ours), effect("daemon-prepared", cu.Effect{Verb: cu.SetNoOut, Daemon: osd0})),
+		in(prep, "the flag is seen", osd, and(), goTo("prepared", repl, osd)),
+		in(prep, "a manager needs nothing", failsOver, with(old(mgrA)), goTo("prepared", repl, failsOver)),
+		in(prep, "a standby needs nothing", mds, with(old(mdsB)), goTo("prepared", repl, mds)),
+		in(prep, "sessions of ended clients are evicted", replaces(mdsA), with(old(mdsA), orphaned), effect("daemon-prepared", cu.Effect{Verb: cu.Evict, Daemon: mdsA, Session: 7})),
+		in(prep, "the sessions cannot be read", replaces(mdsA), with(old(mdsA), sessionsSilent), effect("daemon-prepared")),
+		in(prep, "the settings are recorded first", reduces, with(old(mdsA, mdsB), twoActive), effect("daemon-prepared", cu.Effect{Verb: cu.RecordSettings, Settings: cu.Settings{Filesystem: "myfs", MaxMDS: 2}})),
+		in(prep, "the settings are reduced", reduces, with(old(mdsA, mdsB), twoActive, settings), effect("daemon-prepared", cu.Effect{Verb: cu.Apply, Settings: cu.Settings{Filesystem: "myfs", MaxMDS: 1}})),
+		in(prep, "the settings are reduced, and a rank is left", reduces, with(old(mdsA, mdsB), twoActive, settings, func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.Filesystems.Filesystems[0].MaxMDS = 1 }), effect("daemon-prepared")),
+		in(prep, "the filesystem is reduced", reduces, with(old(mdsA, mdsB), settings), moved),
+		in(prep, "the cluster is silent", osd, with(old(osd0), mapsSilent), want{WaitingFor: []string{"daemon-prepared"}}),
+
+		in(prep, "another step comes first", osd, with(old(monB), noOut), moved),
+		in(prep, "a health code was raised", osd, with(old(osd0), raised("MON_DOWN")), failed),
+		in(prep, "Ceph denies", osd, with(old(osd0), answers(ceph.Denied)), failed),
+		in(prep, "the health cannot be read", osd, with(old(osd0), healthSilent), want{WaitingFor: []string{"daemon-prepared"}, Blocked: []string{"cluster-healthy"}}),
+		in(prep, "the answer cannot be read", osd, with(old(osd0), askingFails), want{WaitingFor: []string{"daemon-prepared"}, Blocked: []string{"ok-to-stop"}}),
+
+		in(repl, "the OSD is replaced", osd, and(), effect("daemon-changed", cu.Effect{Verb: cu.Replace, Daemon: osd0, Image: "ceph:v18", Version: v18})),
+		in(repl, "its own flag is no reason to stop", osd, and(raised("OSD_FLAGS")), effect("daemon-changed", cu.Effect{Verb: cu.Replace, Daemon: osd0, Image: "ceph:v18", Version: v18})),
+		in(repl, "the flag of an admin is", osd, with(old(osd0), noOut, raised("OSD_FLAGS")), failed),
+		in(repl, "the manager fails over", failsOver, with(old(mgrA)), effect("daemon-changed", cu.Effect{Verb: cu.FailOver, Daemon: mgrA})),
+		in(repl, "the manager has failed over", failsOver, with(old(mgrA), leadsB), moved),
+		in(repl, "the Deployment is changed", osd, with(launched(osd0), ours, noOut), goTo("replaced", cu.AwaitingDaemon, osd)),
+		in(repl, "a health code was raised", osd, and(raised("MON_DOWN")), failed),
+		in(repl, "Ceph denies", osd, and(answers(ceph.Denied)), failed),
+		in(repl, "the flag is gone", osd, with(old(osd0)), failed),
+		in(repl, "the health cannot be read", osd, and(healthSilent), want{WaitingFor: []string{"daemon-changed"}, Blocked: []string{"cluster-healthy"}}),
+		in(repl, "another step comes first", osd, with(old(monB, osd0)), moved),
+		in(repl, "the cluster is silent", osd, with(old(osd0), mapsSilent), want{WaitingFor: []string{"daemon-changed"}}),
+	}
+}
+
+func awaiting() []row {
+	in := func(name string, d cu.Data, f cu.Facts, w want) row {
+		return row{Name: "awaiting: " + name, State: cu.AwaitingDaemon, Data: &d, Facts: f, Want: w}
+	}
+	back, waits := want{Event: "daemon-back", To: cu.SelectingDaemon}, want{WaitingFor: []string{"daemon-back"}}
+	osd := replaces(osd0)
+	const require = cu.RequiringRelease
+	return []row{
+		in("the OSD reports the version and is clean", osd, with(), back),
+		in("the placement groups are not clean", osd, with(unclean), waits),
+		in("the OSD is down", osd, with(down(false)), waits),
+		in("it reports the old version", osd, with(reports(v16)), waits),
+		in("it does not answer", osd, with(selfSilent), waits),
+		in("it has no pod", osd, with(podless), waits),
+		in("it has no Deployment", osd, with(gone(osd0)), waits),
+		in("the maps are older than its pod", osd, with(stale), waits),
+		in("the cluster is silent", osd, with(mapsSilent), waits),
+		in("a monitor is in the quorum", replaces(monB), with(), back),
+		in("a manager has reported itself, and does not answer", replaces(mgrB), with(selfSilent), back),
+		in("a manager has not reported itself", replaces(mgrB), with(launched(mgrB)), waits),
+		in("a stopped standby is still listed", stops(mdsB), with(), waits),
+		in("a stopped standby is gone", stops(mdsB), with(halted(mdsB)), back),
+
+		{Name: "requiring: Ceph is asked", State: require, Facts: with(unrequired), Want: want{WaitingFor: []string{"release-required"}, Effects: []cu.Effect{{Verb: cu.Require, Release: "reef"}}}},
+		goes("requiring: the map shows it", require, with(), "required", cu.SelectingDaemon),
+		goes("requiring: an OSD is older", require, with(old(osd0)), machines.EventPreconditionFailed, cu.SelectingDaemon),
+		stays("requiring: the cluster is silent", require, with(mapsSilent), "release-required"),
+	}
+}
+
+func TestDefinitionTransitions(t *testing.T) {
+	machine := compiled(t)
+	rows := machinetest.TargetChanged(machine, with())
+	for _, part := range [][]row{resting(), selecting(), replacing(), awaiting()} {
+		rows = append(rows, part...)
+	}
+	machinetest.Run(t, machine, rows)
+}

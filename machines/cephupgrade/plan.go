@@ -1,0 +1,166 @@
+package cephupgrade
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/machines/cephupgrade/order"
+)
+
+// turn is what an upgrade does next. The turns exclude each other.
+type turn string
+
+const (
+	// check: the spec does not permit to go on, or the attempt has no record.
+	check turn = "check"
+	// repair: a daemon must serve first.
+	repair turn = "repair"
+	// replace: one step of the order.
+	replace turn = "replace"
+	// require: OSDs of the older release are to be refused from now on.
+	require turn = "require"
+	// dead: an OSD that does not come back holds up the release.
+	dead turn = "dead"
+	// approve: the daemons of the policy are done, and others are left.
+	approve turn = "approve"
+	// done: every daemon is as desired.
+	done turn = "done"
+)
+
+// plan is the next turn with its reason.
+type plan struct {
+	turn turn
+	// step of a replace.
+	step order.Step
+	// target of the step's daemon.
+	target decision.Image
+	// text is why, for status.
+	text string
+}
+
+// next returns what the upgrade does next.
+func (f *Facts) next(c *Cluster, m *Memory) plan {
+	d := f.decide(c, m)
+	switch {
+	case d.Outcome != decision.Permitted:
+		return plan{turn: check, text: "the spec is to be checked again"}
+	case !f.recorded(m):
+		return plan{turn: check, text: "the attempt is to be recorded"}
+	}
+	return f.planned(c, &d)
+}
+
+// planned returns what is left to do once the spec is permitted and the attempt is recorded.
+func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
+	for i := range f.Daemons {
+		if one := &f.Daemons[i]; f.starting(c, one, d.Targets) {
+			return plan{turn: repair, text: one.Name.String() + " was replaced and has not started on its version yet"}
+		}
+	}
+	step, left := order.Next(f.ordered(c, d.Targets), f.standbys(d.Targets))
+	if _, due := f.release(c, d.Targets); due && (!left || step.Daemon.Type == ceph.TypeRGW || step.Daemon.Type == ceph.TypeMDS || step.Kind == order.Reduce) {
+		if old := f.older(c, d.Targets); len(old) > 0 {
+			return plan{turn: dead, text: fmt.Sprintf("%s still count as OSDs of an older release: remove them with ceph osd purge", list(old))}
+		}
+		return plan{turn: require, text: "OSDs of the older release are still accepted"}
+	}
+	switch {
+	case left && step.Kind == order.Wait:
+		if o, known := c.osd(step.Daemon); known && !o.Up && !o.In {
+			return plan{turn: dead, text: fmt.Sprintf("%s is down and out: repair it, or remove it with ceph osd purge", step.Daemon)}
+		}
+		return plan{turn: repair, text: step.Daemon.String() + " does not serve: it is repaired on its version before it is replaced"}
+	case left:
+		t := step.Daemon.Type
+		if step.Kind == order.Reduce {
+			t = ceph.TypeMDS
+		}
+		return plan{turn: replace, step: step, target: d.Targets[t], text: step.Daemon.String() + " is to be replaced"}
+	case f.partial(d.Targets):
+		return plan{turn: approve, text: "the daemons of the policy are done"}
+	}
+	return plan{turn: done, text: "every daemon is as desired"}
+}
+
+// due reports whether anything is left to do.
+func (f *Facts) due(c *Cluster, m *Memory) bool {
+	d := f.decide(c, m)
+	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done
+}
+
+// differs reports whether the daemon is to be replaced.
+func differs(d *Daemon, targets map[ceph.Type]decision.Image) bool {
+	target, moves := targets[d.Name.Type]
+	return d.Outdated || d.Stopped || moves && !d.Launched.Same(target.Version)
+}
+
+// starting reports whether the daemon was replaced and has not started on its version yet.
+func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
+	return !differs(d, targets) && !c.runs(d).Same(d.Launched)
+}
+
+// ordered returns the daemons as their order depends on them. A daemon that never started on what it was launched with cannot be
+// repaired on it, and a gateway has nothing to repair: they are replaced although they do not serve.
+func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all []order.Daemon) {
+	for i := range f.Daemons {
+		d := &f.Daemons[i]
+		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: differs(d, targets)}
+		one.Serving, one.Leading, one.Following = c.role(d)
+		one.Stopped = d.Stopped || !one.Serving && (d.Name.Type == ceph.TypeRGW || !c.runs(d).Same(d.Launched))
+		all = append(all, one)
+	}
+	return all
+}
+
+// standbys says what happens to the standbys of a filesystem. They stop if the release is not known.
+func (f *Facts) standbys(targets map[ceph.Type]decision.Image) versions.Standbys {
+	if r, known := f.Spec.Table.Release(targets[ceph.TypeMDS].Version.Major); known {
+		return r.MDSStandbys
+	}
+	return versions.StandbysStop
+}
+
+// release returns the release of the OSDs, and whether the cluster does not require it yet.
+func (f *Facts) release(c *Cluster, targets map[ceph.Type]decision.Image) (name string, due bool) {
+	wanted, known := f.Spec.Table.Release(targets[ceph.TypeOSD].Version.Major)
+	required, named := f.Spec.Table.Named(c.OSDs.RequireRelease)
+	if !known || !named || len(c.OSDs.OSDs) == 0 {
+		return "", false
+	}
+	return wanted.Name, required.Major < wanted.Major
+}
+
+// older returns the OSDs of the map that do not run their target, with those that are down.
+func (f *Facts) older(c *Cluster, targets map[ceph.Type]decision.Image) (names []string) {
+	target := targets[ceph.TypeOSD].Version
+	for _, o := range c.OSDs.OSDs {
+		d := f.find(o.Daemon())
+		m, reported := c.metadata(o.Daemon())
+		if d == nil || !reported || !m.Version.Same(target) || !d.Launched.Same(target) {
+			names = append(names, o.Daemon().String())
+		}
+	}
+	return names
+}
+
+// partial reports whether the policy leaves daemons on another version than its own.
+func (f *Facts) partial(targets map[ceph.Type]decision.Image) bool {
+	for i := range f.Daemons {
+		target, moves := targets[f.Daemons[i].Name.Type]
+		if f.Spec.Policy != nil && !(moves && target.Version.Same(f.Spec.Policy.Image.Version)) {
+			return true
+		}
+	}
+	return false
+}
+
+// list names at most three daemons.
+func list(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}
