@@ -33,6 +33,7 @@ import (
 	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/lab"
 	"github.com/detent-dev/detent/transitions"
@@ -57,7 +58,10 @@ type site struct {
 	queued bool
 	// blind makes the finalized levels unreadable.
 	blind bool
-	undo  []func()
+	// silent makes quorum and partitions unreadable at once. Answers from before Kafka became unreachable would be accepted until they
+	// are too old, and the roll could select a node.
+	silent bool
+	undo   []func()
 }
 
 func newEstate() *estate { return &estate{sites: map[client.ObjectKey]*site{}} }
@@ -102,6 +106,12 @@ func (e *estate) steer(kind *kafkacontroller.Kind) {
 			v.Options.RefusalPause = 200 * time.Millisecond
 			if s.blind && viewing.Wants(kafkaversion.NeedFeatures) {
 				v.Features = transitions.Unreadable[kafkaclient.Features](errors.New("no broker answers"))
+			}
+			if s.silent && viewing.Wants(roll.NeedQuorum) {
+				v.Quorum = transitions.Unreadable[kafkaclient.Quorum](errors.New("no broker answers"))
+			}
+			if s.silent && viewing.Wants(roll.NeedPartitions) {
+				v.Partitions = transitions.Unreadable[kafkaclient.Partitions](errors.New("no broker answers"))
 			}
 			if s.queued && viewing.Wants(noderoll.NeedSlot) {
 				v.Slot = transitions.Known(noderoll.Slot{Position: 1, MaxActive: 1, Taken: 1}, viewing.Now)

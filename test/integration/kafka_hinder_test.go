@@ -95,6 +95,7 @@ func (e *estate) undo(key client.ObjectKey, do func()) {
 
 func (e *estate) unreachable(key client.ObjectKey) {
 	outside.ask(key, func(c *kafka.Cluster) { c.Unreachable = true })
+	e.at(key, func(s *site) { s.silent = true })
 	e.undo(key, func() { outside.ask(key, func(c *kafka.Cluster) { c.Unreachable = false }) })
 }
 
