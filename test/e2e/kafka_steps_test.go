@@ -288,7 +288,7 @@ func (b *brokers) killLeader(ctx SpecContext) {
 	pod := leader(ctx)
 	Expect(cluster.Kill(ctx, pod)).To(Succeed())
 	l := lifecycle(k, versionChange)
-	b.Note("manager killed in %s, node in hand %s", l.State, l.Data["node"])
+	b.Note("manager killed in %s, selected node %s", l.State, l.Data["node"])
 }
 
 // says waits until the status says something.

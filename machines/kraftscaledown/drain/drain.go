@@ -90,8 +90,8 @@ func Moves(in *Input) []kafka.Move {
 	return moves
 }
 
-// Cancellations returns the moves that cancel those in progress that take replicas off a broker that leaves. Moves of somebody else
-// are not cancelled.
+// Cancellations returns the moves that cancel those in progress that take replicas off a broker that leaves. That
+// includes moves that other clients started: Kafka does not record who did. Other moves are not cancelled.
 func Cancellations(in *Input) []kafka.Move {
 	var out []kafka.Move
 	for _, m := range in.Moving.First {
