@@ -135,7 +135,7 @@ func (c *Cluster) Thaw(worker int) {
 	w.held, w.queue = nil, nil
 	c.rebalance()
 	for _, r := range queue {
-		c.Handle(worker, r) // nobody waits for the answer
+		c.Handle(worker, r) // the client does not wait for the answer
 	}
 }
 

@@ -45,7 +45,7 @@ type entryList struct {
 	summaries []*entrySummary
 }
 
-// is reports whether the entries are the very same list, which nobody modifies.
+// is reports whether the entries are the very same list. A list is never modified after it was read.
 func (l *entryList) is(entries []corev1beta2.PodEntry) bool {
 	return len(l.entries) == len(entries) && (len(entries) == 0 || &l.entries[0] == &entries[0])
 }
