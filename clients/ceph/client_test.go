@@ -111,6 +111,10 @@ func TestClientCommands(t *testing.T) {
 		"forbids replay":  {func(ctx context.Context, c ceph.Client) error { return c.SetStandbyReplay(ctx, "myfs", false) }, "fs set myfs allow_standby_replay false", ""},
 		"evicts":          {func(ctx context.Context, c ceph.Client) error { return c.Evict(ctx, "myfs-a", 4182) }, "tell mds.myfs-a client evict id=4182", ""},
 		"stores a key":    {func(ctx context.Context, c ceph.Client) error { return c.SetKey(ctx, "detent/a", "secret") }, "config-key set detent/a -i -", "secret"},
+		"imports keys":    {func(ctx context.Context, c ceph.Client) error { return c.ImportKeys(ctx, "[mgr.a]") }, "auth import -i -", "[mgr.a]"},
+		"adds an OSD":     {func(ctx context.Context, c ceph.Client) error { return c.NewOSD(ctx, "4d0d5e9f", "AQ==") }, "osd new 4d0d5e9f -i -", `{"cephx_secret":"AQ=="}`},
+		"creates a pool":  {func(ctx context.Context, c ceph.Client) error { return c.CreatePool(ctx, "p", 16) }, "osd pool create p 16", ""},
+		"creates files":   {func(ctx context.Context, c ceph.Client) error { return c.CreateFilesystem(ctx, "myfs", "m", "d") }, "fs new myfs m d", ""},
 		"removes a key":   {func(ctx context.Context, c ceph.Client) error { return c.RemoveKey(ctx, "detent/a") }, "config-key rm detent/a", ""},
 	}
 	for name, c := range cases {

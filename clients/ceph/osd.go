@@ -21,6 +21,8 @@ type OSDMap struct {
 // OSD is one OSD of the map.
 type OSD struct {
 	Number int
+	// UUID that it was created with. Empty for one that was destroyed.
+	UUID string
 	// Up means that the monitors count on it, and In that data is placed on it.
 	Up, In bool
 	// NoOut means that it carries the flag noout of its own.
@@ -49,6 +51,7 @@ type osdMapAnswer struct {
 	Flags          []string `json:"flags_set"`
 	OSDs           []struct {
 		Number *int     `json:"osd"`
+		UUID   string   `json:"uuid"`
 		Up     *int     `json:"up"`
 		In     *int     `json:"in"`
 		State  []string `json:"state"`
@@ -69,7 +72,7 @@ func (a osdMapAnswer) read() (OSDMap, error) {
 		if o.Number == nil || o.Up == nil || o.In == nil {
 			return OSDMap{}, missing("osd, up or in")
 		}
-		m.OSDs = append(m.OSDs, OSD{Number: *o.Number, Up: *o.Up == 1, In: *o.In == 1, NoOut: slices.Contains(o.State, "noout")})
+		m.OSDs = append(m.OSDs, OSD{Number: *o.Number, UUID: o.UUID, Up: *o.Up == 1, In: *o.In == 1, NoOut: slices.Contains(o.State, "noout")})
 	}
 	slices.SortFunc(m.OSDs, func(a, b OSD) int { return cmp.Compare(a.Number, b.Number) })
 	return m, nil

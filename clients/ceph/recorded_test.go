@@ -79,8 +79,18 @@ func reads[T any](t *testing.T, release, name string, want T, ask func(ceph.Clie
 	})
 }
 
-func osds(up2 bool, noOut0 bool) []ceph.OSD {
-	return []ceph.OSD{{Number: 0, Up: true, In: true, NoOut: noOut0}, {Number: 1, Up: true, In: true}, {Number: 2, Up: up2, In: true}}
+// uuids are the recorded UUIDs of the OSDs of a release.
+func uuids(release string) [3]string {
+	return map[string][3]string{
+		"14": {"4d0d5e9f-3e9d-4871-a2cb-bbfd6e8a5fa5", "818f0177-a274-4927-a93f-8a1517f99744", "c97b6699-4205-43cd-ac12-4357c35e57f6"},
+		"16": {"08b9878c-9123-444c-938a-2bebcce32d72", "57691d19-4698-4bfa-8003-ae3eb7fc868e", "799e8712-ade8-4976-adb8-a7b5fcb72ac7"},
+		"18": {"35c98d17-bdd3-471d-864d-bf72d4158498", "cbbc50c7-a27c-45b3-bee1-98ad8820cf6e", "55f940a2-5bac-4867-ac02-0f8350286f8e"},
+	}[release]
+}
+
+func osds(release string, up2 bool, noOut0 bool) []ceph.OSD {
+	u := uuids(release)
+	return []ceph.OSD{{Number: 0, UUID: u[0], Up: true, In: true, NoOut: noOut0}, {Number: 1, UUID: u[1], Up: true, In: true}, {Number: 2, UUID: u[2], Up: up2, In: true}}
 }
 
 func TestClientReadsEveryRelease(t *testing.T) {
@@ -93,7 +103,7 @@ func TestClientReadsEveryRelease(t *testing.T) {
 			reads(t, release, "health detail", ceph.Health{Status: ceph.HealthOK}, func(c ceph.Client) (ceph.Health, error) { return c.Health(ctx) })
 			reads(t, release, "quorum_status", ceph.Quorum{Leader: "a", Members: []string{"a", "b", "c"}, Monitors: []string{"a", "b", "c"}, MinRelease: version.Major}, func(c ceph.Client) (ceph.Quorum, error) { return c.Quorum(ctx) })
 			reads(t, release, "quorum_status (mon.c is down)", ceph.Quorum{Leader: "a", Members: []string{"a", "b"}, Monitors: []string{"a", "b", "c"}, MinRelease: version.Major}, func(c ceph.Client) (ceph.Quorum, error) { return c.Quorum(ctx) })
-			for answer, want := range map[string][]ceph.OSD{"osd dump": osds(true, false), "osd dump (osd.0 has noout)": osds(true, true), "osd dump (osd.2 is down)": osds(false, false)} {
+			for answer, want := range map[string][]ceph.OSD{"osd dump": osds(release, true, false), "osd dump (osd.0 has noout)": osds(release, true, true), "osd dump (osd.2 is down)": osds(release, false, false)} {
 				reads(t, release, answer, ceph.OSDMap{RequireRelease: name, Flags: []string{"pglog_hardlimit", "purged_snapdirs", "recovery_deletes", "sortbitwise"}, OSDs: want}, func(c ceph.Client) (ceph.OSDMap, error) { return c.OSDMap(ctx) })
 			}
 			reads(t, release, "osd tree", map[string][]int{"vm": {0, 1, 2}}, func(c ceph.Client) (map[string][]int, error) { return c.Hosts(ctx) })

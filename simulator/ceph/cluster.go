@@ -65,6 +65,8 @@ type Cluster struct {
 	nextID   int64
 	// Keys are the entries of the key store. Owned.
 	Keys map[string]string
+	// UUIDs are the numbers of the OSDs that were created with a UUID. Owned.
+	UUIDs map[string]string
 	// Codes are health codes that were raised from outside, in addition to those of the state. Owned.
 	Codes []client.Check
 	// Faults of commands. The first one that matches applies. Owned.
@@ -74,7 +76,10 @@ type Cluster struct {
 }
 
 // Pool is a pool of placement groups.
-type Pool struct{ PGs, Size, MinSize int }
+type Pool struct {
+	Name               string
+	PGs, Size, MinSize int
+}
 
 // Filesystem is a filesystem.
 type Filesystem struct {
@@ -139,7 +144,7 @@ func (c *Cluster) Add(name client.Daemon) {
 	if name.Type == client.TypeMDS {
 		d.Filesystem = filesystemOf(name.ID)
 		if !slices.ContainsFunc(c.Filesystems, func(f Filesystem) bool { return f.Name == d.Filesystem }) {
-			c.Filesystems = append(c.Filesystems, Filesystem{Name: d.Filesystem, ID: len(c.Filesystems) + 1, MaxMDS: 1, StandbysWanted: 1})
+			c.addFilesystem(d.Filesystem)
 		}
 	}
 	c.Daemons = append(c.Daemons, d)
@@ -161,7 +166,7 @@ func filesystemOf(id string) string {
 func (c *Cluster) Clone() *Cluster {
 	out := *c
 	out.Daemons, out.Filesystems, out.sessions = slices.Clone(c.Daemons), slices.Clone(c.Filesystems), slices.Clone(c.sessions)
-	out.Keys, out.stats, out.Codes, out.Faults = maps.Clone(c.Keys), maps.Clone(c.stats), slices.Clone(c.Codes), slices.Clone(c.Faults)
+	out.Keys, out.UUIDs, out.stats, out.Codes, out.Faults = maps.Clone(c.Keys), maps.Clone(c.UUIDs), maps.Clone(c.stats), slices.Clone(c.Codes), slices.Clone(c.Faults)
 	return &out
 }
 

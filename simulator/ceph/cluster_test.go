@@ -178,3 +178,49 @@ func TestClusterRefusesUnknownDaemons(t *testing.T) {
 		t.Error("it exists")
 	}
 }
+
+// TestNewEmpty builds a cluster with the commands of an operator. Each of them is repeated.
+func TestNewEmpty(t *testing.T) {
+	c, version := ceph.NewEmpty(16), cephtest.Releases()["16"]
+	asks, ctx := client.Client{Runner: c}, t.Context()
+	launch := func(d client.Daemon) {
+		c.Add(d)
+		if err := c.Start(d, version, d.String()); err != nil {
+			t.Fatal(err)
+		}
+		c.Advance(c.Now + 15_000)
+	}
+	if _, err := asks.Quorum(ctx); err == nil {
+		t.Error("a cluster without monitors answers")
+	}
+	launch(client.Daemon{Type: client.TypeMon, ID: "a"})
+	launch(mgrA)
+	for range 2 {
+		for what, err := range map[string]error{
+			"keys": asks.ImportKeys(ctx, "[mgr.a]"), "an OSD": asks.NewOSD(ctx, "4d0d5e9f", "AQ=="),
+			"a pool": errors.Join(asks.CreatePool(ctx, "meta", 16), asks.CreatePool(ctx, "data", 32)),
+		} {
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if err := asks.CreateFilesystem(ctx, "myfs", "meta", "data"); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.Start(osd0, version, "osd.0"); err != nil {
+		t.Fatal(err)
+	}
+	launch(mdsA)
+	m, err := asks.OSDMap(ctx)
+	if diff := cmp.Diff([]client.OSD{{Number: 0, UUID: "4d0d5e9f", Up: true, In: true}}, m.OSDs); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	f, err := asks.Filesystems(ctx)
+	if err != nil || len(f.Filesystems) != 1 || len(f.Filesystems[0].MDS) != 1 || f.Filesystems[0].MDS[0].State != client.MDSActive {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if err := asks.CreateFilesystem(ctx, "other", "none", "data"); err == nil {
+		t.Error("a filesystem in a pool that does not exist is accepted")
+	}
+}

@@ -93,7 +93,7 @@ func (c *Cluster) osdDump() any {
 		if c.up(d) {
 			state, up = append(state, "up"), 1
 		}
-		list = append(list, object{"osd": number(d), "up": up, "in": 1, "weight": 1, "state": state})
+		list = append(list, object{"osd": number(d), "uuid": c.uuidOf(d.Name.ID), "up": up, "in": 1, "weight": 1, "state": state})
 	})
 	slices.SortFunc(list, func(a, b object) int { return a["osd"].(int) - b["osd"].(int) })
 	return object{
