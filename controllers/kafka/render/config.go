@@ -109,14 +109,15 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 	return p
 }
 
-// restartProperties returns the properties of a node whose change needs a restart of its process: those that its roles read.
-func restartProperties(n *Node, properties map[string]string) map[string]string {
+// hashedProperties returns the part of a node's properties whose change needs a restart of its process: those that its roles read.
+// content are all properties.
+func hashedProperties(n *Node, properties map[string]string, content string) string {
 	if n.Broker {
-		return properties
+		return content
 	}
-	out := maps.Clone(properties)
-	maps.DeleteFunc(out, func(name, _ string) bool { return listed(ofBrokers, name) })
-	return out
+	read := maps.Clone(properties)
+	maps.DeleteFunc(read, func(name, _ string) bool { return listed(ofBrokers, name) })
+	return writeProperties(read)
 }
 
 // Files are the files of a node's configuration. Each has a key in the node's ConfigMap that contains a hash of the content: a pod
@@ -149,7 +150,8 @@ func (c *Cluster) Config(id int32) (Files, error) {
 			f.Keys[name], f.Data[key] = key, content
 		}
 		properties := c.properties(n, pool)
-		add(fileServer, writeProperties(properties), writeProperties(restartProperties(n, properties)))
+		content := writeProperties(properties)
+		add(fileServer, content, hashedProperties(n, properties, content))
 		add(fileLog4j2, logging2, logging2)
 		add(fileLog4j, logging1, logging1)
 		return f, nil

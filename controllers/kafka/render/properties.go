@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -76,7 +75,13 @@ func Secret(property, value string) bool {
 // writeProperties writes a file that java.util.Properties reads as the same map, sorted by name.
 func writeProperties(properties map[string]string) string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
+	names, size := make([]string, 0, len(properties)), 0
+	for name, value := range properties {
+		names, size = append(names, name), size+len(name)+len(value)+len("=\n")
+	}
+	slices.Sort(names)
+	b.Grow(size)
+	for _, name := range names {
 		escape(&b, name, true)
 		b.WriteByte('=')
 		escape(&b, properties[name], false)
@@ -87,6 +92,10 @@ func writeProperties(properties map[string]string) string {
 
 // escape writes text in the syntax of java.util.Properties files, which are Latin-1.
 func escape(b *strings.Builder, text string, key bool) {
+	if isPlain(text, key) {
+		b.WriteString(text)
+		return
+	}
 	for i, r := range text {
 		switch {
 		case r == '\n':
@@ -110,4 +119,15 @@ func escape(b *strings.Builder, text string, key bool) {
 			b.WriteRune(r)
 		}
 	}
+}
+
+// isPlain reports whether escape would change nothing. It may report false for such a text.
+func isPlain(text string, key bool) bool {
+	for i := range len(text) {
+		c := text[i]
+		if c <= ' ' && (key || i == 0 || c < ' ') || c > '~' || c == '\\' || key && (c == ':' || c == '=') || i == 0 && (c == '#' || c == '!') {
+			return false
+		}
+	}
+	return true
 }

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -65,39 +65,50 @@ type PodEntry struct {
 // NewPodEntry encodes a pod as an entry, with apiVersion and kind and without status. Equal pods give equal bytes. Keys are
 // sorted, so that an API server returns the same bytes.
 func NewPodEntry(pod *corev1.Pod) (PodEntry, error) {
-	entry, _, err := newEntry(pod)
-	return entry, err
+	spec, err := encoded(pod, &pod.Spec)
+	if err != nil {
+		return PodEntry{}, err
+	}
+	return newEntry(&sorter{}, pod, &pod.ObjectMeta, spec)
 }
 
 // NewStampedPodEntry is NewPodEntry of a pod with one more annotation. The value of the annotation is computed from the entry without it.
 func NewStampedPodEntry(pod *corev1.Pod, annotation string, value func(bare PodEntry) string) (PodEntry, error) {
-	bare, content, err := newEntry(pod)
+	spec, err := encoded(pod, &pod.Spec)
 	if err != nil {
 		return PodEntry{}, err
 	}
-	if err := unstructured.SetNestedField(content, value(bare), "metadata", "annotations", annotation); err != nil {
-		return PodEntry{}, fmt.Errorf("stamping the entry of pod %s: %w", pod.Name, err)
+	var s sorter
+	bare, err := newEntry(&s, pod, &pod.ObjectMeta, spec)
+	if err != nil {
+		return PodEntry{}, err
 	}
-	return encoded(pod, content)
+	stamped := pod.ObjectMeta
+	stamped.Annotations = map[string]string{}
+	maps.Copy(stamped.Annotations, pod.Annotations)
+	stamped.Annotations[annotation] = value(bare)
+	return newEntry(&s, pod, &stamped, spec)
 }
 
-func newEntry(pod *corev1.Pod) (PodEntry, map[string]any, error) {
-	content, err := k8sruntime.DefaultUnstructuredConverter.ToUnstructured(pod)
+// newEntry returns the entry with the metadata and the encoded spec.
+func newEntry(s *sorter, pod *corev1.Pod, metadata *metav1.ObjectMeta, spec []byte) (PodEntry, error) {
+	text, err := encoded(pod, metadata)
 	if err != nil {
-		return PodEntry{}, nil, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
+		return PodEntry{}, err
 	}
-	content["apiVersion"], content["kind"] = "v1", "Pod"
-	delete(content, "status")
-	entry, err := encoded(pod, content)
-	return entry, content, err
-}
-
-func encoded(pod *corev1.Pod, content map[string]any) (PodEntry, error) {
-	raw, err := json.Marshal(content)
-	if err != nil {
-		return PodEntry{}, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
-	}
+	const begin, middle, end = `{"apiVersion":"v1","kind":"Pod","metadata":`, `,"spec":`, `}`
+	raw := append(make([]byte, 0, len(begin)+len(text)+len(middle)+len(spec)+len(end)), begin...)
+	raw = append(s.sorted(raw, text), middle...)
+	raw = append(s.sorted(raw, spec), end...)
 	return PodEntry{RawExtension: k8sruntime.RawExtension{Raw: raw}}, nil
+}
+
+func encoded(pod *corev1.Pod, part any) ([]byte, error) {
+	text, err := json.Marshal(part)
+	if err != nil {
+		return nil, fmt.Errorf("writing pod %s as an entry: %w", pod.Name, err)
+	}
+	return text, nil
 }
 
 // Pod decodes the entry. It returns an error for an entry that is empty, is not a pod or has no name.
