@@ -25,7 +25,8 @@ func (t *scope) config(ctx context.Context, n *observation.Node) error {
 	if err != nil {
 		return err
 	}
-	mounted := t.mounted(n)
+	var room [mountedKeys]string
+	mounted := t.mounted(room[:0], n)
 	unused := func(key string) bool {
 		_, wanted := want.Data[key]
 		return !wanted && !slices.Contains(mounted, key) && !slices.Contains(mounted, observation.EveryKey)
@@ -53,9 +54,9 @@ func (t *scope) config(ctx context.Context, n *observation.Node) error {
 // repairConfig restores the content of the node's ConfigMap that its entry and its pod mount. Content that is stored nowhere else
 // is replaced by the desired content: a node with a newer configuration is better than no node.
 func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
-	keys := t.mounted(n)
+	var room [mountedKeys]string
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
-	lost := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+	lost := slices.DeleteFunc(t.mounted(room[:0], n), func(key string) bool {
 		if have == nil {
 			return false
 		}
@@ -83,13 +84,15 @@ func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 	return t.write.Update(ctx, have)
 }
 
-// mounted returns the keys of the node's ConfigMap that its entry and its pod mount.
-func (t *scope) mounted(n *observation.Node) []string {
-	pod := observation.Named(t.snapshot.Objects.Pods, n.PodName)
-	if pod == nil {
-		return n.Entry.ConfigKeys
+// mountedKeys is the usual number of keys that an entry and a pod mount, and twice as many.
+const mountedKeys = 12
+
+// mounted appends the keys of the node's ConfigMap that its entry and its pod mount.
+func (t *scope) mounted(keys []string, n *observation.Node) []string {
+	if pod := observation.Named(t.snapshot.Objects.Pods, n.PodName); pod != nil {
+		keys = observation.AppendConfigKeys(keys, &pod.Spec, n.PodName)
 	}
-	return append(observation.ConfigKeys(&pod.Spec, n.PodName), n.Entry.ConfigKeys...)
+	return append(keys, n.Entry.ConfigKeys...)
 }
 
 // addConfig adds the desired configuration of the node to its ConfigMap, next to the existing content.

@@ -32,7 +32,7 @@ func (t *scope) poolStatuses(ctx context.Context) error {
 			continue
 		}
 		next := pool.DeepCopy()
-		next.Status = *want
+		next.Status = *want.DeepCopy() // the response is decoded into it
 		if err := t.Client.Status().Update(ctx, next); err != nil {
 			return fmt.Errorf("writing the status of KafkaNodePool %s: %w", pool.Name, err)
 		}

@@ -39,12 +39,14 @@ func (r *Reconciler) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snap
 
 // pools returns the sorted names of all pools of which a node is left.
 func (t *scope) pools() []string {
-	var names []string
+	names := make([]string, 0, len(t.snapshot.Objects.Pools))
 	for i := range t.snapshot.Nodes {
-		names = append(names, t.snapshot.Nodes[i].Pool)
+		if pool := t.snapshot.Nodes[i].Pool; !slices.Contains(names, pool) {
+			names = append(names, pool)
+		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }
 
 // repairPool restores the StrimziPodSet of a pool, its entries, and the configurations that they mount.

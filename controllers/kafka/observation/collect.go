@@ -40,6 +40,7 @@ type Collector struct {
 
 	entries  entryCache
 	rendered rendered
+	memories memories
 }
 
 // Collect observes a cluster. It reads objects from the cache, or from the API server for a live observation, which omits objects
@@ -47,15 +48,19 @@ type Collector struct {
 // A fact that Kafka does not answer is unreadable or pending and is not an error.
 func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (Snapshot, error) {
 	v := Snapshot{Now: request.Now, Options: c.Options, Table: c.Table}
-	if err := v.Objects.read(ctx, kafka, request); err != nil {
+	kept := c.memories.of(kafka.UID)
+	kept.selections = selectionsOf(kafka, kept.selections)
+	if err := v.Objects.read(ctx, kafka, request, kept.selections); err != nil {
 		return Snapshot{}, err
 	}
-	d := deriver{kafka: kafka, snapshot: &v, entries: &c.entries}
+	d := deriver{kafka: kafka, snapshot: &v, entries: &c.entries, records: kept.records}
 	d.derive()
+	kept.endpoint, kept.records = endpointOf(kafka, v.Nodes, kept.endpoint), d.records
+	c.memories.keep(kafka.UID, kept)
 	if err := v.findMoved(ctx, kafka, request); err != nil {
 		return Snapshot{}, err
 	}
-	c.observe(ctx, kafka, &v, request)
+	c.observe(ctx, kafka, &v, request, kept.endpoint.endpoint)
 	if v.asksForIDs {
 		d.assign()
 	}
@@ -95,21 +100,16 @@ func (v *Snapshot) findMoved(ctx context.Context, kafka *kafkav1beta2.Kafka, req
 func (c *Collector) Cleanup(cluster types.UID) {
 	c.ForgetRendered(cluster)
 	c.entries.drop(cluster)
+	c.memories.drop(cluster)
 	c.System.Drop(cluster)
 }
 
 // ForgetRendered drops the rendered objects of a cluster, so that its next observation renders them again.
 func (c *Collector) ForgetRendered(cluster types.UID) { c.rendered.drop(cluster) }
 
-// listing is a list to fill with the objects that match a selector.
-type listing struct {
-	list client.ObjectList
-	of   client.ListOption
-}
-
 // read lists the objects with the cluster's labels. A live observation omits the objects that only Apply and Repair need.
-func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) error {
-	var (
+func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest, selections *selections) error {
+	var lists struct {
 		pools       kafkav1beta2.KafkaNodePoolList
 		podSets     corev1beta2.StrimziPodSetList
 		pods        corev1.PodList
@@ -119,16 +119,20 @@ func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, request l
 		accounts    corev1.ServiceAccountList
 		budgets     policyv1.PodDisruptionBudgetList
 		deployments appsv1.DeploymentList
-	)
-	ofCluster := selector(map[string]string{labels.Cluster: kafka.Name})
-	ofKind := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka})
-	ofNodes := selector(map[string]string{labels.Cluster: kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(kafka.Name)})
-	listings := []listing{{&pools, ofCluster}, {&podSets, ofNodes}, {&pods, ofNodes}, {&configMaps, ofNodes}, {&claims, ofNodes}, {&budgets, ofNodes}}
-	if !request.Live {
-		listings = append(listings, listing{&services, ofNodes}, listing{&accounts, ofNodes}, listing{&deployments, ofKind})
 	}
-	for _, read := range listings {
-		err := request.Read.List(ctx, read.list, client.InNamespace(kafka.Namespace), read.of, client.UnsafeDisableDeepCopy)
+	for _, read := range [...]struct {
+		list       client.ObjectList
+		of         []client.ListOption
+		omitIfLive bool
+	}{
+		{&lists.pools, selections.ofCluster, false}, {&lists.podSets, selections.nodes, false}, {&lists.pods, selections.nodes, false},
+		{&lists.configMaps, selections.nodes, false}, {&lists.claims, selections.nodes, false}, {&lists.budgets, selections.nodes, false},
+		{&lists.services, selections.nodes, true}, {&lists.accounts, selections.nodes, true}, {&lists.deployments, selections.ofKind, true},
+	} {
+		if read.omitIfLive && request.Live {
+			continue
+		}
+		err := request.Read.List(ctx, read.list, read.of...)
 		switch {
 		case errors.Is(err, lifecycle.ErrStale):
 			return err
@@ -137,9 +141,9 @@ func (o *Objects) read(ctx context.Context, kafka *kafkav1beta2.Kafka, request l
 		}
 	}
 	*o = Objects{
-		Pools: sorted(pools.Items), PodSets: sorted(podSets.Items), Pods: sorted(pods.Items), ConfigMaps: sorted(configMaps.Items),
-		Claims: sorted(claims.Items), Services: sorted(services.Items), Accounts: sorted(accounts.Items), Budgets: sorted(budgets.Items),
-		Deployments: sorted(deployments.Items),
+		Pools: sorted(lists.pools.Items), PodSets: sorted(lists.podSets.Items), Pods: sorted(lists.pods.Items), ConfigMaps: sorted(lists.configMaps.Items),
+		Claims: sorted(lists.claims.Items), Services: sorted(lists.services.Items), Accounts: sorted(lists.accounts.Items), Budgets: sorted(lists.budgets.Items),
+		Deployments: sorted(lists.deployments.Items),
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ type deriver struct {
 	kafka    *kafkav1beta2.Kafka
 	snapshot *Snapshot
 	entries  *entryCache
+	// records of the previous observation, and afterwards of this one.
+	records []keptRecord
 	// nodes by id. twice are ids that several pools claim, by the later pool.
 	nodes []Node
 	twice map[string][]int32
@@ -102,6 +104,7 @@ func (d *deriver) fromPods() {
 }
 
 func (d *deriver) fromConfigMaps() {
+	place := 0
 	for _, m := range d.snapshot.Objects.ConfigMaps {
 		if m.Labels[labels.Record] != labels.RecordNode {
 			d.owner(m, m.Name)
@@ -111,7 +114,9 @@ func (d *deriver) fromConfigMaps() {
 		if n == nil {
 			continue
 		}
-		r, err := record.Decode(m.Data)
+		d.records = decoded(d.records, place, m)
+		r, err := d.records[place].record, d.records[place].err
+		place++
 		if err == nil && (r.ID != n.ID || r.Pool != n.Pool) {
 			err = fmt.Errorf("it is of node %d of pool %q by its name, and of node %d of pool %q by its data", n.ID, n.Pool, r.ID, r.Pool)
 		}
@@ -121,6 +126,7 @@ func (d *deriver) fromConfigMaps() {
 		r.ID, r.Pool = n.ID, n.Pool
 		n.Recorded, n.Record, n.RecordBroken = true, r, err != nil
 	}
+	d.records = d.records[:place]
 }
 
 func (d *deriver) fromClaims() {

@@ -74,6 +74,15 @@ func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 	return in
 }
 
+// Derived returns what derive computes from the declaration of the cluster, which is cached until the declaration changes. derive may
+// depend on nothing else, and callers must not modify the result.
+func Derived[T any](k *kafkav1beta2.Kafka, v *Snapshot, name string, derive func(declared *render.Input) T) T {
+	if v.Rendered == nil { // the snapshot was not collected
+		return derive(v.RenderInput(k))
+	}
+	return render.Derived(v.Rendered, name, derive)
+}
+
 // Desired returns the desired revision of the node at a version of Kafka, whether or not the table contains it. Compare it with
 // Revision. It returns an error for a node whose pool was deleted.
 func (v *Snapshot) Desired(node *Node, version string) (string, error) {

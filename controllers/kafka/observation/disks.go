@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -18,6 +21,9 @@ func (v *Snapshot) Misplaced(n *Node) *transitions.Problem {
 	}
 	var lost []string
 	for _, id := range n.Record.Volumes {
+		if v.mountsDeclared(n, id, &pool.Spec.Storage) {
+			continue
+		}
 		declared, persistent := render.ClaimName(&pool.Spec.Storage, n.PodName, id)
 		switch at := v.claimOf(n, id, declared); {
 		case !persistent:
@@ -32,16 +38,34 @@ func (v *Snapshot) Misplaced(n *Node) *transitions.Problem {
 	return transitions.Problemf("StorageNotDeclared", "the data of %s lies on persistent %s, which KafkaNodePool %s does not declare", n.PodName, strings.Join(lost, " and "), n.Pool)
 }
 
+// mountsDeclared reports whether the node's pod mounts the declared claim for the volume. Misplaced would come to the same result,
+// and is called for every node of every reconcile.
+func (v *Snapshot) mountsDeclared(n *Node, id int32, declared *kafkav1beta2.Storage) bool {
+	claim := ""
+	if pod := Named(v.Objects.Pods, n.PodName); pod != nil {
+		claim = mountedClaim(pod, id)
+	}
+	return claim != "" && render.DeclaresClaim(declared, n.PodName, claim)
+}
+
+// mountedClaim returns the claim that the pod mounts for the volume; empty if there is none.
+func mountedClaim(pod *corev1.Pod, id int32) string {
+	for i := range pod.Spec.Volumes {
+		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			if of, ok := render.ClaimVolume(c.ClaimName, pod.Name); ok && of == id {
+				return c.ClaimName
+			}
+		}
+	}
+	return ""
+}
+
 // claimOf returns the claim of the node's volume: the one that its pod mounts, else the declared one if it exists, else an
 // existing one of another declaration, else the declared one.
 func (v *Snapshot) claimOf(n *Node, id int32, declared string) string {
 	if pod := Named(v.Objects.Pods, n.PodName); pod != nil {
-		for i := range pod.Spec.Volumes {
-			if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
-				if of, ok := render.ClaimVolume(c.ClaimName, pod.Name); ok && of == id {
-					return c.ClaimName
-				}
-			}
+		if claim := mountedClaim(pod, id); claim != "" {
+			return claim
 		}
 	}
 	if Named(v.Objects.Claims, declared) != nil {

@@ -123,8 +123,10 @@ func (s *entrySummary) entry() Entry {
 const EveryKey = "*"
 
 // ConfigKeys returns the keys of the node's ConfigMap that a pod mounts.
-func ConfigKeys(spec *corev1.PodSpec, name string) []string {
-	var keys []string
+func ConfigKeys(spec *corev1.PodSpec, name string) []string { return AppendConfigKeys(nil, spec, name) }
+
+// AppendConfigKeys appends what ConfigKeys returns.
+func AppendConfigKeys(keys []string, spec *corev1.PodSpec, name string) []string {
 	for i := range spec.Volumes {
 		c := spec.Volumes[i].ConfigMap
 		if c == nil || c.Name != name {

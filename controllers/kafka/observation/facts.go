@@ -17,8 +17,7 @@ import (
 )
 
 // observe reads the requested facts and the answers to external writes from Kafka.
-func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *Snapshot, request lifecycle.ObserveRequest) {
-	cluster := endpointWith(kafka, v.Nodes)
+func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *Snapshot, request lifecycle.ObserveRequest, cluster connection.Endpoint) {
 	v.Answers = map[string]external.Answer{}
 	for lc, requestID := range request.RequestIDs {
 		if a := c.System.Answer(cluster, requestID); a.State != external.None {

@@ -20,42 +20,52 @@ const keyClusterID = "cluster.id"
 // identify determines the cluster id. All sources of the id must agree. Without any source the id is derived from the resource's
 // UID, so that a repeated reconcile chooses the same id.
 func identify(kafka *kafkav1beta2.Kafka, o *Objects, nodes []Node) Identity {
-	said := map[string]string{}
-	say := func(id, where string) {
-		if first, known := said[id]; id != "" && (!known || where < first) {
-			said[id] = where
+	found := map[string]source{}
+	add := func(id, kind, name string) {
+		at := source{kind, name}
+		if first, known := found[id]; id != "" && (!known || at.before(first)) {
+			found[id] = at
 		}
 	}
 	for i := range nodes {
 		if nodes[i].Recorded {
-			say(nodes[i].Record.ClusterID, "the record of "+nodes[i].PodName)
+			add(nodes[i].Record.ClusterID, "the record of ", nodes[i].PodName)
 		}
 	}
 	for _, m := range o.ConfigMaps {
-		say(m.Data[keyClusterID], "ConfigMap "+m.Name)
+		add(m.Data[keyClusterID], "ConfigMap ", m.Name)
 	}
 	for _, claim := range o.Claims {
-		say(claim.Annotations[labels.ClusterID], "PersistentVolumeClaim "+claim.Name)
+		add(claim.Annotations[labels.ClusterID], "PersistentVolumeClaim ", claim.Name)
 	}
 	for _, pool := range o.Pools {
-		say(pool.Status.ClusterID, "the status of KafkaNodePool "+pool.Name)
+		add(pool.Status.ClusterID, "the status of KafkaNodePool ", pool.Name)
 	}
-	say(kafka.Status.ClusterID, "the status of the Kafka")
-	say(kafka.Annotations[labels.ClusterID], "annotation "+labels.ClusterID)
-	switch len(said) {
+	add(kafka.Status.ClusterID, "the status of the Kafka", "")
+	add(kafka.Annotations[labels.ClusterID], "annotation ", labels.ClusterID)
+	switch len(found) {
 	case 0:
 		return Identity{ID: newClusterID(kafka)}
 	case 1:
-		for id := range said {
+		for id := range found {
 			return Identity{ID: id}
 		}
 	}
 	var sources []string
-	for id, where := range said {
-		sources = append(sources, fmt.Sprintf("%s in %s", id, where))
+	for id, at := range found {
+		sources = append(sources, fmt.Sprintf("%s in %s", id, at.text()))
 	}
 	slices.Sort(sources)
 	return Identity{Mismatch: transitions.Problemf("ClusterIDMismatch", "the cluster id is %s", strings.Join(sources, ", "))}
+}
+
+// source of a cluster id: the kind of the object and its name.
+type source struct{ kind, name string }
+
+func (s source) text() string { return s.kind + s.name }
+
+func (s source) before(other source) bool {
+	return s.kind < other.kind || s.kind == other.kind && s.name < other.name
 }
 
 // newClusterID creates an id in Kafka's own form: 16 bytes in URL-safe base 64. It does not begin with a dash, which a command

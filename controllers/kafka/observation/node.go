@@ -36,6 +36,16 @@ func (r Roles) List() []kafkav1beta2.NodeRole {
 	return out
 }
 
+// Listed reports whether List returns the list.
+func (r Roles) Listed(list []kafkav1beta2.NodeRole) bool {
+	rest, controller := list, len(list) > 0 && list[0] == kafkav1beta2.RoleController
+	if controller {
+		rest = list[1:]
+	}
+	broker := len(rest) == 1 && rest[0] == kafkav1beta2.RoleBroker
+	return r == Roles{Controller: controller, Broker: broker} && (broker || len(rest) == 0)
+}
+
 // Storage is whether a node's data outlives its pod.
 type Storage string
 

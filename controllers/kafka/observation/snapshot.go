@@ -190,7 +190,10 @@ func SessionTimeout(k *kafkav1beta2.Kafka) time.Duration {
 
 // Setting returns a configured duration in milliseconds, or otherwise if it is unset or invalid.
 func Setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.Duration {
-	text, _ := k.Spec.Kafka.Property(name)
+	text, set := k.Spec.Kafka.Property(name)
+	if !set {
+		return otherwise
+	}
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
 		return time.Duration(ms) * time.Millisecond
 	}

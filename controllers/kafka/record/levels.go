@@ -8,6 +8,9 @@ import (
 // ObserveLevels records the finalized levels: per feature the highest level seen, and when a level was lowered. A feature that is
 // not reported has level 0. It reports whether the record changed.
 func (r *Record) ObserveLevels(finalized map[string]int16, now time.Time) bool {
+	if r.holds(finalized, now) {
+		return false
+	}
 	levels := maps.Clone(r.Levels)
 	if levels == nil {
 		levels = map[string]Level{}
@@ -21,6 +24,21 @@ func (r *Record) ObserveLevels(finalized map[string]int16, now time.Time) bool {
 		levels[feature] = was.then(finalized[feature], now)
 	}
 	return r.setLevels(levels)
+}
+
+// holds reports whether an observation of the levels changes nothing.
+func (r *Record) holds(finalized map[string]int16, now time.Time) bool {
+	for feature, was := range r.Levels {
+		if was == (Level{}) || was.then(finalized[feature], now) != was {
+			return false
+		}
+	}
+	for feature, level := range finalized {
+		if _, known := r.Levels[feature]; !known && level != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // then returns the record of a feature after the given level was observed.
@@ -38,6 +56,13 @@ func (l Level) then(finalized int16, now time.Time) Level {
 // SettleLevels removes lowered levels: the node is known to have a snapshot taken after the last lowering. It reports whether the
 // record changed.
 func (r *Record) SettleLevels() bool {
+	settled := true
+	for _, was := range r.Levels {
+		settled = settled && was != Level{} && was == Level{Highest: was.Finalized, Finalized: was.Finalized}
+	}
+	if settled {
+		return false
+	}
 	levels := maps.Clone(r.Levels)
 	for feature, was := range levels {
 		levels[feature] = Level{Highest: was.Finalized, Finalized: was.Finalized}

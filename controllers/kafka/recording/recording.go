@@ -20,7 +20,7 @@ import (
 // observation. Without a record, it adopts what is left of the node. A record of an earlier resource remains that resource's until
 // it is known what happened to its storage.
 func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node, from Adoption) record.Record {
-	r := n.Record.Clone()
+	r := n.Record // its lists and maps are replaced and never changed
 	earlier := n.Recorded && r.Resource != kafka.UID
 	switch {
 	case !n.Recorded:
@@ -31,7 +31,9 @@ func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Nod
 	if !earlier || from != Wait {
 		r.Resource = kafka.UID
 	}
-	r.Roles = n.Roles.List()
+	if !n.Roles.Listed(r.Roles) {
+		r.Roles = n.Roles.List()
+	}
 	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
 	if n.Pod.Running && n.Pod.Version != "" && n.Pod.Contradiction == nil {
 		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval

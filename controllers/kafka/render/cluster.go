@@ -89,6 +89,11 @@ func always[T any](c *Cluster, name part, build func() T) T {
 	return value
 }
 
+// Derived returns what derive computes from the input, and caches it under the name. derive may depend on nothing else.
+func Derived[T any](c *Cluster, name string, derive func(in *Input) T) T {
+	return always(c, part{"derived", name}, func() T { return derive(&c.in) })
+}
+
 // Renders reports whether the cluster was created for an equal input.
 func (c *Cluster) Renders(in *Input) bool { return reflect.DeepEqual(&c.in, in) }
 

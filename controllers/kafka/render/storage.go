@@ -70,6 +70,22 @@ func ClaimName(s *kafkav1beta2.Storage, pod string, id int32) (string, bool) {
 	return "", false
 }
 
+// DeclaresClaim reports whether a pool declares the claim for a volume of the pod's node: whether ClaimName returns it for the volume
+// that it belongs to.
+func DeclaresClaim(s *kafkav1beta2.Storage, pod, claim string) bool {
+	id, ok := ClaimVolume(claim, pod)
+	single := len(claim) == len(SingleClaim(""))+len(pod)
+	if !ok || s.Type != kafkav1beta2.StorageJBOD {
+		return ok && single && s.Type == kafkav1beta2.StoragePersistentClaim
+	}
+	for i := range s.Volumes {
+		if v := &s.Volumes[i]; v.ID == id && v.Type == kafkav1beta2.VolumePersistentClaim {
+			return !single
+		}
+	}
+	return false
+}
+
 // SingleClaim returns the name of the claim of a node with a single volume.
 func SingleClaim(pod string) string { return "data-" + pod }
 
@@ -93,9 +109,10 @@ func ClaimVolume(claim, pod string) (int32, bool) {
 	if rest == pod {
 		return 0, isData
 	}
-	number, fits := strings.CutSuffix(rest, "-"+pod)
+	number, fits := strings.CutSuffix(rest, pod)
+	number, parted := strings.CutSuffix(number, "-")
 	id, err := strconv.ParseInt(number, 10, 32)
-	if !isData || !fits || err != nil || id < 0 || strconv.Itoa(int(id)) != number {
+	if !isData || !fits || !parted || err != nil || id < 0 || strconv.Itoa(int(id)) != number {
 		return 0, false
 	}
 	return int32(id), true

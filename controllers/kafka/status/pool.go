@@ -6,10 +6,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	apilabels "k8s.io/apimachinery/pkg/labels"
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
@@ -47,25 +47,33 @@ func missing(have, want []int32) []int32 {
 	return out
 }
 
-// OfPool returns the desired status of a pool.
+// OfPool returns the desired status of a pool. It shares lists with the status that the pool has.
 func OfPool(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
-	s := pool.Status.DeepCopy()
-	s.NodeIDs = append(s.NodeIDs, missing(s.NodeIDs, existing(v, pool.Name))...)
+	s := pool.Status
+	present := existing(v, pool.Name)
+	more := missing(s.NodeIDs, present)
 	if adding {
-		s.NodeIDs = append(s.NodeIDs, v.IDs.Of(pool.Name).Added...)
+		more = append(more, v.IDs.Of(pool.Name).Added...)
 	}
-	slices.Sort(s.NodeIDs)
+	if len(more) > 0 || !slices.IsSorted(s.NodeIDs) {
+		s.NodeIDs = slices.Concat(s.NodeIDs, more)
+		slices.Sort(s.NodeIDs)
+	}
 	s.Roles = poolRoles(v, pool)
-	s.Replicas = int32(len(existing(v, pool.Name)))
-	s.LabelSelector = apilabels.Set{
-		labels.Cluster: k.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(k.Name), labels.Pool: pool.Name,
-	}.String()
+	s.Replicas = int32(len(present))
+	s.LabelSelector = poolSelector(k.Name, pool.Name)
 	if v.Identity.Mismatch == nil {
 		s.ClusterID = v.Identity.ID
 	}
 	s.ObservedGeneration = pool.Generation
-	s.Conditions = poolConditions(v, pool)
-	return s
+	s.Conditions = poolConditions(k, v, pool)
+	return &s
+}
+
+// poolSelector returns the selector of a pool's pods, with the labels sorted by name.
+func poolSelector(cluster, pool string) string {
+	return labels.Cluster + "=" + cluster + "," + labels.Kind + "=" + labels.KindKafka + "," +
+		labels.Name + "=" + labels.KafkaName(cluster) + "," + labels.Pool + "=" + pool
 }
 
 // poolRoles returns the roles of the pool's nodes; before it has nodes, those in its spec.
@@ -83,7 +91,7 @@ func poolRoles(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) []kafk
 }
 
 // poolConditions returns the conditions of a pool: whether its nodes are exactly the desired ones and ready, and warnings.
-func poolConditions(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
+func poolConditions(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) []metav1.Condition {
 	var down []string
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Pool == pool.Name && n.Wanted && !n.Pod.Ready {
@@ -102,7 +110,7 @@ func poolConditions(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) [
 	case len(left) > 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, left[0].Reason, left[0].Message
 	}
-	out := append([]metav1.Condition{c}, poolWarnings(v, pool, left)...)
+	out := append([]metav1.Condition{c}, poolWarnings(k, v, pool, left)...)
 	for i := range out {
 		out[i].ObservedGeneration = pool.Generation
 		out[i].LastTransitionTime = metav1.NewTime(v.Now.UTC().Truncate(time.Second))
@@ -126,15 +134,23 @@ func PoolEqual(a, b *kafkav1beta2.KafkaNodePoolStatus) bool {
 
 // poolWarnings returns the warnings about one pool for its own status: about its ids, about parts that are not applied, and about
 // unused fields.
-func poolWarnings(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
+func poolWarnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
 	w := warned{}
 	for _, warning := range slices.Concat(v.IDs.Warnings, left) {
 		if warning.Pool == pool.Name {
 			w.add(warning.Reason, warning.Message)
 		}
 	}
-	if fields := pool.Spec.UnusedFields(); len(fields) > 0 {
+	if fields := observation.Derived(k, v, "unused fields of pools", unusedFieldsOfPools)[pool.Name]; len(fields) > 0 {
 		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
 	}
 	return w.conditions()
+}
+
+func unusedFieldsOfPools(declared *render.Input) map[string][]string {
+	out := make(map[string][]string, len(declared.Pools))
+	for i := range declared.Pools {
+		out[declared.Pools[i].Name] = declared.Pools[i].Spec.UnusedFields()
+	}
+	return out
 }

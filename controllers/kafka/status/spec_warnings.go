@@ -35,25 +35,31 @@ const (
 	ReasonNameTooLong = "NameTooLong"
 )
 
-// specWarnings returns the parts of the spec that are not acted on. It is a pure function of the spec. It returns one condition per
-// reason, sorted.
-func specWarnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []metav1.Condition {
+// specWarnings returns the parts of the specs that are not acted on, one condition per reason, sorted.
+func specWarnings(declared *render.Input) []metav1.Condition {
 	w := warned{}
-	if fields := kafka.Spec.UnusedFields(); len(fields) > 0 {
+	if fields := declared.Spec.UnusedFields(); len(fields) > 0 {
 		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
 	}
-	for _, pool := range pools {
+	for i := range declared.Pools {
+		pool := &declared.Pools[i]
 		if fields := pool.Spec.UnusedFields(); len(fields) > 0 {
 			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
 		}
 	}
+	w.listeners(&declared.Spec.Kafka)
+	w.config(&declared.Spec.Kafka)
+	w.components(&declared.Spec)
+	return w.conditions()
+}
+
+// objectWarnings returns what is wrong with annotations and names, one condition per reason, sorted.
+func objectWarnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []metav1.Condition {
+	w := warned{}
 	if _, problem := facts.SoakTime(kafka); problem != nil {
 		w.add(string(problem.Reason), problem.Message+"; the metadata version is not raised until it can be read")
 	}
 	w.names(kafka, pools)
-	w.listeners(&kafka.Spec.Kafka)
-	w.config(&kafka.Spec.Kafka)
-	w.components(&kafka.Spec)
 	return w.conditions()
 }
 
@@ -65,11 +71,17 @@ func (w warned) add(reason, message string) { w[reason] = append(w[reason], mess
 // longestHost is the maximum length of a host name and of a label's value. The name of a pod is used as both.
 const longestHost = 63
 
+// longestID is the maximum length of what follows the names of cluster and pool in the name of a pod: an id, and two dashes.
+const longestID = len("--2147483647")
+
 func (w warned) names(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) {
 	for _, pool := range pools {
 		highest := int32(0)
 		for _, id := range pool.Status.NodeIDs {
 			highest = max(highest, id)
+		}
+		if len(kafka.Name)+len(pool.Name)+longestID <= longestHost {
+			continue
 		}
 		if name := observation.PodName(kafka.Name, pool.Name, highest); len(name) > longestHost {
 			w.add(ReasonNameTooLong, fmt.Sprintf("pod %s of KafkaNodePool %s would have a name of %d characters, and Kubernetes takes %d: make a pool with a shorter name",

@@ -4,6 +4,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,7 +92,8 @@ func TestSpecWarnings(t *testing.T) {
 				tc.change(k, p)
 			}
 			got := map[string]string{}
-			for _, c := range specWarnings(k, []*kafkav1beta2.KafkaNodePool{p}) {
+			declared := &render.Input{Name: k.Name, Spec: k.Spec, Pools: []render.Pool{{Name: p.Name, Spec: p.Spec}}}
+			for _, c := range slices.Concat(specWarnings(declared), objectWarnings(k, []*kafkav1beta2.KafkaNodePool{p})) {
 				got[c.Reason] = c.Message
 			}
 			want := tc.want

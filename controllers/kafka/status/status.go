@@ -46,7 +46,12 @@ func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ time.Time) []meta
 	}
 	s.NodeIDs = nodeIDs(s.NodeIDs, v)
 	s.KafkaNodePools = usedPools(s.KafkaNodePools, v)
-	s.Listeners = listeners(k)
+	if now := observation.Derived(k, v, "listeners", listeners); !slices.EqualFunc(s.Listeners, now, listenerEqual) {
+		s.Listeners = slices.Clone(now)
+		for i := range now { // the response to the status is decoded into it
+			s.Listeners[i].Addresses = slices.Clone(now[i].Addresses)
+		}
+	}
 	decided := decide(k, v)
 	settled := versionSettled(k, v, &decided)
 	ready, components := podsReady(v), componentsReady(k, v)
@@ -63,9 +68,11 @@ func Equal(a, b *kafkav1beta2.Kafka) bool {
 	return x.KafkaVersion == y.KafkaVersion && x.KafkaMetadataVersion == y.KafkaMetadataVersion && x.ClusterID == y.ClusterID &&
 		x.OperatorLastSuccessfulVersion == y.OperatorLastSuccessfulVersion && slices.Equal(x.NodeIDs, y.NodeIDs) &&
 		slices.Equal(x.KafkaNodePools, y.KafkaNodePools) &&
-		slices.EqualFunc(x.Listeners, y.Listeners, func(a, b kafkav1beta2.ListenerStatus) bool {
-			return a.Name == b.Name && a.Type == b.Type && a.BootstrapServers == b.BootstrapServers && slices.Equal(a.Addresses, b.Addresses)
-		})
+		slices.EqualFunc(x.Listeners, y.Listeners, listenerEqual)
+}
+
+func listenerEqual(a, b kafkav1beta2.ListenerStatus) bool {
+	return a.Name == b.Name && a.Type == b.Type && a.BootstrapServers == b.BootstrapServers && slices.Equal(a.Addresses, b.Addresses)
 }
 
 // versionOfAll returns the version on which every desired node, controllers included, has a ready pod. It returns false during a
@@ -103,6 +110,17 @@ func finalizedLevel(v *observation.Snapshot) (string, bool) {
 
 // nodeIDs adds ids: an id is removed only when it is released, by a separate lifecycle.
 func nodeIDs(old []int32, v *observation.Snapshot) []int32 {
+	complete := true
+	for i := range v.Nodes {
+		_, known := slices.BinarySearch(old, v.Nodes[i].ID)
+		complete = complete && known
+	}
+	for i := range old {
+		complete = complete && (i == 0 || old[i-1] < old[i])
+	}
+	if complete {
+		return old
+	}
 	ids := slices.Clone(old)
 	for i := range v.Nodes {
 		ids = append(ids, v.Nodes[i].ID)
@@ -115,6 +133,9 @@ func usedPools(old []kafkav1beta2.UsedNodePool, v *observation.Snapshot) []kafka
 	if len(v.Objects.Pools) == 0 {
 		return old
 	}
+	if slices.EqualFunc(old, v.Objects.Pools, func(a kafkav1beta2.UsedNodePool, p *kafkav1beta2.KafkaNodePool) bool { return a.Name == p.Name }) {
+		return old
+	}
 	out := make([]kafkav1beta2.UsedNodePool, len(v.Objects.Pools))
 	for i, p := range v.Objects.Pools {
 		out[i].Name = p.Name
@@ -122,13 +143,13 @@ func usedPools(old []kafkav1beta2.UsedNodePool, v *observation.Snapshot) []kafka
 	return out
 }
 
-func listeners(k *kafkav1beta2.Kafka) []kafkav1beta2.ListenerStatus {
+func listeners(declared *render.Input) []kafkav1beta2.ListenerStatus {
 	var out []kafkav1beta2.ListenerStatus
-	for _, l := range k.Spec.Kafka.Listeners {
+	for _, l := range declared.Spec.Kafka.Listeners {
 		if !render.Served(&l) {
 			continue
 		}
-		host := fmt.Sprintf("%s-kafka-bootstrap.%s.svc", k.Name, k.Namespace)
+		host := fmt.Sprintf("%s-kafka-bootstrap.%s.svc", declared.Name, declared.Namespace)
 		out = append(out, kafkav1beta2.ListenerStatus{
 			Name: l.Name, Type: string(l.Type), BootstrapServers: fmt.Sprintf("%s:%d", host, l.Port),
 			Addresses: []kafkav1beta2.ListenerAddress{{Host: host, Port: l.Port}},

@@ -27,7 +27,10 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 	for _, w := range decisionWarnings(v, decided) {
 		add(string(w.Reason), w.Message)
 	}
-	for _, w := range specWarnings(k, v.Objects.Pools) {
+	for _, w := range observation.Derived(k, v, "warnings", specWarnings) {
+		add(w.Reason, w.Message)
+	}
+	for _, w := range objectWarnings(k, v.Objects.Pools) {
 		add(w.Reason, w.Message)
 	}
 	for _, w := range v.IDs.Warnings {
