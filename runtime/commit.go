@@ -70,7 +70,7 @@ func (p *reconcileScope[O, S, E]) refresh(ctx context.Context, next O, snapshot 
 		all = p.lifecycleStates(next)
 	}
 	status.Conditions = conditions(all, own, p.in.Status.Conditions, p.in.Generation, status.ObservedGeneration, p.now)
-	status.Summary = summarise(all)
+	status.Summary = summarise(all, status.Summary)
 }
 
 // write updates the status with an optimistic lock on the resourceVersion that this reconcile decided on.

@@ -255,7 +255,7 @@ func TestSummariseNamesTheFirstLifecycleNotAtRest(t *testing.T) {
 			&lifecyclev1.Summary{Lifecycle: "b", State: "Nowhere", Since: *at(-time.Minute)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, summarise(c.all)); diff != "" {
+			if diff := cmp.Diff(c.want, summarise(c.all, nil)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -27,10 +27,10 @@ type memory struct {
 	// repairing and applying have separate back-off: desired children that cannot be applied must not delay the repair of lost
 	// ones.
 	repairing, applying trouble
-	// gauges are this object's series.
-	gauges gauges
 	// measured is the resourceVersion of the stored status that the gauges show; empty if they show another.
 	measured string
+	// shows are the gauges of the object; nil if none were set.
+	shows *objectSeries
 	// noted is the digest of the last journal line of each lifecycle.
 	noted map[string]string
 	// paces limit the transitions of each lifecycle.

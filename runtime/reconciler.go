@@ -247,11 +247,11 @@ func (p *reconcileScope[O, S, E]) defects(ctx context.Context, step *pass.Step[O
 
 // writer returns a writer of children that requires a current persisted state before its first write.
 func (p *reconcileScope[O, S, E]) writer() *childWriter {
-	return &childWriter{
-		children: p.children, owner: p.object, watched: p.watched,
-		prove: func(ctx context.Context) error { return p.proven(ctx, false) },
-	}
+	return &childWriter{children: p.children, owner: p.object, guard: p}
 }
+
+// fresh implements writeGuard.
+func (p *reconcileScope[O, S, E]) fresh(ctx context.Context) error { return p.proven(ctx, false) }
 
 // proven returns ErrStale while the persisted state is not known to be current.
 func (p *reconcileScope[O, S, E]) proven(ctx context.Context, live bool) error {

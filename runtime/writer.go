@@ -51,31 +51,41 @@ type Writer interface {
 // Writer returns a writer of the owner's children. prove is called before each write and its error ends the write. A nil prove
 // means that no proof is required. The caller watches the children; the writer owns children of any kind.
 func (c *Children) Writer(owner client.Object, prove func(context.Context) error) Writer {
-	return &childWriter{children: c, owner: owner, prove: prove}
+	return &childWriter{children: c, owner: owner, guard: proofOnly(prove)}
 }
 
 type childWriter struct {
 	children *Children
 	owner    client.Object
-	prove    func(context.Context) error
-	// watched returns an error for a child that nothing watches. Nil means that any child may be owned.
-	watched func(client.Object) error
+	guard    writeGuard
 	// writes is the number of writes that succeeded.
 	writes int
 }
 
-func (w *childWriter) ensureFresh(ctx context.Context) error {
-	if w.prove == nil {
-		return nil
-	}
-	return w.prove(ctx)
+// writeGuard is asked before each write.
+type writeGuard interface {
+	// fresh returns an error if nothing may be written now.
+	fresh(ctx context.Context) error
+	// watched returns an error for a child that nothing watches, and that may therefore not be owned.
+	watched(child client.Object) error
 }
 
-func (w *childWriter) Own(child client.Object) error {
-	var err error
-	if w.watched != nil {
-		err = w.watched(child)
+// proofOnly is a writeGuard that permits to own children of any kind. A nil proofOnly permits every write.
+type proofOnly func(context.Context) error
+
+func (p proofOnly) fresh(ctx context.Context) error {
+	if p == nil {
+		return nil
 	}
+	return p(ctx)
+}
+
+func (proofOnly) watched(client.Object) error { return nil }
+
+func (w *childWriter) ensureFresh(ctx context.Context) error { return w.guard.fresh(ctx) }
+
+func (w *childWriter) Own(child client.Object) error {
+	err := w.guard.watched(child)
 	if err == nil {
 		err = controllerutil.SetControllerReference(w.owner, child, w.children.client.Scheme())
 	}
