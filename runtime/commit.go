@@ -10,6 +10,7 @@ import (
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/internal/pass"
+	"github.com/detent-dev/detent/machines"
 )
 
 // commit writes the transitions of this reconcile, with waitingFor and the conditions, in one status write. Events, metrics and
@@ -21,6 +22,11 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 	entries := pass.EntriesOf(status)
 	for i := range moved {
 		put(status, entries, moved[i].Entry)
+		if moved[i].Move.Event == machines.EventInferred {
+			// Whether the inferred state fits the generation is only known once its guards were evaluated: until then the object
+			// must not be Ready.
+			status.ObservedGeneration = 0
+		}
 	}
 	p.refresh(ctx, next, snapshot, decided)
 	if err := p.write(ctx, next); err != nil {

@@ -14,8 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/test/turnstile"
 	"github.com/detent-dev/detent/test/turnstile/api"
+	"github.com/detent-dev/detent/transitions"
 )
 
 var turnstiles = schema.GroupResource{Group: api.GroupVersion.Group, Resource: "turnstiles"}
@@ -283,5 +286,40 @@ func TestNoteFitsAnEvent(t *testing.T) {
 		if note := strings.TrimPrefix(e, "Normal EnteredLit "); len(note) > 1024 {
 			t.Errorf("%d bytes", len(note))
 		}
+	}
+}
+
+// TestCommitOfAnInferredState stores a state that this build does not know, while no guard of the inferred one can be evaluated.
+func TestCommitOfAnInferredState(t *testing.T) {
+	answer := transitions.Deny("here")
+	gone := toyGuard{Name: "gone", Doc: "it left", Expected: "a departure", Evaluate: func(*toyFacts, struct{}) transitions.Verdict { return answer }}
+	r := newRig(t, func(r *rig) {
+		r.kind.Lifecycles = append(r.kind.Lifecycles, bindToy(r.T, "guest",
+			[]toyState{{State: states.State{Name: "Here", Kind: states.Rest, Doc: "here"}}, {State: states.State{Name: "Away", Kind: states.Rest, Doc: "away"}}},
+			[]toyRow{
+				{Event: "go", From: "Here", To: "Away", When: gone, Doc: "goes"},
+				{Event: "back", From: "Away", To: "Here", When: transitions.Not(gone, "a return"), Doc: "comes back"},
+			}, 0))
+	})
+	r.rest()
+	answer = transitions.Verdict{Observed: "no answer"}
+	r.status(func(s *api.TurnstileStatus) {
+		for i := range s.Lifecycles {
+			if s.Lifecycles[i].Name == "guest" {
+				s.Lifecycles[i].State = "Upstairs"
+			}
+		}
+	})
+	show := func() [3]any {
+		r.pass()
+		r.pass()
+		return [3]any{r.entry("guest").State, string(r.condition(lifecycle.Ready).Status), r.gate().Status.ObservedGeneration}
+	}
+	if diff := cmp.Diff([3]any{"Here", "False", int64(0)}, show()); diff != "" {
+		t.Errorf("without an answer (-want +got):\n%s", diff)
+	}
+	answer = transitions.Deny("here")
+	if diff := cmp.Diff([3]any{"Here", "True", int64(1)}, show()); diff != "" {
+		t.Errorf("with an answer (-want +got):\n%s", diff)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/test/lab"
@@ -162,7 +163,7 @@ func writesOf(all []lab.Request, name string) []string {
 func damage(v Visit, do func(*lifecyclev1.Lifecycle)) func(*lifecyclev1.Status) {
 	return func(status *lifecyclev1.Status) {
 		for i := range status.Lifecycles {
-			if status.Lifecycles[i].Name == v.Lifecycle {
+			if of, _ := machines.SplitEntryName(status.Lifecycles[i].Name); of == v.Lifecycle {
 				do(&status.Lifecycles[i])
 			}
 		}
@@ -181,7 +182,7 @@ func manyComeToRest(ctx SpecContext, s Subject) {
 	sc.settle()
 	edges, writes := 0, 0
 	for name, object := range sc.all() {
-		taken := edgesOf(object) - (len(s.Graphs()) - 1) // the first entries of all lifecycles share one write
+		taken := edgesOf(object) - (len(object.LifecycleStatus().Lifecycles) - 1) // the first entries of all lifecycles share one write
 		done := len(bench.Traffic.Of(sc.namespace, lab.OnStatus(name), lab.Request.Done))
 		if taken != done {
 			Fail(fmt.Sprintf("%s: %d status writes for %d transitions", name, done, taken))

@@ -153,10 +153,10 @@ func (s *scene) updateNamed(name string, change func(lifecycle.Object), write fu
 	})).To(Succeed())
 }
 
-// entryOf is the status of a lifecycle, or an empty one.
+// entryOf is the status of a lifecycle, of its worst instance if it has several, or an empty one.
 func entryOf(o lifecycle.Object, name string) lifecyclev1.Lifecycle {
 	for _, l := range o.LifecycleStatus().Lifecycles {
-		if l.Name == name {
+		if of, _ := machines.SplitEntryName(l.Name); of == name {
 			return l
 		}
 	}
