@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -70,13 +71,14 @@ func (b *Branch) Set(name types.NamespacedName, f Fault) {
 	}
 }
 
-// Changes returns how the account of the object was changed since the last call, in order. A command that changed nothing is not
-// among them.
+// Changes returns the commands that changed the account of the object since the last call, sorted: those of different lifecycles have
+// no order.
 func (b *Branch) Changes(name types.NamespacedName) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := b.changes[name]
 	delete(b.changes, name)
+	slices.Sort(out)
 	return out
 }
 
@@ -133,7 +135,7 @@ func (b *Branch) execute(ctx context.Context, o external.Object, c accounts.Comm
 	err := b.operator().Execute(ctx, o, c)
 	after, failedAfter := b.operator().Ask(ctx, o, accounts.NeedAccount)
 	if before.Plan != after.Plan || !slices.Equal(before.Cards, after.Cards) {
-		b.changes[o.Name] = append(b.changes[o.Name], fmt.Sprintf("%s %v to %s %v", before.Plan, before.Cards, after.Plan, after.Cards))
+		b.changes[o.Name] = append(b.changes[o.Name], strings.TrimSpace(c.Method+" /ID"+c.Path+" "+c.Body))
 	}
 	return errors.Join(err, failed, failedAfter)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// TestCampaign injects faults at every effect and event of the changes of a Kafka cluster, as ModeOf selects them; nightly with
-// six nodes too.
+// TestCampaign injects faults at every effect and event of the changes of a Kafka cluster, and of an account with instances at an
+// external system, as ModeOf selects them; nightly with six nodes too.
 func TestCampaign(t *testing.T) {
 	mode, err := campaign.ModeOf(os.Getenv)
 	if err != nil {
@@ -26,15 +26,15 @@ func TestCampaign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subjects := kafkaSubjects(t, world, mode)
+	subjects := selectedSubjects(t, world, mode)
 	environment := begin(t, world, subjects...)
 	for _, s := range subjects {
 		t.Run(s.Name, func(t *testing.T) { campaign.Inject(t, environment, s, mode) })
 	}
 }
 
-// kafkaSubjects returns the selected subjects. Without any, the test is skipped with the names of all of them.
-func kafkaSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.Subject {
+// selectedSubjects returns the selected subjects. Without any, the test is skipped with the names of all of them.
+func selectedSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.Subject {
 	t.Helper()
 	type way struct {
 		name    string
@@ -58,6 +58,14 @@ func kafkaSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaign.S
 			continue
 		}
 		s, err := kafkaSubject(world, one.name, one.pools, one.changes, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	const accounts = "accounts"
+	if names = append(names, accounts); mode.Takes(accounts) {
+		s, err := accountsSubject()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,10 +128,11 @@ func readyMidway(o lifecycle.Object, graphs map[string]machines.Graph) string {
 		return ""
 	}
 	for name, graph := range graphs {
-		entry := entryOf(status, name)
-		i := slices.IndexFunc(graph.States, func(st machines.GraphState) bool { return st.Name == entry.State })
-		if i < 0 || graph.States[i].Kind != "Rest" && graph.States[i].Kind != "Hold" {
-			return fmt.Sprintf("%s shows as Ready while %s is in %q", id(o), name, entry.State)
+		for _, entry := range entriesOf(status, name) {
+			i := slices.IndexFunc(graph.States, func(st machines.GraphState) bool { return st.Name == entry.State })
+			if i < 0 || graph.States[i].Kind != "Rest" && graph.States[i].Kind != "Hold" {
+				return fmt.Sprintf("%s shows as Ready while %s is in %q", id(o), entry.Name, entry.State)
+			}
 		}
 	}
 	return ""
@@ -141,12 +142,15 @@ func readyMidway(o lifecycle.Object, graphs map[string]machines.Graph) string {
 func undeclared(before, after *lifecyclev1.Status, graphs map[string]machines.Graph) []string {
 	var out []string
 	for name, graph := range graphs {
-		from, to := entryOf(before, name).State, entryOf(after, name).State
-		if from == "" || to == "" || from == to {
-			continue
-		}
-		if !slices.ContainsFunc(graph.Edges, func(e machines.GraphEdge) bool { return (e.From == from || e.From == "") && e.To == to }) {
-			out = append(out, fmt.Sprintf("%s went from %s to %s, which no transition permits", name, from, to))
+		for _, entry := range entriesOf(after, name) {
+			i := slices.IndexFunc(before.Lifecycles, func(l lifecyclev1.Lifecycle) bool { return l.Name == entry.Name })
+			if i < 0 || entry.State == before.Lifecycles[i].State {
+				continue
+			}
+			from, to := before.Lifecycles[i].State, entry.State
+			if !slices.ContainsFunc(graph.Edges, func(e machines.GraphEdge) bool { return (e.From == from || e.From == "") && e.To == to }) {
+				out = append(out, fmt.Sprintf("%s went from %s to %s, which no transition permits", entry.Name, from, to))
+			}
 		}
 	}
 	return out

@@ -202,8 +202,10 @@ func (s *stage) restless(generation int64) string {
 	}
 	status := o.LifecycleStatus()
 	for name, graph := range s.subject.Graphs {
-		if entry := entryOf(status, name); !rests(graph.States, entry.State) {
-			return fmt.Sprintf("%s stands in %q, waiting for %v", name, entry.State, entry.WaitingFor)
+		for _, entry := range entriesOf(status, name) {
+			if !rests(graph.States, entry.State) {
+				return fmt.Sprintf("%s is in %q, waiting for %v", entry.Name, entry.State, entry.WaitingFor)
+			}
 		}
 	}
 	if status.ObservedGeneration != o.GetGeneration() || !meta.IsStatusConditionTrue(status.Conditions, lifecycle.Ready) {
@@ -212,13 +214,17 @@ func (s *stage) restless(generation int64) string {
 	return ""
 }
 
-func entryOf(status *lifecyclev1.Status, name string) lifecyclev1.Lifecycle {
+// entriesOf returns the entries of a lifecycle: one for each of its instances, or an empty one.
+func entriesOf(status *lifecyclev1.Status, name string) (out []lifecyclev1.Lifecycle) {
 	for _, l := range status.Lifecycles {
-		if l.Name == name {
-			return l
+		if of, _ := machines.SplitEntryName(l.Name); of == name {
+			out = append(out, l)
 		}
 	}
-	return lifecyclev1.Lifecycle{}
+	if len(out) == 0 {
+		return []lifecyclev1.Lifecycle{{Name: name}}
+	}
+	return out
 }
 
 func rests(known []machines.GraphState, name string) bool {
