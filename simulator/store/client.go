@@ -65,7 +65,7 @@ func (f *storeClient) Delete(_ context.Context, object client.Object, opts ...cl
 			return err
 		}
 	}
-	return f.store.delete(object, uid, revision)
+	return f.store.delete(object, uid, revision, o.GracePeriodSeconds != nil && *o.GracePeriodSeconds == 0)
 }
 
 func (f *storeClient) DeleteAllOf(ctx context.Context, object client.Object, opts ...client.DeleteAllOfOption) error {

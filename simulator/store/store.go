@@ -197,14 +197,14 @@ func merge(old, sent client.Object, status bool) (client.Object, error) {
 }
 
 // delete marks the object as deleted, or removes it if it has no finalizers. A bound pod is only marked, because its kubelet
-// removes it.
-func (s *Store) delete(object client.Object, uid types.UID, revision string) error {
+// removes it, unless force is true.
+func (s *Store) delete(object client.Object, uid types.UID, revision string, force bool) error {
 	r, err := s.objects.Match(s.scheme, object, uid, revision)
 	if err != nil {
 		return err
 	}
 	gvk, old := r.Kind, r.Object
-	if len(old.GetFinalizers()) == 0 && !bound(old) {
+	if len(old.GetFinalizers()) == 0 && (force || !bound(old)) {
 		s.remove(gvk, old)
 		s.tell("delete", "", old)
 		return nil
@@ -283,7 +283,7 @@ func (s *Store) evict(pod *corev1.Pod, eviction *policyv1.Eviction) error {
 	if o := eviction.DeleteOptions; o != nil {
 		uid, _ = Preconditions(o.Preconditions)
 	}
-	return s.delete(r.Object, uid, "")
+	return s.delete(r.Object, uid, "", false)
 }
 
 // forbids returns the name of the disruption budget that the pod's eviction would violate, "" if none. Unready pods do not count

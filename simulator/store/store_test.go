@@ -131,7 +131,7 @@ func TestStoreDeletePreconditionsAndBoundPods(t *testing.T) {
 	if err := c.Get(ctx, types.NamespacedName{Namespace: "ns", Name: "p"}, left); err != nil || left.DeletionTimestamp == nil {
 		t.Errorf("a running pod is marked until its kubelet removes it: %v %v", err, left.DeletionTimestamp)
 	}
-	if err := s.Remove(left); err != nil {
+	if err := c.Delete(ctx, left, client.GracePeriodSeconds(0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Get(ctx, client.ObjectKeyFromObject(left), left); !apierrors.IsNotFound(err) {

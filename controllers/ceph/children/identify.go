@@ -1,0 +1,215 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+)
+
+// identify records what identifies the cluster and its daemons, and what was observed that cannot be observed again.
+func (t *scope) identify(ctx context.Context) error {
+	next := t.next()
+	if err := t.assign(next); err != nil {
+		return err
+	}
+	if err := t.place(ctx, next); err != nil {
+		return err
+	}
+	t.detected(next)
+	t.served(next)
+	t.adopt(next)
+	return t.store(ctx, next)
+}
+
+// assign makes the fsid and the UUIDs of OSDs, and records the numbers that Ceph assigned.
+func (t *scope) assign(next *record.Record) (err error) {
+	if next.FSID == "" {
+		if next.FSID, err = keys.NewUUID(t.Random); err != nil {
+			return err
+		}
+	}
+	for _, d := range t.snapshot.Declared {
+		if d.Name.Type != ceph.TypeOSD {
+			continue
+		}
+		if next.OSDs[d.Slot] == "" {
+			uuid, err := keys.NewUUID(t.Random)
+			if err != nil {
+				return err
+			}
+			next.OSDs = put(next.OSDs, d.Slot, uuid)
+		}
+		if _, known := next.Daemons[d.Name.String()]; !known && d.Name.ID != "" {
+			next.Daemons = put(next.Daemons, d.Name.String(), record.Daemon{Slot: d.Slot, Format: record.FormatAllowed})
+		}
+	}
+	return nil
+}
+
+// put returns the map with an entry.
+func put[K comparable, V any](into map[K]V, key K, value V) map[K]V {
+	if into == nil {
+		into = map[K]V{}
+	}
+	into[key] = value
+	return into
+}
+
+// place chooses the hosts of monitors, which keep their data there, and records their addresses.
+func (t *scope) place(ctx context.Context, next *record.Record) error {
+	var nodes []string
+	for _, d := range t.snapshot.Declared {
+		if d.Name.Type != ceph.TypeMon {
+			continue
+		}
+		name := d.Name.String()
+		one := next.Daemons[name]
+		if one.Node == "" {
+			if nodes == nil {
+				var err error
+				if nodes, err = t.hosts(ctx); err != nil {
+					return err
+				}
+			}
+			if one.Node = t.freest(next, nodes); one.Node == "" {
+				return fmt.Errorf("placing %s: %d hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true", d.Name, len(nodes))
+			}
+			one.Format = record.FormatAllowed
+		}
+		if service := t.snapshot.Services[d.Name]; service != nil && one.Address == "" && service.Spec.ClusterIP != corev1.ClusterIPNone {
+			one.Address = service.Spec.ClusterIP
+		}
+		next.Daemons = put(next.Daemons, name, one)
+	}
+	return nil
+}
+
+// freest returns the host with the fewest monitors; empty if none may have another one.
+func (t *scope) freest(next *record.Record, nodes []string) (best string) {
+	count := map[string]int{}
+	for _, m := range next.Of(ceph.TypeMon) {
+		count[next.Daemons[m.String()].Node]++
+	}
+	for _, n := range nodes {
+		if count[n] > 0 && !t.cluster.Spec.Mon.AllowMultiplePerNode {
+			continue
+		}
+		if best == "" || count[n] < count[best] {
+			best = n
+		}
+	}
+	return best
+}
+
+// hosts returns the hosts on which monitors may run.
+func (t *scope) hosts(ctx context.Context) (names []string, err error) {
+	var list corev1.NodeList
+	if err := t.Live.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("choosing hosts for the monitors: %w", err)
+	}
+	place, own := t.cluster.Spec.Placement["mon"]
+	if !own {
+		place = t.cluster.Spec.Placement["all"]
+	}
+	for i := range list.Items {
+		n := &list.Items[i]
+		ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		})
+		if ready && !n.Spec.Unschedulable && matches(n.Labels, place.NodeSelector) && tolerated(n.Spec.Taints, place.Tolerations) {
+			names = append(names, n.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func matches(labels, selector map[string]string) bool {
+	for name, value := range selector {
+		if have, found := labels[name]; !found || have != value {
+			return false
+		}
+	}
+	return true
+}
+
+// tolerated reports whether a taint keeps pods with the tolerations away.
+func tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) bool {
+	return !slices.ContainsFunc(taints, func(taint corev1.Taint) bool {
+		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(tolerations, func(by corev1.Toleration) bool {
+			value := by.Operator == corev1.TolerationOpExists || by.Value == taint.Value
+			return (by.Key == "" || by.Key == taint.Key) && (by.Effect == "" || by.Effect == taint.Effect) && value
+		})
+	})
+}
+
+// detected records the versions that were detected in the images of the spec.
+func (t *scope) detected(next *record.Record) {
+	spec := facts.Spec(t.cluster, t.snapshot)
+	names := []string{spec.Wanted.Name}
+	if spec.Policy != nil {
+		names = append(names, spec.Policy.Image.Name)
+	}
+	for _, name := range names {
+		if _, known := next.Images[name]; known || name == "" {
+			continue
+		}
+		if found, _ := t.snapshot.Detected(name); found != nil {
+			next.Images = put(next.Images, name, *found)
+		}
+	}
+}
+
+// served withdraws the permission to format from monitors and OSDs that serve.
+func (t *scope) served(next *record.Record) {
+	m, known := t.snapshot.Cluster.Get()
+	if !known {
+		return
+	}
+	for name, d := range maps.Clone(next.Daemons) {
+		if d.Format != record.FormatAllowed {
+			continue
+		}
+		for _, of := range next.Names() {
+			if of.String() == name && facts.Serves(&m, of) {
+				d.Format = record.FormatDone
+				next.Daemons[name] = d
+			}
+		}
+	}
+}
+
+// adopt records the image of a Deployment that was changed by an effect whose end was not seen, or by an admin.
+func (t *scope) adopt(next *record.Record) {
+	for name := range t.snapshot.Deployments {
+		if d, recorded := next.Daemons[name.String()]; !recorded || d.Reference == "" {
+			continue
+		}
+		runs := t.snapshot.Runs(name)
+		d := next.Daemons[name.String()]
+		d.Image, d.Reference, d.Version = runs.Image, runs.Reference, runs.Version
+		if d.Version.Compare(d.Newest) > 0 {
+			d.Newest = d.Version
+		}
+		next.Daemons[name.String()] = d
+	}
+}
+
+// declaredOf returns the declared daemons of a type.
+func (t *scope) declaredOf(kind ceph.Type) (all []daemons.Daemon) {
+	for _, d := range t.snapshot.Declared {
+		if d.Name.Type == kind {
+			all = append(all, d)
+		}
+	}
+	return all
+}

@@ -1,0 +1,221 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+func (t *scope) monServices(ctx context.Context) error {
+	for _, d := range t.declaredOf(ceph.TypeMon) {
+		if t.snapshot.Services[d.Name] != nil {
+			continue
+		}
+		service := render.MonService(t.cluster, d.Name)
+		service.Spec.ClusterIP = t.snapshot.Record.Daemons[d.Name.String()].Address // of one that was lost
+		if err := t.write.Create(ctx, service); err != nil {
+			return fmt.Errorf("creating the Service of %s: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
+func (t *scope) config(ctx context.Context) error {
+	return t.write.Apply(ctx, render.Config(t.cluster, t.snapshot.Record))
+}
+
+func (t *scope) storeServices(ctx context.Context) error {
+	for i := range t.cluster.Spec.ObjectStores {
+		if err := t.write.Apply(ctx, render.StoreService(t.cluster, &t.cluster.Spec.ObjectStores[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch records the image of each daemon whose turn it is. Its Deployment is created in a later reconcile.
+func (t *scope) launch(ctx context.Context) error {
+	next := t.next()
+	first := !t.snapshot.Launched()
+	for _, d := range t.snapshot.Declared {
+		one := next.Daemons[d.Name.String()]
+		if first && d.Name.Type != ceph.TypeMon && d.Name.Type != ceph.TypeOSD {
+			one.Authorized = true // its key is in the seed of the monitors
+			next.Daemons = put(next.Daemons, d.Name.String(), one)
+		}
+		if one.Reference != "" || !t.turn(d, &one) {
+			continue
+		}
+		image, found := t.image(d.Name.Type)
+		if !found {
+			continue
+		}
+		one.Image, one.Reference, one.Version, one.Newest = image.Image, image.Reference, image.Version, image.Version
+		next.Daemons = put(next.Daemons, d.Name.String(), one)
+	}
+	if first && !slices.ContainsFunc(next.Of(ceph.TypeMon), func(m ceph.Daemon) bool { return next.Daemons[m.String()].Reference != "" }) {
+		return nil // what the seed contains counts from the launch of the monitors
+	}
+	return t.store(ctx, next)
+}
+
+// turn reports whether the daemon may be launched now.
+func (t *scope) turn(d daemons.Daemon, one *record.Daemon) bool {
+	m, known := t.snapshot.Cluster.Get()
+	known = known && len(m.Quorum.Members) > 0
+	up := slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Up })
+	switch d.Name.Type {
+	case ceph.TypeMon:
+		return !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool { return t.snapshot.Record.Daemons[m.Name.String()].Address == "" })
+	case ceph.TypeMgr:
+		return known && one.Authorized
+	case ceph.TypeOSD:
+		return known && d.Name.ID != "" && (d.Claims == nil || t.snapshot.Claims[d.Slot] != nil)
+	case ceph.TypeRGW:
+		return known && one.Authorized && up
+	case ceph.TypeMDS:
+		return known && one.Authorized && slices.ContainsFunc(m.Filesystems.Filesystems, func(f ceph.Filesystem) bool { return f.Name == d.Filesystem })
+	}
+	return false
+}
+
+// image returns what a new daemon runs: the oldest that daemons of its type run, else the oldest that any daemon runs, else what the spec
+// asks for.
+func (t *scope) image(kind ceph.Type) (oldest record.Daemon, found bool) {
+	for _, types := range [][]ceph.Type{{kind}, ceph.Types()} {
+		for _, name := range t.snapshot.Record.Names() {
+			one := t.snapshot.Record.Daemons[name.String()]
+			if one.Reference != "" && slices.Contains(types, name.Type) && (!found || one.Version.Compare(oldest.Version) < 0) {
+				oldest, found = one, true
+			}
+		}
+		if found {
+			return oldest, true
+		}
+	}
+	wanted := facts.Spec(t.cluster, t.snapshot).Wanted
+	image, known := t.snapshot.Record.Images[wanted.Name]
+	return record.Daemon{Image: wanted.Name, Reference: image.Reference, Version: image.Version}, known
+}
+
+// repair creates the Deployments that are missing, on what their daemons last ran.
+func (t *scope) repair(ctx context.Context) error {
+	for _, name := range t.snapshot.Record.Names() {
+		declared, known := t.snapshot.Find(name)
+		if !known || t.snapshot.Deployments[name] != nil || t.snapshot.Record.Daemons[name.String()].Reference == "" {
+			continue
+		}
+		d, err := render.Deployment(t.input(), declared, t.snapshot.Record.Daemons[name.String()])
+		if err != nil {
+			return err
+		}
+		if err := t.write.Own(d); err != nil {
+			return err
+		}
+		if err := t.write.Create(ctx, d); err != nil {
+			return fmt.Errorf("creating the Deployment of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// create creates what daemons need in Ceph: keys, OSDs and filesystems.
+func (t *scope) create(ctx context.Context) error {
+	if err := t.claims(ctx); err != nil {
+		return err
+	}
+	m, known := t.snapshot.Cluster.Get()
+	if !known || len(m.Quorum.Members) == 0 {
+		return nil
+	}
+	if err := t.authorize(ctx); err != nil {
+		return err
+	}
+	for _, d := range t.declaredOf(ceph.TypeOSD) {
+		if d.Name.ID != "" {
+			continue
+		}
+		key, _ := keys.KeyOf(t.snapshot.Keys[keys.Entry(d.Name, d.Slot)])
+		if _, err := t.send(ctx, connection.Command{NewOSD: &connection.NewOSD{UUID: t.snapshot.Record.OSDs[d.Slot], Key: key}}); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Up }) {
+		return nil
+	}
+	for i := range t.cluster.Spec.Filesystems {
+		if err := t.filesystem(ctx, m.Filesystems.Filesystems, t.cluster.Spec.Filesystems[i].Name, int(t.cluster.Spec.Filesystems[i].ActiveCount)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filesystem creates a filesystem, and sets its number of active metadata servers while no upgrade changes it.
+func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, name string, active int) error {
+	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == name })
+	if at < 0 {
+		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: name}})
+		return err
+	}
+	if exist[at].MaxMDS == active || meta.IsStatusConditionTrue(t.cluster.Status.Conditions, lifecycle.Reconciling) {
+		return nil
+	}
+	_, err := t.send(ctx, connection.Command{MaxMDS: &connection.MaxMDS{Filesystem: name, Count: active}})
+	return err
+}
+
+// authorize adds the keys of daemons that were declared after the cluster was launched.
+func (t *scope) authorize(ctx context.Context) error {
+	next := t.next()
+	for _, d := range t.snapshot.Declared {
+		one := next.Daemons[d.Name.String()]
+		if one.Authorized || d.Name.Type == ceph.TypeMon || d.Name.Type == ceph.TypeOSD {
+			continue
+		}
+		entity := keys.Entity(d.Name)
+		done, err := t.send(ctx, connection.Command{ImportKeys: &connection.ImportKeys{Entity: entity, Keyring: t.snapshot.Keys[entity]}})
+		if err != nil {
+			return err
+		}
+		if done {
+			one.Authorized = true
+			next.Daemons = put(next.Daemons, d.Name.String(), one)
+		}
+	}
+	return t.store(ctx, next)
+}
+
+func (t *scope) send(ctx context.Context, command connection.Command) (done bool, err error) {
+	return t.Sender.Send(ctx, t.snapshot.Endpoint, command, t.snapshot.Now)
+}
+
+func (t *scope) claims(ctx context.Context) error {
+	for _, d := range t.declaredOf(ceph.TypeOSD) {
+		if t.snapshot.Claims[d.Slot] != nil {
+			continue
+		}
+		claim, err := render.Claim(t.cluster, d)
+		if err != nil {
+			return err
+		}
+		if claim == nil {
+			continue
+		}
+		if err := t.write.Create(ctx, claim); err != nil {
+			return fmt.Errorf("creating the claim %s: %w", claim.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// Package children creates and repairs the objects of Ceph clusters, and changes the Deployments of daemons.
+//
+// What identifies a daemon is recorded before it exists. A Deployment that exists is changed by the effects of an upgrade alone.
+package children
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Reconciler writes the objects of Ceph clusters. One instance serves all clusters of a process.
+type Reconciler struct {
+	// Client writes Secrets, and Live reads Secrets and Nodes, which no cache holds. Required.
+	Client client.Client
+	Live   client.Reader
+	// Sender sends commands to Ceph. Required.
+	Sender *connection.Sender
+	// Random makes keys and UUIDs. It must be cryptographically secure. Required.
+	Random io.Reader
+	// Forget makes the Secret of a cluster be read again. Required.
+	Forget func(*cephv1.Cluster)
+}
+
+// scope is one call of the Reconciler for one cluster.
+type scope struct {
+	*Reconciler
+	cluster  *cephv1.Cluster
+	snapshot *observation.Snapshot
+	write    lifecycle.Writer
+}
+
+func (t *scope) input() render.Input {
+	return render.Input{Cluster: t.cluster, Record: t.snapshot.Record, Table: t.snapshot.Table}
+}
+
+// errRecorded ends a reconcile after the record was written: the next one continues on what is stored.
+var errRecorded = fmt.Errorf("the record was written: %w", lifecycle.ErrStale)
+
+// Apply creates what the spec declares, in the order in which daemons depend on each other. It may be repeated at any point.
+func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
+	t := &scope{r, c, s, write}
+	if !s.Launched() && facts.Launch(c, s).Outcome != decision.Permitted {
+		return nil
+	}
+	for _, step := range []func(context.Context) error{t.identify, t.keys, t.monServices, t.config, t.launch, t.repair, t.storeServices, t.create} {
+		if err := step(ctx); errors.Is(err, errRecorded) {
+			return nil // the write requeues the object
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Repair creates the Deployments that were lost, as their daemons last ran.
+func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
+	if s.Record == nil {
+		return nil
+	}
+	t := &scope{r, c, s, write}
+	return t.repair(ctx)
+}
+
+// store writes the record if it differs, and ends the reconcile then. It has no owner: a cluster that was deleted and is created again
+// adopts it.
+func (t *scope) store(ctx context.Context, next *record.Record) error {
+	if t.snapshot.Record != nil && reflect.DeepEqual(next, t.snapshot.Record) {
+		return nil
+	}
+	data, err := record.Encode(next)
+	if err != nil {
+		return err
+	}
+	if have := t.snapshot.RecordObject; have != nil {
+		changed := have.DeepCopy()
+		changed.Data = data
+		err = t.write.Update(ctx, changed)
+	} else {
+		err = t.write.Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: record.Name(t.cluster.Name), Namespace: t.cluster.Namespace, Labels: render.Labels(t.cluster.Name)}, Data: data,
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("recording the cluster: %w", err)
+	}
+	return errRecorded
+}
+
+// next returns a copy of the record to change.
+func (t *scope) next() *record.Record {
+	if t.snapshot.Record == nil {
+		return &record.Record{}
+	}
+	return t.snapshot.Record.Clone()
+}

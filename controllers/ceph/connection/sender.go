@@ -1,0 +1,99 @@
+package connection
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
+)
+
+// repeat is how long a command that succeeded is not sent again: its effect is visible in the maps by then.
+const repeat = 10 * time.Second
+
+// Sender sends the commands of a cluster one after the other. A state needs several commands, and each of them may have to be repeated:
+// Ceph succeeds for some that have no effect, and an answer may be lost. All of them are idempotent. What it remembers may be lost.
+type Sender struct {
+	// System that commands are sent to. Required.
+	System System
+
+	mu      sync.Mutex
+	objects map[types.UID]*sent
+}
+
+// sent is what was sent for one object.
+type sent struct {
+	number int64
+	// last command, whose answer has not been processed if open is true.
+	last machines.RequestID
+	text string
+	open bool
+	// done is when commands succeeded.
+	done map[string]time.Time
+}
+
+// Lifecycle is the name under which all commands of an object are numbered.
+const Lifecycle = "commands"
+
+// Send sends the command, unless it has just succeeded, which done reports. It returns ErrWait while another command is under way, and
+// once the error of a command that failed. That it succeeded is no evidence of its effect.
+func (s *Sender) Send(ctx context.Context, to Endpoint, command Command, now time.Time) (done bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.of(to.UID)
+	text := command.String()
+	if o.open {
+		answer := s.System.Answer(to, o.last)
+		if answer.State == external.Pending {
+			return false, fmt.Errorf("to %s: %w: the command to %s has not ended", text, lifecycle.ErrWait, o.text)
+		}
+		if o.open = false; answer.State == external.Done {
+			o.done[o.text] = now
+		} else if o.text == text {
+			return false, fmt.Errorf("to %s: %s", text, reason(answer))
+		}
+	}
+	maps.DeleteFunc(o.done, func(_ string, at time.Time) bool { return now.Sub(at) >= repeat })
+	if _, recently := o.done[text]; recently {
+		return true, nil
+	}
+	o.number++
+	o.last, o.text, o.open = machines.RequestID{UID: string(to.UID), Lifecycle: Lifecycle, State: "sending", Sequence: o.number}, text, true
+	s.System.Write(ctx, to, o.last, command)
+	return false, nil
+}
+
+func (s *Sender) of(object types.UID) *sent {
+	if s.objects == nil {
+		s.objects = map[types.UID]*sent{}
+	}
+	if s.objects[object] == nil {
+		s.objects[object] = &sent{done: map[string]time.Time{}}
+	}
+	return s.objects[object]
+}
+
+// reason is why a command failed.
+func reason(a external.Answer) string {
+	switch {
+	case a.State == external.Refused:
+		return fmt.Sprintf("ceph answered %s: %s", a.Name, a.Text)
+	case a.Text == "":
+		return "the command has no answer"
+	default:
+		return a.Text
+	}
+}
+
+// Drop forgets a deleted object.
+func (s *Sender) Drop(object types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.objects, object)
+}

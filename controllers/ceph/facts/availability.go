@@ -1,0 +1,73 @@
+package facts
+
+import (
+	"slices"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Availability returns which daemons are available, from a live snapshot. A daemon that the upgrade stopped is no member: it is away on
+// purpose, as a standby of the filesystem whose active metadata server is replaced.
+func Availability(c *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availability {
+	var out lifecycle.Availability
+	if !s.Launched() {
+		return out
+	}
+	for _, d := range Daemons(c, s) {
+		if d.Stopped {
+			continue
+		}
+		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "", Ready: d.Ready, Serving: serving(s, &d)}
+		m.InSync = m.Serving == transitions.Yes
+		if pod := s.Pods[d.Name]; pod != nil {
+			m.Instance = string(pod.UID)
+		}
+		out.Members = append(out.Members, m)
+	}
+	return out
+}
+
+// serving reports whether Ceph counts on the daemon, by a reading that is newer than its process.
+func serving(s *observation.Snapshot, d *cephupgrade.Daemon) transitions.Answer {
+	if d.Name.Type == ceph.TypeRGW {
+		if d.Ready {
+			return transitions.Yes
+		}
+		return transitions.Unknown
+	}
+	m, known := s.Cluster.Get()
+	switch {
+	case !known || s.Cluster.At().Before(d.StartedAt):
+		return transitions.Unknown
+	case Serves(&m, d.Name):
+		return transitions.Yes
+	}
+	return transitions.No
+}
+
+// Serves reports whether a daemon has its role. A gateway has none that the maps show.
+func Serves(m *cephupgrade.Cluster, d ceph.Daemon) bool {
+	switch d.Type {
+	case ceph.TypeMon:
+		return slices.Contains(m.Quorum.Members, d.ID)
+	case ceph.TypeMgr:
+		return m.Managers.Active == d.ID && m.Managers.Available || slices.Contains(m.Managers.Standbys, d.ID)
+	case ceph.TypeOSD:
+		return slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Daemon() == d && o.Up })
+	case ceph.TypeMDS:
+		all := slices.Clone(m.Filesystems.Standbys)
+		for i := range m.Filesystems.Filesystems {
+			all = append(all, m.Filesystems.Filesystems[i].MDS...)
+		}
+		return slices.ContainsFunc(all, func(one ceph.MDS) bool {
+			return one.Name == d.ID && (one.State == ceph.MDSActive || one.State == ceph.MDSStandby || one.State == ceph.MDSStandbyReplay)
+		})
+	case ceph.TypeRGW:
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+// Package facts takes the facts of the lifecycles of a Ceph cluster from a snapshot. It is pure.
+package facts
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Annotations of a Cluster.
+const (
+	// AcceptOutage lists the types of daemons whose outage is accepted.
+	AcceptOutage = "detent.dev/accept-outage"
+	// IgnoreHealth lets a health code pass for one attempt.
+	IgnoreHealth = "detent.dev/ignore-health"
+)
+
+// Upgrade returns the facts of the lifecycle upgrade.
+func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptions) cephupgrade.Facts {
+	f := cephupgrade.Facts{Spec: Spec(c, s), IgnoreHealth: c.Annotations[IgnoreHealth], Attempt: o.Attempt}
+	if s.Launched() {
+		f.Daemons = Daemons(c, s)
+	} else if decided := Launch(c, s); decided.Outcome == decision.Refused {
+		// A spec that is refused shows that before the first daemon is launched.
+		for _, d := range s.Declared {
+			f.Daemons = append(f.Daemons, cephupgrade.Daemon{Name: d.Name, Filesystem: d.Filesystem})
+		}
+	}
+	if o.Wants(cephupgrade.NeedCluster) {
+		f.Cluster = s.Cluster
+	}
+	if o.Wants(cephupgrade.NeedHealth) {
+		f.Health = s.Health
+	}
+	if o.Wants(cephupgrade.NeedPermission) {
+		f.Permission = s.Permission
+	}
+	if o.Wants(cephupgrade.NeedSelf) {
+		f.Self = s.Self
+	}
+	if o.Wants(cephupgrade.NeedMemory) {
+		f.Memory = s.Memory
+	}
+	if o.Wants(cephupgrade.NeedOrphans) {
+		f.Orphans = orphans(c, s)
+	}
+	return f
+}
+
+// Spec returns what the spec requests.
+func Spec(c *cephv1.Cluster, s *observation.Snapshot) decision.Situation {
+	out := decision.Situation{Table: s.Table, Tools: s.Tools}
+	switch v := c.Spec.CephVersion; {
+	case v != nil:
+		out.Wanted = image(s, v.Image, v.AllowUnsupported)
+	case !s.Launched():
+		out.Wanted = image(s, s.Table.DefaultImage(), false)
+		out.Wanted.Default = true
+	}
+	if p := c.Spec.UpgradePolicy; p != nil {
+		out.Policy = &decision.Policy{Image: image(s, p.CephVersion.Image, p.CephVersion.AllowUnsupported)}
+		for _, t := range p.Components {
+			out.Policy.Components = append(out.Policy.Components, ceph.Type(t))
+		}
+	}
+	for t := range strings.SplitSeq(c.Annotations[AcceptOutage], ",") {
+		if t = strings.TrimSpace(t); t != "" {
+			out.AcceptedOutage = append(out.AcceptedOutage, ceph.Type(t))
+		}
+	}
+	return out
+}
+
+func image(s *observation.Snapshot, name string, allowUnsupported bool) decision.Image {
+	out := decision.Image{Name: name, AllowUnsupported: allowUnsupported}
+	found, problem := s.Detected(name)
+	if out.Problem = problem; found != nil {
+		out.Detected, out.Version = true, found.Version
+	}
+	return out
+}
+
+// Launch decides whether the cluster may be launched with the images that its spec names.
+func Launch(c *cephv1.Cluster, s *observation.Snapshot) decision.Decision {
+	situation := Spec(c, s)
+	for _, d := range s.Declared {
+		situation.Daemons = append(situation.Daemons, decision.Daemon{Name: d.Name, Filesystem: d.Filesystem})
+	}
+	return decision.Decide(situation)
+}
+
+// Daemons returns the daemons that have a Deployment.
+func Daemons(c *cephv1.Cluster, s *observation.Snapshot) (all []cephupgrade.Daemon) {
+	for _, name := range s.Record.Names() {
+		have, recorded := s.Deployments[name], s.Record.Daemons[name.String()]
+		if have == nil || recorded.Reference == "" {
+			continue
+		}
+		declared, known := s.Find(name)
+		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Launched: s.Runs(name).Version, Newest: recorded.Newest}
+		if annotated, err := versions.ParseNumber(have.Annotations[render.NewestVersion]); err == nil && annotated.Compare(d.Newest) > 0 {
+			d.Newest = annotated
+		}
+		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
+		d.Outdated = known && outdated(c, s, declared)
+		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil {
+			d.Ready, d.StartedAt = Ready(pod), StartedAt(pod)
+			if d.Pod = pod.Name; d.StartedAt.IsZero() {
+				d.Pod = "" // nothing runs in it yet
+			}
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// outdated reports whether the pod template differs from the desired one in more than the image.
+func outdated(c *cephv1.Cluster, s *observation.Snapshot, d daemons.Daemon) bool {
+	want, err := render.Deployment(render.Input{Cluster: c, Record: s.Record, Table: s.Table}, d, s.Runs(d.Name))
+	return err == nil && want.Annotations[render.Template] != s.Deployments[d.Name].Annotations[render.Template]
+}
+
+// Ready reports whether the pod is ready.
+func Ready(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// StartedAt returns when the process in the pod started; zero if none runs.
+func StartedAt(pod *corev1.Pod) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		if r := pod.Status.ContainerStatuses[i].State.Running; r != nil {
+			return r.StartedAt.Time
+		}
+	}
+	return time.Time{}
+}
+
+// orphans returns the sessions of our own managers whose pod is gone. Sessions of other clients are not judged: the name of a host says
+// nothing about whether it exists.
+func orphans(c *cephv1.Cluster, s *observation.Snapshot) transitions.Fact[[]int64] {
+	sessions, known := s.Sessions.Get()
+	if !known {
+		if !s.Sessions.Asked() {
+			return transitions.Pending[[]int64]()
+		}
+		if err := s.Sessions.Err(); err != nil {
+			return transitions.Unreadable[[]int64](err)
+		}
+		return transitions.Pending[[]int64]()
+	}
+	var out []int64
+	for _, one := range sessions {
+		if strings.HasPrefix(one.Host, daemons.ObjectName(c.Name, ceph.Daemon{Type: ceph.TypeMgr})) && !s.PodNames[one.Host] {
+			out = append(out, one.ID)
+		}
+	}
+	return transitions.Known(out, s.Sessions.At())
+}

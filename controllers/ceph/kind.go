@@ -1,0 +1,99 @@
+// Package ceph is the kind of Ceph clusters: it connects the parts that its folders contain. In one reconcile a cluster is observed
+// (observation), its lifecycle decides on facts of the observation (facts), its effects are executed, the objects of the cluster are
+// written (children), and the status is set (status).
+//
+// The kind is complete for the upgrade and for the launch of clusters, and not registered yet.
+package ceph
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/controllers/ceph/children"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/status"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	bound         = machines.Lifecycle[*cephv1.Cluster, *observation.Snapshot, cephupgrade.Effect]
+	effectRequest = lifecycle.EffectRequest[*cephv1.Cluster, *observation.Snapshot, cephupgrade.Effect]
+	// Kind of the Cluster resource.
+	Kind = lifecycle.Kind[*cephv1.Cluster, *observation.Snapshot, cephupgrade.Effect]
+)
+
+// NewKind assembles what the runtime needs to reconcile Ceph clusters.
+func NewKind(collector *observation.Collector, objects *children.Reconciler) (Kind, error) {
+	all, err := lifecycles()
+	if err != nil {
+		return Kind{}, fmt.Errorf("assembling the lifecycles of a Ceph cluster: %w", err)
+	}
+	declared := Resource()
+	return Kind{
+		Name: declared.Name, New: func() *cephv1.Cluster { return &cephv1.Cluster{} },
+		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
+		Observe: collector.Collect,
+		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, objects, t) },
+		Disrupts: func(e cephupgrade.Effect) (string, bool) {
+			return e.Daemon.String(), e.Verb == cephupgrade.Replace || e.Verb == cephupgrade.Stop
+		},
+		Availability: facts.Availability,
+		Repair:       objects.Repair, Apply: objects.Apply,
+		AlwaysNeeded: []transitions.Need{cephupgrade.NeedCluster, cephupgrade.NeedHealth},
+		Project:      status.Project, StatusEqual: status.Equal,
+		Cleanup: func(object types.UID) {
+			objects.Sender.Drop(object)
+			collector.Cleanup(object)
+		},
+	}, nil
+}
+
+// lifecycles returns the machines of a Ceph cluster, in the order of their precedence in the status.
+func lifecycles() ([]bound, error) {
+	upgrade, err := machines.Compile(cephupgrade.Definition())
+	if err != nil {
+		return nil, err
+	}
+	return []bound{machines.Bind(upgrade, machines.Binding[*cephv1.Cluster, *observation.Snapshot, cephupgrade.Facts, cephupgrade.Effect, cephupgrade.Effect]{
+		Name: observation.LifecycleUpgrade, Facts: facts.Upgrade,
+	})}, nil
+}
+
+// Machines returns the graphs of the machines of a Ceph cluster.
+func Machines() ([]machines.Graph, error) {
+	all, err := lifecycles()
+	if err != nil {
+		return nil, err
+	}
+	var out []machines.Graph
+	for _, l := range all {
+		out = append(out, l.Graph())
+	}
+	return out, nil
+}
+
+// execute executes an effect. Those that do not concern Kubernetes are commands of Ceph.
+func execute(ctx context.Context, objects *children.Reconciler, t effectRequest) error {
+	e, s := t.Effect, t.Snapshot
+	switch e.Verb {
+	case cephupgrade.Detect:
+		return objects.Detect(ctx, t.Object, s, t.Write, e.Image)
+	case cephupgrade.Replace:
+		return objects.Replace(ctx, t.Object, s, t.Write, e.Daemon, e.Image)
+	case cephupgrade.Stop:
+		return objects.Scale(ctx, t.Object, s, t.Write, e.Daemon, 0)
+	case cephupgrade.Start:
+		return objects.Scale(ctx, t.Object, s, t.Write, e.Daemon, 1)
+	default:
+		_, err := objects.Sender.Send(ctx, s.Endpoint, connection.Command{Upgrade: &e}, s.Now)
+		return err
+	}
+}

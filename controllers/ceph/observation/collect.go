@@ -1,0 +1,289 @@
+package observation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Collector observes Ceph clusters. One instance serves all clusters of a process.
+type Collector struct {
+	// Table of the releases. Required.
+	Table *versions.Table
+	// Tools is the version of the operator's ceph command. Optional; default: not known.
+	Tools versions.Version
+	// System of the clusters. Required.
+	System connection.System
+	// Live reads Secrets, which no cache holds. Required.
+	Live client.Reader
+
+	mu   sync.Mutex
+	keys map[types.UID]map[string]string
+}
+
+// Collect observes a cluster.
+func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request lifecycle.ObserveRequest) (*Snapshot, error) {
+	s := &Snapshot{Now: request.Now, Table: o.Table, Tools: o.Tools, Declared: daemons.Of(c), Hand: inHand(c)}
+	if err := s.objects(ctx, c, request.Read); err != nil {
+		return s, err
+	}
+	var err error
+	if s.Keys, err = o.secret(ctx, c, s.Record); err != nil {
+		return s, err
+	}
+	s.Endpoint = connection.Endpoint{Name: client.ObjectKeyFromObject(c), UID: c.UID}
+	if s.Record != nil {
+		s.Endpoint.Config, s.Endpoint.Keyring = render.ConfigText(c, s.Record), s.Keys[keys.Admin]
+	}
+	o.ask(ctx, s, request)
+	s.resolve()
+	return s, nil
+}
+
+// inHand returns the daemon that the upgrade has in hand.
+func inHand(c *cephv1.Cluster) ceph.Daemon {
+	for i := range c.Status.Lifecycles {
+		if e := &c.Status.Lifecycles[i]; e.Name == LifecycleUpgrade {
+			t, id, _ := strings.Cut(e.Data["daemon"], ".")
+			return ceph.Daemon{Type: ceph.Type(t), ID: id}
+		}
+	}
+	return ceph.Daemon{}
+}
+
+// lists reads the objects of a kind.
+func list[L client.ObjectList](ctx context.Context, c *cephv1.Cluster, read client.Reader, into L) error {
+	if err := read.List(ctx, into, client.InNamespace(c.Namespace), client.MatchingLabels{render.LabelCluster: c.Name}); err != nil {
+		return fmt.Errorf("listing %T: %w", into, err)
+	}
+	return nil
+}
+
+func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.Reader) error {
+	var maps corev1.ConfigMapList
+	var services corev1.ServiceList
+	var deployments appsv1.DeploymentList
+	var pods corev1.PodList
+	var claims corev1.PersistentVolumeClaimList
+	var jobs batchv1.JobList
+	if err := errors.Join(list(ctx, c, read, &maps), list(ctx, c, read, &services), list(ctx, c, read, &deployments), list(ctx, c, read, &pods), list(ctx, c, read, &claims), list(ctx, c, read, &jobs)); err != nil {
+		return err
+	}
+	for i := range maps.Items {
+		if m := &maps.Items[i]; m.Name == record.Name(c.Name) {
+			var err error
+			if s.RecordObject = m; s.Record == nil {
+				s.Record, err = record.Decode(m.Data)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	s.Services, s.Deployments, s.Pods = map[ceph.Daemon]*corev1.Service{}, map[ceph.Daemon]*appsv1.Deployment{}, map[ceph.Daemon]*corev1.Pod{}
+	s.Claims, s.Detections, s.PodNames = map[string]*corev1.PersistentVolumeClaim{}, map[string]Detection{}, map[string]bool{}
+	for i := range services.Items {
+		if d, ok := render.DaemonOf(services.Items[i].Labels); ok {
+			s.Services[d] = &services.Items[i]
+		}
+	}
+	for i := range deployments.Items {
+		if d, ok := render.DaemonOf(deployments.Items[i].Labels); ok {
+			s.Deployments[d] = &deployments.Items[i]
+		}
+	}
+	for i := range claims.Items {
+		s.Claims[claims.Items[i].Labels[render.LabelSlot]] = &claims.Items[i]
+	}
+	for i := range jobs.Items {
+		s.Detections[jobs.Items[i].Labels[render.LabelImage]] = Detection{Job: &jobs.Items[i]}
+	}
+	s.pods(pods.Items)
+	return nil
+}
+
+// pods assigns pods. Of several pods of a daemon the newest one that does not end counts.
+func (s *Snapshot) pods(pods []corev1.Pod) {
+	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
+		ending := func(p *corev1.Pod) int {
+			if p.DeletionTimestamp != nil {
+				return 0
+			}
+			return 1
+		}
+		if by := ending(&a) - ending(&b); by != 0 {
+			return by
+		}
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	for i := range pods {
+		p := &pods[i]
+		s.PodNames[p.Name] = true
+		if d, ok := render.DaemonOf(p.Labels); ok {
+			s.Pods[d] = p
+		} else if id := p.Labels[render.LabelImage]; id != "" {
+			s.Detections[id] = Detection{Job: s.Detections[id].Job, Pod: p}
+		}
+	}
+}
+
+// secret returns the entries of the Secret with the keys. They are read once in a process, because nothing else changes them.
+func (o *Collector) secret(ctx context.Context, c *cephv1.Cluster, r *record.Record) (map[string]string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if known := o.keys[c.UID]; known != nil || r == nil {
+		return maps.Clone(known), nil
+	}
+	found := &corev1.Secret{}
+	err := o.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: keys.SecretName(c.Name)}, found)
+	if lifecycle.ObjectMissing(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("reading the keys of the cluster: %w", err)
+	}
+	entries := map[string]string{}
+	for name, value := range found.Data {
+		entries[name] = string(value)
+	}
+	if o.keys == nil {
+		o.keys = map[types.UID]map[string]string{}
+	}
+	o.keys[c.UID] = entries
+	return maps.Clone(entries), nil
+}
+
+// Forget makes the Secret of a cluster be read again: it was written, or the cluster was deleted.
+func (o *Collector) Forget(object types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.keys, object)
+}
+
+// Cleanup releases what the process holds for a deleted cluster.
+func (o *Collector) Cleanup(object types.UID) {
+	o.Forget(object)
+	o.System.Drop(object)
+}
+
+var errNotLaunched = errors.New("the cluster is not launched yet")
+
+// ask reads the requested facts from Ceph. A cluster of which no daemon was ever launched has no facts.
+func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.ObserveRequest) {
+	if !s.Launched() || s.Endpoint.Keyring == "" {
+		s.unlaunched()
+		return
+	}
+	var queries []connection.Query
+	for _, need := range request.Needs {
+		q := connection.Question{Need: need}
+		switch need {
+		case cephupgrade.NeedPermission, cephupgrade.NeedSelf, cephupgrade.NeedOrphans:
+			if q.Daemon = s.Hand; !asked(q) {
+				continue
+			}
+		}
+		query := connection.Query{Question: q, MaxAge: request.MaxAge(need)}
+		external.RefreshSooner(o.System.InFlight(s.Endpoint, connection.Lifecycle), &query, request.Now)
+		queries = append(queries, query)
+	}
+	readings := o.System.Read(ctx, s.Endpoint, queries, request.Live, request.Now)
+	for i := range readings {
+		r := &readings[i]
+		switch queries[i].Question.Need {
+		case cephupgrade.NeedCluster:
+			s.Cluster = external.Fact(r, r.Answer.Cluster)
+		case cephupgrade.NeedHealth:
+			s.Health = external.Fact(r, r.Answer.Health)
+		case cephupgrade.NeedPermission:
+			s.Permission = external.Fact(r, r.Answer.Permission)
+		case cephupgrade.NeedSelf:
+			s.Self = external.Fact(r, r.Answer.Self)
+		case cephupgrade.NeedMemory:
+			s.Memory = external.Fact(r, r.Answer.Memory)
+		case cephupgrade.NeedOrphans:
+			s.Sessions = external.Fact(r, r.Answer.Sessions)
+		}
+	}
+	s.unasked(request)
+}
+
+// asked reports whether Ceph answers the question about a daemon of this type.
+func asked(q connection.Question) bool {
+	switch t := q.Daemon.Type; q.Need {
+	case cephupgrade.NeedSelf:
+		return t == ceph.TypeMon || t == ceph.TypeOSD || t == ceph.TypeMDS
+	case cephupgrade.NeedOrphans:
+		return t == ceph.TypeMDS
+	default:
+		return t != ""
+	}
+}
+
+// unasked sets the facts about a daemon of which Ceph is not asked. A gateway reports its version by answering at all.
+func (s *Snapshot) unasked(request lifecycle.ObserveRequest) {
+	if request.Wants(cephupgrade.NeedPermission) && !s.Permission.Asked() {
+		s.Permission = transitions.Known(ceph.OKToStop{Permission: ceph.NoSuchCommand}, s.Now)
+	}
+	if request.Wants(cephupgrade.NeedOrphans) && !s.Sessions.Asked() {
+		s.Sessions = transitions.Known([]ceph.Session(nil), s.Now)
+	}
+	if request.Wants(cephupgrade.NeedSelf) && !s.Self.Asked() {
+		s.Self = transitions.Known(s.Runs(s.Hand).Version, s.Now)
+	}
+}
+
+// unlaunched are the facts of a cluster without daemons.
+func (s *Snapshot) unlaunched() {
+	s.Cluster, s.Memory = transitions.Known(cephupgrade.Cluster{}, s.Now), transitions.Known(cephupgrade.Memory{}, s.Now)
+	s.Health = transitions.Unreadable[ceph.Health](errNotLaunched)
+	s.Permission, s.Self = transitions.Unreadable[ceph.OKToStop](errNotLaunched), transitions.Unreadable[versions.Version](errNotLaunched)
+	s.Sessions = transitions.Unreadable[[]ceph.Session](errNotLaunched)
+}
+
+// Runs returns the record of a daemon with the image of its Deployment. An image that an admin wrote there and that was never detected
+// counts as the recorded one: what the daemon reports of itself then differs, and the upgrade waits instead of replacing it.
+func (s *Snapshot) Runs(d ceph.Daemon) record.Daemon {
+	one := s.Record.Daemons[d.String()]
+	have := s.Deployments[d]
+	if have == nil || one.Reference == have.Spec.Template.Spec.Containers[0].Image {
+		return one
+	}
+	reference := have.Spec.Template.Spec.Containers[0].Image
+	if name, version, known := s.Image(reference); known {
+		one.Image, one.Reference, one.Version = name, reference, version
+	}
+	return one
+}
+
+// Image returns the name and the version of an image that pods use, and false if it was not detected.
+func (s *Snapshot) Image(reference string) (name string, v versions.Version, known bool) {
+	for name, i := range s.Record.Images {
+		if i.Reference == reference {
+			return name, i.Version, true
+		}
+	}
+	return "", versions.Version{}, false
+}

@@ -1,0 +1,78 @@
+package observation
+
+import (
+	"errors"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Reasons why the version of an image cannot be detected.
+const (
+	ImageNotPulled transitions.Reason = "ImageNotPulled"
+	ImageNotCeph   transitions.Reason = "ImageNotCeph"
+)
+
+// Detected returns what is known of an image: from the record, or from the Job that detects it. It returns neither while the detection is
+// under way.
+func (s *Snapshot) Detected(name string) (*record.Image, *transitions.Problem) {
+	if s.Record != nil {
+		if i, known := s.Record.Images[name]; known {
+			return &i, nil
+		}
+	}
+	d := s.Detections[render.ImageID(name)]
+	if d.Job == nil {
+		return nil, nil
+	}
+	if status := ended(d.Pod); status != nil {
+		return judge(name, status)
+	}
+	for _, c := range d.Job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return nil, transitions.Problemf(ImageNotPulled, "the version of the image %s was not detected in time%s: check that it exists and can be pulled", name, pulling(d.Pod))
+		}
+	}
+	return nil, nil
+}
+
+// ended returns the status of the container that detects, once it has ended.
+func ended(pod *corev1.Pod) *corev1.ContainerStatus {
+	if pod == nil || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Terminated == nil {
+		return nil
+	}
+	return &pod.Status.ContainerStatuses[0]
+}
+
+// pulling is why the container waits.
+func pulling(pod *corev1.Pod) string {
+	if pod == nil || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Waiting == nil {
+		return ""
+	}
+	return " (" + pod.Status.ContainerStatuses[0].State.Waiting.Reason + ")"
+}
+
+// judge reads the version from the end of the container.
+func judge(name string, status *corev1.ContainerStatus) (*record.Image, *transitions.Problem) {
+	version, err := versions.ParseOutput(status.State.Terminated.Message)
+	var unversioned *versions.UnversionedError
+	if err != nil && !errors.As(err, &unversioned) {
+		return nil, transitions.Problemf(ImageNotCeph, "the image %s is not an image of Ceph: ceph --version printed no version", name)
+	}
+	return &record.Image{Reference: reference(name, status.ImageID), Version: version}, nil
+}
+
+// reference returns the image with its digest, so that a tag that is moved later changes no daemon.
+func reference(name, imageID string) string {
+	_, digest, found := strings.Cut(imageID, "@sha256:")
+	if !found || strings.Contains(name, "@") {
+		return name
+	}
+	return name + "@sha256:" + digest
+}

@@ -1,0 +1,107 @@
+// Package observation observes a Ceph cluster: its objects in Kubernetes, and what Ceph reports.
+package observation
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// LifecycleUpgrade is the name of the upgrade in the status.
+const LifecycleUpgrade = "upgrade"
+
+// Snapshot is what one reconcile observes.
+type Snapshot struct {
+	Now   time.Time
+	Table *versions.Table
+	// Tools is the version of the operator's ceph command; zero if it is not known.
+	Tools versions.Version
+	// Record of the cluster, with its ConfigMap; nil without one.
+	Record       *record.Record
+	RecordObject *corev1.ConfigMap
+	// Keys are the entries of the Secret with the keys; nil if there is none. They are secret.
+	Keys map[string]string
+	// Declared are the daemons of the spec. An OSD has its number if Ceph has assigned one.
+	Declared []daemons.Daemon
+	// Services of the monitors, Deployments and pods by daemon, claims by slot, and Jobs by the id of their image.
+	Services    map[ceph.Daemon]*corev1.Service
+	Deployments map[ceph.Daemon]*appsv1.Deployment
+	Pods        map[ceph.Daemon]*corev1.Pod
+	Claims      map[string]*corev1.PersistentVolumeClaim
+	Detections  map[string]Detection
+	// PodNames are all pods of the cluster.
+	PodNames map[string]bool
+	// Endpoint of the cluster.
+	Endpoint connection.Endpoint
+	// Hand is the daemon that the upgrade has in hand.
+	Hand ceph.Daemon
+
+	Cluster    transitions.Fact[cephupgrade.Cluster]
+	Health     transitions.Fact[ceph.Health]
+	Permission transitions.Fact[ceph.OKToStop]
+	Self       transitions.Fact[versions.Version]
+	Memory     transitions.Fact[cephupgrade.Memory]
+	Sessions   transitions.Fact[[]ceph.Session]
+}
+
+// Detection is a Job that detects the version of an image, with its pod.
+type Detection struct {
+	Job *batchv1.Job
+	Pod *corev1.Pod
+}
+
+// Launched reports whether a daemon was ever launched.
+func (s *Snapshot) Launched() bool {
+	if s.Record == nil {
+		return false
+	}
+	for _, d := range s.Record.Daemons {
+		if d.Reference != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the declared daemon of the name, and false if the spec declares none.
+func (s *Snapshot) Find(name ceph.Daemon) (daemons.Daemon, bool) {
+	for _, d := range s.Declared {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return daemons.Daemon{}, false
+}
+
+// resolve sets the numbers of OSDs: as recorded, or as the map shows them.
+func (s *Snapshot) resolve() {
+	if s.Record == nil {
+		return
+	}
+	numbers := map[string]string{}
+	if m, known := s.Cluster.Get(); known {
+		for _, o := range m.OSDs.OSDs {
+			if slot, ours := s.Record.Slot(o.UUID); ours {
+				numbers[slot] = o.Daemon().ID
+			}
+		}
+	}
+	for _, name := range s.Record.Of(ceph.TypeOSD) {
+		numbers[s.Record.Daemons[name.String()].Slot] = name.ID
+	}
+	for i := range s.Declared {
+		if d := &s.Declared[i]; d.Name.Type == ceph.TypeOSD {
+			d.Name.ID = numbers[d.Slot]
+		}
+	}
+}

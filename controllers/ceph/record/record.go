@@ -1,0 +1,159 @@
+// Package record is what a Ceph cluster consists of and what observation cannot give back: its fsid, the hosts and addresses of its
+// monitors, the identities of its OSDs, what each daemon runs and ever ran, and the versions of images. It is stored in a ConfigMap
+// without an owner, so that a cluster that was deleted and is created again adopts it.
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+)
+
+// Record of one cluster.
+type Record struct {
+	FSID string `json:"fsid"`
+	// Daemons by name, such as mon.a. A daemon is recorded before its Deployment is created.
+	Daemons map[string]Daemon `json:"daemons,omitempty"`
+	// OSDs are the UUIDs by slot.
+	OSDs map[string]string `json:"osds,omitempty"`
+	// Images by name, with what was detected in them.
+	Images map[string]Image `json:"images,omitempty"`
+}
+
+// Daemon is what is remembered of a daemon.
+type Daemon struct {
+	// Image as the spec wrote it, and Reference as pods use it.
+	Image     string `json:"image,omitempty"`
+	Reference string `json:"reference,omitempty"`
+	// Version of the image, and Newest that the daemon was ever started on.
+	Version versions.Version `json:"version,omitzero"`
+	Newest  versions.Version `json:"newest,omitzero"`
+	// Node and Address of a monitor.
+	Node    string `json:"node,omitempty"`
+	Address string `json:"address,omitempty"`
+	// Format is whether the data of a monitor or an OSD may be formatted.
+	Format Format `json:"format,omitempty"`
+	// Slot is the storage of an OSD.
+	Slot string `json:"slot,omitempty"`
+	// Authorized means that Ceph knows its key.
+	Authorized bool `json:"authorized,omitempty"`
+}
+
+// Format says whether data may be formatted.
+type Format string
+
+const (
+	// FormatAllowed: the daemon never served.
+	FormatAllowed Format = "allowed"
+	// FormatDone: the daemon served. An empty directory is lost data.
+	FormatDone Format = "done"
+)
+
+// Image is what was detected in an image.
+type Image struct {
+	// Reference with the digest that was detected. It is the name if the container runtime reports no digest.
+	Reference string `json:"reference"`
+	// Version is zero for a development build.
+	Version versions.Version `json:"version,omitzero"`
+}
+
+// Name of the ConfigMap of a cluster.
+func Name(cluster string) string { return cluster + "-record" }
+
+const (
+	key          = "record"
+	formatPrefix = "format."
+)
+
+// FormatKey is the key under which the pod of a daemon finds its Format.
+func FormatKey(d ceph.Daemon) string { return formatPrefix + d.String() }
+
+// Encode returns the data of the ConfigMap.
+func Encode(r *Record) (map[string]string, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the record of a cluster: %w", err)
+	}
+	data := map[string]string{key: string(text)}
+	for name, d := range r.Daemons {
+		if d.Format != "" {
+			data[formatPrefix+name] = string(d.Format)
+		}
+	}
+	return data, nil
+}
+
+var errNoFSID = errors.New("it has no fsid")
+
+// Decode reads the data of the ConfigMap. A record that cannot be read is an error and never empty: an empty one would found a new
+// cluster.
+func Decode(data map[string]string) (*Record, error) {
+	r := &Record{}
+	if err := json.Unmarshal([]byte(data[key]), r); err != nil {
+		return nil, fmt.Errorf("reading the record of a cluster: %w", err)
+	}
+	if r.FSID == "" {
+		return nil, fmt.Errorf("reading the record of a cluster: %w", errNoFSID)
+	}
+	for name := range r.Daemons {
+		if _, err := daemonOf(name); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func daemonOf(name string) (ceph.Daemon, error) {
+	t, id, found := strings.Cut(name, ".")
+	if !found || id == "" || !slices.Contains(ceph.Types(), ceph.Type(t)) {
+		return ceph.Daemon{}, fmt.Errorf("reading the record of a cluster: %q is no daemon", name)
+	}
+	return ceph.Daemon{Type: ceph.Type(t), ID: id}, nil
+}
+
+// Clone returns an independent copy.
+func (r *Record) Clone() *Record {
+	out := *r
+	out.Daemons, out.OSDs, out.Images = maps.Clone(r.Daemons), maps.Clone(r.OSDs), maps.Clone(r.Images)
+	return &out
+}
+
+// Names returns the recorded daemons, by type in the order of an upgrade and by id.
+func (r *Record) Names() (all []ceph.Daemon) {
+	for name := range r.Daemons {
+		if d, err := daemonOf(name); err == nil {
+			all = append(all, d)
+		}
+	}
+	slices.SortFunc(all, func(a, b ceph.Daemon) int {
+		if by := slices.Index(ceph.Types(), a.Type) - slices.Index(ceph.Types(), b.Type); by != 0 {
+			return by
+		}
+		if by := len(a.ID) - len(b.ID); by != 0 && a.Type == ceph.TypeOSD {
+			return by
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return all
+}
+
+// Of returns the daemons of a type.
+func (r *Record) Of(t ceph.Type) []ceph.Daemon {
+	return slices.DeleteFunc(r.Names(), func(d ceph.Daemon) bool { return d.Type != t })
+}
+
+// Slot returns the storage of the OSD with the UUID, and false if it is not of this cluster.
+func (r *Record) Slot(uuid string) (string, bool) {
+	for slot, of := range r.OSDs {
+		if of == uuid {
+			return slot, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,128 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+const (
+	portV2 = 3300
+	portV1 = 6789
+)
+
+// defaults are the options that the operator sets; spec.cephConfig has precedence over them. The two timeouts shorten the time until a
+// monitor that was replaced behind its Service is in quorum again.
+func defaults() map[string]map[string]string {
+	return map[string]map[string]string{
+		"global": {
+			"keyring": keyringDir + "/keyring", "ms max backoff": "1", "ms connection ready timeout": "2",
+			"auth allow insecure global id reclaim": "false",
+			"log to file":                           "false", "log to stderr": "true", "err to stderr": "true", "mon cluster log to file": "false", "mon cluster log to stderr": "true",
+		},
+	}
+}
+
+// ConfigName is the name of the ConfigMap with the configuration of a cluster.
+func ConfigName(cluster string) string { return cluster + "-config" }
+
+// Config returns the ConfigMap with ceph.conf. It contains the monitors that have an address.
+func Config(c *cephv1.Cluster, r *record.Record) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: ConfigName(c.Name), Namespace: c.Namespace, Labels: Labels(c.Name)},
+		Data:       map[string]string{"ceph.conf": ConfigText(c, r), monmapKey: monmap(r)},
+	}
+}
+
+// monmapKey is the key of the arguments for monmaptool. They are no part of a pod, so that another monitor restarts none.
+const monmapKey = "monmap"
+
+func monmap(r *record.Record) string {
+	var args []string
+	for _, m := range r.Of(ceph.TypeMon) {
+		if at := r.Daemons[m.String()].Address; at != "" {
+			args = append(args, "--addv", m.ID, address(at))
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+// ConfigText returns ceph.conf.
+func ConfigText(c *cephv1.Cluster, r *record.Record) string {
+	sections := defaults()
+	for name, options := range c.Spec.CephConfig {
+		if sections[name] == nil {
+			sections[name] = map[string]string{}
+		}
+		for option, value := range options {
+			sections[name][strings.ReplaceAll(option, "_", " ")] = string(value)
+		}
+	}
+	// Identity and addresses are the operator's alone.
+	var names, hosts []string
+	for _, m := range r.Of(ceph.TypeMon) {
+		if at := r.Daemons[m.String()].Address; at != "" {
+			names, hosts = append(names, m.ID), append(hosts, address(at))
+		}
+	}
+	sections["global"]["fsid"] = r.FSID
+	sections["global"]["mon host"], sections["global"]["mon initial members"] = strings.Join(hosts, ","), strings.Join(names, ",")
+	var out strings.Builder
+	for _, section := range slices.Sorted(maps.Keys(sections)) {
+		fmt.Fprintf(&out, "[%s]\n", section)
+		for _, option := range slices.Sorted(maps.Keys(sections[section])) {
+			fmt.Fprintf(&out, "%s = %s\n", option, sections[section][option])
+		}
+	}
+	return out.String()
+}
+
+func address(ip string) string {
+	if strings.Contains(ip, ":") {
+		ip = "[" + ip + "]"
+	}
+	return fmt.Sprintf("[v2:%s:%d,v1:%s:%d]", ip, portV2, ip, portV1)
+}
+
+// MonService returns the Service of a monitor. Its address identifies the monitor for the whole life of the cluster, so that it has no
+// owner.
+func MonService(c *cephv1.Cluster, d ceph.Daemon) *corev1.Service {
+	port := func(name string, number int32) corev1.ServicePort {
+		return corev1.ServicePort{Name: name, Port: number, TargetPort: intstr.FromInt32(number), Protocol: corev1.ProtocolTCP}
+	}
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: daemons.ObjectName(c.Name, d), Namespace: c.Namespace, Labels: daemonLabels(c.Name, d)},
+		Spec: corev1.ServiceSpec{
+			Selector: selector(c.Name, d), Ports: []corev1.ServicePort{port("tcp-msgr2", portV2), port("tcp-msgr1", portV1)},
+		},
+	}
+}
+
+// StoreService returns the Service of an object store.
+func StoreService(c *cephv1.Cluster, s *cephv1.ObjectStoreSpec) *corev1.Service {
+	labels := Labels(c.Name)
+	labels[labelStore] = s.Name
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-rgw-" + s.Name, Namespace: c.Namespace, Labels: labels},
+		Spec: corev1.ServiceSpec{
+			Selector: map[string]string{LabelCluster: c.Name, labelStore: s.Name},
+			Ports:    []corev1.ServicePort{{Name: "http", Port: s.Port, TargetPort: intstr.FromInt32(s.Port), Protocol: corev1.ProtocolTCP}},
+		},
+	}
+}
+
+// labelStore is on the pods of the gateways of an object store, and labelFilesystem on those of the metadata servers of a filesystem.
+const (
+	labelStore      = "rook_object_store"
+	labelFilesystem = "rook_file_system"
+)

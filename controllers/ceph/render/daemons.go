@@ -1,0 +1,78 @@
+package render
+
+import (
+	"fmt"
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func (d *daemon) mon() {
+	self := d.Record.Daemons[d.Name.String()].Address
+	d.on(d.runs.Node)
+	d.hostData(path.Join(d.Cluster.Spec.DataDirHostPath, d.Cluster.Namespace+"-"+d.Cluster.Name, "mon-"+d.Name.ID))
+	// The monmap has the names of all monitors: one of monitors without names ends with an assertion at its first election.
+	d.format("test -e "+d.directory()+"/store.db", fmt.Sprintf("set -f\nmonmaptool --create --clobber --fsid %s $(cat /etc/ceph/%s) /tmp/monmap\n"+
+		"ceph-mon --mkfs --id=%s --monmap=/tmp/monmap --public-addr=%s", d.Record.FSID, monmapKey, d.Name.ID, self))
+	d.main.Command = []string{"ceph-mon", "--foreground", "--id=" + d.Name.ID, "--public-addr=" + self, "--public-bind-addr=$(POD_IP)"}
+	d.main.Ports = []corev1.ContainerPort{
+		{Name: "tcp-msgr2", ContainerPort: portV2, Protocol: corev1.ProtocolTCP}, {Name: "tcp-msgr1", ContainerPort: portV1, Protocol: corev1.ProtocolTCP},
+	}
+	// The Service forgets the pod before the process ends: connections of other monitors to it would otherwise hang.
+	d.main.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 2}}}
+}
+
+func (d *daemon) mgr() {
+	d.data(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
+	d.main.Command = []string{"ceph-mgr", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)"}
+}
+
+func (d *daemon) osd() {
+	uuid, run := d.Record.OSDs[d.Slot], []string{
+		"ceph-osd", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)", "--cluster-addr=$(POD_IP)",
+		"--crush-location=root=default host=$(NODE_NAME)", // without it the OSD would move to a host with the name of its pod
+	}
+	d.main.Command = run
+	mkfs := fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s", d.Name.ID, uuid, d.directory())
+	switch {
+	case d.Claims == nil:
+		d.on(d.Node)
+		d.hostData(d.Path)
+		d.format("test -e "+d.directory()+"/ready", mkfs)
+	case d.Claims.VolumeMode == corev1.PersistentVolumeBlock:
+		d.device(uuid)
+	default:
+		d.data(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)}})
+		d.format("test -e "+d.directory()+"/ready", mkfs)
+	}
+}
+
+// blockDevice is the path of a volume of the mode Block.
+const blockDevice = "/dev/osd-block"
+
+// device uses a block device. Its node in the container belongs to root, so that the pod runs as root, without any capability.
+func (d *daemon) device(uuid string) {
+	root := int64(0)
+	d.pod.SecurityContext.RunAsUser, d.pod.SecurityContext.RunAsGroup, d.pod.SecurityContext.RunAsNonRoot, d.pod.SecurityContext.FSGroup = &root, &root, new(bool), nil
+	d.data(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
+	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: "block", VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)},
+	}})
+	d.main.VolumeDevices = []corev1.VolumeDevice{{Name: "block", DevicePath: blockDevice}}
+	prime := fmt.Sprintf("ceph-bluestore-tool prime-osd-dir --dev %s --path %s --no-mon-config && ln -snf %s %s/block", blockDevice, d.directory(), blockDevice, d.directory())
+	d.format(fmt.Sprintf("ceph-bluestore-tool show-label --dev %s > /dev/null 2>&1 && %s", blockDevice, prime),
+		fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s --bluestore-block-path=%s --bluestore-block-create=false", d.Name.ID, uuid, d.directory(), blockDevice))
+	d.pod.InitContainers[len(d.pod.InitContainers)-1].VolumeDevices = d.main.VolumeDevices
+}
+
+func (d *daemon) mds() {
+	d.main.Command = []string{"ceph-mds", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)"}
+	if r, known := d.Table.Release(d.runs.Version.Major); !known || r.MDSJoinFS {
+		d.main.Command = append(d.main.Command, "--mds-join-fs="+d.Filesystem)
+	}
+}
+
+func (d *daemon) rgw() {
+	d.main.Command = []string{"radosgw", "--foreground", "--name=client.rgw." + d.Name.ID, fmt.Sprintf("--rgw-frontends=beast port=%d", d.Port)}
+	d.main.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: d.Port, Protocol: corev1.ProtocolTCP}}
+}

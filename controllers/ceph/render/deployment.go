@@ -1,0 +1,200 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"path"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+// Input of a Deployment.
+type Input struct {
+	Cluster *cephv1.Cluster
+	Record  *record.Record
+	Table   *versions.Table
+}
+
+// daemon is one Deployment that is being rendered.
+type daemon struct {
+	Input
+	daemons.Daemon
+	runs record.Daemon
+	user int64
+	pod  corev1.PodSpec
+	main corev1.Container
+}
+
+// Deployment returns the Deployment of a daemon that runs what is given. An OSD must have its number. Its pods are replaced by Recreate:
+// two processes of one daemon must not use its data.
+func Deployment(in Input, of daemons.Daemon, runs record.Daemon) (*appsv1.Deployment, error) {
+	if runs.Reference == "" {
+		return nil, fmt.Errorf("rendering %s: its record has no image", of.Name)
+	}
+	d := &daemon{Input: in, Daemon: of, runs: runs, user: in.Table.User(runs.Image)}
+	d.prepare()
+	switch of.Name.Type {
+	case ceph.TypeMon:
+		d.mon()
+	case ceph.TypeMgr:
+		d.mgr()
+	case ceph.TypeOSD:
+		d.osd()
+	case ceph.TypeMDS:
+		d.mds()
+	case ceph.TypeRGW:
+		d.rgw()
+	}
+	return d.finish()
+}
+
+func (d *daemon) prepare() {
+	place := placement(d.Cluster, string(d.Name.Type))
+	d.pod = corev1.PodSpec{
+		AutomountServiceAccountToken: new(bool), EnableServiceLinks: new(bool), ShareProcessNamespace: new(true),
+		SecurityContext: podSecurity(d.user), NodeSelector: place.NodeSelector, Tolerations: place.Tolerations,
+		Volumes: volumes(d.Cluster.Name, keys.Entry(d.Name, d.Slot)),
+	}
+	d.main = corev1.Container{
+		Name: string(d.Name.Type), Image: d.runs.Reference, ImagePullPolicy: corev1.PullIfNotPresent, Env: environment(),
+		SecurityContext: containerSecurity(), VolumeMounts: mounts(), Resources: d.Cluster.Spec.Resources[string(d.Name.Type)],
+	}
+	probes(&d.main, d.Name, d.Port)
+}
+
+// on binds the pod to a host.
+func (d *daemon) on(node string) {
+	if node == "" {
+		return
+	}
+	selected := map[string]string{corev1.LabelHostname: node}
+	maps.Copy(selected, d.pod.NodeSelector)
+	d.pod.NodeSelector = selected
+}
+
+// data mounts a volume as the directory of the daemon.
+func (d *daemon) data(source corev1.VolumeSource) {
+	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: volumeData, VolumeSource: source})
+	d.main.VolumeMounts = append(d.main.VolumeMounts, corev1.VolumeMount{Name: volumeData, MountPath: d.directory()})
+}
+
+func (d *daemon) directory() string {
+	return path.Join("/var/lib/ceph", string(d.Name.Type), "ceph-"+d.Name.ID)
+}
+
+// hostData is a directory on the host, which belongs to root when it is created.
+func (d *daemon) hostData(at string) {
+	kind := corev1.HostPathDirectoryOrCreate
+	d.data(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: at, Type: &kind}})
+	root := int64(0)
+	own := d.init("own-data", fmt.Sprintf("chown %d:%d %s", d.user, d.user, d.directory()))
+	own.SecurityContext.RunAsUser, own.SecurityContext.RunAsGroup, own.SecurityContext.RunAsNonRoot = &root, &root, new(bool)
+	own.SecurityContext.Capabilities.Add = []corev1.Capability{"CHOWN"}
+	own.VolumeMounts = []corev1.VolumeMount{{Name: volumeData, MountPath: d.directory()}}
+	d.pod.InitContainers = append(d.pod.InitContainers, own)
+}
+
+// init returns an init container that runs a script in the image of the daemon.
+func (d *daemon) init(name, script string) corev1.Container {
+	return corev1.Container{
+		Name: name, Image: d.main.Image, ImagePullPolicy: d.main.ImagePullPolicy, Command: []string{"sh", "-ec", script}, Env: environment(),
+		SecurityContext: containerSecurity(), VolumeMounts: append([]corev1.VolumeMount(nil), d.main.VolumeMounts...),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// format adds the init container that makes the data of the daemon, once. Data that has been lost is not made again: several monitors
+// with new data would found another cluster.
+func (d *daemon) format(exists, mkfs string) {
+	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: volumeStore, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: record.Name(d.Cluster.Name)}, Items: []corev1.KeyToPath{{Key: record.FormatKey(d.Name), Path: "format"}},
+	}}})
+	script := strings.Join([]string{
+		"if " + exists + "; then exit 0; fi",
+		`if [ "$(cat ` + recordDir + `/format)" != ` + string(record.FormatAllowed) + ` ]; then echo "StorageLost: the data of ` + d.Name.String() + ` is gone, and is not made again"; exit 1; fi`,
+		mkfs,
+	}, "\n")
+	c := d.init("format-data", script)
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volumeStore, MountPath: recordDir, ReadOnly: true})
+	d.pod.InitContainers = append(d.pod.InitContainers, c)
+}
+
+func (d *daemon) finish() (*appsv1.Deployment, error) {
+	d.pod.Containers = []corev1.Container{d.main}
+	labels := daemonLabels(d.Cluster.Name, d.Name)
+	if d.Filesystem != "" {
+		labels[labelFilesystem] = d.Filesystem
+	}
+	if d.Store != "" {
+		labels[labelStore] = d.Store
+	}
+	revision, err := hash(&d.pod)
+	if err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", d.Name, err)
+	}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: daemons.ObjectName(d.Cluster.Name, d.Name), Namespace: d.Cluster.Namespace, Labels: labels,
+			Annotations: map[string]string{Template: revision, NewestVersion: d.runs.Newest.String()},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(1)), Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}, RevisionHistoryLimit: new(int32(2)),
+			Selector: &metav1.LabelSelector{MatchLabels: selector(d.Cluster.Name, d.Name)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: d.pod},
+		},
+	}, nil
+}
+
+// hash identifies a pod without its image: a change of the image is a change of the version.
+func hash(pod *corev1.PodSpec) (string, error) {
+	bare := pod.DeepCopy()
+	for i := range bare.Containers {
+		bare.Containers[i].Image = ""
+	}
+	for i := range bare.InitContainers {
+		bare.InitContainers[i].Image = ""
+	}
+	text, err := json.Marshal(bare)
+	if err != nil {
+		return "", err
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text)
+	return fmt.Sprintf("%016x", h.Sum64()), nil
+}
+
+// Claim returns the volume claim of an OSD; nil for one on a directory. It has no owner: it holds the data.
+func Claim(c *cephv1.Cluster, d daemons.Daemon) (*corev1.PersistentVolumeClaim, error) {
+	if d.Claims == nil {
+		return nil, nil //nolint:nilnil // a directory needs no claim
+	}
+	size, err := resource.ParseQuantity(d.Claims.Size)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the claim %s: %w", d.Slot, err)
+	}
+	labels := Labels(c.Name)
+	labels[LabelSlot] = d.Slot
+	mode := d.Claims.VolumeMode
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: claimName(c.Name, d.Slot), Namespace: c.Namespace, Labels: labels},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: d.Claims.StorageClassName, VolumeMode: &mode,
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: size}},
+		},
+	}, nil
+}
+
+func claimName(cluster, slot string) string { return cluster + "-osd-" + slot }

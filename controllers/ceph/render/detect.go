@@ -1,0 +1,55 @@
+package render
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+// Limits of the detection of a version, in seconds. A Job that failed is deleted after a while, and the detection is tried again.
+const (
+	detectDeadline = 300
+	detectKept     = 600
+)
+
+// ImageID identifies an image in a label.
+func ImageID(image string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(image))
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// DetectName is the name of the Job that detects the version of an image.
+func DetectName(cluster, image string) string { return cluster + "-detect-" + ImageID(image) }
+
+// Detect returns the Job that runs the image once. The version is the termination message of its container, so that it is read from the
+// pod. The pod has no access to the cluster, its keys or the API server.
+func Detect(c *cephv1.Cluster, image string, user int64) *batchv1.Job {
+	labels := Labels(c.Name)
+	labels[LabelImage] = ImageID(image)
+	place := placement(c, "mon")
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: DetectName(c.Name, image), Namespace: c.Namespace, Labels: labels},
+		Spec: batchv1.JobSpec{
+			ActiveDeadlineSeconds: new(int64(detectDeadline)), BackoffLimit: new(int32(0)), TTLSecondsAfterFinished: new(int32(detectKept)),
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(bool), EnableServiceLinks: new(bool),
+					NodeSelector: place.NodeSelector, Tolerations: place.Tolerations, SecurityContext: podSecurity(user),
+					Containers: []corev1.Container{{
+						Name: "detect-version", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
+						Command: []string{"sh", "-c", "ceph --version > /dev/termination-log"},
+						Env:     []corev1.EnvVar{{Name: "CEPH_ARGS"}}, SecurityContext: containerSecurity(), VolumeMounts: []corev1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}},
+					}},
+					Volumes: []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+				},
+			},
+		},
+	}
+}

@@ -1,0 +1,126 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+const (
+	keyringDir  = "/etc/ceph-keyring"
+	recordDir   = "/etc/ceph-record"
+	runDir      = "/run/ceph"
+	volumeData  = "data"
+	volumeTmp   = "tmp"
+	volumeStore = "record"
+)
+
+// podSecurity runs the pod as the user ceph of its image, without privileges.
+func podSecurity(user int64) *corev1.PodSecurityContext {
+	policy := corev1.FSGroupChangeOnRootMismatch
+	return &corev1.PodSecurityContext{
+		RunAsUser: &user, RunAsGroup: &user, RunAsNonRoot: new(user != 0), FSGroup: &user, FSGroupChangePolicy: &policy,
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+}
+
+func containerSecurity() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(bool), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+// placement returns the placement of a type of daemon.
+func placement(c *cephv1.Cluster, t string) cephv1.Placement {
+	if p, found := c.Spec.Placement[t]; found {
+		return p
+	}
+	return c.Spec.Placement["all"]
+}
+
+// environment is that of every daemon. There is no memory limit in it: OSDs of some releases end with an assertion when it is low.
+func environment() []corev1.EnvVar {
+	field := func(name, path string) corev1.EnvVar {
+		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+	}
+	return []corev1.EnvVar{
+		field("POD_IP", "status.podIP"), field("POD_NAME", "metadata.name"), field("NODE_NAME", "spec.nodeName"), {Name: "CEPH_USE_RANDOM_NONCE", Value: "true"},
+	}
+}
+
+// mounts are those of every container.
+func mounts() []corev1.VolumeMount {
+	return []corev1.VolumeMount{
+		{Name: "config", MountPath: "/etc/ceph", ReadOnly: true}, {Name: "keyring", MountPath: keyringDir, ReadOnly: true},
+		{Name: "run", MountPath: runDir}, {Name: "crash", MountPath: "/var/lib/ceph/crash"}, {Name: volumeTmp, MountPath: "/tmp"},
+	}
+}
+
+// volumes of a daemon, which sees its own key alone.
+func volumes(cluster, entry string) []corev1.Volume {
+	empty := func(name string) corev1.Volume {
+		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+	}
+	return []corev1.Volume{
+		{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(cluster)}}}},
+		{Name: "keyring", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+			SecretName: keys.SecretName(cluster), Items: []corev1.KeyToPath{{Key: entry, Path: "keyring"}}, DefaultMode: new(int32(0o440)),
+		}}},
+		empty("run"), empty("crash"), empty(volumeTmp),
+	}
+}
+
+// socket is the admin socket of a daemon.
+func socket(d ceph.Daemon) string {
+	name := keys.Entity(d)
+	switch d.Type {
+	case ceph.TypeMon:
+		name = "mon." + d.ID
+	case ceph.TypeRGW:
+		name = "client.rgw." + d.ID
+	case ceph.TypeMgr, ceph.TypeOSD, ceph.TypeMDS:
+	}
+	return runDir + "/ceph-" + name + ".asok"
+}
+
+// asks returns a probe that asks the daemon through its socket, and requires the answer to match if match is not empty.
+func asks(d ceph.Daemon, command, match string, period, failures int32) *corev1.Probe {
+	script := "env -i PATH=/usr/bin:/bin ceph --admin-daemon " + socket(d) + " " + command
+	if match != "" {
+		script += " | grep -Eq '" + match + "'"
+	}
+	return &corev1.Probe{
+		ProbeHandler:  corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", script}}},
+		PeriodSeconds: period, TimeoutSeconds: 5, FailureThreshold: failures,
+	}
+}
+
+// probes sets the probes of a daemon. A monitor is ready when its socket answers: the others reach it through its Service, which has no
+// endpoint before, so that a readiness that requires the quorum would never be reached.
+func probes(container *corev1.Container, d ceph.Daemon, port int32) {
+	switch d.Type {
+	case ceph.TypeMon:
+		set(container, d, "mon_status", 60)
+		container.ReadinessProbe = asks(d, "mon_status", "", 5, 3)
+	case ceph.TypeMgr:
+		set(container, d, "version", 60)
+	case ceph.TypeOSD:
+		set(container, d, "status", 120)
+		container.ReadinessProbe = asks(d, "status", `"state": "active"`, 5, 3)
+	case ceph.TypeMDS:
+		set(container, d, "status", 60)
+		container.ReadinessProbe = asks(d, "status", `"state": "up:(active|standby|standby-replay)"`, 5, 3)
+	case ceph.TypeRGW:
+		container.ReadinessProbe = &corev1.Probe{
+			ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/swift/healthcheck", Port: intstr.FromInt32(port)}},
+			PeriodSeconds: 5, TimeoutSeconds: 5, FailureThreshold: 3,
+		}
+	}
+}
+
+func set(container *corev1.Container, d ceph.Daemon, command string, starts int32) {
+	container.StartupProbe, container.LivenessProbe = asks(d, command, "", 2, starts), asks(d, command, "", 20, 3)
+}

@@ -1,0 +1,148 @@
+package render_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+func cluster() *cephv1.Cluster {
+	return &cephv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "rook-ceph", Namespace: "rook-ceph"},
+		Spec: cephv1.ClusterSpec{
+			DataDirHostPath: "/var/lib/rook", Mon: cephv1.MonSpec{Count: 1}, Mgr: cephv1.MgrSpec{Count: 1},
+			Storage: cephv1.StorageSpec{
+				VolumeClaims: []cephv1.VolumeClaims{{Name: "set", Count: 1, Size: "10Gi", VolumeMode: corev1.PersistentVolumeFilesystem}, {Name: "raw", Count: 1, Size: "10Gi", VolumeMode: corev1.PersistentVolumeBlock}},
+				Nodes:        []cephv1.NodeStorage{{Name: "node-1", Directories: []cephv1.Directory{{Path: "/var/lib/osd"}}}},
+			},
+			Filesystems:  []cephv1.FilesystemSpec{{Name: "myfs", ActiveCount: 1}},
+			ObjectStores: []cephv1.ObjectStoreSpec{{Name: "store", Instances: 1, Port: 8080}},
+			CephConfig:   map[string]cephv1.ConfigSection{"global": {"osd_pool_default_size": "3", "fsid": "stolen"}, "osd": {"debug_ms": "1"}},
+			Placement:    map[string]cephv1.Placement{"all": {NodeSelector: map[string]string{"storage": "yes"}}},
+		},
+	}
+}
+
+// input returns the spec, with what a record has of its daemons.
+func input(t *testing.T, version versions.Version) (render.Input, []daemons.Daemon) {
+	t.Helper()
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cluster()
+	r := &record.Record{FSID: "11111111-2222-3333-4444-555555555555", Daemons: map[string]record.Daemon{}, OSDs: map[string]string{}}
+	all := daemons.Of(c)
+	osds := 0
+	for i := range all {
+		d := &all[i]
+		one := record.Daemon{Image: "ceph:1", Reference: "ceph:1@sha256:abc", Version: version, Newest: version}
+		switch d.Name.Type {
+		case ceph.TypeOSD:
+			d.Name.ID = string(rune('0' + osds))
+			osds++
+			one.Slot, r.OSDs[d.Slot] = d.Slot, "uuid-"+d.Slot
+		case ceph.TypeMon:
+			one.Node, one.Address = "node-1", "10.96.0.1"
+		case ceph.TypeMgr, ceph.TypeMDS, ceph.TypeRGW:
+		}
+		r.Daemons[d.Name.String()] = one
+	}
+	return render.Input{Cluster: c, Record: r, Table: table}, all
+}
+
+var v18 = versions.Version{Major: 18, Minor: 2, Patch: 7}
+
+// TestDeployment compares the Deployments with the stored ones, and checks that no pod has privileges. UPDATE=1 rewrites them.
+func TestDeployment(t *testing.T) {
+	in, all := input(t, v18)
+	var text strings.Builder
+	for _, d := range all {
+		got, err := render.Deployment(in, d, in.Record.Daemons[d.Name.String()])
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod := &got.Spec.Template.Spec
+		for _, c := range append(pod.InitContainers, pod.Containers...) {
+			s := c.SecurityContext
+			added := len(s.Capabilities.Add) > 0 && c.Name != "own-data"
+			if s.Privileged != nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || added || s.Capabilities.Drop[0] != "ALL" {
+				t.Errorf("the container %s of %s has privileges: %+v", c.Name, d.Name, s)
+			}
+			if c.Image != "ceph:1@sha256:abc" {
+				t.Errorf("the container %s of %s runs %s", c.Name, d.Name, c.Image)
+			}
+		}
+		if *pod.AutomountServiceAccountToken {
+			t.Errorf("%s has a token of the API server", d.Name)
+		}
+		data, err := yaml.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString("---\n" + string(data))
+	}
+	golden(t, "testdata/deployments.yaml", text.String())
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// Another image is another version and no other pod: it is rolled by the rules for versions.
+func TestDeploymentTemplateIgnoresTheImage(t *testing.T) {
+	in, all := input(t, v18)
+	for _, d := range all {
+		one := in.Record.Daemons[d.Name.String()]
+		a, errA := render.Deployment(in, d, one)
+		one.Reference = "other"
+		b, errB := render.Deployment(in, d, one)
+		if errA != nil || errB != nil || a.Annotations[render.Template] != b.Annotations[render.Template] {
+			t.Errorf("%s: %v %v: another image is another template", d.Name, errA, errB)
+		}
+	}
+}
+
+// ceph-mds of release 14 does not have the flag.
+func TestDeploymentJoinsAFilesystem(t *testing.T) {
+	for major, want := range map[int]bool{14: false, 16: true, 18: true, 99: true} {
+		in, all := input(t, versions.Version{Major: major})
+		d := all[len(all)-1]
+		got, err := render.Deployment(in, d, in.Record.Daemons[d.Name.String()])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(strings.Join(got.Spec.Template.Spec.Containers[0].Command, " "), "--mds-join-fs=myfs"); has != want {
+			t.Errorf("release %d: %v, want %v", major, has, want)
+		}
+	}
+}
+
+func TestConfigText(t *testing.T) {
+	in, _ := input(t, v18)
+	golden(t, "testdata/ceph.conf", render.ConfigText(in.Cluster, in.Record))
+}

@@ -1,0 +1,232 @@
+package ceph_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/children"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
+	"github.com/detent-dev/detent/simulator/ceph/pods"
+	"github.com/detent-dev/detent/simulator/store"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// images that can be pulled. One is no image of Ceph.
+func images() map[string]versions.Version {
+	out := map[string]versions.Version{"busybox:1": {}}
+	for release, v := range cephtest.Releases() {
+		out["ceph:"+release] = v
+	}
+	return out
+}
+
+// rig is one Ceph cluster with its controller, on an API server in memory and on simulated daemons.
+type rig struct {
+	t          testing.TB
+	client     client.Client
+	clock      *clocktesting.FakeClock
+	ceph       *simulated.Shared
+	world      *pods.World
+	reconciler *lifecycle.Reconciler[*cephv1.Cluster, *observation.Snapshot, effect]
+	kind       ceph.Kind
+	// errors of reconciles, and states in their order.
+	states []string
+}
+
+// cluster is the complete spec of the tests: three monitors, two managers, three OSDs, a filesystem and an object store.
+func cluster(image string) *cephv1.Cluster {
+	return &cephv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "rook-ceph", Namespace: "rook-ceph", UID: "7c9f1f0e", Generation: 1},
+		Spec: cephv1.ClusterSpec{
+			CephVersion: &cephv1.CephVersion{Image: image}, DataDirHostPath: "/var/lib/rook", Mon: cephv1.MonSpec{Count: 3}, Mgr: cephv1.MgrSpec{Count: 2},
+			Storage: cephv1.StorageSpec{
+				VolumeClaims: []cephv1.VolumeClaims{{Name: "set", Count: 2, Size: "10Gi", VolumeMode: corev1.PersistentVolumeFilesystem}},
+				Nodes:        []cephv1.NodeStorage{{Name: "node-1", Directories: []cephv1.Directory{{Path: "/var/lib/osd"}}}},
+			},
+			Filesystems:  []cephv1.FilesystemSpec{{Name: "myfs", ActiveCount: 1, StandbyCount: 1}},
+			ObjectStores: []cephv1.ObjectStoreSpec{{Name: "store", Instances: 1, Port: 8080}},
+		},
+	}
+}
+
+func scheme(t testing.TB) *k8sruntime.Scheme {
+	t.Helper()
+	s := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, cephv1.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func newRig(t testing.TB, c *cephv1.Cluster) *rig {
+	t.Helper()
+	r := &rig{t: t, clock: clocktesting.NewFakeClock(noon), ceph: simulated.NewShared(simulated.NewEmpty(16))}
+	server := store.New(scheme(t), noon)
+	r.must(server.Put(c))
+	for i := range 3 {
+		r.must(server.Put(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i+1)},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		}))
+	}
+	r.client = server.Client()
+	r.world = &pods.World{Client: r.client, Namespace: c.Namespace, Ceph: r.ceph, Images: images()}
+	r.restart()
+	return r
+}
+
+// restart is a new process of the operator.
+func (r *rig) restart() {
+	r.t.Helper()
+	table, err := versions.Embedded()
+	r.must(err)
+	system := &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (cephclient.Runner, func(), error) {
+		return r.ceph, func() {}, nil
+	})}
+	collector := &observation.Collector{Table: table, System: system, Live: r.client}
+	r.kind, err = ceph.NewKind(collector, &children.Reconciler{
+		Client: r.client, Live: r.client, Sender: &connection.Sender{System: system}, Random: rand.Reader,
+		Forget: func(c *cephv1.Cluster) { collector.Forget(c.UID) },
+	})
+	r.must(err)
+	r.reconciler = lifecycle.New(r.kind, lifecycle.Options{Client: r.client, Live: r.client, Clock: r.clock})
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) key() client.ObjectKey {
+	return client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph"}
+}
+
+func (r *rig) get() *cephv1.Cluster {
+	r.t.Helper()
+	c := &cephv1.Cluster{}
+	r.must(r.client.Get(context.Background(), r.key(), c))
+	return c
+}
+
+// edit changes the spec.
+func (r *rig) edit(change func(*cephv1.Cluster)) {
+	r.t.Helper()
+	c := r.get()
+	change(c)
+	c.Generation++
+	r.must(r.client.Update(context.Background(), c))
+}
+
+// step is one second.
+func (r *rig) step() {
+	r.t.Helper()
+	ctx := context.Background()
+	r.clock.Step(time.Second)
+	r.ceph.Do(func(c *simulated.Cluster) { c.Advance(r.clock.Now().Sub(noon).Milliseconds()) })
+	r.must(r.world.Step(ctx, r.clock.Now()))
+	for range 3 {
+		_, err := r.reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: r.key()})
+		r.must(err)
+	}
+	if s := r.entry().State; s != "" && (len(r.states) == 0 || r.states[len(r.states)-1] != s) {
+		r.states = append(r.states, s)
+	}
+}
+
+func (r *rig) entry() lifecyclev1.Lifecycle {
+	r.t.Helper()
+	for _, e := range r.get().Status.Lifecycles {
+		if e.Name == observation.LifecycleUpgrade {
+			return e
+		}
+	}
+	return lifecyclev1.Lifecycle{}
+}
+
+// until steps until the condition holds, at most the given simulated time.
+func (r *rig) until(what string, limit time.Duration, holds func() bool) {
+	r.t.Helper()
+	for range int(limit / time.Second) {
+		if holds() {
+			return
+		}
+		r.step()
+	}
+	c := r.get()
+	var conditions []string
+	for _, one := range c.Status.Conditions {
+		conditions = append(conditions, fmt.Sprintf("%s=%s %s %s", one.Type, one.Status, one.Reason, one.Message))
+	}
+	r.t.Fatalf("%s: not within %s; states %v; entry %+v; ceph %+v; conditions\n%s", what, limit, r.states, r.entry(), c.Status.Ceph, strings.Join(conditions, "\n"))
+}
+
+func (r *rig) condition(kind string) string {
+	for _, c := range r.get().Status.Conditions {
+		if c.Type == kind {
+			return string(c.Status)
+		}
+	}
+	return ""
+}
+
+// started returns the daemons that were started since the last call.
+func (r *rig) started() (names []string) {
+	for _, s := range r.world.Started {
+		names = append(names, s.Daemon.String())
+	}
+	r.world.Started = nil
+	return names
+}
+
+// settled reports whether the cluster is ready and rests on the version.
+func (r *rig) settled(release string) func() bool {
+	return func() bool {
+		c := r.get()
+		return r.entry().State == "Settled" && r.condition("Ready") == "True" && r.condition("VersionSettled") == "True" &&
+			c.Status.Version != nil && c.Status.Version.Version == cephtest.Releases()[release].String() && c.Status.Ceph.Health == cephclient.HealthOK
+	}
+}
+
+// versions returns what the daemons of each type run, without repetitions.
+func (r *rig) versions() map[string]string {
+	out := map[string]string{}
+	r.ceph.Do(func(c *simulated.Cluster) {
+		for _, d := range c.Daemons {
+			v := fmt.Sprint(d.Version.Major)
+			if all := strings.Split(out[string(d.Name.Type)], " "); out[string(d.Name.Type)] == "" {
+				out[string(d.Name.Type)] = v
+			} else if !slices.Contains(all, v) {
+				out[string(d.Name.Type)] += " " + v
+			}
+		}
+	})
+	return out
+}

@@ -1,0 +1,215 @@
+// Package status sets the status of Ceph clusters: their fields and conditions. It is pure.
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// VersionSettled is true once every daemon runs what the spec asks for.
+const VersionSettled = "VersionSettled"
+
+// Project sets the fields of the status, and returns the conditions of the kind. Fields that the snapshot does not contain keep their
+// values.
+func Project(c *cephv1.Cluster, s *observation.Snapshot, _ time.Time) []metav1.Condition {
+	spec := facts.Spec(c, s)
+	c.Status.Target = spec.Wanted.Version.String()
+	if spec.Policy != nil && spec.Policy.Image.Version.Compare(spec.Wanted.Version) > 0 {
+		c.Status.Target = spec.Policy.Image.Version.String()
+	}
+	if h, known := s.Health.Get(); known {
+		report(c).Health = h.Status
+	}
+	m, known := s.Cluster.Get()
+	if known && s.Launched() {
+		version(c, s, &m)
+		report(c).Components = components(c, s, &m)
+	}
+	ready, settled := served(s, &m, known), versionSettled(c, &spec)
+	out := []metav1.Condition{ready, settled}
+	if !s.Launched() {
+		if decided := facts.Launch(c, s); decided.Outcome == decision.Refused {
+			out[0].Reason, out[0].Message = string(decided.Problem.Reason), decided.Problem.Message
+		}
+	}
+	return out
+}
+
+func report(c *cephv1.Cluster) *cephv1.CephStatus {
+	if c.Status.Ceph == nil {
+		c.Status.Ceph = &cephv1.CephStatus{}
+	}
+	return c.Status.Ceph
+}
+
+// Equal compares the fields that Project sets.
+func Equal(a, b *cephv1.Cluster) bool {
+	x, y := &a.Status, &b.Status
+	return x.Target == y.Target && equal(x.Version, y.Version, func(a, b cephv1.VersionStatus) bool { return a == b }) &&
+		equal(x.Ceph, y.Ceph, func(a, b cephv1.CephStatus) bool {
+			return a.Health == b.Health && slices.EqualFunc(a.Components, b.Components, func(a, b cephv1.ComponentStatus) bool {
+				return a.Type == b.Type && a.Done == b.Done && a.Total == b.Total && slices.Equal(a.Versions, b.Versions)
+			})
+		})
+}
+
+func equal[T any](a, b *T, same func(a, b T) bool) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return same(*a, *b)
+}
+
+// runs returns the version that a daemon reported. A gateway reports none: it is ready on the version of its image, or runs none.
+func runs(s *observation.Snapshot, m *cephupgrade.Cluster, d ceph.Daemon) versions.Version {
+	if d.Type == ceph.TypeRGW {
+		if pod := s.Pods[d]; pod != nil && facts.Ready(pod) {
+			return s.Runs(d).Version
+		}
+		return versions.Version{}
+	}
+	for _, one := range m.Metadata {
+		if one.Daemon == d {
+			return one.Version
+		}
+	}
+	return versions.Version{}
+}
+
+// version shows the oldest version that a daemon runs.
+func version(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Cluster) {
+	var oldest versions.Version
+	var image string
+	for _, d := range s.Record.Names() {
+		v := runs(s, m, d)
+		if v.IsZero() || !oldest.IsZero() && v.Compare(oldest) >= 0 {
+			continue
+		}
+		if oldest, image = v, ""; s.Runs(d).Version.Same(v) {
+			image = s.Runs(d).Reference
+		}
+	}
+	if !oldest.IsZero() {
+		c.Status.Version = &cephv1.VersionStatus{Image: image, Version: oldest.String()}
+	}
+}
+
+// components shows the versions of each type of daemon.
+func components(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Cluster) (out []cephv1.ComponentStatus) {
+	spec := facts.Spec(c, s)
+	decided := decision.Decide(spec) // of the images alone: which type changes to what
+	for _, t := range ceph.Types() {
+		one := cephv1.ComponentStatus{Type: cephv1.Component(t), Versions: []string{}}
+		for _, d := range s.Record.Of(t) {
+			if s.Record.Daemons[d.String()].Reference == "" {
+				continue
+			}
+			one.Total++
+			v := runs(s, m, d)
+			if v.IsZero() {
+				continue
+			}
+			one.Versions = append(one.Versions, v.String())
+			if target, changes := decided.Targets[t]; !changes || v.Same(target.Version) {
+				one.Done++
+			}
+		}
+		if one.Total > 0 {
+			slices.Sort(one.Versions)
+			one.Versions = slices.Compact(one.Versions)
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// served is Ready: every daemon that the spec declares has its role.
+func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.Condition {
+	out := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "DaemonsNotServing"}
+	switch {
+	case !s.Launched():
+		out.Reason, out.Message = "NotLaunched", "no daemon was launched yet"
+		return out
+	case !known:
+		out.Reason, out.Message = "NotReadable", "Ceph does not answer: "+observed(s.Cluster.Gap())
+		return out
+	}
+	var down []string
+	for _, d := range s.Declared {
+		if pod := s.Pods[d.Name]; d.Name.Type == ceph.TypeRGW && pod != nil && facts.Ready(pod) || facts.Serves(m, d.Name) {
+			continue
+		}
+		name := d.Name.String()
+		if d.Name.ID == "" {
+			name = "the OSD of " + d.Slot
+		}
+		down = append(down, name+trouble(s, d.Name))
+	}
+	if len(down) == 0 {
+		out.Status, out.Reason = metav1.ConditionTrue, "DaemonsServing"
+		return out
+	}
+	if len(down) > 3 {
+		down = append(down[:3], fmt.Sprintf("%d others", len(down)-3))
+	}
+	out.Message = "not serving: " + strings.Join(down, ", ")
+	return out
+}
+
+func observed(v transitions.Verdict) string {
+	if v.Observed == "" {
+		return "it was not asked yet"
+	}
+	return v.Observed
+}
+
+// trouble is why a container of the daemon does not start.
+func trouble(s *observation.Snapshot, d ceph.Daemon) string {
+	pod := s.Pods[d]
+	if pod == nil {
+		return ""
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if t := status.LastTerminationState.Terminated; t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
+			return " (" + strings.TrimSpace(t.Message) + ")"
+		}
+		if w := status.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
+			return " (" + w.Reason + ")"
+		}
+	}
+	return ""
+}
+
+// versionSettled is the condition that a user waits for after a change of the version.
+func versionSettled(c *cephv1.Cluster, spec *decision.Situation) metav1.Condition {
+	out := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse, Reason: "Changing"}
+	for i := range c.Status.Lifecycles {
+		if e := &c.Status.Lifecycles[i]; e.Name == observation.LifecycleUpgrade && e.State != cephupgrade.Settled {
+			out.Reason, out.Message = e.State, "the upgrade is in state "+e.State
+			return out
+		}
+	}
+	switch v := c.Status.Version; {
+	case v == nil:
+		out.Reason, out.Message = "NotLaunched", "no daemon has reported its version yet"
+	case spec.Wanted.Name != "" && v.Version != spec.Wanted.Version.String():
+		out.Message = "a daemon runs " + v.Version
+	default:
+		out.Status, out.Reason = metav1.ConditionTrue, "Settled"
+	}
+	return out
+}

@@ -1,0 +1,250 @@
+// Package pods runs the Deployments and Jobs of a simulated Ceph cluster: it creates their pods as controllers and kubelets do, and
+// starts and stops the daemons in them. It needs no more of the API server than a client, so that it runs on one in memory, too.
+//
+// Not simulated: scheduling, volumes, probes, and processes that end by themselves.
+package pods
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/simulator/ceph"
+)
+
+// Labels of the pods that are run. They are those of Rook.
+const (
+	labelType = "ceph_daemon_type"
+	labelID   = "ceph_daemon_id"
+	template  = "simulated/template"
+)
+
+// World runs the pods of one namespace.
+type World struct {
+	// Client of the API server, and Namespace of the cluster. Required.
+	Client    client.Client
+	Namespace string
+	// Ceph is the cluster whose daemons run in the pods. Required.
+	Ceph *ceph.Shared
+	// Images are the versions by image. Another image cannot be pulled. Required.
+	Images map[string]versions.Version
+	// Broken are daemons whose container does not start. Optional.
+	Broken map[cephclient.Daemon]bool
+	// Started records each start of a daemon.
+	Started []Start
+
+	made int
+}
+
+// Start of a daemon.
+type Start struct {
+	Daemon  cephclient.Daemon
+	Version versions.Version
+}
+
+// Step does what is due at a time. It returns an error only if the API server cannot be used.
+func (w *World) Step(ctx context.Context, now time.Time) error {
+	var deployments appsv1.DeploymentList
+	var jobs batchv1.JobList
+	var pods corev1.PodList
+	var services corev1.ServiceList
+	for _, l := range []client.ObjectList{&deployments, &jobs, &pods, &services} {
+		if err := w.Client.List(ctx, l, client.InNamespace(w.Namespace)); err != nil {
+			return fmt.Errorf("running the pods of a simulated Ceph: %w", err)
+		}
+	}
+	var errs []error
+	for i := range services.Items {
+		errs = append(errs, w.address(ctx, &services.Items[i]))
+	}
+	owned := map[types.UID]bool{}
+	for i := range deployments.Items {
+		owned[deployments.Items[i].UID] = true
+		errs = append(errs, w.deployment(ctx, &deployments.Items[i], pods.Items, now))
+	}
+	for i := range jobs.Items {
+		owned[jobs.Items[i].UID] = true
+		errs = append(errs, w.job(ctx, &jobs.Items[i], pods.Items, now))
+	}
+	for i := range pods.Items {
+		if o := metav1.GetControllerOf(&pods.Items[i]); o != nil && !owned[o.UID] {
+			errs = append(errs, w.end(ctx, &pods.Items[i]))
+		}
+	}
+	for _, err := range errs {
+		if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("running the pods of a simulated Ceph: %w", err)
+		}
+	}
+	return nil
+}
+
+// address gives a Service its address, as an API server does.
+func (w *World) address(ctx context.Context, s *corev1.Service) error {
+	if s.Spec.ClusterIP != "" {
+		return nil
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s.Name))
+	s.Spec.ClusterIP = fmt.Sprintf("10.96.%d.%d", h.Sum32()>>8&0xff, h.Sum32()&0xff)
+	return w.Client.Update(ctx, s)
+}
+
+// deployment has one pod, of its present template: another one ends first.
+func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []corev1.Pod, now time.Time) error {
+	text, err := json.Marshal(d.Spec.Template)
+	if err != nil {
+		return err
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text)
+	revision := fmt.Sprintf("%016x", h.Sum64())
+	stopped := d.Spec.Replicas != nil && *d.Spec.Replicas == 0
+	exists := false
+	for i := range pods {
+		p := &pods[i]
+		switch {
+		case !metav1.IsControlledBy(p, d):
+		case p.DeletionTimestamp != nil || stopped || p.Annotations[template] != revision:
+			exists = true
+			if err := w.end(ctx, p); err != nil {
+				return err
+			}
+		default:
+			exists = true
+			if err := w.run(ctx, p, now); err != nil {
+				return err
+			}
+		}
+	}
+	if exists || stopped {
+		return nil
+	}
+	return w.Client.Create(ctx, w.pod(d, "Deployment", &d.Spec.Template, revision))
+}
+
+func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec, revision string) *corev1.Pod {
+	w.made++
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("%s-%d", owner.GetName(), w.made), Namespace: owner.GetNamespace(), Labels: maps.Clone(of.Labels), Annotations: map[string]string{template: revision},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: map[string]string{"Deployment": "apps/v1", "Job": "batch/v1"}[kind], Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: new(true)}},
+		},
+		Spec: *of.Spec.DeepCopy(),
+	}
+	p.Spec.NodeName = "simulated"
+	return p
+}
+
+func daemonOf(p *corev1.Pod) cephclient.Daemon {
+	return cephclient.Daemon{Type: cephclient.Type(p.Labels[labelType]), ID: p.Labels[labelID]}
+}
+
+// end stops the daemon, and removes the pod.
+func (w *World) end(ctx context.Context, p *corev1.Pod) error {
+	w.Ceph.Do(func(c *ceph.Cluster) {
+		if d, known := c.Daemon(daemonOf(p)); known && d.Pod == p.Name {
+			c.Stop(d.Name)
+		}
+	})
+	return w.Client.Delete(ctx, p, client.GracePeriodSeconds(0))
+}
+
+// run starts the daemon in a pod whose container has not started, and reports it.
+func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
+	d := daemonOf(p)
+	if len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Running != nil {
+		return nil
+	}
+	version, pulled := w.version(p.Spec.Containers[0].Image)
+	switch {
+	case !pulled:
+		return w.waits(ctx, p, "ImagePullBackOff")
+	case w.Broken[d]:
+		return w.waits(ctx, p, "CrashLoopBackOff")
+	}
+	var err error
+	w.Ceph.Do(func(c *ceph.Cluster) {
+		if _, known := c.Daemon(d); !known {
+			c.Add(d)
+		}
+		err = c.Start(d, version, p.Name)
+	})
+	if died := (*ceph.Died)(nil); errors.As(err, &died) {
+		return w.waits(ctx, p, "CrashLoopBackOff")
+	} else if err != nil {
+		return err
+	}
+	w.Started = append(w.Started, Start{d, version})
+	at := metav1.NewTime(now)
+	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &at
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}}}}
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}
+	return w.Client.Status().Update(ctx, p)
+}
+
+// version returns the version of an image, with or without a digest.
+func (w *World) version(image string) (versions.Version, bool) {
+	name, _, _ := strings.Cut(image, "@sha256:")
+	v, known := w.Images[name]
+	return v, known
+}
+
+func (w *World) waits(ctx context.Context, p *corev1.Pod, reason string) error {
+	if len(p.Status.ContainerStatuses) > 0 {
+		return nil
+	}
+	p.Status.Phase = corev1.PodPending
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
+	return w.Client.Status().Update(ctx, p)
+}
+
+// job runs the pod of a Job that detects a version. It fails when its time is over.
+func (w *World) job(ctx context.Context, j *batchv1.Job, pods []corev1.Pod, now time.Time) error {
+	at := slices.IndexFunc(pods, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, j) })
+	if at < 0 {
+		return w.Client.Create(ctx, w.pod(j, "Job", &j.Spec.Template, ""))
+	}
+	p := &pods[at]
+	version, pulled := w.version(p.Spec.Containers[0].Image)
+	switch {
+	case len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Terminated != nil:
+		return nil
+	case pulled:
+		text := "not found"
+		if !version.IsZero() {
+			text = fmt.Sprintf("ceph version %s (%s) simulated (stable)\n", version, version.Commit)
+		}
+		p.Status.Phase = corev1.PodSucceeded
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: p.Spec.Containers[0].Name, ImageID: p.Spec.Containers[0].Image + "@sha256:" + strings.Repeat("5", 64),
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: text}},
+		}}
+		return w.Client.Status().Update(ctx, p)
+	}
+	if err := w.waits(ctx, p, "ImagePullBackOff"); err != nil {
+		return err
+	}
+	limit := j.Spec.ActiveDeadlineSeconds
+	if limit == nil || now.Sub(j.CreationTimestamp.Time) < time.Duration(*limit)*time.Second || len(j.Status.Conditions) > 0 {
+		return nil
+	}
+	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonDeadlineExceeded}}
+	return w.Client.Status().Update(ctx, j)
+}
