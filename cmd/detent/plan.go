@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/detent-dev/detent/crds/admission"
 	"github.com/detent-dev/detent/internal/commands"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
@@ -79,7 +80,11 @@ func fetched(ctx context.Context, kinds []resource.Kind, cluster objects.Cluster
 
 // foretell computes a plan and prints it. It returns an exit error with the plan's exit code if that is not 0.
 func foretell(cmd *cobra.Command, kinds []plan.Kind, read []objects.Manifest, output string) error {
-	in, err := plan.Read(cmd.Context(), kinds, read)
+	schemas, err := admission.Embedded()
+	if err != nil {
+		return err
+	}
+	in, err := plan.Read(cmd.Context(), schemas, kinds, read)
 	if err != nil {
 		return err
 	}

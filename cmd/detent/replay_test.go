@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/detent-dev/detent/crds/admission"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/plan"
@@ -28,7 +29,11 @@ func journalOf(t *testing.T, situation, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := plan.Read(context.Background(), chosen, found)
+	schemas, err := admission.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := plan.Read(context.Background(), schemas, chosen, found)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,16 +11,29 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/detent-dev/detent/crds"
 )
 
 // Schemas are the served versions of a set of kinds. They hold no state and are safe for concurrent use.
 type Schemas struct {
-	versions map[schema.GroupVersionKind]*version
+	definitions []*apiextensionsv1.CustomResourceDefinition
+	versions    map[schema.GroupVersionKind]*version
+}
+
+// Embedded compiles the definitions that are part of the binary: those of the operator's kinds. It takes tens of milliseconds, so that
+// a caller keeps the result.
+func Embedded() (*Schemas, error) {
+	definitions, err := crds.Definitions()
+	if err != nil {
+		return nil, err
+	}
+	return New(definitions)
 }
 
 // New compiles the schemas and CEL rules of the definitions. It returns an error for a definition that an API server would reject.
 func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Schemas, error) {
-	schemas := &Schemas{versions: map[schema.GroupVersionKind]*version{}}
+	schemas := &Schemas{definitions: definitions, versions: map[schema.GroupVersionKind]*version{}}
 	for _, definition := range definitions {
 		for i := range definition.Spec.Versions {
 			served := &definition.Spec.Versions[i]
@@ -34,6 +47,9 @@ func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Schemas, err
 	}
 	return schemas, nil
 }
+
+// Definitions returns what the schemas were compiled from. The caller must not modify it.
+func (s *Schemas) Definitions() []*apiextensionsv1.CustomResourceDefinition { return s.definitions }
 
 // Knows reports whether there is a schema for a kind.
 func (s *Schemas) Knows(kind schema.GroupVersionKind) bool {

@@ -7,15 +7,29 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/crds/admission"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/kinds/kafka/planning"
 )
+
+// embedded are the schemas of the operator's kinds. Every test of the package shares them: to compile them takes longer than most plans.
+var embedded = sync.OnceValues(admission.Embedded)
+
+// readInput reads the input of a plan.
+func readInput(kinds []plan.Kind, found []objects.Manifest) (plan.Input, error) {
+	schemas, err := embedded()
+	if err != nil {
+		return plan.Input{}, err
+	}
+	return plan.Read(context.Background(), schemas, kinds, found)
+}
 
 // kafkas returns the kinds of these plans.
 func kafkas() []plan.Kind {
@@ -33,7 +47,7 @@ func planOf(t *testing.T, file string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := plan.Read(context.Background(), kafkas(), found)
+	in, err := readInput(kafkas(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

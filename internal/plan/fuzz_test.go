@@ -26,7 +26,7 @@ func FuzzPlan(f *testing.F) {
 		if err != nil {
 			return // no resources
 		}
-		in, err := plan.Read(context.Background(), kafkas(), found)
+		in, err := readInput(kafkas(), found)
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("an error without words")

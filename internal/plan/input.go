@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	strictjson "sigs.k8s.io/json"
 
-	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/crds/admission"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/resource"
@@ -47,22 +46,14 @@ func scheme(kinds []Kind) (*k8sruntime.Scheme, error) {
 	return resource.Scheme(declared)
 }
 
-// Read converts resources to an Input for a plan of the kinds. It validates resources of the operator's own kinds against their schemas, as strictly as
-// kubectl apply does. Other kinds only have to be decodable. An invalid input gives an *InputError with every finding.
-func Read(ctx context.Context, kinds []Kind, all []objects.Manifest) (Input, error) {
-	definitions, err := crds.Definitions()
-	if err != nil {
-		return Input{}, err
-	}
-	schemas, err := admission.New(definitions)
-	if err != nil {
-		return Input{}, err
-	}
+// Read converts resources to an Input for a plan of the kinds. It validates resources with a schema against it, as strictly as kubectl
+// apply does. Other kinds only have to be decodable. An invalid input gives an *InputError with every finding.
+func Read(ctx context.Context, schemas *admission.Schemas, kinds []Kind, all []objects.Manifest) (Input, error) {
 	types, err := scheme(kinds)
 	if err != nil {
 		return Input{}, err
 	}
-	r := reader{in: Input{kinds: kinds}, definitions: definitions, schemas: schemas, scheme: types, seen: map[identity]objects.Source{}}
+	r := reader{in: Input{kinds: kinds}, definitions: schemas.Definitions(), schemas: schemas, scheme: types, seen: map[identity]objects.Source{}}
 	for _, m := range all {
 		r.read(ctx, m)
 	}

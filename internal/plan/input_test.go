@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,7 +39,7 @@ func read(content string) (plan.Input, error) {
 	if err != nil {
 		return plan.Input{}, err
 	}
-	return plan.Read(context.Background(), kafkas(), found)
+	return readInput(kafkas(), found)
 }
 
 func TestReadReportsEveryFinding(t *testing.T) {

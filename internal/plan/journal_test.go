@@ -26,7 +26,7 @@ func journalOf(t *testing.T, file string) (*bytes.Buffer, *versions.Table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := plan.Read(context.Background(), kafkas(), found)
+	in, err := readInput(kafkas(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

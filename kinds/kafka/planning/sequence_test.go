@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,10 +16,14 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/labels"
+	"github.com/detent-dev/detent/crds/admission"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 )
+
+// embedded are the schemas of the operator's kinds. Every test of the package shares them: to compile them takes longer than most plans.
+var embedded = sync.OnceValues(admission.Embedded)
 
 // lived is a cluster that goes through one change after the other: the end of each plan is the input of the next.
 type lived struct {
@@ -49,7 +54,11 @@ func newCluster(t *testing.T, content string) *lived {
 		}
 		return s, err
 	}
-	l.in, err = plan.Read(context.Background(), []plan.Kind{kind}, found)
+	schemas, err := embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.in, err = plan.Read(context.Background(), schemas, []plan.Kind{kind}, found)
 	if err != nil {
 		t.Fatal(err)
 	}
