@@ -111,7 +111,7 @@ func (r *rig) restart() {
 	})}
 	collector := &observation.Collector{Table: table, System: system, Live: r.client}
 	r.kind, err = ceph.NewKind(collector, &children.Reconciler{
-		Client: r.client, Live: r.client, Sender: &connection.Sender{System: system}, Random: rand.Reader,
+		Live: r.client, Sender: &connection.Sender{System: system}, Random: rand.Reader,
 		Forget: func(c *cephv1.Cluster) { collector.Forget(c.UID) },
 	})
 	r.must(err)

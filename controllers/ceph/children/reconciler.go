@@ -26,9 +26,8 @@ import (
 
 // Reconciler writes the objects of Ceph clusters. One instance serves all clusters of a process.
 type Reconciler struct {
-	// Client writes Secrets, and Live reads Secrets and Nodes, which no cache holds. Required.
-	Client client.Client
-	Live   client.Reader
+	// Live reads Secrets and Nodes, which no cache holds. Required.
+	Live client.Reader
 	// Sender sends commands to Ceph. Required.
 	Sender *connection.Sender
 	// Random makes keys and UUIDs. It must be cryptographically secure. Required.

@@ -248,7 +248,7 @@ type VolumeClaims struct {
 	// +kubebuilder:default=set
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 
 	// Count of volumes.
 	// +kubebuilder:validation:Minimum=1

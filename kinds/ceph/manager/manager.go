@@ -1,0 +1,60 @@
+// Package manager adds the controller of the Ceph kind to a manager, with the pollers of its clusters.
+package manager
+
+import (
+	"crypto/rand"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	controller "github.com/detent-dev/detent/controllers/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/children"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/internal/operator"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
+)
+
+// Options of the controller.
+type Options struct {
+	// Table of the releases of Ceph. Required.
+	Table *versions.Table
+	// Tools is the version of the ceph command. Optional; default: not known.
+	Tools versions.Version
+	// Command is the path of the ceph command. Optional; default: ceph, found in PATH.
+	Command string
+	// Connect creates the runner for a cluster and the function that closes it. Optional; default: the ceph command.
+	Connect func(connection.Endpoint) (ceph.Runner, func(), error)
+}
+
+// New returns the Ceph kind for a manager.
+func New(o Options) operator.Kind {
+	if o.Connect == nil {
+		o.Connect = func(e connection.Endpoint) (ceph.Runner, func(), error) { return program(o.Command, e) }
+	}
+	return operator.Kind{
+		Kind:  controller.Resource(),
+		Rival: &operator.Rival{Name: "Rook", Lease: "rook-ceph-operator", Label: "operator", LabelValue: "rook"},
+		Add:   func(p *operator.Process) (func(), error) { return add(p, o) },
+	}
+}
+
+func add(p *operator.Process, o Options) (stop func(), err error) {
+	live := p.Manager.GetAPIReader()
+	wakeups, wake := lifecycle.Wakeups(func() *cephv1.Cluster { return &cephv1.Cluster{} })
+	system := &connection.Polled{Protocol: connection.NewProtocol(o.Connect), Wake: wake, Clock: p.Clock, Settle: external.SettleScaled(p.DeadlineScale)}
+	collector := &observation.Collector{Table: o.Table, Tools: o.Tools, System: system, Live: live}
+	kind, err := controller.NewKind(collector, &children.Reconciler{
+		Live: live, Sender: &connection.Sender{System: system}, Random: rand.Reader,
+		Forget: func(c *cephv1.Cluster) { collector.Forget(c.UID) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	declared := controller.Resource()
+	if err := operator.AddReconciler(p, &declared, kind, wakeups, nil); err != nil {
+		return nil, err
+	}
+	return system.Close, nil
+}
