@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
@@ -330,6 +331,48 @@ func TestKindRepairs(t *testing.T) {
 	r.must(r.client.Get(ctx, client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon-b"}, s))
 	if s.Spec.ClusterIP != before {
 		t.Errorf("mon.b has the address %s, was %s", s.Spec.ClusterIP, before)
+	}
+}
+
+// TestKindKeepsItsIdentity restores a record that was deleted, founds no second cluster after a restart, and adopts what a deleted resource
+// left.
+func TestKindKeepsItsIdentity(t *testing.T) {
+	r := launched(t, "16")
+	ctx := context.Background()
+	remove := func(o client.Object, name string) {
+		t.Helper()
+		o.SetName(name)
+		o.SetNamespace("rook-ceph")
+		r.must(r.client.Delete(ctx, o))
+	}
+	before := r.record()
+	remove(&corev1.ConfigMap{}, record.Name("rook-ceph"))
+	r.step()
+	if diff := cmp.Diff(before, r.record()); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+
+	remove(&corev1.ConfigMap{}, record.Name("rook-ceph"))
+	r.restart()
+	for range 30 {
+		r.step()
+	}
+	if err := r.client.Get(ctx, client.ObjectKey{Namespace: "rook-ceph", Name: record.Name("rook-ceph")}, &corev1.ConfigMap{}); err == nil {
+		t.Error("another record was made")
+	}
+	data, err := record.Encode(before)
+	r.must(err)
+	r.must(r.client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: record.Name("rook-ceph"), Namespace: "rook-ceph", Labels: map[string]string{"ceph.rook.io/cluster": "rook-ceph"}}, Data: data}))
+	r.until("the restored record", time.Minute, r.settled("16"))
+
+	again := cluster("ceph:16")
+	again.UID = "another"
+	r.must(r.client.Delete(ctx, r.get()))
+	r.must(r.client.Create(ctx, again))
+	r.started()
+	r.until("the adoption", 5*time.Minute, func() bool { return len(r.world.Started) == 11 && r.settled("16")() })
+	if r.record().FSID != before.FSID {
+		t.Error("another cluster was founded")
 	}
 }
 

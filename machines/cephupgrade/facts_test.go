@@ -158,6 +158,11 @@ func stale(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 		f.Daemons[i].StartedAt = f.Cluster.At().Add(-time.Second)
 	}
 }
+func future(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+	for i := range f.Daemons {
+		f.Daemons[i].StartedAt = f.Cluster.At().Add(time.Second)
+	}
+}
 func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
 func gone(name ceph.Daemon) change {
 	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {

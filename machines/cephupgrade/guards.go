@@ -21,8 +21,18 @@ var (
 	not = transitions.Not[Facts, Data]
 )
 
-// settle is how old the maps of a cluster may be: a daemon that just ended is still in them.
+// settle is how long a map may show a process that has ended, and how old the states of the placement groups may be.
 const settle = 10 * time.Second
+
+// settles is how long after the start of a daemon the maps are evidence of its role. A manager is named by its pod, a metadata server is
+// asked through the map itself, and a gateway has no entry: what the maps show of them is the new process. A monitor is asked at its own
+// address, and an OSD counts with the placement groups.
+func settles(t ceph.Type) time.Duration {
+	if t == ceph.TypeMon || t == ceph.TypeOSD {
+		return settle
+	}
+	return 0
+}
 
 func maps() []transitions.Need { return []transitions.Need{NeedCluster, NeedMemory} }
 
@@ -279,7 +289,7 @@ var back = guard{
 			return transitions.If(!serving, one.Name.String()+" is still listed")
 		case one.Pod == "":
 			return transitions.Deny(one.Name.String() + " has no pod")
-		case f.Cluster.At().Before(one.StartedAt.Add(settle)):
+		case f.Cluster.At().Before(one.StartedAt.Add(settles(one.Name.Type))):
 			return transitions.Deny("the maps may still show the process from before")
 		}
 		return f.serves(&c, one)

@@ -2,7 +2,7 @@
 // other, in the order of Ceph, while the cluster is healthy, and each only with Ceph's permission.
 //
 // What is permitted is decided in package decision, the next daemon in package order, and what the health means in package health. The
-// package is complete and not yet bound to a kind.
+// kind that runs it is controllers/ceph.
 package cephupgrade
 
 import (

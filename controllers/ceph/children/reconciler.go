@@ -54,6 +54,9 @@ var errRecorded = fmt.Errorf("the record was written: %w", lifecycle.ErrStale)
 // Apply creates what the spec declares, in the order in which daemons depend on each other. It may be repeated at any point.
 func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
 	t := &scope{r, c, s, write}
+	if s.Record == nil && len(s.Deployments)+len(s.Services)+len(s.Claims) > 0 {
+		return fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(c.Name), errRecordLost)
+	}
 	if !s.Launched() && facts.Launch(c, s).Outcome != decision.Permitted {
 		return nil
 	}
@@ -67,6 +70,9 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 	return nil
 }
 
+// errRecordLost: a new record would found another cluster.
+var errRecordLost = errors.New("it is gone although parts of the cluster exist: restore it from a backup, or delete these parts if the cluster is not wanted any more")
+
 // Repair creates the Deployments that were lost, as their daemons last ran.
 func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
 	if s.Record == nil {
@@ -79,7 +85,7 @@ func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observati
 // store writes the record if it differs, and ends the reconcile then. It has no owner: a cluster that was deleted and is created again
 // adopts it.
 func (t *scope) store(ctx context.Context, next *record.Record) error {
-	if t.snapshot.Record != nil && reflect.DeepEqual(next, t.snapshot.Record) {
+	if t.snapshot.RecordObject != nil && reflect.DeepEqual(next, t.snapshot.Record) {
 		return nil
 	}
 	data, err := record.Encode(next)

@@ -42,6 +42,8 @@ type Collector struct {
 
 	mu   sync.Mutex
 	keys map[types.UID]map[string]string
+	// records are the last ones that were read, to restore one that was deleted.
+	records map[types.UID]*record.Record
 }
 
 // Collect observes a cluster.
@@ -50,6 +52,7 @@ func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request life
 	if err := s.objects(ctx, c, request.Read); err != nil {
 		return s, err
 	}
+	o.remember(c, s)
 	var err error
 	if s.Keys, err = o.secret(ctx, c, s.Record); err != nil {
 		return s, err
@@ -150,6 +153,20 @@ func (s *Snapshot) pods(pods []corev1.Pod) {
 	}
 }
 
+// remember keeps the record, or returns the one that was kept if its ConfigMap was deleted.
+func (o *Collector) remember(c *cephv1.Cluster, s *Snapshot) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s.Record == nil {
+		s.Record = o.records[c.UID]
+		return
+	}
+	if o.records == nil {
+		o.records = map[types.UID]*record.Record{}
+	}
+	o.records[c.UID] = s.Record
+}
+
 // secret returns the entries of the Secret with the keys. They are read once in a process, because nothing else changes them.
 func (o *Collector) secret(ctx context.Context, c *cephv1.Cluster, r *record.Record) (map[string]string, error) {
 	o.mu.Lock()
@@ -186,6 +203,9 @@ func (o *Collector) Forget(object types.UID) {
 func (o *Collector) Cleanup(object types.UID) {
 	o.Forget(object)
 	o.System.Drop(object)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.records, object)
 }
 
 var errNotLaunched = errors.New("the cluster is not launched yet")
