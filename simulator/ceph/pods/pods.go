@@ -48,6 +48,8 @@ type World struct {
 	Broken map[cephclient.Daemon]bool
 	// Started records each start of a daemon.
 	Started []Start
+	// Replacing is called before a pod is ended because its Deployment was changed. Optional.
+	Replacing func(cephclient.Daemon)
 
 	made int
 }
@@ -123,6 +125,9 @@ func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []cor
 		case !metav1.IsControlledBy(p, d):
 		case p.DeletionTimestamp != nil || stopped || p.Annotations[template] != revision:
 			exists = true
+			if w.Replacing != nil && p.DeletionTimestamp == nil {
+				w.Replacing(daemonOf(p))
+			}
 			if err := w.end(ctx, p); err != nil {
 				return err
 			}
