@@ -297,7 +297,7 @@ func TestKindWaits(t *testing.T) {
 				return (tc.state == "" || r.entry().State == tc.state) && slices.ContainsFunc(r.entry().WaitingFor, func(w lifecyclev1.WaitingFor) bool { return strings.Contains(w.Observed, tc.want) })
 			})
 			before := len(r.world.Started)
-			for range 60 {
+			for range 30 {
 				r.step()
 			}
 			if len(r.world.Started) > before {
@@ -308,6 +308,29 @@ func TestKindWaits(t *testing.T) {
 			r.clean()
 		})
 	}
+}
+
+// TestKindWithoutAVersion leaves a cluster on its release, and launches none whose default image cannot be pulled.
+func TestKindWithoutAVersion(t *testing.T) {
+	t.Run("a cluster that exists", func(t *testing.T) {
+		r := launched(t, "16")
+		r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion = nil })
+		for range 30 {
+			r.step()
+		}
+		if started := r.started(); len(started) > 0 || !r.settled("16")() {
+			t.Errorf("started %v, in state %s", started, r.entry().State)
+		}
+	})
+	t.Run("a new cluster", func(t *testing.T) {
+		c := cluster("")
+		c.Spec.CephVersion = nil
+		r := newRig(t, c)
+		r.until("the refusal", 8*time.Minute, func() bool { return r.entry().State == cephupgrade.Refusing })
+		r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), "Supported are 12 luminous") })
+		r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion = &cephv1.CephVersion{Image: "ceph:16"} })
+		r.until("the launch", 5*time.Minute, r.settled("16"))
+	})
 }
 
 // TestKindRepairs creates what was lost, on what it ran.
@@ -421,7 +444,7 @@ func TestKindRestsWithoutWrites(t *testing.T) {
 		r.step()
 	}
 	before := version()
-	for range 120 {
+	for range 40 {
 		r.step()
 	}
 	if diff := cmp.Diff(before, version()); diff != "" {

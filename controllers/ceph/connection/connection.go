@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -117,9 +118,8 @@ func pointer[T any](value T, err error) (*T, error) {
 
 // reader reads several maps. The first error ends it.
 type reader struct {
-	ctx    context.Context //nolint:containedctx // of one reading
-	client ceph.Client
-	err    error
+	ctx context.Context //nolint:containedctx // of one reading
+	err error
 }
 
 func read[T any](r *reader, into *T, question func(context.Context) (T, error)) {
@@ -128,27 +128,61 @@ func read[T any](r *reader, into *T, question func(context.Context) (T, error)) 
 	}
 }
 
-// cluster reads all maps. The quorum is read first: without monitors no other question is sent, which would take its whole time.
+// cluster reads all maps. The quorum is read first: without monitors no other question is sent, which would take its whole time. Then
+// several questions are sent at once, because a command takes up to 0.8 seconds.
 func cluster(ctx context.Context, c ceph.Client) (out cephupgrade.Cluster, err error) {
-	r := &reader{ctx: ctx, client: c}
-	read(r, &out.Quorum, c.Quorum)
-	read(r, &out.Managers, c.Managers)
-	read(r, &out.OSDs, c.OSDMap)
+	first := &reader{ctx: ctx}
+	read(first, &out.Quorum, c.Quorum)
+	read(first, &out.Managers, c.Managers)
+	if first.err != nil {
+		return out, first.err
+	}
+	types := []ceph.Type{ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD, ceph.TypeMDS}
+	metadata := make([][]ceph.Metadata, len(types))
+	questions := []func(*reader){
+		func(r *reader) { read(r, &out.OSDs, c.OSDMap) },
+		func(r *reader) { read(r, &out.Filesystems, c.Filesystems) },
+	}
 	if out.PGs.Total = -1; out.Managers.Available { // without a manager the states are unknown, and the question is not answered
-		read(r, &out.PGs, c.PGs)
+		questions = append(questions, func(r *reader) { read(r, &out.PGs, c.PGs) })
 	}
-	read(r, &out.Filesystems, c.Filesystems)
-	for _, t := range []ceph.Type{ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD, ceph.TypeMDS} {
-		var some []ceph.Metadata
-		read(r, &some, func(ctx context.Context) ([]ceph.Metadata, error) { return c.Metadata(ctx, t) })
-		out.Metadata = append(out.Metadata, some...)
+	for i, t := range types {
+		questions = append(questions, func(r *reader) {
+			read(r, &metadata[i], func(ctx context.Context) ([]ceph.Metadata, error) { return c.Metadata(ctx, t) })
+		})
 	}
-	return out, r.err
+	err = atOnce(ctx, questions)
+	out.Metadata = slices.Concat(metadata...)
+	return out, err
+}
+
+// mostAtOnce limits the number of concurrent commands of one reading.
+const mostAtOnce = 4
+
+// atOnce sends questions concurrently and returns their first error in order.
+func atOnce(ctx context.Context, questions []func(*reader)) error {
+	readers, running := make([]reader, len(questions)), make(chan struct{}, mostAtOnce)
+	var all sync.WaitGroup
+	for i, question := range questions {
+		all.Go(func() {
+			running <- struct{}{}
+			defer func() { <-running }()
+			readers[i].ctx = ctx
+			question(&readers[i])
+		})
+	}
+	all.Wait()
+	for i := range readers {
+		if readers[i].err != nil {
+			return readers[i].err
+		}
+	}
+	return nil
 }
 
 // permission asks about a daemon that a map of the same moment has.
 func permission(ctx context.Context, c ceph.Client, d ceph.Daemon) (ceph.OKToStop, error) {
-	r := &reader{ctx: ctx, client: c}
+	r := &reader{ctx: ctx}
 	var known []ceph.Daemon
 	switch d.Type {
 	case ceph.TypeMon:
