@@ -83,9 +83,10 @@ func decode(m map[string]string) (d Data, err error) {
 
 type action = machines.Action[Facts, Data, Effect]
 
-// entry returns the record of a connector as an action writes it. Its key is the same for every connector here: the kind adds the
-// connector's name.
-func entry(r Record) []machines.RecordEntry { return []machines.RecordEntry{requests.Entry("", r)} }
+// entry returns the record of the connector as an action writes it.
+func (f *Facts) entry(r Record) []machines.RecordEntry {
+	return []machines.RecordEntry{requests.Entry(f.Name, r)}
+}
 
 // acceptRequest records the request once. An id that is recorded for it already stays.
 var acceptRequest = &action{
@@ -97,7 +98,7 @@ var acceptRequest = &action{
 		return []Effect{{Kind: Show, ID: f.Attempt.ID}}
 	},
 	Records: func(f *Facts, _ Data) []machines.RecordEntry {
-		return entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted})
+		return f.entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted})
 	},
 }
 
@@ -115,7 +116,7 @@ var writeList = &action{
 		if o, known := f.Offsets.Get(); known {
 			r.Listed = o.Digest
 		}
-		return entry(r)
+		return f.entry(r)
 	},
 }
 
@@ -145,7 +146,7 @@ var sendChange = &action{
 	Records: func(f *Facts, d Data) []machines.RecordEntry {
 		r := f.Record
 		r.Phase, r.Sends, r.SentAt = Sent, d.Send, f.Now
-		return entry(r)
+		return f.entry(r)
 	},
 }
 
@@ -167,12 +168,12 @@ var finishRequest = &action{
 	Records: func(f *Facts, d Data) []machines.RecordEntry {
 		r := f.Record
 		if f.closed() {
-			return entry(r)
+			return f.entry(r)
 		}
 		r.Phase, r.DoneAt = Done, f.Now
 		if d.Ended {
 			r.Phase = Ended
 		}
-		return entry(r)
+		return f.entry(r)
 	},
 }

@@ -19,6 +19,8 @@ const (
 // Facts of one connector.
 type Facts struct {
 	Now time.Time
+	// Name of the connector: the key of its record.
+	Name string
 	// Request is what the annotations of the resource request of this connector; nil if nothing.
 	Request *Request
 	// Record is what the operator has recorded of the last request; zero if there was none.

@@ -1,0 +1,117 @@
+package connector
+
+import (
+	"time"
+
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// NeedConnectors is what Connect reports of all connectors.
+const NeedConnectors transitions.Need = "connectors"
+
+// State is a state of a connector as Connect names it.
+type State string
+
+// States that can be requested, and Failed.
+const (
+	Running State = "RUNNING"
+	Paused  State = "PAUSED"
+	Stopped State = "STOPPED"
+	Failed  State = "FAILED"
+)
+
+// Facts of one connector.
+type Facts struct {
+	Now time.Time
+	// Declared is true if the spec declares the connector. One that is not declared is deleted.
+	Declared bool
+	// Config is the digest of the declared configuration.
+	Config string
+	// State is the state that it must have: the declared one, or Stopped while its offsets are changed.
+	State State
+	// Restart is the restart that is due; empty if none is.
+	Restart Restart
+	// Connector is what Connect reports.
+	Connector transitions.Fact[Connector] `need:"connectors"`
+	// Answer to the command of this visit of the state.
+	Answer connectoroffsets.Answer
+	// Failure is what the last command was answered if it failed.
+	Failure string
+	// Since is when the state was entered.
+	Since time.Time
+}
+
+// Connector is what Connect reports of the connector.
+type Connector struct {
+	Exists bool
+	// Config is the digest of its configuration.
+	Config string
+	State  State
+}
+
+// Restart is a restart of a connector or of a task.
+type Restart struct {
+	// Annotation that requests it; empty for an automatic restart.
+	Annotation string
+	// Tasks is true if its tasks restart too, and OnlyFailed if only what has failed does.
+	Tasks, OnlyFailed bool
+	// Task is the number of the task to restart, plus one; zero for the connector.
+	Task int
+}
+
+// due reports whether a restart is due.
+func (r Restart) due() bool { return r != Restart{} }
+
+// Command is what is requested of Connect.
+type Command string
+
+// Commands.
+const (
+	None        Command = ""
+	Create      Command = "create"
+	Configure   Command = "configure"
+	Pause       Command = "pause"
+	Resume      Command = "resume"
+	Stop        Command = "stop"
+	Delete      Command = "delete"
+	RestartIt   Command = "restart"
+	RestartTask Command = "restart-task"
+)
+
+// Effect is one effect.
+type Effect struct {
+	Command Command
+	// State of a Create.
+	State State
+	// Restart of a restart.
+	Restart Restart
+	// Clear is the annotation to remove, of a restart that Connect has carried out. Command is empty then.
+	Clear string
+}
+
+// due returns the command that brings the connector to what the spec declares. A connector is stopped before it is configured, so that
+// a new configuration does not run.
+func (f *Facts) due(c *Connector) Command {
+	switch {
+	case !f.Declared && c.Exists:
+		return Delete
+	case !f.Declared:
+		return None
+	case !c.Exists:
+		return Create
+	case f.State == Stopped && c.State != Stopped:
+		return Stop
+	case c.Config != f.Config:
+		return Configure
+	case f.State == Running && (c.State == Paused || c.State == Stopped):
+		return Resume
+	case f.State == Paused && (c.State == Running || c.State == Stopped): // Connect does not pause what has failed
+		return Pause
+	case f.Restart.due() && c.State != Stopped && f.Restart.Task > 0:
+		return RestartTask
+	case f.Restart.due() && c.State != Stopped:
+		return RestartIt
+	}
+	return None
+}

@@ -1,0 +1,230 @@
+// Package connector is the lifecycle of one connector of a Connect cluster: it is created, configured, paused, resumed, stopped,
+// restarted and deleted as its resource declares, with one request at a time.
+package connector
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Name of the machine.
+const Name = "connector"
+
+// States of the machine.
+const (
+	Settled    = "Settled"
+	Applying   = "Applying"
+	Confirming = "Confirming"
+	Clearing   = "Clearing"
+)
+
+const (
+	// pause is how long the lifecycle waits before it repeats a request that failed.
+	pause = 10 * time.Second
+	// settle is how long a request whose outcome is uncertain may still be executed.
+	settle = 100 * time.Second
+	// stopAgain is after how long a stop that Connect has confirmed is requested again. Each request starts a rebalance.
+	stopAgain = 10 * time.Minute
+)
+
+// Data is what transitions choose.
+type Data struct {
+	// Command that is sent, or was sent last.
+	Command Command
+	// Outcome of the last command.
+	Outcome connectoroffsets.AnswerState
+	// Annotation that requested the restart that was sent.
+	Annotation string
+}
+
+func encode(d Data) map[string]string {
+	m := map[string]string{}
+	for key, value := range map[string]string{"command": string(d.Command), "outcome": string(d.Outcome), "annotation": d.Annotation} {
+		if value != "" {
+			m[key] = value
+		}
+	}
+	return m
+}
+
+func decode(m map[string]string) (Data, error) {
+	d := Data{Command: Command(m["command"]), Outcome: connectoroffsets.AnswerState(m["outcome"]), Annotation: m["annotation"]}
+	if d.Command == None && d != (Data{}) {
+		return Data{}, fmt.Errorf("reading the data of a connector: %v has no command", m)
+	}
+	return d, nil
+}
+
+type (
+	guard  = transitions.Guard[Facts, Data]
+	choice = machines.Choice[Facts, Data]
+)
+
+// reads returns a verdict over what Connect reports. It is unknown if that was read before the answer to a command.
+func reads(f *Facts, condition func(c *Connector) (bool, string)) transitions.Verdict {
+	c, known := f.Connector.Get()
+	switch {
+	case !known:
+		return f.Connector.Gap()
+	case f.Connector.At().Before(f.Answer.At):
+		return transitions.Verdict{Pending: true}
+	}
+	return transitions.If(condition(&c))
+}
+
+// asDeclared says that no command is due.
+var asDeclared = guard{
+	Name: "as-declared", Doc: "Connect reports the connector as declared", Expected: "the connector as declared", Needs: []transitions.Need{NeedConnectors},
+	Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+		return reads(f, func(c *Connector) (bool, string) {
+			due := f.due(c)
+			return due == None, saw(due, f.Failure)
+		})
+	},
+}
+
+// saw describes a connector for which a command is due.
+func saw(due Command, failure string) string {
+	if failure != "" {
+		return failure
+	}
+	return "Connect is to " + string(due) + " it"
+}
+
+// command returns a choice of the next command, on a condition.
+func command(name, doc, expected string, may func(f *Facts, d Data, due Command) (bool, string)) *choice {
+	return &choice{
+		Guard: guard{Name: name, Doc: doc, Expected: expected, Needs: []transitions.Need{NeedConnectors}},
+		Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
+			due := None
+			verdict := reads(f, func(c *Connector) (bool, string) {
+				if due = f.due(c); due == None {
+					return false, "it is as declared"
+				}
+				return may(f, d, due)
+			})
+			next := Data{Command: due}
+			if due == RestartIt || due == RestartTask {
+				next.Annotation = f.Restart.Annotation
+			}
+			return verdict, next
+		},
+	}
+}
+
+// answered returns a choice that keeps the outcome of the command.
+func answered(name, doc string, restart bool, outcomes ...connectoroffsets.AnswerState) *choice {
+	return &choice{Guard: guard{Name: name, Doc: doc, Expected: doc}, Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
+		d.Outcome = f.Answer.State
+		for _, outcome := range outcomes {
+			if f.Answer.State == outcome && (d.Annotation != "") == restart {
+				return transitions.Allow(), d
+			}
+		}
+		return transitions.Deny("another answer, or none yet"), Data{}
+	}}
+}
+
+// mayRepeat says whether the last command may be sent again.
+func mayRepeat(f *Facts, d Data, due Command) (bool, string) {
+	wait := pause
+	switch {
+	case due != d.Command:
+		return true, "" // the last one had its effect, or is not needed any more
+	case d.Outcome == connectoroffsets.Uncertain:
+		wait = settle
+	case d.Outcome == connectoroffsets.Confirmed && due == Stop:
+		wait = stopAgain
+	case d.Outcome == connectoroffsets.Confirmed:
+		wait = settle
+	}
+	return !f.Now.Before(f.Since.Add(wait)), saw(due, f.Failure)
+}
+
+// send sends the command of the state, once in each visit.
+var send = &machines.Action[Facts, Data, Effect]{
+	Name: "send-command", Doc: "sends the request to Connect", Needs: []transitions.Need{NeedConnectors}, ResolvedBy: NeedConnectors,
+	Effects: func(f *Facts, d Data) []Effect {
+		c, known := f.Connector.Get()
+		if !known || f.Answer.State != connectoroffsets.NoAnswer || f.due(&c) != d.Command {
+			return nil
+		}
+		e := Effect{Command: d.Command}
+		switch d.Command {
+		case Create:
+			e.State = f.State
+		case RestartIt, RestartTask:
+			e.Restart = f.Restart
+		}
+		return []Effect{e}
+	},
+}
+
+// cleared says that no annotation requests the restart that was carried out.
+var cleared = guard{
+	Name: "annotation-removed", Doc: "the annotation of the restart is gone", Expected: "the annotation to be removed",
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		return transitions.If(f.Restart.Annotation != d.Annotation, "it is still there")
+	},
+}
+
+var clearAnnotation = &machines.Action[Facts, Data, Effect]{
+	Name: "clear-annotation", Doc: "removes the annotation that requested the restart",
+	Effects: func(f *Facts, d Data) []Effect {
+		if f.Restart.Annotation != d.Annotation {
+			return nil
+		}
+		return []Effect{{Clear: d.Annotation, Restart: f.Restart}}
+	},
+}
+
+// Definition declares the machine.
+func Definition() machines.Definition[Facts, Data, Effect] {
+	type (
+		state = machines.State[Facts, Data, Effect]
+		row   = machines.Transition[Facts, Data]
+	)
+	const poll = states.DefaultPoll
+	always := transitions.Always[Facts, Data]()
+	return machines.Definition[Facts, Data, Effect]{
+		Name: Name, Doc: "creates, configures, pauses, stops, restarts and deletes a connector as declared",
+		States: []state{
+			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "Connect reports the connector as declared"}},
+			{State: states.State{Name: Applying, Kind: states.Work, Doc: "a request about the connector is being sent", Deadline: 5 * time.Minute, Poll: poll}, Invariant: always, OnTargetChange: machines.KeepAttempt, Action: send},
+			{State: states.State{Name: Confirming, Kind: states.Wait, Doc: "Connect is read until it shows the connector as declared", Deadline: 5 * time.Minute, Poll: poll}, Invariant: transitions.AlwaysBecause[Facts, Data]("another command is chosen if another is due"), OnTargetChange: machines.KeepAttempt},
+			{State: states.State{Name: Clearing, Kind: states.Work, Doc: "the annotation of a restart is being removed", Deadline: time.Minute, Poll: poll}, Invariant: always, OnTargetChange: machines.KeepAttempt, Action: clearAnnotation},
+		},
+		Transitions: []row{
+			{Event: "changed", From: Settled, To: Applying, NewAttempt: true, Choose: command("differs", "Connect reports the connector otherwise than declared", "a connector as declared", func(_ *Facts, _ Data, _ Command) (bool, string) { return true, "" })},
+
+			{Event: "visible", From: Applying, To: Settled, When: asDeclared, Awaited: true, Outranks: true, ClearData: true},
+			{Event: "restarted", From: Applying, EvenIfUnknown: true, To: Clearing, Choose: answered("restart-confirmed", "Connect has confirmed the requested restart", true, connectoroffsets.Confirmed)},
+			{Event: "restart-failed", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: answered("restart-answered", "the requested restart failed or has no answer", true, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)},
+			{Event: "answered", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: answered("command-answered", "the request is answered, or has no answer", false, connectoroffsets.Confirmed, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)},
+
+			{Event: "confirmed", From: Confirming, To: Settled, When: asDeclared, Awaited: true, ClearData: true},
+			{Event: "next", From: Confirming, To: Applying, Choose: command("may-send", "another request is due, or the last one may be repeated", "a pause after the last request", mayRepeat)},
+
+			{Event: "cleared", From: Clearing, To: Settled, When: cleared, Awaited: true, ClearData: true},
+		},
+		Needs:  []machines.Need{{Name: NeedConnectors, Doc: "the configurations and the states of all connectors (GET of Connect)"}},
+		Target: func(f *Facts) machines.Target { return machines.Target{To: f.target()} },
+		Infer: machines.Inference[Facts, Data]{States: []string{Settled}, Find: func(*Facts) (machines.InferredState[Data], transitions.Verdict) {
+			return machines.InferredState[Data]{State: Settled}, transitions.Allow()
+		}},
+		Data: machines.DataCodec[Data]{Encode: encode, Decode: decode},
+	}
+}
+
+// target describes the declared connector.
+func (f *Facts) target() string {
+	if !f.Declared {
+		return "deleted"
+	}
+	return string(f.State) + " " + f.Config[:min(8, len(f.Config))]
+}

@@ -1,0 +1,213 @@
+package connector_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/machines"
+	mc "github.com/detent-dev/detent/machines/connector"
+	co "github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/machines/machinetest"
+	"github.com/detent-dev/detent/transitions"
+)
+
+type (
+	row    = machinetest.Row[mc.Facts, mc.Data, mc.Effect]
+	want   = machinetest.Want[mc.Data, mc.Effect]
+	change = func(f *mc.Facts)
+)
+
+const annotation = "strimzi.io/restart-connector"
+
+var (
+	now       = machinetest.Start
+	errSilent = errors.New("connection refused")
+)
+
+// with returns facts with the changes: a running connector as declared, in a state that was entered just now.
+func with(changes ...change) mc.Facts {
+	f := mc.Facts{
+		Now: now, Since: now, Declared: true, Config: "c1", State: mc.Running,
+		Connector: transitions.Known(mc.Connector{Exists: true, Config: "c1", State: mc.Running}, now),
+	}
+	for _, c := range changes {
+		c(&f)
+	}
+	return f
+}
+
+func is(c mc.Connector) change { return func(f *mc.Facts) { f.Connector = transitions.Known(c, now) } }
+
+func in(s mc.State) change { return is(mc.Connector{Exists: true, Config: "c1", State: s}) }
+
+func absent() change { return is(mc.Connector{}) }
+
+func wants(s mc.State) change { return func(f *mc.Facts) { f.State = s } }
+
+func configured(digest string) change { return func(f *mc.Facts) { f.Config = digest } }
+
+func undeclared() change { return func(f *mc.Facts) { f.Declared = false } }
+
+func silent() change {
+	return func(f *mc.Facts) { f.Connector = transitions.Unreadable[mc.Connector](errSilent) }
+}
+
+func answer(s co.AnswerState) change {
+	return func(f *mc.Facts) { f.Answer = co.Answer{State: s, At: now} }
+}
+
+// stale is a reading from before the answer.
+func stale() change {
+	return func(f *mc.Facts) { f.Answer = co.Answer{State: co.Confirmed, At: now.Add(time.Second)} }
+}
+
+func entered(ago time.Duration) change { return func(f *mc.Facts) { f.Since = now.Add(-ago) } }
+
+func restart(r mc.Restart) change { return func(f *mc.Facts) { f.Restart = r } }
+
+func data(c mc.Command, outcome co.AnswerState) *mc.Data {
+	return &mc.Data{Command: c, Outcome: outcome}
+}
+
+func settled() []row {
+	sends := func(name string, c mc.Command, changes ...change) row {
+		return row{Name: "settled: " + name, State: mc.Settled, Facts: with(changes...), Want: want{Event: "changed", To: mc.Applying, Data: data(c, "")}}
+	}
+	stays := func(name string, changes ...change) row {
+		return row{Name: "settled: " + name, State: mc.Settled, Facts: with(changes...)}
+	}
+	requested := mc.Restart{Annotation: annotation}
+	return []row{
+		{Name: "no state: it is inferred", Facts: with(), Want: want{Event: machines.EventInferred, To: mc.Settled}},
+		stays("it is as declared"),
+		stays("it is paused as declared", in(mc.Paused), wants(mc.Paused)),
+		stays("it has failed, and is not restarted", in(mc.Failed)),
+		stays("it has failed, and cannot be paused", in(mc.Failed), wants(mc.Paused)),
+		stays("no worker has it yet", in("UNASSIGNED")),
+		stays("it is gone as it is not declared", absent(), undeclared()),
+		stays("a stopped connector is not restarted", in(mc.Stopped), wants(mc.Stopped), restart(requested)),
+		{Name: "settled: Connect is silent", State: mc.Settled, Facts: with(silent()), Want: want{WaitingFor: []string{"differs"}}},
+		sends("it does not exist", mc.Create, absent()),
+		sends("it is not declared any more", mc.Delete, undeclared()),
+		sends("another configuration", mc.Configure, configured("c2")),
+		sends("it is to stop", mc.Stop, wants(mc.Stopped)),
+		sends("a failed one is to stop", mc.Stop, in(mc.Failed), wants(mc.Stopped)),
+		sends("it is to stop before it is configured", mc.Stop, wants(mc.Stopped), configured("c2")),
+		sends("it is to pause", mc.Pause, wants(mc.Paused)),
+		sends("a paused one is to run", mc.Resume, in(mc.Paused)),
+		sends("a stopped one is to run", mc.Resume, in(mc.Stopped)),
+		sends("a failed one is restarted", mc.RestartIt, in(mc.Failed), restart(mc.Restart{Tasks: true, OnlyFailed: true})),
+		{Name: "settled: a restart is requested", State: mc.Settled, Facts: with(restart(requested)), Want: want{Event: "changed", To: mc.Applying, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation}}},
+		{Name: "settled: a restart of a task is requested", State: mc.Settled, Facts: with(restart(mc.Restart{Annotation: annotation + "-task", Task: 1})), Want: want{Event: "changed", To: mc.Applying, Data: &mc.Data{Command: mc.RestartTask, Annotation: annotation + "-task"}}},
+	}
+}
+
+func applying() []row {
+	requested := mc.Restart{Annotation: annotation, Tasks: true}
+	hand := &mc.Data{Command: mc.RestartIt, Annotation: annotation}
+	at := func(name string, d *mc.Data, w want, changes ...change) row {
+		return row{Name: "applying: " + name, State: mc.Applying, Data: d, Facts: with(changes...), Want: w}
+	}
+	waits := func(effects ...mc.Effect) want {
+		return want{WaitingFor: []string{"as-declared"}, Effects: effects}
+	}
+	return []row{
+		at("it is created in its state", data(mc.Create, ""), waits(mc.Effect{Command: mc.Create, State: mc.Stopped}), absent(), wants(mc.Stopped)),
+		at("it is stopped", data(mc.Stop, ""), waits(mc.Effect{Command: mc.Stop}), wants(mc.Stopped)),
+		at("another request is due now", data(mc.Stop, ""), waits(), configured("c2")),
+		at("no answer yet", data(mc.Stop, ""), waits(), wants(mc.Stopped), answer(co.Pending)),
+		at("Connect became silent", data(mc.Stop, ""), want{WaitingFor: []string{"as-declared"}}, wants(mc.Stopped), silent()),
+		at("it is visible before the answer", data(mc.Stop, ""), want{Event: "visible", To: mc.Settled}, wants(mc.Stopped), in(mc.Stopped)),
+		at("it is confirmed", data(mc.Stop, ""), want{Event: "answered", To: mc.Confirming, Data: data(mc.Stop, co.Confirmed)}, wants(mc.Stopped), answer(co.Confirmed)),
+		at("it is refused", data(mc.Configure, ""), want{Event: "answered", To: mc.Confirming, Data: data(mc.Configure, co.Refused)}, configured("c2"), answer(co.Refused)),
+		at("it was not executed", data(mc.Configure, ""), want{Event: "answered", To: mc.Confirming, Data: data(mc.Configure, co.NotExecuted)}, configured("c2"), answer(co.NotExecuted)),
+		at("the answer is lost", data(mc.Resume, ""), want{Event: "answered", To: mc.Confirming, Data: data(mc.Resume, co.Uncertain)}, in(mc.Paused), answer(co.Uncertain)),
+		at("a requested restart is sent", hand, waits(mc.Effect{Command: mc.RestartIt, Restart: requested}), restart(requested)),
+		at("a requested restart is confirmed", hand, want{Event: "restarted", To: mc.Clearing, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Outcome: co.Confirmed}}, restart(requested), answer(co.Confirmed)),
+		at("a requested restart is refused", hand, want{Event: "restart-failed", To: mc.Confirming, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Outcome: co.Refused}}, restart(requested), answer(co.Refused)),
+		{Name: "applying: data of another release", State: mc.Applying, Coded: map[string]string{"outcome": "done"}, Facts: with(), Want: want{Event: machines.EventInferred, To: mc.Settled}},
+	}
+}
+
+func confirming() []row {
+	at := func(name string, d *mc.Data, w want, changes ...change) row {
+		return row{Name: "confirming: " + name, State: mc.Confirming, Data: d, Facts: with(changes...), Want: w}
+	}
+	waits := want{WaitingFor: []string{"as-declared"}}
+	next := func(c mc.Command) want { return want{Event: "next", To: mc.Applying, Data: data(c, "")} }
+	return []row{
+		at("it is as declared", data(mc.Resume, co.Confirmed), want{Event: "confirmed", To: mc.Settled}),
+		at("it is read after the answer only", data(mc.Resume, co.Confirmed), want{}, stale()),
+		at("Connect became silent", data(mc.Resume, co.Confirmed), waits, silent()),
+		at("another request is due", data(mc.Create, co.Confirmed), next(mc.Pause), wants(mc.Paused)),
+		at("a refused request waits", data(mc.Configure, co.Refused), waits, configured("c2"), entered(9*time.Second)),
+		at("a refused request is repeated", data(mc.Configure, co.Refused), next(mc.Configure), configured("c2"), entered(10*time.Second)),
+		at("an uncertain request waits", data(mc.Configure, co.Uncertain), waits, configured("c2"), entered(99*time.Second)),
+		at("an uncertain request is repeated", data(mc.Configure, co.Uncertain), next(mc.Configure), configured("c2"), entered(100*time.Second)),
+		at("a request without effect is repeated", data(mc.Resume, co.Confirmed), next(mc.Resume), in(mc.Paused), entered(100*time.Second)),
+		at("a confirmed stop is only awaited", data(mc.Stop, co.Confirmed), waits, wants(mc.Stopped), entered(9*time.Minute)),
+		at("a confirmed stop without effect is repeated in the end", data(mc.Stop, co.Confirmed), next(mc.Stop), wants(mc.Stopped), entered(10*time.Minute)),
+		at("a stop that was not confirmed is repeated", data(mc.Stop, co.Uncertain), next(mc.Stop), wants(mc.Stopped), entered(100*time.Second)),
+	}
+}
+
+func clearing() []row {
+	hand := &mc.Data{Command: mc.RestartIt, Annotation: annotation, Outcome: co.Confirmed}
+	requested := mc.Restart{Annotation: annotation}
+	return []row{
+		{Name: "clearing: the annotation is removed", State: mc.Clearing, Data: hand, Facts: with(restart(requested)), Want: want{WaitingFor: []string{"annotation-removed"}, Effects: []mc.Effect{{Clear: annotation, Restart: requested}}}},
+		{Name: "clearing: it is gone", State: mc.Clearing, Data: hand, Facts: with(), Want: want{Event: "cleared", To: mc.Settled}},
+	}
+}
+
+func compiled(t *testing.T) *machines.Machine[mc.Facts, mc.Data, mc.Effect] {
+	t.Helper()
+	machine, err := machines.Compile(mc.Definition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+func TestDefinitionCompiles(t *testing.T) {
+	if w := compiled(t).Warnings(); len(w) > 0 {
+		t.Fatal(w)
+	}
+}
+
+func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), mc.Domain()) }
+
+func TestDefinitionTransitions(t *testing.T) {
+	var rows []row
+	for _, part := range [][]row{settled(), applying(), confirming(), clearing()} {
+		rows = append(rows, part...)
+	}
+	machinetest.Run(t, compiled(t), rows)
+}
+
+// TestFactsSurviveAJournal checks that facts are equal after they were written to a journal and read again.
+func TestFactsSurviveAJournal(t *testing.T) {
+	seen, domain := 0, mc.Domain()
+	domain.Each(func(f *mc.Facts, name func() string) {
+		seen++
+		text, err := json.Marshal(f)
+		var back mc.Facts
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if err != nil {
+			t.Fatal(name(), err)
+		}
+		again, err := json.Marshal(&back)
+		if diff := cmp.Diff(string(text), string(again)); err != nil || diff != "" {
+			t.Fatal(name(), err, diff)
+		}
+	})
+	if seen < 100 {
+		t.Errorf("only %d facts", seen)
+	}
+}
