@@ -44,6 +44,10 @@ status:
 			narrow: `Name=orders Desired=3 Roles=["controller","broker"] Ready=False State=AwaitingInSync For=30m Progress=2/6 node Age=30m`,
 			wide:   "Node IDs=[0,1,2] Warning=UnusedField",
 		},
+		"KafkaMirrorMaker2": {
+			narrow: "Name=orders Desired=3 Ready=False State=AwaitingInSync For=30m Progress=2/6 node Age=30m",
+			wide:   "Warning=UnusedField",
+		},
 		"StrimziPodSet": {narrow: "Name=orders Pods=3 Ready=2 Current=1 Age=30m"},
 	}
 	for kind, want := range tests {

@@ -124,9 +124,10 @@ func TestDefinitionsByName(t *testing.T) {
 		Subresources               string
 	}
 	want := map[string]summary{
-		"kafkas.kafka.strimzi.io":         {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"k"}, Subresources: "status"},
-		"kafkanodepools.kafka.strimzi.io": {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"knp"}, Subresources: "status scale"},
-		"strimzipodsets.core.strimzi.io":  {Served: []string{"v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"sps"}, Subresources: "status"},
+		"kafkas.kafka.strimzi.io":             {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"k"}, Subresources: "status"},
+		"kafkanodepools.kafka.strimzi.io":     {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"knp"}, Subresources: "status scale"},
+		"kafkamirrormaker2s.kafka.strimzi.io": {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"kmm2"}, Subresources: "status scale"},
+		"strimzipodsets.core.strimzi.io":      {Served: []string{"v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"sps"}, Subresources: "status"},
 	}
 	got := map[string]summary{}
 	for _, definition := range definitions(t) {

@@ -4,11 +4,13 @@ package kinds
 import (
 	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/kinds/kafka"
+	"github.com/detent-dev/detent/kinds/mirrormaker2"
 )
 
 // All returns the registrations, in the order of the documentation. A new kind is one line here.
 func All() []registration.Kind {
 	return []registration.Kind{
 		kafka.Registration(),
+		mirrormaker2.Registration(),
 	}
 }

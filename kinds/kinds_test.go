@@ -26,7 +26,7 @@ func TestAllDeclareTheirResources(t *testing.T) {
 	}
 	for _, k := range all {
 		t.Run(k.Name, func(t *testing.T) {
-			check(t, scheme, k.Object, k.Resource, resource.Part{Status: true})
+			check(t, scheme, k.Object, k.Resource, resource.Part{Status: true, Scale: k.Scale})
 			for _, p := range k.Parts {
 				check(t, scheme, p.Object, p.Resource, p)
 			}

@@ -8,7 +8,7 @@ package labels
 const (
 	// Cluster is the name of the Kafka resource.
 	Cluster = "strimzi.io/cluster"
-	// Kind of the resource that the object belongs to; KindKafka here.
+	// Kind of the resource that the object belongs to.
 	Kind = "strimzi.io/kind"
 	// Name of the component: <cluster>-kafka for everything that nodes are made of.
 	Name = "strimzi.io/name"
@@ -38,8 +38,9 @@ const (
 
 // Values of labels.
 const (
-	// KindKafka is the value of Kind.
-	KindKafka = "Kafka"
+	// KindKafka and KindMirrorMaker2 are values of Kind.
+	KindKafka        = "Kafka"
+	KindMirrorMaker2 = "KafkaMirrorMaker2"
 	// RecordNode is the value of Record.
 	RecordNode = "node"
 	// ControllerPodSet is the value of Controller.

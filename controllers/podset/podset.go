@@ -258,11 +258,14 @@ func adopt(ctx context.Context, write lifecycle.Writer, pod *corev1.Pod) error {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	b := ctrl.NewControllerManagedBy(mgr).For(&corev1beta2.StrimziPodSet{}).WithOptions(limited(options)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-			cluster, pool := o.GetLabels()[labels.Cluster], o.GetLabels()[labels.Pool]
-			if cluster == "" || pool == "" {
+			set := o.GetLabels()[labels.ControllerName]
+			if cluster, pool := o.GetLabels()[labels.Cluster], o.GetLabels()[labels.Pool]; cluster != "" && pool != "" {
+				set = cluster + "-" + pool
+			}
+			if set == "" {
 				return nil
 			}
-			return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: cluster + "-" + pool}}}
+			return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: set}}}
 		}))
 	if r.Ours != nil {
 		never := func(event.UpdateEvent) bool { return false }

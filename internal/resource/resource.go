@@ -28,6 +28,8 @@ type Kind struct {
 	// Parts are the kinds of the objects that belong to an object, whether or not it owns them. Do not list Secrets: detent plan
 	// reads every part, and must not require permission to read Secrets.
 	Parts []Part
+	// Scale is true if users may scale the objects of the kind.
+	Scale bool
 	// Finalizer is true if a machine of the kind declares a deletion, so that the manager patches the finalizers of its objects.
 	// registration.Managed derives it.
 	Finalizer bool

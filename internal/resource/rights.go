@@ -74,6 +74,9 @@ func (k *Kind) EditorRights() []rbacv1.PolicyRule {
 	write := []string{"create", "delete", "deletecollection", "patch", "update"}
 	var r rules
 	r.add(k.Resource, "", write)
+	if k.Scale {
+		r.add(k.Resource, "/scale", []string{"patch", "update"})
+	}
 	for i := range k.Parts {
 		p := &k.Parts[i]
 		if p.Access != Declared || !custom(p.Resource.Group) {

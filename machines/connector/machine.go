@@ -155,10 +155,10 @@ var send = &machines.Action[Facts, Data, Effect]{
 			return nil
 		}
 		e := Effect{Command: d.Command}
-		switch d.Command {
-		case Create:
+		if d.Command == Create {
 			e.State = f.State
-		case RestartIt, RestartTask:
+		}
+		if d.Command == RestartIt || d.Command == RestartTask {
 			e.Restart = f.Restart
 		}
 		return []Effect{e}

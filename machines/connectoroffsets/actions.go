@@ -88,16 +88,22 @@ func (f *Facts) entry(r Record) []machines.RecordEntry {
 	return []machines.RecordEntry{requests.Entry(f.Name, r)}
 }
 
-// acceptRequest records the request once. An id that is recorded for it already stays.
+// acceptRequest records the request once, and shows it. An id that is recorded for it already stays.
 var acceptRequest = &action{
 	Name: "accept-request", Doc: "records the request and shows its id in an annotation",
 	Effects: func(f *Facts, _ Data) []Effect {
-		if f.Request == nil || f.Attempt == nil || f.pending() {
+		switch {
+		case f.Request == nil || f.Attempt == nil || f.pending() && f.Request.Shown:
 			return nil
+		case f.pending():
+			return []Effect{{Kind: Show, ID: f.Record.ID}}
 		}
 		return []Effect{{Kind: Show, ID: f.Attempt.ID}}
 	},
 	Records: func(f *Facts, _ Data) []machines.RecordEntry {
+		if f.pending() {
+			return f.entry(f.Record)
+		}
 		return f.entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted})
 	},
 }

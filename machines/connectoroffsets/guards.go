@@ -54,7 +54,10 @@ var (
 			return f.Request.Problem.Verdict()
 		},
 	}
-	recorded   = is("recorded", "the request is recorded", "the record of the request", "it is not recorded", (*Facts).pending)
+	recorded  = is("recorded", "the request is recorded", "the record of the request", "it is not recorded", (*Facts).pending)
+	announced = is("announced", "the request is recorded, and its annotation shows that", "the record of the request, and its annotation", "it is not recorded, or not shown", func(f *Facts) bool {
+		return f.pending() && f.Request.Shown
+	})
 	unfinished = is("unfinished", "a change was sent whose outcome is not recorded", "a change that was sent", "none was", func(f *Facts) bool { return f.Record.Phase == Sent })
 	closed     = is("closed", "the request is recorded as done or ended", "the record of the end of the request", "it is not recorded", (*Facts).closed)
 	lingering  = is("lingering", "the request is done on all its connectors, and its annotations are still there", "annotations that are to be removed", "there are none", func(f *Facts) bool {

@@ -106,7 +106,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "invalid", From: Idle, To: Refusing, NewAttempt: true, When: not(valid, "a request that cannot be carried out"), Doc: "the request cannot be carried out"},
 			{Event: "requested", From: Idle, To: Accepting, NewAttempt: true, When: all(requested, not(carriedOut, "a request that is not done"), valid), Doc: "the annotations request something"},
 
-			{Event: "accepted", From: Accepting, To: AwaitingConnector, When: recorded, Awaited: true, Doc: "the request has an identity"},
+			{Event: "accepted", From: Accepting, To: AwaitingConnector, When: announced, Awaited: true, Doc: "the request has an identity"},
 
 			{Event: "invalid", From: AwaitingConnector, To: Refusing, When: not(valid, "a request that cannot be carried out"), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more"},
 			{Event: "list", From: AwaitingConnector, To: Listing, When: all(listing, exists, configured), Outranks: true, Doc: "the connector is as declared, and its offsets can be listed"},

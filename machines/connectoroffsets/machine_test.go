@@ -175,11 +175,12 @@ func idle() []row {
 func accepting() []row {
 	show := []co.Effect{{Kind: co.Show, ID: id}}
 	return []row{
-		{Name: "accepting: the request is recorded and shown", State: co.Accepting, Facts: with(alter()), Want: want{WaitingFor: []string{"recorded"}, Effects: show}},
-		{Name: "accepting: a request that was ended is recorded again", State: co.Accepting, Facts: with(alter(), record(co.Ended)), Want: want{WaitingFor: []string{"recorded"}, Effects: show}},
-		{Name: "accepting: the record is of another request", State: co.Accepting, Facts: with(alter(), listRecord("")), Want: want{WaitingFor: []string{"recorded"}, Effects: show}},
-		{Name: "accepting: the attempt is not persisted yet", State: co.Accepting, Facts: with(alter(), func(f *co.Facts) { f.Attempt = nil }), Want: want{WaitingFor: []string{"recorded"}}},
-		goes("accepting: recorded", co.Accepting, with(alter(), record(co.Accepted)), "accepted", co.AwaitingConnector),
+		{Name: "accepting: the request is recorded and shown", State: co.Accepting, Facts: with(alter()), Want: want{WaitingFor: []string{"announced"}, Effects: show}},
+		{Name: "accepting: a request that was ended is recorded again", State: co.Accepting, Facts: with(alter(), record(co.Ended)), Want: want{WaitingFor: []string{"announced"}, Effects: show}},
+		{Name: "accepting: the record is of another request", State: co.Accepting, Facts: with(alter(), listRecord("")), Want: want{WaitingFor: []string{"announced"}, Effects: show}},
+		{Name: "accepting: the attempt is not persisted yet", State: co.Accepting, Facts: with(alter(), func(f *co.Facts) { f.Attempt = nil }), Want: want{WaitingFor: []string{"announced"}}},
+		{Name: "accepting: it is recorded and not shown", State: co.Accepting, Facts: with(alter(), record(co.Accepted, func(r *co.Record) { r.ID = "other" })), Want: want{WaitingFor: []string{"announced"}, Effects: []co.Effect{{Kind: co.Show, ID: "other"}}}},
+		goes("accepting: recorded and shown", co.Accepting, with(shownAlter(), record(co.Accepted)), "accepted", co.AwaitingConnector),
 
 		goes("connector: as declared, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted)), "change", co.AwaitingStopped),
 		goes("connector: as declared, for a list", co.AwaitingConnector, with(list(), listRecord("")), "list", co.Listing),

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
@@ -51,9 +52,16 @@ func (f *storeClient) Update(_ context.Context, object client.Object, _ ...clien
 	return f.store.update(object, false)
 }
 
-// Patch supports patches of finalizers with an optimistic lock.
-func (f *storeClient) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
-	return f.store.patchFinalizers(object)
+// Patch supports JSON patches of metadata, and patches of finalizers with an optimistic lock.
+func (f *storeClient) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	if patch.Type() != types.JSONPatchType {
+		return f.store.patchFinalizers(object)
+	}
+	text, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	return f.store.patchJSON(object, text)
 }
 
 func (f *storeClient) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {

@@ -45,6 +45,9 @@ func New(opts Options) (*Client, error) {
 		IdleConnTimeout:        idleTimeout,
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if opts.Transport != nil {
+		client.Transport = opts.Transport
+	}
 	return &Client{opts: opts, http: client, transport: transport}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 )
 
@@ -30,6 +31,8 @@ type Options struct {
 	// Dial replaces dialling TCP, such as for a client outside the pod network. It must return when its context ends. Optional;
 	// default: net.Dialer.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Transport replaces HTTP over connections, such as by workers in memory. Optional; default: none, and Dial is used.
+	Transport http.RoundTripper
 	// ReadTimeout and WriteTimeout bound one request with its answer. Default: DefaultReadTimeout and DefaultWriteTimeout.
 	ReadTimeout, WriteTimeout time.Duration
 	// MaxBytes is the maximum size of an answer. Default: DefaultMaxBytes.

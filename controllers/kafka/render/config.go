@@ -117,7 +117,7 @@ func hashedProperties(n *Node, properties map[string]string, content string) str
 	}
 	read := maps.Clone(properties)
 	maps.DeleteFunc(read, func(name, _ string) bool { return listed(ofBrokers, name) })
-	return writeProperties(read)
+	return WriteProperties(read)
 }
 
 // Files are the files of a node's configuration. Each has a key in the node's ConfigMap that contains a hash of the content: a pod
@@ -150,7 +150,7 @@ func (c *Cluster) Config(id int32) (Files, error) {
 			f.Keys[name], f.Data[key] = key, content
 		}
 		properties := c.properties(n, pool)
-		content := writeProperties(properties)
+		content := WriteProperties(properties)
 		add(fileServer, content, hashedProperties(n, properties, content))
 		add(fileLog4j2, logging2, logging2)
 		add(fileLog4j, logging1, logging1)

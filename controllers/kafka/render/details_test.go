@@ -34,7 +34,7 @@ func TestReserved(t *testing.T) {
 }
 
 func TestWritePropertiesEscapes(t *testing.T) {
-	got := writeProperties(map[string]string{
+	got := WriteProperties(map[string]string{
 		"plain": "a b", "with space": "x", "a=b:c": "y", "#note": "!z", "lines": "one\ntwo\tthree\\", "umlaut": "ä€😀", "blank": " x", "empty": "",
 	})
 	want := `\#note=\!z

@@ -27,7 +27,7 @@ func FuzzProperties(f *testing.F) {
 			}
 		}
 		want := map[string]string{name: value, other: another}
-		if diff := cmp.Diff(want, readProperties(t, writeProperties(want))); diff != "" {
+		if diff := cmp.Diff(want, readProperties(t, WriteProperties(want))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})

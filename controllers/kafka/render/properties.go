@@ -72,8 +72,8 @@ func Secret(property, value string) bool {
 	return slices.ContainsFunc(secret, func(end string) bool { return name == end || strings.HasSuffix(name, "."+end) })
 }
 
-// writeProperties writes a file that java.util.Properties reads as the same map, sorted by name.
-func writeProperties(properties map[string]string) string {
+// WriteProperties writes a file that java.util.Properties reads as the same map, sorted by name.
+func WriteProperties(properties map[string]string) string {
 	var b strings.Builder
 	names, size := make([]string, 0, len(properties)), 0
 	for name, value := range properties {

@@ -19,7 +19,7 @@ func GroupVersion() schema.GroupVersion {
 // AddToScheme registers the kinds of this package and their lists. It never returns an error; the result has the type that
 // k8sruntime.SchemeBuilder requires.
 func AddToScheme(scheme *k8sruntime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{})
+	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{}, &KafkaMirrorMaker2{}, &KafkaMirrorMaker2List{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

@@ -15,6 +15,8 @@ const (
 	KindKafka = "Kafka"
 	// KindKafkaNodePool is the kind of KafkaNodePool.
 	KindKafkaNodePool = "KafkaNodePool"
+	// KindKafkaMirrorMaker2 is the kind of KafkaMirrorMaker2.
+	KindKafkaMirrorMaker2 = "KafkaMirrorMaker2"
 )
 
 // GroupVersion is the apiVersion of the kinds of this package.
@@ -25,7 +27,7 @@ func GroupVersion() schema.GroupVersion {
 // AddToScheme registers the kinds of this package and their lists. It never returns an error; the result has the type that
 // k8sruntime.SchemeBuilder requires.
 func AddToScheme(scheme *k8sruntime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{})
+	scheme.AddKnownTypes(GroupVersion(), &Kafka{}, &KafkaList{}, &KafkaNodePool{}, &KafkaNodePoolList{}, &KafkaMirrorMaker2{}, &KafkaMirrorMaker2List{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package manager adds the controllers of the Kafka kind to a manager: of Kafka resources with the pollers of their clusters, and of
-// StrimziPodSets.
+// StrimziPodSets, those of other kinds included.
 package manager
 
 import (
@@ -18,10 +18,12 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/disruption"
 	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/podset"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/tunnel"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
 )
@@ -85,22 +87,26 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 	return system.Close, sets.SetupWithManager(p.Manager, controller.Options{MaxConcurrentReconciles: p.Workers, SkipNameValidation: &p.SkipNameValidation})
 }
 
-// selected reports whether the cache holds the Kafka resource of a pod set. The pod set of a cluster that another manager
-// reconciles is left to that manager. The pod set of a deleted cluster is left to the garbage collector.
+// selected reports whether the cache holds the resource of a pod set. The pod set of a resource that another manager reconciles is left to
+// that manager. The pod set of a deleted resource is left to the garbage collector.
 func selected(ctx context.Context, cached client.Reader, set *corev1beta2.StrimziPodSet) (bool, error) {
-	declared := kafka.Resource()
-	for _, of := range declared.OwnerOf(ctx, set) {
-		err := cached.Get(ctx, of.NamespacedName, &kafkav1beta2.Kafka{})
-		return err == nil, client.IgnoreNotFound(err)
+	name := set.Labels[labels.Cluster]
+	if name == "" {
+		return false, nil
 	}
-	return false, nil
+	var owner client.Object = &kafkav1beta2.Kafka{}
+	if set.Labels[labels.Kind] == labels.KindMirrorMaker2 {
+		owner = &kafkav1beta2.KafkaMirrorMaker2{}
+	}
+	err := cached.Get(ctx, client.ObjectKey{Namespace: set.Namespace, Name: name}, owner)
+	return err == nil, client.IgnoreNotFound(err)
 }
 
 func connector(proxy string) func(connection.Endpoint) (kafkaclient.Client, func(), error) {
 	return func(e connection.Endpoint) (kafkaclient.Client, func(), error) {
 		options := admin.Options{Bootstrap: e.Bootstrap, Nodes: e.NewestNodes, ClientID: "detent"}
 		if proxy != "" {
-			options.Dial = throughProxy(proxy)
+			options.Dial = tunnel.Through(proxy)
 		}
 		c, err := admin.New(options)
 		if err != nil {

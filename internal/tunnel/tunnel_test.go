@@ -1,4 +1,4 @@
-package manager
+package tunnel
 
 import (
 	"bufio"
@@ -33,8 +33,8 @@ func echoProxy(t *testing.T) string {
 	return server.Listener.Addr().String()
 }
 
-func TestThroughProxy(t *testing.T) {
-	dial := throughProxy(echoProxy(t))
+func TestThrough(t *testing.T) {
+	dial := Through(echoProxy(t))
 	conn, err := dial(t.Context(), "tcp", "broker-4.prod.svc:9091")
 	if err != nil {
 		t.Fatal(err)
@@ -48,9 +48,9 @@ func TestThroughProxy(t *testing.T) {
 	}
 }
 
-func TestThroughProxyFailures(t *testing.T) {
+func TestThroughFailures(t *testing.T) {
 	proxy := echoProxy(t)
-	if _, err := throughProxy(proxy)(t.Context(), "tcp", "broker-9.prod.svc:9091"); err == nil ||
+	if _, err := Through(proxy)(t.Context(), "tcp", "broker-9.prod.svc:9091"); err == nil ||
 		err.Error() != "through the proxy "+proxy+": the proxy answered 502 Bad Gateway" {
 		t.Errorf("a broker that is not there gives %v", err)
 	}
@@ -62,11 +62,11 @@ func TestThroughProxyFailures(t *testing.T) {
 	address := listener.Addr().String()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := throughProxy(address)(ctx, "tcp", "broker-4.prod.svc:9091"); err == nil { // it accepts and says nothing
+	if _, err := Through(address)(ctx, "tcp", "broker-4.prod.svc:9091"); err == nil { // it accepts and says nothing
 		t.Error("a proxy that does not answer gives no error")
 	}
 	listener.Close()
-	if _, err := throughProxy(address)(t.Context(), "tcp", "broker-4.prod.svc:9091"); err == nil || !strings.Contains(err.Error(), "reaching the proxy "+address) {
+	if _, err := Through(address)(t.Context(), "tcp", "broker-4.prod.svc:9091"); err == nil || !strings.Contains(err.Error(), "reaching the proxy "+address) {
 		t.Errorf("a proxy that is not there gives %v", err)
 	}
 }

@@ -1,4 +1,5 @@
-package manager
+// Package tunnel connects through an HTTP proxy, for a manager outside the pod network.
+package tunnel
 
 import (
 	"bufio"
@@ -9,9 +10,9 @@ import (
 	"time"
 )
 
-// throughProxy returns a dialer that connects by the CONNECT method of an HTTP proxy, for brokers whose names resolve only behind
+// Through returns a dialer that connects by the CONNECT method of an HTTP proxy, for names that resolve only behind
 // the proxy. Its errors name the proxy; the caller adds the address.
-func throughProxy(proxy string) func(ctx context.Context, network, address string) (net.Conn, error) {
+func Through(proxy string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, network, proxy)
@@ -35,7 +36,7 @@ func connect(ctx context.Context, conn net.Conn, address string) error {
 	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", address, address); err != nil {
 		return err
 	}
-	// A broker sends nothing before it receives a request, so that the discarded buffer contains no bytes of the broker.
+	// A server of these protocols sends nothing before it receives a request, so that the discarded buffer contains no bytes of it.
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return err

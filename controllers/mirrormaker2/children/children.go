@@ -1,0 +1,192 @@
+// Package children creates and updates the objects of a KafkaMirrorMaker2: of its workers, and the ConfigMaps in which offsets are listed
+// and kept. It also replaces the pod of a worker.
+package children
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/mirrormaker2/facts"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// Reconciler writes the objects. One instance serves all resources of a process.
+type Reconciler struct {
+	// Client patches the annotations of resources. Required.
+	Client client.Client
+	// Live reads from the API server. Required.
+	Live client.Reader
+}
+
+type resource = kafkav1beta2.KafkaMirrorMaker2
+
+// Apply applies the objects of the workers. The entries of running workers stay: only their replacement changes them.
+func (r *Reconciler) Apply(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
+	if err := r.processes(ctx, m, v, write); err != nil {
+		return err
+	}
+	if v.Rendered.Problem != nil {
+		return nil
+	}
+	for _, o := range v.Rendered.Objects() {
+		if err := write.Apply(ctx, o); err != nil {
+			return err
+		}
+	}
+	if err := write.Apply(ctx, v.Rendered.ConfigMap(mounted(v))); err != nil {
+		return err
+	}
+	return r.podSet(ctx, m, v, write)
+}
+
+// processes records the worker processes before anything relies on the record.
+func (r *Reconciler) processes(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
+	data := v.ProcessData()
+	if v.Recorded == nil && len(data) == 0 || v.Recorded != nil && maps.Equal(v.Recorded.Data, data) {
+		return nil
+	}
+	return write.Apply(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: render.ProcessesName(m.Name), Namespace: m.Namespace, Labels: render.Labels(m.Name)}, Data: data,
+	})
+}
+
+// mounted returns the stored configurations that a pod or an entry still mounts.
+func mounted(v *observation.Snapshot) map[string]string {
+	if v.Config == nil {
+		return nil
+	}
+	pods := slices.Clone(v.Pods)
+	if v.Set != nil {
+		for i := range v.Set.Spec.Pods {
+			if pod, err := v.Set.Spec.Pods[i].Pod(); err == nil { // no pod is created from one that cannot be read
+				pods = append(pods, pod)
+			}
+		}
+	}
+	keys := map[string]bool{}
+	for _, pod := range pods {
+		for i := range pod.Spec.Volumes {
+			if m := pod.Spec.Volumes[i].ConfigMap; m != nil && m.Name == v.Config.Name {
+				for _, item := range m.Items {
+					keys[item.Key] = true
+				}
+			}
+		}
+	}
+	out := maps.Clone(v.Config.Data)
+	maps.DeleteFunc(out, func(key, _ string) bool { return !keys[key] })
+	return out
+}
+
+// podSet creates the set, adds the entries of new workers and removes those of workers that are not declared any more, with their pods.
+func (r *Reconciler) podSet(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
+	entries := map[string]corev1beta2.PodEntry{}
+	var names []string
+	for i := range v.Rendered.Replicas() {
+		name := render.PodName(m.Name, i)
+		entry, _, err := v.Rendered.Entry(i)
+		if err != nil {
+			return err
+		}
+		entries[name], names = entry, append(names, name)
+	}
+	set := v.Rendered.PodSet()
+	if v.Set != nil {
+		if v.Set.DeletionTimestamp != nil {
+			return nil
+		}
+		set = v.Set.DeepCopy()
+	}
+	have := present(set)
+	var pods []corev1beta2.PodEntry
+	for _, name := range names {
+		if entry, found := have[name]; found {
+			pods = append(pods, entry)
+		} else {
+			pods = append(pods, entries[name])
+		}
+	}
+	same := len(pods) == len(set.Spec.Pods) && !slices.ContainsFunc(names, func(name string) bool { _, found := have[name]; return !found })
+	set.Spec.Pods = pods
+	switch {
+	case v.Set == nil:
+		if err := write.Own(set); err != nil {
+			return err
+		}
+		return write.Create(ctx, set)
+	case !same || metav1.GetControllerOf(v.Set) == nil:
+		if err := write.Own(set); err != nil {
+			return err
+		}
+		return write.Update(ctx, set)
+	}
+	for _, pod := range v.Pods {
+		if !slices.Contains(names, pod.Name) && pod.DeletionTimestamp == nil {
+			return write.Delete(ctx, pod.DeepCopy())
+		}
+	}
+	return nil
+}
+
+// present returns the readable entries of a set by the names of their pods.
+func present(set *corev1beta2.StrimziPodSet) map[string]corev1beta2.PodEntry {
+	out := map[string]corev1beta2.PodEntry{}
+	for _, entry := range set.Spec.Pods {
+		if pod, err := entry.Pod(); err == nil { // one that cannot be read is replaced
+			out[pod.Name] = entry
+		}
+	}
+	return out
+}
+
+// Replace replaces the pod of a worker: first its entry, from which the pod is created again, then the pod.
+func (r *Reconciler) Replace(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer, worker string) error {
+	if v.Set == nil {
+		return lifecycle.ErrStale
+	}
+	for i := range v.Rendered.Replicas() {
+		if render.PodName(m.Name, i) != worker {
+			continue
+		}
+		entry, _, err := v.Rendered.Entry(i)
+		if err != nil {
+			return err
+		}
+		if err := r.entry(ctx, v, write, worker, entry); err != nil {
+			return err
+		}
+	}
+	return r.Restart(ctx, v, write, worker)
+}
+
+// entry replaces the entry of a worker.
+func (r *Reconciler) entry(ctx context.Context, v *observation.Snapshot, write lifecycle.Writer, worker string, entry corev1beta2.PodEntry) error {
+	set := v.Set.DeepCopy()
+	for i := range set.Spec.Pods {
+		pod, err := set.Spec.Pods[i].Pod()
+		if err != nil || pod.Name != worker || string(set.Spec.Pods[i].Raw) == string(entry.Raw) {
+			continue
+		}
+		set.Spec.Pods[i] = entry
+		return write.Update(ctx, set)
+	}
+	return nil
+}
+
+// Restart deletes the pod of a worker. It is created again from its entry.
+func (r *Reconciler) Restart(ctx context.Context, v *observation.Snapshot, write lifecycle.Writer, worker string) error {
+	pod := facts.Pod(v, worker)
+	if pod == nil || pod.DeletionTimestamp != nil {
+		return nil
+	}
+	return write.Delete(ctx, pod.DeepCopy())
+}

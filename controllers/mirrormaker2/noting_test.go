@@ -1,0 +1,20 @@
+package mirrormaker2_test
+
+import (
+	"net/http"
+
+	"github.com/detent-dev/detent/simulator/connect"
+)
+
+// noting notes the requests that change Connect.
+type noting struct {
+	connect.Transport
+	rig *rig
+}
+
+func (n noting) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		n.rig.writes = append(n.rig.writes, request.Method+" "+request.URL.Path)
+	}
+	return n.Transport.RoundTrip(request)
+}

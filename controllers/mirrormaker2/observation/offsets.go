@@ -1,0 +1,225 @@
+package observation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/keep"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// watching is what is read of one connector whose offsets are requested.
+type watching struct {
+	connector string
+	maxAge    time.Duration
+	processes []Process
+
+	status, offsets connection.Reading
+	tasks           []connection.Reading
+}
+
+// open reports whether the connector has a request that is not closed.
+func (v *Snapshot) open(connector string) bool {
+	requested, found := v.Requests.Of[connector]
+	phase := v.Records[connector].Phase
+	return found && requested.Problem == nil || phase == connectoroffsets.Accepted || phase == connectoroffsets.Sent
+}
+
+// watches returns what is to be read: each connector whose offsets are requested, if a lifecycle needs it.
+func (c *Collector) watches(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r lifecycle.ObserveRequest) []*watching {
+	var out []*watching
+	watched := map[string]bool{}
+	for _, one := range m.Spec.Connectors() {
+		if v.open(one.Name) {
+			watched[one.Name] = true
+		}
+		if watched[one.Name] && (r.Wants(connectoroffsets.NeedConnector) || r.Wants(connectoroffsets.NeedOffsets)) {
+			out = append(out, &watching{connector: one.Name, maxAge: r.MaxAge(connectoroffsets.NeedOffsets), processes: v.Processes})
+		}
+	}
+	c.memory.forget(string(m.UID), watched)
+	return out
+}
+
+func (w *watching) ask(ask func(connection.Query, func(*connection.Reading))) {
+	const renew = 3 * time.Second
+	query := func(q connection.Question) connection.Query {
+		q.Connector = w.connector
+		return connection.Query{Question: q, MaxAge: w.maxAge, Renew: renew}
+	}
+	w.tasks = make([]connection.Reading, len(w.processes))
+	ask(query(connection.Question{About: connection.AboutConnector}), func(r *connection.Reading) { w.status = *r })
+	ask(query(connection.Question{About: connection.AboutOffsets}), func(r *connection.Reading) { w.offsets = *r })
+	for i, p := range w.processes {
+		ask(query(connection.Question{About: connection.AboutTasks, Pod: p.Pod}), func(r *connection.Reading) { w.tasks[i] = *r })
+	}
+}
+
+// offsets judges the readings of one connector.
+func (c *Collector) offsets(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, w *watching, r lifecycle.ObserveRequest) (*Offsets, error) {
+	out := &Offsets{}
+	record := v.Records[w.connector]
+	kept, err := c.kept(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	before, found := keep.Of(kept, w.connector, record.ID)
+	out.Kept = found
+	requested := v.Requests.Of[w.connector]
+	if out.Body = requested.Body; requested.Digest != record.Digest || record.Operation != requested.Operation {
+		out.Body = before.Requested
+	}
+	var list *corev1.ConfigMap
+	if requested.ConfigMap != "" {
+		if list, err = c.configMap(ctx, m, requested.ConfigMap); err != nil {
+			return nil, err
+		}
+		if list != nil {
+			if text, has := list.Data[connect.EntryName(w.connector)]; has {
+				out.Entry = keep.Digest(text)
+			}
+		}
+	}
+
+	c.memory.mu.Lock()
+	defer c.memory.mu.Unlock()
+	o := c.memory.of(string(m.UID))
+	watch := o.watches[w.connector]
+	if watch == nil {
+		watch = newWatch()
+		o.watches[w.connector] = watch
+	}
+	out.Connector = w.connectorFact(v, watch, r.Now)
+	since := time.Time{}
+	if record.Phase == connectoroffsets.Sent { // what was read before the change shows nothing of it
+		since = record.SentAt
+		entry := machines.EntryName(LifecycleOffsets, machines.InstanceName(w.connector))
+		if at := o.answers[entry].at; at.After(since) {
+			since = at
+		}
+	}
+	out.Offsets = w.offsetsFact(v, watch, since, &judged{record: record, before: before, kept: found, body: out.Body, list: list, keptMap: kept, listing: requested.Operation == connectoroffsets.List})
+	return out, nil
+}
+
+func newWatch() *watch { return &watch{} }
+
+// connectorFact judges what Connect reports of the connector and of the processes.
+func (w *watching) connectorFact(v *Snapshot, seen *watch, now time.Time) transitions.Fact[connectoroffsets.Connector] {
+	if w.status.Err != nil || w.status.Pending() {
+		return external.Fact(&w.status, &connectoroffsets.Connector{})
+	}
+	reported, exists := w.status.Answer.Connectors[w.connector]
+	out := connectoroffsets.Connector{Exists: exists}
+	if exists {
+		out.Configured = render.Digest(reported.Config) == v.Declared[w.connector].Digest
+		out.Stopped = reported.Status.StoppedWithoutTasks()
+	}
+	seen.saw(out.Stopped || !exists, w.status.At)
+	if !w.offsets.Pending() && w.offsets.Err == nil {
+		seen.sawDocument(w.offsets.Answer.Document, w.offsets.At)
+	}
+	for i, p := range w.processes {
+		t := &w.tasks[i]
+		present := slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })
+		one := seen.sawWorker(p.ID(), t.Err == nil && !t.Pending() && present, t.Answer.Tasks, t.At, now)
+		out.Workers = append(out.Workers, connectoroffsets.Worker{
+			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, v.Rendered.LongestCommit()), Silent: present && one.silent(now),
+		})
+	}
+	slices.SortFunc(out.Workers, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
+	return transitions.Known(out, w.status.At)
+}
+
+// judged is what the offsets of a connector are compared with.
+type judged struct {
+	record        connectoroffsets.Record
+	before        keep.Document
+	kept, listing bool
+	body          string
+	list, keptMap *corev1.ConfigMap
+}
+
+// offsetsFact judges the offsets. Readings from before since are not used.
+func (w *watching) offsetsFact(v *Snapshot, seen *watch, since time.Time, j *judged) transitions.Fact[connectoroffsets.Offsets] {
+	switch {
+	case w.offsets.Err != nil || w.offsets.Pending():
+		return external.Fact(&w.offsets, &connectoroffsets.Offsets{})
+	case !w.offsets.Answer.Exists:
+		return transitions.Unreadable[connectoroffsets.Offsets](fmt.Errorf("there is no connector %s", w.connector))
+	case w.offsets.At.Before(since):
+		return transitions.Pending[connectoroffsets.Offsets]()
+	}
+	document := w.offsets.Answer.Document
+	now, err := connect.ParseOffsets(document)
+	if err != nil {
+		return transitions.Unreadable[connectoroffsets.Offsets](fmt.Errorf("the offsets of %s: %w", w.connector, err))
+	}
+	out := connectoroffsets.Offsets{Match: j.match(now)}
+	if j.listing {
+		out.Document, out.TooLarge = keep.Entry(j.list, w.connector, document)
+	} else {
+		out.Document, out.TooLarge = keep.Fits(j.keptMap, w.connector, document, j.body, j.record.Operation)
+	}
+	out.Digest = keep.Digest(out.Document)
+	from := seen.since
+	if since.After(from) {
+		from = since
+	}
+	out.Steady = !seen.last.Before(from.Add(v.Rendered.Flush()))
+	for _, p := range w.processes {
+		one := seen.workers[p.ID()]
+		out.Steady = out.Steady && one != nil && !one.answered.Before(from)
+	}
+	return transitions.Known(out, w.offsets.At)
+}
+
+// match compares the offsets with what is requested, and with what they were before.
+func (j *judged) match(now connect.Offsets) connectoroffsets.Match {
+	switch j.record.Operation {
+	case connectoroffsets.Reset:
+		if len(now) == 0 {
+			return connectoroffsets.Wanted
+		}
+	case connectoroffsets.Alter:
+		if wanted, err := connect.ParseOffsets(j.body); err == nil && keep.Digest(j.body) == j.record.Digest && len(now.Missing(wanted)) == 0 {
+			return connectoroffsets.Wanted
+		}
+	case connectoroffsets.List:
+	}
+	if was, err := connect.ParseOffsets(j.before.Offsets); j.kept && err == nil && now.Equal(was) {
+		return connectoroffsets.Before
+	}
+	return connectoroffsets.Other
+}
+
+// kept reads the ConfigMap of the offsets from before; nil if there is none.
+func (c *Collector) kept(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2) (*corev1.ConfigMap, error) {
+	return c.configMap(ctx, m, keep.BeforeName(m.Name))
+}
+
+func (c *Collector) configMap(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, name string) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	err := c.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: name}, found)
+	switch {
+	case lifecycle.ObjectMissing(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", m.Namespace, name, err)
+	}
+	return found, nil
+}

@@ -1,0 +1,159 @@
+package observation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
+)
+
+// Process is a worker process that may run tasks. It is recorded when its pod is seen, and removed from the record when it has ended: a
+// process that is lost, such as on a node without connection, may still commit offsets.
+type Process struct {
+	Pod         string `json:"pod"`
+	PodUID      string `json:"podUID"`
+	Container   string `json:"container,omitempty"`
+	Node        string `json:"node,omitempty"`
+	ExactlyOnce bool   `json:"exactlyOnce,omitempty"`
+}
+
+// ID identifies the process: the number of its worker, and a digest of the UID of its pod and of its container.
+func (p Process) ID() string {
+	const digits = 16
+	sum := sha256.Sum256([]byte(p.PodUID + " " + p.Container))
+	return Number(p.Pod) + "." + hex.EncodeToString(sum[:])[:digits]
+}
+
+// Number is the number of a worker, from the name of its pod.
+func Number(pod string) string { return pod[strings.LastIndexByte(pod, '-')+1:] }
+
+// NumberOf is the number of the worker of a process.
+func NumberOf(process string) string {
+	number, _, _ := strings.Cut(process, ".")
+	return number
+}
+
+// encoded returns the entries of the ConfigMap.
+func encoded(all []Process) map[string]string {
+	out := make(map[string]string, len(all))
+	for _, p := range all {
+		text, err := json.Marshal(p)
+		if err != nil {
+			panic(err) // its fields are texts
+		}
+		out[p.ID()] = string(text)
+	}
+	return out
+}
+
+// ProcessData returns the data of the ConfigMap that records the processes.
+func (v *Snapshot) ProcessData() map[string]string { return encoded(v.Processes) }
+
+// recordedProcesses returns the processes of a ConfigMap. An entry that cannot be read stays, as a process of which nothing is known.
+func recordedProcesses(m *corev1.ConfigMap) []Process {
+	var out []Process
+	if m == nil {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
+		var p Process
+		if err := json.Unmarshal([]byte(m.Data[key]), &p); err != nil || p.PodUID == "" {
+			p = Process{Pod: key, PodUID: key}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// processOf returns the process of a pod as its status shows it; false if it has ended, or never started.
+func processOf(pod *corev1.Pod) (Process, bool) {
+	p := Process{Pod: pod.Name, PodUID: string(pod.UID), Node: pod.Spec.NodeName, ExactlyOnce: pod.Annotations[render.ExactlyOnce] == "true"}
+	if p.Node == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return p, false
+	}
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		if s.Name != render.Container {
+			continue
+		}
+		if p.Container = s.ContainerID; s.State.Terminated != nil || s.State.Waiting != nil && s.LastTerminationState.Terminated == nil && s.ContainerID == "" {
+			return p, false
+		}
+		return p, s.State.Running != nil
+	}
+	return p, false
+}
+
+// absence is how long the pod of a process must be gone while its kubelet is alive, until the kubelet has ended its containers.
+const absence = 2 * time.Minute
+
+// processes returns the processes that may run: those of pods, and recorded ones that are not known to have ended.
+func (c *Collector) processes(ctx context.Context, uid string, pods []*corev1.Pod, recorded *corev1.ConfigMap, now time.Time) []Process {
+	var out []Process
+	byUID := map[string]*corev1.Pod{}
+	for _, pod := range pods {
+		byUID[string(pod.UID)] = pod
+		if p, runs := processOf(pod); runs {
+			out = append(out, p)
+		}
+	}
+	for _, p := range recordedProcesses(recorded) {
+		known := slices.ContainsFunc(out, func(o Process) bool { return o.ID() == p.ID() })
+		if pod := byUID[p.PodUID]; known || pod != nil && ended(p, pod) {
+			continue
+		} else if pod == nil && c.lost(ctx, uid, p, now) {
+			continue
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b Process) int { return strings.Compare(a.Pod+a.ID(), b.Pod+b.ID()) })
+	return out
+}
+
+// ended reports whether the process of a pod that exists has ended: its container has terminated, or the kubelet has started another one.
+func ended(p Process, pod *corev1.Pod) bool {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return true
+	}
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		if s.Name != render.Container {
+			continue
+		}
+		last := s.LastTerminationState.Terminated
+		return s.State.Terminated != nil && s.ContainerID == p.Container || last != nil && last.ContainerID == p.Container || s.ContainerID != "" && s.ContainerID != p.Container
+	}
+	return false
+}
+
+// lost reports whether a process whose pod is gone has ended: its node is gone or out of service, or the kubelet of its node is alive and
+// has had the time to end containers without a pod.
+func (c *Collector) lost(ctx context.Context, uid string, p Process, now time.Time) bool {
+	since := c.memory.absent(uid, p.ID(), now)
+	node := &corev1.Node{}
+	err := c.Hosts.Get(ctx, client.ObjectKey{Name: p.Node}, node)
+	switch {
+	case p.Node == "":
+		return false
+	case apierrors.IsNotFound(err):
+		return true
+	case err != nil: // such as a missing permission: nothing is known
+		return false
+	case slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService }):
+		return true
+	}
+	alive := slices.ContainsFunc(node.Status.Conditions, func(n corev1.NodeCondition) bool {
+		return n.Type == corev1.NodeReady && n.Status == corev1.ConditionTrue
+	})
+	return alive && !now.Before(since.Add(absence))
+}

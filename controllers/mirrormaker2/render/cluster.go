@@ -1,0 +1,221 @@
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	kafkarender "github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Input is everything that the objects depend on.
+type Input struct {
+	Namespace, Name string
+	Spec            *kafkav1beta2.KafkaMirrorMaker2Spec
+	// Version of Kafka, and Image with it.
+	Version, Image string
+}
+
+// Cluster renders the objects of one resource.
+type Cluster struct {
+	Input
+	// Problem is why the spec cannot be applied; nil if it can.
+	Problem *transitions.Problem
+	// Ignored are the properties of the workers that the user set and that Detent manages, or that would put a secret into a ConfigMap,
+	// sorted.
+	Ignored []string
+
+	storage *kafkav1beta2.MirrorMaker2Target
+	logins  map[string]*login
+	worker  map[string]string
+}
+
+// New returns a Cluster. It keeps the input, which the caller must not modify afterwards.
+func New(in Input) *Cluster {
+	c := &Cluster{Input: in, storage: in.Spec.ConnectStorage(), logins: map[string]*login{}}
+	aliases := []string{c.storage.Alias}
+	for i := range in.Spec.Mirrors {
+		source, _ := in.Spec.Aliases(&in.Spec.Mirrors[i])
+		aliases = append(aliases, source)
+	}
+	for _, alias := range aliases {
+		cluster := in.Spec.Cluster(alias)
+		if cluster == nil {
+			continue // the definition of the kind refuses it
+		}
+		l, problem := loginOf(cluster)
+		if c.Problem == nil {
+			c.Problem = problem
+		}
+		c.logins[alias] = l
+	}
+	c.worker = c.properties()
+	return c
+}
+
+// Replicas is the number of workers.
+func (c *Cluster) Replicas() int32 {
+	const usual = 3
+	if c.Spec.Replicas == nil {
+		return usual
+	}
+	return *c.Spec.Replicas
+}
+
+// reserved are the properties of workers that Detent manages: exact names, or prefixes if they end in a dot.
+var reserved = []string{
+	"bootstrap.servers", "group.id", "config.storage.topic", "offset.storage.topic", "status.storage.topic", "listeners", "rest.",
+	"admin.listeners", "plugin.path", "plugin.discovery", "config.providers", "config.providers.", "security.", "sasl.", "ssl.",
+	"producer.sasl.", "producer.security.", "consumer.sasl.", "consumer.security.", "admin.sasl.", "admin.security.",
+}
+
+func isReserved(property string) bool {
+	return slices.ContainsFunc(reserved, func(name string) bool {
+		return property == name || strings.HasSuffix(name, ".") && strings.HasPrefix(property, name)
+	})
+}
+
+// Defaults of worker properties that differ from Kafka's. Offsets are committed every ten seconds: a change of offsets waits for commits
+// of old ones, and a worker that ends repeats what it had not committed.
+var defaults = map[string]string{
+	"key.converter": byteArrays, "value.converter": byteArrays, "header.converter": byteArrays,
+	propertyFlush: "10000",
+}
+
+const (
+	byteArrays = "org.apache.kafka.connect.converters.ByteArrayConverter"
+
+	propertyFlush       = "offset.flush.interval.ms"
+	propertyFlushLimit  = "offset.flush.timeout.ms"
+	propertyGraceful    = "task.shutdown.graceful.timeout.ms"
+	propertyExactlyOnce = "exactly.once.source.support"
+)
+
+// properties returns the configuration of the workers, and notes what it ignores.
+func (c *Cluster) properties() map[string]string {
+	p := maps.Clone(defaults)
+	users, _ := kafkav1beta2.TextProperties(c.storage.Config) // a value that is no text is left out, and a warning names it
+	for name, value := range users {
+		if c.Spec.Target == nil && (name == "group.id" || strings.HasSuffix(name, ".storage.topic")) {
+			p[name] = value // the shape with clusters has no fields for them
+			continue
+		}
+		if isReserved(name) || kafkarender.Secret(name, value) {
+			c.Ignored = append(c.Ignored, name)
+			continue
+		}
+		p[name] = value
+	}
+	slices.Sort(c.Ignored)
+	managed := map[string]string{
+		"bootstrap.servers": c.storage.BootstrapServers,
+		"listeners":         "http://0.0.0.0:8083", "rest.advertised.host.name": "${env:ADVERTISED_HOSTNAME}", "rest.advertised.port": "8083",
+		"plugin.discovery": "service_load",
+		"config.providers": "env,dir", "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+		"config.providers.dir.class":               "org.apache.kafka.common.config.provider.DirectoryConfigProvider",
+		"config.providers.dir.param.allowed.paths": credentialsPath,
+	}
+	maps.Copy(p, managed)
+	names := map[string]string{
+		"group.id": c.storage.GroupID, "config.storage.topic": c.storage.ConfigStorageTopic,
+		"offset.storage.topic": c.storage.OffsetStorageTopic, "status.storage.topic": c.storage.StatusStorageTopic,
+	}
+	for name, value := range names {
+		if _, set := p[name]; !set || c.Spec.Target != nil {
+			p[name] = value
+		}
+	}
+	for name, value := range c.logins[c.storage.Alias].properties(c.storage.Alias) {
+		p[name] = value
+		if name != "security.protocol" || value != "PLAINTEXT" {
+			for _, client := range []string{"producer.", "consumer.", "admin."} {
+				p[client+name] = value
+			}
+		}
+	}
+	return p
+}
+
+// Connector is a declared connector as Connect is to have it.
+type Connector struct {
+	Config map[string]string
+	// Digest of the configuration.
+	Digest string
+	Spec   kafkav1beta2.NamedConnector
+}
+
+// Connectors returns the declared connectors by name.
+func (c *Cluster) Connectors() map[string]Connector {
+	out := map[string]Connector{}
+	for i := range c.Spec.Mirrors {
+		m := &c.Spec.Mirrors[i]
+		source, target := c.Spec.Aliases(m)
+		for class, spec := range map[string]*kafkav1beta2.MirrorMaker2Connector{
+			"MirrorSourceConnector": m.SourceConnector, "MirrorCheckpointConnector": m.CheckpointConnector, "MirrorHeartbeatConnector": m.HeartbeatConnector,
+		} {
+			if spec == nil {
+				continue
+			}
+			name := source + "->" + target + "." + class
+			config := c.connector(m, spec, source, target, class)
+			config["name"] = name
+			out[name] = Connector{Config: config, Digest: Digest(config), Spec: kafkav1beta2.NamedConnector{Name: name, MirrorMaker2Connector: spec}}
+		}
+	}
+	return out
+}
+
+// connector returns the configuration of a connector.
+func (c *Cluster) connector(m *kafkav1beta2.MirrorMaker2Mirror, spec *kafkav1beta2.MirrorMaker2Connector, source, target, class string) map[string]string {
+	p := map[string]string{}
+	for prefix, alias := range map[string]string{"source.cluster.": source, "target.cluster.": target} {
+		cluster := c.Spec.Cluster(alias)
+		if cluster == nil {
+			continue
+		}
+		own, _ := kafkav1beta2.TextProperties(cluster.Config) // as in properties
+		for name, value := range own {
+			if !isReserved(name) && !kafkarender.Secret(name, value) {
+				p[prefix+name] = value
+			}
+		}
+		for name, value := range c.logins[alias].properties(alias) {
+			p[prefix+name] = value
+		}
+		p[prefix+"alias"], p[prefix+"bootstrap.servers"] = alias, cluster.BootstrapServers
+	}
+	users, _ := kafkav1beta2.TextProperties(spec.Config) // as in properties
+	maps.Copy(p, users)
+	for name, value := range map[string]string{
+		"topics": m.TopicsPattern, "topics.exclude": m.TopicsExcludePattern, "groups": m.GroupsPattern, "groups.exclude": m.GroupsExcludePattern,
+	} {
+		if value != "" {
+			p[name] = value
+		}
+	}
+	p["connector.class"] = "org.apache.kafka.connect.mirror." + class
+	p["tasks.max"] = "1"
+	if spec.TasksMax != nil {
+		p["tasks.max"] = number(int64(*spec.TasksMax))
+	}
+	return p
+}
+
+// Digest is a digest of a configuration.
+func Digest(config map[string]string) string {
+	text, err := json.Marshal(config) // sorts the keys
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return short(text)
+}
+
+func short(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:4])
+}

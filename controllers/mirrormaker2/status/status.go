@@ -1,0 +1,205 @@
+// Package status sets the status of KafkaMirrorMaker2 resources: their fields, conditions and warnings. It is pure.
+package status
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
+
+	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Reasons of warnings.
+const (
+	reasonIgnored    = "IgnoredProperty"
+	reasonUnreadable = "UnreadableRecord"
+	reasonFailed     = "ConnectorFailed"
+)
+
+// Project sets the status fields of a resource and returns its own conditions. What is not known keeps its value.
+func Project(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, now time.Time) []metav1.Condition {
+	s := &m.Status
+	s.URL = "http://" + render.Address(m.Namespace, m.Name)
+	s.Replicas = v.Rendered.Replicas()
+	s.LabelSelector = apilabels.SelectorFromSet(render.Selector(m.Name)).String()
+	var out []metav1.Condition
+	if reported, known := connectors(v); known {
+		s.Connectors = encoded(reported)
+		if failed := failures(reported); len(failed) > 0 {
+			out = append(out, metav1.Condition{
+				Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: reasonFailed,
+				Message: strings.Join(failed, ", ") + " has failed: status.connectors contains the state of each task, and the logs of the workers say why",
+			})
+		}
+	}
+	s.AutoRestartStatuses = autoRestarts(v, now)
+	return append(out, warnings(m, v)...)
+}
+
+// connectors returns what Connect reports, by name.
+func connectors(v *observation.Snapshot) (map[string]connect.Status, bool) {
+	if !v.Connectors.Asked() {
+		return nil, false
+	}
+	reported, known := v.Connectors.Get()
+	out := make(map[string]connect.Status, len(reported))
+	for name, one := range reported {
+		out[name] = one.Status
+	}
+	return out, known
+}
+
+// encoded returns the connectors as Strimzi shows them, without stack traces: these may contain values of the configuration.
+func encoded(reported map[string]connect.Status) []kafkav1beta2.Opaque {
+	const most = 96
+	var out []kafkav1beta2.Opaque
+	for _, name := range slices.Sorted(maps.Keys(reported)) {
+		one := reported[name]
+		one.Name, one.Connector.Trace, one.Tasks = name, "", slices.Clone(one.Tasks)
+		for i := range one.Tasks {
+			one.Tasks[i].Trace = ""
+		}
+		slices.SortFunc(one.Tasks, func(a, b connect.TaskStatus) int { return a.ID - b.ID })
+		raw, err := sorted(one)
+		if err != nil || len(out) == most {
+			break
+		}
+		o := kafkav1beta2.Opaque{}
+		o.Raw = raw
+		out = append(out, o)
+	}
+	return out
+}
+
+// sorted encodes a status with sorted keys, as the API server returns it.
+func sorted(s connect.Status) ([]byte, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, err
+	}
+	return json.Marshal(fields)
+}
+
+func failures(reported map[string]connect.Status) []string {
+	var failed []string
+	for _, name := range slices.Sorted(maps.Keys(reported)) {
+		if one := reported[name]; observation.HasFailed(&one) {
+			failed = append(failed, name)
+		}
+	}
+	return failed
+}
+
+// autoRestarts returns the counts of automatic restarts. A connector that has run for longer than its pause starts again at zero.
+func autoRestarts(v *observation.Snapshot, now time.Time) []kafkav1beta2.AutoRestartStatus {
+	var out []kafkav1beta2.AutoRestartStatus
+	reported, known := connectors(v)
+	for _, name := range slices.Sorted(maps.Keys(v.AutoRestarts)) {
+		a := v.AutoRestarts[name]
+		one, exists := reported[name]
+		_, declared := v.Declared[name]
+		if a.Count == 0 || !declared || known && exists && !observation.HasFailed(&one) && !now.Before(a.Last.Add(a.Pause())) {
+			continue
+		}
+		last := metav1.NewTime(a.Last.Truncate(time.Second))
+		out = append(out, kafkav1beta2.AutoRestartStatus{ConnectorName: name, Count: a.Count, LastRestartTimestamp: &last})
+	}
+	return out
+}
+
+// Equal compares the fields that Project sets.
+func Equal(a, b *kafkav1beta2.KafkaMirrorMaker2) bool {
+	x, y := &a.Status, &b.Status
+	return x.URL == y.URL && x.Replicas == y.Replicas && x.LabelSelector == y.LabelSelector &&
+		slices.EqualFunc(x.Connectors, y.Connectors, func(a, b kafkav1beta2.Opaque) bool { return bytes.Equal(a.Raw, b.Raw) }) &&
+		slices.EqualFunc(x.AutoRestartStatuses, y.AutoRestartStatuses, func(a, b kafkav1beta2.AutoRestartStatus) bool {
+			return a.ConnectorName == b.ConnectorName && a.Count == b.Count && a.LastRestartTimestamp.Equal(b.LastRestartTimestamp)
+		})
+}
+
+// warnings returns the warnings for users, one condition for each reason.
+func warnings(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot) []metav1.Condition {
+	found := map[string][]string{}
+	add := func(p *transitions.Problem) {
+		if p != nil && !slices.Contains(found[string(p.Reason)], p.Message) {
+			found[string(p.Reason)] = append(found[string(p.Reason)], p.Message)
+		}
+	}
+	add(v.Rendered.Problem)
+	add(v.Requests.Problem)
+	add(v.RestartProblem)
+	if len(v.Rendered.Ignored) > 0 {
+		add(transitions.Problemf(reasonIgnored, "these properties of the workers are ignored, because Detent sets them or because they hold a secret: %s", strings.Join(v.Rendered.Ignored, ", ")))
+	}
+	if v.RecordsProblem != nil {
+		add(transitions.Problemf(reasonUnreadable, "a record of a request for offsets cannot be read, and counts as absent: %v", v.RecordsProblem))
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Declared)) {
+		requested := v.Requests.Of[name]
+		add(requested.Problem)
+		offsets(m, v, name, add)
+	}
+	var out []metav1.Condition
+	for _, reason := range slices.Sorted(maps.Keys(found)) {
+		slices.Sort(found[reason])
+		out = append(out, metav1.Condition{Type: lifecycle.Warning, Status: metav1.ConditionTrue, Reason: reason, Message: strings.Join(found[reason], "; ")})
+	}
+	return out
+}
+
+// offsets adds the warnings about the offsets of a connector: why a request failed, and that it does not fit.
+func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name string, add func(*transitions.Problem)) {
+	instance := machines.InstanceName(name)
+	entry := machines.EntryName(observation.LifecycleOffsets, instance)
+	i := slices.IndexFunc(m.Status.Lifecycles, func(l lifecyclev1.Lifecycle) bool { return l.Name == entry })
+	if i < 0 {
+		return
+	}
+	record := v.Records[name]
+	switch m.Status.Lifecycles[i].State {
+	case connectoroffsets.Failed, connectoroffsets.Retrying:
+		if seen := v.Offsets[name]; seen != nil && seen.Offsets.Asked() {
+			if o, known := seen.Offsets.Get(); known && o.TooLarge != nil {
+				add(o.TooLarge)
+				return
+			}
+		}
+		failure := v.Failures[entry]
+		if failure == "" {
+			failure = "no answer of Connect"
+			for _, c := range m.Status.Conditions { // of the process that received it
+				if p := request.Failed(record.Operation, name, ""); c.Type == lifecycle.Warning && c.Reason == string(p.Reason) && strings.Contains(c.Message, name) {
+					add(&transitions.Problem{Reason: p.Reason, Message: c.Message})
+					return
+				}
+			}
+		}
+		add(request.Failed(record.Operation, name, failure))
+	case connectoroffsets.Mismatched:
+		add(request.Failed(record.Operation, name, "the offsets being neither those from before nor those that were requested: another program changed them, or the change was executed in part. "+
+			"Nothing is sent again. List them, and request the change again"))
+	case connectoroffsets.Repeated:
+		add(&transitions.Problem{Reason: "Repeated", Message: "the annotations request again for " + name + " what was done a short time ago: if it is meant, remove them and set them again"})
+	}
+}
