@@ -121,7 +121,7 @@ const (
 // refused counts a status write that failed and reports it in an event, because no condition can be written. A rejection by the
 // API server is reported at once. Any other error is reported from the third consecutive failure on.
 func (p *reconcileScope[O, S, E]) refused(object O, err error) {
-	last := &p.memory.refusal
+	last := ensured(&p.memory.refusal)
 	last.failures++
 	if !rejected(err) && last.failures < transientFailures {
 		return

@@ -37,7 +37,7 @@ func (p *reconcileScope[O, S, E]) reconcileChildren(ctx context.Context, snapsho
 // first entries of an object are written before its first repair, unless that write fails.
 func (p *reconcileScope[O, S, E]) repairBefore(ctx context.Context, step *pass.Step[O, S, E]) {
 	for i := range step.Moved {
-		if step.Moved[i].Move.From == "" && p.memory.refusal.failures == 0 {
+		if step.Moved[i].Move.From == "" && p.memory.refusal == nil {
 			return
 		}
 	}
@@ -55,25 +55,25 @@ func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write 
 
 // attempt runs one step on the children, unless it is backed off, and reports whether it succeeded. A stale cache and a
 // conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off.
-func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, t *trouble, doing string, do func() error) bool {
-	if p.now.Before(t.notBefore) {
+func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doing string, do func() error) bool {
+	if t := *of; t != nil && p.now.Before(t.notBefore) {
 		p.requeue.at(t.notBefore, p.now)
 		return false
 	}
 	err := guarded(ctx, doing, do)
 	switch {
 	case err == nil:
-		t.over()
+		*of = nil
 		return true
 	case errors.Is(err, ErrStale):
 		p.requeue.after(freshnessRequeue)
 	case apierrors.IsConflict(err):
 		p.requeue.after(freshnessTimeout)
 	case errors.Is(err, ErrWait):
-		t.over()
-		t.last = fmt.Errorf("%s children: %w", doing, err)
+		*of = &trouble{last: fmt.Errorf("%s children: %w", doing, err)}
 		p.requeue.after(p.scaled(states.DefaultPoll))
 	default:
+		t := ensured(of)
 		t.failures++
 		t.last = fmt.Errorf("%s children: %w", doing, err)
 		pause := p.scaled(states.Backoff{}.After(t.failures))
@@ -89,8 +89,8 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, t *trouble, doing
 // childrenWarning appends the Warning about failed children, if there is any.
 func (p *reconcileScope[O, S, E]) childrenWarning(own []metav1.Condition) []metav1.Condition {
 	var troubles []string
-	for _, t := range []*trouble{&p.memory.repairing, &p.memory.applying} {
-		if t.last != nil {
+	for _, t := range [...]*trouble{p.memory.repairing, p.memory.applying} {
+		if t != nil && t.last != nil {
 			troubles = append(troubles, t.last.Error())
 		}
 	}

@@ -86,7 +86,7 @@ func (p *reconcileScope[O, S, E]) write(ctx context.Context, next O) error {
 	if err == nil {
 		p.memory.own, err = revision(next)
 		p.memory.forget(p.dropped)
-		p.memory.staleSince, p.memory.refusal = time.Time{}, refusal{}
+		p.memory.staleSince, p.memory.refusal = time.Time{}, nil
 		p.compareStored(ctx, sent, next)
 		return err
 	}

@@ -14,8 +14,8 @@ type memory struct {
 	own uint64
 	// staleSince is when the cache was first observed behind own.
 	staleSince time.Time
-	// pruned counts status writes that the API server stored without some of the fields that were sent.
-	pruned trouble
+	// pruned counts status writes that the API server stored without some of the fields that were sent. Nil if there are none.
+	pruned *trouble
 	// observationFailedSince is the time of the first of the consecutive failed observations; zero after a successful one.
 	observationFailedSince time.Time
 	// moved is the lifecycle that took the last transition.
@@ -25,8 +25,8 @@ type memory struct {
 	// lifecycles have separate back-off, so that a failing lifecycle does not delay another.
 	lifecycles map[string]*trouble
 	// repairing and applying have separate back-off: desired children that cannot be applied must not delay the repair of lost
-	// ones.
-	repairing, applying trouble
+	// ones. Nil while the step succeeds.
+	repairing, applying *trouble
 	// measured is the resourceVersion of the stored status that the gauges show; empty if they show another.
 	measured string
 	// shows are the gauges of the object; nil if none were set.
@@ -35,8 +35,8 @@ type memory struct {
 	noted map[string]string
 	// paces limit the transitions of each lifecycle.
 	paces map[string]*pace
-	// refusal is the status write failure that was last reported.
-	refusal refusal
+	// refusal counts the status writes that failed since the last one that succeeded. Nil if there are none.
+	refusal *refusal
 }
 
 // trouble is the failure of a step, its back-off, and the message that is shown for it.
@@ -47,6 +47,14 @@ type trouble struct {
 	last error
 	// deciding and acting are the defects of the machine in the last reconcile, found while deciding and while acting.
 	deciding, acting error
+}
+
+// ensured returns the value of a pointer that is nil while there is nothing to keep.
+func ensured[T any](value **T) *T {
+	if *value == nil {
+		*value = new(T)
+	}
+	return *value
 }
 
 // over resets the back-off after a success, or when the step is not needed any more.

@@ -72,18 +72,26 @@ func (r *Reconciler[O, S, E]) RestoreMemory(_ access.Key, saved access.Memory) {
 
 func (m *memory) clone() *memory {
 	c := *m
+	c.pruned, c.repairing, c.applying, c.refusal = copied(m.pruned), copied(m.repairing), copied(m.applying), copied(m.refusal)
 	c.lifecycles = make(map[string]*trouble, len(m.lifecycles))
 	for name, t := range m.lifecycles {
-		own := *t
-		c.lifecycles[name] = &own
+		c.lifecycles[name] = copied(t)
 	}
 	c.noted = maps.Clone(m.noted)
 	c.paces = make(map[string]*pace, len(m.paces))
 	for name, one := range m.paces {
-		own := *one
-		c.paces[name] = &own
+		c.paces[name] = copied(one)
 	}
 	return &c
+}
+
+// copied returns a pointer to a copy, or nil.
+func copied[T any](value *T) *T {
+	if value == nil {
+		return nil
+	}
+	own := *value
+	return &own
 }
 
 // AppendCanonical implements access.Memory.
@@ -142,6 +150,9 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 
 func (t *trouble) appendCanonical(dst []byte, now time.Time) []byte {
 	const most = 3 // further failures only lengthen the back-off
+	if t == nil {
+		t = &trouble{}
+	}
 	dst = append(dst, byte(min(t.failures, most)), bit(t.last != nil), bit(t.defect() != nil))
 	return appendUntil(dst, t.notBefore, now)
 }

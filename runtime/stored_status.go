@@ -31,19 +31,19 @@ func prunedBackoff() states.Backoff { return states.Backoff{Min: 10 * time.Secon
 // compareStored compares the status in the API server's response with the one that was sent, and backs off the object if fields
 // are missing. Writes during the back-off are not compared.
 func (p *reconcileScope[O, S, E]) compareStored(ctx context.Context, sent, stored O) {
-	t := &p.memory.pruned
-	if p.now.Before(t.notBefore) {
+	if t := p.memory.pruned; t != nil && p.now.Before(t.notBefore) {
 		return
 	}
 	if p.storedEqual(sent, stored) {
-		t.over()
+		p.memory.pruned = nil
 		return
 	}
 	lost := lostFields("", statusFields(sent), statusFields(stored))
 	if len(lost) == 0 {
-		t.over()
+		p.memory.pruned = nil
 		return
 	}
+	t := ensured(&p.memory.pruned)
 	t.failures++
 	t.last = fmt.Errorf("the API server does not store %s of the status: the installed CustomResourceDefinition is another operator's or "+
 		"another version's. Install the definitions of this operator: kubectl apply --server-side --force-conflicts -f crds/generated/", lostText(lost))
@@ -73,8 +73,8 @@ func (p *reconcileScope[O, S, E]) storedEqual(sent, stored O) bool {
 // stopPruned ends the reconcile while the object is backed off because the API server prunes its status: every transition would
 // be lost and taken again. Lost children are repaired first.
 func (p *reconcileScope[O, S, E]) stopPruned(ctx context.Context) bool {
-	t := &p.memory.pruned
-	if !p.now.Before(t.notBefore) {
+	t := p.memory.pruned
+	if t == nil || !p.now.Before(t.notBefore) {
 		return false
 	}
 	p.requeue.at(t.notBefore, p.now)
