@@ -42,7 +42,9 @@ type Recorder struct {
 	create     func(context.Context, *eventsv1.Event) error
 	queue      chan *eventsv1.Event
 	said       *utilcache.LRUExpireCache
-	dropped    atomic.Int64
+	// preferred are the versions that the API server prefers, by group and kind.
+	preferred sync.Map
+	dropped   atomic.Int64
 
 	mu   sync.Mutex
 	last time.Time
@@ -143,9 +145,16 @@ func (r *Recorder) reference(object k8sruntime.Object) (*corev1.ObjectReference,
 	if err != nil {
 		return nil, err
 	}
-	if preferred, err := r.mapper.RESTMapping(ref.GroupVersionKind().GroupKind()); err == nil {
-		ref.APIVersion = preferred.GroupVersionKind.GroupVersion().String()
+	kind := ref.GroupVersionKind().GroupKind()
+	version, found := r.preferred.Load(kind)
+	if !found {
+		preferred, err := r.mapper.RESTMapping(kind)
+		if err != nil {
+			return ref, nil //nolint:nilerr // it keeps its own version
+		}
+		version, _ = r.preferred.LoadOrStore(kind, preferred.GroupVersionKind.GroupVersion().String())
 	}
+	ref.APIVersion, _ = version.(string)
 	return ref, nil
 }
 

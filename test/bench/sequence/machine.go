@@ -42,8 +42,8 @@ func Operator() detent.Operator[*api.Sequence, facts, write] {
 		Observe: func(ctx context.Context, s *api.Sequence, read client.Reader) (facts, error) {
 			f := facts{Text: s.Spec.Text}
 			for n := range f.Written {
-				found := &corev1.ConfigMap{}
-				if err := client.IgnoreNotFound(read.Get(ctx, childKey(s, n+1), found)); err != nil {
+				found := &corev1.ConfigMap{} // is only read, and needs no copy
+				if err := client.IgnoreNotFound(read.Get(ctx, childKey(s, n+1), found, client.UnsafeDisableDeepCopy)); err != nil {
 					return f, err
 				}
 				f.Written[n] = found.Data["text"] == s.Spec.Text
