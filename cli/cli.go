@@ -16,11 +16,13 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/commands"
+	"github.com/detent-dev/detent/internal/garbage"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/domain"
 )
@@ -78,9 +80,14 @@ func run(ctx context.Context, setup func(mgr ctrl.Manager) error, types func(*k8
 			return fmt.Errorf("registering types: %w", err)
 		}
 	}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}})
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}, Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+	})
 	if err != nil {
 		return fmt.Errorf("reaching the cluster: %w", err)
+	}
+	if err := garbage.AddTo(mgr); err != nil {
+		return fmt.Errorf("limiting the memory for garbage: %w", err)
 	}
 	if err := setup(mgr); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/detent-dev/detent/internal/garbage"
 	"github.com/detent-dev/detent/internal/resource"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -89,6 +90,9 @@ func Run(ctx context.Context, o Options) error {
 	mgr, err := ctrl.NewManager(o.Config, options)
 	if err != nil {
 		return fmt.Errorf("making the manager: %w", err)
+	}
+	if err := garbage.AddTo(mgr); err != nil {
+		return fmt.Errorf("limiting the memory for garbage: %w", err)
 	}
 	stop, err := register(mgr, o, lead)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/examples/hello"
 	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/internal/garbage"
 	"github.com/detent-dev/detent/internal/operator"
 	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -121,6 +122,9 @@ func greet(ctx context.Context, config *rest.Config, scale float64) error {
 	greeter := lifecycle.New(kind, lifecycle.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder, Metrics: gauges, DeadlineScale: scale,
 	})
+	if err := garbage.AddTo(mgr); err != nil { // as cli.Operator does
+		return err
+	}
 	if err := greeter.SetupWithManager(mgr, lifecycle.Wiring{Workers: workers}); err != nil {
 		return err
 	}
