@@ -44,7 +44,10 @@ func page(m machine, r results) (string, error) {
 	if err := writeSequences(&b, r); err != nil {
 		return "", err
 	}
-	err = writeFleet(&b, r)
+	if err := writeFleet(&b, r); err != nil {
+		return "", err
+	}
+	err = writeMemory(&b, r)
 	return b.String(), err
 }
 

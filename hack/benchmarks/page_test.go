@@ -74,6 +74,7 @@ func measured(took func(row) float64, writes float64) results {
 			of[q.Unit] = []float64{2048}
 		}
 		of["writes/min"] = []float64{writes}
+		r[benchmark{"test/bench/fleet", strings.Replace(name, "Fleet", "Memory", 1)}] = of
 		r[benchmark{"test/bench/fleet", name}] = of
 	}
 	return r
@@ -96,6 +97,7 @@ func TestPage(t *testing.T) {
 				"10000 Greeting and 100 Kafka, at rest together",
 				"| writes in the minute at rest, events included, renewals of the lease not | 0 | 0 | ≤ 0 | met |",
 				"| heap per resource | 2.0 KiB | 2.0 KiB |  |  |",
+				"| 10000 | 0.0 MiB | 2.0 KiB | 0.0 MiB | 2.0 KiB | ≤ 10.0 KiB | met |",
 				"| 100 | framework | 3.00 s | × 1.50 | 0.30 s | × 1.50 | 6.00 s | × 1.50 | 13.0 | 12.0 | 0.0 |\n| 100 | by hand | 2.00 s | × 1.00 ",
 				"| 100 | framework without events | 2.50 s | × 2.50 |",
 			},
@@ -144,7 +146,7 @@ func TestPageFailsForMissingBenchmark(t *testing.T) {
 			t.Errorf("without %v: %v", passes[i].benchmark, err)
 		}
 	}
-	for _, part := range []string{"Fleet/", "Sequence/", "Sequence/by_hand="} {
+	for _, part := range []string{"Fleet/", "Sequence/", "Sequence/by_hand=", "Memory/"} {
 		r := whole()
 		for b := range r {
 			if strings.HasPrefix(b.Name, part) {
