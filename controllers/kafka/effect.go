@@ -3,10 +3,13 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 )
 
 // Effect is a request of a lifecycle of a Kafka resource. Exactly one of its fields is set.
@@ -17,6 +20,8 @@ type Effect struct {
 	Update *kafkaclient.FeatureUpdate
 	// Format permits formatting the storage of a node.
 	Format *Format
+	// Removal is a step of the removal of a broker.
+	Removal *kraftscaledown.Effect
 }
 
 // Format permits formatting the storage of a node whose volume was lost.
@@ -42,7 +47,46 @@ func execute(ctx context.Context, system connection.System, objects *children.Re
 			version = n.Version()
 		}
 		return objects.Restart(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Restart.Node, version)
+	case t.Effect.Removal != nil:
+		return remove(ctx, system, objects.Removal(t.Object, t.Snapshot, t.Write), &t)
 	default:
 		return fmt.Errorf("executing an effect of Kafka %s: it is empty", t.Object.Name)
 	}
+}
+
+// remove executes a step of the removal of a broker.
+func remove(ctx context.Context, system connection.System, removal children.Removal, t *effectRequest) error {
+	cluster := connection.EndpointOf(t.Object)
+	switch e := t.Effect.Removal; {
+	case e.Stop != nil:
+		return removal.Stop(ctx, *e.Stop)
+	case e.Return != nil:
+		return removal.Return(ctx, *e.Return)
+	case e.Release != nil:
+		return removal.Release(ctx, *e.Release)
+	case e.Drain != nil:
+		return removal.Drain(ctx, e.Drain.Broker, e.Drain.Partitions)
+	case e.EndDrain != nil:
+		return removal.Drain(ctx, *e.EndDrain, 0)
+	case e.Unregister != nil:
+		system.Write(ctx, cluster, t.RequestID, kafkaclient.Command{Unregister: e.Unregister})
+	case e.Cordon != nil:
+		system.Write(ctx, cluster, repeated(t.RequestID, t.Snapshot.Now), kafkaclient.Command{Cordon: e.Cordon})
+	case len(e.Move) > 0:
+		system.Write(ctx, cluster, repeated(t.RequestID, t.Snapshot.Now), kafkaclient.Command{Reassign: e.Move})
+	default:
+		return fmt.Errorf("removing a broker of Kafka %s: the effect is empty", t.Object.Name)
+	}
+	return nil
+}
+
+// repeatAfter is the least time between two requests of one drain.
+const repeatAfter = 2 * time.Second
+
+// repeated returns the ID of a request of a drain. A visit of Draining sends many, and each is idempotent: what it did is observed, and
+// its answer is not. They have IDs of a lifecycle of their own, so that they are no uncertain requests to unregister.
+func repeated(id machines.RequestID, now time.Time) machines.RequestID {
+	id.Lifecycle += "/drain"
+	id.Sequence = now.UnixMilli() / repeatAfter.Milliseconds()
+	return id
 }

@@ -6,6 +6,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 )
@@ -21,6 +22,10 @@ func lifecycles() ([]bound, error) {
 		return nil, err
 	}
 	storage, err := machines.Compile(nodestorage.Definition())
+	if err != nil {
+		return nil, err
+	}
+	removal, err := machines.Compile(kraftscaledown.Definition())
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +46,10 @@ func lifecycles() ([]bound, error) {
 		machines.Bind(storage, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, nodestorage.Facts, nodestorage.Effect, Effect]{
 			Name: observation.LifecycleStorage, Facts: facts.NodeStorage,
 			Effect: func(e nodestorage.Effect) Effect { return Effect{Format: &Format{Node: e.Node}} },
+		}),
+		machines.Bind(removal, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, kraftscaledown.Facts, kraftscaledown.Effect, Effect]{
+			Name: observation.LifecycleScaleDown, Facts: facts.ScaleDown,
+			Effect: func(e kraftscaledown.Effect) Effect { return Effect{Removal: &e} },
 		}),
 	}, nil
 }

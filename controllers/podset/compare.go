@@ -141,12 +141,12 @@ func ownedByOther(pod *corev1.Pod, set *corev1beta2.StrimziPodSet) bool {
 	return false
 }
 
-// stopped reports whether the record of the pod's node, read live, permits the removal of the pod.
+// stopped reports whether the record of the pod's node, read live, permits the removal of the pod: the node was stopped and leaves.
 func (r *Reconciler) stopped(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	m := &corev1.ConfigMap{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: record.Name(pod.Name)}, m)
 	if lifecycle.ObjectMissing(err) {
 		return false, nil
 	}
-	return err == nil && m.Data[record.KeyStop] == "true", err
+	return err == nil && m.Data[record.KeyStop] == "true" && m.Data[record.KeyLeaving] == "true", err
 }

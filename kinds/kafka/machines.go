@@ -6,6 +6,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 )
@@ -15,5 +16,6 @@ func Machines(table *versions.Table) ([]catalogue.Machine, error) {
 	version, errVersion := catalogue.Of(kafkaversion.Definition(), kafkaversion.Domains, func(f *kafkaversion.Facts) { f.Situation.Table = table })
 	roll, errRoll := catalogue.Of(noderoll.Definition(), catalogue.Domains(noderoll.Domain()), nil)
 	storage, errStorage := catalogue.Of(nodestorage.Definition(), catalogue.Domains(nodestorage.Domain()), nil)
-	return []catalogue.Machine{version, roll, storage}, errors.Join(errVersion, errRoll, errStorage)
+	removal, errRemoval := catalogue.Of(kraftscaledown.Definition(), catalogue.Domains(kraftscaledown.Domain(), kraftscaledown.DrainDomain()), nil)
+	return []catalogue.Machine{version, roll, storage, removal}, errors.Join(errVersion, errRoll, errStorage, errRemoval)
 }

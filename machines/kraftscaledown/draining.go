@@ -322,15 +322,15 @@ var endDrain = &machines.Action[Facts, roll.Data, Effect]{
 	},
 }
 
-// drained counts the partitions that were moved off the broker, of those that it had when its drain began.
+// drained counts the partitions that were moved off the broker, of those that it had when its drain began. It needs no fact,
+// because a cluster without a broker that leaves would be asked for all its partitions.
 func drained(f *Facts, m roll.Data) machines.Count {
 	n := f.node(m.Node)
 	if n == nil || n.Draining == 0 {
 		return machines.Count{}
 	}
-	partitions, known := f.Partitions.Get()
-	if !known {
+	if n.Held == nil {
 		return machines.Count{Unknown: true}
 	}
-	return machines.Count{Done: max(0, n.Draining-partitions.Replicas[n.ID]), Total: n.Draining, Current: n.Pod}
+	return machines.Count{Done: max(0, n.Draining-*n.Held), Total: n.Draining, Current: n.Pod}
 }

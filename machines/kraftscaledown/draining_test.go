@@ -167,17 +167,27 @@ func fencedOthers(f *facts) {
 	f.Brokers = transitions.Known(kafka.Brokers{FencingTold: true, Brokers: []kafka.Broker{{ID: 0, Fencing: kafka.Unfenced}, {ID: 1, Fencing: kafka.Fenced}}}, now)
 }
 
+func held(id int32, partitions int) change {
+	return func(f *facts) {
+		for i := range f.Nodes {
+			if f.Nodes[i].ID == id {
+				f.Nodes[i].Held = &partitions
+			}
+		}
+	}
+}
+
 func TestDefinitionProgress(t *testing.T) {
 	count := kraftscaledown.Definition().Progress.Of
 	for name, tc := range map[string]struct {
 		facts facts
 		want  machines.Count
 	}{
-		"no drain":                      {facts: of(runs(3), holds(3, 2))},
+		"no drain":                      {facts: of(runs(3), held(3, 2))},
 		"nothing is left of the node":   {facts: of()},
-		"one of two partitions":         {facts: of(drained(3), holds(3, 1)), want: machines.Count{Done: 1, Total: 2, Current: "my-cluster-pool-3"}},
-		"more partitions than at first": {facts: of(drained(3), holds(3, 5)), want: machines.Count{Total: 2, Current: "my-cluster-pool-3"}},
-		"the partitions cannot be read": {facts: of(drained(3), partitionsSilent), want: machines.Count{Unknown: true}},
+		"one of two partitions":         {facts: of(drained(3), held(3, 1)), want: machines.Count{Done: 1, Total: 2, Current: "my-cluster-pool-3"}},
+		"more partitions than at first": {facts: of(drained(3), held(3, 5)), want: machines.Count{Total: 2, Current: "my-cluster-pool-3"}},
+		"the partitions are not known":  {facts: of(drained(3)), want: machines.Count{Unknown: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, count(&tc.facts, roll.Data{Node: 3})); diff != "" {

@@ -26,8 +26,13 @@ type Node struct {
 	Runs bool
 	// Stopped is true if the node's record says that it may not run as a broker any more.
 	Stopped bool
+	// Ending is true if a stopped node that runs will not run any more without a further request: its pod is evicted and not
+	// recreated, or is restarted without the broker role.
+	Ending bool
 	// Draining is the number of partitions that the node had when its drain began, by its record. 0 if it is not drained.
 	Draining int
+	// Held is the number of partitions that have a replica on the node, for the progress of its drain; nil if it is not known now.
+	Held *int
 }
 
 // Facts of the removal of brokers.

@@ -309,6 +309,9 @@ var settled = guard{
 	},
 }
 
+// StillRegistered separates the name of a broker from the refusal in what UnregistrationRefused waits for.
+const StillRegistered = " is still registered: "
+
 // askAgain ends the back-off after a refusal. pickAgain evaluates it.
 var askAgain = guard{
 	Name: "time-to-ask-again", Doc: "the back-off after a refusal has passed", Expected: "Kafka to unregister the broker; retried after a back-off",
@@ -318,7 +321,7 @@ var askAgain = guard{
 // pickAgain chooses the broker after the refused one, so that a refusal holds up no other broker.
 func pickAgain(f *Facts, m roll.Data) (transitions.Verdict, roll.Data) {
 	if f.Now.Before(f.EnteredAt.Add(f.Pause)) {
-		return transitions.Deny(f.name(m.Node) + " is still registered: " + f.Answer.Text), m
+		return transitions.Deny(f.name(m.Node) + StillRegistered + f.Answer.Text), m
 	}
 	ids, otherwise := f.gone()
 	if len(ids) == 0 && otherwise.Answer == transitions.Unknown {

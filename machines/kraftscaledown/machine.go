@@ -6,8 +6,6 @@
 // Kafka unregisters a live broker with replicas without an error, and the broker then hangs outside of every ISR. Its id may be
 // used again only after that. On request its replicas are moved away first: it is cordoned, drained, and then un-cordoned, because a
 // cordon can be lifted only while the broker runs.
-//
-// The package is complete and not yet bound to the Kafka kind.
 package kraftscaledown
 
 import (
@@ -81,6 +79,10 @@ const (
 	workDeadline  = 10 * time.Minute
 )
 
+// emptyPoll is how often it is checked whether a broker holds replicas. A check reads all partitions of the cluster, and may be
+// repeated for days.
+const emptyPoll = 30 * time.Second
+
 type row = machines.Transition[Facts, roll.Data]
 
 // Definition returns the machine: Steady -> AwaitingEmpty (-> Cordoning -> Draining -> EndingDrain) -> StoppingNode -> AwaitingGone -> Unregistering -> Releasing -> Steady.
@@ -102,6 +104,8 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 	hold := func(name string, reason states.HoldReason, onTargetChange, doc string) state {
 		return state{State: states.State{Name: name, Kind: states.Hold, HoldReason: reason, Doc: doc, Poll: states.DefaultPoll}, OnTargetChange: onTargetChange}
 	}
+	blocked := wait(AwaitingEmpty, emptyDeadline, AwaitingEmpty, "brokers leave; the next one that holds no replica is stopped")
+	blocked.Poll = emptyPoll
 	refusedToUnregister := hold(UnregistrationRefused, states.Advice, AwaitingEmpty, "Kafka refused to unregister the selected broker; retried after a back-off")
 	refusedToUnregister.Retains = []string{heldDrain} // of another broker, whose drain continues after the back-off
 	remains := not(leaving, "a broker that is desired again")
@@ -110,7 +114,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 		Name: Name, Doc: "removes brokers: each is empty before it is stopped, and gone before it is unregistered",
 		States: []state{
 			{State: states.State{Name: Steady, Kind: states.Rest, Doc: "every broker that exists or is registered is desired"}},
-			wait(AwaitingEmpty, emptyDeadline, AwaitingEmpty, "brokers leave; the next one that holds no replica is stopped"),
+			blocked,
 			work(Cordoning, cordon, "the selected broker is being cordoned, so that it gets no new replicas"),
 			{
 				State:     states.State{Name: Draining, Kind: states.Work, Doc: "the replicas of the selected broker are being moved to brokers that stay", Deadline: emptyDeadline},
@@ -149,8 +153,9 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "process-gone", From: EndingDrain, To: AwaitingEmpty, When: processGone, EvenIfUnknown: true, ClearData: true, Doc: "the cordon of a broker cannot be lifted before it runs again; its record keeps the drain"},
 			{Event: "drain-possible", From: DrainRefused, To: AwaitingEmpty, When: drainPossible, Awaited: true, Doc: "the brokers can be drained, or removed without a drain"},
 
-			{Event: "stopped", From: StoppingNode, To: AwaitingGone, When: all(leaving, processGone), Awaited: true, Doc: "the process of the broker is gone"},
+			{Event: "stopped", From: StoppingNode, To: AwaitingGone, When: all(leaving, processGone), Awaited: true, Outranks: true, Doc: "the process of the broker is gone"},
 			{Event: "desired-again", From: StoppingNode, To: Returning, When: remains, Doc: "the broker is desired again"},
+			{Event: "replicas-found", From: StoppingNode, To: Returning, When: all(stoppedHere, not(inHandEmpty, "a replica on the broker")), Doc: "a replica was created on the broker while its process waited for its end"},
 
 			{Event: "desired-again", From: AwaitingGone, To: Returning, When: all(remains, settled), Outranks: true, Doc: "the broker is desired again"},
 			{Event: "replicas-found", From: AwaitingGone, To: Returning, When: all(stoppedHere, settled, not(nothingLeft, "a partition with a replica on the broker")), Outranks: true, EvenIfUnknown: true, Doc: "a replica was created on the broker after it was found empty"},
@@ -188,7 +193,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 		Infer: machines.Inference[Facts, roll.Data]{States: []string{Steady, AwaitingEmpty, AwaitingSettled}, Sees: []string{heldDrain}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
 			return machines.InferredState[roll.Data]{State: f.inferred(), Data: roll.NoNode()}, transitions.Allow()
 		}},
-		Progress: machines.Measure[Facts, roll.Data]{Needs: []transitions.Need{roll.NeedPartitions}, Unit: "partition", Of: drained},
+		Progress: machines.Measure[Facts, roll.Data]{Unit: "partition", Of: drained},
 		Data:     roll.Codec(),
 		Records: []machines.Record{
 			{Name: "stop", Home: "ConfigMap <pod>-record", Doc: "the node may not run as a broker any more, and its id is not free until the record is deleted"},
@@ -219,7 +224,7 @@ var stopNode = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "stop-node", Doc: "forbids the node to run as a broker in its record, and removes its pod",
 	Precondition: transitions.All(leaving, notDraining, inHandEmpty), OnPreconditionFailed: AwaitingEmpty,
 	Effects: func(f *Facts, m roll.Data) []Effect {
-		if n := f.node(m.Node); n != nil && n.Runs {
+		if n := f.node(m.Node); n != nil && n.Runs && !n.Ending {
 			return []Effect{{Stop: &n.ID}}
 		}
 		return nil

@@ -194,7 +194,12 @@ func stopping() []row {
 	stays := func(name string, f facts, w want) row {
 		return row{Name: "stopping: " + name, State: state, Data: hand(3), Facts: f, Want: w}
 	}
+	ending := with(node{ID: 3, Runs: true, Stopped: true, Ending: true})
 	return []row{
+		stays("the pod waits for its eviction", of(ending, empty(3)), want{WaitingFor: []string{"process-gone"}}),
+		stays("a replica was created while the pod waits for its eviction", of(ending, holds(3, 1)), want{Event: "replicas-found", To: kraftscaledown.Returning, Data: hand(3)}),
+		stays("a replica is on the disk while the pod waits for its eviction", of(ending, dirs(kafka.LogDir{Path: "/data", Replicas: 1}, 3)), want{Event: "replicas-found", To: kraftscaledown.Returning, Data: hand(3)}),
+		stays("it is not known whether the broker that waits for its eviction is empty", of(ending, partitionsSilent), want{WaitingFor: []string{"process-gone"}}),
 		stays("the node runs", of(runs(3), empty(3)), want{WaitingFor: []string{"process-gone"}, Effects: stop(3)}),
 		stays("the node still runs", of(with(node{ID: 3, Runs: true, Stopped: true}), empty(3)), want{WaitingFor: []string{"process-gone"}, Effects: stop(3)}),
 		stays("Kafka does not answer", of(runs(3), partitionsSilent), want{WaitingFor: []string{"process-gone"}, Blocked: []string{"selected-broker-empty"}}),

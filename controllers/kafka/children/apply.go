@@ -52,7 +52,7 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	}
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
-		if t.snapshot.Pool(n.Pool) == nil || n.Record.Stop || t.snapshot.Misplaced(n) != nil {
+		if t.snapshot.Pool(n.Pool) == nil || n.Stopped() || t.snapshot.Misplaced(n) != nil {
 			continue
 		}
 		if err := t.claims(ctx, n); err != nil {

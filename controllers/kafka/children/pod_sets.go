@@ -24,14 +24,14 @@ import (
 // purpose has lost nothing, and the entry of a node whose pool does not declare its disks is not created without them. While an
 // earlier resource is being deleted, it is unknown whether anything must be restored.
 func (t *scope) lostEntry(n *observation.Node) (entry corev1beta2.PodEntry, lost bool, err error) {
-	if n.Entry.Exists || n.Recorded && n.Record.Stop || recording.AdoptionOf(t.kafka, t.snapshot) != recording.Adopt {
+	if n.Entry.Exists || n.Stopped() || recording.AdoptionOf(t.kafka, t.snapshot) != recording.Adopt {
 		return entry, false, nil
 	}
 	switch pod := observation.Named(t.snapshot.Objects.Pods, n.PodName); {
 	case pod != nil && recording.HasLeftovers(n):
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
-	case pod == nil && n.Recorded && n.Record.Started() && t.snapshot.Pool(n.Pool) != nil && t.snapshot.Misplaced(n) == nil:
+	case pod == nil && t.snapshot.Restorable(n):
 		rendered, err := t.snapshot.Entry(n, n.Record.Version)
 		if err != nil {
 			return entry, false, err

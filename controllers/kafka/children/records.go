@@ -112,15 +112,6 @@ func (t *scope) writeRecord(ctx context.Context, n *observation.Node, r *record.
 // AllowFormat permits formatting in the record of the node: its init container reads it at its next start. What the record knows of
 // volumes stays, which distinguishes this permission from that of a new node. The snapshot must be live.
 func (r *Reconciler) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, id int32) error {
-	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
-	n := snapshot.Node(id)
-	if n == nil || !n.Recorded || n.RecordBroken {
-		return fmt.Errorf("permitting to format the storage of node %d: %w: its record cannot be read", id, lifecycle.ErrWait)
-	}
-	if snapshot.Identity.Mismatch != nil {
-		return fmt.Errorf("permitting to format the storage of %s: %w: %s", n.PodName, lifecycle.ErrWait, snapshot.Identity.Mismatch.Message)
-	}
-	next := n.Record.Clone()
-	next.Format = record.FormatAllowed
-	return t.writeRecord(ctx, n, &next)
+	_, err := r.Removal(kafka, snapshot, write).remember(ctx, id, "permitting to format the storage of", func(r *record.Record) { r.Format = record.FormatAllowed })
+	return err
 }

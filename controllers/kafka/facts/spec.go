@@ -14,10 +14,6 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// poolsGrace is how long after its creation a Kafka may lack the pools that it needs: tools that apply a directory or a release
-// create a Kafka before its KafkaNodePools.
-const poolsGrace = 30 * time.Second
-
 // specError describes why the spec as a whole cannot be applied; nil if it can. Nothing is changed while there is a spec error.
 func specError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	if wrong := contradiction(k, v); wrong != nil {
@@ -45,7 +41,7 @@ func graceEnd(k *kafkav1beta2.Kafka, v *observation.Snapshot) time.Time {
 	if ran {
 		return k.CreationTimestamp.Time
 	}
-	return k.CreationTimestamp.Add(poolsGrace)
+	return k.CreationTimestamp.Add(observation.PoolsGrace)
 }
 
 // contradiction describes errors that the creation of further objects cannot resolve.
@@ -96,12 +92,12 @@ func missingRole(v *observation.Snapshot) *transitions.Problem {
 	return nil
 }
 
-// orphans describes running nodes that belong to no pool of the cluster: their pool was deleted, or its label names another
-// cluster.
+// orphans describes running controllers that belong to no pool of the cluster: their pool was deleted, or its label names another
+// cluster. Brokers of such a pool are removed.
 func orphans(v *observation.Snapshot) *transitions.Problem {
 	pods := map[string][]string{}
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Pod.Exists && v.Pool(n.Pool) == nil {
+		if n := &v.Nodes[i]; n.Pod.Exists && v.Pool(n.Pool) == nil && (n.WasController() || !n.WasBroker()) {
 			pods[n.Pool] = append(pods[n.Pool], n.PodName)
 		}
 	}

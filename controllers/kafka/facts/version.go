@@ -48,7 +48,9 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 		f.Features = v.Features
 	}
 	wanted := observation.WantedVersion(k, v)
-	f.Roll = Roll(k, v, func(n *observation.Node) bool { return n.Version() != "" && n.Version() != wanted })
+	f.Roll = Roll(k, v, func(n *observation.Node) bool {
+		return n.Version() != "" && n.Version() != wanted && v.Pool(n.Pool) != nil && !n.Stopped()
+	})
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
 		n.Stale = !n.Outdated && v.Outdated(v.Node(n.ID))
@@ -58,7 +60,7 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 		switch {
 		case n.Wanted && n.RolesWanted.Broker:
 			f.Wanted = append(f.Wanted, n.ID)
-		case n.Pod.Exists:
+		case v.RunsAsBroker(n):
 			f.Leaving = append(f.Leaving, n.ID)
 		}
 		if d, remembered := disk(n); remembered {
@@ -71,12 +73,15 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 // lastRefusal returns Kafka's refusal as the status shows it: the answer itself belonged to the previous state. It is only
 // displayed; no decision uses it.
 func lastRefusal(k *kafkav1beta2.Kafka) string {
+	text, _, _ := strings.Cut(firstObserved(k, observation.LifecycleVersion), kafkaversion.Remedy)
+	return text
+}
+
+// firstObserved returns the first thing that a lifecycle waits for, as the status shows it.
+func firstObserved(k *kafkav1beta2.Kafka, lifecycle string) string {
 	for i := range k.Status.Lifecycles {
-		if e := &k.Status.Lifecycles[i]; e.Name == observation.LifecycleVersion {
-			for _, w := range e.WaitingFor {
-				text, _, _ := strings.Cut(w.Observed, kafkaversion.Remedy)
-				return text
-			}
+		if e := &k.Status.Lifecycles[i]; e.Name == lifecycle && len(e.WaitingFor) > 0 {
+			return e.WaitingFor[0].Observed
 		}
 	}
 	return ""

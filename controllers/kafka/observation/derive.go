@@ -172,7 +172,8 @@ func (d *deriver) decideWanted() {
 	}
 }
 
-// settledRoles returns the roles with which a node is to run now.
+// settledRoles returns the roles with which a node is to run now. A controller that was stopped as a broker runs without that role
+// until its record permits it again.
 func settledRoles(n *Node) Roles {
 	was := RolesOf(n.Record.Roles)
 	if !n.Recorded {
@@ -184,7 +185,8 @@ func settledRoles(n *Node) Roles {
 		}
 		return was
 	}
-	return Roles{Controller: was.Controller, Broker: was.Broker || n.RolesWanted.Broker}
+	demoted := was.Controller && n.Recorded && n.Record.Stop
+	return Roles{Controller: was.Controller, Broker: (was.Broker || n.RolesWanted.Broker) && !demoted}
 }
 
 // metadataStorage returns whether the metadata log of a pool's nodes outlives their pods.

@@ -25,9 +25,11 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 		}
 	}
 	v.InFlight = c.System.InFlight(cluster, LifecycleVersion)
+	v.Unregistering = c.System.InFlight(cluster, LifecycleScaleDown)
 	queries := v.queries(request)
-	members := memberReadings{members: roll.Members{}}
+	members, removals := memberReadings{members: roll.Members{}}, removalReadings{}
 	defer func() {
+		removals.set(v, request)
 		if request.Wants(roll.NeedMembers) {
 			v.Members = members.fact(ctx, c.Hosts, kafka, v)
 		}
@@ -55,6 +57,7 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 		case kafkaclient.AboutMember:
 			members.add(q.Question.Broker, r)
 		default:
+			removals.add(q.Question, r)
 		}
 	}
 	if request.Wants(roll.NeedQuorum) {
@@ -71,13 +74,14 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 // queries returns the queries that the requested facts need.
 func (v *Snapshot) queries(request lifecycle.ObserveRequest) []connection.Query {
 	var out []connection.Query
-	add := func(need transitions.Need, about kafkaclient.Subject) {
-		q := connection.Query{Question: kafkaclient.Question{About: about}}
+	ask := func(need transitions.Need, question kafkaclient.Question) {
+		q := connection.Query{Question: question}
 		if request.MaxAge != nil {
 			q.MaxAge = request.MaxAge(need)
 		}
 		out = append(out, q)
 	}
+	add := func(need transitions.Need, about kafkaclient.Subject) { ask(need, kafkaclient.Question{About: about}) }
 	if request.Wants(kafkaversion.NeedFeatures) {
 		add(kafkaversion.NeedFeatures, kafkaclient.AboutFeatures)
 		external.RefreshSooner(v.InFlight, &out[len(out)-1], request.Now)
@@ -104,7 +108,11 @@ func (v *Snapshot) queries(request lifecycle.ObserveRequest) []connection.Query 
 		confirm(kafkaclient.AboutBrokers)
 	case request.Wants(roll.NeedBrokers):
 		add(roll.NeedBrokers, kafkaclient.AboutBrokers)
+		if v.Unregistering.Sent {
+			external.RefreshSooner(v.Unregistering, &out[len(out)-1], request.Now)
+		}
 	}
+	v.removalQuestions(request, ask)
 	if ids := v.membersToAsk(request); len(ids) > 0 {
 		var age time.Duration
 		if request.MaxAge != nil {

@@ -11,6 +11,10 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
+// PoolsGrace is how long after its creation a Kafka may lack pools: tools that apply a directory or a release create a Kafka before
+// its KafkaNodePools.
+const PoolsGrace = 30 * time.Second
+
 // Roles of a node.
 type Roles struct{ Controller, Broker bool }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/runtime/external"
@@ -30,6 +31,8 @@ const (
 	LifecycleVersion = "version"
 	LifecycleRoll    = fleet.Lifecycle
 	LifecycleStorage = "storage"
+	// LifecycleScaleDown removes brokers.
+	LifecycleScaleDown = "scale-down"
 )
 
 // Finalizing is who completes a version change by raising the metadata version.
@@ -88,8 +91,14 @@ type Snapshot struct {
 	// Answers to the external writes of the current visit of each lifecycle's state, by lifecycle. None is left out.
 	Answers map[string]external.Answer
 
-	// InFlight is the uncertain outcome of earlier commands to change a level.
-	InFlight external.InFlight
+	// InFlight is the uncertain outcome of earlier commands to change a level, Unregistering that of commands to unregister brokers.
+	InFlight, Unregistering external.InFlight
+
+	// LogDirs are the log directories of brokers that leave, and Cordons whether they get new replicas, by broker. Moves are their
+	// partitions and all reassignments in progress.
+	LogDirs transitions.Fact[map[int32]kafkaclient.LogDirs]
+	Cordons transitions.Fact[map[int32]bool]
+	Moves   transitions.Fact[kraftscaledown.Moves]
 
 	// SeenBrokers, seenQuorum and SeenPartitions are the facts for records and node ids: Brokers, Quorum and Partitions, also if
 	// no lifecycle requests them.
@@ -160,6 +169,7 @@ func (v *Snapshot) Clone() Snapshot {
 	c.Partitions = cloned(v.Partitions, kafkaclient.Partitions.Clone)
 	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
 	c.Members = cloned(v.Members, maps.Clone)
+	c.LogDirs, c.Cordons = cloned(v.LogDirs, maps.Clone), cloned(v.Cordons, maps.Clone)
 	c.SeenBrokers = cloned(v.SeenBrokers, kafkaclient.Brokers.Clone)
 	c.SeenQuorum = cloned(v.SeenQuorum, kafkaclient.Quorum.Clone)
 	c.SeenPartitions = cloned(v.SeenPartitions, kafkaclient.Partitions.Clone)

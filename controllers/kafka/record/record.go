@@ -59,9 +59,12 @@ type Record struct {
 	Metadata string
 	// Leaving is true if the node was chosen for removal.
 	Leaving bool
-	// Stop permits the removal of the node's pod: the node was found empty, or a user accepted the risk. Only then may its entry
-	// be missing.
+	// Stop forbids the node to run as a broker: it was found empty, or a user accepted the risk. If it is Leaving too, its entry
+	// may be missing, and its pod is removed.
 	Stop bool
+	// Draining is the number of partitions that the broker had when its drain began; 0 if it is not drained. While it is set, the
+	// broker may be cordoned, and moves off it may be in progress.
+	Draining int
 	// Levels by feature.
 	Levels map[string]Level
 	// SnapshotInterval of the process that was last observed running; zero means no snapshots by time.
@@ -89,6 +92,7 @@ const (
 	KeyMetadata         = "metadata-version"
 	KeyLeaving          = "leaving"
 	KeyStop             = "stop"
+	KeyDraining         = "draining"
 	KeyResource         = "resource"
 	KeyLevels           = "levels"
 	KeySnapshotInterval = "snapshot-interval-ms"
@@ -114,7 +118,7 @@ func (r *Record) Clone() Record {
 func (r *Record) Equal(other *Record) bool {
 	return r.ID == other.ID && r.Pool == other.Pool && slices.Equal(r.Roles, other.Roles) && r.ClusterID == other.ClusterID &&
 		r.Version == other.Version && r.Format == other.Format && slices.Equal(r.Volumes, other.Volumes) && r.Metadata == other.Metadata &&
-		r.Leaving == other.Leaving && r.Stop == other.Stop && r.Resource == other.Resource && r.SnapshotInterval == other.SnapshotInterval &&
+		r.Leaving == other.Leaving && r.Stop == other.Stop && r.Draining == other.Draining && r.Resource == other.Resource && r.SnapshotInterval == other.SnapshotInterval &&
 		maps.EqualFunc(r.Levels, other.Levels, func(a, b Level) bool {
 			return a.Highest == b.Highest && a.Finalized == b.Finalized && a.LoweredAt.Equal(b.LoweredAt)
 		})
@@ -133,7 +137,7 @@ func (r *Record) Encode() map[string]string {
 	data := map[string]string{
 		KeyID: strconv.Itoa(int(r.ID)), KeyPool: r.Pool, KeyRoles: strings.Join(roles, " "), KeyClusterID: r.ClusterID,
 		KeyVersion: r.Version, KeyFormat: string(r.Format), KeyVolumes: strings.Join(volumes, " "), KeyMetadata: r.Metadata,
-		KeyLeaving: strconv.FormatBool(r.Leaving), KeyStop: strconv.FormatBool(r.Stop), KeyResource: string(r.Resource),
+		KeyLeaving: strconv.FormatBool(r.Leaving), KeyStop: strconv.FormatBool(r.Stop), KeyDraining: strconv.Itoa(r.Draining), KeyResource: string(r.Resource),
 		KeyLevels: "{}", KeySnapshotInterval: strconv.FormatInt(r.SnapshotInterval.Milliseconds(), 10),
 	}
 	if len(r.Levels) > 0 {
@@ -153,6 +157,7 @@ func Decode(data map[string]string) (Record, error) {
 	interval := d.number(KeySnapshotInterval, DefaultSnapshotInterval.Milliseconds(), math.MaxInt64/int64(time.Millisecond))
 	r.SnapshotInterval = time.Duration(interval) * time.Millisecond
 	r.Leaving, r.Stop, r.Resource = data[KeyLeaving] == "true", data[KeyStop] == "true", types.UID(data[KeyResource])
+	r.Draining = int(d.number(KeyDraining, 0, math.MaxInt32))
 	r.Format = Format(data[KeyFormat])
 	if r.Format != FormatAllowed && r.Format != FormatDone {
 		d.fail(KeyFormat, fmt.Errorf("%q is neither %s nor %s", r.Format, FormatAllowed, FormatDone))

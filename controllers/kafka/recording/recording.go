@@ -31,9 +31,10 @@ func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Nod
 	if !earlier || from != Wait {
 		r.Resource = kafka.UID
 	}
-	if !n.Roles.Listed(r.Roles) {
+	if !r.Stop && !n.Roles.Listed(r.Roles) { // a stopped broker may still be registered
 		r.Roles = n.Roles.List()
 	}
+	r.Leaving = !n.Wanted && (r.Leaving || chosen(kafka, v, n))
 	r.ClusterID = cmp.Or(r.ClusterID, v.Identity.ID)
 	if n.Pod.Running && n.Pod.Version != "" && n.Pod.Contradiction == nil {
 		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval
@@ -47,6 +48,19 @@ func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Nod
 	}
 	settleLevels(v, n, &r)
 	return r
+}
+
+// chosen reports whether a node that is not desired is chosen for removal: its id is in the status of its pool, so that a status
+// that was wiped removes nothing, or its pool was deleted or moved to another cluster. A controller is never chosen, because a static
+// quorum cannot change.
+func chosen(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) bool {
+	if v.IDs.Refusal != nil || v.Identity.Mismatch != nil || n.WasController() {
+		return false
+	}
+	if pool := v.Pool(n.Pool); pool != nil {
+		return slices.Contains(pool.Status.NodeIDs, n.ID)
+	}
+	return !v.Now.Before(kafka.CreationTimestamp.Add(observation.PoolsGrace))
 }
 
 // First returns the first record of a new node, or of an existing node without a record. Existing storage may hold data and is

@@ -50,6 +50,7 @@ func missing(have, want []int32) []int32 {
 // OfPool returns the desired status of a pool. It shares lists with the status that the pool has.
 func OfPool(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
 	s := pool.Status
+	s.NodeIDs = withoutReleased(s.NodeIDs, v)
 	present := existing(v, pool.Name)
 	more := missing(s.NodeIDs, present)
 	if adding {

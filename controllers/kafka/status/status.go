@@ -17,6 +17,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
@@ -108,8 +109,9 @@ func finalizedLevel(v *observation.Snapshot) (string, bool) {
 	return fmt.Sprintf("level %d", level), level > 0
 }
 
-// nodeIDs adds ids: an id is removed only when it is released, by a separate lifecycle.
+// nodeIDs adds the ids of all nodes. An id is removed only when it is released.
 func nodeIDs(old []int32, v *observation.Snapshot) []int32 {
+	old = withoutReleased(old, v)
 	complete := true
 	for i := range v.Nodes {
 		_, known := slices.BinarySearch(old, v.Nodes[i].ID)
@@ -198,7 +200,8 @@ func podsReady(v *observation.Snapshot) metav1.Condition {
 
 // atRest reports whether every lifecycle of the resource is at rest.
 func atRest(s *lifecyclev1.Status) bool {
-	rests := map[string]string{observation.LifecycleVersion: kafkaversion.Settled, observation.LifecycleRoll: noderoll.Settled, observation.LifecycleStorage: nodestorage.Intact}
+	rests := map[string]string{observation.LifecycleVersion: kafkaversion.Settled, observation.LifecycleRoll: noderoll.Settled, observation.LifecycleStorage: nodestorage.Intact,
+		observation.LifecycleScaleDown: kraftscaledown.Steady}
 	for i := range s.Lifecycles {
 		if e := &s.Lifecycles[i]; rests[e.Name] == e.State {
 			delete(rests, e.Name)

@@ -3,53 +3,94 @@ package status
 import (
 	"fmt"
 
+	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 )
 
-// Reasons of warnings about nodes that differ from the specs of their pools and are not changed.
+// Reasons of warnings about nodes that differ from the specs of their pools.
 const (
-	// ReasonScaleDownPending: nodes that are no longer desired keep running.
+	// ReasonScaleDownPending: brokers that are no longer desired still exist.
 	ReasonScaleDownPending = "ScaleDownPending"
 	// ReasonRolesNotChanged: nodes have a role that is not in their pool's spec, or lack one that is.
 	ReasonRolesNotChanged = "RolesNotChanged"
+	// ReasonOrphaned: brokers leave because their pool was deleted or belongs to another cluster.
+	ReasonOrphaned = "Orphaned"
 )
 
-// unsupportedChanges returns warnings about parts of the pools' specs that are not applied because that could lose data or the
-// quorum.
+// unsupportedChanges returns warnings about parts of the pools' specs that are not applied yet, or not at all because that could lose
+// data or the quorum.
 func unsupportedChanges(v *observation.Snapshot) []nodeids.Warning {
 	var out []nodeids.Warning
 	for _, pool := range v.Objects.Pools {
 		out = append(out, unsupportedChangesIn(v, pool)...)
 	}
-	return out
+	return append(out, orphaned(v)...)
 }
 
 // unsupportedChangesIn returns the warnings of one pool.
 func unsupportedChangesIn(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
-	var unwanted, otherRoles []string
+	var unwanted, demoted, otherRoles []string
+	nodes := 0
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		switch {
-		case n.Pool != pool.Name || !n.Pod.Exists:
-		case !n.Wanted:
-			unwanted = append(unwanted, n.PodName)
-		case n.Roles != n.RolesWanted:
+		switch removal := n.Removal(); {
+		case n.Pool != pool.Name:
+		case removal == observation.Leaves, !n.Wanted && n.Pod.Exists:
+			nodes++
+			unwanted = append(unwanted, holding(v, n))
+		case removal == observation.Demoted:
+			demoted = append(demoted, holding(v, n))
+		case n.Pod.Exists && n.Roles != n.RolesWanted:
 			otherRoles = append(otherRoles, n.PodName)
 		}
 	}
 	var out []nodeids.Warning
+	add := func(reason, format string, args ...any) {
+		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: reason, Message: "KafkaNodePool " + pool.Name + fmt.Sprintf(format, args...)})
+	}
 	if len(unwanted) > 0 {
-		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonScaleDownPending, Message: fmt.Sprintf(
-			"KafkaNodePool %s wants %d nodes; %s keep running, since nodes are not removed yet: set spec.replicas back to %d",
-			pool.Name, pool.Spec.Replicas, roll.Names(unwanted), int(pool.Spec.Replicas)+len(unwanted))})
+		add(ReasonScaleDownPending, " wants %d nodes, and %s leave. %s, or set spec.replicas back to %d", pool.Spec.Replicas, roll.Names(unwanted), howRemoved, int(pool.Spec.Replicas)+nodes)
+	}
+	if len(demoted) > 0 {
+		add(ReasonScaleDownPending, " takes the broker role from %s. %s, or set spec.roles back", roll.Names(demoted), howRemoved)
 	}
 	if len(otherRoles) > 0 {
-		out = append(out, nodeids.Warning{Pool: pool.Name, Reason: ReasonRolesNotChanged, Message: fmt.Sprintf(
-			"KafkaNodePool %s declares other roles than %s run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool",
-			pool.Name, roll.Names(otherRoles))})
+		add(ReasonRolesNotChanged, " declares other roles than %s run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool",
+			roll.Names(otherRoles))
+	}
+	return out
+}
+
+const howRemoved = "A broker goes once it holds no replica: move its replicas, annotate the Kafka with " + facts.AnnotationDrain + "=true"
+
+// holding returns the name of the node's pod, with the number of partitions of which it holds a replica if that is known and not 0.
+func holding(v *observation.Snapshot, n *observation.Node) string {
+	partitions, known := observation.Known(v.Partitions)
+	if held := partitions.Replicas[n.ID]; known && held > 0 {
+		return fmt.Sprintf("%s (with replicas of %d partitions)", n.PodName, held)
+	}
+	return n.PodName
+}
+
+// orphaned returns a warning for each deleted or moved pool whose brokers leave.
+func orphaned(v *observation.Snapshot) []nodeids.Warning {
+	pods := map[string][]string{}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Removal() == observation.Leaves && v.Pool(n.Pool) == nil {
+			pods[n.Pool] = append(pods[n.Pool], holding(v, n))
+		}
+	}
+	var out []nodeids.Warning
+	for pool, nodes := range pods {
+		what, remedy := "is gone", "create it again"
+		if _, exists := v.Moved[pool]; exists {
+			what, remedy = "does not belong to this cluster any more by its label strimzi.io/cluster", "set the label back"
+		}
+		out = append(out, nodeids.Warning{Pool: pool, Reason: ReasonOrphaned, Message: fmt.Sprintf(
+			"KafkaNodePool %s %s, and %s leave. %s, or %s", pool, what, roll.Names(nodes), howRemoved, remedy)})
 	}
 	return out
 }

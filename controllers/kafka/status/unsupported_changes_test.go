@@ -23,8 +23,8 @@ func TestUnsupportedChanges(t *testing.T) {
 		"all as declared": {nodes: []observation.Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker)}},
 		"fewer nodes are declared": {
 			nodes: []observation.Node{node("b", 0, true, broker, broker), node("b", 1, true, broker, broker), node("b", 2, false, broker, observation.Roles{}), node("b", 3, false, broker, observation.Roles{})},
-			want: []nodeids.Warning{{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b wants 2 nodes; c-b-2, c-b-3 keep running, since nodes are not removed yet: " +
-				"set spec.replicas back to 4"}},
+			want: []nodeids.Warning{{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b wants 2 nodes, and c-b-2, c-b-3 leave. A broker goes once it holds no replica: " +
+				"move its replicas, annotate the Kafka with detent.dev/drain=true, or set spec.replicas back to 4"}},
 		},
 		"a controller is declared a broker alone": {
 			nodes: []observation.Node{node("b", 0, true, both, broker), node("b", 1, true, broker, broker)},

@@ -26,10 +26,13 @@ import (
 // System is Kafka as a system of effects.
 const System plan.System = "kafka"
 
-// Verbs of effects on Kafka. Their targets are feature=level and the id of a broker.
+// Verbs of effects on Kafka. Their targets are feature=level, the id of a broker, and a partition.
 const (
 	VerbUpdateFeatures = "update-features"
 	VerbUnregister     = "unregister-broker"
+	VerbCordon         = "cordon"
+	VerbUncordon       = "uncordon"
+	VerbReassign       = "reassign"
 )
 
 // assemble makes the drivers: the kubelets and rollouts, then the controllers of the operator.
@@ -89,6 +92,31 @@ func (t *taped) UpdateFeature(ctx context.Context, u kafkaclient.FeatureUpdate) 
 func (t *taped) UnregisterBroker(ctx context.Context, id int32) error {
 	err := t.Client.UnregisterBroker(ctx, id)
 	t.done(VerbUnregister, fmt.Sprint(id), fmt.Sprintf("unregister broker %d", id))
+	return err
+}
+
+// Cordon implements kafkaclient.Writer.
+func (t *taped) Cordon(ctx context.Context, c kafkaclient.Cordon) error {
+	err := t.Client.Cordon(ctx, c)
+	verb, words := VerbUncordon, "lift the cordon of"
+	if c.Cordoned {
+		verb, words = VerbCordon, "cordon"
+	}
+	t.done(verb, fmt.Sprint(c.Broker), fmt.Sprintf("%s broker %d", words, c.Broker))
+	return err
+}
+
+// Reassign implements kafkaclient.Writer.
+func (t *taped) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
+	err := t.Client.Reassign(ctx, moves)
+	for _, m := range moves {
+		name := kafkaclient.Partition{Topic: m.Topic, Index: m.Index}.Name()
+		words := fmt.Sprintf("move %s to %v", name, m.Replicas)
+		if len(m.Replicas) == 0 {
+			words = "cancel the move of " + name
+		}
+		t.done(VerbReassign, name, words)
+	}
 	return err
 }
 

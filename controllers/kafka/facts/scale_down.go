@@ -1,0 +1,118 @@
+package facts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/runtime/external"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Annotations by which a user controls the removal of brokers.
+const (
+	// AnnotationDrain requests with "true" that the replicas of brokers that leave are moved to brokers that stay.
+	AnnotationDrain = "detent.dev/drain"
+	// AnnotationSkipCheck permits with "true" that a broker is removed although it holds replicas. Its meaning is Strimzi's.
+	AnnotationSkipCheck = "strimzi.io/skip-broker-scaledown-check"
+)
+
+// ScaleDown returns the facts of the removal of brokers. While it is uncertain which nodes belong to the cluster, no broker leaves.
+func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kraftscaledown.Facts {
+	f := kraftscaledown.Facts{
+		Now: v.Now, SessionTimeout: observation.SessionTimeout(k), EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
+		SkipCheck: k.Annotations[AnnotationSkipCheck] == "true", Drain: k.Annotations[AnnotationDrain] == "true",
+		InFlight: kafkaversion.InFlight(v.Unregistering), LogDirs: v.LogDirs, Cordons: v.Cordons, Moves: v.Moves,
+	}
+	given := v.Answer(observation.LifecycleScaleDown)
+	f.Answer = answer(given)
+	if f.Answer.Text == "" && ask.RequestID.State == kraftscaledown.UnregistrationRefused {
+		_, f.Answer.Text, _ = strings.Cut(firstObserved(k, observation.LifecycleScaleDown), kraftscaledown.StillRegistered)
+	}
+	f.NotRegistered = given.State == external.Refused && given.Code == int(kafkaclient.CodeBrokerIDNotRegistered)
+	if ask.Wants(roll.NeedBrokers) {
+		f.Brokers = v.Brokers
+	}
+	if ask.Wants(roll.NeedPartitions) {
+		f.Partitions = v.Partitions
+	}
+	if ask.Wants(kafkaversion.NeedFeatures) {
+		f.Features = v.Features
+	}
+	if cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal) != nil {
+		f.Wanted = everyBroker(v)
+		return f
+	}
+	f.Wanted = make([]int32, 0, len(v.Nodes))
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		removal := n.Removal()
+		stays := removal == observation.Stays && (n.Wanted && n.RolesWanted.Broker || n.WasBroker())
+		if stays {
+			f.Wanted = append(f.Wanted, n.ID)
+		}
+		if removal != observation.Stays || stays && n.Recorded && (n.Record.Stop || n.Record.Draining > 0) {
+			f.Nodes = append(f.Nodes, kraftscaledown.Node{
+				ID: n.ID, Pod: n.PodName, Wanted: stays, Runs: v.RunsAsBroker(n), Stopped: n.Record.Stop,
+				Ending: n.Record.Stop && !(removal == observation.Leaves && n.Entry.Exists), Draining: n.Record.Draining, Held: held(v, n.ID),
+			})
+		}
+	}
+	slices.Reverse(f.Nodes) // the highest id first
+	f.Refusal = controllersStay(v)
+	return f
+}
+
+// held returns the number of partitions that have a replica on the broker; nil if it is not known now.
+func held(v *observation.Snapshot, id int32) *int {
+	partitions, known := observation.Known(v.SeenPartitions)
+	if !known {
+		return nil
+	}
+	return new(partitions.Replicas[id])
+}
+
+// everyBroker returns the ids of all nodes and registrations.
+func everyBroker(v *observation.Snapshot) []int32 {
+	var ids []int32
+	for i := range v.Nodes {
+		ids = append(ids, v.Nodes[i].ID)
+	}
+	if brokers, known := observation.Known(v.SeenBrokers); known {
+		ids = append(ids, brokers.IDs()...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// controllersStay describes controllers that are not desired and are not removed; nil if there are none.
+func controllersStay(v *observation.Snapshot) *transitions.Problem {
+	var texts []string
+	for _, w := range v.IDs.Warnings {
+		if pool := v.Pool(w.Pool); w.Reason == nodeids.ReasonFrozen && pool != nil && int(pool.Spec.Replicas) < len(v.IDs.Of(w.Pool).Wanted) {
+			texts = append(texts, w.Message)
+		}
+	}
+	var pods []string
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; v.Pool(n.Pool) == nil && n.WasController() {
+			pods = append(pods, n.PodName)
+		}
+	}
+	if len(pods) > 0 {
+		texts = append(texts, fmt.Sprintf("the KafkaNodePools of %s are gone, and the controllers of a static quorum cannot change: create the pools again with their node ids", roll.Names(pods)))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return transitions.Problemf(nodeids.ReasonFrozen, "%s", strings.Join(texts, "; "))
+}

@@ -1,0 +1,132 @@
+package observation
+
+import (
+	"time"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// removalQuestions calls ask with the questions that the facts of the removal of brokers need. Without a broker that leaves or is
+// drained there are none.
+func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(transitions.Need, kafkaclient.Question)) {
+	dirs, moves, cordons := request.Wants(kraftscaledown.NeedLogDirs), request.Wants(kraftscaledown.NeedMoves), request.Wants(kraftscaledown.NeedCordons)
+	if !dirs && !moves && !cordons {
+		return
+	}
+	any := false
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		leaves := n.Removal() != Stays
+		if !leaves && !(n.Recorded && (n.Record.Stop || n.Record.Draining > 0)) {
+			continue
+		}
+		any = true
+		answers := n.Pod.Exists && n.RolesRunning.Broker
+		if dirs && answers {
+			ask(kraftscaledown.NeedLogDirs, kafkaclient.Question{About: kafkaclient.AboutLogDirs, Broker: n.ID})
+		}
+		if cordons && answers {
+			ask(kraftscaledown.NeedCordons, kafkaclient.Question{About: kafkaclient.AboutConfigs, Broker: n.ID})
+		}
+		if moves && leaves {
+			ask(kraftscaledown.NeedMoves, kafkaclient.Question{About: kafkaclient.AboutReplicas, Broker: n.ID})
+		}
+	}
+	if moves && any {
+		ask(kraftscaledown.NeedMoves, kafkaclient.Question{About: kafkaclient.AboutMoves})
+	}
+}
+
+// removalReadings collects the answers about the removal of brokers.
+type removalReadings struct {
+	logDirs, cordons, moves removalReading
+	dirs                    map[int32]kafkaclient.LogDirs
+	cordoned                map[int32]bool
+	moving                  kraftscaledown.Moves
+}
+
+// removalReading is the state of all answers to one need.
+type removalReading struct {
+	// at is the time of the oldest answer.
+	at      time.Time
+	pending bool
+	err     error
+}
+
+// add adds one answer. A broker that did not answer is missing in the directories and the cordons, which is no evidence.
+func (m *removalReadings) add(q kafkaclient.Question, r *connection.Reading) {
+	switch q.About {
+	case kafkaclient.AboutLogDirs:
+		if m.logDirs.add(r) && r.Answer.LogDirs != nil {
+			m.dirs = with(m.dirs, q.Broker, *r.Answer.LogDirs)
+		}
+	case kafkaclient.AboutConfigs:
+		if m.cordons.add(r) {
+			m.cordoned = with(m.cordoned, q.Broker, r.Answer.Configs[kafkaclient.ConfigCordonedLogDirs] != "")
+		}
+	case kafkaclient.AboutReplicas:
+		if m.moves.add(r) && r.Answer.Replicas != nil {
+			m.moving.Replicas = append(m.moving.Replicas, *r.Answer.Replicas)
+		}
+	case kafkaclient.AboutMoves:
+		if m.moves.add(r) && r.Answer.Moves != nil {
+			m.moving.Moving = *r.Answer.Moves
+		}
+	default:
+	}
+}
+
+// add reports whether the reading is an answer.
+func (m *removalReading) add(r *connection.Reading) bool {
+	switch {
+	case r.Pending():
+		m.pending = true
+	case r.Err != nil:
+		m.err = r.Err
+	default:
+		if m.at.IsZero() || r.At.Before(m.at) {
+			m.at = r.At
+		}
+		return true
+	}
+	return false
+}
+
+func with[T any](m map[int32]T, id int32, value T) map[int32]T {
+	if m == nil {
+		m = map[int32]T{}
+	}
+	m[id] = value
+	return m
+}
+
+// set sets the requested facts of the snapshot. Without a broker to ask they are known and empty.
+func (m *removalReadings) set(v *Snapshot, request lifecycle.ObserveRequest) {
+	if request.Wants(kraftscaledown.NeedLogDirs) {
+		m.logDirs.err = nil
+		v.LogDirs = factOf(&m.logDirs, m.dirs, v.Now)
+	}
+	if request.Wants(kraftscaledown.NeedCordons) {
+		m.cordons.err = nil
+		v.Cordons = factOf(&m.cordons, m.cordoned, v.Now)
+	}
+	if request.Wants(kraftscaledown.NeedMoves) {
+		v.Moves = factOf(&m.moves, m.moving, v.Now)
+	}
+}
+
+func factOf[T any](m *removalReading, value T, now time.Time) transitions.Fact[T] {
+	switch {
+	case m.pending:
+		return transitions.Pending[T]()
+	case m.err != nil:
+		return transitions.Unreadable[T](m.err)
+	case m.at.IsZero():
+		return transitions.Known(value, now)
+	}
+	return transitions.Known(value, m.at)
+}
