@@ -389,6 +389,9 @@ type kafkaSide struct {
 	asked      []string
 	// update is called with every change of a level before it is done.
 	update func(kafkaclient.FeatureUpdate)
+	// unregistered are the ids of the brokers that were to be unregistered; refuseToUnregister is the answer.
+	unregistered       []int32
+	refuseToUnregister error
 }
 
 // UpdateFeature notes what is asked, and does it.

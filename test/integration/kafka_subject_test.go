@@ -19,6 +19,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
@@ -39,6 +40,8 @@ func (clusters) Graphs() map[string]machines.Graph {
 	for _, g := range graphs {
 		switch g.Name {
 		case nodestorage.Name: // it has one target, and its states need a lost volume: kafka_storage_test.go
+			ownSpecs++
+		case kraftscaledown.Name: // its states need brokers that leave: kafka_scale_down_test.go
 			ownSpecs++
 		case kafkaversion.Name:
 			out[observation.LifecycleVersion] = g

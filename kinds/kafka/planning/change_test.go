@@ -152,8 +152,14 @@ func TestMakeWithAWorld(t *testing.T) {
 		"replicas on a broker that is wanted hinder nothing": {
 			world: func(k *KafkaWorld) { k.Replicas = map[string]int32{"2": 12} }, end: "Settled", result: plan.Rests,
 		},
-		"a broker that is gone stays registered": {
-			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 1, 2, 9} }, end: "AwaitingUnregistration", result: plan.Stalls, observed: "broker 9",
+		"a broker that is gone is unregistered before the metadata is raised": {
+			world: func(k *KafkaWorld) { k.RegisteredBrokers = []int32{0, 1, 2, 9} }, end: "Settled", result: plan.Rests,
+		},
+		"a broker that is gone cannot be unregistered": {
+			world: func(k *KafkaWorld) {
+				k.RegisteredBrokers = []int32{0, 1, 2, 9}
+				k.Refuse.UnregisterBroker = map[string]string{"9": "CLUSTER_AUTHORIZATION_FAILED: no"}
+			}, end: "AwaitingUnregistration", result: plan.Stalls, observed: "broker 9",
 		},
 		"Kafka refuses the level": {
 			world: func(k *KafkaWorld) { k.Refuse.UpdateFeatures = "INVALID_UPDATE_VERSION: because" }, end: "MetadataRefused", result: plan.Holds,

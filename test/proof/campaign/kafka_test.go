@@ -36,6 +36,7 @@ import (
 	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -84,6 +85,8 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 			graphs[observation.LifecycleRoll] = g
 		case nodestorage.Name:
 			graphs[observation.LifecycleStorage] = g
+		case kraftscaledown.Name:
+			graphs[observation.LifecycleScaleDown] = g
 		default:
 			return nil, fmt.Errorf("no campaign knows the machine %s", g.Name)
 		}

@@ -1,0 +1,263 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/facts"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+const (
+	podLeaving   = "my-cluster-broker-2"
+	claimLeaving = "data-0-my-cluster-broker-2"
+)
+
+// LogDirs reports as many replicas as the metadata.
+func (k *kafkaSide) LogDirs(_ context.Context, broker int32) (kafkaclient.LogDirs, error) {
+	dir := kafkaclient.LogDir{Path: "/data", Replicas: k.partitions.Replicas[broker]}
+	return kafkaclient.LogDirs{Broker: broker, Dirs: []kafkaclient.LogDir{dir}}, k.err
+}
+
+// Replicas reports the number of partitions.
+func (k *kafkaSide) Replicas(_ context.Context, broker int32) (kafkaclient.Replicas, error) {
+	return kafkaclient.Replicas{Broker: broker, Total: k.partitions.Replicas[broker]}, k.err
+}
+
+// Reassignments reports none.
+func (k *kafkaSide) Reassignments(context.Context) (kafkaclient.Reassignments, error) {
+	return kafkaclient.Reassignments{}, k.err
+}
+
+// BrokerConfigs reports that nothing is configured.
+func (k *kafkaSide) BrokerConfigs(context.Context, int32) (kafkaclient.Configs, error) {
+	return kafkaclient.Configs{}, k.err
+}
+
+// UnregisterBroker notes what is asked, and does it.
+func (k *kafkaSide) UnregisterBroker(_ context.Context, id int32) error {
+	k.unregistered = append(k.unregistered, id)
+	return k.refuseToUnregister
+}
+
+// leaving lets everything run, with Kafka as it serves: a broker without a ready pod is fenced, one that was unregistered is not
+// listed.
+func (r *rig) leaving(reconciler reconcile.Reconciler, passes int) {
+	r.t.Helper()
+	for range passes {
+		r.kafkaServes()
+		r.kafka.brokers.Brokers = slices.DeleteFunc(r.kafka.brokers.Brokers, func(b kafkaclient.Broker) bool {
+			return r.kafka.refuseToUnregister == nil && slices.Contains(r.kafka.unregistered, b.ID)
+		})
+		for i := range r.kafka.brokers.Brokers {
+			b := &r.kafka.brokers.Brokers[i]
+			if err := r.get(&corev1.Pod{}, observation.PodName("my-cluster", "broker", b.ID)); err != nil {
+				b.Fencing = kafkaclient.Fenced
+			}
+		}
+		for _, step := range []func() error{func() error { return pass(r.t, reconciler, r.key) }, r.podSets} {
+			if err := step(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
+				r.t.Fatal(err)
+			}
+		}
+		r.kubelet()
+		r.clock.Step(20 * time.Second)
+	}
+}
+
+func (r *rig) setAnnotation(o client.Object, name, key, value string) {
+	r.t.Helper()
+	r.must(r.get(o, name))
+	a := o.GetAnnotations()
+	if a == nil {
+		a = map[string]string{}
+	}
+	a[key] = value
+	o.SetAnnotations(a)
+	r.must(r.client.Update(context.Background(), o))
+}
+
+func (r *rig) exists(o client.Object, name string) bool { return r.get(o, name) == nil }
+
+// settledOnThree is a cluster at rest whose broker pool is then asked for two nodes.
+func settledOnThree(t *testing.T) (*rig, reconcile.Reconciler) {
+	t.Helper()
+	r, reconciler := onVersion(t, "4.1.1", 27)
+	r.kafka.partitions = kafkaclient.Partitions{}
+	r.leaving(reconciler, 3)
+	return r, reconciler
+}
+
+func TestScaleDownRemovesAnEmptyBroker(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.scale("broker", 2)
+	r.leaving(reconciler, 14)
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.Steady {
+		t.Fatalf("state %s, want Steady: %+v", got, r.lifecycle(observation.LifecycleScaleDown))
+	}
+	if r.exists(&corev1.Pod{}, podLeaving) || r.exists(&corev1.ConfigMap{}, podLeaving) || r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) {
+		t.Error("the pod, its configuration or its record is left")
+	}
+	if diff := cmp.Diff([]int32{2}, r.kafka.unregistered); diff != "" {
+		t.Errorf("unregistered (-want +got):\n%s", diff)
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	r.must(r.get(claim, claimLeaving))
+	if claim.Annotations[labels.Released] != "true" {
+		t.Errorf("the claim is not released: %v", claim.Annotations)
+	}
+	if diff := cmp.Diff([]int32{0, 1}, r.ids("broker")); diff != "" {
+		t.Errorf("ids of the pool (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int32{0, 1, 3, 4, 5}, r.cluster().Status.NodeIDs); diff != "" {
+		t.Errorf("ids of the cluster (-want +got):\n%s", diff)
+	}
+	r.scale("broker", 3)
+	r.leaving(reconciler, 8)
+	if diff := cmp.Diff([]int32{0, 1, 6}, r.ids("broker")); diff != "" {
+		t.Errorf("ids after the pool has grown, where the id of a kept disk is not used (-want +got):\n%s", diff)
+	}
+}
+
+func TestScaleDownDeletesTheClaimIfRequested(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.setAnnotation(&corev1.PersistentVolumeClaim{}, claimLeaving, labels.DeleteClaim, "true")
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, "broker"))
+	pool.Spec.Storage.Volumes[0].DeleteClaim = new(true)
+	r.must(r.client.Update(t.Context(), pool))
+	r.scale("broker", 2)
+	r.leaving(reconciler, 14)
+	if r.exists(&corev1.PersistentVolumeClaim{}, claimLeaving) {
+		t.Error("the claim is left")
+	}
+}
+
+func TestScaleDownKeepsABrokerWithReplicas(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.kafka.partitions = kafkaclient.Partitions{Total: 7, Replicas: map[int32]int{2: 7}}
+	r.scale("broker", 2)
+	r.leaving(reconciler, 6)
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.AwaitingEmpty {
+		t.Errorf("state %s, want AwaitingEmpty", got)
+	}
+	if !r.exists(&corev1.Pod{}, podLeaving) || r.record(podLeaving).Stop || len(r.kafka.unregistered) > 0 {
+		t.Error("the broker was stopped or unregistered")
+	}
+	contains(t, r.lifecycle(observation.LifecycleScaleDown).WaitingFor[0].Observed, podLeaving+" holds replicas of 7 partitions")
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, "broker"))
+	contains(t, pool.Status.Conditions[0].Message, podLeaving+" (with replicas of 7 partitions) leave", facts.AnnotationDrain)
+	r.written()
+	r.leaving(reconciler, 4)
+	if got := r.written(); len(got) > 0 {
+		t.Errorf("the wait writes %v", got)
+	}
+	r.setAnnotation(&kafkav1beta2.Kafka{}, "my-cluster", facts.AnnotationSkipCheck, "true")
+	r.leaving(reconciler, 14)
+	if r.exists(&corev1.Pod{}, podLeaving) || len(r.kafka.unregistered) == 0 {
+		t.Error("the broker stays although the check is skipped")
+	}
+}
+
+// A pod of a broker that leaves comes back as it last ran, until the broker is stopped.
+func TestScaleDownRecreatesALostPod(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.kafka.partitions = kafkaclient.Partitions{Total: 7, Replicas: map[int32]int{2: 7}}
+	r.scale("broker", 2)
+	r.leaving(reconciler, 4)
+	entry := r.entry(setBroker, podLeaving)
+	r.changed()
+	r.losePod(podLeaving)
+	r.leaving(reconciler, 2)
+	if !r.exists(&corev1.Pod{}, podLeaving) || r.entry(setBroker, podLeaving) != entry {
+		t.Error("the pod is lost, or its entry has changed")
+	}
+}
+
+func TestScaleDownIsCancelled(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.kafka.refuseToUnregister = &kafkaclient.Refused{Code: 31, Name: "CLUSTER_AUTHORIZATION_FAILED"}
+	r.scale("broker", 2)
+	r.leaving(reconciler, 10)
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.UnregistrationRefused {
+		t.Fatalf("state %s, want UnregistrationRefused", got)
+	}
+	contains(t, r.lifecycle(observation.LifecycleScaleDown).WaitingFor[0].Observed, podLeaving+" is still registered: CLUSTER_AUTHORIZATION_FAILED")
+	if r.exists(&corev1.Pod{}, podLeaving) || !slices.Contains(r.cluster().Status.NodeIDs, 2) {
+		t.Error("the pod exists, or its id was released")
+	}
+	r.scale("broker", 3)
+	r.leaving(reconciler, 10)
+	if !r.exists(&corev1.Pod{}, podLeaving) {
+		t.Error("the pod is not back")
+	}
+	if got := r.record(podLeaving); got.Stop || got.Leaving {
+		t.Errorf("record %+v", got)
+	}
+	if diff := cmp.Diff([]int32{0, 1, 2}, r.ids("broker")); diff != "" {
+		t.Errorf("ids of the pool (-want +got):\n%s", diff)
+	}
+}
+
+// Wiped statuses remove nothing and lose no id: the records say which broker leaves and which was stopped.
+func TestScaleDownContinuesAfterWipedStatuses(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.scale("broker", 2)
+	for n := range 14 {
+		r.leaving(reconciler, 1)
+		r.wipe()
+		if stopped := !r.exists(&corev1.Pod{}, podLeaving); !stopped && slices.Contains(r.kafka.unregistered, 2) {
+			t.Fatalf("pass %d: broker 2 was unregistered while its pod exists", n)
+		}
+	}
+	r.leaving(reconciler, 14)
+	if diff := cmp.Diff([]int32{0, 1}, r.ids("broker")); diff != "" {
+		t.Errorf("ids of the pool (-want +got):\n%s", diff)
+	}
+	if r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) || !slices.Contains(r.kafka.unregistered, 2) {
+		t.Error("broker 2 was not released")
+	}
+	for _, pod := range []string{podBroker, "my-cluster-broker-1"} {
+		if !r.exists(&corev1.Pod{}, pod) {
+			t.Errorf("%s is gone", pod)
+		}
+	}
+}
+
+func TestScaleDownRemovesTheBrokersOfADeletedPool(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.kafka.partitions = kafkaclient.Partitions{Total: 2, Replicas: map[int32]int{0: 2}}
+	r.remove(&kafkav1beta2.KafkaNodePool{}, "broker")
+	r.leaving(reconciler, 30)
+	if !r.exists(&corev1.Pod{}, podBroker) {
+		t.Error("the broker with replicas is gone")
+	}
+	if diff := cmp.Diff([]int32{2, 1}, r.kafka.unregistered); diff != "" {
+		t.Errorf("unregistered (-want +got):\n%s", diff)
+	}
+	found := false
+	for _, c := range r.cluster().Status.Conditions {
+		if found = found || c.Reason == "Orphaned"; c.Reason == "Orphaned" {
+			contains(t, c.Message, "KafkaNodePool broker is gone, and my-cluster-broker-0 (with replicas of 2 partitions) leave")
+		}
+	}
+	if !found {
+		t.Errorf("no warning: %+v", r.cluster().Status.Conditions)
+	}
+}
