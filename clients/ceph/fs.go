@@ -24,6 +24,8 @@ type Filesystem struct {
 	ID int
 	// MaxMDS is the wanted number of active metadata servers.
 	MaxMDS int
+	// StandbysWanted is the number of standbys below which the health code MDS_INSUFFICIENT_STANDBY is raised.
+	StandbysWanted int
 	// StandbyReplay means that standbys follow the active metadata servers.
 	StandbyReplay bool
 	// Failed are the ranks without a metadata server, and Damaged those that cannot be served.
@@ -66,6 +68,7 @@ type fsAnswer struct {
 			Name    string               `json:"fs_name"`
 			Flags   *int                 `json:"flags"`
 			MaxMDS  *int                 `json:"max_mds"`
+			Wanted  *int                 `json:"standby_count_wanted"`
 			Failed  []int                `json:"failed"`
 			Damaged []int                `json:"damaged"`
 			Info    map[string]mdsAnswer `json:"info"`
@@ -102,10 +105,10 @@ func (a fsAnswer) read() (Filesystems, error) {
 	}
 	for _, f := range a.Filesystems {
 		m := f.Map
-		if f.ID == nil || m == nil || m.Name == "" || m.Flags == nil || m.MaxMDS == nil || m.Info == nil || m.Failed == nil || m.Damaged == nil {
+		if f.ID == nil || m == nil || m.Name == "" || m.Flags == nil || m.MaxMDS == nil || m.Wanted == nil || m.Info == nil || m.Failed == nil || m.Damaged == nil {
 			return Filesystems{}, missing("id or mdsmap of a filesystem")
 		}
-		one := Filesystem{Name: m.Name, ID: *f.ID, MaxMDS: *m.MaxMDS, StandbyReplay: *m.Flags&flagStandbyReplay != 0, Failed: m.Failed, Damaged: m.Damaged}
+		one := Filesystem{Name: m.Name, ID: *f.ID, MaxMDS: *m.MaxMDS, StandbysWanted: *m.Wanted, StandbyReplay: *m.Flags&flagStandbyReplay != 0, Failed: m.Failed, Damaged: m.Damaged}
 		if one.MDS, err = readMDS(slices.Collect(maps.Values(m.Info))); err != nil {
 			return Filesystems{}, err
 		}
@@ -132,6 +135,12 @@ func readMDS(answers []mdsAnswer) ([]MDS, error) {
 func (c Client) SetMaxMDS(ctx context.Context, filesystem string, count int) error {
 	return c.do(ctx, fmt.Sprintf("setting max_mds of the filesystem %s to %d", filesystem, count),
 		Command{Args: []string{"fs", "set", filesystem, "max_mds", strconv.Itoa(count)}})
+}
+
+// SetStandbysWanted sets the number of standbys of a filesystem below which a health code is raised.
+func (c Client) SetStandbysWanted(ctx context.Context, filesystem string, count int) error {
+	return c.do(ctx, fmt.Sprintf("setting standby_count_wanted of the filesystem %s to %d", filesystem, count),
+		Command{Args: []string{"fs", "set", filesystem, "standby_count_wanted", strconv.Itoa(count)}})
 }
 
 // SetStandbyReplay sets whether standbys of a filesystem follow its active metadata servers.

@@ -206,13 +206,18 @@ func (r *rig) started() (names []string) {
 	return names
 }
 
-// settled reports whether the cluster is ready and rests on the version.
-func (r *rig) settled(release string) func() bool {
+// rests reports whether the cluster is ready and rests on the version.
+func (r *rig) rests(release string) func() bool {
 	return func() bool {
-		c := r.get()
+		v := r.get().Status.Version
 		return r.entry().State == "Settled" && r.condition("Ready") == "True" && r.condition("VersionSettled") == "True" &&
-			c.Status.Version != nil && c.Status.Version.Version == cephtest.Releases()[release].String() && c.Status.Ceph.Health == cephclient.HealthOK
+			v != nil && v.Version == cephtest.Releases()[release].String()
 	}
+}
+
+// settled reports whether the cluster rests on the version and is healthy.
+func (r *rig) settled(release string) func() bool {
+	return func() bool { return r.rests(release)() && r.get().Status.Ceph.Health == cephclient.HealthOK }
 }
 
 // versions returns what the daemons of each type run, without repetitions.

@@ -149,6 +149,12 @@ func (c *Cluster) fsSet(name, field, value string) client.Result {
 		}
 		f.MaxMDS = n
 		c.progress()
+	case "standby_count_wanted":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return refused(22, "EINVAL", "invalid number")
+		}
+		f.StandbysWanted = n
 	case "allow_standby_replay":
 		f.StandbyReplay = value == "true"
 	default:

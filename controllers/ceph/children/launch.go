@@ -14,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -155,24 +156,26 @@ func (t *scope) create(ctx context.Context) error {
 		return nil
 	}
 	for i := range t.cluster.Spec.Filesystems {
-		if err := t.filesystem(ctx, m.Filesystems.Filesystems, t.cluster.Spec.Filesystems[i].Name, int(t.cluster.Spec.Filesystems[i].ActiveCount)); err != nil {
+		if err := t.filesystem(ctx, m.Filesystems.Filesystems, &t.cluster.Spec.Filesystems[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// filesystem creates a filesystem, and sets its number of active metadata servers while no upgrade changes it.
-func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, name string, active int) error {
-	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == name })
+// filesystem creates a filesystem, and sets its numbers of metadata servers while no upgrade changes them. Ceph would miss standbys that
+// are not declared.
+func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
+	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
 	if at < 0 {
-		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: name}})
+		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: want.Name}})
 		return err
 	}
-	if exist[at].MaxMDS == active || meta.IsStatusConditionTrue(t.cluster.Status.Conditions, lifecycle.Reconciling) {
+	have, active, standbys := &exist[at], int(want.ActiveCount), int(want.StandbyCount)
+	if have.MaxMDS == active && have.StandbysWanted == standbys || meta.IsStatusConditionTrue(t.cluster.Status.Conditions, lifecycle.Reconciling) {
 		return nil
 	}
-	_, err := t.send(ctx, connection.Command{MaxMDS: &connection.MaxMDS{Filesystem: name, Count: active}})
+	_, err := t.send(ctx, connection.Command{Counts: &connection.Counts{Filesystem: want.Name, Active: active, Standbys: standbys}})
 	return err
 }
 

@@ -20,8 +20,8 @@ type Command struct {
 	NewOSD *NewOSD
 	// NewFilesystem creates a filesystem with its pools.
 	NewFilesystem *NewFilesystem
-	// MaxMDS sets the number of active metadata servers of a filesystem.
-	MaxMDS *MaxMDS
+	// Counts sets the numbers of metadata servers of a filesystem.
+	Counts *Counts
 }
 
 type (
@@ -34,10 +34,10 @@ type (
 	NewOSD struct{ UUID, Key string }
 	// NewFilesystem creates a filesystem.
 	NewFilesystem struct{ Name string }
-	// MaxMDS sets the number of active metadata servers.
-	MaxMDS struct {
-		Filesystem string
-		Count      int
+	// Counts are the numbers of active and of standby metadata servers.
+	Counts struct {
+		Filesystem       string
+		Active, Standbys int
 	}
 )
 
@@ -53,8 +53,8 @@ func (c Command) String() string {
 		return "add the OSD " + c.NewOSD.UUID
 	case c.NewFilesystem != nil:
 		return "create the filesystem " + c.NewFilesystem.Name
-	case c.MaxMDS != nil:
-		return fmt.Sprintf("set max_mds of %s to %d", c.MaxMDS.Filesystem, c.MaxMDS.Count)
+	case c.Counts != nil:
+		return fmt.Sprintf("set the numbers of metadata servers of %s to %d and %d", c.Counts.Filesystem, c.Counts.Active, c.Counts.Standbys)
 	default:
 		return "nothing"
 	}
@@ -85,8 +85,11 @@ func Execute(ctx context.Context, c ceph.Client, command Command) error {
 			return err
 		}
 		return c.CreateFilesystem(ctx, name, metadata, data)
-	case command.MaxMDS != nil:
-		return c.SetMaxMDS(ctx, command.MaxMDS.Filesystem, command.MaxMDS.Count)
+	case command.Counts != nil:
+		if err := c.SetStandbysWanted(ctx, command.Counts.Filesystem, command.Counts.Standbys); err != nil {
+			return err
+		}
+		return c.SetMaxMDS(ctx, command.Counts.Filesystem, command.Counts.Active)
 	default:
 		return fmt.Errorf("executing a command of Ceph: it is empty")
 	}

@@ -1,0 +1,92 @@
+package ceph_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// TestKindRollsPods replaces the daemons whose pods are to change, in the order of an upgrade, and no others.
+func TestKindRollsPods(t *testing.T) {
+	r := launched(t, "16")
+	memory := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")}}
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.Resources = map[string]corev1.ResourceRequirements{"osd": memory, "mgr": memory}
+	})
+	r.step()
+	want := []string{"mgr.b", "mgr.a", "osd.0", "osd.1", "osd.2"}
+	r.until("the roll", 10*time.Minute, func() bool { return len(r.world.Started) >= len(want) && r.settled("16")() })
+	if diff := cmp.Diff(want, r.started()); diff != "" {
+		t.Errorf("started (-want +got):\n%s", diff)
+	}
+	r.clean()
+
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.CephConfig = map[string]cephv1.ConfigSection{"osd": {"debug_ms": "1"}}
+		c.Spec.Mon.AllowMultiplePerNode = true
+	})
+	for range 30 {
+		r.step()
+	}
+	if started := r.started(); len(started) > 0 {
+		t.Errorf("a change of no pod restarts %v", started)
+	}
+}
+
+// TestKindNeedsAnAcceptedOutage upgrades a cluster with one monitor and one manager only after their outage was accepted.
+func TestKindNeedsAnAcceptedOutage(t *testing.T) {
+	small := cluster("ceph:16")
+	small.Spec.Mon.Count, small.Spec.Mgr.Count, small.Spec.Filesystems[0].StandbyCount = 1, 1, 0
+	r := newRig(t, small)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.started()
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.step()
+	r.until("the refusal", time.Minute, func() bool {
+		return r.entry().State == cephupgrade.Refusing && strings.Contains(r.message(lifecycle.Ready), "detent.dev/accept-outage")
+	})
+	if started := r.started(); len(started) > 0 {
+		t.Errorf("started: %v", started)
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{"detent.dev/accept-outage": "mon, mgr,mds"} })
+	r.step()
+	r.until("the upgrade", 15*time.Minute, r.settled("18"))
+	want := []string{"mon.a", "mgr.a", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-a"}
+	if diff := cmp.Diff(want, r.started()); diff != "" {
+		t.Errorf("started (-want +got):\n%s", diff)
+	}
+	r.clean()
+}
+
+// TestKindReportsAnImageThatDoesNotStart stops at the first daemon that does not start, names it, and goes on once it does.
+func TestKindReportsAnImageThatDoesNotStart(t *testing.T) {
+	r := launched(t, "16")
+	r.world.Broken = map[cephclient.Daemon]bool{{Type: "osd", ID: "0"}: true}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.step()
+	r.until("the daemon", 10*time.Minute, func() bool {
+		return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == "osd.0"
+	})
+	before := len(r.world.Started)
+	for range 60 {
+		r.step()
+	}
+	if len(r.world.Started) > before {
+		t.Errorf("started meanwhile: %v", r.world.Started[before:])
+	}
+	if message := r.message(lifecycle.Ready); !strings.Contains(message, "osd.0") {
+		t.Errorf("the condition Ready does not name the OSD: %s", message)
+	}
+	r.world.Broken = nil
+	r.until("the upgrade", 20*time.Minute, r.settled("18"))
+	r.clean()
+}
