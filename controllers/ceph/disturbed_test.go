@@ -37,7 +37,7 @@ func (o *oracle) replacing(d cephclient.Daemon) {
 			case other.Name == d:
 			case !other.Running && !standby && known:
 				o.finds("%s is taken away while %s does not run", d, other.Name)
-			case other.Name.Type == cephclient.TypeOSD && other.Name.Type == d.Type && c.Now < other.Since+c.Settings.OSDBoot+c.Settings.Recovery:
+			case d.Type == cephclient.TypeOSD && other.Name.Type == d.Type && c.Now < other.Since+c.Settings.OSDBoot+c.Settings.Recovery:
 				o.finds("%s is taken away while %s recovers", d, other.Name)
 			case before(other.Name.Type, d.Type) && other.Version.Major != o.to:
 				o.finds("%s changes before %s", d, other.Name)

@@ -161,20 +161,21 @@ const mostAtOnce = 4
 
 // atOnce sends questions concurrently and returns their first error in order.
 func atOnce(ctx context.Context, questions []func(*reader)) error {
-	readers, running := make([]reader, len(questions)), make(chan struct{}, mostAtOnce)
+	errs, running := make([]error, len(questions)), make(chan struct{}, mostAtOnce)
 	var all sync.WaitGroup
 	for i, question := range questions {
 		all.Go(func() {
 			running <- struct{}{}
 			defer func() { <-running }()
-			readers[i].ctx = ctx
-			question(&readers[i])
+			r := reader{ctx: ctx}
+			question(&r)
+			errs[i] = r.err
 		})
 	}
 	all.Wait()
-	for i := range readers {
-		if readers[i].err != nil {
-			return readers[i].err
+	for _, err := range errs {
+		if err != nil {
+			return err
 		}
 	}
 	return nil

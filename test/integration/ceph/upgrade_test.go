@@ -133,7 +133,7 @@ var _ = Describe("a Ceph cluster", func() {
 	It("is launched, upgraded by components across a failover of the operator, and refuses what cannot be undone", func(ctx SpecContext) {
 		s := newScene(ctx)
 		stop := operate(s.ceph, s.namespace)
-		defer func() { stop() }()
+		DeferCleanup(func() { stop() })
 		written := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(manifest), &written.Object)).To(Succeed())
 		written.SetNamespace(s.namespace)
