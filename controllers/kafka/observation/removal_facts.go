@@ -17,14 +17,14 @@ func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(t
 	if !dirs && !moves && !cordons {
 		return
 	}
-	any := false
+	anyone := false
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		leaves := n.Removal() != Stays
 		if !leaves && !(n.Recorded && (n.Record.Stop || n.Record.Draining > 0)) {
 			continue
 		}
-		any = true
+		anyone = true
 		answers := n.Pod.Exists && n.RolesRunning.Broker
 		if dirs && answers {
 			ask(kraftscaledown.NeedLogDirs, kafkaclient.Question{About: kafkaclient.AboutLogDirs, Broker: n.ID})
@@ -36,7 +36,7 @@ func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(t
 			ask(kraftscaledown.NeedMoves, kafkaclient.Question{About: kafkaclient.AboutReplicas, Broker: n.ID})
 		}
 	}
-	if moves && any {
+	if moves && anyone {
 		ask(kraftscaledown.NeedMoves, kafkaclient.Question{About: kafkaclient.AboutMoves})
 	}
 }
