@@ -373,3 +373,29 @@ func TestKindRollsWorkers(t *testing.T) {
 		t.Errorf("%d workers were started, want 4", got)
 	}
 }
+
+// TestKindRestartsASilentWorker checks that a worker that is frozen before the stop cannot put old offsets back: it is restarted before
+// the offsets are altered.
+func TestKindRestartsASilentWorker(t *testing.T) {
+	for _, worker := range []int{0, 1} {
+		t.Run(fmt.Sprintf("worker %d", worker), func(t *testing.T) {
+			r := newRig(t, body(altered))
+			r.until("that all is settled", r.settled)
+			for range 5 {
+				r.connect.Produce("orders", 50)
+				r.step()
+			}
+			r.connect.Produce("orders", 50)
+			r.connect.Tick(r.connect.Now + 1)
+			r.connect.Freeze(worker)
+			r.edit(state(kafkav1beta2.ConnectorStopped))
+			r.annotate("alter", source)
+			r.until("that the change is sent", func() bool { return len(r.changes()) > 0 })
+			r.connect.Thaw(worker)
+			r.until("that the annotations are removed", r.unannotated)
+			if got := r.changes(); len(got) != 1 || r.containers != 3 {
+				t.Errorf("%v, %d workers were started", got, r.containers)
+			}
+		})
+	}
+}

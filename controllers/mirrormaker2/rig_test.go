@@ -122,7 +122,10 @@ func (r *rig) over(connection.Endpoint) (*connection.Workers, func(), error) {
 	made := func(worker func() (int, bool)) (connectclient.Client, error) {
 		return rest.New(rest.Options{Address: "connect:8083", Transport: noting{connect.Transport{Cluster: r.connect, Worker: worker}, r}})
 	}
-	service, err := made(r.connect.Any)
+	service, err := made(func() (int, bool) { // the readiness probe of a frozen worker fails
+		n := slices.IndexFunc(r.connect.Workers, func(w connect.Worker) bool { return w.Process == connect.Up })
+		return n, n >= 0
+	})
 	return &connection.Workers{Service: service, Worker: func(pod string) (connectclient.Reader, func(), error) {
 		n, err := strconv.Atoi(observation.Number(pod))
 		if err != nil {
