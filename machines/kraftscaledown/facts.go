@@ -3,6 +3,7 @@ package kraftscaledown
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -104,11 +105,14 @@ func (f *Facts) leaves(id int32) bool {
 
 // target returns the desired brokers as the target of an attempt.
 func (f *Facts) target() string {
-	words := make([]string, len(f.Wanted))
+	text := append(make([]byte, 0, 64), "brokers "...)
 	for i, id := range f.Wanted {
-		words[i] = fmt.Sprint(id)
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		text = strconv.AppendInt(text, int64(id), 10)
 	}
-	return "brokers " + strings.Join(words, ", ")
+	return string(text)
 }
 
 // name of a broker for users.
