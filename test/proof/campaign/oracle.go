@@ -144,10 +144,13 @@ func undeclared(before, after *lifecyclev1.Status, graphs map[string]machines.Gr
 	for name, graph := range graphs {
 		for _, entry := range entriesOf(after, name) {
 			i := slices.IndexFunc(before.Lifecycles, func(l lifecyclev1.Lifecycle) bool { return l.Name == entry.Name })
-			if i < 0 || entry.State == before.Lifecycles[i].State {
+			if i < 0 {
 				continue
 			}
 			from, to := before.Lifecycles[i].State, entry.State
+			if from == "" || to == "" || from == to {
+				continue
+			}
 			if !slices.ContainsFunc(graph.Edges, func(e machines.GraphEdge) bool { return (e.From == from || e.From == "") && e.To == to }) {
 				out = append(out, fmt.Sprintf("%s went from %s to %s, which no transition permits", entry.Name, from, to))
 			}
