@@ -9,7 +9,6 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/machines/machinetest"
-	"github.com/detent-dev/detent/transitions"
 )
 
 func compiled(t *testing.T) *machines.Machine[connectoroffsets.Facts, connectoroffsets.Data, connectoroffsets.Effect] {
@@ -31,40 +30,8 @@ func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Verify(t, compiled(t), connectoroffsets.Domain())
 }
 
-// TestFactsSurviveAJournal checks that every guard gives the same verdict after the facts were written to a journal and read again.
 func TestFactsSurviveAJournal(t *testing.T) {
-	definition, seen := connectoroffsets.Definition(), 0
-	answers := func(f *connectoroffsets.Facts) (out []transitions.Verdict) {
-		for i := range definition.Transitions {
-			if row := &definition.Transitions[i]; row.Choose != nil {
-				verdict, _ := row.Choose.Pick(f, connectoroffsets.Data{})
-				out = append(out, verdict)
-			} else {
-				out = append(out, row.When.Verdict(f, connectoroffsets.Data{}))
-			}
-		}
-		return out
-	}
-	for _, part := range [][]row{idle(), accepting(), listing(), stopping(), applying(), verifying(), finishing()} {
-		for i := range part {
-			f := &part[i].Facts
-			seen++
-			text, err := json.Marshal(f)
-			var back connectoroffsets.Facts
-			if err == nil {
-				err = json.Unmarshal(text, &back)
-			}
-			if err != nil {
-				t.Fatal(part[i].Name, err)
-			}
-			if diff := cmp.Diff(answers(f), answers(&back)); diff != "" {
-				t.Errorf("%s (-was +is):\n%s", part[i].Name, diff)
-			}
-		}
-	}
-	if seen < 100 {
-		t.Errorf("only %d facts", seen)
-	}
+	machinetest.SurviveJournal(t, connectoroffsets.Definition(), []connectoroffsets.Data{{}}, nil, connectoroffsets.Domain())
 }
 
 // TestReadRecord checks that what an action records is read again, and that another text is refused.

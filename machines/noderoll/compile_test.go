@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/machinetest"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/roll"
 )
 
 func TestDefinitionCompiles(t *testing.T) {
@@ -15,4 +17,12 @@ func TestDefinitionCompiles(t *testing.T) {
 	if w := machine.Warnings(); len(w) > 0 {
 		t.Fatal(w)
 	}
+}
+
+func TestDefinitionVerifies(t *testing.T) {
+	machinetest.Compile(t, noderoll.Definition(), noderoll.Domain())
+}
+
+func TestFactsSurviveAJournal(t *testing.T) {
+	machinetest.SurviveJournal(t, noderoll.Definition(), []roll.Data{roll.NoNode(), {Node: 0}}, nil, noderoll.Domain())
 }

@@ -1,16 +1,12 @@
 package nodestorage_test
 
 import (
-	"encoding/json"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
-	"github.com/detent-dev/detent/transitions"
 )
 
 func compiled(t *testing.T) *machines.Machine[nodestorage.Facts, roll.Data, nodestorage.Effect] {
@@ -30,38 +26,6 @@ func TestDefinitionCompiles(t *testing.T) {
 
 func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), nodestorage.Domain()) }
 
-// For every fact of the domain, every guard gives the same verdict after the facts were written to a journal and read again.
 func TestFactsSurviveAJournal(t *testing.T) {
-	def, domain, seen := nodestorage.Definition(), nodestorage.Domain(), 0
-	answers := func(f *nodestorage.Facts, m roll.Data) (out []transitions.Verdict) {
-		for i := range def.Transitions {
-			row := &def.Transitions[i]
-			if row.Choose != nil {
-				v, _ := row.Choose.Pick(f, m)
-				out = append(out, v)
-				continue
-			}
-			out = append(out, row.When.Verdict(f, m))
-		}
-		return out
-	}
-	domain.Each(func(f *nodestorage.Facts, name func() string) {
-		seen++
-		text, err := json.Marshal(f)
-		var back nodestorage.Facts
-		if err == nil {
-			err = json.Unmarshal(text, &back)
-		}
-		if err != nil {
-			t.Fatal(name(), err)
-		}
-		for _, data := range []roll.Data{roll.NoNode(), {Node: 0}} {
-			if diff := cmp.Diff(answers(f, data), answers(&back, data)); diff != "" {
-				t.Fatalf("%s (-was +is):\n%s", name(), diff)
-			}
-		}
-	})
-	if seen < 100 {
-		t.Errorf("only %d facts", seen)
-	}
+	machinetest.SurviveJournal(t, nodestorage.Definition(), []roll.Data{roll.NoNode(), {Node: 0}}, nil, nodestorage.Domain())
 }
