@@ -95,6 +95,21 @@ func TestAttemptIDsDifferInEveryPart(t *testing.T) {
 	})
 }
 
+// TestNewAttemptInTheSameSecond: a status may be lost in the second in which its attempt started. The visits of the states of the next
+// attempt are counted from the start, so that with the same id a command would count as sent.
+func TestNewAttemptInTheSameSecond(t *testing.T) {
+	target := Target{To: "2"}
+	one, other := newAttempt(toyUID, "version", target, now), newAttempt(toyUID, "version", target, now.Add(20*time.Millisecond))
+	if SameAttempt(one, other) || !one.StartedAt.Equal(&other.StartedAt) {
+		t.Errorf("%+v and %+v", one, other)
+	}
+	for _, a := range []*lifecyclev1.Attempt{one, other} {
+		if !pursues(a, toyUID, "version", "2") || len(a.ID) != 16 {
+			t.Errorf("%+v does not pursue its target", a)
+		}
+	}
+}
+
 func TestRequestIDOfDistinguishesVisits(t *testing.T) {
 	one := at("Restarting", nil)
 	base := RequestIDOf(toyUID, "version", one)

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ func sceneIn(ctx context.Context, s Subject, world World, visits []Visit) *scene
 	}
 	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: sc.namespace}})).To(Succeed())
 	DeferCleanup(func() {
+		if CurrentSpecReport().Failed() {
+			sc.report()
+		}
 		if sc.operator != nil {
 			Expect(sc.operator.Kill()).To(Succeed())
 		}
@@ -60,6 +64,17 @@ func sceneIn(ctx context.Context, s Subject, world World, visits []Visit) *scene
 		Expect(admin.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace(sc.namespace), client.GracePeriodSeconds(0))).To(Succeed())
 	})
 	return sc
+}
+
+// report writes the statuses of all objects that are not at rest to the output of a spec that failed.
+func (s *scene) report() {
+	for name, o := range s.all() {
+		if s.restless(o) == "" {
+			continue
+		}
+		text, err := json.MarshalIndent(o.LifecycleStatus(), "", " ")
+		AddReportEntry(name, string(text), err)
+	}
 }
 
 // start starts an operator. The previous one must be dead.
