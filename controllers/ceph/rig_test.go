@@ -152,9 +152,13 @@ func (r *rig) step() {
 	r.clock.Step(time.Second)
 	r.ceph.Do(func(c *simulated.Cluster) { c.Advance(r.clock.Now().Sub(noon).Milliseconds()) })
 	r.must(r.world.Step(ctx, r.clock.Now()))
-	for range 3 {
+	for range 3 { // a write of the status enqueues the object
+		before := r.get().ResourceVersion
 		_, err := r.reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: r.key()})
 		r.must(err)
+		if r.get().ResourceVersion == before {
+			break
+		}
 	}
 	if s := r.entry().State; s != "" && (len(r.states) == 0 || r.states[len(r.states)-1] != s) {
 		r.states = append(r.states, s)

@@ -104,7 +104,7 @@ func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 		}
 		out = append(out, Effect{Verb: ForgetNoOut, Daemon: name})
 	}
-	reduced := f.reduced(p)
+	reduced := f.reduced(c, m, p)
 	for _, s := range m.Settings {
 		if s.Filesystem == reduced {
 			continue
@@ -123,15 +123,21 @@ func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	return out
 }
 
-// reduced returns the filesystem whose metadata servers are replaced; empty if none is.
-func (f *Facts) reduced(p plan) string {
-	if p.turn != replace {
+// reduced returns the filesystem whose metadata servers are being replaced; empty if none is. While an attempt is recorded anew or a
+// daemon starts, it is still the same one: a standby must not be started on the older release after the active one was replaced.
+func (f *Facts) reduced(c *Cluster, m *Memory, p plan) string {
+	d := f.decide(c, m)
+	if d.Outcome != decision.Permitted || p.turn != replace && p.turn != repair && p.turn != check {
 		return ""
 	}
-	if d := f.find(p.step.Daemon); d != nil {
-		return d.Filesystem
+	step, left := order.Next(f.ordered(c, d.Targets), f.standbys(d.Targets))
+	if !left || step.Kind == order.Wait {
+		return ""
 	}
-	return p.step.Filesystem
+	if one := f.find(step.Daemon); one != nil {
+		return one.Filesystem
+	}
+	return step.Filesystem
 }
 
 func settings(f *ceph.Filesystem) Settings {
