@@ -22,9 +22,9 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 	entries := pass.EntriesOf(status)
 	for i := range moved {
 		put(status, entries, moved[i].Entry)
-		if moved[i].Move.Event == machines.EventInferred {
-			// Whether the inferred state fits the generation is only known once its guards were evaluated: until then the object
-			// must not be Ready.
+		if moved[i].Move.Event == machines.EventInferred && moved[i].Move.From != "" {
+			// The generation was observed in a state that this build does not know. Whether the inferred one fits it is only known
+			// once its guards were evaluated: until then the object must not be Ready.
 			status.ObservedGeneration = 0
 		}
 	}

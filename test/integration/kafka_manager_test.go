@@ -123,6 +123,8 @@ var rare = map[string]string{
 	"get /pods":                                        "a pod of its name exists already",
 	"get /configmaps":                                  "a ConfigMap of its name exists already, or a pod has no entry",
 	"delete /pods":                                     "a pod has ended, or its node was stopped on purpose",
+	"delete /configmaps":                               "a broker was removed: its record goes",
+	"delete /persistentvolumeclaims":                   "a broker was removed, and its disk has deleteClaim",
 	"update kafka.strimzi.io/kafkas/finalizers":        "the API server asks for it where owner references may block deletion",
 	"update core.strimzi.io/strimzipodsets/finalizers": "the API server asks for it where owner references may block deletion",
 	"patch /events":                                    "an event happens again",
