@@ -16,6 +16,15 @@ type Lifecycle[O, S, E any] struct {
 	evaluator Evaluator[O, S, E]
 }
 
+// Graphs returns the graphs of the machines of lifecycles, in order.
+func Graphs[O, S, E any](all []Lifecycle[O, S, E]) []Graph {
+	out := make([]Graph, len(all))
+	for i := range all {
+		out[i] = all[i].Graph()
+	}
+	return out
+}
+
 // Name of the lifecycle, the key in status.lifecycles.
 func (l Lifecycle[O, S, E]) Name() string { return l.evaluator.Name() }
 

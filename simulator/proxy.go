@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -10,19 +11,25 @@ import (
 
 // Proxy lets external processes reach the simulated brokers by their names within a cluster: an HTTP proxy that only
 // answers CONNECT. Serve it on loopback.
-func (w *World) Proxy() http.Handler { return http.HandlerFunc(w.connect) }
+func (w *World) Proxy() http.Handler {
+	return Proxy(func(ctx context.Context, host string) (net.Conn, error) { return w.DialContext(ctx, "tcp", host) })
+}
 
-func (w *World) connect(response http.ResponseWriter, request *http.Request) {
+// Proxy is an HTTP proxy to simulated servers that only answers CONNECT. dial connects to the server of a host and port.
+type Proxy func(ctx context.Context, host string) (net.Conn, error)
+
+// ServeHTTP connects the caller to a server until one side ends.
+func (dial Proxy) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	if request.Method != http.MethodConnect {
-		http.Error(response, "this proxy connects to simulated brokers and does nothing else", http.StatusMethodNotAllowed)
+		http.Error(response, "this proxy connects to simulated servers and does nothing else", http.StatusMethodNotAllowed)
 		return
 	}
-	broker, err := w.DialContext(request.Context(), "tcp", request.Host)
+	server, err := dial(request.Context(), request.Host)
 	if err != nil {
 		http.Error(response, err.Error(), http.StatusBadGateway)
 		return
 	}
-	defer broker.Close()
+	defer server.Close()
 	caller, buffered, err := http.NewResponseController(response).Hijack()
 	if err != nil {
 		http.Error(response, err.Error(), http.StatusInternalServerError)
@@ -33,20 +40,20 @@ func (w *World) connect(response http.ResponseWriter, request *http.Request) {
 	if _, err := io.WriteString(caller, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
-	splice(caller, buffered, broker)
+	splice(caller, buffered, server)
 }
 
 // splice copies in both directions until one side ends.
-func splice(caller net.Conn, buffered io.Reader, broker net.Conn) {
+func splice(caller net.Conn, buffered io.Reader, server net.Conn) {
 	var done sync.WaitGroup
-	both := func() { _ = caller.Close(); _ = broker.Close() } // closing both ends the other copy
+	both := func() { _ = caller.Close(); _ = server.Close() } // closing both ends the other copy
 	done.Go(func() {
 		defer both()
-		_, _ = io.Copy(broker, buffered) // fails whenever the other side ended first
+		_, _ = io.Copy(server, buffered) // fails whenever the other side ended first
 	})
 	done.Go(func() {
 		defer both()
-		_, _ = io.Copy(caller, broker)
+		_, _ = io.Copy(caller, server)
 	})
 	done.Wait()
 }

@@ -73,11 +73,7 @@ func Machines() ([]machines.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []machines.Graph
-	for _, l := range all {
-		out = append(out, l.Graph())
-	}
-	return out, nil
+	return machines.Graphs(all), nil
 }
 
 // execute executes an effect. Those that do not concern Kubernetes are commands of Ceph.

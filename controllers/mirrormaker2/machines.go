@@ -47,9 +47,5 @@ func Machines() ([]machines.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]machines.Graph, len(bound))
-	for i, lc := range bound {
-		out[i] = lc.Graph()
-	}
-	return out, nil
+	return machines.Graphs(bound), nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/dev"
+	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/connect"
 	"github.com/detent-dev/detent/simulator/connect/wire"
 )
@@ -51,7 +51,7 @@ func simulate(ctx context.Context, e dev.Environment) (dev.Simulation, error) {
 	if err != nil {
 		return dev.Simulation{}, fmt.Errorf("listening for the manager's way to the simulated workers: %w", err)
 	}
-	server := &http.Server{Handler: w, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: simulator.Proxy(w.dial), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			e.Fail(fmt.Errorf("serving the way to the simulated workers: %w", err))
@@ -151,42 +151,11 @@ func (w *world) resolve(host string) (string, error) {
 	return group.Addr(worker), nil
 }
 
-// ServeHTTP connects to a simulated worker by its name within a cluster, for the method CONNECT only.
-func (w *world) ServeHTTP(response http.ResponseWriter, request *http.Request) {
-	if request.Method != http.MethodConnect {
-		http.Error(response, "this proxy connects to simulated workers and does nothing else", http.StatusMethodNotAllowed)
-		return
-	}
-	address, err := w.resolve(request.Host)
+// dial connects to a simulated worker by its name within a cluster.
+func (w *world) dial(ctx context.Context, host string) (net.Conn, error) {
+	address, err := w.resolve(host)
 	if err != nil {
-		http.Error(response, err.Error(), http.StatusBadGateway)
-		return
+		return nil, err
 	}
-	worker, err := (&net.Dialer{}).DialContext(request.Context(), "tcp", address)
-	if err != nil {
-		http.Error(response, err.Error(), http.StatusBadGateway)
-		return
-	}
-	defer worker.Close()
-	caller, buffered, err := http.NewResponseController(response).Hijack()
-	if err != nil {
-		http.Error(response, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	defer caller.Close()
-	_ = caller.SetDeadline(time.Time{}) // the server's timeouts are for requests; an error shows on the next use
-	if _, err := io.WriteString(caller, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-		return
-	}
-	var done sync.WaitGroup
-	both := func() { _ = caller.Close(); _ = worker.Close() } // closing both ends the other copy
-	done.Go(func() {
-		defer both()
-		_, _ = io.Copy(worker, buffered) // fails whenever the other side ended first
-	})
-	done.Go(func() {
-		defer both()
-		_, _ = io.Copy(caller, worker)
-	})
-	done.Wait()
+	return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 }
