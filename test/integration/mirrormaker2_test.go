@@ -145,8 +145,8 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 		}
 		settled := func(g Gomega) {
 			now := read(g)
-			g.Expect(now.Annotations).NotTo(HaveKey("strimzi.io/connector-offsets"), "%+v", now.Status.Lifecycles)
-			g.Expect(now.Status.ObservedGeneration).To(Equal(now.Generation))
+			g.Expect(now.Annotations).NotTo(HaveKey("strimzi.io/connector-offsets"), "%+v", now.Status)
+			g.Expect(now.Status.ObservedGeneration).To(Equal(now.Generation), "%+v", now.Status)
 			g.Expect(meta.IsStatusConditionTrue(now.Status.Conditions, lifecycle.Ready)).To(BeTrue(), "%+v", now.Status)
 		}
 		offsets := func() (document string) {
