@@ -68,7 +68,7 @@ func crashesEverywhere(ctx SpecContext, s Subject) {
 	group.Wait()
 	Expect(bad).To(HaveEach(BeEmpty()))
 	Expect(missed.Load()).To(BeNumerically("<=", len(plans)/10), "plans that was never injected")
-	laws.note("%s: %d faults at %d effects, all with the same end: %s", s.Name(), len(plans)-int(missed.Load()), len(effects), strings.Join(effects, ", "))
+	note("%s: %d faults at %d effects, all with the same end: %s", s.Name(), len(plans)-int(missed.Load()), len(effects), strings.Join(effects, ", "))
 }
 
 // onlyVisit names the only object of a plan.

@@ -90,7 +90,7 @@ func isDeletedFromEveryState(sc *scene) {
 	for _, graph := range sc.graphs {
 		for _, state := range graph.States {
 			if state.OnlyDeletion {
-				laws.show(graph.Name, state.Name, lawDeletion, "yes")
+				show(graph.Name, state.Name, lawDeletion)
 			}
 		}
 	}

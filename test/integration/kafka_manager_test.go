@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -175,21 +174,12 @@ var _ = Describe("the manager as it is installed", func() {
 		go func() { _ = proxy.Serve(listener) }() // it ends with the spec
 		DeferCleanup(proxy.Close)
 		health := freeAddress(ctx)
-		running, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() {
-			ended <- operator.Run(running, operator.Options{
-				Config: credentials, Version: operatorVersion, Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
-					Table: outside.table, Finalizing: observation.FinalizeAutomatically, Proxy: listener.Addr().String(),
-				})},
-				Namespaces: []string{sc.namespace}, Selector: apilabels.SelectorFromSet(apilabels.Set{"team": "a"}), DeadlineScale: 0.15, Workers: 4,
-				LeaderElection: true, LeaderNamespace: sc.namespace, MetricsAddress: "0", HealthAddress: health,
-				SkipNameValidation: true, Log: logr.Discard(),
-			})
-		}()
-		DeferCleanup(func() {
-			cancel()
-			Expect(<-ended).To(Succeed())
+		manage(operator.Options{
+			Config: credentials, Version: operatorVersion, Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
+				Table: outside.table, Finalizing: observation.FinalizeAutomatically, Proxy: listener.Addr().String(),
+			})},
+			Namespaces: []string{sc.namespace}, Selector: apilabels.SelectorFromSet(apilabels.Set{"team": "a"}), DeadlineScale: 0.15, Workers: 4,
+			LeaderElection: true, LeaderNamespace: sc.namespace, HealthAddress: health,
 		})
 
 		By("creating a cluster and one of another team")

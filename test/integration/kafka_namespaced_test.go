@@ -1,17 +1,14 @@
 package integration
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,20 +65,11 @@ var _ = Describe("the manager with rights in one namespace", func() {
 		Expect(err).NotTo(HaveOccurred())
 		go func() { _ = proxy.Serve(listener) }() // it ends with the spec
 		DeferCleanup(proxy.Close)
-		running, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() {
-			ended <- operator.Run(running, operator.Options{
-				Config: credentials, Version: "0.0.0-test", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
-					Table: outside.table, Finalizing: observation.FinalizeAutomatically, Proxy: listener.Addr().String(),
-				})},
-				Namespaces: []string{sc.namespace}, DeadlineScale: 0.15, Workers: 4, LeaderElection: true, LeaderNamespace: sc.namespace,
-				MetricsAddress: "0", HealthAddress: "0", Registry: prometheus.NewRegistry(), SkipNameValidation: true, Log: logr.Discard(),
-			})
-		}()
-		DeferCleanup(func() {
-			cancel()
-			Expect(<-ended).To(Succeed())
+		manage(operator.Options{
+			Config: credentials, Version: "0.0.0-test", Kinds: []operator.Kind{kafkamanager.New(kafkamanager.Options{
+				Table: outside.table, Finalizing: observation.FinalizeAutomatically, Proxy: listener.Addr().String(),
+			})},
+			Namespaces: []string{sc.namespace}, DeadlineScale: 0.15, Workers: 4, LeaderElection: true, LeaderNamespace: sc.namespace,
 		})
 
 		here, there := client.ObjectKey{Namespace: sc.namespace, Name: "here"}, client.ObjectKey{Namespace: elsewhere, Name: "there"}

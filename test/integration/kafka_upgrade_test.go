@@ -76,7 +76,7 @@ var _ = Describe("a version change of Kafka", func() {
 			Expect(untruths(pictures)).To(BeEmpty())
 			Expect(writesPerTransition(pictures, projectionPause)).To(BeEmpty())
 			shown := len(bench.Traffic.Of(sc.namespace, lab.OnStatus(key.Name), lab.Request.Done)) - writes
-			laws.note("kafka, %s: %d transitions of the version change, %d status writes; restarted in the order %s", l.name, len(path)-1, shown, strings.Join(restarted, " "))
+			note("kafka, %s: %d transitions of the version change, %d status writes; restarted in the order %s", l.name, len(path)-1, shown, strings.Join(restarted, " "))
 		}, NodeTimeout(2*timeLimit))
 	}
 })

@@ -189,7 +189,7 @@ func manyComeToRest(ctx SpecContext, s Subject) {
 		}
 		edges, writes = edges+taken, writes+done
 	}
-	laws.note("%s: %d objects came to rest; %d transitions in %d status writes", s.Name(), many, edges, writes)
+	note("%s: %d objects came to rest; %d transitions in %d status writes", s.Name(), many, edges, writes)
 }
 
 // edgesOf counts the transitions in the histories, with loops expanded.

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
-	"github.com/go-logr/logr"
 
 	connectclient "github.com/detent-dev/detent/clients/connect"
 	connectrest "github.com/detent-dev/detent/clients/connect/rest"
@@ -105,20 +102,12 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 		sc := newScene(ctx, clusters{}, nil)
 		credentials := installed(ctx, sc.namespace, config.Access([]resource.Kind{kafkacontroller.Resource(), mirrormaker2controller.Resource()}, sc.namespace))
 		server := workers()
-		running, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() {
-			ended <- operator.Run(running, operator.Options{
-				Config: credentials, Version: operatorVersion, Kinds: []operator.Kind{
-					kafkamanager.New(kafkamanager.Options{Table: outside.table, Finalizing: kafkaobservation.FinalizeAutomatically}),
-					mirrormaker2manager.New(mirrormaker2manager.Options{Table: outside.table, Connect: overWire(server)}),
-				},
-				Namespaces: []string{sc.namespace}, DeadlineScale: 1, Workers: 4, MetricsAddress: "0", HealthAddress: "0", SkipNameValidation: true, Log: logr.Discard(),
-			})
-		}()
-		DeferCleanup(func() {
-			cancel()
-			Expect(<-ended).To(Succeed())
+		manage(operator.Options{
+			Config: credentials, Version: operatorVersion, Kinds: []operator.Kind{
+				kafkamanager.New(kafkamanager.Options{Table: outside.table, Finalizing: kafkaobservation.FinalizeAutomatically}),
+				mirrormaker2manager.New(mirrormaker2manager.Options{Table: outside.table, Connect: overWire(server)}),
+			},
+			Namespaces: []string{sc.namespace}, DeadlineScale: 1, Workers: 4,
 		})
 		m := &kafkav1beta2.KafkaMirrorMaker2{}
 		Expect(yaml.UnmarshalStrict([]byte(mirrored), m)).To(Succeed())

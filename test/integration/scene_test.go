@@ -355,7 +355,7 @@ func (s *scene) each(law string, check func(Visit) string) {
 			broken = append(broken, v.String()+": "+why)
 			continue
 		}
-		laws.show(s.graphs[v.Lifecycle].Name, v.State, law, "yes")
+		show(s.graphs[v.Lifecycle].Name, v.State, law)
 	}
 	if len(broken) > 0 {
 		Fail(fmt.Sprintf("law %q is broken\n  %s", law, strings.Join(broken, "\n  ")))

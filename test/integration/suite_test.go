@@ -4,7 +4,9 @@ package integration
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -26,13 +28,15 @@ import (
 	"github.com/detent-dev/detent/test/lab"
 )
 
-// world of the suite: one control plane, reused by every spec; a namespace for each.
+// world of the suite: one control plane for each process of the suite, reused by every spec of the process; a namespace for each.
 var (
 	plane *controlplane.ControlPlane
 	bench *lab.Lab
 	admin client.Client
-	laws  = newTable()
 )
+
+// lawsFile is where the table of laws is written. A suite of several processes prints only failures.
+var lawsFile = flag.String("laws", "", "file to write the table of laws to; default: standard output")
 
 // timeLimit of a spec.
 const timeLimit = 5 * time.Minute
@@ -96,8 +100,12 @@ var _ = AfterSuite(func() {
 })
 
 var _ = ReportAfterSuite("the table of laws", func(report Report) {
-	text, missing := laws.text(subjects())
-	fmt.Println(text) // a run that passes prints it too
+	text, missing := tableOf(&report).text(subjects())
+	if *lawsFile == "" {
+		fmt.Println(text)
+	} else {
+		Expect(os.WriteFile(*lawsFile, []byte(text+"\n"), 0o600)).To(Succeed())
+	}
 	if len(missing) > 0 && report.SuiteSucceeded && report.SuiteConfig.FocusStrings == nil {
 		Fail("states without a row, or rows without a law:\n  " + strings.Join(missing, "\n  "))
 	}

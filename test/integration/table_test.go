@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
 
 	"github.com/detent-dev/detent/machines"
 )
@@ -34,36 +35,51 @@ func columns() []string {
 	return []string{lawRest, lawSilence, lawTarget, lawPause, lawKill, lawWipe, lawLoss, lawUnknown, lawData, lawStale, lawChildren, lawFailOver, lawDeletion}
 }
 
-// table is the results: machine by state by law.
-type table struct {
-	mu    sync.Mutex
-	cells map[string]string
-	notes []string
-}
-
-func newTable() *table { return &table{cells: map[string]string{}} }
+// Names of the report entries that results are recorded as. Entries reach the process that reports, whichever process ran the spec.
+const (
+	entryLaw  = "law"
+	entryNote = "note"
+)
 
 func cell(machine, state, law string) string { return machine + " " + state + " " + law }
 
-// show records that a machine keeps a law in a state. mark is yes, or why the law does not
-// apply there.
-func (t *table) show(machine, state, law, mark string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.cells[cell(machine, state, law)] = mark
+// show records that a machine keeps a law in a state.
+func show(machine, state, law string) {
+	GinkgoHelper()
+	AddReportEntry(entryLaw, cell(machine, state, law), ReportEntryVisibilityNever)
 }
 
 // note records a result that does not belong to a single state.
-func (t *table) note(format string, args ...any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+func note(format string, args ...any) {
+	GinkgoHelper()
+	AddReportEntry(entryNote, fmt.Sprintf(format, args...), ReportEntryVisibilityNever)
+}
+
+// table is the results: the cells of machines, states and laws that were shown, and notes.
+type table struct {
+	shown map[string]bool
+	notes []string
+}
+
+// tableOf collects the results of all specs.
+func tableOf(report *Report) *table {
+	t := &table{shown: map[string]bool{}}
+	for i := range report.SpecReports {
+		for _, entry := range report.SpecReports[i].ReportEntries {
+			switch entry.Name {
+			case entryLaw:
+				t.shown[entry.StringRepresentation()] = true
+			case entryNote:
+				t.notes = append(t.notes, entry.StringRepresentation())
+			}
+		}
+	}
+	slices.Sort(t.notes)
+	return t
 }
 
 // text returns the table, and the cells of declared states that are missing from it.
 func (t *table) text(all []Subject) (text string, missing []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%-17s %-17s", "machine", "state")
 	for _, law := range columns() {
@@ -102,13 +118,14 @@ func (t *table) row(s Subject, machine string, state machines.GraphState) (line 
 	line = fmt.Sprintf("\n%-17s %-17s", machine, state.Name)
 	seen := false
 	for _, law := range columns() {
-		mark, shown := t.cells[cell(machine, state.Name, law)]
-		seen = seen || shown
-		if !shown && (reservation(s, law) != "" || state.OnlyDeletion && law != lawDeletion) {
-			mark, shown = "-", true
-		}
-		if !shown {
-			missing = append(missing, cell(machine, state.Name, law))
+		mark := "yes"
+		switch one := cell(machine, state.Name, law); {
+		case t.shown[one]:
+			seen = true
+		case reservation(s, law) != "" || state.OnlyDeletion && law != lawDeletion:
+			mark = "-"
+		default:
+			missing = append(missing, one)
 			mark = "?"
 		}
 		line += fmt.Sprintf(" %-8s", mark)
