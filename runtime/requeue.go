@@ -34,7 +34,8 @@ func (p *reconcileScope[O, S, E]) next(step *pass.Step[O, S, E]) time.Duration {
 		switch {
 		case s.State.Poll > 0 && s.State.Kind != states.Rest:
 			p.requeue.after(p.scaled(s.State.Poll))
-		case !s.State.Resting(), s.Decision.Err != nil:
+		case !s.State.Resting(), !s.Decision.Decided:
+			// At rest a guard or the target is not known. The answer requeues the object, but that can be lost.
 			p.requeue.after(p.scaled(states.DefaultPoll))
 		}
 		if d := s.Entry.Deadline; d != nil && d.After(p.now) {

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/test/turnstile"
 	"github.com/detent-dev/detent/test/turnstile/api"
 )
@@ -123,5 +124,18 @@ func TestReconcilerDoesNotShowAPendingAnswerAtRest(t *testing.T) {
 	}
 	if len(r.writes) > 0 {
 		t.Errorf("written while answers are pending: %q", r.writes)
+	}
+}
+
+// What a guard at rest does not know is read again, even if the answer does not requeue the object.
+func TestReconcilerRequeuesWhileAnAnswerIsPendingAtRest(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	if got := r.pass().RequeueAfter; got != 10*time.Minute {
+		t.Errorf("requeued after %s at rest", got)
+	}
+	r.site(func(s *turnstile.Site) { s.Slow = true })
+	if got := r.pass().RequeueAfter; got != states.DefaultPoll {
+		t.Errorf("requeued after %s while an answer is pending, want %s", got, states.DefaultPoll)
 	}
 }

@@ -54,7 +54,7 @@ type Options struct {
 	// MetricsAddress and HealthAddress to listen on; "0" disables the endpoint.
 	MetricsAddress, HealthAddress string
 	// Registry receives the metrics of lifecycles. It can hold those of one manager. Optional; default: the registry that
-	// MetricsAddress serves.
+	// MetricsAddress serves, or an own one if nothing is served.
 	Registry prometheus.Registerer
 	// Adopt permits the manager to run with the CRDs and leases of another operator.
 	Adopt bool
@@ -124,12 +124,21 @@ func managerOptions(o Options, lead *leadership, lease resourcelock.Interface) (
 	}, nil
 }
 
+// registry returns where the metrics of the manager are registered. The one of controller-runtime belongs to the process: a second
+// manager in the process, as in tests, can use it only after the first has ended with its process.
+func registry(o Options) prometheus.Registerer {
+	switch {
+	case o.Registry != nil:
+		return o.Registry
+	case o.MetricsAddress == "0":
+		return prometheus.NewRegistry()
+	}
+	return metrics.Registry
+}
+
 // register adds the controllers and the health checks. The caller must call the returned function when the manager has ended.
 func register(mgr ctrl.Manager, o Options, lead *leadership) (stop func(), err error) {
-	if o.Registry == nil {
-		o.Registry = metrics.Registry
-	}
-	gauges, err := lifecycle.NewMetrics(o.Registry)
+	gauges, err := lifecycle.NewMetrics(registry(o))
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
