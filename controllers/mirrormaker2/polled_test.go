@@ -78,7 +78,8 @@ func (p *polled) restart() {
 	p.system = &connection.Polled{Protocol: connection.NewProtocol(p.dial), Clock: clock.RealClock{}, Settle: connection.Settle, Wake: func(types.NamespacedName) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.answers++; p.answers != p.unwoken {
+		p.answers++
+		if p.answers != p.unwoken {
 			p.enqueue()
 		}
 	}}
@@ -146,7 +147,8 @@ type failing struct {
 }
 
 func (f failing) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	if f.rig.lists++; f.rig.lists == f.rig.failed {
+	f.rig.lists++
+	if f.rig.lists == f.rig.failed {
 		return apierrors.NewTimeoutError("the list is not available", 1)
 	}
 	return f.Client.List(ctx, list, opts...)
@@ -181,7 +183,8 @@ func (p *polled) second() {
 func (p *polled) settles(what string, within int) {
 	p.t.Helper()
 	for range within {
-		if p.second(); p.settled() && p.unannotated() {
+		p.second()
+		if p.settled() && p.unannotated() {
 			return
 		}
 	}
