@@ -49,7 +49,7 @@ type polled struct {
 	hindrance
 
 	system *connection.Polled
-	// mu guards the simulated workers and the numbers.
+	// mu guards the simulated workers and what follows.
 	mu             sync.Mutex
 	reads, answers int
 	lists          int
@@ -77,9 +77,10 @@ func (p *polled) restart() {
 	p.enqueue()
 	p.system = &connection.Polled{Protocol: connection.NewProtocol(p.dial), Clock: clock.RealClock{}, Settle: connection.Settle, Wake: func(types.NamespacedName) {
 		p.mu.Lock()
-		defer p.mu.Unlock()
 		p.answers++
-		if p.answers != p.unwoken {
+		lost := p.answers == p.unwoken
+		p.mu.Unlock()
+		if !lost {
 			p.enqueue()
 		}
 	}}
@@ -95,6 +96,8 @@ func (p *polled) restart() {
 }
 
 func (p *polled) enqueue() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for i := range p.due {
 		p.due[i] = time.Time{}
 	}
@@ -154,19 +157,37 @@ func (f failing) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return f.Client.List(ctx, list, opts...)
 }
 
+// isDue reports whether a reconciler runs now, and takes it from the queue.
+func (p *polled) isDue(i int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.due[i].After(time.Now()) {
+		return false
+	}
+	p.due[i] = time.Now().Add(time.Hour)
+	return true
+}
+
+func (p *polled) requeue(i int, at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at.Before(p.due[i]) {
+		p.due[i] = at
+	}
+}
+
 // second runs what is due, and lets a second pass.
 func (p *polled) second() {
 	p.t.Helper()
 	for i, name := range []string{"my-mm2", "my-mm2-mirrormaker2"} {
-		for p.due[i].Compare(time.Now()) <= 0 {
-			p.due[i] = time.Now().Add(time.Hour)
+		for p.isDue(i) {
 			result, err := p.run[i].Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name}})
 			after := result.RequeueAfter
 			if err != nil {
 				after = time.Second // the back-off of the queue
 			}
-			if at := time.Now().Add(after); after > 0 && at.Before(p.due[i]) {
-				p.due[i] = at
+			if after > 0 {
+				p.requeue(i, time.Now().Add(after))
 			}
 		}
 	}
