@@ -253,6 +253,8 @@ func TestKindWarns(t *testing.T) {
 	}{
 		"only the operation":   {annotations: requests("list", ""), reason: "ManageOffsets", want: []string{"missing annotation strimzi.io/mirrormaker-connector", source}},
 		"only the connector":   {annotations: requests("", source), reason: "ManageOffsets", want: []string{"missing annotation strimzi.io/connector-offsets", source}},
+		"an empty operation":   {annotations: map[string]string{"strimzi.io/connector-offsets": "", "strimzi.io/mirrormaker-connector": source}, reason: "ManageOffsets", want: []string{"empty annotation strimzi.io/connector-offsets", "list, alter or reset", source}},
+		"no connector":         {annotations: map[string]string{"strimzi.io/connector-offsets": "list", "strimzi.io/mirrormaker-connector": " "}, reason: "ManageOffsets", want: []string{"empty annotation strimzi.io/mirrormaker-connector", source}},
 		"an unknown operation": {annotations: requests("delete", source), reason: "ManageOffsets", want: []string{`"delete"`, "list, alter or reset", source}},
 		"an unknown connector": {annotations: requests("list", "east->west.Typo"), reason: "ListOffsets", want: []string{"east->west.Typo", source, heartbeat}},
 		"a missing property":   {annotations: requests("list", checkpoint), edit: func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].CheckpointConnector.ListOffsets = nil }, reason: "ListOffsets", want: []string{"Failed to list the connector offsets for " + checkpoint + " due to missing property listOffsets in KafkaMirrorMaker2 CR."}},

@@ -41,6 +41,8 @@ type hindrance struct {
 	unwoken int
 	// failed is a list of the API server that fails.
 	failed int
+	// answer answers the reads that it returns true for. Optional.
+	answer func(r *http.Request) (*http.Response, error, bool)
 }
 
 // polled is a rig as a manager runs it: what Connect answers is polled, and a reconcile follows a requeue, a write or an answer only.
@@ -62,7 +64,7 @@ func newPolled(t *testing.T, h hindrance) *polled {
 	t.Helper()
 	time.Sleep(time.Until(noon))
 	p := &polled{rig: newRig(t), hindrance: h, due: []time.Time{noon, noon}}
-	p.server.Written = func(store.Write) { p.enqueue() }
+	p.server.Written = p.noted
 	t.Cleanup(func() { p.system.Close() })
 	p.restart()
 	return p
@@ -95,6 +97,12 @@ func (p *polled) restart() {
 	}
 }
 
+// noted notes a write to the API server, which requeues as a watch does.
+func (p *polled) noted(w store.Write) {
+	p.apiWrites = append(p.apiWrites, fmt.Sprintf("%s %T %s", w.Verb, w.Object, w.Object.GetName()))
+	p.enqueue()
+}
+
 func (p *polled) enqueue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +114,7 @@ func (p *polled) enqueue() {
 // dial returns clients of the simulated workers whose reads are hindered.
 func (p *polled) dial(connection.Endpoint) (*connection.Workers, func(), error) {
 	made := func(worker func() (int, bool)) (connectclient.Client, error) {
-		return rest.New(rest.Options{Address: "connect:8083", Transport: &hindered{connect.Transport{Cluster: p.connect, Worker: worker}, p}})
+		return rest.New(rest.Options{Address: "connect:8083", ReadTimeout: connection.ReadTimeout, Transport: &hindered{connect.Transport{Cluster: p.connect, Worker: worker}, p}})
 	}
 	service, err := made(p.connect.Any)
 	return &connection.Workers{Service: service, Worker: func(pod string) (connectclient.Reader, func(), error) {
@@ -136,6 +144,11 @@ func (h *hindered) RoundTrip(r *http.Request) (*http.Response, error) {
 		case p.silent:
 			<-r.Context().Done()
 			return nil, io.ErrUnexpectedEOF
+		}
+		if p.answer != nil {
+			if response, err, answers := p.answer(r); answers {
+				return response, err
+			}
 		}
 	}
 	p.mu.Lock()

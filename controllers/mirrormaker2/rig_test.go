@@ -58,7 +58,6 @@ type rig struct {
 const declared = `
 apiVersion: kafka.strimzi.io/v1beta2
 kind: KafkaMirrorMaker2
-metadata: {name: my-mm2, namespace: default, uid: "1234"}
 spec:
   version: 4.1.2
   replicas: 2
@@ -77,15 +76,22 @@ spec:
 
 func newRig(t *testing.T, objects ...client.Object) *rig {
 	t.Helper()
+	return newRigOf(t, declared, objects...)
+}
+
+// newRigOf returns a rig with a resource.
+func newRigOf(t *testing.T, text string, objects ...client.Object) *rig {
+	t.Helper()
 	declaration := mirrormaker2.Resource()
 	scheme, err := resource.Scheme([]resource.Kind{declaration})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &kafkav1beta2.KafkaMirrorMaker2{}
-	if err := yaml.UnmarshalStrict([]byte(declared), m); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(text), m); err != nil {
 		t.Fatal(err)
 	}
+	m.Name, m.Namespace, m.UID = "my-mm2", "default", "1234"
 	r := &rig{t: t, server: store.New(scheme, noon), clock: clocktesting.NewFakeClock(noon), connect: connect.New(connect.DefaultSettings(), 2, false)}
 	r.connect.CreateTopic("orders", 2)
 	r.server.Written = func(w store.Write) {

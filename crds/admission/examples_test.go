@@ -23,6 +23,7 @@ import (
 
 const (
 	upstream = "../../test/testdata/upstream/strimzi"
+	mirrors  = upstream + "/mirror-maker"
 	ours     = "../../examples/kafka"
 )
 
@@ -42,21 +43,29 @@ func schemas(t *testing.T) *admission.Schemas {
 func TestCreateAcceptsExamples(t *testing.T) {
 	schemas := schemas(t)
 	want := map[string]int{
-		upstream + "/v1/kafka-ephemeral.yaml":                 3,
-		upstream + "/v1/kafka-jbod.yaml":                      3,
-		upstream + "/v1/kafka-persistent.yaml":                3,
-		upstream + "/v1/kafka-single-node.yaml":               2,
-		upstream + "/v1/kafka-with-dual-role-nodes.yaml":      2,
-		upstream + "/v1beta2/kafka-ephemeral.yaml":            3,
-		upstream + "/v1beta2/kafka-jbod.yaml":                 3,
-		upstream + "/v1beta2/kafka-persistent.yaml":           3,
-		upstream + "/v1beta2/kafka-single-node.yaml":          2,
-		upstream + "/v1beta2/kafka-with-dual-role-nodes.yaml": 2,
-		ours + "/separate-roles.yaml":                         3,
-		ours + "/single-node.yaml":                            2,
+		upstream + "/v1/kafka-ephemeral.yaml":                                    3,
+		upstream + "/v1/kafka-jbod.yaml":                                         3,
+		upstream + "/v1/kafka-persistent.yaml":                                   3,
+		upstream + "/v1/kafka-single-node.yaml":                                  2,
+		upstream + "/v1/kafka-with-dual-role-nodes.yaml":                         2,
+		upstream + "/v1beta2/kafka-ephemeral.yaml":                               3,
+		upstream + "/v1beta2/kafka-jbod.yaml":                                    3,
+		upstream + "/v1beta2/kafka-persistent.yaml":                              3,
+		upstream + "/v1beta2/kafka-single-node.yaml":                             2,
+		upstream + "/v1beta2/kafka-with-dual-role-nodes.yaml":                    2,
+		mirrors + "/v1/kafka-mirror-maker-2.yaml":                                1,
+		mirrors + "/v1/kafka-mirror-maker-2-custom-replication-policy.yaml":      1,
+		mirrors + "/v1/kafka-mirror-maker-2-sync-groups.yaml":                    1,
+		mirrors + "/v1/kafka-mirror-maker-2-tls.yaml":                            1,
+		mirrors + "/v1beta2/kafka-mirror-maker-2.yaml":                           1,
+		mirrors + "/v1beta2/kafka-mirror-maker-2-custom-replication-policy.yaml": 1,
+		mirrors + "/v1beta2/kafka-mirror-maker-2-sync-groups.yaml":               1,
+		mirrors + "/v1beta2/kafka-mirror-maker-2-tls.yaml":                       1,
+		ours + "/separate-roles.yaml":                                            3,
+		ours + "/single-node.yaml":                                               2,
 	}
 	var found []string
-	for _, folder := range []string{upstream + "/v1", upstream + "/v1beta2", ours} {
+	for _, folder := range []string{upstream + "/v1", upstream + "/v1beta2", mirrors + "/v1", mirrors + "/v1beta2", ours} {
 		files, err := filepath.Glob(folder + "/*.yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -88,8 +97,8 @@ func TestCreateExamplesAreUpstreamVerbatim(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(sums)), "\n")
-	if len(lines) != 10 {
-		t.Errorf("%d sums, want 10", len(lines))
+	if len(lines) != 18 {
+		t.Errorf("%d sums, want 18", len(lines))
 	}
 	for _, line := range lines {
 		want, name, _ := strings.Cut(line, "  ")

@@ -132,17 +132,21 @@ type Workers struct {
 // Dialer dials an address. Nil means TCP.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
+// ReadTimeout limits one read from a worker. It is shorter than the limit of a question, so that a worker that hangs is described in the
+// same words each time.
+const ReadTimeout = 8 * time.Second
+
 // Over returns how the clients of a resource are made.
 func Over(dial Dialer) func(Endpoint) (*Workers, func(), error) {
 	return func(e Endpoint) (*Workers, func(), error) {
-		service, err := rest.New(rest.Options{Address: render.Address(e.Name.Namespace, e.Name.Name), Dial: dial})
+		service, err := rest.New(rest.Options{Address: render.Address(e.Name.Namespace, e.Name.Name), Dial: dial, ReadTimeout: ReadTimeout})
 		if err != nil {
 			return nil, nil, err
 		}
 		return &Workers{
 			Service: service,
 			Worker: func(pod string) (connect.Reader, func(), error) {
-				one, err := rest.New(rest.Options{Address: render.WorkerAddress(e.Name.Namespace, e.Name.Name, pod), Dial: dial})
+				one, err := rest.New(rest.Options{Address: render.WorkerAddress(e.Name.Namespace, e.Name.Name, pod), Dial: dial, ReadTimeout: ReadTimeout})
 				if err != nil {
 					return nil, nil, err
 				}
@@ -154,7 +158,10 @@ func Over(dial Dialer) func(Endpoint) (*Workers, func(), error) {
 
 // NewProtocol returns the protocol of Connect. It must not connect yet.
 func NewProtocol(over func(Endpoint) (*Workers, func(), error)) Protocol {
-	return Protocol{Connect: over, Ask: ask, Execute: execute, Outcome: outcome}
+	return Protocol{Connect: over, Execute: execute, Outcome: outcome, Ask: func(ctx context.Context, w *Workers, q Question) (Answer, error) {
+		a, err := ask(ctx, w, q)
+		return a, stable(err)
+	}}
 }
 
 func ask(ctx context.Context, w *Workers, q Question) (Answer, error) {
@@ -255,6 +262,18 @@ func outcome(err error) external.Answer {
 		}
 	}
 	return a
+}
+
+// stable returns an error of a question whose text is the same each time. A status that shows it is written once.
+func stable(err error) error {
+	if _, failed := errors.AsType[*net.OpError](err); !failed {
+		return err
+	}
+	text := errors.New(without(err))
+	if u, is := errors.AsType[*connect.Unreadable](err); is {
+		return &connect.Unreadable{What: u.What, Err: text}
+	}
+	return text
 }
 
 // without returns the text of an error without the addresses of its connection, which differ each time.

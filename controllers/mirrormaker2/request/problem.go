@@ -30,6 +30,11 @@ func Failed(operation connectoroffsets.Operation, connector, answer string) *tra
 	return failed(operation, connector, `"%s".`, machines.Cut(answer, mostAnswer))
 }
 
+// Unanswered returns the problem of an operation on a connector of which Connect cannot be asked.
+func Unanswered(operation connectoroffsets.Operation, connector string, err error) *transitions.Problem {
+	return failed(operation, connector, "Connect not being readable: %s. It is asked again until it answers. Check that the workers run, and that nothing else answers at their Service.", machines.Cut(err.Error(), mostAnswer))
+}
+
 func failed(operation connectoroffsets.Operation, connector, cause string, args ...any) *transitions.Problem {
 	reason := ReasonManage
 	switch operation {

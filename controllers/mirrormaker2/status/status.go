@@ -201,5 +201,26 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 			"Nothing is sent again. List them, and request the change again"))
 	case connectoroffsets.Repeated:
 		add(&transitions.Problem{Reason: "Repeated", Message: "the annotations request again for " + name + " what was done a short time ago: if it is meant, remove them and set them again"})
+	case connectoroffsets.AwaitingConnector, connectoroffsets.AwaitingStopped, connectoroffsets.Listing, connectoroffsets.SavingBefore, connectoroffsets.Verifying:
+		if err := unreadable(v.Offsets[name]); err != nil {
+			add(request.Unanswered(record.Operation, name, err))
+		}
 	}
+}
+
+// unreadable returns why Connect does not say what is asked of a connector and its offsets; nil if it does, or has not answered yet. A
+// connector that does not exist has no offsets, which is no failure of Connect.
+func unreadable(seen *observation.Offsets) error {
+	if seen == nil {
+		return nil
+	}
+	if c, known := seen.Connector.Get(); known && c.Exists {
+		if _, known := seen.Offsets.Get(); known || seen.Offsets.Gap().Pending {
+			return nil
+		}
+		return seen.Offsets.Err()
+	} else if known || seen.Connector.Gap().Pending {
+		return nil
+	}
+	return seen.Connector.Err()
 }
