@@ -17,6 +17,9 @@ import (
 // the log line follow the write. decided means that every lifecycle has evaluated the object's generation once these
 // transitions are taken. It requeues the object.
 func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved []pass.Moved, decided bool) (time.Duration, error) {
+	if err := p.notBehind(ctx); err != nil {
+		return 0, err
+	}
 	next := p.copy()
 	status := next.LifecycleStatus()
 	entries := pass.EntriesOf(status)
@@ -32,6 +35,7 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 	if err := p.write(ctx, next); err != nil {
 		return 0, err
 	}
+	p.committed, p.stored = true, next
 	p.memory.shown = p.now
 	for i := range moved {
 		p.memory.moved = moved[i].Lifecycle
@@ -43,6 +47,15 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 	p.measure(next, false)
 	// The watch event of this write enqueues the object as well. The requeue does not depend on the watch.
 	return freshnessRequeue, nil
+}
+
+// notBehind returns ErrStale while the object is known to be older than our last write: a write of its status would only conflict.
+// Unlike proven it requires no live read while no such write is known.
+func (p *reconcileScope[O, S, E]) notBehind(ctx context.Context) error {
+	if p.memory.own == 0 {
+		return nil
+	}
+	return p.proven(ctx, false)
 }
 
 // copy returns a copy of the object to change. Of several entries with one name, which the API server permits, only the first is

@@ -2,9 +2,11 @@ package runtime
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -80,30 +82,61 @@ func (r *Reconciler[O, S, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) 
 	if wiring.Wakeups != nil {
 		b = b.WatchesRawSource(source.Channel(wiring.Wakeups, &handler.EnqueueRequestForObject{}))
 	}
-	if err := r.watchChildren(mgr.GetScheme(), b); err != nil {
+	if err := r.watchChildren(mgr, b); err != nil {
 		return err
 	}
 	if wiring.Watch != nil {
 		wiring.Watch(b)
 	}
-	if err := b.Complete(r); err != nil {
+	if err := b.Complete(continuing[O, S, E]{r}); err != nil {
 		return fmt.Errorf("registering the controller of %s: %w", r.kind.Name, err)
 	}
 	return nil
 }
 
-func (r *Reconciler[O, S, E]) watchChildren(scheme *k8sruntime.Scheme, b *builder.Builder) error {
+func (r *Reconciler[O, S, E]) watchChildren(mgr ctrl.Manager, b *builder.Builder) error {
+	if len(r.kind.Owns) == 0 {
+		return nil
+	}
+	owner := r.kind.New()
+	if _, err := apiutil.GVKForObject(owner, mgr.GetScheme()); err != nil {
+		return fmt.Errorf("watching the children of kind %s: add the type to the manager's scheme: %w", r.kind.Name, err)
+	}
+	enqueue := handler.EnqueueRequestForOwner(mgr.GetScheme(), &knownMappings{RESTMapper: mgr.GetRESTMapper()}, owner, handler.OnlyControllerOwner())
+	if r.kind.OwnerOf != nil {
+		enqueue = handler.EnqueueRequestsFromMapFunc(r.kind.OwnerOf)
+	}
 	for _, child := range r.kind.Owns {
-		if _, err := apiutil.GVKForObject(child, scheme); err != nil {
+		if _, err := apiutil.GVKForObject(child, mgr.GetScheme()); err != nil {
 			return fmt.Errorf("watching %T, which is in Owns of kind %s: add the type to the manager's scheme: %w", child, r.kind.Name, err)
 		}
-		if r.kind.OwnerOf != nil {
-			b.Watches(child, handler.EnqueueRequestsFromMapFunc(r.kind.OwnerOf))
-		} else {
-			b.Owns(child)
-		}
+		b.Watches(child, enqueue)
 	}
 	return nil
+}
+
+// knownMappings keeps the mapping of each version that it was asked for: the handler of children asks for that of their owner at
+// each event, to learn whether it has a namespace. A kind that is deleted and defined again with another scope needs a new process.
+type knownMappings struct {
+	meta.RESTMapper
+	known sync.Map // of *meta.RESTMapping, by schema.GroupVersionKind
+}
+
+// RESTMapping implements meta.RESTMapper.
+func (k *knownMappings) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if len(versions) != 1 {
+		return k.RESTMapper.RESTMapping(kind, versions...)
+	}
+	key := kind.WithVersion(versions[0])
+	if known, ok := k.known.Load(key); ok {
+		mapping, _ := known.(*meta.RESTMapping)
+		return mapping, nil
+	}
+	mapping, err := k.RESTMapper.RESTMapping(kind, versions...)
+	if err == nil {
+		k.known.Store(key, mapping)
+	}
+	return mapping, err
 }
 
 // watched returns an error for a child whose changes would not enqueue its object.

@@ -1,9 +1,10 @@
 // Package runtime reconciles objects whose lifecycles are machines.
 //
 // A reconcile takes at most one transition of one lifecycle; only the first entries of several lifecycles share one write. It
-// writes the object's status at most once, and writes nothing when nothing changed. An action runs in a later reconcile than the one that committed its state, on a persisted state that is
-// proven current. It disrupts members only under the object's disruption lock. The runtime implements pauses, deadlines,
-// back-off, conditions, history, events and metrics. A Kind provides the observation, the effects and the desired children.
+// writes the object's status at most once, and writes nothing when nothing changed. An action runs in a later reconcile than the one
+// that committed its state, on a persisted state that is proven current; the controller does that reconcile at once. It disrupts
+// members only under the object's disruption lock. The runtime implements pauses, deadlines, back-off, conditions, history, events
+// and metrics. A Kind provides the observation, the effects and the desired children.
 package runtime
 
 import (

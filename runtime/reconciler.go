@@ -103,34 +103,31 @@ const (
 	defaultObserveTimeout = 5 * time.Second
 )
 
-// Reconcile reconciles one object.
+// Reconcile reconciles one object: it commits transitions, or it runs actions and writes children. The controller that
+// SetupWithManager registers continues after a commit; this method does not.
 //
 // The result requeues the object at the earliest of an action's RequeueAfter, a poll interval, a deadline and the end of a
 // back-off. An error concerns the object as a whole: the API server or the cache cannot be read or written. The failure of a
 // single lifecycle is retried with its own back-off and is not returned, so that it does not delay other lifecycles. A conflict
 // and a stale cache are not errors: the object is requeued.
 func (r *Reconciler[O, S, E]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	_, result, err := r.reconcile(ctx, request)
+	return result, err
+}
+
+// reconcile returns the scope of the reconcile as well, or nil if the object does not exist or could not be read.
+func (r *Reconciler[O, S, E]) reconcile(ctx context.Context, request reconcile.Request) (*reconcileScope[O, S, E], reconcile.Result, error) {
 	object := r.kind.New()
 	if err := r.client.Get(ctx, request.NamespacedName, object); err != nil {
 		if ObjectMissing(err) {
 			r.forget(request.NamespacedName)
-			return reconcile.Result{}, nil
+			return nil, reconcile.Result{}, nil
 		}
-		return reconcile.Result{}, fmt.Errorf("reading %s %s: %w", r.kind.Name, request, err)
+		return nil, reconcile.Result{}, fmt.Errorf("reading %s %s: %w", r.kind.Name, request, err)
 	}
-	after, err := r.run(ctx, object)
-	switch {
-	case err == nil:
-	case errors.Is(err, errGone):
-		// The watch reports the deletion, or the object that has the name now.
-		return reconcile.Result{RequeueAfter: gonePause}, nil
-	case apierrors.IsConflict(err), errors.Is(err, ErrStale):
-		// The object was written in the meantime, or the cache is stale. The next reconcile reads the new version.
-		return reconcile.Result{RequeueAfter: freshnessRequeue}, nil
-	default:
-		return reconcile.Result{}, err
-	}
-	return reconcile.Result{RequeueAfter: after}, nil
+	p := r.scopeOf(object)
+	result, err := p.reconcile(ctx)
+	return p, result, err
 }
 
 func (r *Reconciler[O, S, E]) forget(key types.NamespacedName) {
@@ -152,33 +149,6 @@ func (r *Reconciler[O, S, E]) drop(old *memory) {
 	}
 }
 
-// run reconciles one object that exists.
-func (r *Reconciler[O, S, E]) run(ctx context.Context, object O) (time.Duration, error) {
-	key := client.ObjectKeyFromObject(object)
-	m, replaced := r.memories.of(key, object.GetUID())
-	r.drop(replaced)
-	p := &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
-	p.lifecycles = pass.Stored(r.lifecycles, object.LifecycleStatus())
-	p.in = pass.In[O, S, E]{
-		Object: object, Lifecycles: r.lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
-		Generation: object.GetGeneration(), Deleting: isDeleting(object), Now: p.now, DeadlineScale: r.scale, Last: m.moved, AlwaysNeeded: r.kind.AlwaysNeeded,
-		Observe: func(needs []transitions.Need, live bool) (S, error) { return p.observe(ctx, needs, live) },
-		Slowed:  p.slowed,
-	}
-	p.entries = pass.EntriesOf(p.in.Status)
-	switch {
-	case isReleased(object):
-		return 0, nil
-	case p.stopPruned(ctx):
-		return p.requeue.soonest, nil
-	case IsPaused(object, r.kind.PauseAnnotations...):
-		return p.pause(ctx)
-	case resumed(object):
-		return p.resume(ctx)
-	}
-	return p.advance(ctx)
-}
-
 // reconcileScope is the scope of one reconcile of one object.
 type reconcileScope[O Object, S, E any] struct {
 	*Reconciler[O, S, E]
@@ -194,6 +164,57 @@ type reconcileScope[O Object, S, E any] struct {
 	dropped []string
 	// proof that the persisted state is current, as far as this reconcile has obtained it.
 	proof proof
+	// committed means that this reconcile has written transitions. stored is then the object that the API server returned.
+	committed bool
+	stored    O
+}
+
+// scopeOf returns the scope of a reconcile of an object that exists.
+func (r *Reconciler[O, S, E]) scopeOf(object O) *reconcileScope[O, S, E] {
+	key := client.ObjectKeyFromObject(object)
+	m, replaced := r.memories.of(key, object.GetUID())
+	r.drop(replaced)
+	return &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
+}
+
+// reconcile reconciles the object and maps errors to requeues.
+func (p *reconcileScope[O, S, E]) reconcile(ctx context.Context) (reconcile.Result, error) {
+	after, err := p.run(ctx)
+	switch {
+	case err == nil:
+	case errors.Is(err, errGone):
+		// The watch reports the deletion, or the object that has the name now.
+		return reconcile.Result{RequeueAfter: gonePause}, nil
+	case apierrors.IsConflict(err), errors.Is(err, ErrStale):
+		// The object was written in the meantime, or the cache is stale. The next reconcile reads the new version.
+		return reconcile.Result{RequeueAfter: freshnessRequeue}, nil
+	default:
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: after}, nil
+}
+
+func (p *reconcileScope[O, S, E]) run(ctx context.Context) (time.Duration, error) {
+	object, m := p.object, p.memory
+	p.lifecycles = pass.Stored(p.Reconciler.lifecycles, object.LifecycleStatus())
+	p.in = pass.In[O, S, E]{
+		Object: object, Lifecycles: p.Reconciler.lifecycles, Status: object.LifecycleStatus(), UID: string(object.GetUID()),
+		Generation: object.GetGeneration(), Deleting: isDeleting(object), Now: p.now, DeadlineScale: p.scale, Last: m.moved, AlwaysNeeded: p.kind.AlwaysNeeded,
+		Observe: func(needs []transitions.Need, live bool) (S, error) { return p.observe(ctx, needs, live) },
+		Slowed:  p.slowed,
+	}
+	p.entries = pass.EntriesOf(p.in.Status)
+	switch {
+	case isReleased(object):
+		return 0, nil
+	case p.stopPruned(ctx):
+		return p.requeue.soonest, nil
+	case IsPaused(object, p.kind.PauseAnnotations...):
+		return p.pause(ctx)
+	case resumed(object):
+		return p.resume(ctx)
+	}
+	return p.advance(ctx)
 }
 
 // advance evaluates the lifecycles. It commits the transitions that are due; without one it runs actions, repairs and applies

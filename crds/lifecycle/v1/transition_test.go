@@ -65,6 +65,36 @@ func TestTransitionUnmarshalJSONNeverFails(t *testing.T) {
 	}
 }
 
+func TestHistoryUnmarshalJSON(t *testing.T) {
+	line := func(from, to string) string { return "2026-11-20T08:31:02Z e: " + from + " -> " + to }
+	one := func(from, to string) lifecyclev1.Transition {
+		return lifecyclev1.Transition{At: metav1.NewTime(time.Date(2026, 11, 20, 8, 31, 2, 0, time.UTC).Local()), Event: "e", From: from, To: to}
+	}
+	tests := map[string]struct {
+		text string
+		want lifecyclev1.History
+	}{
+		"no transitions":         {`[]`, lifecyclev1.History{}},
+		"nothing":                {`null`, lifecyclev1.History{}},
+		"lines":                  {`["` + line("A", "B") + `", "` + line("B", "C") + `"]`, lifecyclev1.History{one("A", "B"), one("B", "C")}},
+		"lines with escapes":     {"[\n\t\"" + line(`\"[A]\"`, `{B\\`) + "\"]", lifecyclev1.History{one(`"[A]"`, `{B\`)}},
+		"objects of a release":   {`[{"event": "e", "from": "A"}, "` + line("A", "B") + `"]`, lifecyclev1.History{{}, one("A", "B")}},
+		"something after a line": {`["` + line("A", "B") + `", 7]`, lifecyclev1.History{one("A", "B"), {}}},
+		"no list":                {`{"event": "e"}`, lifecyclev1.History{}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := struct{ History lifecyclev1.History }{lifecyclev1.History{one("of", "before")}}
+			if err := json.Unmarshal([]byte(`{"history": `+tc.text+`}`), &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got.History); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func FuzzTransition(f *testing.F) {
 	f.Add("2026-11-20T08:31:02Z node-selected: Checking -> Restarting, attempt 5f2c91, 6 times")
 	f.Add("0001-01-01T00:00:00Z : -> ")

@@ -19,12 +19,16 @@ type calls struct {
 	// refuses is the answer to every status write, empty if they are accepted. statusWrites is their number so far.
 	refuses      Fault
 	statusWrites int
+	// firstStatus is the number of the call that writes the status first.
+	firstStatus int
 	// liveReads is the number of reads from the API server.
 	liveReads int
 	// dead means that the process crashed: its further calls have no effect.
 	dead bool
 	// external means that the call with the fault is an effect outside the API, as the reconcile without a fault showed.
 	external bool
+	// continues means that the operator reconciles again at once after a commit.
+	continues bool
 }
 
 // call is the kind of a call.
@@ -65,6 +69,9 @@ func (c *calls) evict(do func() error) error { return c.call(eviction, do) }
 // it.
 func (c *calls) status(do func() error) error {
 	c.statusWrites++
+	if c.statusWrites == 1 {
+		c.firstStatus = len(c.made) + 1
+	}
 	if c.dead || c.refuses == "" {
 		return c.call(write, do)
 	}

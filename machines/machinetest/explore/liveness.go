@@ -119,7 +119,7 @@ func (w *worker[O, S, E]) calmly(s *state) (step, bool) {
 		return out[0], true
 	}
 	if s.due() {
-		return w.took(s, "", "", 0, false), true
+		return w.took(s, attempt{}), true
 	}
 	for _, one := range w.happen(nil, s) {
 		if one.fault == "" {

@@ -88,35 +88,62 @@ func (w *worker[O, S, E]) operate(out []step, s *state) []step {
 	if !s.current() {
 		whole = string(Lags) // the reconcile precedes the update of the cache
 	}
-	out = append(out, w.took(s, Fault(whole), "", 0, false))
-	made, asked, shows := slices.Clone(w.calls.made), w.calls.liveReads > 0, w.calls.statusWrites > 0
+	out = append(out, w.took(s, attempt{class: Fault(whole)}))
+	made, asked, shows, committed := slices.Clone(w.calls.made), w.calls.liveReads > 0, w.calls.statusWrites > 0, len(w.passed.edges) > 0
+	turn := w.hash(s)
+	if committed {
+		out = w.goOn(out, s, Fault(whole), turn)
+	}
 	if shows && s.refused == 0 {
 		out = append(out, w.refuse(s))
 	}
 	if asked {
-		out = append(out, w.took(s, Unread, Unread, 0, false))
+		out = append(out, w.took(s, attempt{class: Unread, fault: Unread}))
 	}
-	turn := w.hash(s)
 	for i, kind := range made {
 		for _, fault := range turns(kind, turn) {
-			out = append(out, w.took(s, fault, fault, i+1, kind == effect))
+			out = append(out, w.took(s, attempt{class: fault, fault: fault, at: i + 1, external: kind == effect}))
 		}
 	}
 	return out
 }
 
-func (w *worker[O, S, E]) took(s *state, class, fault Fault, at int, external bool) step {
-	after := w.pass(s, fault, at, external)
+// goOn lets the operator go on after a commit, as its controller does: without a fault, and with one of the faults at the commit, by
+// turns. What follows a commit that succeeded is also searched as a reconcile of its own.
+func (w *worker[O, S, E]) goOn(out []step, s *state, whole Fault, turn uint64) []step {
+	one := w.took(s, attempt{class: whole, continues: true})
+	one.also = Continues
+	at, all := w.calls.firstStatus, turns(write, turn)
+	fault := all[turn%uint64(len(all))]
+	return append(out, one, w.took(s, attempt{class: fault, fault: fault, at: at, continues: true}))
+}
+
+// attempt is how the operator reconciles once.
+type attempt struct {
+	// class is what the step counts as, and fault is injected at the call of that number.
+	class, fault Fault
+	at           int
+	// external means that the call is an effect outside the API.
+	external bool
+	// continues means that the operator reconciles again at once after a commit.
+	continues bool
+}
+
+func (w *worker[O, S, E]) took(s *state, a attempt) step {
+	after := w.pass(s, a)
 	name := "the operator reconciles"
-	switch {
-	case fault == Unread:
-		name += " and the API server does not answer its reads"
-	case fault != "" && external:
-		name += fmt.Sprintf("; at its effect %d: %s", at, fault)
-	case fault != "":
-		name += fmt.Sprintf("; at its write %d: %s", at, fault)
+	if a.continues {
+		name += ", and again at once after a commit"
 	}
-	return step{name: name, fault: class, passes: 1, after: after, passed: w.passed}
+	switch {
+	case a.fault == Unread:
+		name += " and the API server does not answer its reads"
+	case a.fault != "" && a.external:
+		name += fmt.Sprintf("; at its effect %d: %s", a.at, a.fault)
+	case a.fault != "":
+		name += fmt.Sprintf("; at its write %d: %s", a.at, a.fault)
+	}
+	return step{name: name, fault: a.class, passes: 1, after: after, passed: w.passed}
 }
 
 // happen lets the world change.

@@ -129,6 +129,9 @@ const (
 	// Coalesces: a cache shows the last version of an object and none in between. It is not a fault: it may happen at any time,
 	// and is counted.
 	Coalesces Fault = "coalesced"
+	// Continues: the operator reconciles again at once after a commit, on the object that the API server returned. It is not a
+	// fault: the controller always does it, and is searched with and without it.
+	Continues Fault = "continues"
 	// Conflict and the following are answers of the API server to a write, by their code.
 	Conflict  Fault = "409"
 	Invalid   Fault = "422"
@@ -140,7 +143,7 @@ const (
 // Faults returns the faults of every subject.
 func Faults() []Fault {
 	return []Fault{
-		DiesBefore, DiesAfter, ReplyLost, Conflict, Invalid, Throttled, Refused, TimedOut, Unread, Restarts, Overlaps, Lags, Coalesces,
+		DiesBefore, DiesAfter, ReplyLost, Conflict, Invalid, Throttled, Refused, TimedOut, Unread, Restarts, Overlaps, Lags, Coalesces, Continues,
 		Waits, Wiped, Edited, PausedBy, ChildLost, Deleted, StatusRefused, Flaps,
 	}
 }

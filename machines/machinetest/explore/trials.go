@@ -61,7 +61,7 @@ func (s *state) appendTrials(dst []byte) []byte {
 func (w *worker[O, S, E]) refuse(s *state) step {
 	refusing := s.clone()
 	refusing.refused = refusedPasses
-	one := w.took(refusing, StatusRefused, "", 0, false)
+	one := w.took(refusing, attempt{class: StatusRefused})
 	one.name = fmt.Sprintf("every status write is refused from now on, for %d reconciles; %s", refusedPasses, one.name)
 	return one
 }

@@ -30,6 +30,8 @@ type worker[O lifecycle.Object, S, E any] struct {
 	// states of each lifecycle, as its graph has them: what the search judges by.
 	states     map[string]map[string]machines.GraphState
 	reconciler *lifecycle.Reconciler[O, S, E]
+	// continuing is the reconciler as its controller runs it.
+	continuing reconcile.Reconciler
 	main       func(objectStore) *record
 	cached     *stateClient
 	direct     *stateClient
@@ -104,6 +106,7 @@ func newWorker[O lifecycle.Object, S, E any](ctx context.Context, subject *Subje
 	w.reconciler = lifecycle.New(w.kind, lifecycle.Options{
 		Client: cached, Live: live, Clock: w.now, Children: lifecycle.NewChildren(cached, live, w.now), DisruptionLocks: lifecycle.NewDisruptionLocks(),
 	})
+	w.continuing = w.reconciler.Continuing(access.Key{})
 	return w, nil
 }
 
@@ -192,15 +195,15 @@ func (w *worker[O, S, E]) spy() {
 	}
 }
 
-// pass reconciles once from the state, with the given fault.
-func (w *worker[O, S, E]) pass(from *state, fault Fault, at int, external bool) *state {
+// pass reconciles once from the state.
+func (w *worker[O, S, E]) pass(from *state, a attempt) *state {
 	s := from.clone()
 	s.woken, s.timer = false, time.Time{}
 	w.flap(s)
 	shown := s.current()
-	result, err := w.reconcile(s, s.memory, s.term, calls{fault: fault, at: at, external: external, refuses: s.refusal()})
+	result, err := w.reconcile(s, s.memory, s.term, calls{fault: a.fault, at: a.at, external: a.external, continues: a.continues, refuses: s.refusal()})
 	s.refused = max(0, s.refused-1)
-	w.judgePass(s, from.memory == nil, shown && fault == "")
+	w.judgePass(s, from.memory == nil, shown && a.fault == "")
 	switch {
 	case w.calls.dead:
 		s.memory, s.woken = nil, true
@@ -223,7 +226,11 @@ func (w *worker[O, S, E]) reconcile(s *state, memory access.Memory, term uint32,
 	*w.calls = plan
 	w.passed = &passed{}
 	w.reconciler.RestoreMemory(access.Key{}, memory)
-	return w.reconciler.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
+	with := reconcile.Reconciler(w.reconciler)
+	if plan.continues {
+		with = w.continuing
+	}
+	return with.Reconcile(w.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.subject.Object)})
 }
 
 // inspected returns what the subject's inspection finds wrong with a state.
