@@ -31,6 +31,9 @@ status:
   kafkaMetadataVersion: 4.0-IV3
   roles: [controller, broker]
   nodeIds: [0, 1, 2]
+  version: {version: 16.2.15}
+  target: 18.2.7
+  ceph: {health: HEALTH_OK}
   pods: 3
   readyPods: 2
   currentPods: 1
@@ -46,6 +49,10 @@ status:
 		},
 		"KafkaMirrorMaker2": {
 			narrow: "Name=orders Desired=3 Ready=False State=AwaitingInSync For=30m Progress=2/6 node Age=30m",
+			wide:   "Warning=UnusedField",
+		},
+		"Cluster": {
+			narrow: "Name=orders Ready=False State=AwaitingInSync For=30m Version=16.2.15 Target=18.2.7 Health=HEALTH_OK Progress=2/6 node Age=30m",
 			wide:   "Warning=UnusedField",
 		},
 		"StrimziPodSet": {narrow: "Name=orders Pods=3 Ready=2 Current=1 Age=30m"},

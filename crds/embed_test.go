@@ -127,6 +127,7 @@ func TestDefinitionsByName(t *testing.T) {
 		"kafkas.kafka.strimzi.io":             {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"k"}, Subresources: "status"},
 		"kafkanodepools.kafka.strimzi.io":     {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"knp"}, Subresources: "status scale"},
 		"kafkamirrormaker2s.kafka.strimzi.io": {Served: []string{"v1", "v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"kmm2"}, Subresources: "status scale"},
+		"clusters.ceph.rook.io":               {Served: []string{"v1"}, Stored: []string{"v1"}, ShortNames: []string{"ceph"}, Subresources: "status"},
 		"strimzipodsets.core.strimzi.io":      {Served: []string{"v1beta2"}, Stored: []string{"v1beta2"}, ShortNames: []string{"sps"}, Subresources: "status"},
 	}
 	got := map[string]summary{}

@@ -3,6 +3,7 @@ package kinds
 
 import (
 	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds/ceph"
 	"github.com/detent-dev/detent/kinds/kafka"
 	"github.com/detent-dev/detent/kinds/mirrormaker2"
 )
@@ -12,5 +13,6 @@ func All() []registration.Kind {
 	return []registration.Kind{
 		kafka.Registration(),
 		mirrormaker2.Registration(),
+		ceph.Registration(),
 	}
 }

@@ -1,8 +1,6 @@
 // Package ceph is the kind of Ceph clusters: it connects the parts that its folders contain. In one reconcile a cluster is observed
 // (observation), its lifecycle decides on facts of the observation (facts), its effects are executed, the objects of the cluster are
 // written (children), and the status is set (status).
-//
-// The kind is complete for the upgrade and for the launch of clusters, and not registered yet.
 package ceph
 
 import (

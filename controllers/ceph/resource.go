@@ -21,7 +21,7 @@ func Resource() resource.Kind {
 		Parts: []resource.Part{
 			{Object: &appsv1.Deployment{}, Resource: appsv1.SchemeGroupVersion.WithResource("deployments"), Access: resource.Applied},
 			{Object: &batchv1.Job{}, Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), Access: resource.Applied},
-			{Object: &corev1.Pod{}, Resource: corev1.SchemeGroupVersion.WithResource("pods"), Access: resource.Applied},
+			{Object: &corev1.Pod{}, Resource: corev1.SchemeGroupVersion.WithResource("pods"), Access: resource.Watched},
 			{Object: &corev1.ConfigMap{}, Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Access: resource.Applied},
 			{Object: &corev1.PersistentVolumeClaim{}, Resource: corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), Access: resource.Applied},
 			{Object: &corev1.Service{}, Resource: corev1.SchemeGroupVersion.WithResource("services"), Access: resource.Applied},

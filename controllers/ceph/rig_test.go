@@ -96,7 +96,7 @@ func newRig(t testing.TB, c *cephv1.Cluster) *rig {
 		}))
 	}
 	r.client = server.Client()
-	r.world = &pods.World{Client: r.client, Namespace: c.Namespace, Ceph: r.ceph, Images: images()}
+	r.world = &pods.World{Client: r.client, Namespace: c.Namespace, Name: c.Name, Ceph: r.ceph, Images: images()}
 	r.restart()
 	return r
 }

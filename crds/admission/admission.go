@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -69,6 +70,13 @@ func (s *Schemas) Create(ctx context.Context, resource *unstructured.Unstructure
 		return errs
 	}
 	return version.validate(ctx, resource)
+}
+
+// Default sets the defaults of the schema in a resource, as an API server does when it stores one.
+func (s *Schemas) Default(resource *unstructured.Unstructured) {
+	if version, _ := s.of(resource); version != nil {
+		defaulting.Default(resource.Object, version.structural)
+	}
 }
 
 // Update returns the errors with which an API server would reject the replacement of old by resource. As in an API server, an

@@ -169,7 +169,7 @@ func (w *world) wait(ctx context.Context) error {
 func (w *world) simulate(ctx context.Context, fail context.CancelCauseFunc) error {
 	for i := range w.options.Kinds {
 		k := &w.options.Kinds[i]
-		simulation, err := k.Simulate(ctx, Environment{Clock: w.options.Clock, Speed: w.options.Speed, Fail: fail})
+		simulation, err := k.Simulate(ctx, Environment{Clock: w.options.Clock, Client: w.client, Speed: w.options.Speed, Fail: fail})
 		if err != nil {
 			return fmt.Errorf("simulating the systems of kind %s: %w", k.Name, err)
 		}

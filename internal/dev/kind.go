@@ -28,6 +28,8 @@ type Kind struct {
 // Environment is what a simulation runs in.
 type Environment struct {
 	Clock clock.WithTicker
+	// Client of the local API server, as an administrator. It knows the types of all kinds.
+	Client client.Client
 	// Speed is the number of simulated seconds per second.
 	Speed float64
 	// Fail ends the environment with an error.

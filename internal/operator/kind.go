@@ -100,7 +100,7 @@ func AddControllers(mgr ctrl.Manager, kinds []Kind, w Wiring) (stop func(), err 
 	return stop, nil
 }
 
-// AddReconciler adds the controller of a kind with lifecycles. It watches the kind, its children and the parts that users declare.
+// AddReconciler adds the controller of a kind with lifecycles. It watches the kind and its parts.
 // wakeups enqueues objects for changes that no watch reports, and watch adds further watches; both are optional.
 func AddReconciler[O lifecycle.Object, S, E any](p *Process, declared *resource.Kind, kind lifecycle.Kind[O, S, E], wakeups <-chan event.GenericEvent, watch func(*builder.Builder)) error {
 	mgr := p.Manager
@@ -110,7 +110,7 @@ func AddReconciler[O lifecycle.Object, S, E any](p *Process, declared *resource.
 	})
 	all := func(b *builder.Builder) {
 		for _, part := range declared.Parts {
-			if part.Access == resource.Declared {
+			if !part.Access.Written() {
 				b.Watches(part.Object, handler.EnqueueRequestsFromMapFunc(declared.OwnerOf))
 			}
 		}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/internal/definitions"
-	"github.com/detent-dev/detent/internal/resource"
 )
 
 const (
@@ -120,7 +119,7 @@ func rivalOf(kinds []Kind, definition *apiextensionsv1.CustomResourceDefinition)
 func written(kinds []Kind, definition *apiextensionsv1.CustomResourceDefinition) []string {
 	for i := range kinds {
 		for _, p := range kinds[i].Parts {
-			if p.Access != resource.Declared && p.Resource.Group == definition.Spec.Group && p.Resource.Resource == definition.Spec.Names.Plural {
+			if p.Access.Written() && p.Resource.Group == definition.Spec.Group && p.Resource.Resource == definition.Spec.Names.Plural {
 				return []string{"spec", "status"}
 			}
 		}

@@ -155,6 +155,7 @@ func (r *reader) readOurs(ctx context.Context, m objects.Manifest) {
 		r.fail(m, e.Field, "%s", e.ErrorBody())
 	}
 	if sound {
+		r.schemas.Default(object)
 		object.SetAPIVersion(schema.GroupVersion{Group: gvk.Group, Version: r.stored(gvk.GroupKind())}.String())
 		r.keep(m, object)
 	}

@@ -223,7 +223,6 @@ kafkaVersions:
 - {version: 4.1.1, metadata: "4.1", supported: true, default: true}
 kafka: {my-cluster: {metadataVersion: 4.0-IV3, logHolds: {"0": {metadata.version: 4.1-IV1, kraft.version: 1}}}}
 connect: {mm2: {connectors: {a->b: {state: STOPPED, offsets: [{partition: {a: 1}, offset: {offset: 41}}]}}, silentWorkers: {mm2-1: 600s}, refuse: {GET offsets: {code: 500}}}}
-ceph: {rook-ceph: {health: HEALTH_OK, imageVersions: {"quay.io/ceph/ceph:v18.2.7": 18.2.7 reef}, notOkToStop: {osd: ["3"]}}}
 kubernetes: {badImages: [x]}
 `)))
 	if err != nil {
@@ -242,8 +241,5 @@ kubernetes: {badImages: [x]}
 	}
 	if got := in.World.Connect["mm2"].SilentWorkers["mm2-1"].Duration; got != 10*time.Minute {
 		t.Errorf("a worker is silent for %s", got)
-	}
-	if got := in.World.Ceph["rook-ceph"].NotOkToStop["osd"]; len(got) != 1 {
-		t.Errorf("daemons that may not stop: %v", got)
 	}
 }

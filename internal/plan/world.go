@@ -17,7 +17,6 @@ type World struct {
 	Metadata   metav1.ObjectMeta       `json:"metadata,omitzero"`
 	Kubernetes KubernetesWorld         `json:"kubernetes,omitzero"`
 	Connect    map[string]ConnectWorld `json:"connect,omitempty"`
-	Ceph       map[string]CephWorld    `json:"ceph,omitempty"`
 	// Sections of the registered kinds, by the name of the kind.
 	Sections map[string]Section `json:"-"`
 }
@@ -45,14 +44,6 @@ type ConnectorWorld struct {
 type ConnectRefusal struct {
 	Code    int    `json:"code"`
 	Message string `json:"message,omitempty"`
-}
-
-// CephWorld describes the answers of one Ceph cluster. It is not used yet.
-type CephWorld struct {
-	Health        string              `json:"health,omitempty"`
-	Checks        map[string]any      `json:"checks,omitempty"`
-	ImageVersions map[string]string   `json:"imageVersions,omitempty"`
-	NotOkToStop   map[string][]string `json:"notOkToStop,omitempty"`
 }
 
 // check validates the sections that belong to no registered kind.

@@ -25,7 +25,6 @@ func decodeWorld(kinds []Kind, m objects.Manifest) (World, []finding) {
 		w.Sections[kinds[i].Name] = kinds[i].ReadWorld(&d)
 	}
 	w.Connect = Entries[ConnectWorld](&d, "connect")
-	w.Ceph = Entries[CephWorld](&d, "ceph")
 	d.decode("", d.rest, &w)
 	return w, d.findings
 }

@@ -63,13 +63,19 @@ const (
 	Applied
 	// Removed parts are also deleted by the manager.
 	Removed
+	// Watched parts are created by other controllers for parts of the manager, such as the pods of a Deployment. The manager only
+	// reads them. They have the label of the kind.
+	Watched
 )
+
+// Written reports whether the manager writes the objects.
+func (a Access) Written() bool { return a == Applied || a == Removed }
 
 // Children returns an empty object of each kind that the manager writes: the children of an object.
 func (k *Kind) Children() []client.Object {
 	var out []client.Object
 	for _, p := range k.Parts {
-		if p.Access != Declared {
+		if p.Access.Written() {
 			out = append(out, p.Object)
 		}
 	}

@@ -41,8 +41,11 @@ type Reconciler struct {
 	events events.EventRecorder
 }
 
+// Elsewhere is an annotation on pods that another simulation runs: the kubelets leave them alone.
+const Elsewhere = "simulated/elsewhere"
+
 // SetupWithManager registers the simulated kubelets and the provisioner of their volumes with a manager. They handle every
-// pod in the manager's cache.
+// pod in the manager's cache that is not run elsewhere.
 func SetupWithManager(mgr ctrl.Manager, world World) error {
 	r := &Reconciler{client: mgr.GetClient(), live: mgr.GetAPIReader(), world: world, events: mgr.GetEventRecorder("kubelet")}
 	skip := true // several managers may run in one process
@@ -74,6 +77,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return reconcile.Result{}, nil
 		}
 		return reconcile.Result{}, fmt.Errorf("reading pod %s: %w", request, err)
+	}
+	if pod.Annotations[Elsewhere] != "" {
+		return reconcile.Result{}, nil
 	}
 	outcome, err := r.sync(ctx, pod)
 	if err != nil {

@@ -173,6 +173,7 @@ type MonSpec struct {
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Enum=1;3;5;7;9
+	// +kubebuilder:validation:Maximum=9
 	Count int32 `json:"count,omitempty"`
 
 	// AllowMultiplePerNode permits monitors on one host. The loss of the host is then the loss of several monitors.

@@ -19,7 +19,7 @@ import (
 
 func definition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	text, err := os.ReadFile("../ceph.rook.io_clusters.yaml")
+	text, err := os.ReadFile("../../generated/ceph.rook.io_clusters.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,8 @@ func New(o Options) operator.Kind {
 		o.Connect = func(e connection.Endpoint) (ceph.Runner, func(), error) { return program(o.Command, e) }
 	}
 	return operator.Kind{
-		Kind:  controller.Resource(),
-		Rival: &operator.Rival{Name: "Rook", Lease: "rook-ceph-operator", Label: "operator", LabelValue: "rook"},
-		Add:   func(p *operator.Process) (func(), error) { return add(p, o) },
+		Kind: controller.Resource(), // the kind of clusters of Rook is CephCluster, so that Rook is no rival
+		Add:  func(p *operator.Process) (func(), error) { return add(p, o) },
 	}
 }
 

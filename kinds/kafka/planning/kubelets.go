@@ -35,6 +35,9 @@ func (s *simulation) sync(ctx context.Context, name types.NamespacedName) (recon
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
+	if pod.Annotations[kubelet.Elsewhere] != "" {
+		return reconcile.Result{}, nil
+	}
 	if s.frozen[pod.UID] {
 		return reconcile.Result{}, s.thaw(pod)
 	}

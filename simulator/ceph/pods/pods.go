@@ -26,6 +26,7 @@ import (
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/simulator/ceph"
+	"github.com/detent-dev/detent/simulator/kubelet"
 )
 
 // Labels of the pods that are run. They are those of Rook.
@@ -33,13 +34,15 @@ const (
 	labelType = "ceph_daemon_type"
 	labelID   = "ceph_daemon_id"
 	template  = "simulated/template"
+	// labelCluster is the name of the Cluster that an object belongs to.
+	labelCluster = "ceph.rook.io/cluster"
 )
 
-// World runs the pods of one namespace.
+// World runs the pods of one cluster.
 type World struct {
-	// Client of the API server, and Namespace of the cluster. Required.
-	Client    client.Client
-	Namespace string
+	// Client of the API server, and Namespace and Name of the Cluster. Required.
+	Client          client.Client
+	Namespace, Name string
 	// Ceph is the cluster whose daemons run in the pods. Required.
 	Ceph *ceph.Shared
 	// Images are the versions by image. Another image cannot be pulled. Required.
@@ -67,7 +70,7 @@ func (w *World) Step(ctx context.Context, now time.Time) error {
 	var pods corev1.PodList
 	var services corev1.ServiceList
 	for _, l := range []client.ObjectList{&deployments, &jobs, &pods, &services} {
-		if err := w.Client.List(ctx, l, client.InNamespace(w.Namespace)); err != nil {
+		if err := w.Client.List(ctx, l, client.InNamespace(w.Namespace), client.MatchingLabels{labelCluster: w.Name}); err != nil {
 			return fmt.Errorf("running the pods of a simulated Ceph: %w", err)
 		}
 	}
@@ -108,15 +111,38 @@ func (w *World) address(ctx context.Context, s *corev1.Service) error {
 	return w.Client.Update(ctx, s)
 }
 
-// deployment has one pod, of its present template: another one ends first.
-func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []corev1.Pod, now time.Time) error {
+// revisionOf identifies the template of a Deployment.
+func revisionOf(d *appsv1.Deployment) (string, error) {
 	text, err := json.Marshal(d.Spec.Template)
 	if err != nil {
-		return err
+		return "", fmt.Errorf("reading the template of Deployment %s: %w", d.Name, err)
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(text)
-	revision := fmt.Sprintf("%016x", h.Sum64())
+	return fmt.Sprintf("%016x", h.Sum64()), nil
+}
+
+// Adopt marks a pod that was not created here as one of a Deployment: of its present template if it is current.
+func Adopt(p *corev1.Pod, d *appsv1.Deployment, current bool) error {
+	revision, err := revisionOf(d)
+	if err != nil {
+		return err
+	}
+	if p.Annotations == nil {
+		p.Annotations = map[string]string{}
+	}
+	if p.Annotations[kubelet.Elsewhere] = "true"; current {
+		p.Annotations[template] = revision
+	}
+	return nil
+}
+
+// deployment has one pod, of its present template: another one ends first.
+func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []corev1.Pod, now time.Time) error {
+	revision, err := revisionOf(d)
+	if err != nil {
+		return err
+	}
 	stopped := d.Spec.Replicas != nil && *d.Spec.Replicas == 0
 	exists := false
 	for i := range pods {
@@ -148,7 +174,7 @@ func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec
 	w.made++
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-%d", owner.GetName(), w.made), Namespace: owner.GetNamespace(), Labels: maps.Clone(of.Labels), Annotations: map[string]string{template: revision},
+			Name: fmt.Sprintf("%s-%d", owner.GetName(), w.made), Namespace: owner.GetNamespace(), Labels: maps.Clone(of.Labels), Annotations: map[string]string{template: revision, kubelet.Elsewhere: "true"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: map[string]string{"Deployment": "apps/v1", "Job": "batch/v1"}[kind], Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: new(true)}},
 		},
 		Spec: *of.Spec.DeepCopy(),

@@ -3,7 +3,6 @@ package ceph
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -16,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/yaml"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/crds"
 	"github.com/detent-dev/detent/internal/controlplane"
 	"github.com/detent-dev/detent/internal/definitions"
 	"github.com/detent-dev/detent/internal/operator"
@@ -44,16 +43,6 @@ func TestCeph(t *testing.T) {
 	RunSpecs(t, "Ceph")
 }
 
-// definition is not among those that are installed yet.
-func definition() *apiextensionsv1.CustomResourceDefinition {
-	GinkgoHelper()
-	text, err := os.ReadFile("../../../crds/ceph/ceph.rook.io_clusters.yaml")
-	Expect(err).NotTo(HaveOccurred())
-	d := &apiextensionsv1.CustomResourceDefinition{}
-	Expect(yaml.UnmarshalStrict(text, d)).To(Succeed())
-	return d
-}
-
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	scheme, err = resource.Scheme([]resource.Kind{manager.New(manager.Options{}).Kind})
@@ -63,7 +52,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	admin, err = client.New(plane.AdminConfig(), client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(definitions.Install(ctx, admin, []*apiextensionsv1.CustomResourceDefinition{definition()})).To(Succeed())
+	all, err := crds.Definitions()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(definitions.Install(ctx, admin, all)).To(Succeed())
 	Expect(kubelet.CreateNodes(ctx, admin, time.Now(), "node-1", "node-2", "node-3")).To(Succeed())
 }, NodeTimeout(15*time.Minute))
 

@@ -52,7 +52,7 @@ func newScene(ctx context.Context) *scene {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "ceph-"}}
 	Expect(admin.Create(ctx, namespace)).To(Succeed())
 	s := &scene{namespace: namespace.Name, ceph: simulated.NewShared(simulated.NewEmpty(16)), key: client.ObjectKey{Namespace: namespace.Name, Name: "rook-ceph"}}
-	s.world = &pods.World{Client: admin, Namespace: namespace.Name, Ceph: s.ceph, Images: map[string]versions.Version{}}
+	s.world = &pods.World{Client: admin, Namespace: namespace.Name, Name: s.key.Name, Ceph: s.ceph, Images: map[string]versions.Version{}}
 	for release, v := range cephtest.Releases() {
 		s.world.Images["ceph:"+release] = v
 	}

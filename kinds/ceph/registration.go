@@ -1,0 +1,55 @@
+// Package ceph registers the Ceph kind: what each command of the binary needs of it.
+package ceph
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	controller "github.com/detent-dev/detent/controllers/ceph"
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/dev"
+	"github.com/detent-dev/detent/internal/operator"
+	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds/ceph/demo"
+	"github.com/detent-dev/detent/kinds/ceph/manager"
+	"github.com/detent-dev/detent/kinds/ceph/planning"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/domain"
+)
+
+// Registration returns the registration of the Ceph kind.
+func Registration() registration.Kind {
+	return registration.Kind{Resource: controller.Resource(), Machines: machinesPart, Manager: managerPart, Plan: planPart, Dev: devPart}
+}
+
+func machinesPart(*pflag.FlagSet) func() ([]catalogue.Machine, error) { return Machines }
+
+// Machines returns the machines of the Ceph kind.
+func Machines() ([]catalogue.Machine, error) {
+	upgrade, err := catalogue.Of(cephupgrade.Definition(), func() ([]domain.Domain[cephupgrade.Facts, cephupgrade.Data], error) {
+		one, err := cephupgrade.Domain()
+		return []domain.Domain[cephupgrade.Facts, cephupgrade.Data]{one}, err
+	}, nil)
+	return []catalogue.Machine{upgrade}, err
+}
+
+func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
+	command := flags.String("ceph-command", "ceph", "the ceph command, with which Ceph clusters are asked and changed")
+	simulator := flags.String("ceph-simulator", "", "address (host:port) of simulated clusters, which answer instead of the ceph command; for detent dev")
+	return func() (operator.Kind, error) {
+		table, err := versions.Embedded()
+		if err != nil {
+			return operator.Kind{}, err
+		}
+		o := manager.Options{Table: table, Command: *command}
+		if *simulator != "" {
+			o.Connect = demo.Connect(*simulator)
+		}
+		return manager.New(o), nil
+	}
+}
+
+func planPart(*pflag.FlagSet) func() (plan.Kind, error) { return planning.New }
+
+func devPart(*pflag.FlagSet) func() (dev.Kind, error) { return demo.New }
