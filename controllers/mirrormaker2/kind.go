@@ -39,7 +39,7 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 	return Kind{
 		Name: declared.Name, New: func() *resourceType { return &resourceType{} },
 		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
-		Observe: collector.Collect, Execute: x.execute, Apply: objects.Apply, Records: children.Records{},
+		Observe: collector.Collect, Execute: x.execute, Repair: objects.Repair, Apply: objects.Apply, Records: children.Records{},
 		Disrupts: disrupts, Availability: availability,
 		AlwaysNeeded: []transitions.Need{connector.NeedConnectors},
 		Project:      status.Project, StatusEqual: status.Equal,

@@ -41,8 +41,8 @@ type hindrance struct {
 	unwoken int
 	// failed is a list of the API server that fails.
 	failed int
-	// answer answers the reads that it returns true for. Optional.
-	answer func(r *http.Request) (*http.Response, error, bool)
+	// instead answers the reads that it returns true for. Optional.
+	instead func(r *http.Request) (*http.Response, error, bool)
 }
 
 // polled is a rig as a manager runs it: what Connect answers is polled, and a reconcile follows a requeue, a write or an answer only.
@@ -114,7 +114,7 @@ func (p *polled) enqueue() {
 // dial returns clients of the simulated workers whose reads are hindered.
 func (p *polled) dial(connection.Endpoint) (*connection.Workers, func(), error) {
 	made := func(worker func() (int, bool)) (connectclient.Client, error) {
-		return rest.New(rest.Options{Address: "connect:8083", ReadTimeout: connection.ReadTimeout, Transport: &hindered{connect.Transport{Cluster: p.connect, Worker: worker}, p}})
+		return rest.New(rest.Options{Address: "connect:8083", ReadTimeout: connection.ReadTimeout, MaxBytes: 1 << 20, Transport: &hindered{connect.Transport{Cluster: p.connect, Worker: worker}, p}})
 	}
 	service, err := made(p.connect.Any)
 	return &connection.Workers{Service: service, Worker: func(pod string) (connectclient.Reader, func(), error) {
@@ -145,8 +145,8 @@ func (h *hindered) RoundTrip(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, io.ErrUnexpectedEOF
 		}
-		if p.answer != nil {
-			if response, err, answers := p.answer(r); answers {
+		if p.instead != nil {
+			if response, err, answers := p.instead(r); answers {
 				return response, err
 			}
 		}

@@ -3,6 +3,7 @@ package mirrormaker2_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,8 @@ type rig struct {
 	// apiWrites are the writes to the API server, as "verb Kind name".
 	apiWrites []string
 	run       []reconcile.Reconciler
+	// answer answers a request in place of the simulated workers, or returns nil. Optional.
+	answer func(r *http.Request) *http.Response
 	// containers counts the containers that were started.
 	containers int
 }
@@ -180,13 +183,19 @@ func state(s kafkav1beta2.ConnectorState) func(m *kafkav1beta2.KafkaMirrorMaker2
 // step reconciles once and advances the time by a second.
 func (r *rig) step() {
 	r.t.Helper()
+	r.stride(time.Second)
+}
+
+// stride reconciles once and advances the time.
+func (r *rig) stride(by time.Duration) {
+	r.t.Helper()
 	ctx := context.Background()
 	_, err := r.run[0].Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "my-mm2"}})
 	r.must(err)
 	_, err = r.run[1].Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "my-mm2-mirrormaker2"}})
 	r.must(err)
 	r.kubelet()
-	r.clock.Step(time.Second)
+	r.clock.Step(by)
 	r.server.SetTime(r.clock.Now())
 	if to := r.clock.Since(noon).Milliseconds(); to > r.connect.Now {
 		r.connect.Tick(to)

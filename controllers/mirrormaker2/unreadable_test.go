@@ -54,7 +54,7 @@ func TestKindWarnsOfUnreadableAnswers(t *testing.T) {
 			},
 		},
 		"a body of 1 GB": {
-			affects: offsets, want: "more than 16777216 bytes",
+			affects: offsets, want: "more than 1048576 bytes",
 			answer: func(*http.Request) (*http.Response, error) {
 				*body = gigabyte{}
 				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(body)}, nil
@@ -80,7 +80,7 @@ func TestKindWarnsOfUnreadableAnswers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPolled(t, hindrance{})
 				p.settles("created", 60)
-				p.answer = func(r *http.Request) (*http.Response, error, bool) {
+				p.instead = func(r *http.Request) (*http.Response, error, bool) {
 					if !tc.affects(r) {
 						return nil, nil, false
 					}
@@ -96,7 +96,7 @@ func TestKindWarnsOfUnreadableAnswers(t *testing.T) {
 						t.Errorf("the warning %q lacks %q", got, want)
 					}
 				}
-				if body.read > 17<<20 {
+				if body.read > 2<<20 {
 					t.Errorf("%d bytes of the answer were read", body.read)
 				}
 				p.apiWrites = nil
@@ -115,7 +115,7 @@ func TestKindWarnsOfUnreadableAnswers(t *testing.T) {
 				if len(pods.Items) != 1 {
 					t.Errorf("%d workers run, want 1", len(pods.Items))
 				}
-				p.answer = nil
+				p.instead = nil
 				p.settles("listed", 120)
 				if p.configMap("my-mm2-offsets") == nil {
 					t.Error("the offsets are not listed")

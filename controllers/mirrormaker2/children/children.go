@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/facts"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
@@ -46,6 +47,15 @@ func (r *Reconciler) Apply(ctx context.Context, m *resource, v *observation.Snap
 		return err
 	}
 	return r.podSet(ctx, m, v, write)
+}
+
+// Repair restores lost objects of a paused resource, whose Apply does not run. It restores them only as they last ran: while a generation is
+// not observed, what the spec declares may be a change, which waits until the resource is resumed.
+func (r *Reconciler) Repair(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
+	if !lifecycle.IsPaused(m, labels.Pause) || m.Status.ObservedGeneration != m.Generation {
+		return nil
+	}
+	return r.Apply(ctx, m, v, write)
 }
 
 // processes records the worker processes before anything relies on the record.

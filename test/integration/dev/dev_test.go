@@ -24,6 +24,25 @@ func pods(orders, tiny int) map[string]int {
 	}
 }
 
+const mirror = `
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaMirrorMaker2
+metadata: {name: mirror}
+spec:
+  replicas: 2
+  target:
+    alias: b
+    bootstrapServers: b:9092
+    groupId: mirror
+    configStorageTopic: mirror-config
+    offsetStorageTopic: mirror-offset
+    statusStorageTopic: mirror-status
+  mirrors:
+  - source: {alias: a, bootstrapServers: "a:9092"}
+    topicsPattern: orders
+    sourceConnector: {listOffsets: {toConfigMap: {name: listed}}}
+`
+
 var _ = Describe("a local world", func() {
 	It("installs, upgrades through a killed operator, refuses a downgrade and leaves nothing behind", func(ctx SpecContext) {
 		l := start("--speed", "4")
@@ -79,6 +98,22 @@ var _ = Describe("a local world", func() {
 		Expect(alive(family)).To(BeEmpty())
 		Expect(os.ReadDir(l.dir)).To(BeEmpty())
 	})
+
+	It("runs the connectors of a KafkaMirrorMaker2 on simulated Connect workers, and lists their offsets", func(ctx SpecContext) {
+		l := start("--no-examples", "--speed", "4")
+		Eventually(l.out).Should(gbytes.Say("leaves nothing behind"))
+		l.run(ctx, "kubectl apply -f - <<'EOF'\n"+mirror+"EOF")
+		l.run(ctx, "kubectl wait kafkamirrormaker2/mirror --for=condition=Ready --timeout=2m")
+		l.run(ctx, "kubectl annotate kafkamirrormaker2 mirror strimzi.io/connector-offsets=list 'strimzi.io/mirrormaker-connector=a->b.MirrorSourceConnector'")
+		Eventually(func() string {
+			out, _ := l.shell(ctx, "kubectl get configmap listed -o yaml")
+			return out
+		}).Should(ContainSubstring("a--b.MirrorSourceConnector.json"))
+		Eventually(func() string {
+			return l.run(ctx, "kubectl get kafkamirrormaker2 mirror -o jsonpath='{.metadata.annotations}'")
+		}).ShouldNot(ContainSubstring("strimzi.io/connector-offsets"))
+		l.interrupt()
+	}, NodeTimeout(5*time.Minute))
 
 	It("keeps a plain user from what is the operator's", func(ctx SpecContext) {
 		l := start("--no-examples", "--keep", filepath.Join(GinkgoT().TempDir(), "logs"))

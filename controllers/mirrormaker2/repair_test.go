@@ -1,0 +1,79 @@
+package mirrormaker2_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// workers returns the names of the pods of the workers, with the versions that they run.
+func (r *rig) workers() map[string]string {
+	r.t.Helper()
+	var pods corev1.PodList
+	r.must(r.client.List(r.t.Context(), &pods))
+	out := map[string]string{}
+	for i := range pods.Items {
+		out[pods.Items[i].Name] = pods.Items[i].Annotations["strimzi.io/kafka-version"]
+	}
+	return out
+}
+
+// lose removes the pod set with its pods, and a Service.
+func (r *rig) lose() {
+	r.t.Helper()
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: "default"} }
+	for _, o := range []client.Object{
+		&corev1beta2.StrimziPodSet{ObjectMeta: meta("my-mm2-mirrormaker2")}, &corev1.Service{ObjectMeta: meta("my-mm2-mirrormaker2-api")},
+	} {
+		r.must(r.client.Get(r.t.Context(), client.ObjectKeyFromObject(o), o))
+		r.must(r.server.Remove(o))
+	}
+}
+
+// TestKindRepairsWhilePaused checks that lost workers of a paused resource are created again as they last ran, and that a change of the spec
+// waits until the resource is resumed.
+func TestKindRepairsWhilePaused(t *testing.T) {
+	r := newRig(t)
+	r.until("that all is settled", r.settled)
+	before := r.workers()
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) {
+		m.Annotations = map[string]string{"strimzi.io/pause-reconciliation": "true"}
+	})
+	r.step()
+	r.lose()
+	for range 20 {
+		r.step()
+	}
+	if diff := cmp.Diff(before, r.workers()); diff != "" {
+		t.Errorf("workers (-before +after the loss): %s", diff)
+	}
+	if !slices.ContainsFunc(r.apiWrites, func(w string) bool { return w == "create *v1.Service my-mm2-mirrormaker2-api" }) {
+		t.Error("the Service is lost")
+	}
+
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Version, m.Spec.Replicas = "4.1.1", new(int32(1)) })
+	for range 20 {
+		r.step()
+	}
+	if diff := cmp.Diff(before, r.workers()); diff != "" {
+		t.Errorf("a change of a paused resource was carried out: %s", diff)
+	}
+	r.lose()
+	for range 20 {
+		r.step()
+	}
+	if got := r.workers(); len(got) > 0 {
+		t.Errorf("workers that may differ from those that were lost: %v", got)
+	}
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations = nil })
+	r.until("that the change is carried out", func() bool {
+		return r.settled() && cmp.Equal(map[string]string{"my-mm2-mirrormaker2-0": "4.1.1"}, r.workers())
+	})
+}
