@@ -237,7 +237,7 @@ func TestKindSettlesWhereReadsAreHindered(t *testing.T) {
 		"API server":   func(n int) hindrance { return hindrance{failed: n} },
 		"not hindered": func(int) hindrance { return hindrance{} },
 	} {
-		for n := 1; n <= 12; n++ {
+		for n := 1; n <= 7; n++ {
 			if name == "not hindered" && n > 1 {
 				break
 			}

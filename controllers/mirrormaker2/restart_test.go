@@ -43,7 +43,7 @@ func TestKindRestartsFailedConnectors(t *testing.T) {
 			r := newRig(t)
 			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.AutoRestart = tc.auto })
 			r.until("that all is settled", r.settled)
-			r.answer = failed(source)
+			r.answer = failed(source) //nolint:bodyclose // the client closes it
 			var got []int
 			var first time.Time
 			for minute := range 25 {
