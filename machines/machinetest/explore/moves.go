@@ -198,6 +198,7 @@ func (w *worker[O, S, E]) people(out []step, s *state) []step {
 		wiped, _ := main.Object.DeepCopyObject().(lifecycled)
 		*wiped.LifecycleStatus() = lifecyclev1.Status{}
 		next.put(main, wiped)
+		next.now = next.now.Add(time.Millisecond) // an attempt that starts after it has another id
 		out = append(out, step{name: "a user wipes the status", fault: Wiped, after: next})
 	}
 	change("a user pauses or resumes the object", PausedBy, toggled)

@@ -93,7 +93,7 @@ func (at *Scenario) Create(object client.Object) {
 	if err != nil {
 		panic(fmt.Errorf("creating %T in a world: %w", object, err))
 	}
-	at.state.create(kind, object)
+	at.state.create(kind, object, at.state.now)
 }
 
 // Update stores a changed copy of an object, as a kubelet does. A deleted object stays deleted.
@@ -118,10 +118,10 @@ func (at *Scenario) record(object client.Object) *record {
 	return at.state.live.Find(kind, client.ObjectKeyFromObject(object))
 }
 
-// create stores a new object.
-func (s *state) create(kind schema.GroupVersionKind, object client.Object) {
+// create stores a new object that was created at the time.
+func (s *state) create(kind schema.GroupVersionKind, object client.Object, created time.Time) {
 	object.SetUID(s.bornUID())
 	object.SetGeneration(1)
-	object.SetCreationTimestamp(metav1.NewTime(s.now.Truncate(time.Second)))
+	object.SetCreationTimestamp(metav1.NewTime(created.Truncate(time.Second)))
 	s.put(&record{Kind: kind}, object)
 }

@@ -131,16 +131,25 @@ func (s *search[O, S, E]) run(ctx context.Context, all []found) {
 			s.report.levelDone(some)
 		}
 		all = slices.DeleteFunc(s.later, func(f found) bool { return s.nodes[f.number].searched })
+		if s.options.Shuffle {
+			s.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		}
 	}
 	s.report.Complete = len(all) == 0 && s.report.Left == 0
-	s.leave(all)
+	if !s.report.found {
+		s.leave(all)
+	}
 }
 
 // level searches the states with one number of faults, one depth after the other.
 func (s *search[O, S, E]) level(ctx context.Context, depth []found) {
+	size := batch
+	if s.options.Shuffle {
+		size = min(batch, s.options.States)
+	}
 	for len(depth) > 0 {
 		var next []found
-		for part := range slices.Chunk(depth, batch) {
+		for part := range slices.Chunk(depth, size) {
 			part = slices.DeleteFunc(part, func(f found) bool { return s.nodes[f.number].searched })
 			if s.over(ctx) {
 				s.later = append(s.later, part...)

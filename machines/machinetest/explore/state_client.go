@@ -51,7 +51,13 @@ func (f *stateClient) List(_ context.Context, list client.ObjectList, opts ...cl
 	return f.store().List(f.scenario.scheme, list, opts...)
 }
 
-func (f *stateClient) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+// Create creates an object. A dry run is accepted and stores nothing.
+func (f *stateClient) Create(_ context.Context, object client.Object, opts ...client.CreateOption) error {
+	var o client.CreateOptions
+	o.ApplyOptions(opts)
+	if len(o.DryRun) > 0 {
+		return f.calls.read(true)
+	}
 	return f.calls.write(func() error {
 		s := f.scenario.state
 		kind, err := s.live.Creatable(f.scenario.scheme, object)
@@ -59,7 +65,7 @@ func (f *stateClient) Create(_ context.Context, object client.Object, _ ...clien
 			return err
 		}
 		stored, _ := object.DeepCopyObject().(client.Object)
-		s.create(kind, stored)
+		s.create(kind, stored, s.now)
 		store.Set(object, stored.DeepCopyObject())
 		return nil
 	})
@@ -138,7 +144,9 @@ func (f *stateStatusClient) Update(_ context.Context, object client.Object, _ ..
 		next, _ := object.DeepCopyObject().(client.Object)
 		s := f.client.scenario.state
 		s.put(old, next)
-		s.own, s.ownTerm = s.revision, f.client.scenario.term
+		if old.Kind == f.client.scenario.main {
+			s.own, s.ownTerm = s.revision, f.client.scenario.term
+		}
 		store.Set(object, next.DeepCopyObject())
 		f.client.statusStored(old.Object, next)
 		return nil

@@ -21,7 +21,7 @@ type Subject[O lifecycle.Object, S, E any] struct {
 	AddToScheme []func(*k8sruntime.Scheme) error
 	// Object whose lifecycles are explored. Required.
 	Object O
-	// Children that exist at the start. Optional.
+	// Children that exist at the start. An object with a creation timestamp keeps it. Optional.
 	Children []client.Object
 	// Edits are the changes that users may make. Each may happen at any time and repeatedly. Optional.
 	Edits []Edit[O]
@@ -168,6 +168,9 @@ type Options struct {
 	// Straight searches one order of the steps without faults, and every fault on the way: much less than all, and deeper
 	// within the same number of states.
 	Straight bool
+	// Shuffle searches the states after each further fault in an order that depends on Seed, and no more than States. A small search
+	// then has faults at all steps, and not only at the first ones.
+	Shuffle bool
 	// InspectEach inspects each nth of the searched states, if the Subject has an inspection. Optional; default: 1, which is all.
 	InspectEach int
 	// Repeat, unless nil, takes these moves and no others, as a violation lists them, and continues without faults.

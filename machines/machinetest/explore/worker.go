@@ -132,7 +132,11 @@ func (w *worker[O, S, E]) begin() (*state, error) {
 				copied.GetOwnerReferences()[i].UID = main.Object.GetUID()
 			}
 		}
-		s.create(kind, copied)
+		created := copied.GetCreationTimestamp().Time
+		if created.IsZero() {
+			created = s.now
+		}
+		s.create(kind, copied, created)
 	}
 	s.seen = s.live
 	return s, nil
