@@ -61,6 +61,8 @@ func Domain() domain.Domain[Facts, roll.Data] {
 			switch state {
 			case Steady, AwaitingEmpty, Refusing:
 				return []roll.Data{roll.NoNode()}
+			case AwaitingSettled: // may be inferred
+				return []roll.Data{roll.NoNode(), {Node: 4}, {Node: 9}}
 			}
 			return []roll.Data{{Node: 4}, {Node: 9}}
 		},

@@ -172,7 +172,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "answer-lost", From: Unregistering, To: AwaitingSettled, When: uncertain, EvenIfUnknown: true, Outranks: true, Doc: "an outcome that is not known has to settle"},
 			{Event: "desired-again", From: Unregistering, To: AwaitingGone, When: all(unasked, remains), EvenIfUnknown: true, Doc: "the broker is desired again"},
 
-			{Event: "settled", From: AwaitingSettled, To: AwaitingGone, When: settled, Awaited: true, Doc: "the registrations show the outcome"},
+			{Event: "settled", From: AwaitingSettled, To: AwaitingEmpty, When: settled, Awaited: true, ClearData: true, Doc: "the registrations show the outcome; without a persisted state it is not known of which broker"},
 			{Event: "ask-again", From: UnregistrationRefused, To: AwaitingGone, Choose: &choice{Guard: askAgain, Pick: pickAgain}, Awaited: true, Doc: "the back-off has passed"},
 
 			{Event: "released", From: Releasing, To: AwaitingEmpty, NewAttempt: true, When: released, Awaited: true, ClearData: true, Doc: "nothing of the broker is left; each removal is an attempt of its own"},

@@ -286,7 +286,8 @@ func unregistering() []row {
 		in(state, "the node is desired again after it was requested", 3, of(again, fenced, answered(kafkaversion.Asked)), waits("unregistration-confirmed")),
 
 		in(settling, "a request may take effect", 3, of(stopped(3), fenced, inFlight(true)), waits("requests-settled")),
-		in(settling, "no request can take effect any more", 3, of(stopped(3), fenced), to("settled", gone)),
+		{Name: settling + ": no request can take effect any more", State: settling, Data: hand(3), Facts: of(stopped(3), fenced), Want: to("settled", kraftscaledown.AwaitingEmpty)},
+		{Name: settling + ": it was inferred, without a broker", State: settling, Data: hand(roll.None), Facts: of(stopped(3), fenced), Want: to("settled", kraftscaledown.AwaitingEmpty)},
 
 		in(refused, "the back-off has not passed", 3, of(stopped(3), fenced, atOnce), waits("time-to-ask-again")),
 		{Name: refused + ": the spec changed", State: refused, Data: hand(3), Attempt: "another", Facts: of(stopped(3), fenced), Want: want{Event: machines.EventTargetChanged, To: kraftscaledown.AwaitingEmpty}},
