@@ -2,7 +2,6 @@ package kafkaversion
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
@@ -190,7 +189,7 @@ var noStaleRegistrations = guard{
 		case raise.Answer == transitions.Unknown:
 			return transitions.Verdict{Observed: raise.Observed, Pending: raise.Pending}
 		}
-		return transitions.Deny("still registered: " + roll.Names(staleRegistrations) + ". Unregister each whose process is gone for good: " + f.unregister(slices.Min(ids)))
+		return transitions.Deny("still registered: " + roll.Names(staleRegistrations) + UnregisteredBy)
 	},
 }
 

@@ -67,7 +67,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			awaitingSnapshot,
 		}, included.States(), []state{
 			wait(Verifying, 30*time.Minute, "every node runs the desired version; the metadata level is being checked"),
-			wait(AwaitingUnregistration, time.Hour, "removed brokers are still registered and limit the metadata level"),
+			wait(AwaitingUnregistration, time.Hour, "removed brokers are still registered and limit the metadata level; scale-down unregisters them"),
 			soaking,
 			hold(AwaitingApproval, states.Planned, "raising the metadata level, which cannot be undone, awaits approval"),
 			{State: states.State{Name: SettingMetadata, Kind: states.Work, Doc: "the metadata level is being changed", Deadline: 5 * time.Minute}, Invariant: always, OnTargetChange: machines.KeepAttempt, Action: setMetadata},

@@ -13,6 +13,10 @@ import (
 // Remedy separates Kafka's message of a refusal from what the user can do about it.
 const Remedy = ". To fix: "
 
+// UnregisteredBy follows the brokers whose registration delays a raise of the level.
+const UnregisteredBy = ". Each is unregistered automatically once Kafka reports it as fenced; lifecycle scale-down shows what delays it. " +
+	"Act only if a process outside of this cluster keeps it alive: stop that process"
+
 // unregister returns the command that permanently removes the registration of a node, to be run in the pod of a serving broker.
 func (f *Facts) unregister(id int32) string {
 	pod := "<pod of a broker>"
