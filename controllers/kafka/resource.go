@@ -22,7 +22,7 @@ func Resource() resource.Kind {
 		Label:       labels.Cluster,
 		Parts: []resource.Part{
 			{Object: &kafkav1beta2.KafkaNodePool{}, Resource: kafkav1beta2.GroupVersion().WithResource("kafkanodepools"), Status: true, Scale: true},
-			{Object: &corev1beta2.StrimziPodSet{}, Resource: corev1beta2.GroupVersion().WithResource("strimzipodsets"), Access: resource.Applied, Status: true, Owner: true},
+			{Object: &corev1beta2.StrimziPodSet{}, Resource: corev1beta2.GroupVersion().WithResource("strimzipodsets"), Access: resource.Removed, Status: true, Owner: true},
 			{Object: &corev1.Pod{}, Resource: corev1.SchemeGroupVersion.WithResource("pods"), Access: resource.Removed},
 			{Object: &corev1.ConfigMap{}, Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Access: resource.Removed},
 			{Object: &corev1.PersistentVolumeClaim{}, Resource: corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), Access: resource.Removed},

@@ -18,6 +18,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -162,7 +163,7 @@ func TestScaleDownKeepsABrokerWithReplicas(t *testing.T) {
 	contains(t, r.lifecycle(observation.LifecycleScaleDown).WaitingFor[0].Observed, podLeaving+" holds replicas of 7 partitions")
 	pool := &kafkav1beta2.KafkaNodePool{}
 	r.must(r.get(pool, "broker"))
-	contains(t, pool.Status.Conditions[0].Message, podLeaving+" (with replicas of 7 partitions) leave", facts.AnnotationDrain)
+	contains(t, pool.Status.Conditions[0].Message, podLeaving+" (with replicas of 7 partitions) leave", observation.AnnotationDrain)
 	r.written()
 	r.leaving(reconciler, 4)
 	if got := r.written(); len(got) > 0 {
@@ -251,6 +252,9 @@ func TestScaleDownRemovesTheBrokersOfADeletedPool(t *testing.T) {
 	if diff := cmp.Diff([]int32{2, 1}, r.kafka.unregistered); diff != "" {
 		t.Errorf("unregistered (-want +got):\n%s", diff)
 	}
+	if !r.exists(&corev1beta2.StrimziPodSet{}, setBroker) {
+		t.Error("the StrimziPodSet is gone although a broker is left")
+	}
 	found := false
 	for _, c := range r.cluster().Status.Conditions {
 		if found = found || c.Reason == "Orphaned"; c.Reason == "Orphaned" {
@@ -259,5 +263,10 @@ func TestScaleDownRemovesTheBrokersOfADeletedPool(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("no warning: %+v", r.cluster().Status.Conditions)
+	}
+	r.kafka.partitions = kafkaclient.Partitions{}
+	r.leaving(reconciler, 14)
+	if r.exists(&corev1.Pod{}, podBroker) || r.exists(&corev1beta2.StrimziPodSet{}, setBroker) {
+		t.Error("the last broker, or the empty StrimziPodSet, is left")
 	}
 }

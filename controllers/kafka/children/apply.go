@@ -67,7 +67,7 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 			return err
 		}
 	}
-	return nil
+	return t.emptyPodSets(ctx)
 }
 
 // undecided reports whether no node may be created now, because the node ids or the identity of the cluster are uncertain or not

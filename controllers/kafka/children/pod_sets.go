@@ -121,6 +121,21 @@ func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
 	})
 }
 
+// emptyPodSets deletes the StrimziPodSets that are left from pools of which neither the KafkaNodePool nor a node exists.
+func (t *scope) emptyPodSets(ctx context.Context) error {
+	for _, set := range t.snapshot.Objects.PodSets {
+		left := slices.ContainsFunc(t.pools(), func(pool string) bool { return render.PodSetName(t.kafka.Name, pool) == set.Name }) ||
+			slices.ContainsFunc(t.snapshot.Objects.Pools, func(p *kafkav1beta2.KafkaNodePool) bool { return render.PodSetName(t.kafka.Name, p.Name) == set.Name })
+		if left || len(set.Spec.Pods) > 0 || set.DeletionTimestamp != nil || !t.isOwned(set) {
+			continue
+		}
+		if err := t.write.Delete(ctx, set.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // entries adds the entries of a pool's new nodes to its StrimziPodSet.
 func (t *scope) entries(ctx context.Context, pool string, version string) error {
 	set := observation.Named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))

@@ -18,19 +18,14 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Annotations by which a user controls the removal of brokers.
-const (
-	// AnnotationDrain requests with "true" that the replicas of brokers that leave are moved to brokers that stay.
-	AnnotationDrain = "detent.dev/drain"
-	// AnnotationSkipCheck permits with "true" that a broker is removed although it holds replicas. Its meaning is Strimzi's.
-	AnnotationSkipCheck = "strimzi.io/skip-broker-scaledown-check"
-)
+// AnnotationSkipCheck permits with "true" that a broker is removed although it holds replicas. Its meaning is Strimzi's.
+const AnnotationSkipCheck = "strimzi.io/skip-broker-scaledown-check"
 
 // ScaleDown returns the facts of the removal of brokers. While it is uncertain which nodes belong to the cluster, no broker leaves.
 func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kraftscaledown.Facts {
 	f := kraftscaledown.Facts{
 		Now: v.Now, SessionTimeout: observation.SessionTimeout(k), EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
-		SkipCheck: k.Annotations[AnnotationSkipCheck] == "true", Drain: k.Annotations[AnnotationDrain] == "true",
+		SkipCheck: k.Annotations[AnnotationSkipCheck] == "true", Drain: observation.Drains(k),
 		InFlight: kafkaversion.InFlight(v.Unregistering), LogDirs: v.LogDirs, Cordons: v.Cordons, Moves: v.Moves,
 	}
 	given := v.Answer(observation.LifecycleScaleDown)

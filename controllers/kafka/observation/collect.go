@@ -47,7 +47,7 @@ type Collector struct {
 // that no decision depends on. It reads the facts about Kafka that are requested. It returns ErrStale of a cached read unchanged.
 // A fact that Kafka does not answer is unreadable or pending and is not an error.
 func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (Snapshot, error) {
-	v := Snapshot{Now: request.Now, Options: c.Options, Table: c.Table}
+	v := Snapshot{Now: request.Now, Options: c.Options, Table: c.Table, drains: Drains(kafka)}
 	kept := c.memories.of(kafka.UID)
 	kept.selections = selectionsOf(kafka, kept.selections)
 	if err := v.Objects.read(ctx, kafka, request, kept.selections); err != nil {

@@ -11,20 +11,20 @@ import (
 )
 
 // removalQuestions calls ask with the questions that the facts of the removal of brokers need. Without a broker that leaves or is
-// drained there are none.
+// drained there are none, and without a drain none about moves.
 func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(transitions.Need, kafkaclient.Question)) {
 	dirs, moves, cordons := request.Wants(kraftscaledown.NeedLogDirs), request.Wants(kraftscaledown.NeedMoves), request.Wants(kraftscaledown.NeedCordons)
 	if !dirs && !moves && !cordons {
 		return
 	}
-	anyone := false
+	drained := false
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		leaves := n.Removal() != Stays
-		if !leaves && !(n.Recorded && (n.Record.Stop || n.Record.Draining > 0)) {
+		if !leaves && !n.remembered() {
 			continue
 		}
-		anyone = true
+		drained = drained || v.drained(n)
 		answers := n.Pod.Exists && n.RolesRunning.Broker
 		if dirs && answers {
 			ask(kraftscaledown.NeedLogDirs, kafkaclient.Question{About: kafkaclient.AboutLogDirs, Broker: n.ID})
@@ -32,14 +32,20 @@ func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(t
 		if cordons && answers {
 			ask(kraftscaledown.NeedCordons, kafkaclient.Question{About: kafkaclient.AboutConfigs, Broker: n.ID})
 		}
-		if moves && leaves {
+		if moves && leaves && v.drains {
 			ask(kraftscaledown.NeedMoves, kafkaclient.Question{About: kafkaclient.AboutReplicas, Broker: n.ID})
 		}
 	}
-	if moves && anyone {
+	if moves && drained {
 		ask(kraftscaledown.NeedMoves, kafkaclient.Question{About: kafkaclient.AboutMoves})
 	}
 }
+
+// remembered reports whether the record says that the node was stopped or that its drain was begun.
+func (n *Node) remembered() bool { return n.Recorded && (n.Record.Stop || n.Record.Draining > 0) }
+
+// drained reports whether a drain of a broker is requested, or was begun.
+func (v *Snapshot) drained(n *Node) bool { return v.drains || n.Recorded && n.Record.Draining > 0 }
 
 // removalReadings collects the answers about the removal of brokers.
 type removalReadings struct {

@@ -105,6 +105,8 @@ type Snapshot struct {
 	SeenBrokers    transitions.Fact[kafkaclient.Brokers]
 	SeenQuorum     transitions.Fact[kafkaclient.Quorum]
 	SeenPartitions transitions.Fact[kafkaclient.Partitions]
+	// drains is true if a drain of the brokers that leave is requested.
+	drains bool
 	// asksForIDs is true if nodes are to be created on ids that Kafka may know.
 	asksForIDs bool
 	// Rendered are the desired objects. They depend only on the values above.

@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 
-	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -64,7 +63,7 @@ func unsupportedChangesIn(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodeP
 	return out
 }
 
-const howRemoved = "A broker goes once it holds no replica: move its replicas, annotate the Kafka with " + facts.AnnotationDrain + "=true"
+const howRemoved = "A broker goes once it holds no replica: move its replicas, annotate the Kafka with " + observation.AnnotationDrain + "=true"
 
 // holding returns the name of the node's pod, with the number of partitions of which it holds a replica if that is known and not 0.
 func holding(v *observation.Snapshot, n *observation.Node) string {

@@ -1,0 +1,44 @@
+package observation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// A check of a blocked removal is repeated for days: it reads no moves of partitions unless there is a drain.
+func TestSnapshotRemovalQuestions(t *testing.T) {
+	node := func(r record.Record) Node {
+		r.Roles = []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
+		return Node{ID: 3, Recorded: true, Record: r, Pod: Pod{Exists: true}, RolesRunning: Roles{Broker: true}}
+	}
+	moves, replicas := kafkaclient.Question{About: kafkaclient.AboutMoves}, kafkaclient.Question{About: kafkaclient.AboutReplicas, Broker: 3}
+	for name, tc := range map[string]struct {
+		node   Node
+		drains bool
+		want   []kafkaclient.Question
+	}{
+		"a broker leaves":                         {node: node(record.Record{Leaving: true})},
+		"a drain is requested":                    {node: node(record.Record{Leaving: true}), drains: true, want: []kafkaclient.Question{replicas, moves}},
+		"a drain was begun and is not requested":  {node: node(record.Record{Leaving: true, Draining: 2}), want: []kafkaclient.Question{moves}},
+		"a drain is requested and no broker goes": {node: node(record.Record{}), drains: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &Snapshot{Nodes: []Node{tc.node}, drains: tc.drains}
+			var got []kafkaclient.Question
+			v.removalQuestions(lifecycle.ObserveRequest{Needs: []transitions.Need{kraftscaledown.NeedMoves}}, func(_ transitions.Need, q kafkaclient.Question) {
+				got = append(got, q)
+			})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("questions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
