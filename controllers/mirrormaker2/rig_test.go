@@ -42,7 +42,7 @@ const (
 
 // rig is one resource with its controllers, on an API server in memory and on simulated workers.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	server  *store.Store
 	client  client.Client
 	clock   *clocktesting.FakeClock
@@ -54,6 +54,8 @@ type rig struct {
 	run       []reconcile.Reconciler
 	// answer answers a request in place of the simulated workers, or returns nil. Optional.
 	answer func(r *http.Request) *http.Response
+	// pace is how far a step advances the time. Default: a second.
+	pace time.Duration
 	// containers counts the containers that were started.
 	containers int
 }
@@ -77,13 +79,13 @@ spec:
     heartbeatConnector: {listOffsets: {toConfigMap: {name: my-mm2-offsets}}, alterOffsets: {fromConfigMap: {name: my-mm2-offsets}}}
 `
 
-func newRig(t *testing.T, objects ...client.Object) *rig {
+func newRig(t testing.TB, objects ...client.Object) *rig {
 	t.Helper()
 	return newRigOf(t, declared, objects...)
 }
 
 // newRigOf returns a rig with a resource.
-func newRigOf(t *testing.T, text string, objects ...client.Object) *rig {
+func newRigOf(t testing.TB, text string, objects ...client.Object) *rig {
 	t.Helper()
 	declaration := mirrormaker2.Resource()
 	scheme, err := resource.Scheme([]resource.Kind{declaration})
@@ -180,10 +182,10 @@ func state(s kafkav1beta2.ConnectorState) func(m *kafkav1beta2.KafkaMirrorMaker2
 	return func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.State = s }
 }
 
-// step reconciles once and advances the time by a second.
+// step reconciles once and advances the time by a second, or by the pace of the rig.
 func (r *rig) step() {
 	r.t.Helper()
-	r.stride(time.Second)
+	r.stride(max(r.pace, time.Second))
 }
 
 // stride reconciles once and advances the time.
