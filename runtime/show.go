@@ -67,14 +67,14 @@ func (p *reconcileScope[O, S, E]) measure(next O, same bool) {
 	}
 }
 
-// actionGuard is the guard name under which waitingFor shows why an action did not complete.
-const actionGuard = "action"
+// ActionGuard is the guard name under which waitingFor shows why an action did not complete.
+const ActionGuard = "action"
 
 // trouble replaces the action's entry in waitingFor by the last failure of the lifecycle's action, or removes the entry.
 func (p *reconcileScope[O, S, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	t := p.memory.lifecycles[entry.Name]
 	none := t == nil || t.last == nil
-	isAction := func(w lifecyclev1.WaitingFor) bool { return w.Guard == actionGuard }
+	isAction := func(w lifecyclev1.WaitingFor) bool { return w.Guard == ActionGuard }
 	if none && !slices.ContainsFunc(entry.WaitingFor, isAction) {
 		return
 	}
@@ -82,7 +82,7 @@ func (p *reconcileScope[O, S, E]) trouble(entry *lifecyclev1.Lifecycle) {
 	if !none {
 		const most, longest = 8, 512
 		waiting = waiting[:min(len(waiting), most-1)]
-		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: actionGuard, Expected: "the action to succeed", Observed: machines.Cut(t.last.Error(), longest)})
+		waiting = append(waiting, lifecyclev1.WaitingFor{Guard: ActionGuard, Expected: "the action to succeed", Observed: machines.Cut(t.last.Error(), longest)})
 	}
 	entry.WaitingFor = waiting
 }

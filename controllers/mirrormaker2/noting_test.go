@@ -1,7 +1,9 @@
 package mirrormaker2_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/detent-dev/detent/simulator/connect"
 )
@@ -22,4 +24,9 @@ func (n noting) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	}
 	return n.Transport.RoundTrip(request)
+}
+
+// response is an answer of Connect.
+func response(code int, body string) *http.Response {
+	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}
 }

@@ -61,7 +61,8 @@ var better = map[string]outcome{
 	"mm2-resume-and-alter-in-one-edit": {Reason: request.ReasonAlter, Mentioned: []string{"stopped"}},
 }
 
-// accepted are the cases in which the request can be carried out. What Connect or the API server does after it is decided elsewhere.
+// accepted are the cases in which the request can be carried out. What Connect or the API server does after it is tested with the kind, such as
+// in TestKindWarnsOfFailures.
 var accepted = []string{
 	"mm2-list-rest-get-fails", "mm2-list-configmap-write-fails", "mm2-list-annotation-removal-fails", "mm2-list-creates-configmap-chk",
 	"mm2-list-merges-into-existing-configmap-src", "mm2-alter-status-has-no-state", "mm2-alter-succeeds-src", "mm2-alter-succeeds-chk",

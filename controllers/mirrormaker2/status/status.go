@@ -201,11 +201,27 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 			"Nothing is sent again. List them, and request the change again"))
 	case connectoroffsets.Repeated:
 		add(&transitions.Problem{Reason: "Repeated", Message: "the annotations request again for " + name + " what was done a short time ago: if it is meant, remove them and set them again"})
-	case connectoroffsets.AwaitingConnector, connectoroffsets.AwaitingStopped, connectoroffsets.Listing, connectoroffsets.SavingBefore, connectoroffsets.Verifying:
-		if err := unreadable(v.Offsets[name]); err != nil {
+	case connectoroffsets.Accepting: // what is recorded may be another request
+		if failure := failedAction(&m.Status.Lifecycles[i]); failure != "" {
+			add(request.Failed(v.Requests.Of[name].Operation, name, failure))
+		}
+	case connectoroffsets.AwaitingConnector, connectoroffsets.AwaitingStopped, connectoroffsets.Listing, connectoroffsets.SavingBefore, connectoroffsets.Verifying, connectoroffsets.Finishing:
+		if failure := failedAction(&m.Status.Lifecycles[i]); failure != "" {
+			add(request.Failed(record.Operation, name, failure))
+		} else if err := unreadable(v.Offsets[name]); err != nil {
 			add(request.Unanswered(record.Operation, name, err))
 		}
 	}
+}
+
+// failedAction returns why the last action of the lifecycle failed, such as the API server's refusal of a ConfigMap; empty if it did not.
+func failedAction(l *lifecyclev1.Lifecycle) string {
+	for _, w := range l.WaitingFor {
+		if w.Guard == lifecycle.ActionGuard {
+			return w.Observed
+		}
+	}
+	return ""
 }
 
 // unreadable returns why Connect does not say what is asked of a connector and its offsets; nil if it does, or has not answered yet. A
