@@ -246,6 +246,7 @@ func TestKindHoldsARemovedPolicy(t *testing.T) {
 func TestKindWaits(t *testing.T) {
 	boom := cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr, Summary: "boom"}
 	osd2 := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "2"}
+	osds := []cephclient.Daemon{{Type: cephclient.TypeOSD, ID: "0"}, {Type: cephclient.TypeOSD, ID: "1"}, osd2}
 	for name, tc := range map[string]struct {
 		begin, end func(r *rig)
 		state      string
@@ -265,6 +266,26 @@ func TestKindWaits(t *testing.T) {
 				})
 			},
 			want: "OSD_DOWN",
+		},
+		"OSDs that are stopped, and that a flag keeps in": {
+			begin: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					for _, d := range osds {
+						c.Stop(d)
+						c.Flag(d, true)
+					}
+				})
+			},
+			end: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					for _, name := range osds {
+						c.Flag(name, false)
+						d, _ := c.Daemon(name)
+						_ = c.Start(name, d.Version, d.Pod)
+					}
+				})
+			},
+			want: "the flag noout keeps Ceph from marking it out: repair it, or remove the flag",
 		},
 		"Ceph that does not permit to stop a daemon": {
 			begin: func(r *rig) {

@@ -64,7 +64,8 @@ func (g greeting) text() string {
 	lines := []string{
 		"",
 		frame[0] + line + frame[2],
-		box("Detent: a real API server, the operator, simulated nodes and " + strings.Join(g.systems, ", ") + "."),
+		box("Detent: a real API server, the operator, and a simulated world: nodes,"),
+		box(strings.Join(g.systems, ", ") + "."),
 		box("Not for production: nothing is secured, and all of it is gone at the end."),
 		frame[4] + line + frame[5],
 		"",

@@ -2,6 +2,7 @@ package cephupgrade
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -69,10 +70,7 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	}
 	switch {
 	case left && step.Kind == order.Wait:
-		if o, known := c.osd(step.Daemon); known && !o.Up && !o.In {
-			return plan{turn: dead, text: fmt.Sprintf("%s is down and out: repair it, or remove it with ceph osd purge", step.Daemon)}
-		}
-		return plan{turn: repair, text: step.Daemon.String() + " does not serve: it is repaired on its version before it is replaced"}
+		return waiting(c, step)
 	case left:
 		t := step.Daemon.Type
 		if step.Kind == order.Reduce {
@@ -83,6 +81,17 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 		return plan{turn: approve, text: "the daemons of the policy are done"}
 	}
 	return plan{turn: done, text: "every daemon is as desired"}
+}
+
+// waiting is the turn of a daemon that is to be replaced and does not serve.
+func waiting(c *Cluster, step order.Step) plan {
+	switch o, known := c.osd(step.Daemon); {
+	case known && !o.Up && !o.In:
+		return plan{turn: dead, text: fmt.Sprintf("%s is down and out: repair it, or remove it with ceph osd purge", step.Daemon)}
+	case known && !o.Up && (o.NoOut || slices.Contains(c.OSDs.Flags, "noout")):
+		return plan{turn: repair, text: fmt.Sprintf("%s is down, and the flag noout keeps Ceph from marking it out: repair it, or remove the flag", step.Daemon)}
+	}
+	return plan{turn: repair, text: step.Daemon.String() + " does not serve: it is repaired on its version before it is replaced"}
 }
 
 // due reports whether anything is left to do.

@@ -256,6 +256,13 @@ func (c *Cluster) Stop(name client.Daemon) {
 	c.progress()
 }
 
+// Flag sets or removes the flag noout of an OSD, as an admin does.
+func (c *Cluster) Flag(osd client.Daemon, set bool) {
+	if d := c.find(osd); d != nil {
+		d.NoOut = set
+	}
+}
+
 // Raise raises a health code from outside, and Clear clears it.
 func (c *Cluster) Raise(check client.Check) { c.Clear(check.Code); c.Codes = append(c.Codes, check) }
 

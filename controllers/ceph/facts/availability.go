@@ -13,12 +13,12 @@ import (
 
 // Availability returns which daemons are available, from a live snapshot. A daemon that the upgrade stopped is no member: it is away on
 // purpose, as a standby of the filesystem whose active metadata server is replaced.
-func Availability(c *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availability {
+func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availability {
 	var out lifecycle.Availability
 	if !s.Launched() {
 		return out
 	}
-	for _, d := range Daemons(c, s) {
+	for _, d := range Daemons(s) {
 		if d.Stopped {
 			continue
 		}

@@ -32,7 +32,7 @@ const (
 func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptions) cephupgrade.Facts {
 	f := cephupgrade.Facts{Spec: Spec(c, s), IgnoreHealth: c.Annotations[IgnoreHealth], Attempt: o.Attempt}
 	if s.Launched() {
-		f.Daemons = Daemons(c, s)
+		f.Daemons = Daemons(s)
 	} else if decided := Launch(c, s); decided.Outcome == decision.Refused {
 		// A spec that is refused shows that before the first daemon is launched.
 		for _, d := range s.Declared {
@@ -103,19 +103,19 @@ func Launch(c *cephv1.Cluster, s *observation.Snapshot) decision.Decision {
 }
 
 // Daemons returns the daemons that have a Deployment.
-func Daemons(c *cephv1.Cluster, s *observation.Snapshot) (all []cephupgrade.Daemon) {
+func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 	for _, name := range s.Record.Names() {
 		have, recorded := s.Deployments[name], s.Record.Daemons[name.String()]
 		if have == nil || recorded.Reference == "" {
 			continue
 		}
-		declared, known := s.Find(name)
+		declared, _ := s.Find(name)
 		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Launched: s.Runs(name).Version, Newest: recorded.Newest}
 		if annotated, err := versions.ParseNumber(have.Annotations[render.NewestVersion]); err == nil && annotated.Compare(d.Newest) > 0 {
 			d.Newest = annotated
 		}
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
-		d.Outdated = known && outdated(c, s, declared)
+		d.Outdated = s.Outdated[name]
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil {
 			d.Ready, d.StartedAt = Ready(pod), StartedAt(pod)
 			if d.Pod = pod.Name; d.StartedAt.IsZero() {
@@ -125,12 +125,6 @@ func Daemons(c *cephv1.Cluster, s *observation.Snapshot) (all []cephupgrade.Daem
 		all = append(all, d)
 	}
 	return all
-}
-
-// outdated reports whether the pod template differs from the desired one in more than the image.
-func outdated(c *cephv1.Cluster, s *observation.Snapshot, d daemons.Daemon) bool {
-	want, err := render.Deployment(render.Input{Cluster: c, Record: s.Record, Table: s.Table}, d, s.Runs(d.Name))
-	return err == nil && want.Annotations[render.Template] != s.Deployments[d.Name].Annotations[render.Template]
 }
 
 // Ready reports whether the pod is ready.

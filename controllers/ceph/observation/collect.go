@@ -44,6 +44,7 @@ type Collector struct {
 	keys map[types.UID]map[string]string
 	// records are the last ones that were read, to restore one that was deleted.
 	records map[types.UID]*record.Record
+	judged  map[types.UID]judged
 }
 
 // Collect observes a cluster.
@@ -63,6 +64,7 @@ func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request life
 	}
 	o.ask(ctx, s, request)
 	s.resolve()
+	o.judge(c, s)
 	return s, nil
 }
 
@@ -206,6 +208,7 @@ func (o *Collector) Cleanup(object types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.records, object)
+	delete(o.judged, object)
 }
 
 var errNotLaunched = errors.New("the cluster is not launched yet")

@@ -39,6 +39,8 @@ type Snapshot struct {
 	Pods        map[ceph.Daemon]*corev1.Pod
 	Claims      map[string]*corev1.PersistentVolumeClaim
 	Detections  map[string]Detection
+	// Outdated are the daemons whose Deployment differs from the desired one in more than the image.
+	Outdated map[ceph.Daemon]bool
 	// PodNames are all pods of the cluster.
 	PodNames map[string]bool
 	// Endpoint of the cluster.

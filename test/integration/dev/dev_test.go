@@ -66,6 +66,9 @@ var _ = Describe("a local world", func() {
 		Expect(seen.count()).To(Equal(pods(2, 1)), "every pod of orders restarts once")
 		Expect(l.run(ctx, `kubectl get kafka orders -o jsonpath='{.status.kafkaVersion} {.status.kafkaMetadataVersion}'`)).To(Equal("4.3.1 4.3-IV0"))
 
+		By("the Ceph cluster having settled meanwhile")
+		l.run(ctx, "kubectl wait cluster/store --for=condition=Ready --timeout=2m")
+
 		By("refusing a downgrade that would lose metadata")
 		l.run(ctx, l.line("version: 4.2.0"))
 		Eventually(l.out).Should(gbytes.Say(`orders +version +Refused`))

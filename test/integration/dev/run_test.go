@@ -160,7 +160,7 @@ type incarnations struct {
 	uids map[string]map[types.UID]bool
 }
 
-// watchPods watches the pods of namespace default as admin, from now on.
+// watchPods watches the pods of Kafka clusters in namespace default as admin, from now on.
 func (l *local) watchPods(ctx context.Context) *incarnations {
 	GinkgoHelper()
 	admin := ""
@@ -173,7 +173,7 @@ func (l *local) watchPods(ctx context.Context) *incarnations {
 	Expect(err).NotTo(HaveOccurred())
 	c, err := client.NewWithWatch(config, client.Options{})
 	Expect(err).NotTo(HaveOccurred())
-	watcher, err := c.Watch(ctx, &corev1.PodList{}, client.InNamespace("default"))
+	watcher, err := c.Watch(ctx, &corev1.PodList{}, client.InNamespace("default"), client.HasLabels{"strimzi.io/cluster"})
 	Expect(err).NotTo(HaveOccurred())
 	seen := &incarnations{uids: map[string]map[types.UID]bool{}}
 	go func() {
