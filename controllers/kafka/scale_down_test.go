@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -21,6 +22,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
+	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -268,5 +270,32 @@ func TestScaleDownRemovesTheBrokersOfADeletedPool(t *testing.T) {
 	r.leaving(reconciler, 14)
 	if r.exists(&corev1.Pod{}, podBroker) || r.exists(&corev1beta2.StrimziPodSet{}, setBroker) {
 		t.Error("the last broker, or the empty StrimziPodSet, is left")
+	}
+}
+
+// A broker may hold replicas for days before it can be removed.
+func TestScaleDownRollsABrokerThatLeaves(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.kafka.partitions = kafkaclient.Partitions{Total: 7, Replicas: map[int32]int{2: 7}}
+	r.scale("broker", 2)
+	r.leaving(reconciler, 4)
+	pod := &corev1.Pod{}
+	r.must(r.get(pod, podLeaving))
+	r.leaving(reconciler, 4)
+	before := pod.UID
+	r.must(r.get(pod, podLeaving))
+	if pod.UID != before {
+		t.Fatal("the broker was restarted because it leaves")
+	}
+	k := r.cluster()
+	k.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("11")}
+	r.must(r.client.Update(t.Context(), k))
+	r.leaving(reconciler, 60)
+	r.must(r.get(pod, podLeaving))
+	if pod.UID == before || r.state(observation.LifecycleRoll) != noderoll.Settled {
+		t.Errorf("the broker was not restarted, or the roll is %s", r.state(observation.LifecycleRoll))
+	}
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.AwaitingEmpty {
+		t.Errorf("state %s, want AwaitingEmpty", got)
 	}
 }

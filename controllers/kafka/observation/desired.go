@@ -107,10 +107,11 @@ func listed(version versions.Version) bool {
 	return ok
 }
 
-// WantedRevision returns the desired revision of the node on the version that it runs; empty if it is unknown.
+// WantedRevision returns the desired revision of the node on the version that it runs; empty if it is unknown. A broker that leaves
+// is rolled like the others of its pool until it is stopped.
 func (v *Snapshot) WantedRevision(n *Node) string {
 	version := n.Version()
-	if version == "" || !n.Wanted {
+	if version == "" || !n.Wanted && !(n.Removal() == Leaves && !n.Stopped() && v.Pool(n.Pool) != nil) {
 		return ""
 	}
 	wanted, err := v.Desired(n, version)
