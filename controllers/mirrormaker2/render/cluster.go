@@ -116,11 +116,14 @@ func (c *Cluster) properties() map[string]string {
 		"bootstrap.servers": c.storage.BootstrapServers,
 		"listeners":         "http://0.0.0.0:8083", "rest.advertised.host.name": "${env:ADVERTISED_HOSTNAME}", "rest.advertised.port": "8083",
 		"plugin.discovery": "service_load",
-		"config.providers": "env,dir", "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
-		"config.providers.dir.class":               "org.apache.kafka.common.config.provider.DirectoryConfigProvider",
-		"config.providers.dir.param.allowed.paths": credentialsPath,
+		"config.providers": "env", "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
 	}
 	maps.Copy(p, managed)
+	if len(c.secured()) > 0 { // a worker does not start if the path does not exist
+		p["config.providers"] = "env,dir"
+		p["config.providers.dir.class"] = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
+		p["config.providers.dir.param.allowed.paths"] = credentialsPath
+	}
 	names := map[string]string{
 		"group.id": c.storage.GroupID, "config.storage.topic": c.storage.ConfigStorageTopic,
 		"offset.storage.topic": c.storage.OffsetStorageTopic, "status.storage.topic": c.storage.StatusStorageTopic,

@@ -77,6 +77,29 @@ func TestClusterConfigMap(t *testing.T) {
 	}
 }
 
+// TestClusterConfigMapWithoutCredentials checks that the provider that reads credentials is configured only if its path is mounted:
+// without the path no worker starts.
+func TestClusterConfigMapWithoutCredentials(t *testing.T) {
+	const west = "  authentication: {type: scram-sha-512, username: mirror, passwordSecret: {secretName: west-user, password: password}}\n"
+	const east = "    authentication: {type: plain, username: reader, passwordSecret: {secretName: east-user, password: key}}\n"
+	for name, c := range map[string]struct {
+		spec string
+		want bool
+	}{
+		"credentials of both clusters":           {secured, true},
+		"credentials of the source cluster only": {strings.Replace(secured, west, "", 1), true},
+		"no credentials":                         {strings.NewReplacer(west, "", east, "").Replace(secured), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, text := range cluster(t, c.spec).ConfigMap(nil).Data {
+				if got := strings.Contains(text, "DirectoryConfigProvider") && strings.Contains(text, "config.providers=env,dir\n"); got != c.want {
+					t.Errorf("got %v, want %v:\n%s", got, c.want, text)
+				}
+			}
+		})
+	}
+}
+
 // TestClusterConnectors checks the configuration of a connector in both shapes of the spec.
 func TestClusterConnectors(t *testing.T) {
 	got := cluster(t, secured).Connectors()["east->west.MirrorSourceConnector"].Config
