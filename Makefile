@@ -132,17 +132,17 @@ E2E      := bin/cluster run $(if $(CI),,--keep)
 E2E_TEST := go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color
 
 .PHONY: e2e-smoke
-e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker
+e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with real brokers and Connect workers
 	@$(E2E) --images=tools,operator,hello,kafka-4.1.2 -- $(E2E_TEST) -ginkgo.label-filter=smoke
 
-SUITE    ?=#      label of the scenarios in `make e2e`: kafka; none means all
+SUITE    ?=#      label of the scenarios in `make e2e`: kafka or connect; none means all
 
 # The page has the last result of each scenario on this machine: FOCUS runs some of them again.
 .PHONY: e2e
-e2e: cluster ## run every scenario with real brokers, write docs/e2e.md; SUITE=kafka for those of Kafka, FOCUS=words for some
-	@$(E2E) --images=tools,operator,hello,exporter,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1 -- env E2E_PAGE=docs/e2e.md \
+e2e: cluster ## run every scenario with real brokers, write docs/e2e.md; SUITE=kafka or SUITE=connect for a part, FOCUS=words for some
+	@$(E2E) --images=tools,operator,hello,exporter,kafka-3.9.2,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1 -- env E2E_PAGE=docs/e2e.md \
 		go test -count=1 -tags e2e -timeout 4h ./test/e2e -v -ginkgo.v -ginkgo.no-color -ginkgo.timeout=4h \
-		-ginkgo.label-filter='$(or $(strip $(SUITE)),kafka || smoke)' $(if $(FOCUS),-ginkgo.focus='$(FOCUS)')
+		-ginkgo.label-filter='$(or $(strip $(SUITE)),kafka || connect || smoke)' $(if $(FOCUS),-ginkgo.focus='$(FOCUS)')
 
 .PHONY: e2e-images
 e2e-images: cluster ## run a pod of every image, names, addresses, volumes, logs and exec; ONLY="ceph-16.2.15" for pods of that one

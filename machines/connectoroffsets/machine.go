@@ -151,7 +151,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "verified", From: Mismatched, To: Finishing, When: asWanted, Doc: "the offsets are as requested now"},
 
 			{Event: "corrected", From: Refusing, To: Idle, When: valid, Awaited: true, Doc: "the request can be carried out, or was removed"},
-			{Event: "removed", From: Repeated, To: Idle, When: not(requested, "the request to be removed"), Awaited: true, Doc: "the request was removed"},
+			{Event: "removed", From: Repeated, To: Idle, When: not(requested, "the request to be removed, and set again if it is meant"), Awaited: true, Doc: "the request was removed"},
 
 			{Event: "finished", From: Finishing, To: Idle, When: all(closed, not(lingering, "the annotations to be removed")), Awaited: true, ClearData: true, Doc: "the end of the request is recorded, and its annotations are gone"},
 		},

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +30,8 @@ const (
 	sourceConnector = "east->west.MirrorSourceConnector"
 	// mirroredTopic in the target cluster.
 	mirroredTopic = "east.numbers"
+	// partitions of the topic, one for each worker.
+	partitions = "--partitions=2"
 
 	annotationOffsets   = "strimzi.io/connector-offsets"
 	annotationConnector = "strimzi.io/mirrormaker-connector"
@@ -36,20 +40,29 @@ const (
 // mirror is the KafkaMirrorMaker2 of a scenario, with its two clusters.
 type mirror struct {
 	*stage.Scenario
+	// jobs counts the tools that ran.
 	jobs int
 	// killing is true if the manager is killed after each edit.
 	killing bool
 }
 
+// workers are how the workers of a mirror run.
+type workers struct {
+	version     string
+	exactlyOnce bool
+	// flush is how often offsets are committed, in milliseconds.
+	flush int
+}
+
 // installMirror waits until the first records are copied.
-func installMirror(ctx SpecContext, s *stage.Scenario, version string, exactlyOnce bool, records int) *mirror {
+func installMirror(ctx SpecContext, s *stage.Scenario, w workers, records int) *mirror {
 	GinkgoHelper()
-	p := s.Phase("install " + version)
+	p := s.Phase("install " + w.version)
 	m := &mirror{Scenario: s}
 	text, err := os.ReadFile(filepath.Join(root, "test/e2e/testdata/mirror.yaml"))
 	Expect(err).NotTo(HaveOccurred())
-	support := map[bool]string{true: "enabled", false: "disabled"}[exactlyOnce]
-	manifest := strings.NewReplacer("${VERSION}", version, "${EXACTLY_ONCE}", support).Replace(string(text))
+	support := map[bool]string{true: "enabled", false: "disabled"}[w.exactlyOnce]
+	manifest := strings.NewReplacer("${VERSION}", w.version, "${EXACTLY_ONCE}", support, "${FLUSH}", strconv.Itoa(w.flush)).Replace(string(text))
 	Expect(cluster.ApplyText(ctx, s.Namespace, []byte(manifest))).To(Succeed())
 	for _, name := range []string{"east", "west"} {
 		Eventually(func(g Gomega, ctx context.Context) {
@@ -75,7 +88,7 @@ func (m *mirror) run(ctx SpecContext, args ...string) string {
 // produce records with the numbers from 0 into the source.
 func (m *mirror) produce(ctx SpecContext, records int) {
 	GinkgoHelper()
-	Expect(m.run(ctx, "produce", "--bootstrap=east-kafka-bootstrap:9092", fmt.Sprintf("--count=%d", records))).To(Equal(fmt.Sprintf("acknowledged %d", records)))
+	Expect(m.run(ctx, "produce", "--bootstrap=east-kafka-bootstrap:9092", fmt.Sprintf("--count=%d", records), partitions)).To(Equal(fmt.Sprintf("acknowledged %d", records)))
 }
 
 // copied waits until the target has a number of records, so many of them different, and no more after another while.
@@ -83,7 +96,7 @@ func (m *mirror) copied(ctx SpecContext, records, different int) {
 	GinkgoHelper()
 	want := fmt.Sprintf("records %d, different %d", records, different)
 	tally := func(ctx SpecContext) string {
-		return m.run(ctx, "tally", "--bootstrap=west-kafka-bootstrap:9092", "--topic="+mirroredTopic, "--timeout=2m")
+		return m.run(ctx, "tally", "--bootstrap=west-kafka-bootstrap:9092", "--topic="+mirroredTopic, "--timeout=2m", partitions)
 	}
 	Eventually(tally).WithContext(ctx).WithArguments(ctx).WithTimeout(patience).WithPolling(time.Second).Should(Equal(want))
 	Expect(tally(ctx)).To(Equal(want), "records in the target, read again")
@@ -136,8 +149,8 @@ func (m *mirror) edit(ctx SpecContext, annotations map[string]string, state stri
 		}
 		g.Expect(cluster.Client.Update(ctx, found)).To(Succeed())
 	}).WithContext(ctx).Should(Succeed())
-	if m.killing {
-		Expect(cluster.Kill(ctx, leader(ctx))).To(Succeed())
+	if m.killing { // without grace, and a new pod: one container that is killed again and again is started after ever longer pauses
+		Expect(cluster.Client.Delete(ctx, leader(ctx), client.GracePeriodSeconds(0))).To(Succeed())
 	}
 }
 
@@ -163,13 +176,62 @@ func (m *mirror) listed(ctx SpecContext, state string) string {
 	return m.entry(ctx, "source-offsets", sourceConnector)
 }
 
-// offset sets the offset in the ConfigMap from which an alter takes it.
-func (m *mirror) offset(ctx SpecContext, offset int) {
+// document is what Connect says of the offsets of the source connector.
+type document struct {
+	Offsets []struct {
+		Partition json.RawMessage `json:"partition"`
+		Offset    struct {
+			Offset int `json:"offset"`
+		} `json:"offset"`
+	} `json:"offsets"`
+}
+
+// last is the offsets of the last records that were copied, in all.
+func (d document) last() int {
+	sum := 0
+	for _, one := range d.Offsets {
+		sum += one.Offset.Offset
+	}
+	return sum
+}
+
+func parse(text string) document {
 	GinkgoHelper()
-	document := fmt.Sprintf(`{"offsets":[{"partition":{"cluster":"east","partition":0,"topic":"numbers"},"offset":{"offset":%d}}]}`, offset)
-	patch, err := json.Marshal(map[string]any{"data": map[string]string{strings.ReplaceAll(sourceConnector, "->", "--") + ".json": document}})
+	var d document
+	Expect(json.Unmarshal([]byte(text), &d)).To(Succeed(), text)
+	return d
+}
+
+// halve changes the ConfigMap from which an alter takes the offsets: half of each. It returns them, and how many records are copied
+// again if they are applied.
+func (m *mirror) halve(ctx SpecContext) (halved document, again int) {
+	GinkgoHelper()
+	halved = parse(m.entry(ctx, "source-offsets", sourceConnector))
+	before := halved.last()
+	for i := range halved.Offsets {
+		halved.Offsets[i].Offset.Offset /= 2
+	}
+	text, err := json.Marshal(halved)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(cluster.Client.Patch(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "source-offsets"}}, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{strings.ReplaceAll(sourceConnector, "->", "--") + ".json": string(text)}})
+	Expect(err).NotTo(HaveOccurred())
+	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "source-offsets"}}
+	Expect(cluster.Client.Patch(ctx, list, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	return halved, before - halved.last()
+}
+
+// worker is the name of the pod that leads the group of the workers, or of the other one.
+func (m *mirror) worker(ctx SpecContext, leads bool) string {
+	GinkgoHelper()
+	log, err := cluster.Kubectl(ctx, "logs", "--namespace="+m.Namespace, mirrorName+"-mirrormaker2-0")
+	Expect(err).NotTo(HaveOccurred())
+	found := regexp.MustCompile(`leaderUrl='http://(mirror-mirrormaker2-[01])`).FindAllStringSubmatch(log, -1)
+	Expect(found).NotTo(BeEmpty(), "assignments in the log of a worker")
+	leader := found[len(found)-1][1]
+	if leads {
+		return leader
+	}
+	return map[string]string{mirrorName + "-mirrormaker2-0": mirrorName + "-mirrormaker2-1", mirrorName + "-mirrormaker2-1": mirrorName + "-mirrormaker2-0"}[leader]
 }
 
 const (

@@ -3,77 +3,102 @@
 package e2e
 
 import (
+	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-
-	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
 var _ = Describe("Offsets of a connector", Label("connect"), func() {
-	It("are listed, altered in one edit with the stop, and the records are copied again", Label("smoke"), SpecTimeout(10*time.Minute), func(ctx SpecContext) {
-		m := installMirror(ctx, scenario(ctx), "4.1.2", true, 100)
-		roundTrip(ctx, m)
+	It("are altered in one edit with the stop, and the records are copied again", Label("smoke"), SpecTimeout(10*time.Minute), func(ctx SpecContext) {
+		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", true, 2000}, 100)
+		alter(ctx, m, 100)
 	})
 
 	for _, version := range []string{"3.9.2", "4.1.2"} {
-		It("are listed, altered, reset and restored with the manager killed after every edit, on workers of "+version, SpecTimeout(25*time.Minute), func(ctx SpecContext) {
-			s := scenario(ctx)
-			m := installMirror(ctx, s, version, false, 100)
+		It("are altered, reset and restored with the manager killed after every edit, on workers of "+version, SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+			m := installMirror(ctx, scenario(ctx), workers{version, false, 2000}, 100)
 			m.killing = true
-			roundTrip(ctx, m)
-			resetAndUndo(ctx, s, m)
+			resetAndUndo(ctx, m, alter(ctx, m, 100))
 		})
+	}
+
+	for _, exactlyOnce := range []bool{true, false} {
+		for _, leads := range []bool{true, false} {
+			name := fmt.Sprintf("stay altered when a frozen worker continues: exactly once %v, leader %v", exactlyOnce, leads)
+			It(name, SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+				// The frozen worker has copied records whose offsets it has not committed yet.
+				m := installMirror(ctx, scenario(ctx), workers{"4.1.2", exactlyOnce, 30_000}, 100)
+				frozen := m.worker(ctx, leads)
+				m.listed(ctx, running)
+				m.produce(ctx, 50)
+				m.copied(ctx, 150, 100)
+				Expect(cluster.Chaos(ctx, "pause", m.Namespace+"/"+frozen)).To(Succeed())
+				DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
+				want, _ := m.halve(ctx)
+				p := m.Phase("stop and alter while " + frozen + " is frozen")
+				m.request(ctx, "alter", sourceConnector, stopped, "")
+				m.settled(ctx)
+				p.End()
+				Expect(cluster.Chaos(ctx, "undo")).To(Succeed())
+				pass(ctx, time.Minute) // twice the time after which a worker commits
+				Expect(parse(m.listed(ctx, stopped))).To(Equal(want))
+				m.edit(ctx, nil, running, "")
+				m.copied(ctx, 150+150-want.last()-len(want.Offsets), 100)
+			})
+		}
 	}
 })
 
-// roundTrip copies the records from 40 on a second time.
-func roundTrip(ctx SpecContext, m *mirror) {
+// alter copies half of the records a second time, and returns how many there are in the target then.
+func alter(ctx SpecContext, m *mirror, records int) int {
 	GinkgoHelper()
 	p := m.Phase("list")
-	Expect(m.listed(ctx, running)).To(ContainSubstring(`"offset": 99`))
+	listed := parse(m.listed(ctx, running))
 	p.End()
+	Expect(listed.last()+len(listed.Offsets)).To(Equal(records), "%v", listed)
+	want, again := m.halve(ctx)
 	p = m.Phase("stop and alter in one edit")
-	m.offset(ctx, 39)
 	m.request(ctx, "alter", sourceConnector, stopped, "")
 	m.settled(ctx)
 	p.End()
-	Expect(m.listed(ctx, stopped)).To(ContainSubstring(`"offset": 39`))
+	Expect(parse(m.listed(ctx, stopped))).To(Equal(want))
 	p = m.Phase("resume")
 	m.edit(ctx, nil, running, "")
-	m.copied(ctx, 160, 100)
+	m.copied(ctx, records+again, records)
 	m.settled(ctx)
 	p.End()
+	return records + again
 }
 
-// resetAndUndo copies all records again, and then none.
-func resetAndUndo(ctx SpecContext, s *stage.Scenario, m *mirror) {
+// resetAndUndo copies no record again, and then all. The source has 100 records and gets 10 more.
+func resetAndUndo(ctx SpecContext, m *mirror, copied int) {
 	GinkgoHelper()
-	p := s.Phase("stop and reset in one edit")
+	p := m.Phase("stop and reset in one edit")
 	m.request(ctx, "reset", sourceConnector, stopped, "")
 	m.settled(ctx)
 	p.End()
-	Expect(m.listed(ctx, stopped)).To(ContainSubstring(`"offsets": []`))
-	p = s.Phase("undo the reset")
+	Expect(parse(m.listed(ctx, stopped)).Offsets).To(BeEmpty())
+	p = m.Phase("undo the reset")
 	m.request(ctx, "alter", sourceConnector, stopped, mirrorName+"-offsets-before")
 	m.settled(ctx)
 	p.End()
-	Expect(m.listed(ctx, stopped)).To(ContainSubstring(`"offset": 99`))
+	Expect(parse(m.listed(ctx, stopped)).last()).To(Equal(100-2), "offsets of the last records of two partitions")
 	m.edit(ctx, nil, running, "source-offsets")
 	m.produce(ctx, 10)
-	m.copied(ctx, 170, 100)
-	p = s.Phase("reset and resume")
+	m.copied(ctx, copied+10, 100)
+	p = m.Phase("reset and resume")
 	m.request(ctx, "reset", sourceConnector, stopped, "")
 	m.settled(ctx)
 	m.edit(ctx, nil, running, "")
-	m.copied(ctx, 280, 100)
+	m.copied(ctx, copied+10+110, 100)
 	p.End()
 
 	By("listing all connectors")
 	m.request(ctx, "list", "*", running, "")
 	m.settled(ctx)
-	Expect(m.entry(ctx, "source-offsets", sourceConnector)).To(ContainSubstring(`"offset": 109`))
+	Expect(parse(m.entry(ctx, "source-offsets", sourceConnector)).last()).To(Equal(110 - 2))
 	for name, connector := range map[string]string{"checkpoint-offsets": "east->west.MirrorCheckpointConnector", "heartbeat-offsets": "east->west.MirrorHeartbeatConnector"} {
 		Expect(m.entry(ctx, name, connector)).To(ContainSubstring(`"offsets"`))
 	}

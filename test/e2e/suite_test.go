@@ -47,12 +47,24 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	cluster, err = stage.Connect(root)
 	Expect(err).NotTo(HaveOccurred())
+	images := map[string]string{config.Account: config.Namespace, "hello": helloNamespace}
+	var old []string // Deployments of an earlier run: their pods run the images of then
+	for name, namespace := range images {
+		if _, err := cluster.Kubectl(ctx, "get", "deployment", "--namespace="+namespace, name); err == nil {
+			old = append(old, name)
+		}
+	}
 	Expect(cluster.Apply(ctx, "crds/generated", "examples/hello/crd")).To(Succeed())
 	Eventually(func(ctx context.Context) error {
 		return cluster.Apply(ctx, "config/manager", "config/rbac", "examples/hello/deploy.yaml")
 	}).WithContext(ctx).Should(Succeed())
-	deployed(ctx, config.Namespace, config.Account)
-	deployed(ctx, helloNamespace, "hello")
+	for _, name := range old {
+		_, err := cluster.Kubectl(ctx, "rollout", "restart", "deployment", "--namespace="+images[name], name)
+		Expect(err).NotTo(HaveOccurred())
+	}
+	for name, namespace := range images {
+		deployed(ctx, namespace, name)
+	}
 })
 
 var _ = AfterSuite(func(ctx SpecContext) {

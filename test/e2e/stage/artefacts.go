@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +26,7 @@ func keptKinds() []schema.GroupVersionKind {
 		{Version: "v1", Kind: "Pod"}, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Service"}, {Version: "v1", Kind: "PersistentVolumeClaim"},
 		{Version: "v1", Kind: "Event"}, {Group: "apps", Version: "v1", Kind: "Deployment"}, {Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 		{Group: "kafka.strimzi.io", Version: "v1beta2", Kind: "Kafka"}, {Group: "kafka.strimzi.io", Version: "v1beta2", Kind: "KafkaNodePool"},
+		{Group: "kafka.strimzi.io", Version: "v1beta2", Kind: "KafkaMirrorMaker2"},
 		{Group: "core.strimzi.io", Version: "v1beta2", Kind: "StrimziPodSet"}, {Group: "hello.example.org", Version: "v1", Kind: "Greeting"},
 	}
 }
@@ -61,13 +63,13 @@ func (c *Cluster) keepKind(ctx context.Context, dir, namespace string, kind sche
 	}
 	errs := []error{os.WriteFile(filepath.Join(dir, kind.Kind+".yaml"), data, 0o644)}
 	for i := range list.Items {
-		errs = append(errs, keepPictures(ctx, dir, &list.Items[i]))
+		errs = append(errs, c.keepPictures(ctx, dir, &list.Items[i]))
 	}
 	return errors.Join(errs...)
 }
 
 // keepPictures of an object's lifecycles, if it has any.
-func keepPictures(ctx context.Context, dir string, object *unstructured.Unstructured) error {
+func (c *Cluster) keepPictures(ctx context.Context, dir string, object *unstructured.Unstructured) error {
 	lifecycles, _, _ := unstructured.NestedSlice(object.Object, "status", "lifecycles") // most have none
 	if len(lifecycles) == 0 {
 		return nil
@@ -84,13 +86,13 @@ func keepPictures(ctx context.Context, dir string, object *unstructured.Unstruct
 	for _, l := range lifecycles {
 		name, _, _ := unstructured.NestedString(l.(map[string]any), "name") //nolint:forcetypeassert // the schema says so
 		p, err := catalogue.Draw(ctx, catalogue.Request{
-			Files: []string{stem + ".yaml"}, Lifecycle: name, Format: catalogue.Text, Theme: graph.Light, Text: graph.TextOptions{Width: 160}, Now: time.Now(),
+			Machines: c.machines, Files: []string{stem + ".yaml"}, Lifecycle: name, Format: catalogue.Text, Theme: graph.Light, Text: graph.TextOptions{Width: 160}, Now: time.Now(),
 		}, nil)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("drawing lifecycle %s of %s %s: %w", name, object.GetKind(), object.GetName(), err))
 			continue
 		}
-		errs = append(errs, os.WriteFile(stem+"-"+name+".txt", p.Content, 0o644))
+		errs = append(errs, os.WriteFile(stem+"-"+strings.NewReplacer("/", "-", ">", "").Replace(name)+".txt", p.Content, 0o644))
 	}
 	return errors.Join(errs...)
 }

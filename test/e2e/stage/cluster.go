@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -27,6 +28,9 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/examples/hello/api"
+	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/internal/registration"
+	"github.com/detent-dev/detent/kinds"
 )
 
 const (
@@ -46,6 +50,8 @@ type Cluster struct {
 	Clientset kubernetes.Interface
 	// Root of the repository.
 	Root string
+	// machines of the kinds, to draw the lifecycles of a scenario that failed.
+	machines []catalogue.Machine
 }
 
 // Connect to the cluster of the environment.
@@ -72,6 +78,9 @@ func Connect(root string) (*Cluster, error) {
 	}
 	c := &Cluster{Config: config, Root: root}
 	if c.Client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+		return nil, err
+	}
+	if c.machines, err = registration.Machines(kinds.All(), pflag.NewFlagSet("machines", pflag.ContinueOnError))(); err != nil {
 		return nil, err
 	}
 	c.Clientset, err = kubernetes.NewForConfig(config)
