@@ -186,11 +186,11 @@ type document struct {
 	} `json:"offsets"`
 }
 
-// last is the offsets of the last records that were copied, in all.
-func (d document) last() int {
+// copied is how many records of the source lie before the offsets. An offset is that of the last record that was copied.
+func (d document) copied() int {
 	sum := 0
 	for _, one := range d.Offsets {
-		sum += one.Offset.Offset
+		sum += one.Offset.Offset + 1
 	}
 	return sum
 }
@@ -207,7 +207,7 @@ func parse(text string) document {
 func (m *mirror) halve(ctx SpecContext) (halved document, again int) {
 	GinkgoHelper()
 	halved = parse(m.entry(ctx, "source-offsets", sourceConnector))
-	before := halved.last()
+	before := halved.copied()
 	for i := range halved.Offsets {
 		halved.Offsets[i].Offset.Offset /= 2
 	}
@@ -217,7 +217,7 @@ func (m *mirror) halve(ctx SpecContext) (halved document, again int) {
 	Expect(err).NotTo(HaveOccurred())
 	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "source-offsets"}}
 	Expect(cluster.Client.Patch(ctx, list, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-	return halved, before - halved.last()
+	return halved, before - halved.copied()
 }
 
 // worker is the name of the pod that leads the group of the workers, or of the other one.

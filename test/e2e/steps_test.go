@@ -76,6 +76,7 @@ func leader(ctx SpecContext) *corev1.Pod {
 	GinkgoHelper()
 	var found *corev1.Pod
 	Eventually(func(g Gomega, ctx context.Context) {
+		found = nil
 		leases, pods := &coordinationv1.LeaseList{}, &corev1.PodList{}
 		g.Expect(cluster.Client.List(ctx, leases, client.InNamespace(config.Namespace))).To(Succeed())
 		g.Expect(cluster.Client.List(ctx, pods, client.InNamespace(config.Namespace))).To(Succeed())
@@ -88,7 +89,7 @@ func leader(ctx SpecContext) *corev1.Pod {
 				return
 			}
 		}
-		g.Expect(*holder).To(BeEmpty(), "no ready pod holds the lease")
+		g.Expect(found).NotTo(BeNil(), "no ready pod holds the lease; its holder is %q", *holder)
 	}).WithContext(ctx).Should(Succeed())
 	return found
 }

@@ -52,7 +52,8 @@ func produceCommand() *cobra.Command {
 func (n *numbered) produce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.limit)
 	defer cancel()
-	client, err := kgo.NewClient(kgo.SeedBrokers(n.bootstrap), kgo.DefaultProduceTopic(n.topic), kgo.RequiredAcks(kgo.AllISRAcks()), kgo.RecordRetries(1<<20))
+	client, err := kgo.NewClient(kgo.SeedBrokers(n.bootstrap), kgo.DefaultProduceTopic(n.topic), kgo.RequiredAcks(kgo.AllISRAcks()), kgo.RecordRetries(1<<20),
+		kgo.RecordPartitioner(kgo.RoundRobinPartitioner()))
 	if err != nil {
 		return err
 	}
