@@ -124,6 +124,7 @@ var rare = map[string]string{
 	"delete /pods":                                     "a pod has ended, or its node was stopped on purpose",
 	"delete /configmaps":                               "a broker was removed: its record goes",
 	"delete /persistentvolumeclaims":                   "a broker was removed, and its disk has deleteClaim",
+	"delete core.strimzi.io/strimzipodsets":            "the last broker of a deleted pool was removed: its empty set goes",
 	"update kafka.strimzi.io/kafkas/finalizers":        "the API server asks for it where owner references may block deletion",
 	"update core.strimzi.io/strimzipodsets/finalizers": "the API server asks for it where owner references may block deletion",
 	"patch /events":                                    "an event happens again",
