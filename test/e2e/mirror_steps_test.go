@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -223,15 +222,13 @@ func (m *mirror) halve(ctx SpecContext) (halved document, again int) {
 // worker is the name of the pod that leads the group of the workers, or of the other one.
 func (m *mirror) worker(ctx SpecContext, leads bool) string {
 	GinkgoHelper()
-	log, err := cluster.Kubectl(ctx, "logs", "--namespace="+m.Namespace, mirrorName+"-mirrormaker2-0")
-	Expect(err).NotTo(HaveOccurred())
-	found := regexp.MustCompile(`leaderUrl='http://(mirror-mirrormaker2-[01])`).FindAllStringSubmatch(log, -1)
-	Expect(found).NotTo(BeEmpty(), "assignments in the log of a worker")
-	leader := found[len(found)-1][1]
-	if leads {
-		return leader
+	leader := m.run(ctx, "leader", "--bootstrap=west-kafka-bootstrap:9092", "--group=mirrormaker2-cluster")
+	names := []string{mirrorName + "-mirrormaker2-0", mirrorName + "-mirrormaker2-1"}
+	Expect(leader).To(Or(ContainSubstring(names[0]), ContainSubstring(names[1])))
+	if leads != strings.Contains(leader, names[0]) {
+		return names[1]
 	}
-	return map[string]string{mirrorName + "-mirrormaker2-0": mirrorName + "-mirrormaker2-1", mirrorName + "-mirrormaker2-1": mirrorName + "-mirrormaker2-0"}[leader]
+	return names[0]
 }
 
 const (

@@ -11,7 +11,7 @@ import (
 )
 
 var _ = Describe("Offsets of a connector", Label("connect"), func() {
-	It("are altered in one edit with the stop, and the records are copied again", Label("smoke"), SpecTimeout(10*time.Minute), func(ctx SpecContext) {
+	It("are altered in one edit with the stop, and the records are copied again", SpecTimeout(10*time.Minute), func(ctx SpecContext) {
 		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", true, 2000}, 100)
 		alter(ctx, m, 100)
 	})

@@ -40,22 +40,24 @@ func (n *numbered) tally(ctx context.Context) (records, different int, err error
 		return 0, 0, err
 	}
 	defer client.Close()
-	seen, whole := map[string]bool{}, map[int32]bool{}
+	seen, whole, next := map[string]bool{}, map[int32]bool{}, map[int32]int64{}
 	for len(whole) < int(n.partitions) {
 		fetches := client.PollFetches(ctx)
 		if err := ctx.Err(); err != nil {
-			return records, len(seen), fmt.Errorf("reading topic %s: %d of %d partitions were read whole: %w", n.topic, len(whole), n.partitions, err)
+			return records, len(seen), fmt.Errorf("reading topic %s: %d of %d partitions were read to their ends, and they to %v: %w", n.topic, len(whole), n.partitions, next, err)
+		}
+		if err := fetches.Err0(); err != nil {
+			return records, len(seen), fmt.Errorf("reading topic %s: %w", n.topic, err)
 		}
 		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
-			next := int64(0)
 			for _, r := range p.Records {
-				next = r.Offset + 1
+				next[p.Partition] = r.Offset + 1
 				if !r.Attrs.IsControl() {
 					records++
 					seen[string(r.Value)] = true
 				}
 			}
-			if next >= p.HighWatermark {
+			if next[p.Partition] >= p.HighWatermark {
 				whole[p.Partition] = true
 			}
 		})
