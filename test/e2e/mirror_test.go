@@ -29,9 +29,11 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 			name := fmt.Sprintf("stay altered when a frozen worker continues: exactly once %v, leader %v", exactlyOnce, leads)
 			It(name, SpecTimeout(25*time.Minute), func(ctx SpecContext) {
 				// The frozen worker has copied records whose offsets it has not committed yet.
-				m := installMirror(ctx, scenario(ctx), workers{"4.1.2", exactlyOnce, 30_000}, 100)
+				const flush = 30 * time.Second
+				m := installMirror(ctx, scenario(ctx), workers{"4.1.2", exactlyOnce, int(flush.Milliseconds())}, 100)
 				frozen := m.worker(ctx, leads)
-				m.listed(ctx, running)
+				pass(ctx, flush+10*time.Second)
+				Expect(parse(m.listed(ctx, running)).copied()).To(Equal(100), "records whose offsets are committed")
 				m.produce(ctx, 50)
 				m.copied(ctx, 150, 100)
 				Expect(cluster.Chaos(ctx, "pause", m.Namespace+"/"+frozen)).To(Succeed())
@@ -42,7 +44,7 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 				m.settled(ctx)
 				p.End()
 				Expect(cluster.Chaos(ctx, "undo")).To(Succeed())
-				pass(ctx, time.Minute) // twice the time after which a worker commits
+				pass(ctx, 2*flush) // the continued worker has had the time to commit
 				Expect(parse(m.listed(ctx, stopped))).To(Equal(want))
 				m.edit(ctx, nil, running, "")
 				m.copied(ctx, 150+150-want.copied(), 100)
