@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
@@ -89,4 +91,26 @@ func TestKindReportsAnImageThatDoesNotStart(t *testing.T) {
 	r.world.Broken = nil
 	r.until("the upgrade", 20*time.Minute, r.settled("18"))
 	r.clean()
+}
+
+// TestKindRepairsWhilePaused creates a lost Deployment again, and changes nothing else.
+func TestKindRepairsWhilePaused(t *testing.T) {
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) {
+		c.Annotations = map[string]string{lifecycle.PauseAnnotation: "true"}
+		c.Spec.CephVersion.Image = "ceph:18"
+	})
+	r.step()
+	lost := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: "rook-ceph-osd-1"}}
+	r.must(r.client.Delete(t.Context(), lost))
+	r.until("the repair", time.Minute, func() bool { return len(r.world.Started) == 1 })
+	for range 30 {
+		r.step()
+	}
+	if diff := cmp.Diff([]string{"osd.1"}, r.started()); diff != "" {
+		t.Errorf("started (-want +got):\n%s", diff)
+	}
+	if r.versions()["mon"] != "16" {
+		t.Errorf("the monitors run %s", r.versions()["mon"])
+	}
 }

@@ -40,7 +40,7 @@ func serving(s *observation.Snapshot, d *cephupgrade.Daemon) transitions.Answer 
 		}
 		return transitions.Unknown
 	}
-	m, known := s.Cluster.Get()
+	m, known := observation.Known(s.Cluster)
 	switch {
 	case !known || s.Cluster.At().Before(d.StartedAt):
 		return transitions.Unknown

@@ -62,6 +62,14 @@ type Detection struct {
 	Pod *corev1.Pod
 }
 
+// Known returns the value of a fact, and false if it is not known or was not requested: a paused cluster is observed without Ceph.
+func Known[T any](fact transitions.Fact[T]) (value T, known bool) {
+	if fact.Asked() {
+		return fact.Get()
+	}
+	return value, false
+}
+
 // Launched reports whether a daemon was ever launched.
 func (s *Snapshot) Launched() bool {
 	if s.Record == nil {
@@ -91,7 +99,7 @@ func (s *Snapshot) resolve() {
 		return
 	}
 	numbers := map[string]string{}
-	if m, known := s.Cluster.Get(); known {
+	if m, known := Known(s.Cluster); known {
 		for _, o := range m.OSDs.OSDs {
 			if slot, ours := s.Record.Slot(o.UUID); ours {
 				numbers[slot] = o.Daemon().ID
