@@ -90,15 +90,24 @@ func (m *mirror) produce(ctx SpecContext, records int) {
 	Expect(m.run(ctx, "produce", "--bootstrap=east-kafka-bootstrap:9092", fmt.Sprintf("--count=%d", records), partitions)).To(Equal(fmt.Sprintf("acknowledged %d", records)))
 }
 
+// records in the target, and how many of them are different.
+func (m *mirror) records(ctx SpecContext) (records, different int) {
+	GinkgoHelper()
+	text := m.run(ctx, "tally", "--bootstrap=west-kafka-bootstrap:9092", "--topic="+mirroredTopic, "--timeout=2m", partitions)
+	_, err := fmt.Sscanf(text, "records %d, different %d", &records, &different)
+	Expect(err).NotTo(HaveOccurred(), text)
+	return records, different
+}
+
 // copied waits until the target has a number of records, so many of them different, and no more after another while.
 func (m *mirror) copied(ctx SpecContext, records, different int) {
 	GinkgoHelper()
-	want := fmt.Sprintf("records %d, different %d", records, different)
-	tally := func(ctx SpecContext) string {
-		return m.run(ctx, "tally", "--bootstrap=west-kafka-bootstrap:9092", "--topic="+mirroredTopic, "--timeout=2m", partitions)
-	}
-	Eventually(tally).WithContext(ctx).WithArguments(ctx).WithTimeout(patience).WithPolling(time.Second).Should(Equal(want))
-	Expect(tally(ctx)).To(Equal(want), "records in the target, read again")
+	Eventually(func(g Gomega) {
+		got, gotDifferent := m.records(ctx)
+		g.Expect([]int{got, gotDifferent}).To(Equal([]int{records, different}), "records, and different ones, in the target")
+	}).WithContext(ctx).WithTimeout(patience).WithPolling(time.Second).Should(Succeed())
+	got, _ := m.records(ctx)
+	Expect(got).To(Equal(records), "records in the target, counted again")
 }
 
 func (m *mirror) get(ctx context.Context) (*kafkav1beta2.KafkaMirrorMaker2, error) {
