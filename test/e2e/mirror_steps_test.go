@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/test/e2e/stage"
 )
@@ -31,9 +33,6 @@ const (
 	mirroredTopic = "east.numbers"
 	// partitions of the topic, one for each worker.
 	partitions = "--partitions=2"
-
-	annotationOffsets   = "strimzi.io/connector-offsets"
-	annotationConnector = "strimzi.io/mirrormaker-connector"
 )
 
 // mirror is the KafkaMirrorMaker2 of a scenario, with its two clusters.
@@ -136,13 +135,13 @@ func (m *mirror) settled(ctx SpecContext) {
 	Eventually(func(g Gomega, ctx context.Context) {
 		found, err := m.get(ctx)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(found.Annotations).NotTo(HaveKey(annotationOffsets))
+		g.Expect(found.Annotations).NotTo(HaveKey(request.OperationAnnotation))
 		holds(g, found, found.Status.Conditions, "Ready")
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed(), m.said(ctx))
 }
 
-// edit changes annotations and the source connector's spec in one update, and kills the manager afterwards if the scenario does so.
-func (m *mirror) edit(ctx SpecContext, annotations map[string]string, state string, more string) {
+// edit changes annotations, the state of the source connector and the ConfigMap of an alter in one update, and kills the manager afterwards if the scenario does so.
+func (m *mirror) edit(ctx SpecContext, annotations map[string]string, state kafkav1beta2.ConnectorState, alterFrom string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega, ctx context.Context) {
 		found, err := m.get(ctx)
@@ -151,9 +150,9 @@ func (m *mirror) edit(ctx SpecContext, annotations map[string]string, state stri
 			metav1.SetMetaDataAnnotation(&found.ObjectMeta, key, value)
 		}
 		source := found.Spec.Mirrors[0].SourceConnector
-		source.State = kafkav1beta2.ConnectorState(state)
-		if more != "" {
-			source.AlterOffsets.FromConfigMap.Name = more
+		source.State = state
+		if alterFrom != "" {
+			source.AlterOffsets.FromConfigMap.Name = alterFrom
 		}
 		g.Expect(cluster.Client.Update(ctx, found)).To(Succeed())
 	}).WithContext(ctx).Should(Succeed())
@@ -163,9 +162,9 @@ func (m *mirror) edit(ctx SpecContext, annotations map[string]string, state stri
 }
 
 // request an operation on the offsets of connectors.
-func (m *mirror) request(ctx SpecContext, operation, connector, state, from string) {
+func (m *mirror) request(ctx SpecContext, operation, connector string, state kafkav1beta2.ConnectorState, alterFrom string) {
 	GinkgoHelper()
-	m.edit(ctx, map[string]string{annotationOffsets: operation, annotationConnector: connector}, state, from)
+	m.edit(ctx, map[string]string{request.OperationAnnotation: operation, request.ConnectorAnnotation: connector}, state, alterFrom)
 }
 
 // entry of a ConfigMap.
@@ -173,11 +172,11 @@ func (m *mirror) entry(ctx SpecContext, name, connector string) string {
 	GinkgoHelper()
 	found := &corev1.ConfigMap{}
 	Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: name}, found)).To(Succeed())
-	return found.Data[strings.ReplaceAll(connector, "->", "--")+".json"]
+	return found.Data[connect.EntryName(connector)]
 }
 
 // listed requests a list and returns the document.
-func (m *mirror) listed(ctx SpecContext, state string) string {
+func (m *mirror) listed(ctx SpecContext, state kafkav1beta2.ConnectorState) string {
 	GinkgoHelper()
 	m.request(ctx, "list", sourceConnector, state, "")
 	m.settled(ctx)
@@ -221,7 +220,7 @@ func (m *mirror) halve(ctx SpecContext) (halved document, again int) {
 	}
 	text, err := json.Marshal(halved)
 	Expect(err).NotTo(HaveOccurred())
-	patch, err := json.Marshal(map[string]any{"data": map[string]string{strings.ReplaceAll(sourceConnector, "->", "--") + ".json": string(text)}})
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{connect.EntryName(sourceConnector): string(text)}})
 	Expect(err).NotTo(HaveOccurred())
 	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "source-offsets"}}
 	Expect(cluster.Client.Patch(ctx, list, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
@@ -239,8 +238,3 @@ func (m *mirror) worker(ctx SpecContext, leads bool) string {
 	}
 	return names[0]
 }
-
-const (
-	stopped = "stopped"
-	running = "running"
-)

@@ -8,6 +8,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
 var _ = Describe("Offsets of a connector", Label("connect"), func() {
@@ -33,24 +35,24 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 				m := installMirror(ctx, scenario(ctx), workers{"4.1.2", exactlyOnce, int(flush.Milliseconds())}, 100)
 				frozen := m.worker(ctx, leads)
 				pass(ctx, flush+10*time.Second)
-				Expect(parse(m.listed(ctx, running)).copied()).To(Equal(100), "records whose offsets are committed")
+				Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorRunning)).copied()).To(Equal(100), "records whose offsets are committed")
 				m.produce(ctx, 50)
 				m.copied(ctx, 150, 100)
 				Expect(cluster.Chaos(ctx, "pause", m.Namespace+"/"+frozen)).To(Succeed())
 				DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
 				want, _ := m.halve(ctx)
 				p := m.Phase("stop and alter while " + frozen + " is frozen")
-				m.request(ctx, "alter", sourceConnector, stopped, "")
+				m.request(ctx, "alter", sourceConnector, kafkav1beta2.ConnectorStopped, "")
 				m.settled(ctx)
 				p.End()
 				Expect(cluster.Chaos(ctx, "undo")).To(Succeed())
 				pass(ctx, 2*flush) // the continued worker has had the time to commit
-				Expect(parse(m.listed(ctx, stopped))).To(Equal(want))
+				Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped))).To(Equal(want))
 				before, _ := m.records(ctx)
 				if exactlyOnce {
 					Expect(before).To(Equal(150), "records before the connector runs again")
 				} // else the tasks of the frozen worker may have copied again on the other one
-				m.edit(ctx, nil, running, "")
+				m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "")
 				m.copied(ctx, before+150-want.copied(), 100)
 			})
 		}
@@ -61,17 +63,17 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 func alter(ctx SpecContext, m *mirror, records int) int {
 	GinkgoHelper()
 	p := m.Phase("list")
-	listed := parse(m.listed(ctx, running))
+	listed := parse(m.listed(ctx, kafkav1beta2.ConnectorRunning))
 	p.End()
 	Expect(listed.copied()).To(Equal(records), "%v", listed)
 	want, again := m.halve(ctx)
 	p = m.Phase("stop and alter in one edit")
-	m.request(ctx, "alter", sourceConnector, stopped, "")
+	m.request(ctx, "alter", sourceConnector, kafkav1beta2.ConnectorStopped, "")
 	m.settled(ctx)
 	p.End()
-	Expect(parse(m.listed(ctx, stopped))).To(Equal(want))
+	Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped))).To(Equal(want))
 	p = m.Phase("resume")
-	m.edit(ctx, nil, running, "")
+	m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "")
 	m.copied(ctx, records+again, records)
 	m.settled(ctx)
 	p.End()
@@ -82,27 +84,27 @@ func alter(ctx SpecContext, m *mirror, records int) int {
 func resetAndUndo(ctx SpecContext, m *mirror, copied int) {
 	GinkgoHelper()
 	p := m.Phase("stop and reset in one edit")
-	m.request(ctx, "reset", sourceConnector, stopped, "")
+	m.request(ctx, "reset", sourceConnector, kafkav1beta2.ConnectorStopped, "")
 	m.settled(ctx)
 	p.End()
-	Expect(parse(m.listed(ctx, stopped)).Offsets).To(BeEmpty())
+	Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped)).Offsets).To(BeEmpty())
 	p = m.Phase("undo the reset")
-	m.request(ctx, "alter", sourceConnector, stopped, mirrorName+"-offsets-before")
+	m.request(ctx, "alter", sourceConnector, kafkav1beta2.ConnectorStopped, mirrorName+"-offsets-before")
 	m.settled(ctx)
 	p.End()
-	Expect(parse(m.listed(ctx, stopped)).copied()).To(Equal(100))
-	m.edit(ctx, nil, running, "source-offsets")
+	Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped)).copied()).To(Equal(100))
+	m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "source-offsets")
 	m.produce(ctx, 10)
 	m.copied(ctx, copied+10, 100)
 	p = m.Phase("reset and resume")
-	m.request(ctx, "reset", sourceConnector, stopped, "")
+	m.request(ctx, "reset", sourceConnector, kafkav1beta2.ConnectorStopped, "")
 	m.settled(ctx)
-	m.edit(ctx, nil, running, "")
+	m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "")
 	m.copied(ctx, copied+10+110, 100)
 	p.End()
 
 	By("listing all connectors")
-	m.request(ctx, "list", "*", running, "")
+	m.request(ctx, "list", "*", kafkav1beta2.ConnectorRunning, "")
 	m.settled(ctx)
 	Expect(parse(m.entry(ctx, "source-offsets", sourceConnector)).copied()).To(Equal(110))
 	for name, connector := range map[string]string{"checkpoint-offsets": "east->west.MirrorCheckpointConnector", "heartbeat-offsets": "east->west.MirrorHeartbeatConnector"} {

@@ -47,9 +47,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	cluster, err = stage.Connect(root)
 	Expect(err).NotTo(HaveOccurred())
-	images := map[string]string{config.Account: config.Namespace, "hello": helloNamespace}
-	var old []string // Deployments of an earlier run: their pods run the images of then
-	for name, namespace := range images {
+	deployments := map[string]string{config.Account: config.Namespace, "hello": helloNamespace}
+	var old []string // Deployments of an earlier run: their pods run the images of that run
+	for name, namespace := range deployments {
 		if _, err := cluster.Kubectl(ctx, "get", "deployment", "--namespace="+namespace, name); err == nil {
 			old = append(old, name)
 		}
@@ -59,10 +59,10 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		return cluster.Apply(ctx, "config/manager", "config/rbac", "examples/hello/deploy.yaml")
 	}).WithContext(ctx).Should(Succeed())
 	for _, name := range old {
-		_, err := cluster.Kubectl(ctx, "rollout", "restart", "deployment", "--namespace="+images[name], name)
+		_, err := cluster.Kubectl(ctx, "rollout", "restart", "deployment", "--namespace="+deployments[name], name)
 		Expect(err).NotTo(HaveOccurred())
 	}
-	for name, namespace := range images {
+	for name, namespace := range deployments {
 		deployed(ctx, namespace, name)
 	}
 })

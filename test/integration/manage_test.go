@@ -6,16 +6,14 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/detent-dev/detent/internal/operator"
 )
 
-// manage runs a manager until the spec ends. The spec fails if the manager ends earlier. Each has a registry of
-// metrics of its own, because a registry takes the metrics of one manager only.
+// manage runs a manager until the spec ends. The spec fails if the manager ends earlier.
 func manage(o operator.Options) {
 	GinkgoHelper()
-	o.Registry, o.MetricsAddress, o.SkipNameValidation, o.Log = prometheus.NewRegistry(), "0", true, logr.Discard()
+	o.MetricsAddress, o.SkipNameValidation, o.Log = "0", true, logr.Discard()
 	if o.HealthAddress == "" {
 		o.HealthAddress = "0"
 	}

@@ -118,7 +118,7 @@ func settled(w explore.World) error {
 	if k.wanted.dual {
 		wanted++
 	}
-	if registered != wanted || k.told && k.past.registered {
+	if registered != wanted || k.listsFenced && k.past.registered {
 		return fmt.Errorf("the cluster shows as ready at rest, wants %d brokers, and %d are registered; one of the past: %v", wanted, registered, k.past.registered)
 	}
 	return nil

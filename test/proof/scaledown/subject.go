@@ -75,7 +75,7 @@ func Scenes() []Scene {
 			w.level, w.past.registered = olderLevel, true
 		}},
 		{Name: "deleted pool", prompt: true, wanted: wanted{dual: true, deleted: true}},
-		{Name: "before 4.0", prompt: true, wanted: wanted{workers: 1, dual: true}, prepare: func(_ *kafkav1beta2.Kafka, w *World) { w.told = false }},
+		{Name: "before 4.0", prompt: true, wanted: wanted{workers: 1, dual: true}, prepare: func(_ *kafkav1beta2.Kafka, w *World) { w.listsFenced = false }},
 	}
 }
 
@@ -97,7 +97,7 @@ func NewKind(at *explore.Scenario) (controller.Kind, error) {
 // Subject returns the subject of the scene.
 func (s *Scene) Subject(ctx context.Context) (Subject, error) {
 	all := wanted{workers: nodes - 1, dual: true}
-	w := &World{told: true, level: newerLevel, wanted: all, entries: &entries{seen: map[string]*corev1.Pod{}}}
+	w := &World{listsFenced: true, level: newerLevel, wanted: all, entries: &entries{seen: map[string]*corev1.Pod{}}}
 	w.partitions[0] = partition{exists: true, replicas: [2]int32{0, nodes - 1}}
 	k := resource()
 	if s.prepare != nil {

@@ -105,19 +105,19 @@ func (w *World) ask(q kafkaclient.Question) (a kafkaclient.Answer, err error) {
 }
 
 func (w *World) brokers(now time.Time) *kafkaclient.Brokers {
-	b := &kafkaclient.Brokers{FencingTold: w.told}
+	b := &kafkaclient.Brokers{FencingTold: w.listsFenced}
 	for i := range w.nodes {
 		switch n := &w.nodes[i]; {
 		case !n.registered:
-		case !w.told && n.alive(now):
+		case !w.listsFenced && n.alive(now):
 			b.Brokers = append(b.Brokers, kafkaclient.Broker{ID: int32(i)}) //nolint:gosec // four
 		case n.alive(now):
 			b.Brokers = append(b.Brokers, kafkaclient.Broker{ID: int32(i), Fencing: kafkaclient.Unfenced}) //nolint:gosec // four
-		case w.told:
+		case w.listsFenced:
 			b.Brokers = append(b.Brokers, kafkaclient.Broker{ID: int32(i), Fencing: kafkaclient.Fenced}) //nolint:gosec // four
 		}
 	}
-	if w.told && w.past.registered {
+	if w.listsFenced && w.past.registered {
 		b.Brokers = append(b.Brokers, kafkaclient.Broker{ID: past, Fencing: kafkaclient.Fenced})
 	}
 	return b

@@ -27,8 +27,8 @@ const (
 
 // World is Kafka and what runs in pods.
 type World struct {
-	// told means that Kafka lists fenced brokers, as it does from 4.0 on.
-	told bool
+	// listsFenced means that Kafka lists fenced brokers, as it does from 4.0 on.
+	listsFenced bool
 	// level of metadata.version.
 	level int16
 	nodes [nodes]node
@@ -154,7 +154,7 @@ func bit(yes bool) byte {
 
 // AppendCanonical implements explore.World.
 func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
-	dst = append(dst, bit(w.told), byte(w.level), bit(w.silent), bit(w.wiped), byte(w.wanted.workers), bit(w.wanted.dual), bit(w.wanted.deleted))
+	dst = append(dst, bit(w.listsFenced), byte(w.level), bit(w.silent), bit(w.wiped), byte(w.wanted.workers), bit(w.wanted.dual), bit(w.wanted.deleted))
 	dst = append(dst, w.harm...)
 	dst = w.raise.append(append(dst, byte(w.raiseTo)), at, "version")
 	dst = w.past.request.append(append(dst, bit(w.past.registered)), at, "scale-down")
