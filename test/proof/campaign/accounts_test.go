@@ -54,7 +54,7 @@ func accountsSubject() (*campaign.Subject, error) {
 			return &api.Account{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: savings}, Spec: api.AccountSpec{Plan: "basic", Cards: []string{"amex", "visa"}}}
 		},
 		// One change, since the commands of another one would have other names.
-		Changes: []func(lifecycle.Object){func(o lifecycle.Object) {
+		Changes: []func(client.Object){func(o client.Object) {
 			if a, ok := o.(*api.Account); ok {
 				a.Spec = api.AccountSpec{Plan: "gold", Cards: []string{"diners", "visa"}}
 			}

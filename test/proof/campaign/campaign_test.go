@@ -39,14 +39,15 @@ func selectedSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaig
 	type way struct {
 		name    string
 		pools   pools
-		changes []change
+		changes changes
 	}
 	all := []way{
-		{"kafka version, three nodes of both roles", dualRoles, upgrades()},
+		{"kafka version, three nodes of both roles", dualRoles, upgrades(len(levels()) - 1)},
 		{"kafka setting, three nodes of both roles", dualRoles, settings()},
+		{"kafka scale-down, one node of both roles and four brokers", shrinking, removals()},
 	}
 	if mode.Nightly {
-		all = append(all, way{"kafka version, three controllers and three brokers", separate, upgrades()})
+		all = append(all, way{"kafka version, three controllers and three brokers", separate, upgrades(len(levels()) - 1)})
 	}
 	var (
 		out   []*campaign.Subject

@@ -1,11 +1,13 @@
 package campaign_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -64,6 +66,7 @@ const (
 
 var (
 	dualRoles = pools{{"d", 3, []kafkav1beta2.NodeRole{controller, broker}}}
+	shrinking = pools{{"d", 1, []kafkav1beta2.NodeRole{controller, broker}}, {"b", 4, []kafkav1beta2.NodeRole{broker}}}
 	separate  = pools{{"c", 3, []kafkav1beta2.NodeRole{controller}}, {"b", 3, []kafkav1beta2.NodeRole{broker}}}
 )
 
@@ -71,7 +74,7 @@ var (
 type alter func(*kafkacontroller.Kind)
 
 // kafkaSubject is a cluster at rest that a user changes.
-func kafkaSubject(world *lands, name string, of pools, changes []change, bug alter) (*campaign.Subject, error) {
+func kafkaSubject(world *lands, name string, of pools, changes changes, bug alter) (*campaign.Subject, error) {
 	all, err := kafkacontroller.Machines()
 	if err != nil {
 		return nil, err
@@ -98,14 +101,14 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 	return &campaign.Subject{
 		Name: name, Definitions: crds.Definitions, AddToScheme: []func(*k8sruntime.Scheme) error{kafkav1beta2.AddToScheme, corev1beta2.AddToScheme},
 		Object: func(namespace string) lifecycle.Object { return kafkaOf(namespace) }, Companions: of.objects,
-		Changes: changes, Graphs: graphs, Plans: 1000,
+		Changes: changes.make, Edited: changes.of, Graphs: graphs, Plans: changes.plans,
 		Kinds: []client.Object{
 			&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
 			&corev1.PersistentVolumeClaim{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &appsv1.Deployment{},
 		},
-		Cache: caches, Scale: 0.1,
+		Cache: caches, Scale: cmp.Or(changes.scale, 0.1), Sample: changes.sample,
 		World: func(a *campaign.Environment, namespace string) (campaign.World, error) {
-			e := &estate{lands: world, land: world.begin(namespace), namespace: namespace, bug: bug}
+			e := &estate{lands: world, land: world.begin(namespace), namespace: namespace, holders: changes.holders, bug: bug}
 			return e, e.createNodes(a)
 		},
 		Outages:  world.outages(),
@@ -113,29 +116,57 @@ func kafkaSubject(world *lands, name string, of pools, changes []change, bug alt
 	}, nil
 }
 
-// change is a user's change of a Kafka resource.
-type change = func(lifecycle.Object)
+// changes are a user's changes of a cluster.
+type changes struct {
+	make []func(client.Object)
+	// of returns the object that they edit. Optional; default: the Kafka resource.
+	of func(namespace string) client.Object
+	// holders hold the replicas of every partition when a change begins. Optional; default: where they are.
+	holders []int32
+	// scale of declared times. Optional; default: 0.1.
+	scale float64
+	// plans is the minimum number of plans, and sample the size of an ordinary sample.
+	plans, sample int
+}
 
-func changing(do func(*kafkav1beta2.Kafka)) change {
-	return func(o lifecycle.Object) {
+func changing(do func(*kafkav1beta2.Kafka)) func(client.Object) {
+	return func(o client.Object) {
 		if k, ok := o.(*kafkav1beta2.Kafka); ok {
 			do(k)
 		}
 	}
 }
 
-// upgrades returns changes from release to release.
-func upgrades() (out []change) {
-	for n := range len(levels()) - 1 {
-		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = release(n + 1) }))
+// upgrades returns n changes from release to release.
+func upgrades(n int) changes {
+	out := changes{plans: 1000}
+	for n := range n {
+		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = release(n + 1) }))
 	}
 	return out
 }
 
 // settings returns changes of a setting that a node reads when it starts.
-func settings() (out []change) {
+func settings() changes {
+	out := changes{plans: 1000}
 	for hours := range len(levels()) - 1 { // as many as there are upgrades
-		out = append(out, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["log.retention.hours"] = value(24 + hours) }))
+		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["log.retention.hours"] = value(24 + hours) }))
+	}
+	return out
+}
+
+// removals returns changes that remove one broker each, which holds no replica.
+func removals() changes {
+	// The outcome of a request to unregister that an earlier operator may have sent is awaited: three seconds with this scale.
+	out := changes{plans: 500, sample: 4, scale: 0.05, holders: []int32{0, 1, 4}, of: func(namespace string) client.Object {
+		return &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "b"}}
+	}}
+	for range 2 {
+		out.make = append(out.make, func(o client.Object) {
+			if pool, ok := o.(*kafkav1beta2.KafkaNodePool); ok {
+				pool.Spec.Replicas--
+			}
+		})
 	}
 	return out
 }
@@ -176,6 +207,7 @@ type estate struct {
 	*land
 	lands       *lands
 	namespace   string
+	holders     []int32
 	bug         alter
 	removeNodes func() error
 }
@@ -237,11 +269,19 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 	return mgr.Add(lab.Closing(stop))
 }
 
-// Begin ages every process, so that none counts as starting when a change begins.
+// Begin ages every process, so that none counts as starting when a change begins, and places the replicas.
 func (e *estate) Begin() {
 	e.lands.now(e.namespace, func(l *land) {
 		for _, p := range l.state.Pods().All() {
 			l.state.Pods().Age(p.NamespacedName, time.Hour)
+		}
+		if e.holders == nil {
+			return
+		}
+		on := l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka
+		for i := range on.Partitions {
+			p := &on.Partitions[i]
+			p.Replicas, p.InSync, p.Leader = e.holders, 1<<len(e.holders)-1, e.holders[0]
 		}
 	})
 }
@@ -262,6 +302,9 @@ func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 		case *kafkav1beta2.KafkaNodePool:
 			if !meta.IsStatusConditionTrue(o.Status.Conditions, lifecycle.Ready) {
 				return o.Name + " does not show that its nodes are ready"
+			}
+			if s, n := o.Status, o.Spec.Replicas; s.ObservedGeneration != o.Generation || s.Replicas != n || len(s.NodeIDs) != int(n) {
+				return fmt.Sprintf("%s is to have %d nodes and has %d on the ids %v", o.Name, n, s.Replicas, s.NodeIDs)
 			}
 		case *corev1beta2.StrimziPodSet:
 			if s := o.Status; s.ObservedGeneration != o.Generation || s.ReadyPods != s.Pods {
@@ -293,7 +336,7 @@ func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 	return ""
 }
 
-// Effects returns the levels that were changed.
+// Effects returns the levels that were changed, and the brokers that were unregistered.
 func (e *estate) Effects() (out []string) {
 	e.lands.now(e.namespace, func(l *land) { out, l.moved = l.moved, nil })
 	return out
@@ -320,6 +363,11 @@ func (e *estate) Judge(history []campaign.Event) []string {
 	away, versions := map[string]bool{}, map[string]string{}
 	for _, event := range history {
 		switch o := event.Object.(type) {
+		case *corev1.ConfigMap: // a record is deleted with the last of a node that was removed
+			if event.Type == watch.Deleted {
+				delete(away, strings.TrimSuffix(o.Name, record.Name("")))
+				delete(versions, strings.TrimSuffix(o.Name, record.Name("")))
+			}
 		case *corev1.Pod:
 			switch {
 			case event.Type == watch.Deleted || o.DeletionTimestamp != nil:

@@ -63,7 +63,7 @@ func (k Kind[O, S, E]) Subject() (*Subject, error) {
 		s.Graphs[l.Name()] = l.Graph()
 	}
 	for _, change := range k.Changes {
-		s.Changes = append(s.Changes, func(o lifecycle.Object) {
+		s.Changes = append(s.Changes, func(o client.Object) {
 			if own, ok := o.(O); ok {
 				change(own)
 			}

@@ -39,7 +39,7 @@ var _ kubelet.World = &lands{}
 type land struct {
 	mu    sync.Mutex
 	state *simulator.State
-	// moved are the levels that were requested and granted, in order. harm is what was wrong at any time.
+	// moved are the levels that were requested and granted, and the brokers that were unregistered, in order. harm is what was wrong at any time.
 	moved, harm []string
 	// needed are the nodes that must not be disrupted, by id, and taken the pods that were to be removed.
 	needed map[int32]needed
@@ -250,7 +250,17 @@ func (c *caller) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
 // UnregisterBroker implements kafkaclient.Writer.
 func (c *caller) UnregisterBroker(ctx context.Context, broker int32) error {
 	return c.around("unregister a broker", func() error {
-		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.UnregisterBroker(ctx, broker) })
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) {
+			l := c.lands.of(c.cluster.Namespace)
+			if n, _ := m.Cluster.Node(broker); n.Up() {
+				l.harm = append(l.harm, fmt.Sprintf("broker %d was asked to be unregistered while its process ran", broker))
+			}
+			err := m.UnregisterBroker(ctx, broker)
+			if err == nil {
+				l.moved = append(l.moved, fmt.Sprintf("broker %d unregistered", broker))
+			}
+			return struct{}{}, err
+		})
 		return err
 	})
 }

@@ -63,7 +63,11 @@ func (m Mode) abridge(s *Subject) *Subject {
 		return s
 	}
 	short := *s
-	short.Changes = s.Changes[:min(len(s.Changes), 2)]
+	most := 2
+	if s.Sample > 0 {
+		most = 1
+	}
+	short.Changes = s.Changes[:min(len(s.Changes), most)]
 	return &short
 }
 
@@ -84,7 +88,7 @@ func (m Mode) plans(c *Campaign) (plans []Plan, of int) {
 		draw.Shuffle(of, func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 		plans = plans[:m.most]
 	case !m.whole && !m.Nightly:
-		plans = sample(plans, m.seed)
+		plans = sample(plans, m.seed, c.Subject.Sample)
 	}
 	return plans, of
 }
@@ -99,8 +103,8 @@ func everyDepth(at int) []Depth {
 }
 
 // sample returns one plan of each class, rotated by turn, each further in the run than that of the class before. All of them
-// should take three minutes.
-func sample(plans []Plan, turn int) []Plan {
+// should take three minutes. If most is not 0, it returns as many plans, of classes in turn.
+func sample(plans []Plan, turn, most int) []Plan {
 	byClass := map[Class][]Plan{}
 	var classes []Class
 	for _, p := range plans {
@@ -114,7 +118,14 @@ func sample(plans []Plan, turn int) []Plan {
 		of := byClass[class]
 		out = append(out, of[(turn*7+n*len(of)/len(classes))%len(of)])
 	}
-	return out
+	if most == 0 || most >= len(out) {
+		return out
+	}
+	few := make([]Plan, 0, most)
+	for n := range most {
+		few = append(few, out[(turn+n*len(out)/most)%len(out)])
+	}
+	return few
 }
 
 // number reads a number from the environment, 0 if it is not set.

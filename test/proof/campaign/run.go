@@ -90,28 +90,46 @@ func (s *stage) inject(ctx context.Context, plan Plan, since uint64, r *Result) 
 	return all.rest(ctx, generation)
 }
 
-// change changes the object as a user does, and returns the generation.
+// change makes the next change as a user does, waits until it is shown, and returns the generation of the object.
 func (s *stage) change(ctx context.Context) (int64, error) {
-	generation := int64(0)
+	var edited client.Object
 	change := s.subject.Changes[s.changed]
 	s.changed++
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		o := s.subject.Object(s.namespace)
-		if err := s.environment.Admin.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+		edited = s.edited()
+		if err := s.environment.Admin.Get(ctx, client.ObjectKeyFromObject(edited), edited); err != nil {
 			return err
 		}
-		change(o)
-		err := s.environment.Admin.Update(ctx, o)
-		generation = o.GetGeneration()
-		return err
+		change(edited)
+		return s.environment.Admin.Update(ctx, edited)
 	})
-	return generation, err
+	if err != nil {
+		return 0, fmt.Errorf("making a change: %w", err)
+	}
+	err = s.await(ctx, func() string {
+		if seen := s.recorder.Latest()[id(edited)]; seen == nil || seen.GetGeneration() < edited.GetGeneration() {
+			return "the change was not shown yet"
+		}
+		return ""
+	})
+	if err != nil {
+		return 0, err
+	}
+	return s.object().GetGeneration(), nil
+}
+
+// edited returns the object that the changes edit, by its name.
+func (s *stage) edited() client.Object {
+	if s.subject.Edited != nil {
+		return s.subject.Edited(s.namespace)
+	}
+	return s.subject.Object(s.namespace)
 }
 
 // meddle intervenes as soon as the point was met.
 func (s *stage) meddle(ctx context.Context, plan Plan, operator *lab.Operator, generation int64) error {
 	err := s.await(ctx, func() string {
-		if operator.Injected() || s.restless(generation) == "" {
+		if operator.Injected() || s.busy(generation) == "" {
 			return ""
 		}
 		return "the point was not met"

@@ -33,7 +33,7 @@ func TestSeededBugs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	soundKafka, err := kafkaSubject(world, "kafka", dualRoles, upgrades()[:1], nil)
+	soundKafka, err := kafkaSubject(world, "kafka", dualRoles, upgrades(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestSeededBugs(t *testing.T) {
 		wants(t, found, `is "something that nobody wants"`)
 	})
 	t.Run("a pool's status is trusted", func(t *testing.T) {
-		bad, err := kafkaSubject(world, "kafka", dualRoles, upgrades()[:1], trustsStatuses)
+		bad, err := kafkaSubject(world, "kafka", dualRoles, upgrades(1), trustsStatuses)
 		if err != nil {
 			t.Fatal(err)
 		}

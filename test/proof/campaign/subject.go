@@ -25,7 +25,10 @@ type Subject struct {
 	Companions func(namespace string) []client.Object
 	// Changes are made by a user, one in each run: the next one starts where the previous one ended. They must be so similar
 	// that a fault can be injected into any of them.
-	Changes []func(lifecycle.Object)
+	Changes []func(client.Object)
+	// Edited returns the object that the changes edit, by its name. Optional; default: the object itself. The world's Lingers must
+	// report a companion until the operator has acted on its generation.
+	Edited func(namespace string) client.Object
 	// Graphs of the machines by the names of their lifecycles.
 	Graphs map[string]machines.Graph
 	// Kinds of objects that the operator watches, including the object's: an empty object each.
@@ -44,6 +47,8 @@ type Subject struct {
 	Within time.Duration
 	// Plans is the minimum number of plans with one fault and three depths.
 	Plans int
+	// Sample is the number of plans of an ordinary sample, all of the first change. Optional; default: one of each class, of two changes.
+	Sample int
 	// Patience is the time without an event after which a run counts as lost: the duration of a whole run cannot distinguish a
 	// run that hangs from a busy machine. Optional; default: one minute.
 	Patience time.Duration
