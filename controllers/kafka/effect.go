@@ -3,12 +3,11 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
-	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 )
 
@@ -71,22 +70,11 @@ func remove(ctx context.Context, system connection.System, removal children.Remo
 	case e.Unregister != nil:
 		system.Write(ctx, cluster, t.RequestID, kafkaclient.Command{Unregister: e.Unregister})
 	case e.Cordon != nil:
-		system.Write(ctx, cluster, repeated(t.RequestID, t.Snapshot.Now), kafkaclient.Command{Cordon: e.Cordon})
+		system.Write(ctx, cluster, observation.DrainRequest(t.RequestID, t.Snapshot.Now), kafkaclient.Command{Cordon: e.Cordon})
 	case len(e.Move) > 0:
-		system.Write(ctx, cluster, repeated(t.RequestID, t.Snapshot.Now), kafkaclient.Command{Reassign: e.Move})
+		system.Write(ctx, cluster, observation.DrainRequest(t.RequestID, t.Snapshot.Now), kafkaclient.Command{Reassign: e.Move})
 	default:
 		return fmt.Errorf("removing a broker of Kafka %s: the effect is empty", t.Object.Name)
 	}
 	return nil
-}
-
-// repeatAfter is the least time between two requests of one drain.
-const repeatAfter = 2 * time.Second
-
-// repeated returns the ID of a request of a drain. A visit of Draining sends many, and each is idempotent: what it did is observed, and
-// its answer is not. They have IDs of a lifecycle of their own, so that they are no uncertain requests to unregister.
-func repeated(id machines.RequestID, now time.Time) machines.RequestID {
-	id.Lifecycle += "/drain"
-	id.Sequence = now.UnixMilli() / repeatAfter.Milliseconds()
-	return id
 }

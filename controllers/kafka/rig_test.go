@@ -392,6 +392,8 @@ type kafkaSide struct {
 	// unregistered are the ids of the brokers that were to be unregistered; refuseToUnregister is the answer.
 	unregistered       []int32
 	refuseToUnregister error
+	// refuseToMove is the answer to a request to move replicas.
+	refuseToMove error
 }
 
 // UpdateFeature notes what is asked, and does it.

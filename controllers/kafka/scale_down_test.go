@@ -37,9 +37,13 @@ func (k *kafkaSide) LogDirs(_ context.Context, broker int32) (kafkaclient.LogDir
 	return kafkaclient.LogDirs{Broker: broker, Dirs: []kafkaclient.LogDir{dir}}, k.err
 }
 
-// Replicas reports the number of partitions.
+// Replicas reports partitions with one replica.
 func (k *kafkaSide) Replicas(_ context.Context, broker int32) (kafkaclient.Replicas, error) {
-	return kafkaclient.Replicas{Broker: broker, Total: k.partitions.Replicas[broker]}, k.err
+	r := kafkaclient.Replicas{Broker: broker}
+	for i := range k.partitions.Replicas[broker] {
+		r.Add(kafkaclient.Partition{Topic: "orders", Index: int32(i), Replicas: []int32{broker}}, 0)
+	}
+	return r, k.err
 }
 
 // Reassignments reports none.

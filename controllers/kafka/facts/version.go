@@ -148,10 +148,7 @@ func disk(n *observation.Node) (kafkaversion.Disk, bool) {
 }
 
 func answer(a external.Answer) kafkaversion.Answer {
-	out := kafkaversion.Answer{Text: a.Text}
-	if a.Name != "" {
-		out.Text = a.Name + ": " + a.Text
-	}
+	out := kafkaversion.Answer{Text: AnswerText(a)}
 	switch a.State {
 	case external.None:
 	case external.Pending:
@@ -164,6 +161,14 @@ func answer(a external.Answer) kafkaversion.Answer {
 		out.Status = kafkaversion.Unknown
 	}
 	return out
+}
+
+// AnswerText returns the words of an answer for users.
+func AnswerText(a external.Answer) string {
+	if a.Name == "" {
+		return a.Text
+	}
+	return a.Name + ": " + a.Text
 }
 
 // VersionOfNewNodes returns the version on which a new node starts: the oldest running version, from which the version change

@@ -24,6 +24,9 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 			v.Answers[lc] = a
 		}
 	}
+	if a := drainAnswer(c.System, cluster, request.RequestIDs[LifecycleScaleDown], request.Now); a.State != external.None {
+		v.Answers[LifecycleDrain] = a
+	}
 	v.InFlight = c.System.InFlight(cluster, LifecycleVersion)
 	v.Unregistering = c.System.InFlight(cluster, LifecycleScaleDown)
 	queries := v.queries(request)

@@ -4,12 +4,6 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// AnnotationDrain requests with "true" that the replicas of brokers that leave are moved to brokers that stay.
-const AnnotationDrain = "detent.dev/drain"
-
-// Drains reports whether a drain of the brokers that leave is requested.
-func Drains(k *kafkav1beta2.Kafka) bool { return k.Annotations[AnnotationDrain] == "true" }
-
 // Removal is how a node stops being a broker of its cluster.
 type Removal uint8
 
