@@ -53,18 +53,44 @@ func (e *engine) over(next time.Time) bool {
 	return done
 }
 
-// sleeps returns the end of a planned pause, and whether the object needs no reconcile until then.
+// sleeps returns the end of a planned pause, or the deadline of a wait that nothing else ends, and whether the object needs no reconcile
+// until then.
 func (e *engine) sleeps(j job, at time.Time) (until time.Time, sleeps bool) {
 	if j.driver < 0 || at.Sub(e.changed) < quiet {
 		return until, false
 	}
 	for _, k := range e.objects() {
 		if client.ObjectKeyFromObject(k) == j.name && e.isOwn(&e.drivers[j.driver], k.kind.Name) {
-			rests, ahead := e.resting(k)
-			return ahead, rests && ahead.After(at)
+			if rests, ahead := e.resting(k); rests {
+				return ahead, ahead.After(at)
+			}
+			deadline, fixed := e.fixed(k)
+			return deadline, fixed && at.Sub(e.changed) >= stuck && deadline.After(at) // what the operator times itself has ended by then
 		}
 	}
 	return until, false
+}
+
+// fixed reports whether nothing happens to the object before a deadline, and returns the first one: every lifecycle is at rest or in a
+// timeless state, and no event of the simulated systems is ahead.
+func (e *engine) fixed(k found) (deadline time.Time, fixed bool) {
+	for _, s := range e.simulations {
+		if _, ahead := s.Next(); ahead {
+			return deadline, false
+		}
+	}
+	for i := range k.LifecycleStatus().Lifecycles {
+		l := &k.LifecycleStatus().Lifecycles[i]
+		state, known := e.state(l)
+		switch {
+		case known && state.Kind == string(states.Rest):
+		case !known, l.Deadline == nil, !slices.Contains(k.kind.Timeless[e.graphOf(l).Name], l.State):
+			return deadline, false
+		case deadline.IsZero(), l.Deadline.Before(&metav1.Time{Time: deadline}):
+			deadline = l.Deadline.Time
+		}
+	}
+	return deadline, true
 }
 
 func (e *engine) ended(k found, end *ending, next time.Time) bool {

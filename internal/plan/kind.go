@@ -22,6 +22,9 @@ type Kind struct {
 	resource.Kind
 	// Machines are the graphs of the machines of the kind. Required.
 	Machines []machines.Graph
+	// Timeless are the states of each machine, by its name, that time alone does not end: no guard of their transitions reads the
+	// time. While nothing else can happen, a plan goes on at their deadlines without polling. Optional.
+	Timeless map[string][]string
 	// PauseAnnotations are those of the lifecycle.Kind. Optional.
 	PauseAnnotations []string
 	// ReadWorld reads the kind's sections of the World document. Required.

@@ -18,6 +18,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator"
 	"github.com/detent-dev/detent/simulator/kubelet"
@@ -36,7 +37,7 @@ func New(o Options) (plan.Kind, error) {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
-		Kind: kafka.Resource(), Machines: graphs, PauseAnnotations: []string{labels.Pause}, ReadWorld: readWorld,
+		Kind: kafka.Resource(), Machines: graphs, Timeless: map[string][]string{kraftscaledown.Name: {kraftscaledown.AwaitingEmpty}}, PauseAnnotations: []string{labels.Pause}, ReadWorld: readWorld,
 		Simulate: func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e, o) },
 	}, nil
 }
