@@ -124,7 +124,8 @@ func (s *Scene) Subject(ctx context.Context) (Subject, error) {
 		Passes:    250, Within: 48 * time.Hour,
 	}
 	if !s.wanted.deleted { // the set of a deleted pool is not restored once it has no entry
-		out.Restored = []string{corev1beta2.KindStrimziPodSet}
+		// A repair that the API has refused once is repeated after a second, in which a removal takes many reconciles.
+		out.Restored, out.RestoredWithin = []string{corev1beta2.KindStrimziPodSet}, 24
 	}
 	if len(s.edits) == 0 {
 		out.Without = append(out.Without, explore.Edited)
