@@ -25,6 +25,7 @@ import (
 	"github.com/detent-dev/detent/internal/garbage"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/domain"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // Machine is a machine of a binary. Make it with Of.
@@ -81,7 +82,7 @@ func run(ctx context.Context, setup func(mgr ctrl.Manager) error, types func(*k8
 		}
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}, Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}, Cache: cache.Options{DefaultTransform: lifecycle.CacheTransform()},
 	})
 	if err != nil {
 		return fmt.Errorf("reaching the cluster: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/looplab/fsm"
 )
@@ -14,16 +15,22 @@ import (
 // blocked for ever: each transition uses a fresh instance and a context that cannot be cancelled. Can, SetState and Event
 // deadlock inside callbacks: there are none. Of two rows with one (event, source) the last one wins silently: Compile rejects
 // them. The cost of an instance grows with its rows: each state passes only its own. A self transition is returned as an error:
-// it is success here.
+// it is success here. An instance allocates more than the rest of a transition: of each arc only the first transition uses one, and
+// where it arrived is kept.
 type legality struct {
 	rows map[string]fsm.Events
+	// arrived holds the state that each arc leads to.
+	arrived *sync.Map
 }
+
+// arc is an event in a state, by its name for looplab.
+type arc struct{ from, event string }
 
 // nowhere is the source when no state is persisted, and for a state that this binary does not know.
 const nowhere = "(none)"
 
 func newLegality(g Graph) legality {
-	l := legality{rows: make(map[string]fsm.Events, len(g.States)+1)}
+	l := legality{rows: make(map[string]fsm.Events, len(g.States)+1), arrived: &sync.Map{}}
 	sources := []string{nowhere}
 	for _, s := range g.States {
 		sources = append(sources, s.Name)
@@ -53,6 +60,10 @@ func (l legality) fire(from, event, to string) error {
 	if !known {
 		from, rows = nowhere, l.rows[nowhere]
 	}
+	taken := arc{from, name}
+	if arrived, ok := l.arrived.Load(taken); ok && arrived == to {
+		return nil
+	}
 	instance := fsm.NewFSM(from, rows, nil)
 	err := instance.Event(context.Background(), name)
 	if noMove := (fsm.NoTransitionError{}); errors.As(err, &noMove) && noMove.Err == nil {
@@ -64,5 +75,6 @@ func (l legality) fire(from, event, to string) error {
 	if got := instance.Current(); got != to {
 		return fmt.Errorf("taking %s from %s: arrived in %s instead of %s", event, from, got, to)
 	}
+	l.arrived.Store(taken, to)
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // CacheOptions limit the cache to the objects of the kinds that the selector matches (nil matches all) and to parts with the label
@@ -24,7 +26,7 @@ import (
 // them is kept.
 func CacheOptions(kinds []Kind, namespaces []string, selector apilabels.Selector) (cache.Options, error) {
 	o := cache.Options{
-		DefaultTransform:            cache.TransformStripManagedFields(),
+		DefaultTransform:            lifecycle.CacheTransform(),
 		ReaderFailOnMissingInformer: true,
 		ByObject:                    map[client.Object]cache.ByObject{},
 	}

@@ -140,7 +140,7 @@ func newManager(config *rest.Config, lease string, types func(*k8sruntime.Scheme
 		}
 	}
 	return ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultTransform: lifecycle.CacheTransform()},
 		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: leaseNamespace, LeaderElectionReleaseOnCancel: true,
 	})
 }

@@ -40,9 +40,9 @@ func Operator() detent.Operator[*api.Sequence, facts, write] {
 	return detent.Operator[*api.Sequence, facts, write]{
 		Name: "Sequence", New: func() *api.Sequence { return &api.Sequence{} }, Machine: machine(), Owns: []client.Object{&corev1.ConfigMap{}},
 		Observe: func(ctx context.Context, s *api.Sequence, read client.Reader) (facts, error) {
-			f := facts{Text: s.Spec.Text}
+			f, found := facts{Text: s.Spec.Text}, &corev1.ConfigMap{}
 			for n := range f.Written {
-				found := &corev1.ConfigMap{} // is only read, and needs no copy
+				*found = corev1.ConfigMap{} // is only read, and needs no copy
 				if err := client.IgnoreNotFound(read.Get(ctx, childKey(s, n+1), found, client.UnsafeDisableDeepCopy)); err != nil {
 					return f, err
 				}
