@@ -79,9 +79,28 @@ type Kind[O Object, S, E any] struct {
 	PauseAnnotations []string
 	// Cleanup releases what the process holds for a deleted object, such as connections to an external system.
 	Cleanup func(object types.UID)
+	// Memory is what the process remembers of its objects besides what the runtime does, such as since when readings were equal.
+	// Explorations save and restore it. Required for an exploration of a kind whose Observe remembers anything that changes a decision.
+	// Optional; default: nothing is remembered.
+	Memory KindMemory
 	// StatusEqual compares the status fields that Project sets. Optional; default: comparison by reflection, which costs half of a
 	// reconcile at rest.
 	StatusEqual func(a, b O) bool
+}
+
+// KindMemory is what a kind's process remembers. It is lost when the process ends.
+type KindMemory interface {
+	// Save returns a copy.
+	Save() SavedKindMemory
+	// Restore replaces the memory by a copy of a saved one. Nil means that the process has just started.
+	Restore(saved SavedKindMemory)
+}
+
+// SavedKindMemory is a copy of a KindMemory.
+type SavedKindMemory interface {
+	// AppendCanonical appends the part that affects further reconciles, as relations: how long a condition has lasted in the relevant
+	// steps instead of its start.
+	AppendCanonical(dst []byte, now time.Time) []byte
 }
 
 // EffectRequest is the request to execute one effect.

@@ -17,9 +17,10 @@ type savedMemory struct {
 	keys            map[types.NamespacedName]types.UID
 	disruptionLocks map[types.UID]disruptionLock
 	marks           map[types.UID]map[childKey]mark
+	kind            SavedKindMemory
 }
 
-// SaveMemory copies the state of the Reconciler, including that of its DisruptionLocks and Children, for the exploration.
+// SaveMemory copies the state of the Reconciler, including that of its DisruptionLocks, Children and Kind, for the exploration.
 func (r *Reconciler[O, S, E]) SaveMemory(access.Key) access.Memory {
 	m := &savedMemory{objects: map[types.UID]*memory{}, disruptionLocks: map[types.UID]disruptionLock{}, marks: map[types.UID]map[childKey]mark{}}
 	r.memories.mu.Lock()
@@ -38,6 +39,9 @@ func (r *Reconciler[O, S, E]) SaveMemory(access.Key) access.Memory {
 		m.marks[uid] = maps.Clone(marks)
 	}
 	r.children.mu.Unlock()
+	if r.kind.Memory != nil {
+		m.kind = r.kind.Memory.Save()
+	}
 	return m
 }
 
@@ -68,6 +72,9 @@ func (r *Reconciler[O, S, E]) RestoreMemory(_ access.Key, saved access.Memory) {
 		r.children.marks[uid] = maps.Clone(marks)
 	}
 	r.children.mu.Unlock()
+	if r.kind.Memory != nil {
+		r.kind.Memory.Restore(m.kind)
+	}
 }
 
 func (m *memory) clone() *memory {
@@ -115,6 +122,9 @@ func (m *savedMemory) AppendCanonical(dst []byte, now time.Time, cached func(typ
 			dst = append(append(append(dst, 3), key.kind.Kind...), key.name.Name...)
 			dst = append(dst, bit(mark.gone), bit(now.Sub(mark.at) >= freshnessTimeout))
 		}
+	}
+	if m.kind != nil {
+		dst = m.kind.AppendCanonical(append(dst, 4), now)
 	}
 	return append(dst, 0xff)
 }

@@ -6,6 +6,7 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -13,34 +14,12 @@ import (
 
 // patchJSON applies a JSON patch to the stored object.
 func (s *Store) patchJSON(object client.Object, patch []byte) error {
-	kind, err := apiutil.GVKForObject(object, s.scheme)
-	if err != nil {
-		return err
-	}
 	r, err := s.objects.Match(s.scheme, object, "", "")
 	if err != nil {
 		return err
 	}
-	operations, err := jsonpatch.DecodePatch(patch)
+	next, err := Patched(s.scheme, r.Object, patch)
 	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(r.Object)
-	if err != nil {
-		return err
-	}
-	if text, err = operations.Apply(text); err != nil {
-		return apierrors.NewInvalid(kind.GroupKind(), object.GetName(), field.ErrorList{field.InternalError(nil, err)})
-	}
-	created, err := s.scheme.New(kind)
-	if err != nil {
-		return err
-	}
-	next, isObject := created.(client.Object)
-	if !isObject {
-		return fmt.Errorf("patching %T: it is no object", created)
-	}
-	if err := json.Unmarshal(text, next); err != nil {
 		return err
 	}
 	if err := s.update(next, false); err != nil {
@@ -48,4 +27,33 @@ func (s *Store) patchJSON(object client.Object, patch []byte) error {
 	}
 	Set(object, next)
 	return nil
+}
+
+// Patched returns a copy of the object with a JSON patch. A patch that does not apply, such as because a test in it fails, is an error
+// that apierrors.IsInvalid recognizes.
+func Patched(scheme *k8sruntime.Scheme, object client.Object, patch []byte) (client.Object, error) {
+	kind, err := apiutil.GVKForObject(object, scheme)
+	if err != nil {
+		return nil, err
+	}
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	if text, err = operations.Apply(text); err != nil {
+		return nil, apierrors.NewInvalid(kind.GroupKind(), object.GetName(), field.ErrorList{field.InternalError(nil, err)})
+	}
+	created, err := scheme.New(kind)
+	if err != nil {
+		return nil, err
+	}
+	next, isObject := created.(client.Object)
+	if !isObject {
+		return nil, fmt.Errorf("patching %T: it is no object", created)
+	}
+	return next, json.Unmarshal(text, next)
 }

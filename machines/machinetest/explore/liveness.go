@@ -63,8 +63,8 @@ func (w *worker[O, S, E]) settled(s *state) bool {
 // leave handles states that are not searched any further: a sample of them is followed without faults, for at most a tenth of
 // the time.
 func (s *search[O, S, E]) leave(states []found) {
-	const most, part = 100, 10
-	every, until := 1+len(states)/most, time.Now().Add(s.options.Time/part)
+	const part = 10
+	every, until := 1+len(states)/s.options.Follow, time.Now().Add(s.options.Time/part)
 	for i, f := range states {
 		s.report.Left++
 		s.nodes[f.number].calm = resting // the assumption for states that are not followed

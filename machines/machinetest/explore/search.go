@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	goruntime "runtime"
@@ -104,14 +105,14 @@ func Explore[O lifecycle.Object, S, E any](ctx context.Context, subject Subject[
 }
 
 func (s *search[O, S, E]) bound() {
-	const states, minute = 20_000, time.Minute
+	const states, minute, followed = 20_000, time.Minute, 100
 	if s.options.States == 0 {
 		s.options.States = states
 	}
 	if s.options.Time == 0 {
 		s.options.Time = minute
 	}
-	s.options.InspectEach = max(1, s.options.InspectEach)
+	s.options.InspectEach, s.options.Follow = max(1, s.options.InspectEach), cmp.Or(s.options.Follow, followed)
 	if s.options.Workers == 0 {
 		s.options.Workers = goruntime.GOMAXPROCS(0)
 	}

@@ -87,9 +87,12 @@ func (f *stateClient) Update(_ context.Context, object client.Object, _ ...clien
 	})
 }
 
-// Patch supports patches of finalizers with an optimistic lock.
-func (f *stateClient) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+// Patch supports JSON patches of metadata, and patches of finalizers with an optimistic lock.
+func (f *stateClient) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
 	return f.calls.write(func() error {
+		if patch.Type() == types.JSONPatchType {
+			return f.patchJSON(object, patch)
+		}
 		old, err := f.match(object, object.GetUID(), object.GetResourceVersion())
 		if err != nil {
 			return err
@@ -100,6 +103,24 @@ func (f *stateClient) Patch(_ context.Context, object client.Object, _ client.Pa
 		store.Set(object, next.DeepCopyObject())
 		return nil
 	})
+}
+
+func (f *stateClient) patchJSON(object client.Object, patch client.Patch) error {
+	text, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	old, err := f.match(object, "", "")
+	if err != nil {
+		return err
+	}
+	next, err := store.Patched(f.scenario.scheme, old.Object, text)
+	if err != nil {
+		return err
+	}
+	f.scenario.state.put(old, next)
+	store.Set(object, next.DeepCopyObject())
+	return nil
 }
 
 func (f *stateClient) Delete(_ context.Context, object client.Object, opts ...client.DeleteOption) error {

@@ -171,6 +171,9 @@ type Options struct {
 	// Shuffle searches the states after each further fault in an order that depends on Seed, and no more than States. A small search
 	// then has faults at all steps, and not only at the first ones.
 	Shuffle bool
+	// Follow is the number of states, of those that are not searched, that are followed without faults until they rest. Optional;
+	// default: 100.
+	Follow int
 	// InspectEach inspects each nth of the searched states, if the Subject has an inspection. Optional; default: 1, which is all.
 	InspectEach int
 	// Repeat, unless nil, takes these moves and no others, as a violation lists them, and continues without faults.
