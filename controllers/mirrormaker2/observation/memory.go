@@ -48,6 +48,9 @@ type watch struct {
 type worker struct {
 	// quiet is since when each of its answers showed no tasks. asked is when it was asked first, and answered when it last answered.
 	quiet, asked, answered time.Time
+	// ran is how much of the time since then it ran for certain: the time between two answers counts unless it exceeds the longest
+	// commit. pause is the longest time between two answers that counted: the process may have been frozen in it.
+	ran, pause time.Duration
 }
 
 func (m *memory) of(uid string) *object {
@@ -138,7 +141,7 @@ func (w *watch) saw(stopped bool, at time.Time) {
 	case !stopped:
 		w.stopped = time.Time{}
 		for _, one := range w.workers {
-			one.quiet = time.Time{}
+			one.disquiet()
 		}
 	case w.stopped.IsZero():
 		w.stopped = at
@@ -154,7 +157,7 @@ func (w *watch) sawDocument(document string, at time.Time) {
 }
 
 // sawWorker adds an answer of one process, or that it gave none.
-func (w *watch) sawWorker(process string, answered bool, tasks int, at, now time.Time) *worker {
+func (w *watch) sawWorker(process string, answered bool, tasks int, at, now time.Time, longest time.Duration) *worker {
 	if w.workers == nil {
 		w.workers = map[string]*worker{}
 	}
@@ -166,19 +169,25 @@ func (w *watch) sawWorker(process string, answered bool, tasks int, at, now time
 	if !answered {
 		return one
 	}
+	passed := at.Sub(one.answered)
 	one.answered = at
 	switch {
 	case tasks > 0 || w.stopped.IsZero() || at.Before(w.stopped):
-		one.quiet = time.Time{}
+		one.disquiet()
 	case one.quiet.IsZero():
 		one.quiet = at
+	case passed <= longest:
+		one.ran, one.pause = one.ran+passed, max(one.pause, passed)
 	}
 	return one
 }
 
-// quiet reports whether the process has had the time to commit its last offsets since it had no tasks, and the offsets stayed equal.
+func (one *worker) disquiet() { one.quiet, one.ran, one.pause = time.Time{}, 0, 0 }
+
+// quiet reports whether the process has had the time to commit its last offsets since it had no tasks, and the offsets stayed equal. Time
+// in which it may have been frozen does not count: it would commit after it continues.
 func (w *watch) quiet(one *worker, longest time.Duration) bool {
-	if one.quiet.IsZero() || !w.read {
+	if one.quiet.IsZero() || !w.read || one.ran < longest+one.pause {
 		return false
 	}
 	from := one.quiet

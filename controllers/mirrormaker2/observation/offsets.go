@@ -133,12 +133,13 @@ func (w *watching) connectorFact(v *Snapshot, seen *watch, now time.Time) transi
 	if !w.offsets.Pending() && w.offsets.Err == nil {
 		seen.sawDocument(w.offsets.Answer.Document, w.offsets.At)
 	}
+	longest := v.Rendered.LongestCommit()
 	for i, p := range w.processes {
 		t := &w.tasks[i]
 		present := slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })
-		one := seen.sawWorker(p.ID(), t.Err == nil && !t.Pending() && present, t.Answer.Tasks, t.At, now)
+		one := seen.sawWorker(p.ID(), t.Err == nil && !t.Pending() && present, t.Answer.Tasks, t.At, now, longest)
 		out.Workers = append(out.Workers, connectoroffsets.Worker{
-			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, v.Rendered.LongestCommit()), Silent: present && one.silent(now),
+			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now),
 		})
 	}
 	slices.SortFunc(out.Workers, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })

@@ -152,8 +152,12 @@ func (c *Collector) lost(ctx context.Context, uid string, p Process, now time.Ti
 	case slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService }):
 		return true
 	}
-	alive := slices.ContainsFunc(node.Status.Conditions, func(n corev1.NodeCondition) bool {
-		return n.Type == corev1.NodeReady && n.Status == corev1.ConditionTrue
-	})
-	return alive && !now.Before(since.Add(absence))
+	ready := slices.IndexFunc(node.Status.Conditions, func(n corev1.NodeCondition) bool { return n.Type == corev1.NodeReady })
+	if ready < 0 || node.Status.Conditions[ready].Status != corev1.ConditionTrue {
+		return false
+	}
+	if back := node.Status.Conditions[ready].LastTransitionTime.Time; back.After(since) { // it ends what was deleted meanwhile only then
+		since = back
+	}
+	return !now.Before(since.Add(absence))
 }

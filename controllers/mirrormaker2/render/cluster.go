@@ -33,11 +33,12 @@ type Cluster struct {
 	storage *kafkav1beta2.MirrorMaker2Target
 	logins  map[string]*login
 	worker  map[string]string
+	entries map[int32]stamped
 }
 
 // New returns a Cluster. It keeps the input, which the caller must not modify afterwards.
 func New(in Input) *Cluster {
-	c := &Cluster{Input: in, storage: in.Spec.ConnectStorage(), logins: map[string]*login{}}
+	c := &Cluster{Input: in, storage: in.Spec.ConnectStorage(), logins: map[string]*login{}, entries: map[int32]stamped{}}
 	aliases := []string{c.storage.Alias}
 	for i := range in.Spec.Mirrors {
 		source, _ := in.Spec.Aliases(&in.Spec.Mirrors[i])

@@ -117,12 +117,25 @@ func (c *Cluster) PodSet() *corev1beta2.StrimziPodSet {
 	}
 }
 
-// Entry renders the entry of a worker in the pod set, and its revision, the hash of the rest of the entry.
+// stamped is an entry with its revision.
+type stamped struct {
+	entry    corev1beta2.PodEntry
+	revision string
+}
+
+// Entry renders the entry of a worker in the pod set, and its revision, the hash of the rest of the entry. It is rendered once: an entry must
+// not be modified.
 func (c *Cluster) Entry(worker int32) (entry corev1beta2.PodEntry, revision string, err error) {
+	if s, found := c.entries[worker]; found {
+		return s.entry, s.revision, nil
+	}
 	entry, err = corev1beta2.NewStampedPodEntry(c.pod(PodName(c.Name, worker)), labels.Revision, func(bare corev1beta2.PodEntry) string {
 		revision = short(bare.Raw)
 		return revision
 	})
+	if err == nil {
+		c.entries[worker] = stamped{entry, revision}
+	}
 	return entry, revision, err
 }
 
