@@ -86,6 +86,9 @@ func (x *executor) offsets(ctx context.Context, t effectRequest, name string, e 
 	case connectoroffsets.Show:
 		return x.objects.Show(ctx, t.Object, e.ID)
 	case connectoroffsets.Finish:
+		if e.Leave {
+			return nil
+		}
 		return x.objects.Finish(ctx, t.Object, t.Snapshot, e.ID)
 	case connectoroffsets.Write:
 		return x.objects.WriteList(ctx, t.Object, t.Write, t.Snapshot.Requests.Of[name].ConfigMap, name, e.Document)

@@ -40,6 +40,8 @@ type Effect struct {
 	Document string
 	// Worker of a Restart.
 	Worker string
+	// Leave is true if a Finish leaves the annotations: the request had no effect, or another one was made meanwhile.
+	Leave bool
 }
 
 // Data is what transitions choose.
@@ -165,11 +167,11 @@ var restartWorker = &action{
 // finishRequest records the end, and then removes the annotations.
 var finishRequest = &action{
 	Name: "finish-request", Doc: "records the request as done or ended, and removes its annotations once it is done on all its connectors",
-	Effects: func(f *Facts, _ Data) []Effect {
+	Effects: func(f *Facts, d Data) []Effect {
 		if f.closed() && (f.OthersPending || !f.shown()) {
 			return nil
 		}
-		return []Effect{{Kind: Finish, ID: f.Record.ID}}
+		return []Effect{{Kind: Finish, ID: f.Record.ID, Leave: d.Ended || !f.same()}}
 	},
 	Records: func(f *Facts, d Data) []machines.RecordEntry {
 		r := f.Record

@@ -325,9 +325,11 @@ func verifying() []row {
 }
 
 func finishing() []row {
-	finish := []co.Effect{{Kind: co.Finish, ID: id}}
+	finish, leave := []co.Effect{{Kind: co.Finish, ID: id}}, []co.Effect{{Kind: co.Finish, ID: id, Leave: true}}
 	return []row{
 		{Name: "finishing: the end is recorded and the annotations are removed", State: co.Finishing, Facts: with(shownAlter(), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: finish}},
+		{Name: "finishing: it had no effect", State: co.Finishing, Data: new(co.Data{Ended: true}), Facts: with(shownAlter(), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: leave}},
+		{Name: "finishing: another document was requested meanwhile", State: co.Finishing, Facts: with(asks(co.Request{Operation: co.Alter, Digest: "d2", Shown: true}), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: leave}},
 		{Name: "finishing: the annotations are still there", State: co.Finishing, Facts: with(shownAlter(), record(co.Done)), Want: want{WaitingFor: []string{"not(lingering)"}, Effects: finish}},
 		goes("finishing: the annotations are gone", co.Finishing, with(record(co.Done)), "finished", co.Idle),
 		goes("finishing: other connectors are not done", co.Finishing, with(shownAlter(), others, record(co.Done)), "finished", co.Idle),
