@@ -48,9 +48,11 @@ type watch struct {
 type worker struct {
 	// quiet is since when each of its answers showed no tasks. asked is when it was asked first, and answered when it last answered.
 	quiet, asked, answered time.Time
-	// ran is how much of the time since then it ran for certain: the time between two answers counts unless it exceeds the longest
-	// commit. pause is the longest time between two answers that counted: the process may have been frozen in it.
+	// ran is the time between its answers since then. Time in which it gave none, or was not asked for long, does not count. pause is the
+	// longest part of it, between two answers: the process may have been frozen in it.
 	ran, pause time.Duration
+	// failed means that it has failed to answer since it last answered.
+	failed bool
 }
 
 func (m *memory) of(uid string) *object {
@@ -156,8 +158,8 @@ func (w *watch) sawDocument(document string, at time.Time) {
 	w.last = at
 }
 
-// sawWorker adds an answer of one process, or that it gave none.
-func (w *watch) sawWorker(process string, answered bool, tasks int, at, now time.Time, longest time.Duration) *worker {
+// of returns what the answers of one process showed. It is asked from now on at the latest.
+func (w *watch) of(process string, now time.Time) *worker {
 	if w.workers == nil {
 		w.workers = map[string]*worker{}
 	}
@@ -166,20 +168,21 @@ func (w *watch) sawWorker(process string, answered bool, tasks int, at, now time
 		one = &worker{asked: now}
 		w.workers[process] = one
 	}
-	if !answered {
-		return one
-	}
-	passed := at.Sub(one.answered)
-	one.answered = at
+	return one
+}
+
+// sawWorker adds an answer of one process. Two answers that are further apart than most are not connected.
+func (w *watch) sawWorker(one *worker, tasks int, at time.Time, most time.Duration) {
+	passed, failed := at.Sub(one.answered), one.failed
+	one.answered, one.failed = at, false
 	switch {
 	case tasks > 0 || w.stopped.IsZero() || at.Before(w.stopped):
 		one.disquiet()
 	case one.quiet.IsZero():
 		one.quiet = at
-	case passed <= longest:
+	case !failed && passed <= most:
 		one.ran, one.pause = one.ran+passed, max(one.pause, passed)
 	}
-	return one
 }
 
 func (one *worker) disquiet() { one.quiet, one.ran, one.pause = time.Time{}, 0, 0 }

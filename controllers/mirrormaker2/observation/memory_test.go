@@ -3,6 +3,7 @@ package observation
 import (
 	"bytes"
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,11 +20,15 @@ var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 // TestWatchQuiet checks from when a worker counts as quiet: it has answered without tasks for the longest commit, and time in which it may
 // have been frozen does not count.
 func TestWatchQuiet(t *testing.T) {
-	const process, longest = "0.a", 20 * time.Second
+	const process, most = "0.a", 30 * time.Second
 	for name, c := range map[string]struct {
 		// answers of the worker, in seconds after the connector was seen as stopped.
 		answers []int
 		tasks   map[int]int
+		// failed are answers before which it failed to answer.
+		failed []int
+		// longest commit in seconds; zero for 20.
+		longest int
 		// moved is when the offsets were seen to change; zero for never.
 		moved int
 		want  bool
@@ -33,6 +38,10 @@ func TestWatchQuiet(t *testing.T) {
 		"it answered once, and may be frozen since":             {answers: []int{0}},
 		"it was frozen before it had time, and continues":       {answers: []int{0, 5, 65}},
 		"it was frozen, and has had time since":                 {answers: []int{0, 65, 70, 75, 80, 85, 90}, want: true},
+		"it failed to answer in between, again and again":       {answers: []int{0, 15, 30, 45, 60}, failed: []int{15, 30, 45, 60}},
+		"it failed to answer once, and has had time since":      {answers: []int{0, 15, 20, 25, 30, 35, 40}, failed: []int{15}, want: true},
+		"it commits faster than it is asked":                    {answers: []int{0, 5, 10}, longest: 3, want: true},
+		"it commits faster, and may have been frozen":           {answers: []int{0, 5}, longest: 3},
 		"it was frozen for a time that the poll does not show":  {answers: []int{0, 15, 20, 25}},
 		"it had time in addition to such a pause":               {answers: []int{0, 15, 20, 25, 30, 35}, want: true},
 		"a task started in between":                             {answers: []int{0, 5, 10, 15, 20, 25}, tasks: map[int]int{10: 1}},
@@ -42,11 +51,16 @@ func TestWatchQuiet(t *testing.T) {
 			w := newWatch()
 			w.saw(true, noon)
 			w.sawDocument("{}", noon)
-			var one *worker
-			last := 0
+			longest, last := 20*time.Second, 0
+			if c.longest > 0 {
+				longest = time.Duration(c.longest) * time.Second
+			}
+			one := w.of(process, noon)
 			for _, second := range c.answers {
 				at := noon.Add(time.Duration(second) * time.Second)
-				one, last = w.sawWorker(process, true, c.tasks[second], at, at, longest), second
+				one.failed = slices.Contains(c.failed, second)
+				w.sawWorker(one, c.tasks[second], at, most)
+				last = second
 			}
 			if c.moved > 0 {
 				w.sawDocument(`{"offsets":[]}`, noon.Add(time.Duration(c.moved)*time.Second))
@@ -111,11 +125,11 @@ func TestCollectorMemory(t *testing.T) {
 	c.memory.absent("1", "0.a", noon)
 	w := newWatch()
 	w.saw(true, noon)
-	w.sawWorker("0.a", true, 0, noon, noon, time.Minute)
+	w.sawWorker(w.of("0.a", noon), 0, noon, time.Minute)
 	c.memory.of("1").watches["a"] = w
 	saved := m.Save()
 	want := saved.AppendCanonical(nil, noon)
-	w.sawWorker("0.a", true, 1, noon, noon, time.Minute)
+	w.sawWorker(w.of("0.a", noon), 1, noon, time.Minute)
 	if got := saved.AppendCanonical(nil, noon); !bytes.Equal(got, want) {
 		t.Error("a later answer changes what was saved")
 	}

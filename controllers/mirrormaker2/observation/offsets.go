@@ -120,30 +120,45 @@ func newWatch() *watch { return &watch{} }
 
 // connectorFact judges what Connect reports of the connector and of the processes.
 func (w *watching) connectorFact(v *Snapshot, seen *watch, now time.Time) transitions.Fact[connectoroffsets.Connector] {
-	if w.status.Err != nil || w.status.Pending() {
-		return external.Fact(&w.status, &connectoroffsets.Connector{})
-	}
 	reported, exists := w.status.Answer.Connectors[w.connector]
 	out := connectoroffsets.Connector{Exists: exists}
 	if exists {
 		out.Configured = render.Digest(reported.Config) == v.Declared[w.connector].Digest
 		out.Stopped = reported.Status.StoppedWithoutTasks()
 	}
-	seen.saw(out.Stopped || !exists, w.status.At)
-	if !w.offsets.Pending() && w.offsets.Err == nil {
-		seen.sawDocument(w.offsets.Answer.Document, w.offsets.At)
+	known := w.status.Err == nil && !w.status.Pending()
+	if known {
+		seen.saw(out.Stopped || !exists, w.status.At)
+		if !w.offsets.Pending() && w.offsets.Err == nil {
+			seen.sawDocument(w.offsets.Answer.Document, w.offsets.At)
+		}
 	}
+	out.Workers = w.workers(v, seen, now)
+	if !known {
+		return external.Fact(&w.status, &out)
+	}
+	return transitions.Known(out, w.status.At)
+}
+
+// workers judges what each process answers itself, whether or not Connect answers.
+func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoroffsets.Worker {
 	longest := v.Rendered.LongestCommit()
+	out := make([]connectoroffsets.Worker, 0, len(w.processes))
 	for i, p := range w.processes {
-		t := &w.tasks[i]
+		one, t := seen.of(p.ID(), now), &w.tasks[i]
 		present := slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })
-		one := seen.sawWorker(p.ID(), t.Err == nil && !t.Pending() && present, t.Answer.Tasks, t.At, now, longest)
-		out.Workers = append(out.Workers, connectoroffsets.Worker{
+		switch {
+		case t.Err != nil:
+			one.failed = true
+		case present && !t.Pending():
+			seen.sawWorker(one, t.Answer.Tasks, t.At, max(longest, w.maxAge))
+		}
+		out = append(out, connectoroffsets.Worker{
 			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now),
 		})
 	}
-	slices.SortFunc(out.Workers, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
-	return transitions.Known(out, w.status.At)
+	slices.SortFunc(out, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
+	return out
 }
 
 // judged is what the offsets of a connector are compared with.
