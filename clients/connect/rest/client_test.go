@@ -231,6 +231,14 @@ func TestClientFailures(t *testing.T) {
 	}
 }
 
+func TestClientStatusWithoutState(t *testing.T) {
+	client := serve(t, rest.Options{}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"foo":"bar"}`) })
+	_, err := client.Status(t.Context(), "a")
+	if want := "reading the status of a: the answer has no state of the connector: is another program listening there?"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 func TestClientFollowsNoRedirect(t *testing.T) {
 	var reached atomic.Bool
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/detent-dev/detent/clients/connect"
@@ -27,9 +28,15 @@ func (c *Client) Config(ctx context.Context, connector string) (config map[strin
 	return config, err
 }
 
-// Status implements connect.Reader.
+var errNoState = errors.New("the answer has no state of the connector: is another program listening there?")
+
+// Status implements connect.Reader. An answer without a state is unreadable.
 func (c *Client) Status(ctx context.Context, connector string) (s connect.Status, err error) {
-	err = c.read(ctx, call{what: "reading the status of " + connector, path: connectorPath(connector, "/status"), into: &s})
+	what := "reading the status of " + connector
+	err = c.read(ctx, call{what: what, path: connectorPath(connector, "/status"), into: &s})
+	if err == nil && s.Connector.State == "" {
+		err = &connect.Unreadable{What: what, Err: errNoState}
+	}
 	return s, err
 }
 
