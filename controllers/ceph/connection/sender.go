@@ -91,6 +91,37 @@ func reason(a external.Answer) string {
 	}
 }
 
+// Clone returns a Sender that remembers the same, for a search over many states.
+func (s *Sender) Clone() *Sender {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := &Sender{System: s.System, objects: map[types.UID]*sent{}}
+	for uid, o := range s.objects {
+		c := *o
+		c.done = maps.Clone(o.done)
+		out.objects[uid] = &c
+	}
+	return out
+}
+
+// Remembers returns what decides what is sent next for an object: the command without a processed answer, and which commands succeeded
+// how long ago.
+func (s *Sender) Remembers(object types.UID, now time.Time) (open string, done map[string]time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.of(object)
+	if o.open {
+		open = o.text
+	}
+	done = map[string]time.Duration{}
+	for text, at := range o.done {
+		if age := now.Sub(at); age < repeat {
+			done[text] = age
+		}
+	}
+	return open, done
+}
+
 // Drop forgets a deleted object.
 func (s *Sender) Drop(object types.UID) {
 	s.mu.Lock()

@@ -35,6 +35,9 @@ func (at *Scenario) Now() time.Time { return at.state.now }
 // World returns the world of the state. The kind's effects modify it.
 func (at *Scenario) World() World { return at.state.world }
 
+// Restarted reports whether the operator's process has just started: what it had in memory is lost.
+func (at *Scenario) Restarted() bool { return at.state.memory == nil }
+
 // Age returns an age in relevant steps: how many of the Subject's Ages have been reached.
 func (at *Scenario) Age(since time.Time) byte {
 	for i, age := range at.ages {

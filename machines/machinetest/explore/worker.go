@@ -129,7 +129,12 @@ func (w *worker[O, S, E]) begin() (*state, error) {
 		copied, _ := o.DeepCopyObject().(client.Object)
 		if main := w.main(s.live); main != nil {
 			for i := range copied.GetOwnerReferences() {
-				copied.GetOwnerReferences()[i].UID = main.Object.GetUID()
+				ref := &copied.GetOwnerReferences()[i]
+				ref.UID = main.Object.GetUID()
+				owner := s.live.Find(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind), client.ObjectKey{Namespace: copied.GetNamespace(), Name: ref.Name})
+				if owner != nil {
+					ref.UID = owner.Object.GetUID()
+				}
 			}
 		}
 		created := copied.GetCreationTimestamp().Time

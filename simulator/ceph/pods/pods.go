@@ -53,6 +53,8 @@ type World struct {
 	Started []Start
 	// Replacing is called before a pod is ended because its Deployment was changed. Optional.
 	Replacing func(cephclient.Daemon)
+	// Alternate gives the pods of an owner two names by turns in place of ever new ones, so that equal states are equal. Optional.
+	Alternate bool
 
 	made int
 }
@@ -170,11 +172,25 @@ func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []cor
 	return w.Client.Create(ctx, w.pod(d, "Deployment", &d.Spec.Template, revision))
 }
 
+// named returns the name of the next pod of an owner. Ceph must not take it for the pod in which the daemon ran last.
+func (w *World) named(owner client.Object, of *corev1.PodTemplateSpec) string {
+	if !w.Alternate {
+		w.made++
+		return fmt.Sprintf("%s-%d", owner.GetName(), w.made)
+	}
+	name := owner.GetName() + "-a"
+	w.Ceph.Do(func(c *ceph.Cluster) {
+		if d, known := c.Daemon(daemonOf(&corev1.Pod{ObjectMeta: of.ObjectMeta})); known && d.Pod == name {
+			name = owner.GetName() + "-b"
+		}
+	})
+	return name
+}
+
 func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec, revision string) *corev1.Pod {
-	w.made++
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-%d", owner.GetName(), w.made), Namespace: owner.GetNamespace(), Labels: maps.Clone(of.Labels), Annotations: map[string]string{template: revision, kubelet.Elsewhere: "true"},
+			Name: w.named(owner, of), Namespace: owner.GetNamespace(), Labels: maps.Clone(of.Labels), Annotations: map[string]string{template: revision, kubelet.Elsewhere: "true"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: map[string]string{"Deployment": "apps/v1", "Job": "batch/v1"}[kind], Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: new(true)}},
 		},
 		Spec: *of.Spec.DeepCopy(),
