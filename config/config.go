@@ -51,6 +51,21 @@ func ClusterAccess(kinds []resource.Kind, namespace string) []client.Object {
 	return clusterRole(namespace, Account+"-cluster", operator.ClusterRules(kinds))
 }
 
+// KindAccess are the rights on one kind in all namespaces, in addition to those of Access on other kinds.
+func KindAccess(kind resource.Kind, namespace string) []client.Object {
+	return clusterRole(namespace, Account+"-"+kind.Separate, slices.Concat(kind.ManagerRights(), kind.ClusterRights))
+}
+
+// NamespacedKindAccess are the rights on one kind in one watched namespace, in addition to those of NamespacedAccess on other kinds.
+func NamespacedKindAccess(kind resource.Kind, namespace, watched string) []client.Object {
+	return role(Account+"-namespace-"+kind.Separate, namespace, watched, kind.ManagerRights())
+}
+
+// ClusterKindAccess are the rights of one kind on what is in no namespace, in addition to NamespacedKindAccess.
+func ClusterKindAccess(kind resource.Kind, namespace string) []client.Object {
+	return clusterRole(namespace, Account+"-cluster-"+kind.Separate, kind.ClusterRights)
+}
+
 // identity is the service account with its rights on the lease.
 func identity(namespace string) []client.Object {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: Account, Namespace: namespace, Labels: labels()}}

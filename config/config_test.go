@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/config"
 	"github.com/detent-dev/detent/internal/registration"
@@ -55,14 +56,7 @@ func TestManifestsAreThoseOfTheCode(t *testing.T) {
 
 func TestNoRightIsAWildcard(t *testing.T) {
 	for _, o := range slices.Concat(config.Access(resources(), "x"), config.NamespacedAccess(resources(), "x", "y"), config.ClusterAccess(resources(), "x"), config.Users(resources())) {
-		var rules []rbacv1.PolicyRule
-		switch role := o.(type) {
-		case *rbacv1.ClusterRole:
-			rules = role.Rules
-		case *rbacv1.Role:
-			rules = role.Rules
-		}
-		for _, rule := range rules {
+		for _, rule := range rulesOf(o) {
 			for _, word := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs) {
 				if word == rbacv1.VerbAll {
 					t.Errorf("%s: %+v", o.GetName(), rule)
@@ -73,31 +67,52 @@ func TestNoRightIsAWildcard(t *testing.T) {
 }
 
 // The manager reads and writes the Secrets with the keys of Ceph clusters by name. It lists, watches and deletes none, and users get no right
-// on Secrets.
+// on Secrets. Who runs no Ceph clusters grants none of this.
 func TestRightsOnSecrets(t *testing.T) {
-	for _, o := range slices.Concat(config.Access(resources(), "x"), config.NamespacedAccess(resources(), "x", "y"), config.ClusterAccess(resources(), "x"), config.Users(resources())) {
-		var rules []rbacv1.PolicyRule
-		var want []string
-		switch role := o.(type) {
-		case *rbacv1.ClusterRole:
-			if rules = role.Rules; role.Name == config.Account {
-				want = []string{"get", "create", "update"}
-			}
-		case *rbacv1.Role:
-			if rules = role.Rules; role.Name == config.Account+"-namespace" {
-				want = []string{"get", "create", "update"}
-			}
-		}
-		var got []string
-		for _, rule := range rules {
-			if slices.Contains(rule.Resources, "secrets") {
-				got = append(got, rule.Verbs...)
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: verbs on secrets (-want +got):\n%s", o.GetName(), diff)
+	var common []resource.Kind
+	var ceph resource.Kind
+	for _, k := range resources() {
+		if k.Separate == "" {
+			common = append(common, k)
+		} else {
+			ceph = k
 		}
 	}
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		want    []string
+	}{
+		"all but Ceph":                        {config.Access(common, "x"), nil},
+		"all but Ceph, in watched namespaces": {slices.Concat(config.NamespacedAccess(common, "x", "y"), config.ClusterAccess(common, "x")), nil},
+		"users":                               {config.Users(resources()), nil},
+		"Ceph":                                {config.KindAccess(ceph, "x"), []string{"get", "create", "update"}},
+		"Ceph, in a watched namespace":        {config.NamespacedKindAccess(ceph, "x", "y"), []string{"get", "create", "update"}},
+		"Ceph, in no namespace":               {config.ClusterKindAccess(ceph, "x"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, o := range tc.objects {
+				for _, rule := range rulesOf(o) {
+					if slices.Contains(rule.Resources, "secrets") {
+						got = append(got, rule.Verbs...)
+					}
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("verbs on secrets (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func rulesOf(o client.Object) []rbacv1.PolicyRule {
+	switch role := o.(type) {
+	case *rbacv1.ClusterRole:
+		return role.Rules
+	case *rbacv1.Role:
+		return role.Rules
+	}
+	return nil
 }
 
 func TestManagerIsRestricted(t *testing.T) {

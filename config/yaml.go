@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"maps"
 
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,16 +16,30 @@ import (
 // Files are the manifests of a manager of these kinds by path below this folder, as kubectl apply takes them. Equal sources give equal bytes.
 func Files(kinds []resource.Kind) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for path, objects := range map[string][]client.Object{
+	var common []resource.Kind
+	all := map[string][]client.Object{}
+	for i := range kinds {
+		k := kinds[i]
+		if k.Separate == "" {
+			common = append(common, k)
+			continue
+		}
+		// In addition to those below, for who uses the kind.
+		all["rbac-"+k.Separate+"/manager.yaml"] = KindAccess(k, Namespace)
+		all["rbac-namespaced-"+k.Separate+"/namespace.yaml"] = NamespacedKindAccess(k, Namespace, "")
+		all["rbac-namespaced-"+k.Separate+"/cluster.yaml"] = ClusterKindAccess(k, Namespace)
+	}
+	maps.Copy(all, map[string][]client.Object{
 		"manager/manager.yaml": Manager(Namespace, Image),
-		"rbac/manager.yaml":    Access(kinds, Namespace),
+		"rbac/manager.yaml":    Access(common, Namespace),
 		"rbac/users.yaml":      Users(kinds),
 		// In place of rbac/manager.yaml for a manager with --namespaces: the first once, the second with kubectl apply -n for each
 		// namespace that is watched, the third if the manager may have it.
-		"rbac-namespaced/manager.yaml":   NamespacedAccess(kinds, Namespace),
-		"rbac-namespaced/namespace.yaml": namespaceRole(kinds, Namespace, ""),
-		"rbac-namespaced/cluster.yaml":   ClusterAccess(kinds, Namespace),
-	} {
+		"rbac-namespaced/manager.yaml":   NamespacedAccess(common, Namespace),
+		"rbac-namespaced/namespace.yaml": namespaceRole(common, Namespace, ""),
+		"rbac-namespaced/cluster.yaml":   ClusterAccess(common, Namespace),
+	})
+	for path, objects := range all {
 		text, err := encode(objects)
 		if err != nil {
 			return nil, fmt.Errorf("writing %s: %w", path, err)

@@ -54,6 +54,7 @@ func newManagerCommand(all []registration.Kind) *cobra.Command {
 	f.kinds = registration.Each(all, flags, func(k registration.Kind) registration.Part[operator.Kind] { return k.Manager })
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, else the service account of the pod, else ~/.kube/config")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "namespaces to watch; default: all")
+	flags.StringSliceVar(&o.Only, "kinds", nil, "names of the kinds to reconcile; default: all, but those whose rights are granted separately only where they are granted")
 	flags.StringVar(&f.selector, "selector", "", "label selector of the resources to reconcile, with all that belongs to them; default: all. Managers that divide a fleet need different --lease-name")
 	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "factor for every deadline, for slow clusters")
 	flags.IntVar(&o.Workers, "workers", 4, "maximum number of resources of one kind that are reconciled at once")

@@ -18,6 +18,7 @@ func Resource() resource.Kind {
 		Name: cephv1.KindCluster, Object: &cephv1.Cluster{}, Resource: cephv1.GroupVersion().WithResource("clusters"),
 		AddToScheme: []func(*k8sruntime.Scheme) error{cephv1.AddToScheme},
 		Label:       render.LabelCluster,
+		Separate:    "ceph",
 		Parts: []resource.Part{
 			{Object: &appsv1.Deployment{}, Resource: appsv1.SchemeGroupVersion.WithResource("deployments"), Access: resource.Applied},
 			{Object: &batchv1.Job{}, Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), Access: resource.Applied},

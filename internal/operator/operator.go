@@ -30,8 +30,10 @@ type Options struct {
 	Config *rest.Config
 	// Version of the operator, which kinds may show in the status.
 	Version string
-	// Kinds that the manager reconciles. Required.
+	// Kinds that the manager reconciles. A kind whose rights are granted separately is left out while they are missing. Required.
 	Kinds []Kind
+	// Only are the names of the Kinds that are reconciled, whose rights must then be granted. Optional; default: all.
+	Only []string
 	// Namespaces to watch. Optional; default: all.
 	Namespaces []string
 	// Selector selects the resources that this manager reconciles, by their labels, with all that belongs to them.
@@ -74,7 +76,7 @@ const DefaultLeaseDuration = 15 * time.Second
 // Run runs the manager until the context ends. It returns an error if the preflight checks fail, the lease is lost or a required
 // component fails.
 func Run(ctx context.Context, o Options) error {
-	if err := preflight(ctx, o); err != nil {
+	if err := preflight(ctx, &o); err != nil {
 		return err
 	}
 	lead := newLeadership(clock.RealClock{}, o)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,14 +28,15 @@ const (
 )
 
 // preflight returns a descriptive error at startup for problems that would otherwise show as watches that fail forever.
-func preflight(ctx context.Context, o Options) error {
+// It leaves out the kinds that are switched off, or whose rights are missing.
+func preflight(ctx context.Context, o *Options) error {
 	config := rest.CopyConfig(o.Config)
 	config.Timeout = preflightTimeout
 	if err := serverVersion(config); err != nil {
 		return err
 	}
 	scheme := k8sruntime.NewScheme()
-	for _, add := range []func(*k8sruntime.Scheme) error{apiextensionsv1.AddToScheme, coordinationv1.AddToScheme} {
+	for _, add := range []func(*k8sruntime.Scheme) error{apiextensionsv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
@@ -43,10 +45,13 @@ func preflight(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	if err := demandDefinitions(ctx, c, o); err != nil {
+	if err := limitKinds(ctx, c, o); err != nil {
 		return err
 	}
-	return otherOperator(ctx, c, o)
+	if err := demandDefinitions(ctx, c, *o); err != nil {
+		return err
+	}
+	return otherOperator(ctx, c, *o)
 }
 
 func serverVersion(config *rest.Config) error {

@@ -186,7 +186,7 @@ func TestPreflight(t *testing.T) {
 			tc.given(&s)
 			server := httptest.NewServer(s)
 			defer server.Close()
-			err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}, Kinds: kinds(&s), Adopt: tc.adopt, Namespaces: tc.watch, Log: logr.Discard()})
+			err := preflight(t.Context(), &Options{Config: &rest.Config{Host: server.URL}, Kinds: kinds(&s), Adopt: tc.adopt, Namespaces: tc.watch, Log: logr.Discard()})
 			if len(tc.want) == 0 && err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ const s0 = "is Strimzi's: two operators must not serve one cluster"
 func TestPreflightOfAnUnreachableServer(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	err := preflight(t.Context(), Options{Config: &rest.Config{Host: server.URL}})
+	err := preflight(t.Context(), &Options{Config: &rest.Config{Host: server.URL}, Kinds: []Kind{{}}})
 	if err == nil || !strings.Contains(err.Error(), server.URL) || !strings.Contains(err.Error(), "check the kubeconfig") {
 		t.Errorf("error %v, want one that names %s and says what to do", err, server.URL)
 	}

@@ -33,6 +33,9 @@ type Kind struct {
 	// Finalizer is true if a machine of the kind declares a deletion, so that the manager patches the finalizers of its objects.
 	// registration.Managed derives it.
 	Finalizer bool
+	// Separate names the manifests in which the rights on the kind are granted, apart from those of the other kinds. The manager does not
+	// run the kind while they are missing. Optional; default: the rights are granted with the manager's own.
+	Separate string
 	// Rights are permissions in each watched namespace that follow from no part. ClusterRights are permissions on cluster-scoped
 	// resources; a manager may run without them. Optional.
 	Rights, ClusterRights []rbacv1.PolicyRule
