@@ -111,6 +111,10 @@ func bugs() map[string]bug {
 					}
 					v.Cluster = transitions.Known(m, v.Cluster.At())
 				}
+				if h, known := observation.Known(v.Health); known { // nothing else shows it either
+					h.Checks = slices.DeleteFunc(slices.Clone(h.Checks), func(c cephclient.Check) bool { return c.Code == "OSD_FLAGS" })
+					v.Health = transitions.Known(h, v.Health.At())
+				}
 			}),
 		},
 	}

@@ -87,10 +87,10 @@ func Scenes() []Scene {
 			edits: []explore.Edit[*cephv1.Cluster]{edit("adds managers and OSDs", mgrs), edit("removes the policy", none), edit("asks for 18", to("18"))},
 		},
 		{
-			Name: "removed policy", from: "16", mons: 1, sample: 80, prompt: true, first: mons, state: cephupgrade.AwaitingAdmin, change: none,
+			Name: "removed policy", from: "16", mons: 1, sample: 60, prompt: true, first: mons, state: cephupgrade.AwaitingAdmin, change: none,
 			edits: []explore.Edit[*cephv1.Cluster]{edit("sets the policy again", mons), edit("asks for 18", to("18"))},
 		},
-		{Name: "one monitor", from: "14", mons: 1, sample: 180, prompt: true, forgets: true, change: to("16")},
+		{Name: "one monitor", from: "14", mons: 1, sample: 150, prompt: true, forgets: true, change: to("16")},
 	}
 }
 
