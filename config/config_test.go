@@ -66,9 +66,9 @@ func TestNoRightIsAWildcard(t *testing.T) {
 	}
 }
 
-// The manager reads and writes the Secrets with the keys of Ceph clusters by name. It lists, watches and deletes none, and users get no right
-// on Secrets. Who runs no Ceph clusters grants none of this.
-func TestRightsOnSecrets(t *testing.T) {
+// The manager reads and writes the Secrets with the keys of Ceph clusters by name, and runs commands in pods. It lists, watches and deletes no
+// Secret, and users get no such right. Who runs no Ceph clusters grants none of this.
+func TestRightsOnSecretsAndPods(t *testing.T) {
 	var common []resource.Kind
 	var ceph resource.Kind
 	for _, k := range resources() {
@@ -78,28 +78,36 @@ func TestRightsOnSecrets(t *testing.T) {
 			ceph = k
 		}
 	}
+	exec := []string{"get", "create"}
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		want    []string
+		exec    []string
 	}{
-		"all but Ceph":                        {config.Access(common, "x"), nil},
-		"all but Ceph, in watched namespaces": {slices.Concat(config.NamespacedAccess(common, "x", "y"), config.ClusterAccess(common, "x")), nil},
-		"users":                               {config.Users(resources()), nil},
-		"Ceph":                                {config.KindAccess(ceph, "x"), []string{"get", "create", "update"}},
-		"Ceph, in a watched namespace":        {config.NamespacedKindAccess(ceph, "x", "y"), []string{"get", "create", "update"}},
-		"Ceph, in no namespace":               {config.ClusterKindAccess(ceph, "x"), nil},
+		"all but Ceph":                        {config.Access(common, "x"), nil, nil},
+		"all but Ceph, in watched namespaces": {slices.Concat(config.NamespacedAccess(common, "x", "y"), config.ClusterAccess(common, "x")), nil, nil},
+		"users":                               {config.Users(resources()), nil, nil},
+		"Ceph":                                {config.KindAccess(ceph, "x"), []string{"get", "create", "update"}, exec},
+		"Ceph, in a watched namespace":        {config.NamespacedKindAccess(ceph, "x", "y"), []string{"get", "create", "update"}, exec},
+		"Ceph, in no namespace":               {config.ClusterKindAccess(ceph, "x"), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got []string
+			var got, exec []string
 			for _, o := range tc.objects {
 				for _, rule := range rulesOf(o) {
 					if slices.Contains(rule.Resources, "secrets") {
 						got = append(got, rule.Verbs...)
 					}
+					if slices.Contains(rule.Resources, "pods/exec") {
+						exec = append(exec, rule.Verbs...)
+					}
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("verbs on secrets (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.exec, exec); diff != "" {
+				t.Errorf("verbs on pods/exec (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -28,7 +28,11 @@ func Resource() resource.Kind {
 			{Object: &corev1.Service{}, Resource: corev1.SchemeGroupVersion.WithResource("services"), Access: resource.Applied},
 		},
 		// The keys of the cluster. They are read by name alone and in no cache.
-		Rights: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "create", "update"}}},
+		Rights: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "create", "update"}},
+			// The ceph command is run in a pod. API servers demand get of a websocket, and newer ones create in addition.
+			{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"get", "create"}},
+		},
 		// Monitors keep their data on hosts, which are chosen before they are launched.
 		ClusterRights: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list"}}},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -20,11 +21,14 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/clients/ceph/cli"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/children"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -53,6 +57,8 @@ type rig struct {
 	world      *pods.World
 	reconciler *lifecycle.Reconciler[*cephv1.Cluster, *observation.Snapshot, effect]
 	kind       ceph.Kind
+	// exec runs a command in a pod, in place of a command without a pod; nil for none.
+	exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error
 	// errors of reconciles, and states in their order.
 	states []string
 }
@@ -107,11 +113,14 @@ func (r *rig) restart() {
 	table, err := versions.Embedded()
 	r.must(err)
 	system := &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (cephclient.Runner, func(), error) {
+		if r.exec != nil {
+			return &cli.Pod{Exec: r.exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
+		}
 		return r.ceph, func() {}, nil
 	})}
 	collector := &observation.Collector{Table: table, System: system, Live: r.client}
 	r.kind, err = ceph.NewKind(collector, &children.Reconciler{
-		Live: r.client, Sender: &connection.Sender{System: system}, Random: rand.Reader,
+		Live: r.client, Sender: &connection.Sender{System: system}, Random: rand.Reader, Tools: r.exec != nil,
 		Forget: func(c *cephv1.Cluster) { collector.Forget(c.UID) },
 	})
 	r.must(err)

@@ -35,7 +35,7 @@ func Machines() ([]catalogue.Machine, error) {
 }
 
 func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
-	command := flags.String("ceph-command", "ceph", "the ceph command, with which Ceph clusters are asked and changed")
+	command := flags.String("ceph-command", "", "path of the ceph command, with which Ceph clusters are asked and changed; default: it is run in a pod of each cluster")
 	simulator := flags.String("ceph-simulator", "", "address (host:port) of simulated clusters, which answer instead of the ceph command; for detent dev")
 	return func() (operator.Kind, error) {
 		table, err := versions.Embedded()

@@ -36,6 +36,27 @@ func (t *scope) config(ctx context.Context) error {
 	return t.write.Apply(ctx, render.Config(t.cluster, t.snapshot.Record))
 }
 
+// tools applies the Deployment in whose pod commands are run. It has the oldest image of the monitors: the command of a newer one may ask
+// for what they do not know, and a monitor of a newer release answers older commands.
+func (t *scope) tools(ctx context.Context) error {
+	if !t.Tools {
+		return nil
+	}
+	var oldest record.Daemon
+	for _, name := range t.snapshot.Record.Of(ceph.TypeMon) {
+		if t.snapshot.Record.Daemons[name.String()].Reference == "" {
+			continue
+		}
+		if one := t.snapshot.Runs(name); oldest.Reference == "" || one.Version.Compare(oldest.Version) < 0 {
+			oldest = one
+		}
+	}
+	if oldest.Reference == "" {
+		return nil // before the monitors are launched there is nothing to ask
+	}
+	return t.write.Apply(ctx, render.Tools(t.input(), oldest))
+}
+
 func (t *scope) storeServices(ctx context.Context) error {
 	for i := range t.cluster.Spec.ObjectStores {
 		if err := t.write.Apply(ctx, render.StoreService(t.cluster, &t.cluster.Spec.ObjectStores[i])); err != nil {

@@ -62,7 +62,7 @@ func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptio
 
 // Spec returns what the spec requests.
 func Spec(c *cephv1.Cluster, s *observation.Snapshot) decision.Situation {
-	out := decision.Situation{Table: s.Table, Tools: s.Tools}
+	out := decision.Situation{Table: s.Table}
 	switch v := c.Spec.CephVersion; {
 	case v != nil:
 		out.Wanted = image(s, v.Image, v.AllowUnsupported)

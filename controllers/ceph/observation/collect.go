@@ -33,8 +33,6 @@ import (
 type Collector struct {
 	// Table of the releases. Required.
 	Table *versions.Table
-	// Tools is the version of the operator's ceph command. Optional; default: not known.
-	Tools versions.Version
 	// System of the clusters. Required.
 	System connection.System
 	// Live reads Secrets, which no cache holds. Required.
@@ -49,7 +47,7 @@ type Collector struct {
 
 // Collect observes a cluster.
 func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request lifecycle.ObserveRequest) (*Snapshot, error) {
-	s := &Snapshot{Now: request.Now, Table: o.Table, Tools: o.Tools, Declared: daemons.Of(c), Hand: inHand(c)}
+	s := &Snapshot{Now: request.Now, Table: o.Table, Declared: daemons.Of(c), Hand: inHand(c)}
 	if err := s.objects(ctx, c, request.Read); err != nil {
 		return s, err
 	}

@@ -24,8 +24,6 @@ const LifecycleUpgrade = "upgrade"
 type Snapshot struct {
 	Now   time.Time
 	Table *versions.Table
-	// Tools is the version of the operator's ceph command; zero if it is not known.
-	Tools versions.Version
 	// Record of the cluster, with its ConfigMap; nil without one.
 	Record       *record.Record
 	RecordObject *corev1.ConfigMap

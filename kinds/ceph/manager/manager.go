@@ -20,19 +20,14 @@ import (
 type Options struct {
 	// Table of the releases of Ceph. Required.
 	Table *versions.Table
-	// Tools is the version of the ceph command. Optional; default: not known.
-	Tools versions.Version
-	// Command is the path of the ceph command. Optional; default: ceph, found in PATH.
+	// Command is the path of the ceph command. Optional; default: it is run in a pod of each cluster.
 	Command string
-	// Connect creates the runner for a cluster and the function that closes it. Optional; default: the ceph command.
+	// Connect creates the runner for a cluster and the function that closes it, in place of Command. Optional.
 	Connect func(connection.Endpoint) (ceph.Runner, func(), error)
 }
 
 // New returns the Ceph kind for a manager.
 func New(o Options) operator.Kind {
-	if o.Connect == nil {
-		o.Connect = func(e connection.Endpoint) (ceph.Runner, func(), error) { return program(o.Command, e) }
-	}
 	return operator.Kind{
 		Kind: controller.Resource(), // the kind of clusters of Rook is CephCluster, so that Rook is no rival
 		Add:  func(p *operator.Process) (func(), error) { return add(p, o) },
@@ -41,11 +36,20 @@ func New(o Options) operator.Kind {
 
 func add(p *operator.Process, o Options) (stop func(), err error) {
 	live := p.Manager.GetAPIReader()
+	tools := o.Connect == nil && o.Command == ""
+	switch {
+	case tools:
+		if o.Connect, err = inPods(p.Manager.GetConfig(), p.Manager.GetClient()); err != nil {
+			return nil, err
+		}
+	case o.Connect == nil:
+		o.Connect = func(e connection.Endpoint) (ceph.Runner, func(), error) { return program(o.Command, e) }
+	}
 	wakeups, wake := lifecycle.Wakeups(func() *cephv1.Cluster { return &cephv1.Cluster{} })
 	system := &connection.Polled{Protocol: connection.NewProtocol(o.Connect), Wake: wake, Clock: p.Clock, Settle: external.SettleScaled(p.DeadlineScale)}
-	collector := &observation.Collector{Table: o.Table, Tools: o.Tools, System: system, Live: live}
+	collector := &observation.Collector{Table: o.Table, System: system, Live: live}
 	kind, err := controller.NewKind(collector, &children.Reconciler{
-		Live: live, Sender: &connection.Sender{System: system}, Random: rand.Reader,
+		Live: live, Sender: &connection.Sender{System: system}, Random: rand.Reader, Tools: tools,
 		Forget: func(c *cephv1.Cluster) { collector.Forget(c.UID) },
 	})
 	if err != nil {

@@ -25,7 +25,6 @@ func Decide(s Situation) Decision {
 			return d
 		}
 	}
-	tools(&s, &d)
 	return d
 }
 
@@ -320,17 +319,6 @@ func survival(s *Situation, d *Decision) bool {
 		return true
 	}
 	return d.end(Refused, OutageNotAccepted, "%s: add daemons, or accept the outage with the annotation detent.dev/accept-outage, such as mon,mgr,mds", strings.Join(refused, "; "))
-}
-
-// tools decides whether the operator's ceph command may be used: it is tested with releases up to two away.
-func tools(s *Situation, d *Decision) {
-	if s.Tools.IsZero() {
-		return
-	}
-	far := func(v versions.Version) bool {
-		return !v.IsZero() && (v.Major-s.Tools.Major > maxGap || s.Tools.Major-v.Major > maxGap)
-	}
-	d.ToolsInPod = far(d.To) || slices.ContainsFunc(s.Daemons, func(m Daemon) bool { return far(m.Runs) })
 }
 
 // cut lists at most three names, and how many more there are.

@@ -241,16 +241,6 @@ func TestDecideMessages(t *testing.T) {
 	}
 }
 
-func TestDecideTools(t *testing.T) {
-	for tools, want := range map[string]bool{"": false, "16.2.15": false, "18.2.7": false, "19.2.3": true, "14.2.21": true} {
-		s := cluster("16.2.15", "18.2.7")
-		s.Tools = version(tools)
-		if got := decision.Decide(s).ToolsInPod; got != want {
-			t.Errorf("tools %q: want %t, got %t", tools, want, got)
-		}
-	}
-}
-
 // preflightReasons are the names of the cases for the reasons here.
 var preflightReasons = map[string]transitions.Reason{"downgrade": decision.Downgrade, "finish_previous": decision.PreviousUnfinished}
 

@@ -26,8 +26,6 @@ type Situation struct {
 	Released Released
 	// AcceptedOutage are the types of daemons whose outage is accepted (detent.dev/accept-outage).
 	AcceptedOutage []ceph.Type
-	// Tools is the version of the ceph command in the operator's image; zero if it is not known.
-	Tools versions.Version
 }
 
 // Image is a wanted image with what was detected in it.
@@ -101,8 +99,6 @@ type Decision struct {
 	Targets map[ceph.Type]Image
 	// From is the oldest version that runs, and To the version of the change; both are zero if no version changes.
 	From, To versions.Version
-	// ToolsInPod is true if the operator's ceph command is too far from a version that runs.
-	ToolsInPod bool
 }
 
 // Reasons of a Problem.

@@ -153,7 +153,7 @@ func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []cor
 		case !metav1.IsControlledBy(p, d):
 		case p.DeletionTimestamp != nil || stopped || p.Annotations[template] != revision:
 			exists = true
-			if w.Replacing != nil && p.DeletionTimestamp == nil {
+			if w.Replacing != nil && p.DeletionTimestamp == nil && daemonOf(p).Type != "" {
 				w.Replacing(daemonOf(p))
 			}
 			if err := w.end(ctx, p); err != nil {
@@ -226,6 +226,9 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 	case w.Broken[d]:
 		return w.waits(ctx, p, "CrashLoopBackOff")
 	}
+	if d.Type == "" { // it runs no daemon
+		return w.started(ctx, p, now)
+	}
 	var err error
 	w.Ceph.Do(func(c *ceph.Cluster) {
 		if _, known := c.Daemon(d); !known {
@@ -239,6 +242,11 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 		return err
 	}
 	w.Started = append(w.Started, Start{d, version})
+	return w.started(ctx, p, now)
+}
+
+// started reports that the container of a pod runs.
+func (w *World) started(ctx context.Context, p *corev1.Pod, now time.Time) error {
 	at := metav1.NewTime(now)
 	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &at
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}}}}

@@ -1,0 +1,107 @@
+package ceph_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// tools is the pod in which the commands of a rig are run.
+type tools struct {
+	r *rig
+	// away means that no pod is ready.
+	away bool
+	// images that commands were run in, in their order without repetitions, and arguments of all commands.
+	images    []string
+	arguments []string
+}
+
+// exec runs a command in the pod, as the API server does.
+func (p *tools) exec(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error {
+	var pods corev1.PodList
+	if err := p.r.client.List(ctx, &pods, client.MatchingLabels{render.LabelTools: "true"}); err != nil {
+		return err
+	}
+	at := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return facts.Ready(&p) })
+	if at < 0 || p.away {
+		return &cephclient.NotStarted{Err: errors.New("no pod of the Deployment is ready")}
+	}
+	if image := pods.Items[at].Spec.Containers[0].Image; len(p.images) == 0 || p.images[len(p.images)-1] != image {
+		p.images = append(p.images, image)
+	}
+	p.arguments = append(p.arguments, strings.Join(command, " "))
+	c := cephclient.Command{Args: command[slices.Index(command, "json")+1:]}
+	if in != nil {
+		c.Input, _ = io.ReadAll(in)
+	}
+	result, err := p.r.ceph.Run(ctx, c)
+	_, _ = out.Write(result.Stdout)
+	_, _ = errs.Write(result.Stderr)
+	if err == nil && result.Code != 0 {
+		return exit(result.Code)
+	}
+	return err
+}
+
+// exit is the end of a command with an exit code.
+type exit int
+
+func (exit) Error() string     { return "the command ended" }
+func (e exit) ExitStatus() int { return int(e) }
+
+// TestKindRunsCommandsInAPod launches and upgrades a cluster with commands that are run in a pod of it. Without the pod the upgrade waits,
+// says why, and goes on by itself. No key is in an argument.
+func TestKindRunsCommandsInAPod(t *testing.T) {
+	r := newRig(t, cluster("ceph:14"))
+	p := &tools{r: r}
+	r.exec = p.exec
+	r.restart()
+	r.until("the launch", 5*time.Minute, r.settled("14"))
+	r.started()
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
+	r.step()
+	r.until("the first OSD", 10*time.Minute, func() bool { return r.entry().Data["daemon"] == "osd.0" })
+	p.away = true
+	r.until("the reason", 5*time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), "no pod of the Deployment is ready") })
+	before := len(r.world.Started)
+	for range 60 {
+		r.step()
+	}
+	if len(r.world.Started) > before {
+		t.Errorf("started without a pod to ask in: %v", r.world.Started[before:])
+	}
+	p.away = false
+	r.until("the upgrade", 10*time.Minute, r.settled("16"))
+	r.clean()
+
+	var images []string
+	for _, image := range p.images {
+		images = append(images, strings.Split(image, "@")[0])
+	}
+	if diff := cmp.Diff([]string{"ceph:14", "ceph:16"}, images); diff != "" {
+		t.Errorf("commands were run in (-want +got):\n%s", diff)
+	}
+	s := &corev1.Secret{}
+	r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-keys"}, s))
+	for entry, keyring := range s.Data {
+		key, _ := keys.KeyOf(string(keyring))
+		if i := slices.IndexFunc(p.arguments, func(a string) bool { return strings.Contains(a, key) }); i >= 0 {
+			t.Errorf("the key of %s is in %s", entry, p.arguments[i])
+		}
+	}
+}
