@@ -5,15 +5,20 @@ import (
 	"path"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/ceph/record"
 )
 
 func (d *daemon) mon() {
 	self := d.Record.Daemons[d.Name.String()].Address
 	d.on(d.runs.Node)
 	d.hostData(path.Join(d.Cluster.Spec.DataDirHostPath, d.Cluster.Namespace+"-"+d.Cluster.Name, "mon-"+d.Name.ID))
+	// Data without the mark is of a monitor that ended while it made it, unless it has served. What it made is removed, and made again.
+	mark := d.directory() + "/formatted"
+	exists := fmt.Sprintf(`test -e %s/store.db && { test -e %s || test "$(cat %s/format)" != %s; }`, d.directory(), mark, recordDir, record.FormatAllowed)
 	// The monmap has the names of all monitors: one of monitors without names ends with an assertion at its first election.
-	d.format("test -e "+d.directory()+"/store.db", fmt.Sprintf("set -f\nmonmaptool --create --clobber --fsid %s $(cat /etc/ceph/%s) /tmp/monmap\n"+
-		"ceph-mon --mkfs --id=%s --monmap=/tmp/monmap --public-addr=%s", d.Record.FSID, monmapKey, d.Name.ID, self))
+	d.format(exists, fmt.Sprintf("rm -rf %s/*\nset -f\nmonmaptool --create --clobber --fsid %s $(cat /etc/ceph/%s) /tmp/monmap\n"+
+		"ceph-mon --mkfs --id=%s --monmap=/tmp/monmap --public-addr=%s\nsync\ntouch %s", d.directory(), d.Record.FSID, monmapKey, d.Name.ID, self, mark))
 	d.main.Command = []string{"ceph-mon", "--foreground", "--id=" + d.Name.ID, "--public-addr=" + self, "--public-bind-addr=$(POD_IP)"}
 	d.main.Ports = []corev1.ContainerPort{
 		{Name: "tcp-msgr2", ContainerPort: portV2, Protocol: corev1.ProtocolTCP}, {Name: "tcp-msgr1", ContainerPort: portV1, Protocol: corev1.ProtocolTCP},
