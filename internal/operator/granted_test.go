@@ -26,7 +26,8 @@ type reviewer struct {
 }
 
 func (r *reviewer) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
-	if r.asked++; r.forbidden {
+	r.asked++
+	if r.forbidden {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "selfsubjectaccessreviews"}, "", nil)
 	}
 	review, ok := o.(*authorizationv1.SelfSubjectAccessReview)

@@ -72,8 +72,8 @@ func policy(release string, components ...cephv1.Component) func(*cephv1.Cluster
 	}
 }
 
-func edit(name string, make func(*cephv1.Cluster)) explore.Edit[*cephv1.Cluster] {
-	return explore.Edit[*cephv1.Cluster]{Name: name, Make: make}
+func edit(name string, change func(*cephv1.Cluster)) explore.Edit[*cephv1.Cluster] {
+	return explore.Edit[*cephv1.Cluster]{Name: name, Make: change}
 }
 
 // Scenes returns the scenes.

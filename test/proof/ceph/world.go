@@ -118,7 +118,8 @@ func (w *World) disturb(fault explore.Fault, begins bool) {
 	w.ceph.Do(func(c *simulated.Cluster) {
 		switch fault { //nolint:exhaustive // the others do not end by themselves
 		case Unhealthy:
-			if c.Clear(boom.Code); begins {
+			c.Clear(boom.Code)
+			if begins {
 				c.Raise(boom)
 			}
 		case Denied:
@@ -245,7 +246,7 @@ func (w *World) step(at *explore.Scenario, api client.Client) {
 }
 
 // reap ends the daemons whose pods are gone, and reports whether there were any.
-func (w *World) reap(at *explore.Scenario) (any bool) {
+func (w *World) reap(at *explore.Scenario) (found bool) {
 	exist := map[string]bool{}
 	at.Objects("Pod", func(o client.Object) {
 		if p, ok := o.(*corev1.Pod); ok {
@@ -255,12 +256,12 @@ func (w *World) reap(at *explore.Scenario) (any bool) {
 	w.ceph.Do(func(c *simulated.Cluster) {
 		for _, d := range slices.Clone(c.Daemons) {
 			if d.Running && !exist[d.Pod] {
-				any = true
+				found = true
 				c.Stop(d.Name)
 			}
 		}
 	})
-	return any
+	return found
 }
 
 // system is Ceph as the operator reaches it.
