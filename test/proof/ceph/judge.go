@@ -147,14 +147,20 @@ func settled(c *cephv1.Cluster, world explore.World) error {
 	if !ok {
 		return nil
 	}
-	want, err := images()[c.Spec.CephVersion.Image], error(nil)
+	want := func(t cephclient.Type) versions.Version {
+		if p := c.Spec.UpgradePolicy; p != nil && slices.Contains(p.Components, cephv1.Component(t)) {
+			return images()[p.CephVersion.Image]
+		}
+		return images()[c.Spec.CephVersion.Image]
+	}
+	var err error
 	w.ceph.Do(func(all *simulated.Cluster) {
 		for i := range all.Daemons {
-			if d := &all.Daemons[i]; d.Version != want {
+			if d := &all.Daemons[i]; d.Version != want(d.Name.Type) {
 				err = fmt.Errorf("the cluster shows as ready at rest, and %s runs %s", d.Name, d.Version)
 			}
 		}
-		if all.RequireRelease != want.Major {
+		if all.RequireRelease != want(cephclient.TypeOSD).Major {
 			err = fmt.Errorf("the cluster shows as ready at rest, and OSDs are required to run %d", all.RequireRelease)
 		}
 	})
