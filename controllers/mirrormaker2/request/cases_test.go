@@ -61,8 +61,9 @@ var better = map[string]outcome{
 	"mm2-resume-and-alter-in-one-edit": {Reason: request.ReasonAlter, Mentioned: []string{"stopped"}},
 }
 
-// accepted are the cases in which the request can be carried out. What Connect or the API server does after it is tested with the kind, such as
-// in TestKindWarnsOfFailures.
+// accepted are the cases in which the request can be carried out. What Connect or the API server does after it is tested with the kind:
+// TestKindWarnsOfFailures, TestKindQuotesConnect, TestKindWaitsForAConnector, TestKindWaitsForWorkers, TestKindListsOffsets,
+// TestKindAltersOffsets.
 var accepted = []string{
 	"mm2-list-rest-get-fails", "mm2-list-configmap-write-fails", "mm2-list-annotation-removal-fails", "mm2-list-creates-configmap-chk",
 	"mm2-list-merges-into-existing-configmap-src", "mm2-alter-status-has-no-state", "mm2-alter-succeeds-src", "mm2-alter-succeeds-chk",
@@ -76,10 +77,10 @@ var elsewhere = map[string]string{
 	"kc-":                              "KafkaConnector is not reconciled",
 	"rest-":                            "clients/connect/rest",
 	"connect-":                         "clients/connect/connecttest",
-	"st-mm2-":                          "the reconciler of KafkaMirrorMaker2",
-	"mm2-mock-pause-reconciliation":    "the reconciler of KafkaMirrorMaker2",
-	"mm2-mock-connector-version":       "the reconciler of KafkaMirrorMaker2",
-	"mm2-mock-created-":                "the reconciler of KafkaMirrorMaker2",
+	"st-mm2-":                          "test/e2e, on real Connect",
+	"mm2-mock-pause-reconciliation":    "TestKindPauses, with a condition of another name",
+	"mm2-mock-connector-version":       "the definition has no version of a connector",
+	"mm2-mock-created-":                "TestKindCreatesConnectorsInTheirStates",
 	"seed-heartbeat-connector-allowed": "TestReadHeartbeat",
 }
 
