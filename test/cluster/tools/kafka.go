@@ -13,10 +13,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// numbered is a sequence of records with the numbers from zero on.
+// numbered is a sequence of records with the numbers from first on.
 type numbered struct {
 	bootstrap, topic string
-	count            int
+	first, count     int
 	every, limit     time.Duration
 	partitions       int32
 	replicas         int16
@@ -43,8 +43,9 @@ func produceCommand() *cobra.Command {
 			return nil
 		},
 	})
+	cmd.Flags().IntVar(&n.first, "first", 0, "number of the first record")
 	cmd.Flags().DurationVar(&n.every, "every", 0, "pause between two records")
-	cmd.Flags().Int32Var(&n.partitions, "partitions", 1, "partitions of the topic, if it has to be made")
+	cmd.Flags().Int32Var(&n.partitions, "partitions", 1, "partitions of the topic, written in turn")
 	cmd.Flags().Int16Var(&n.replicas, "replicas", 1, "replicas of each, if it has to be made")
 	return cmd
 }
@@ -53,7 +54,7 @@ func (n *numbered) produce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.limit)
 	defer cancel()
 	client, err := kgo.NewClient(kgo.SeedBrokers(n.bootstrap), kgo.DefaultProduceTopic(n.topic), kgo.RequiredAcks(kgo.AllISRAcks()), kgo.RecordRetries(1<<20),
-		kgo.RecordPartitioner(kgo.RoundRobinPartitioner()))
+		kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	if err != nil {
 		return err
 	}
@@ -64,8 +65,11 @@ func (n *numbered) produce(ctx context.Context) error {
 	tick := time.NewTicker(max(n.every, 1))
 	defer tick.Stop()
 	for i := range n.count {
-		if err := client.ProduceSync(ctx, kgo.StringRecord(strconv.Itoa(i))).FirstErr(); err != nil {
-			return fmt.Errorf("writing record %d: %w", i, err)
+		number := n.first + i
+		record := kgo.StringRecord(strconv.Itoa(number))
+		record.Partition = int32(number) % n.partitions
+		if err := client.ProduceSync(ctx, record).FirstErr(); err != nil {
+			return fmt.Errorf("writing record %d: %w", number, err)
 		}
 		if n.every > 0 {
 			select {
@@ -80,19 +84,27 @@ func (n *numbered) produce(ctx context.Context) error {
 
 // create creates the topic if it does not exist.
 func (n *numbered) create(ctx context.Context, client *kgo.Client) error {
-	req := kmsg.NewPtrCreateTopicsRequest()
-	req.TimeoutMillis = 10_000
 	t := kmsg.NewCreateTopicsRequestTopic()
 	t.Topic, t.NumPartitions, t.ReplicationFactor = n.topic, n.partitions, n.replicas
-	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, client)
-	if err != nil {
-		return fmt.Errorf("making topic %s: %w", n.topic, err)
-	}
-	for i := range resp.Topics {
-		if err := kerr.ErrorForCode(resp.Topics[i].ErrorCode); err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
-			return fmt.Errorf("making topic %s: %w", n.topic, err)
+	return createTopic(ctx, client, n.limit, t)
+}
+
+// createTopic creates a topic if it does not exist. It repeats that until the limit has passed.
+func createTopic(ctx context.Context, client *kgo.Client, limit time.Duration, t kmsg.CreateTopicsRequestTopic) error {
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.TimeoutMillis, req.Topics = 10_000, append(req.Topics, t)
+	err := again(ctx, limit, func() error {
+		resp, err := req.RequestWith(ctx, client)
+		if err == nil {
+			err = kerr.ErrorForCode(resp.Topics[0].ErrorCode)
 		}
+		if errors.Is(err, kerr.TopicAlreadyExists) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("making topic %s: %w", t.Topic, err)
 	}
 	return nil
 }

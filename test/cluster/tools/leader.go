@@ -24,7 +24,11 @@ func leaderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "leader", Short: "Print the address of the worker that leads the group of a Connect cluster", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			address, err := l.find(cmd.Context())
+			var address string
+			err := again(cmd.Context(), l.limit, func() (err error) {
+				address, err = l.find(cmd.Context())
+				return err
+			})
 			if err != nil {
 				return fmt.Errorf("looking for the leader of group %s: %w", l.group, err)
 			}

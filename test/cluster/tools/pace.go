@@ -33,3 +33,16 @@ func (p pace) stop() {
 		p.tick.Stop()
 	}
 }
+
+// again repeats a step every second until it succeeds or the limit has passed. The last error is returned. A new Service, for example,
+// has no addresses for a moment.
+func again(ctx context.Context, limit time.Duration, step func() error) error {
+	retry := newPace(time.Second)
+	defer retry.stop()
+	for until := time.Now().Add(limit); ; {
+		err := step()
+		if err == nil || time.Now().After(until) || retry.wait(ctx) != nil {
+			return err
+		}
+	}
+}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -131,25 +129,7 @@ func (s *stream) create(ctx context.Context, client *kgo.Client) error {
 	inSync := kmsg.NewCreateTopicsRequestTopicConfig()
 	inSync.Name, inSync.Value = "min.insync.replicas", new(strconv.Itoa(int(max(1, s.replicas-1))))
 	t.Configs = append(t.Configs, inSync)
-	req := kmsg.NewPtrCreateTopicsRequest()
-	req.TimeoutMillis, req.Topics = 10_000, append(req.Topics, t)
-	retry := newPace(time.Second)
-	defer retry.stop()
-	for until := time.Now().Add(s.limit); ; {
-		resp, err := req.RequestWith(ctx, client)
-		if err == nil {
-			err = kerr.ErrorForCode(resp.Topics[0].ErrorCode)
-		}
-		if err == nil || errors.Is(err, kerr.TopicAlreadyExists) {
-			return nil
-		}
-		if time.Now().After(until) {
-			return fmt.Errorf("making topic %s: %w", s.topic, err)
-		}
-		if err := retry.wait(ctx); err != nil {
-			return err
-		}
-	}
+	return createTopic(ctx, client, s.limit, t)
 }
 
 // writer counts what the brokers acknowledged.
