@@ -20,15 +20,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/keep"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
 const (
 	mirrorName = "mirror"
 	// sourceConnector copies the records.
-	sourceConnector = "east->west.MirrorSourceConnector"
+	sourceConnector     = "east->west.MirrorSourceConnector"
+	checkpointConnector = "east->west.MirrorCheckpointConnector"
+	heartbeatConnector  = "east->west.MirrorHeartbeatConnector"
 	// mirroredTopic in the target cluster.
 	mirroredTopic = "east.numbers"
 	// partitions of the topic, one for each worker.
@@ -38,10 +42,13 @@ const (
 // mirror is the KafkaMirrorMaker2 of a scenario, with its two clusters.
 type mirror struct {
 	*stage.Scenario
+	workers
 	// jobs counts the tools that ran.
 	jobs int
 	// killing is true if the manager is killed after each edit.
 	killing bool
+	// wiped counts the times that the status was deleted.
+	wiped int
 }
 
 // workers are how the workers of a mirror run.
@@ -56,12 +63,8 @@ type workers struct {
 func installMirror(ctx SpecContext, s *stage.Scenario, w workers, records int) *mirror {
 	GinkgoHelper()
 	p := s.Phase("install " + w.version)
-	m := &mirror{Scenario: s}
-	text, err := os.ReadFile(filepath.Join(root, "test/e2e/testdata/mirror.yaml"))
-	Expect(err).NotTo(HaveOccurred())
-	support := map[bool]string{true: "enabled", false: "disabled"}[w.exactlyOnce]
-	manifest := strings.NewReplacer("${VERSION}", w.version, "${EXACTLY_ONCE}", support, "${FLUSH}", strconv.Itoa(w.flush)).Replace(string(text))
-	Expect(cluster.ApplyText(ctx, s.Namespace, []byte(manifest))).To(Succeed())
+	m := &mirror{Scenario: s, workers: w}
+	m.apply(ctx, nil, kafkav1beta2.ConnectorRunning)
 	for _, name := range []string{"east", "west"} {
 		Eventually(func(g Gomega, ctx context.Context) {
 			k := &kafkav1beta2.Kafka{}
@@ -69,11 +72,23 @@ func installMirror(ctx SpecContext, s *stage.Scenario, w workers, records int) *
 			holds(g, k, k.Status.Conditions, "Ready")
 		}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 	}
-	m.produce(ctx, records)
+	m.produce(ctx, 0, records)
 	m.settled(ctx)
 	m.copied(ctx, records, records)
 	p.End()
 	return m
+}
+
+// apply the manifests as a GitOps tool has them: with annotations, and with a state of the source connector.
+func (m *mirror) apply(ctx SpecContext, annotations map[string]string, state kafkav1beta2.ConnectorState) {
+	GinkgoHelper()
+	text, err := os.ReadFile(filepath.Join(root, "test/e2e/testdata/mirror.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	noted, err := json.Marshal(annotations)
+	Expect(err).NotTo(HaveOccurred())
+	manifest := strings.NewReplacer("${VERSION}", m.version, "${EXACTLY_ONCE}", map[bool]string{true: "enabled", false: "disabled"}[m.exactlyOnce],
+		"${FLUSH}", strconv.Itoa(m.flush), "${ANNOTATIONS}", string(noted), "${STATE}", string(state)).Replace(string(text))
+	Expect(cluster.ApplyText(ctx, m.Namespace, []byte(manifest))).To(Succeed())
 }
 
 // run a tool of its own pod.
@@ -83,10 +98,11 @@ func (m *mirror) run(ctx SpecContext, args ...string) string {
 	return work(ctx, m.Scenario, fmt.Sprintf("%s-%d", args[0], m.jobs), args...)
 }
 
-// produce records with the numbers from 0 into the source.
-func (m *mirror) produce(ctx SpecContext, records int) {
+// produce records with consecutive numbers, one after the other into each partition of the source.
+func (m *mirror) produce(ctx SpecContext, first, records int) {
 	GinkgoHelper()
-	Expect(m.run(ctx, "produce", "--bootstrap=east-kafka-bootstrap:9092", fmt.Sprintf("--count=%d", records), partitions)).To(Equal(fmt.Sprintf("acknowledged %d", records)))
+	Expect(m.run(ctx, "produce", "--bootstrap=east-kafka-bootstrap:9092", fmt.Sprintf("--first=%d", first), fmt.Sprintf("--count=%d", records), partitions)).
+		To(Equal(fmt.Sprintf("acknowledged %d", records)))
 }
 
 // records in the target, and how many of them are different.
@@ -140,31 +156,59 @@ func (m *mirror) settled(ctx SpecContext) {
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed(), m.said(ctx))
 }
 
-// edit changes annotations, the state of the source connector and the ConfigMap of an alter in one update, and kills the manager afterwards if the scenario does so.
-func (m *mirror) edit(ctx SpecContext, annotations map[string]string, state kafkav1beta2.ConnectorState, alterFrom string) {
+// change of a KafkaMirrorMaker2.
+type change func(*kafkav1beta2.KafkaMirrorMaker2)
+
+// requesting an operation on the offsets of connectors.
+func requesting(operation, connectors string) change {
+	return func(k *kafkav1beta2.KafkaMirrorMaker2) {
+		metav1.SetMetaDataAnnotation(&k.ObjectMeta, request.OperationAnnotation, operation)
+		metav1.SetMetaDataAnnotation(&k.ObjectMeta, request.ConnectorAnnotation, connectors)
+	}
+}
+
+// source declares the state of the source connector.
+func source(state kafkav1beta2.ConnectorState) change {
+	return func(k *kafkav1beta2.KafkaMirrorMaker2) { k.Spec.Mirrors[0].SourceConnector.State = state }
+}
+
+// alterFrom names the ConfigMap of an alter.
+func alterFrom(name string) change {
+	return func(k *kafkav1beta2.KafkaMirrorMaker2) {
+		k.Spec.Mirrors[0].SourceConnector.AlterOffsets.FromConfigMap.Name = name
+	}
+}
+
+// edit makes all changes in one update, and kills the manager afterwards if the scenario does so.
+func (m *mirror) edit(ctx SpecContext, changes ...change) {
 	GinkgoHelper()
 	Eventually(func(g Gomega, ctx context.Context) {
 		found, err := m.get(ctx)
 		g.Expect(err).NotTo(HaveOccurred())
-		for key, value := range annotations {
-			metav1.SetMetaDataAnnotation(&found.ObjectMeta, key, value)
-		}
-		source := found.Spec.Mirrors[0].SourceConnector
-		source.State = state
-		if alterFrom != "" {
-			source.AlterOffsets.FromConfigMap.Name = alterFrom
+		for _, c := range changes {
+			c(found)
 		}
 		g.Expect(cluster.Client.Update(ctx, found)).To(Succeed())
 	}).WithContext(ctx).Should(Succeed())
-	if m.killing { // without grace, and a new pod: one container that is killed again and again is started after ever longer pauses
-		Expect(cluster.Client.Delete(ctx, leader(ctx), client.GracePeriodSeconds(0))).To(Succeed())
+	if m.killing {
+		replaceManager(ctx)
 	}
 }
 
-// request an operation on the offsets of connectors.
-func (m *mirror) request(ctx SpecContext, operation, connector string, state kafkav1beta2.ConnectorState, alterFrom string) {
+// replaceManager kills the manager that leads. It is another pod afterwards: a container that is killed again and again is started
+// after ever longer pauses.
+func replaceManager(ctx SpecContext) {
 	GinkgoHelper()
-	m.edit(ctx, map[string]string{request.OperationAnnotation: operation, request.ConnectorAnnotation: connector}, state, alterFrom)
+	Expect(cluster.Client.Delete(ctx, leader(ctx), client.GracePeriodSeconds(0))).To(Succeed())
+}
+
+// carriedOut edits, and waits until the request of the edit is carried out.
+func (m *mirror) carriedOut(ctx SpecContext, phase string, changes ...change) {
+	GinkgoHelper()
+	p := m.Phase(phase)
+	m.edit(ctx, changes...)
+	m.settled(ctx)
+	p.End()
 }
 
 // entry of a ConfigMap.
@@ -175,12 +219,11 @@ func (m *mirror) entry(ctx SpecContext, name, connector string) string {
 	return found.Data[connect.EntryName(connector)]
 }
 
-// listed requests a list and returns the document.
-func (m *mirror) listed(ctx SpecContext, state kafkav1beta2.ConnectorState) string {
+// listed requests a list of the source connector, which is in that state, and returns its offsets.
+func (m *mirror) listed(ctx SpecContext, state kafkav1beta2.ConnectorState) document {
 	GinkgoHelper()
-	m.request(ctx, "list", sourceConnector, state, "")
-	m.settled(ctx)
-	return m.entry(ctx, "source-offsets", sourceConnector)
+	m.carriedOut(ctx, "list", requesting("list", sourceConnector), source(state))
+	return parse(m.entry(ctx, "source-offsets", sourceConnector))
 }
 
 // document is what Connect says of the offsets of the source connector.
@@ -209,23 +252,34 @@ func parse(text string) document {
 	return d
 }
 
-// halve changes the ConfigMap from which an alter takes the offsets: half of each. It returns them, and how many records are copied
-// again if they are applied.
-func (m *mirror) halve(ctx SpecContext) (halved document, again int) {
+// moved changes the ConfigMap from which an alter takes the offsets: each offset of the last list becomes another one.
+func (m *mirror) moved(ctx SpecContext, to func(offset int) int) document {
 	GinkgoHelper()
-	halved = parse(m.entry(ctx, "source-offsets", sourceConnector))
-	before := halved.copied()
-	for i := range halved.Offsets {
-		halved.Offsets[i].Offset.Offset /= 2
+	d := parse(m.entry(ctx, "source-offsets", sourceConnector))
+	for i := range d.Offsets {
+		d.Offsets[i].Offset.Offset = to(d.Offsets[i].Offset.Offset)
 	}
-	text, err := json.Marshal(halved)
+	text, err := json.Marshal(d)
 	Expect(err).NotTo(HaveOccurred())
 	patch, err := json.Marshal(map[string]any{"data": map[string]string{connect.EntryName(sourceConnector): string(text)}})
 	Expect(err).NotTo(HaveOccurred())
 	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "source-offsets"}}
 	Expect(cluster.Client.Patch(ctx, list, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-	return halved, before - halved.copied()
+	return d
 }
+
+// record of the request of the source connector.
+func (m *mirror) record(ctx SpecContext) connectoroffsets.Record {
+	GinkgoHelper()
+	found := &corev1.ConfigMap{}
+	Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: keep.RequestName(mirrorName)}, found)).To(Succeed())
+	r, err := connectoroffsets.ReadRecord(found.Data, keep.Key(sourceConnector))
+	Expect(err).NotTo(HaveOccurred())
+	return r
+}
+
+// half of an offset.
+func half(offset int) int { return offset / 2 }
 
 // worker is the name of the pod that leads the group of the workers, or of the other one.
 func (m *mirror) worker(ctx SpecContext, leads bool) string {

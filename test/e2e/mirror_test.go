@@ -9,22 +9,79 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/detent-dev/detent/controllers/mirrormaker2/keep"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+)
+
+const (
+	running = kafkav1beta2.ConnectorRunning
+	stopped = kafkav1beta2.ConnectorStopped
 )
 
 var _ = Describe("Offsets of a connector", Label("connect"), func() {
-	It("are altered in one edit with the stop, and the records are copied again", SpecTimeout(10*time.Minute), func(ctx SpecContext) {
+	It("are altered in one edit with the stop, and records are copied again and skipped", Label("smoke"), SpecTimeout(10*time.Minute), func(ctx SpecContext) {
 		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", true, 2000}, 100)
-		alter(ctx, m, 100)
+		skip(ctx, m, copyAgain(ctx, m))
 	})
 
 	for _, version := range []string{"3.9.2", "4.1.2"} {
 		It("are altered, reset and restored with the manager killed after every edit, on workers of "+version, SpecTimeout(25*time.Minute), func(ctx SpecContext) {
 			m := installMirror(ctx, scenario(ctx), workers{version, false, 2000}, 100)
 			m.killing = true
-			resetAndUndo(ctx, m, alter(ctx, m, 100))
+			resetAndUndo(ctx, m, copyAgain(ctx, m))
+			listEvery(ctx, m)
 		})
 	}
+
+	It("are altered once although the leading worker is killed while the connector stops, and the other one after the alter", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", false, 2000}, 100)
+		Expect(m.listed(ctx, running).copied()).To(Equal(100))
+		want := m.moved(ctx, half)
+		leads, follows := m.worker(ctx, true), m.worker(ctx, false)
+		p := m.Phase("stop and alter, with both workers killed")
+		m.edit(ctx, requesting("alter", sourceConnector), source(stopped))
+		Expect(cluster.Kill(ctx, m.pod(leads))).To(Succeed())
+		m.reaches(ctx, connectoroffsets.Verifying)
+		Expect(cluster.Kill(ctx, m.pod(follows))).To(Succeed())
+		m.settled(ctx)
+		p.End()
+		Expect(m.listed(ctx, stopped)).To(Equal(want))
+		m.edit(ctx, source(running))
+		m.copied(ctx, 200-want.copied(), 100)
+	})
+
+	It("are altered once although the status is deleted and a GitOps tool applies the request again in every state", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", false, 2000}, 100)
+		Expect(m.listed(ctx, running).copied()).To(Equal(100))
+		want := m.moved(ctx, half)
+		p := m.Phase("stop and alter, applied again in every state")
+		apply := func() {
+			m.apply(ctx, map[string]string{request.OperationAnnotation: "alter", request.ConnectorAnnotation: sourceConnector}, stopped)
+		}
+		apply()
+		m.inEveryState(ctx, func() {
+			m.wipe(ctx)
+			apply()
+		})
+		p.End()
+		done := m.record(ctx)
+
+		By("applying what was done, which is not carried out again")
+		for range 2 {
+			m.repeated(ctx, apply)
+			m.wipe(ctx)
+		}
+		m.repeated(ctx, apply)
+		Expect(m.record(ctx)).To(Equal(done))
+		m.apply(ctx, nil, stopped)
+		m.settled(ctx)
+		Expect(m.listed(ctx, stopped)).To(Equal(want))
+		m.apply(ctx, nil, running)
+		m.copied(ctx, 200-want.copied(), 100)
+		m.Note("the status was deleted %d times; changes sent to Connect: %d", m.wiped, done.Sends)
+	})
 
 	for _, exactlyOnce := range []bool{true, false} {
 		for _, leads := range []bool{true, false} {
@@ -35,79 +92,88 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 				m := installMirror(ctx, scenario(ctx), workers{"4.1.2", exactlyOnce, int(flush.Milliseconds())}, 100)
 				frozen := m.worker(ctx, leads)
 				pass(ctx, flush+10*time.Second)
-				Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorRunning)).copied()).To(Equal(100), "records whose offsets are committed")
-				m.produce(ctx, 50)
+				Expect(m.listed(ctx, running).copied()).To(Equal(100), "records whose offsets are committed")
+				m.produce(ctx, 0, 50)
 				m.copied(ctx, 150, 100)
+				process := m.process(ctx, frozen)
 				Expect(cluster.Chaos(ctx, "pause", m.Namespace+"/"+frozen)).To(Succeed())
 				DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
-				want, _ := m.halve(ctx)
+				want := m.moved(ctx, half)
 				p := m.Phase("stop and alter while " + frozen + " is frozen")
-				m.request(ctx, "alter", sourceConnector, kafkav1beta2.ConnectorStopped, "")
+				m.edit(ctx, requesting("alter", sourceConnector), source(stopped))
+				if exactlyOnce { // Connect fences the worker, so that the alter does not wait for it, but its verification does
+					m.reaches(ctx, connectoroffsets.Verifying)
+				} else { // the operator restarts the worker before it alters
+					m.settled(ctx)
+				}
+				Expect(cluster.Chaos(ctx, "undo")).To(Succeed())
 				m.settled(ctx)
 				p.End()
-				Expect(cluster.Chaos(ctx, "undo")).To(Succeed())
 				pass(ctx, 2*flush) // the continued worker has had the time to commit
-				Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped))).To(Equal(want))
+				m.Note("the process that was frozen %s", map[bool]string{true: "continued", false: "was ended"}[m.process(ctx, frozen) == process])
+				Expect(m.listed(ctx, stopped)).To(Equal(want))
 				before, _ := m.records(ctx)
 				if exactlyOnce {
 					Expect(before).To(Equal(150), "records before the connector runs again")
 				} // else the tasks of the frozen worker may have copied again on the other one
-				m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "")
+				m.edit(ctx, source(running))
 				m.copied(ctx, before+150-want.copied(), 100)
 			})
 		}
 	}
 })
 
-// alter copies half of the records a second time, and returns how many there are in the target then.
-func alter(ctx SpecContext, m *mirror, records int) int {
+// copyAgain copies half of 100 records a second time, and returns how many there are in the target then.
+func copyAgain(ctx SpecContext, m *mirror) int {
 	GinkgoHelper()
-	p := m.Phase("list")
-	listed := parse(m.listed(ctx, kafkav1beta2.ConnectorRunning))
-	p.End()
-	Expect(listed.copied()).To(Equal(records), "%v", listed)
-	want, again := m.halve(ctx)
-	p = m.Phase("stop and alter in one edit")
-	m.request(ctx, "alter", sourceConnector, kafkav1beta2.ConnectorStopped, "")
+	Expect(m.listed(ctx, running).copied()).To(Equal(100))
+	want := m.moved(ctx, half)
+	m.carriedOut(ctx, "stop and alter in one edit", requesting("alter", sourceConnector), source(stopped))
+	Expect(m.listed(ctx, stopped)).To(Equal(want))
+	p := m.Phase("resume")
+	m.edit(ctx, source(running))
+	copied := 200 - want.copied()
+	m.copied(ctx, copied, 100)
 	m.settled(ctx)
 	p.End()
-	Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped))).To(Equal(want))
-	p = m.Phase("resume")
-	m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "")
-	m.copied(ctx, records+again, records)
-	m.settled(ctx)
+	return copied
+}
+
+// skip skips the first 20 of 40 records that the stopped connector has not copied.
+func skip(ctx SpecContext, m *mirror, copied int) {
+	GinkgoHelper()
+	m.carriedOut(ctx, "stop", source(stopped))
+	m.produce(ctx, 100, 40)
+	want := m.moved(ctx, func(int) int { return 50 + 10 - 1 }) // after the 50 copied records of each partition
+	m.carriedOut(ctx, "alter", requesting("alter", sourceConnector))
+	Expect(m.listed(ctx, stopped)).To(Equal(want))
+	p := m.Phase("resume after the skipped records")
+	m.edit(ctx, source(running))
+	m.copied(ctx, copied+20, 120)
 	p.End()
-	return records + again
 }
 
 // resetAndUndo copies no record again, and then all. The source has 100 records and gets 10 more.
 func resetAndUndo(ctx SpecContext, m *mirror, copied int) {
 	GinkgoHelper()
-	p := m.Phase("stop and reset in one edit")
-	m.request(ctx, "reset", sourceConnector, kafkav1beta2.ConnectorStopped, "")
-	m.settled(ctx)
-	p.End()
-	Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped)).Offsets).To(BeEmpty())
-	p = m.Phase("undo the reset")
-	m.request(ctx, "alter", sourceConnector, kafkav1beta2.ConnectorStopped, mirrorName+"-offsets-before")
-	m.settled(ctx)
-	p.End()
-	Expect(parse(m.listed(ctx, kafkav1beta2.ConnectorStopped)).copied()).To(Equal(100))
-	m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "source-offsets")
-	m.produce(ctx, 10)
-	m.copied(ctx, copied+10, 100)
-	p = m.Phase("reset and resume")
-	m.request(ctx, "reset", sourceConnector, kafkav1beta2.ConnectorStopped, "")
-	m.settled(ctx)
-	m.edit(ctx, nil, kafkav1beta2.ConnectorRunning, "")
-	m.copied(ctx, copied+10+110, 100)
-	p.End()
+	m.carriedOut(ctx, "stop and reset in one edit", requesting("reset", sourceConnector), source(stopped))
+	Expect(m.listed(ctx, stopped).Offsets).To(BeEmpty())
+	m.carriedOut(ctx, "undo the reset", requesting("alter", sourceConnector), alterFrom(keep.BeforeName(mirrorName)))
+	Expect(m.listed(ctx, stopped).copied()).To(Equal(100))
+	m.edit(ctx, source(running), alterFrom("source-offsets"))
+	m.produce(ctx, 100, 10)
+	m.copied(ctx, copied+10, 110)
+	m.carriedOut(ctx, "stop and reset again", requesting("reset", sourceConnector), source(stopped))
+	m.edit(ctx, source(running))
+	m.copied(ctx, copied+10+110, 110)
+}
 
-	By("listing all connectors")
-	m.request(ctx, "list", "*", kafkav1beta2.ConnectorRunning, "")
-	m.settled(ctx)
+// listEvery lists the offsets of all connectors.
+func listEvery(ctx SpecContext, m *mirror) {
+	GinkgoHelper()
+	m.carriedOut(ctx, "list all connectors", requesting("list", request.All))
 	Expect(parse(m.entry(ctx, "source-offsets", sourceConnector)).copied()).To(Equal(110))
-	for name, connector := range map[string]string{"checkpoint-offsets": "east->west.MirrorCheckpointConnector", "heartbeat-offsets": "east->west.MirrorHeartbeatConnector"} {
+	for name, connector := range map[string]string{"checkpoint-offsets": checkpointConnector, "heartbeat-offsets": heartbeatConnector} {
 		Expect(m.entry(ctx, name, connector)).To(ContainSubstring(`"offsets"`))
 	}
 }

@@ -51,13 +51,13 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{"starts": s
 	`<!-- Written by make e2e. Do not edit. -->
 # Scenarios on real brokers
 
-` + "`make e2e SUITE=kafka`" + ` runs these scenarios on the cluster of docs/testing.md, with the operator deployed from its image and from config/.
-The table has the last run of each scenario. Durations depend on the machine and what else runs on it.
+` + "`make e2e SUITE=kafka` and `make e2e SUITE=connect`" + ` run these scenarios on the cluster of docs/testing.md, with the operator deployed from its
+image and from config/. The table has the last run of each scenario. Durations depend on the machine and what else runs on it.
 
-- **Starts**: how often the process of a node was started, by node.
-- **Down at once**: the most nodes that had served and were not ready at the same time.
-- **Status writes**: changes of the status of the Kafka, and the transitions that it reports.
-- **Records**: a producer (acks=all, idempotent, 6 partitions, 3 replicas, min.insync.replicas=2) and a consumer ran through all phases.
+- **Starts**: how often the process of a broker, or of a worker of MirrorMaker 2, was started, by pod.
+- **Down at once**: the most of them that had served and were not ready at the same time.
+- **Status writes**: changes of the status of the Kafkas and of the KafkaMirrorMaker2, and the transitions that they report.
+- **Records**: in the scenarios of Kafka a producer (acks=all, idempotent, 6 partitions, 3 replicas, min.insync.replicas=2) and a consumer ran through all phases.
   Lost, duplicated and out of order are those of the consumer, and again of a second one that read the topic from its start afterwards.
 
 Last run: Kubernetes {{.Versions.Kubernetes}}, Linux {{.Versions.Kernel}}, {{.Versions.CPUs}} processors with a load of {{.Versions.Load}}, {{.Versions.Go}}, revision {{.Versions.Revision}}.

@@ -70,7 +70,8 @@ type downCount struct {
 
 // resourcesOfLifecycles are the kinds whose statuses are counted.
 func resourcesOfLifecycles() []schema.GroupVersionKind {
-	return []schema.GroupVersionKind{kafkav1beta2.GroupVersion().WithKind(kafkav1beta2.KindKafka), api.GroupVersion.WithKind("Greeting")}
+	strimzi := kafkav1beta2.GroupVersion()
+	return []schema.GroupVersionKind{strimzi.WithKind(kafkav1beta2.KindKafka), strimzi.WithKind(kafkav1beta2.KindKafkaMirrorMaker2), api.GroupVersion.WithKind("Greeting")}
 }
 
 // watcher starts the watches of one kind in one namespace.
@@ -179,10 +180,15 @@ func stepsOf(status map[string]any) []Step {
 	return steps
 }
 
+// counts reports whether the pod is that of a node of Kafka, or of a worker of MirrorMaker 2.
+func counts(pod *corev1.Pod) bool {
+	return pod.Labels["strimzi.io/broker-role"] != "" || pod.Labels["strimzi.io/kind"] == kafkav1beta2.KindKafkaMirrorMaker2
+}
+
 // pod keeps the starts of nodes, and how many of them are down at once.
 func (r *recording) pod(e watch.Event) {
 	pod, ok := e.Object.(*corev1.Pod)
-	if !ok || pod.Labels["strimzi.io/broker-role"] == "" {
+	if !ok || !counts(pod) {
 		return
 	}
 	now := time.Now()
