@@ -241,12 +241,15 @@ func notOnVersion(v *observation.Snapshot, version string) string {
 	return roll.Names(pods)
 }
 
+const reasonStaleRegistration = "StaleRegistration"
+
+// levelsSettled keeps what the last answers of Kafka showed, until there are others: a new process has none at first.
 func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.Decision, c metav1.Condition) metav1.Condition {
 	old := meta.FindStatusCondition(k.Status.Conditions, VersionSettled)
 	_, readable := observation.Known(v.Features)
 	brokers, listed := observation.Known(v.Brokers)
 	if !readable || !listed {
-		if old != nil && old.Status == metav1.ConditionTrue && k.Status.ObservedGeneration == k.Generation {
+		if old != nil && (old.Status == metav1.ConditionTrue || old.Reason == reasonStaleRegistration) && k.Status.ObservedGeneration == k.Generation {
 			return metav1.Condition{Type: VersionSettled, Status: old.Status, Reason: old.Reason, Message: old.Message}
 		}
 		c.Reason, c.Message = "LevelsUnreadable", "Kafka has not been asked for its feature levels and registrations, or has not answered"
@@ -263,7 +266,7 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *deci
 		}
 	}
 	if len(stale) > 0 {
-		c.Reason, c.Message = "StaleRegistration", "still registered although not wanted: "+strings.Join(stale, ", ")
+		c.Reason, c.Message = reasonStaleRegistration, "still registered although not wanted: "+strings.Join(stale, ", ")
 		return c
 	}
 	level, _ := finalizedLevel(v)

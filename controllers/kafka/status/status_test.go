@@ -3,7 +3,10 @@ package status
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
 func TestVersionSettledNamesNodes(t *testing.T) {
@@ -15,5 +18,29 @@ func TestVersionSettledNamesNodes(t *testing.T) {
 	}}
 	if got := notOnVersion(v, "4.1.1"); got != "c-b-1, c-b-2" {
 		t.Errorf("not on the version: %s", got)
+	}
+}
+
+func TestLevelsSettledWithoutAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		old        metav1.Condition
+		generation int64
+		want       string
+	}{
+		"none was shown":             {want: "LevelsUnreadable"},
+		"the levels were settled":    {old: metav1.Condition{Status: metav1.ConditionTrue, Reason: "Settled"}, want: "Settled"},
+		"a registration was stale":   {old: metav1.Condition{Status: metav1.ConditionFalse, Reason: reasonStaleRegistration}, want: reasonStaleRegistration},
+		"the spec was changed since": {old: metav1.Condition{Status: metav1.ConditionTrue, Reason: "Settled"}, generation: 1, want: "LevelsUnreadable"},
+		"the version change went on": {old: metav1.Condition{Status: metav1.ConditionFalse, Reason: "Verifying"}, want: "LevelsUnreadable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Generation: tc.generation}}
+			if tc.old.Type = VersionSettled; tc.old.Reason != "" {
+				k.Status.Conditions = []metav1.Condition{tc.old}
+			}
+			if got := levelsSettled(k, &observation.Snapshot{}, nil, metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}); got.Reason != tc.want {
+				t.Errorf("reason %s, want %s", got.Reason, tc.want)
+			}
+		})
 	}
 }
