@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/states"
 )
 
 const (
@@ -274,6 +276,49 @@ func TestScaleDownRemovesTheBrokersOfADeletedPool(t *testing.T) {
 	r.leaving(reconciler, 14)
 	if r.exists(&corev1.Pod{}, podBroker) || r.exists(&corev1beta2.StrimziPodSet{}, setBroker) {
 		t.Error("the last broker, or the empty StrimziPodSet, is left")
+	}
+}
+
+// createdAt reads every Kafka as created at a time.
+type createdAt struct {
+	client.Client
+	created metav1.Time
+}
+
+func (c *createdAt) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	err := c.Client.Get(ctx, key, o, opts...)
+	if k, ok := o.(*kafkav1beta2.Kafka); ok {
+		k.CreationTimestamp = c.created
+	}
+	return err
+}
+
+// Tools create a Kafka before its pools. The end of the time that a pool is awaited needs no event.
+func TestScaleDownAwaitsThePoolsOfAYoungCluster(t *testing.T) {
+	r, _ := settledOnThree(t)
+	young := &createdAt{Client: r.client, created: metav1.NewTime(r.clock.Now().Truncate(time.Second))}
+	reconciler := r.reconciler(t, young, young)
+	r.remove(&kafkav1beta2.KafkaNodePool{}, "broker")
+	again := func() time.Duration {
+		result, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: r.key})
+		r.must(err)
+		return result.RequeueAfter
+	}
+	for range 3 {
+		again()
+		r.clock.Step(states.DefaultPoll)
+	}
+	r.written()
+	if after := again(); after > states.DefaultPoll || r.record(podLeaving).Leaving {
+		t.Errorf("reconciled again after %s, want %s; the broker leaves: %t", after, states.DefaultPoll, r.record(podLeaving).Leaving)
+	}
+	if wrote := r.written(); len(wrote) > 0 {
+		t.Errorf("wrote %v while the pool was awaited", wrote)
+	}
+	r.clock.Step(observation.PoolsGrace)
+	again()
+	if !r.record(podLeaving).Leaving {
+		t.Error("the broker of the deleted pool does not leave")
 	}
 }
 

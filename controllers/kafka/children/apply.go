@@ -3,6 +3,8 @@ package children
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/recording"
@@ -27,6 +29,7 @@ func (r *Reconciler) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snaps
 		func(ctx context.Context) error { return t.network(ctx, true) },
 		func(ctx context.Context) error { return t.nodes(ctx, version) },
 		t.components,
+		t.awaitPools,
 	} {
 		err := step(ctx)
 		if outdated(err) {
@@ -35,6 +38,18 @@ func (r *Reconciler) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snaps
 		failures = append(failures, err)
 	}
 	return errors.Join(failures...)
+}
+
+// awaitPools returns ErrWait, which reconciles the Kafka again, while a pool without an object may be created soon. Nothing else
+// reports the end of that time.
+func (t *scope) awaitPools(context.Context) error {
+	for i := range t.snapshot.Nodes {
+		if n := &t.snapshot.Nodes[i]; recording.AwaitsPool(t.kafka, t.snapshot, n) {
+			end := t.kafka.CreationTimestamp.Add(observation.PoolsGrace).UTC().Format(time.RFC3339)
+			return fmt.Errorf("removing %s, whose KafkaNodePool %s does not exist, before %s: %w", n.PodName, n.Pool, end, lifecycle.ErrWait)
+		}
+	}
+	return nil
 }
 
 // nodes creates and updates the objects of each node, in the order of their dependencies.

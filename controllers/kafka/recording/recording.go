@@ -60,7 +60,12 @@ func chosen(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.N
 	if pool := v.Pool(n.Pool); pool != nil {
 		return slices.Contains(pool.Status.NodeIDs, n.ID)
 	}
-	return !v.Now.Before(kafka.CreationTimestamp.Add(observation.PoolsGrace))
+	return !AwaitsPool(kafka, v, n)
+}
+
+// AwaitsPool reports whether a node without a pool is not chosen yet, because its pool may be created soon.
+func AwaitsPool(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) bool {
+	return v.Pool(n.Pool) == nil && !n.WasController() && v.Now.Before(kafka.CreationTimestamp.Add(observation.PoolsGrace))
 }
 
 // First returns the first record of a new node, or of an existing node without a record. Existing storage may hold data and is
