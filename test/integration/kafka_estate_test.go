@@ -1,10 +1,13 @@
 package integration
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -46,12 +49,14 @@ type estate struct {
 	// maxActive is how many clusters may roll at once; 0 for any number.
 	maxActive int
 	approval  bool // every cluster raises by approval, also a released one
+	// scale of declared times, if not 0.
+	scale float64
 }
 
 // site is one cluster. The zero value hinders nothing.
 type site struct {
-	// updates block while this is open.
-	updates chan struct{}
+	// updates, and unregistrations, block while this is open.
+	updates, unregistrations chan struct{}
 	// byApproval requires an approval to raise the metadata level; patient waits without limit after a refusal.
 	byApproval, patient bool
 	// queued keeps its roll from getting a slot.
@@ -76,13 +81,22 @@ func (e *estate) at(key client.ObjectKey, do func(*site)) {
 }
 
 // Scale of declared times: each cluster is read several times within an age, and there are many clusters.
-func (e *estate) Scale() float64 { return 0.15 }
+func (e *estate) Scale() float64 { return cmp.Or(e.scale, 0.15) }
 
 // Cache returns the options of the manager's own cache.
 func (e *estate) Cache() cache.Options {
 	o, err := resource.CacheOptions([]resource.Kind{kafkacontroller.Resource()}, nil, nil)
 	Expect(err).NotTo(HaveOccurred())
 	return o
+}
+
+// Describe names a write, and the state of the removal of brokers that it stores.
+func (e *estate) Describe(request *http.Request, seen lab.Request) string {
+	var o kafkav1beta2.Kafka
+	if seen.Resource != "kafkas" || seen.Subresource != "status" || json.Unmarshal(lab.Body(request), &o) != nil {
+		return seen.String()
+	}
+	return fmt.Sprintf("%s: %s in %s", seen, observation.LifecycleScaleDown, entryOf(&o, observation.LifecycleScaleDown).State)
 }
 
 // Register registers the controllers that the manager registers.
@@ -146,16 +160,44 @@ type steered struct {
 }
 
 func (c *steered) UpdateFeature(ctx context.Context, update kafkaclient.FeatureUpdate) error {
-	var held chan struct{}
-	c.estate.at(c.key, func(s *site) { held = s.updates })
-	if held != nil {
-		select {
-		case <-held:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err := c.held(ctx, func(s *site) chan struct{} { return s.updates }); err != nil {
+		return err
 	}
 	return c.around(fmt.Sprintf("update %s to %d", update.Name, update.Level), func() error { return c.Client.UpdateFeature(ctx, update) })
+}
+
+func (c *steered) UnregisterBroker(ctx context.Context, id int32) error {
+	if err := c.held(ctx, func(s *site) chan struct{} { return s.unregistrations }); err != nil {
+		return err
+	}
+	return c.around(fmt.Sprintf("unregister broker %d", id), func() error { return c.Client.UnregisterBroker(ctx, id) })
+}
+
+func (c *steered) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
+	what := "lift the cordon of broker %d"
+	if cordon.Cordoned {
+		what = "cordon broker %d"
+	}
+	return c.around(fmt.Sprintf(what, cordon.Broker), func() error { return c.Client.Cordon(ctx, cordon) })
+}
+
+func (c *steered) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
+	return c.around(fmt.Sprintf("move %d partitions", len(moves)), func() error { return c.Client.Reassign(ctx, moves) })
+}
+
+// held waits while a request of the site is held up.
+func (c *steered) held(ctx context.Context, of func(*site) chan struct{}) error {
+	var held chan struct{}
+	c.estate.at(c.key, func(s *site) { held = of(s) })
+	if held == nil {
+		return nil
+	}
+	select {
+	case <-held:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Make returns a new cluster: most on an older version, some with a metadata level that permits a downgrade.

@@ -89,6 +89,9 @@ func startIn(ctx context.Context, world World, gate *lab.Gate, namespaces ...str
 	if own, ok := world.(Cached); ok {
 		setup.Cache = own.Cache()
 	}
+	if own, ok := world.(Describing); ok {
+		setup.Describe = own.Describe
+	}
 	if own, ok := world.(Scaled); ok {
 		setup.DeadlineScale = own.Scale()
 	}

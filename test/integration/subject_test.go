@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"net/http"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -65,6 +66,11 @@ type Lingering interface {
 
 // Scaled is a World with another time scale than the constant scale.
 type Scaled interface{ Scale() float64 }
+
+// Describing is a World that names the writes of its operators.
+type Describing interface {
+	Describe(request *http.Request, seen lab.Request) string
+}
 
 // Cached is a World whose operators need their own cache options.
 type Cached interface{ Cache() cache.Options }
