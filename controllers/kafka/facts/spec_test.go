@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -37,6 +38,14 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 			change: func(_ *kafkav1beta2.Kafka, v *observation.Snapshot) {
 				v.Identity.Mismatch = transitions.Problemf("ClusterIDMismatch", "two ids")
 			}, wantSpecError: "two ids",
+		},
+		"a template cannot be decoded": {
+			pools: []*kafkav1beta2.KafkaNodePool{broker},
+			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {
+				affinity := &kafkav1beta2.Opaque{RawExtension: k8sruntime.RawExtension{Raw: []byte(`{"nodeAffinity": 7}`)}}
+				k.Spec.Kafka.Template = &kafkav1beta2.ClusterTemplate{Pod: &kafkav1beta2.PodTemplate{Affinity: affinity}}
+			},
+			wantSpecError: "no pod is changed, because spec.kafka.template.pod.affinity cannot be read: json: cannot unmarshal number into Go struct field Affinity.nodeAffinity of type v1.NodeAffinity. Correct or remove it",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

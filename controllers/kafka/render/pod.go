@@ -115,7 +115,7 @@ func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version str
 	if err != nil {
 		return nil, err
 	}
-	return &corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: n.Pod, Namespace: c.in.Namespace, Labels: l,
 			Annotations: map[string]string{labels.KafkaVersion: version, labels.SnapshotInterval: c.config.interval},
@@ -134,7 +134,8 @@ func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version str
 			Containers:       []corev1.Container{c.kafkaContainer(n, pool, image, volumes)},
 			Volumes:          podVolumes,
 		},
-	}, nil
+	}
+	return pod, c.customize(pod, n, pool)
 }
 
 func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, image string, volumes []volume) corev1.Container {

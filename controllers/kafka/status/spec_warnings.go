@@ -29,6 +29,8 @@ const (
 	ReasonSecretInConfig = "SecretInConfig"
 	// ReasonInvalidConfig: properties that are not a string, a number or a boolean.
 	ReasonInvalidConfig = "InvalidConfig"
+	// ReasonReservedMetadata: labels and annotations of a template that are Detent's or Strimzi's.
+	ReasonReservedMetadata = "ReservedMetadata"
 	// ReasonNewerDefault: the spec has no version, and the default is newer than the version that the cluster keeps.
 	ReasonNewerDefault = "NewerDefault"
 	// ReasonNameTooLong: pods whose names Kubernetes rejects.
@@ -46,6 +48,9 @@ func specWarnings(declared *render.Input) []metav1.Condition {
 		if fields := pool.Spec.UnusedFields(); len(fields) > 0 {
 			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
 		}
+	}
+	if names := render.ReservedMetadata(declared); len(names) > 0 {
+		w.add(ReasonReservedMetadata, "left out of the metadata of pods, because Detent sets such labels and annotations itself: "+strings.Join(names, ", "))
 	}
 	w.listeners(&declared.Spec.Kafka)
 	w.config(&declared.Spec.Kafka)

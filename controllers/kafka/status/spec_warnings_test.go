@@ -78,9 +78,17 @@ func TestSpecWarnings(t *testing.T) {
 		"unused fields of cluster and pool": {
 			change: func(k *kafkav1beta2.Kafka, p *kafkav1beta2.KafkaNodePool) {
 				k.Spec.Kafka.Rack = &kafkav1beta2.Opaque{}
-				p.Spec.Template = &kafkav1beta2.NodePoolTemplate{Pod: &kafkav1beta2.Opaque{}}
+				p.Spec.Template = &kafkav1beta2.NodePoolTemplate{PodSet: &kafkav1beta2.Opaque{}}
 			},
-			want: map[string]string{ReasonUnusedField: "nothing is done with spec.kafka.rack; nothing is done with spec.template.pod of KafkaNodePool dual-role"},
+			want: map[string]string{ReasonUnusedField: "nothing is done with spec.kafka.rack; nothing is done with spec.template.podSet of KafkaNodePool dual-role"},
+		},
+		"labels of a template that are Detent's": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Spec.Kafka.Template = &kafkav1beta2.ClusterTemplate{Pod: &kafkav1beta2.PodTemplate{Metadata: &kafkav1beta2.MetadataTemplate{
+					Labels: map[string]string{"team": "a", "strimzi.io/cluster": "other"}, Annotations: map[string]string{"detent.dev/x": "y"},
+				}}}
+			},
+			want: map[string]string{ReasonReservedMetadata: "left out of the metadata of pods, because Detent sets such labels and annotations itself: detent.dev/x, strimzi.io/cluster"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

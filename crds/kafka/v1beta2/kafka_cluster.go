@@ -69,6 +69,10 @@ type KafkaClusterSpec struct {
 	// +optional
 	JvmOptions *JvmOptions `json:"jvmOptions,omitempty"`
 
+	// Template changes the pods of the nodes in all pools that have no template.
+	// +optional
+	Template *ClusterTemplate `json:"template,omitempty"`
+
 	UnusedClusterFields `json:",inline"`
 }
 
@@ -133,10 +137,6 @@ type UnusedClusterFields struct {
 	// Not used: log levels and appenders.
 	// +optional
 	Logging *Opaque `json:"logging,omitempty"`
-
-	// Not used: changes to the objects of the cluster.
-	// +optional
-	Template *Opaque `json:"template,omitempty"`
 
 	// Not used: storage of old log segments outside the brokers.
 	// +optional

@@ -89,45 +89,10 @@ type KafkaNodePoolSpec struct {
 	// +optional
 	JvmOptions *JvmOptions `json:"jvmOptions,omitempty"`
 
-	// Template names changes to the objects of a node. None of them is used.
+	// Template changes the pods of the nodes. If it is set, the template of the Kafka resource does not apply to this pool.
 	// +optional
 	Template *NodePoolTemplate `json:"template,omitempty"`
 }
 
 // HasRole reports whether the spec gives the nodes of the pool a role.
 func (s *KafkaNodePoolSpec) HasRole(role NodeRole) bool { return slices.Contains(s.Roles, role) }
-
-// NodePoolTemplate names changes to the objects of a node. None of them is used.
-type NodePoolTemplate struct {
-	// Not used: changes to the StrimziPodSet.
-	// +optional
-	PodSet *Opaque `json:"podSet,omitempty"`
-
-	// Not used: changes to pods.
-	// +optional
-	Pod *Opaque `json:"pod,omitempty"`
-
-	// Not used: changes to the container that runs Kafka.
-	// +optional
-	KafkaContainer *Opaque `json:"kafkaContainer,omitempty"`
-
-	// Not used: changes to the container that runs before Kafka.
-	// +optional
-	InitContainer *Opaque `json:"initContainer,omitempty"`
-
-	// Not used: changes to volume claims.
-	// +optional
-	PersistentVolumeClaim *Opaque `json:"persistentVolumeClaim,omitempty"`
-
-	// Not used: changes to the Service of each node.
-	// +optional
-	PerPodService *Opaque `json:"perPodService,omitempty"`
-
-	// Not used: changes to the Route of each node.
-	// +optional
-	PerPodRoute *Opaque `json:"perPodRoute,omitempty"`
-
-	// Not used: changes to the Ingress of each node.
-	// +optional
-	PerPodIngress *Opaque `json:"perPodIngress,omitempty"`
-}

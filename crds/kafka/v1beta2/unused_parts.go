@@ -17,7 +17,7 @@ func (s *KafkaClusterSpec) unused(fields *setFields) {
 	fields.add("spec.kafka.jmxOptions", s.JmxOptions != nil)
 	fields.add("spec.kafka.metricsConfig", s.MetricsConfig != nil)
 	fields.add("spec.kafka.logging", s.Logging != nil)
-	fields.add("spec.kafka.template", s.Template != nil)
+	s.Template.unused(fields)
 	fields.add("spec.kafka.tieredStorage", s.TieredStorage != nil)
 	fields.add("spec.kafka.quotas", s.Quotas != nil)
 	for _, listener := range s.Listeners {
@@ -51,20 +51,6 @@ func (d *Disk) unused(at string, fields *setFields) {
 	fields.addIn(at, ".selector", len(d.Selector) > 0)
 	fields.addIn(at, ".overrides", len(d.Overrides) > 0)
 	fields.addIn(at, ".volumeAttributesClass", d.VolumeAttributesClass != "")
-}
-
-func (t *NodePoolTemplate) unused(fields *setFields) {
-	if t == nil {
-		return
-	}
-	fields.add("spec.template.podSet", t.PodSet != nil)
-	fields.add("spec.template.pod", t.Pod != nil)
-	fields.add("spec.template.kafkaContainer", t.KafkaContainer != nil)
-	fields.add("spec.template.initContainer", t.InitContainer != nil)
-	fields.add("spec.template.persistentVolumeClaim", t.PersistentVolumeClaim != nil)
-	fields.add("spec.template.perPodService", t.PerPodService != nil)
-	fields.add("spec.template.perPodRoute", t.PerPodRoute != nil)
-	fields.add("spec.template.perPodIngress", t.PerPodIngress != nil)
 }
 
 func (s *EntityOperatorSpec) unused(fields *setFields) {

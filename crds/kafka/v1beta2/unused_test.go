@@ -81,7 +81,8 @@ storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 1Gi, class
 			want: []string{"spec.storage.volumeAttributesClass"},
 		},
 		"an empty template is nothing": {spec: `{template: {}}`},
-		"a template":                   {spec: `{template: {pod: {}}}`, want: []string{"spec.template.pod"}},
+		"a template of pods":           {spec: `{template: {pod: {affinity: {}, tolerations: [{}], metadata: {labels: {team: a}}}}}`},
+		"the rest of a template":       {spec: `{template: {podSet: {}, pod: {hostUsers: false}}}`, want: []string{"spec.template.pod.hostUsers", "spec.template.podSet"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
