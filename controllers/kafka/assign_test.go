@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -178,6 +179,10 @@ func TestApplyScaleUpWaitsForKafka(t *testing.T) {
 		if i < 0 || !strings.Contains(conditions[i].Message, "1 of its 4 nodes") || !strings.Contains(conditions[i].Message, "its registered brokers, the voters of its quorum") {
 			t.Errorf("conditions of the %s do not say what the assignment waits for: %+v", where, conditions)
 		}
+	}
+	ready := meta.FindStatusCondition(r.cluster().Status.Conditions, lifecycle.Ready)
+	if ready == nil || ready.Status != metav1.ConditionFalse || !strings.Contains(ready.Message, "1 new nodes of KafkaNodePool broker (without a node id)") {
+		t.Errorf("Ready while a new node has no id: %+v", ready)
 	}
 	r.written()
 	r.run(20)

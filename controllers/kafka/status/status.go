@@ -172,9 +172,14 @@ func available(v *observation.Snapshot) metav1.Condition {
 	}
 }
 
-// podsReady sets Ready to false while a desired node has no ready pod, independently of the lifecycles.
+// podsReady sets Ready to false while a desired node has no ready pod, or no id yet, independently of the lifecycles.
 func podsReady(v *observation.Snapshot) metav1.Condition {
 	var down []string
+	for i := range v.IDs.Pools {
+		if a := &v.IDs.Pools[i]; a.Withheld > 0 {
+			down = append(down, fmt.Sprintf("%d new nodes of KafkaNodePool %s (without a node id)", a.Withheld, a.Pool))
+		}
+	}
 	wanted := 0
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; n.Wanted {
