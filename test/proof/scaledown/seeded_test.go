@@ -12,6 +12,7 @@ import (
 	controller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -97,18 +98,35 @@ func bugs() map[string]bug {
 		},
 		"another broker is stopped": {
 			scene: "two brokers leave", found: "is stopped although the spec requests it",
-			kind: func(k *controller.Kind) {
-				execute := k.Execute
-				k.Execute = func(ctx context.Context, t lifecycle.EffectRequest[*kafkav1beta2.Kafka, *observation.Snapshot, controller.Effect]) error {
-					if r := t.Effect.Removal; r != nil && r.Stop != nil {
-						other := *r
-						other.Stop = new(int32(1))
-						t.Effect.Removal = &other
-					}
-					return execute(ctx, t)
+			kind: removing(func(r *kraftscaledown.Effect) {
+				if r.Stop != nil {
+					r.Stop = new(int32(1))
 				}
-			},
+			}),
 		},
+		"an id is released before its broker is unregistered": {
+			scene: "two brokers leave", found: "is released while its broker is registered",
+			kind: removing(func(r *kraftscaledown.Effect) {
+				if r.Unregister != nil {
+					r.Unregister, r.Release = nil, r.Unregister
+				}
+			}),
+		},
+	}
+}
+
+// removing changes the requests of the removal.
+func removing(change func(*kraftscaledown.Effect)) func(*controller.Kind) {
+	return func(k *controller.Kind) {
+		execute := k.Execute
+		k.Execute = func(ctx context.Context, t lifecycle.EffectRequest[*kafkav1beta2.Kafka, *observation.Snapshot, controller.Effect]) error {
+			if t.Effect.Removal != nil {
+				other := *t.Effect.Removal
+				change(&other)
+				t.Effect.Removal = &other
+			}
+			return execute(ctx, t)
+		}
 	}
 }
 
