@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/children"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -217,6 +219,16 @@ func (r *rig) started() (names []string) {
 	}
 	r.world.Started = nil
 	return names
+}
+
+// current reports whether a ready pod of the Deployment has its present template.
+func (r *rig) current(d *appsv1.Deployment) bool {
+	r.t.Helper()
+	var list corev1.PodList
+	r.must(r.client.List(context.Background(), &list, client.MatchingLabels(d.Spec.Selector.MatchLabels)))
+	return slices.ContainsFunc(list.Items, func(p corev1.Pod) bool {
+		return facts.Ready(&p) && reflect.DeepEqual(p.Spec.Containers, d.Spec.Template.Spec.Containers)
+	})
 }
 
 // rests reports whether the cluster is ready and rests on the version.

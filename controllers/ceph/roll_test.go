@@ -1,6 +1,7 @@
 package ceph_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -41,6 +43,51 @@ func TestKindRollsPods(t *testing.T) {
 	}
 	if started := r.started(); len(started) > 0 {
 		t.Errorf("a change of no pod restarts %v", started)
+	}
+}
+
+// TestKindAwaitsTheNewPod replaces one daemon after the other although the pod of a Deployment that was changed runs on for a while: it
+// serves, and is no evidence for the new one.
+func TestKindAwaitsTheNewPod(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*cephv1.Cluster)
+		ends   string
+	}{
+		{"another pod", func(c *cephv1.Cluster) {
+			more := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")}}
+			c.Spec.Resources = map[string]corev1.ResourceRequirements{"mon": more, "mgr": more, "osd": more, "mds": more, "rgw": more}
+		}, "16"},
+		{"another version", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" }, "18"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := cluster("ceph:16")
+			c.Spec.ObjectStores[0].Instances = 2
+			r := newRig(t, c)
+			r.until("the launch", 5*time.Minute, r.settled("16"))
+			r.started()
+			r.world.Lag = 5 * time.Second
+			r.world.Replacing = func(d cephclient.Daemon) {
+				var deployments appsv1.DeploymentList
+				r.must(r.client.List(t.Context(), &deployments))
+				for i := range deployments.Items {
+					of, known := render.DaemonOf(deployments.Items[i].Labels)
+					if known && of != d && of.Type != cephclient.TypeMDS && !r.current(&deployments.Items[i]) {
+						t.Errorf("%s ends while %s was changed and did not start again", d, of)
+					}
+				}
+			}
+			r.edit(row.change)
+			r.step()
+			r.until("the roll", 20*time.Minute, func() bool { return len(r.world.Started) >= 12 && r.settled(row.ends)() })
+			started := r.started()
+			slices.Sort(started)
+			want := []string{"mds.myfs-a", "mds.myfs-b", "mgr.a", "mgr.b", "mon.a", "mon.b", "mon.c", "osd.0", "osd.1", "osd.2", "rgw.store.a", "rgw.store.b"}
+			if diff := cmp.Diff(want, started); diff != "" {
+				t.Errorf("started (-want +got):\n%s", diff)
+			}
+			r.clean()
+		})
 	}
 }
 

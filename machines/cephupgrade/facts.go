@@ -65,7 +65,8 @@ type Daemon struct {
 	Stopped bool
 	// Ready is true if its pod is ready. It is evidence for gateways only.
 	Ready bool
-	// Pod is the name of its present pod, and StartedAt the time when its container started; empty without one.
+	// Pod is the name of its pod of the present template, and StartedAt the time when its container started; empty without one, although a
+	// pod of an earlier template may still serve.
 	Pod       string
 	StartedAt time.Time
 }

@@ -116,7 +116,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		}
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
 		d.Outdated = s.Outdated[name]
-		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil {
+		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
 			d.Ready, d.StartedAt = Ready(pod), StartedAt(pod)
 			if d.Pod = pod.Name; d.StartedAt.IsZero() {
 				d.Pod = "" // nothing runs in it yet

@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -141,39 +142,51 @@ func (d *daemon) finish() (*appsv1.Deployment, error) {
 	if d.Store != "" {
 		labels[labelStore] = d.Store
 	}
-	revision, err := hash(&d.pod)
-	if err != nil {
+	template, errTemplate := hash(bare(&d.pod))
+	revision, errRevision := hash(&d.pod)
+	if err := errors.Join(errTemplate, errRevision); err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", d.Name, err)
 	}
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: daemons.ObjectName(d.Cluster.Name, d.Name), Namespace: d.Cluster.Namespace, Labels: labels,
-			Annotations: map[string]string{Template: revision, NewestVersion: d.runs.Newest.String()},
+			Annotations: map[string]string{Template: template, NewestVersion: d.runs.Newest.String()},
 		},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(1)), Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}, RevisionHistoryLimit: new(int32(2)),
 			Selector: &metav1.LabelSelector{MatchLabels: selector(d.Cluster.Name, d.Name)},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: d.pod},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{Revision: revision}}, Spec: d.pod},
 		},
 	}, nil
 }
 
-// hash identifies a pod without its image: a change of the image is a change of the version.
+// bare returns a pod without its image: a change of the image is a change of the version.
+func bare(pod *corev1.PodSpec) *corev1.PodSpec {
+	out := pod.DeepCopy()
+	for i := range out.Containers {
+		out.Containers[i].Image = ""
+	}
+	for i := range out.InitContainers {
+		out.InitContainers[i].Image = ""
+	}
+	return out
+}
+
+// hash identifies a pod.
 func hash(pod *corev1.PodSpec) (string, error) {
-	bare := pod.DeepCopy()
-	for i := range bare.Containers {
-		bare.Containers[i].Image = ""
-	}
-	for i := range bare.InitContainers {
-		bare.InitContainers[i].Image = ""
-	}
-	text, err := json.Marshal(bare)
+	text, err := json.Marshal(pod)
 	if err != nil {
 		return "", err
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(text)
 	return fmt.Sprintf("%016x", h.Sum64()), nil
+}
+
+// Current reports whether a pod is of the template that its Deployment has now. The pod of an earlier one runs and serves until the
+// controller of Deployments ends it.
+func Current(pod *corev1.Pod, of *appsv1.Deployment) bool {
+	return pod.Annotations[Revision] == of.Spec.Template.Annotations[Revision]
 }
 
 // Claim returns the volume claim of an OSD; nil for one on a directory. It has no owner: it holds the data.

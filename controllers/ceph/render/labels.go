@@ -23,6 +23,8 @@ const (
 	LabelSlot = "detent.dev/slot"
 	// Template on a Deployment is a hash of the pod template that it was last given, without the image.
 	Template = "detent.dev/template"
+	// Revision on a pod identifies the template that it is of, with the image.
+	Revision = "detent.dev/revision"
 	// NewestVersion on a Deployment is the newest version that the daemon was ever started on.
 	NewestVersion = "detent.dev/newest-version"
 

@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/machines/cephupgrade/decision"
@@ -77,7 +78,7 @@ func equal[T any](a, b *T, same func(a, b T) bool) bool {
 // runs returns the version that a daemon reported. A gateway reports none: it is ready on the version of its image, or runs none.
 func runs(s *observation.Snapshot, m *cephupgrade.Cluster, d ceph.Daemon) versions.Version {
 	if d.Type == ceph.TypeRGW {
-		if pod := s.Pods[d]; pod != nil && facts.Ready(pod) {
+		if pod, of := s.Pods[d], s.Deployments[d]; pod != nil && of != nil && render.Current(pod, of) && facts.Ready(pod) {
 			return s.Runs(d).Version
 		}
 		return versions.Version{}

@@ -55,8 +55,12 @@ type World struct {
 	Replacing func(cephclient.Daemon)
 	// Alternate gives the pods of an owner two names by turns in place of ever new ones, so that equal states are equal. Optional.
 	Alternate bool
+	// Lag is how long the pod of a Deployment that was changed still runs. Optional.
+	Lag time.Duration
 
 	made int
+	// changed are the revisions of Deployments whose pods still run, with the time since.
+	changed map[string]time.Time
 }
 
 // Start of a daemon.
@@ -153,6 +157,9 @@ func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []cor
 		case !metav1.IsControlledBy(p, d):
 		case p.DeletionTimestamp != nil || stopped || p.Annotations[template] != revision:
 			exists = true
+			if p.DeletionTimestamp == nil && w.lags(d.Name+revision, now) {
+				continue
+			}
 			if w.Replacing != nil && p.DeletionTimestamp == nil && daemonOf(p).Type != "" {
 				w.Replacing(daemonOf(p))
 			}
@@ -172,6 +179,22 @@ func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []cor
 	return w.Client.Create(ctx, w.pod(d, "Deployment", &d.Spec.Template, revision))
 }
 
+// lags reports whether the pods of a revision that was replaced still run.
+func (w *World) lags(revision string, now time.Time) bool {
+	if w.Lag == 0 {
+		return false
+	}
+	if w.changed == nil {
+		w.changed = map[string]time.Time{}
+	}
+	since, known := w.changed[revision]
+	if !known {
+		since = now
+		w.changed[revision] = now
+	}
+	return now.Before(since.Add(w.Lag))
+}
+
 // named returns the name of the next pod of an owner. Ceph must not take it for the pod in which the daemon ran last.
 func (w *World) named(owner client.Object, of *corev1.PodTemplateSpec) string {
 	if !w.Alternate {
@@ -188,9 +211,11 @@ func (w *World) named(owner client.Object, of *corev1.PodTemplateSpec) string {
 }
 
 func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec, revision string) *corev1.Pod {
+	annotations := map[string]string{template: revision, kubelet.Elsewhere: "true"}
+	maps.Copy(annotations, of.Annotations)
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: w.named(owner, of), Namespace: owner.GetNamespace(), Labels: maps.Clone(of.Labels), Annotations: map[string]string{template: revision, kubelet.Elsewhere: "true"},
+			Name: w.named(owner, of), Namespace: owner.GetNamespace(), Labels: maps.Clone(of.Labels), Annotations: annotations,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: map[string]string{"Deployment": "apps/v1", "Job": "batch/v1"}[kind], Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: new(true)}},
 		},
 		Spec: *of.Spec.DeepCopy(),
