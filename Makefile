@@ -135,14 +135,17 @@ E2E_TEST := go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -gin
 e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker
 	@$(E2E) --images=tools,operator,hello,kafka-4.1.2 -- $(E2E_TEST) -ginkgo.label-filter=smoke
 
-SUITE    ?=#      label of the scenarios in `make e2e`: kafka or connect; none means all
+SUITE    ?=#      label of the scenarios in `make e2e`: kafka, connect or ceph; none means all
+E2E_KAFKA  := exporter,kafka-3.9.2,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1
+E2E_CEPH   := ceph-14.2.21,ceph-16.2.15
+E2E_NEEDS   = tools,operator,hello,$(if $(filter ceph,$(SUITE)),$(E2E_CEPH),$(E2E_KAFKA)$(if $(strip $(SUITE)),,$(COMMA)$(E2E_CEPH)))
 
 # The page has the last result of each scenario on this machine: FOCUS runs some of them again.
 .PHONY: e2e
-e2e: cluster ## run every scenario with real brokers, write docs/e2e.md; SUITE=kafka or SUITE=connect for a part, FOCUS=words for some
-	@$(E2E) --images=tools,operator,hello,exporter,kafka-3.9.2,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1 -- env E2E_PAGE=docs/e2e.md \
+e2e: cluster ## run every scenario on real brokers and real Ceph, write docs/e2e.md; SUITE=kafka, connect or ceph for a part, FOCUS=words for some
+	@$(E2E) --images=$(E2E_NEEDS) -- env E2E_PAGE=docs/e2e.md \
 		go test -count=1 -tags e2e -timeout 4h ./test/e2e -v -ginkgo.v -ginkgo.no-color -ginkgo.timeout=4h \
-		-ginkgo.label-filter='$(or $(strip $(SUITE)),kafka || connect || smoke)' $(if $(FOCUS),-ginkgo.focus='$(FOCUS)')
+		-ginkgo.label-filter='($(or $(strip $(SUITE)),kafka || connect || ceph || smoke)) && !images' $(if $(FOCUS),-ginkgo.focus='$(FOCUS)')
 
 .PHONY: e2e-images
 e2e-images: cluster ## run a pod of every image, names, addresses, volumes, logs and exec; ONLY="ceph-16.2.15" for pods of that one

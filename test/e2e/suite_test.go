@@ -56,7 +56,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 	Expect(cluster.Apply(ctx, "crds/generated", "examples/hello/crd")).To(Succeed())
 	Eventually(func(ctx context.Context) error {
-		return cluster.Apply(ctx, "config/manager", "config/rbac", "examples/hello/deploy.yaml")
+		return cluster.Apply(ctx, "config/manager", "config/rbac", "config/rbac-ceph", "examples/hello/deploy.yaml")
 	}).WithContext(ctx).Should(Succeed())
 	for _, name := range old {
 		_, err := cluster.Kubectl(ctx, "rollout", "restart", "deployment", "--namespace="+deployments[name], name)

@@ -24,10 +24,11 @@ import (
 func keptKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		{Version: "v1", Kind: "Pod"}, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Service"}, {Version: "v1", Kind: "PersistentVolumeClaim"},
-		{Version: "v1", Kind: "Event"}, {Group: "apps", Version: "v1", Kind: "Deployment"}, {Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+		{Version: "v1", Kind: "Event"}, {Group: "apps", Version: "v1", Kind: "Deployment"}, {Group: "batch", Version: "v1", Kind: "Job"}, {Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 		{Group: "kafka.strimzi.io", Version: "v1beta2", Kind: "Kafka"}, {Group: "kafka.strimzi.io", Version: "v1beta2", Kind: "KafkaNodePool"},
 		{Group: "kafka.strimzi.io", Version: "v1beta2", Kind: "KafkaMirrorMaker2"},
-		{Group: "core.strimzi.io", Version: "v1beta2", Kind: "StrimziPodSet"}, {Group: "hello.example.org", Version: "v1", Kind: "Greeting"},
+		{Group: "core.strimzi.io", Version: "v1beta2", Kind: "StrimziPodSet"}, {Group: "ceph.rook.io", Version: "v1", Kind: "Cluster"},
+		{Group: "hello.example.org", Version: "v1", Kind: "Greeting"},
 	}
 }
 

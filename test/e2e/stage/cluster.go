@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/examples/hello/api"
@@ -70,7 +71,7 @@ func Connect(root string) (*Cluster, error) {
 	config.QPS, config.Burst = 50, 100
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{
-		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme, api.AddToScheme,
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, kafkav1beta2.AddToScheme, corev1beta2.AddToScheme, cephv1.AddToScheme, api.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err

@@ -49,14 +49,14 @@ func (c *Cluster) Versions(ctx context.Context) (Versions, error) {
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"starts": startsText, "seconds": func(s float64) string { return fmt.Sprintf("%.0f", s) }}).Parse(
 	`<!-- Written by make e2e. Do not edit. -->
-# Scenarios on real brokers
+# Scenarios on real brokers and real Ceph
 
-` + "`make e2e SUITE=kafka` and `make e2e SUITE=connect`" + ` run these scenarios on the cluster of docs/testing.md, with the operator deployed from its
-image and from config/. The table has the last run of each scenario. Durations depend on the machine and what else runs on it.
+` + "`make e2e`" + ` runs these scenarios on the cluster of docs/testing.md, with the operator deployed from its image and from config/.
+The table has the last run of each scenario. Durations depend on the machine and what else runs on it.
 
-- **Starts**: how often the process of a broker, or of a worker of MirrorMaker 2, was started, by pod.
+- **Starts**: how often the process of a broker, of a worker of MirrorMaker 2 or of a daemon of Ceph was started, by its name.
 - **Down at once**: the most of them that had served and were not ready at the same time.
-- **Status writes**: changes of the status of the Kafkas and of the KafkaMirrorMaker2, and the transitions that they report.
+- **Status writes**: changes of the status of the resources, and the transitions that they report.
 - **Records**: in the scenarios of Kafka a producer (acks=all, idempotent, 6 partitions, 3 replicas, min.insync.replicas=2) and a consumer ran through all phases.
   Lost, duplicated and out of order are those of the consumer, and again of a second one that read the topic from its start afterwards.
 

@@ -105,15 +105,24 @@ func (p *Phase) Order() (pods []string, at []time.Time) {
 
 // MostDown returns how many nodes were down at once.
 func (p *Phase) MostDown() int {
-	p.recording.mu.Lock()
-	defer p.recording.mu.Unlock()
 	most := 0
-	for _, d := range p.recording.down {
-		if p.within(d.at) {
-			most = max(most, d.count)
-		}
+	for _, nodes := range p.Down() {
+		most = max(most, len(nodes))
 	}
 	return most
+}
+
+// Down returns the nodes that were down at once, each time that they changed.
+func (p *Phase) Down() [][]string {
+	p.recording.mu.Lock()
+	defer p.recording.mu.Unlock()
+	var out [][]string
+	for _, d := range p.recording.down {
+		if p.within(d.at) {
+			out = append(out, d.nodes)
+		}
+	}
+	return out
 }
 
 // StatusWrites returns how often a status with lifecycles changed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/examples/hello/api"
@@ -45,12 +48,13 @@ type recording struct {
 	pods     map[string]*podState
 	starts   []podChange
 	outages  []podChange
-	down     []downCount
+	down     []downNodes
 }
 
 // podState is the last known state of the pod of a node.
 type podState struct {
 	uid      types.UID
+	created  metav1.Time
 	restarts int32
 	// ready now, and served once.
 	ready, served bool
@@ -62,16 +66,19 @@ type podChange struct {
 	pod, image string
 }
 
-// downCount is how many nodes that were ready once are not.
-type downCount struct {
+// downNodes are the nodes that were ready once and are not.
+type downNodes struct {
 	at    time.Time
-	count int
+	nodes []string
 }
 
 // resourcesOfLifecycles are the kinds whose statuses are counted.
 func resourcesOfLifecycles() []schema.GroupVersionKind {
 	strimzi := kafkav1beta2.GroupVersion()
-	return []schema.GroupVersionKind{strimzi.WithKind(kafkav1beta2.KindKafka), strimzi.WithKind(kafkav1beta2.KindKafkaMirrorMaker2), api.GroupVersion.WithKind("Greeting")}
+	return []schema.GroupVersionKind{
+		strimzi.WithKind(kafkav1beta2.KindKafka), strimzi.WithKind(kafkav1beta2.KindKafkaMirrorMaker2), cephv1.GroupVersion().WithKind(cephv1.KindCluster),
+		api.GroupVersion.WithKind("Greeting"),
+	}
 }
 
 // watcher starts the watches of one kind in one namespace.
@@ -180,22 +187,32 @@ func stepsOf(status map[string]any) []Step {
 	return steps
 }
 
-// counts reports whether the pod is that of a node of Kafka, or of a worker of MirrorMaker 2.
-func counts(pod *corev1.Pod) bool {
-	return pod.Labels["strimzi.io/broker-role"] != "" || pod.Labels["strimzi.io/kind"] == kafkav1beta2.KindKafkaMirrorMaker2
+// nodeOf returns the name of what runs in a pod: the pod of a node of Kafka, or of a worker of MirrorMaker 2, has its name for ever, and a
+// daemon of Ceph has one pod after another. It is empty for other pods.
+func nodeOf(pod *corev1.Pod) string {
+	if d, ok := render.DaemonOf(pod.Labels); ok {
+		return d.String()
+	}
+	if pod.Labels["strimzi.io/broker-role"] != "" || pod.Labels["strimzi.io/kind"] == kafkav1beta2.KindKafkaMirrorMaker2 {
+		return pod.Name
+	}
+	return ""
 }
 
-// pod keeps the starts of nodes, and how many of them are down at once.
+// pod keeps the starts of nodes, and which of them are down at once.
 func (r *recording) pod(e watch.Event) {
 	pod, ok := e.Object.(*corev1.Pod)
-	if !ok || !counts(pod) {
+	if !ok || nodeOf(pod) == "" {
 		return
 	}
-	now := time.Now()
-	state := r.pods[pod.Name]
+	now, name := time.Now(), nodeOf(pod)
+	state := r.pods[name]
 	if state == nil {
 		state = &podState{}
-		r.pods[pod.Name] = state
+		r.pods[name] = state
+	}
+	if pod.CreationTimestamp.Before(&state.created) {
+		return // it ends after its successor was created
 	}
 	wasReady := state.ready
 	state.ready = e.Type != watch.Deleted && pod.DeletionTimestamp.IsZero() && podReady(pod)
@@ -204,20 +221,20 @@ func (r *recording) pod(e watch.Event) {
 		restarts += pod.Status.ContainerStatuses[i].RestartCount
 	}
 	if e.Type != watch.Deleted && (state.uid != pod.UID || restarts > state.restarts) {
-		r.starts = append(r.starts, podChange{at: now, pod: pod.Name, image: pod.Spec.Containers[0].Image})
-		state.uid, state.restarts = pod.UID, restarts
+		r.starts = append(r.starts, podChange{at: now, pod: name, image: pod.Spec.Containers[0].Image})
+		state.uid, state.created, state.restarts = pod.UID, pod.CreationTimestamp, restarts
 	}
 	if wasReady && !state.ready {
-		r.outages = append(r.outages, podChange{at: now, pod: pod.Name})
+		r.outages = append(r.outages, podChange{at: now, pod: name})
 	}
 	state.served = state.served || state.ready
-	down := 0
-	for _, s := range r.pods {
-		if !s.ready && s.served {
-			down++
+	down := downNodes{at: now}
+	for _, name := range slices.Sorted(maps.Keys(r.pods)) {
+		if s := r.pods[name]; !s.ready && s.served {
+			down.nodes = append(down.nodes, name)
 		}
 	}
-	r.down = append(r.down, downCount{at: now, count: down})
+	r.down = append(r.down, down)
 }
 
 func podReady(pod *corev1.Pod) bool {
