@@ -85,6 +85,26 @@ func TestKindListsOffsets(t *testing.T) {
 	r.until("that all is settled", r.settled)
 }
 
+// TestKindListsOffsetsAgain checks that a request for a list that is set again at once shows the offsets of that time.
+func TestKindListsOffsetsAgain(t *testing.T) {
+	r := newRig(t)
+	r.until("that all is settled", r.settled)
+	for _, tc := range []struct {
+		records int64
+		want    string
+	}{{1, `"offset": 0`}, {4, `"offset": 4`}} {
+		r.connect.Produce("orders", tc.records)
+		for range 20 {
+			r.step()
+		}
+		r.annotate("list", source)
+		r.until("that the annotations are removed", r.unannotated)
+		if got := r.configMap("my-mm2-offsets").Data["east-kafka--west-kafka.MirrorSourceConnector.json"]; strings.Count(got, tc.want) != 2 {
+			t.Errorf("listed %s, want %s of both partitions", got, tc.want)
+		}
+	}
+}
+
 // TestKindAltersOffsets checks that a connector is stopped and its offsets are altered by one edit, once, and that records are replayed
 // after it was resumed.
 func TestKindAltersOffsets(t *testing.T) {

@@ -40,6 +40,12 @@ func (f *Facts) pending() bool { return f.same() && f.Record.Phase != "" && !f.c
 // shown reports whether the annotations are still those of a request that is done.
 func (f *Facts) shown() bool { return f.same() && f.Record.Phase == Done && f.Request.Shown }
 
+// repetition reports whether a change that is done was requested again. Offsets are listed as often as that is requested: to annotate
+// again is how users see newer ones.
+func (f *Facts) repetition() bool {
+	return f.same() && f.Record.Phase == Done && !f.Request.Shown && f.Record.Operation != List
+}
+
 // withdrawn reports whether the recorded request is not requested any more, or cannot be carried out any more.
 func (f *Facts) withdrawn() bool { return !f.same() || f.Request.Problem != nil }
 
@@ -64,7 +70,7 @@ var (
 		return f.shown() && !f.OthersPending
 	})
 	repeats = is("repeats", "the request was set again shortly after it was done", "the request to be removed, and set again if it is meant", "it is not a repetition", func(f *Facts) bool {
-		return f.same() && f.Record.Phase == Done && !f.Request.Shown && f.Now.Before(f.Record.DoneAt.Add(repeatWithin))
+		return f.repetition() && f.Now.Before(f.Record.DoneAt.Add(repeatWithin))
 	})
 	carriedOut = is("carried-out", "the request is done on this connector, and its annotations are still there", "a request that is done", "it is not done", (*Facts).shown)
 	wanted     = is("wanted", "the recorded request is still requested and can be carried out", "the recorded request", "it was removed or changed", func(f *Facts) bool { return !f.withdrawn() })

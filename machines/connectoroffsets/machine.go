@@ -102,7 +102,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 		Transitions: []row{
 			{Event: "unfinished", From: Idle, To: Verifying, NewAttempt: true, When: unfinished, Outranks: true, Doc: "a change was sent, and the offsets show what it did"},
 			{Event: "annotations-left", From: Idle, To: Finishing, NewAttempt: true, When: lingering, Outranks: true, Doc: "the request is done on all its connectors"},
-			{Event: "repeated", From: Idle, To: Repeated, NewAttempt: true, When: repeats, Outranks: true, Doc: "the same request was done a short time ago"},
+			{Event: "repeated", From: Idle, To: Repeated, NewAttempt: true, When: repeats, Outranks: true, Doc: "the same change was done a short time ago"},
 			{Event: "invalid", From: Idle, To: Refusing, NewAttempt: true, When: not(valid, "a request that cannot be carried out"), Doc: "the request cannot be carried out"},
 			{Event: "requested", From: Idle, To: Accepting, NewAttempt: true, When: all(requested, not(carriedOut, "a request that is not done"), valid), Doc: "the annotations request something"},
 
@@ -169,7 +169,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			switch {
 			case f.Record.Phase == Sent:
 				return machines.InferredState[Data]{State: Verifying}, transitions.Allow()
-			case f.same() && f.Record.Phase == Done && !f.Request.Shown:
+			case f.repetition():
 				return machines.InferredState[Data]{State: Repeated}, transitions.Allow()
 			}
 			return machines.InferredState[Data]{State: Idle}, transitions.Allow()

@@ -165,6 +165,8 @@ func idle() []row {
 		goes("idle: the same request was set again", co.Idle, with(alter(), record(co.Done)), "repeated", co.Repeated),
 		goes("idle: the same request was set again and is invalid now", co.Idle, with(invalid(), record(co.Done)), "repeated", co.Repeated),
 
+		goes("idle: a list was requested again", co.Idle, with(list(), listRecord("w1"), func(f *co.Facts) { f.Record.Phase, f.Record.DoneAt = co.Done, now }), "requested", co.Accepting),
+
 		goes("repeated: removed", co.Repeated, with(record(co.Done)), "removed", co.Idle),
 		{Name: "repeated: still set", State: co.Repeated, Facts: with(alter(), record(co.Done)), Want: want{WaitingFor: []string{"not(requested)"}}},
 		goes("refusing: corrected", co.Refusing, with(alter()), "corrected", co.Idle),
@@ -339,6 +341,7 @@ func finishing() []row {
 		{Name: "no persisted state: nothing is requested", Facts: with(), Want: want{Event: machines.EventInferred, To: co.Idle}},
 		{Name: "no persisted state: a change was sent", Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying, Data: new(co.Data{})}},
 		{Name: "no persisted state: the same request was done long ago", Facts: with(alter(), record(co.Done, func(r *co.Record) { r.DoneAt = now.Add(-time.Hour) })), Want: want{Event: machines.EventInferred, To: co.Repeated}},
+		{Name: "no persisted state: a list was requested again", Facts: with(list(), listRecord("w1"), func(f *co.Facts) { f.Record.Phase = co.Done }), Want: want{Event: machines.EventInferred, To: co.Idle}},
 		{Name: "no persisted state: the annotations are to be removed", Facts: with(shownAlter(), record(co.Done)), Want: want{Event: machines.EventInferred, To: co.Idle}},
 		{Name: "data of another release", State: co.Applying, Coded: map[string]string{"send": "x"}, Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying}},
 		{Name: "data without a number", State: co.Applying, Coded: map[string]string{"send": "0"}, Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying}},
