@@ -205,7 +205,8 @@ func objects(secrets cage) []client.Object {
 		Version: "4.1.1", MetadataVersion: "4.1", Config: config, Listeners: []kafkav1beta2.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
 		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}},
 	}
-	c.Spec.Kafka.Template, c.Spec.Kafka.MetricsConfig = opaque("the environment in spec.kafka.template", "env"), opaque("spec.kafka.metricsConfig", "valueFrom")
+	c.Spec.Kafka.Template = &kafkav1beta2.ClusterTemplate{KafkaContainer: opaque("the environment in spec.kafka.template", "env")}
+	c.Spec.Kafka.MetricsConfig = opaque("spec.kafka.metricsConfig", "valueFrom")
 	guarded := &kafkav1beta2.Kafka{ObjectMeta: at("guarded")}
 	guarded.Spec.Kafka = *c.Spec.Kafka.DeepCopy()
 	guarded.Spec.Kafka.Authorization = opaque("spec.kafka.authorization", "clientSecret")
