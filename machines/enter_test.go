@@ -355,6 +355,19 @@ func TestWaitingForOnEnteringLeavesOutWhatIsPending(t *testing.T) {
 	}
 }
 
+// TestEnterAStateThatIsLeftAtOnce enters, without an entry, a resting state from which a transition is due on the same facts.
+func TestEnterAStateThatIsLeftAtOnce(t *testing.T) {
+	m := mustCompile(t, toy())
+	move := Move{Event: EventInferred, To: "Settled"}
+	got := enter(t, m, nil, half(), move)
+	if diff := cmp.Diff([]string{}, guardsOf(got.WaitingFor)); diff != "" {
+		t.Errorf("waits for (-want +got):\n%s", diff)
+	}
+	if then := evaluate(m, &got, half()).Decide(); then.Move == nil {
+		t.Error("no transition is due: the test shows nothing")
+	}
+}
+
 func TestProjectLeavesAloneWhatItDoesNotKnow(t *testing.T) {
 	m := mustCompile(t, toy())
 	for name, entry := range map[string]*lifecyclev1.Lifecycle{

@@ -177,7 +177,7 @@ func (l *evaluation[F, D, FX, E]) verdict(row *Transition[F, D], data D) (transi
 }
 
 func (l *evaluation[F, D, FX, E]) take(row *Transition[F, D], data D, chosen *D, target Target) *Move {
-	move := &Move{Event: row.Event, From: row.From, To: row.To, OneWay: row.OneWay, Quiet: row.Quiet, Attempt: l.entry.Attempt}
+	move := &Move{Event: row.Event, From: row.From, To: row.To, OneWay: row.OneWay, Quiet: row.Quiet, Attempt: l.attempt()}
 	switch {
 	case chosen != nil:
 		move.Data = l.machine.def.Data.Encode(*chosen)
