@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type tools struct {
 	// away means that no pod is ready.
 	away bool
 	// images that commands were run in, in their order without repetitions, and arguments of all commands.
+	mu        sync.Mutex
 	images    []string
 	arguments []string
 }
@@ -41,10 +43,7 @@ func (p *tools) exec(ctx context.Context, command []string, in io.Reader, out, e
 	if at < 0 || p.away {
 		return &cephclient.NotStarted{Err: errors.New("no pod of the Deployment is ready")}
 	}
-	if image := pods.Items[at].Spec.Containers[0].Image; len(p.images) == 0 || p.images[len(p.images)-1] != image {
-		p.images = append(p.images, image)
-	}
-	p.arguments = append(p.arguments, strings.Join(command, " "))
+	p.ran(pods.Items[at].Spec.Containers[0].Image, command)
 	c := cephclient.Command{Args: command[slices.Index(command, "json")+1:]}
 	if in != nil {
 		c.Input, _ = io.ReadAll(in)
@@ -56,6 +55,16 @@ func (p *tools) exec(ctx context.Context, command []string, in io.Reader, out, e
 		return exit(result.Code)
 	}
 	return err
+}
+
+// ran notes a command. Several are run at once.
+func (p *tools) ran(image string, command []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.images) == 0 || p.images[len(p.images)-1] != image {
+		p.images = append(p.images, image)
+	}
+	p.arguments = append(p.arguments, strings.Join(command, " "))
 }
 
 // exit is the end of a command with an exit code.
