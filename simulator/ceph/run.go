@@ -36,8 +36,11 @@ type Fault struct {
 
 var errHangs = errors.New("the ceph command took longer than 10s")
 
-// Run answers one command. It implements clients/ceph.Runner.
-func (c *Cluster) Run(_ context.Context, command client.Command) (client.Result, error) {
+// Run answers one command, or without one the commands of its input. It implements clients/ceph.Runner.
+func (c *Cluster) Run(ctx context.Context, command client.Command) (client.Result, error) {
+	if len(command.Args) == 0 {
+		return c.interact(ctx, command.Input)
+	}
 	text := strings.Join(command.Args, " ")
 	if f, ok := c.fault(text); ok {
 		switch f.Kind {
@@ -51,6 +54,27 @@ func (c *Cluster) Run(_ context.Context, command client.Command) (client.Result,
 		}
 	}
 	return c.answer(command, text), nil
+}
+
+// interact answers the commands of the lines of an input one after another, as the program does without a command.
+func (c *Cluster) interact(ctx context.Context, input []byte) (out client.Result, err error) {
+	if c.Unreachable || !c.quorate() {
+		return client.Result{Code: 1, Stderr: []byte("timed out\n")}, nil
+	}
+	for line := range strings.Lines(string(input)) {
+		result, err := c.Run(ctx, client.Command{Args: strings.Fields(line)})
+		if err != nil {
+			return client.Result{}, err
+		}
+		if result.Code == 0 && c.release() == 14 { // it prints bytes as Python writes them
+			result.Stdout = fmt.Appendf(nil, "b'%s'", strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(string(result.Stdout)))
+		}
+		if result.Code == 0 {
+			out.Stdout = append(append(out.Stdout, result.Stdout...), '\n')
+		}
+		out.Stderr = append(out.Stderr, result.Stderr...)
+	}
+	return out, nil
 }
 
 func (c *Cluster) fault(text string) (Fault, bool) {

@@ -2,6 +2,8 @@ package cephtest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -29,6 +31,7 @@ func asking() (rows []Behaviour) {
 				clean, _ := pgs.Clean()
 				return clean, err
 			})},
+			Behaviour{Name: release + ": one call answers several questions", Setup: on, When: try("ask", together)},
 			Behaviour{Name: release + ": one OSD may be stopped", Setup: on, When: asks(osd("0"), ceph.Permitted)},
 			Behaviour{Name: release + ": one monitor may be stopped", Setup: on, When: asks(mon("a"), ceph.Permitted)},
 			Behaviour{Name: release + ": Ceph permits to stop an OSD that does not exist", Setup: on, When: asks(osd("99"), ceph.Permitted)},
@@ -37,6 +40,40 @@ func asking() (rows []Behaviour) {
 		)
 	}
 	return rows
+}
+
+// together asks for all maps at once, and fails if a question had to be asked by itself.
+func together(ctx context.Context, c ceph.Client) error {
+	calls := &counter{Runner: c.Runner}
+	all, err := ceph.Client{Runner: calls}.Together(ctx, "quorum_status", "mgr dump", "osd dump", "fs dump", "pg stat", "health detail", "mon metadata", "osd metadata")
+	if err != nil {
+		return err
+	}
+	quorum, err := all.Quorum(ctx)
+	_, health := all.Health(ctx)
+	_, placement := all.PGs(ctx)
+	_, filesystems := all.Filesystems(ctx)
+	osds, mapped := all.OSDMap(ctx)
+	_, managers := all.Managers(ctx)
+	monitors, metadata := all.Metadata(ctx, ceph.TypeMon)
+	if err := errors.Join(err, health, placement, filesystems, mapped, managers, metadata); err != nil {
+		return err
+	}
+	if calls.made != 1 || len(quorum.Members) != 3 || len(osds.OSDs) != 3 || len(monitors) != 3 {
+		return fmt.Errorf("%d calls answered with %d monitors in quorum, %d OSDs and the metadata of %d monitors", calls.made, len(quorum.Members), len(osds.OSDs), len(monitors))
+	}
+	return nil
+}
+
+// counter counts the calls of a runner.
+type counter struct {
+	ceph.Runner
+	made int
+}
+
+func (c *counter) Run(ctx context.Context, command ceph.Command) (ceph.Result, error) {
+	c.made++
+	return c.Runner.Run(ctx, command)
 }
 
 func stopping() []Behaviour {

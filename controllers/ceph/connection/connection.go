@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -128,57 +127,31 @@ func read[T any](r *reader, into *T, question func(context.Context) (T, error)) 
 	}
 }
 
-// cluster reads all maps. The quorum is read first: without monitors no other question is sent, which would take its whole time. Then
-// several questions are sent at once, because a command takes up to 0.8 seconds.
+// cluster reads all maps. The states of the placement groups are asked for afterwards: without a manager they are unknown, and the
+// question is not answered.
 func cluster(ctx context.Context, c ceph.Client) (out cephupgrade.Cluster, err error) {
-	first := &reader{ctx: ctx}
-	read(first, &out.Quorum, c.Quorum)
-	read(first, &out.Managers, c.Managers)
-	if first.err != nil {
-		return out, first.err
-	}
+	questions := []string{"quorum_status", "mgr dump", "osd dump", "fs dump"}
 	types := []ceph.Type{ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD, ceph.TypeMDS}
-	metadata := make([][]ceph.Metadata, len(types))
-	questions := []func(*reader){
-		func(r *reader) { read(r, &out.OSDs, c.OSDMap) },
-		func(r *reader) { read(r, &out.Filesystems, c.Filesystems) },
+	for _, t := range types {
+		questions = append(questions, string(t)+" metadata")
 	}
-	if out.PGs.Total = -1; out.Managers.Available { // without a manager the states are unknown, and the question is not answered
-		questions = append(questions, func(r *reader) { read(r, &out.PGs, c.PGs) })
+	if c, err = c.Together(ctx, questions...); err != nil {
+		return out, err
 	}
-	for i, t := range types {
-		questions = append(questions, func(r *reader) {
-			read(r, &metadata[i], func(ctx context.Context) ([]ceph.Metadata, error) { return c.Metadata(ctx, t) })
-		})
+	r := &reader{ctx: ctx}
+	read(r, &out.Quorum, c.Quorum)
+	read(r, &out.Managers, c.Managers)
+	read(r, &out.OSDs, c.OSDMap)
+	read(r, &out.Filesystems, c.Filesystems)
+	for _, t := range types {
+		var of []ceph.Metadata
+		read(r, &of, func(ctx context.Context) ([]ceph.Metadata, error) { return c.Metadata(ctx, t) })
+		out.Metadata = append(out.Metadata, of...)
 	}
-	err = atOnce(ctx, questions)
-	out.Metadata = slices.Concat(metadata...)
-	return out, err
-}
-
-// mostAtOnce limits the number of concurrent commands of one reading.
-const mostAtOnce = 4
-
-// atOnce sends questions concurrently and returns their first error in order.
-func atOnce(ctx context.Context, questions []func(*reader)) error {
-	errs, running := make([]error, len(questions)), make(chan struct{}, mostAtOnce)
-	var all sync.WaitGroup
-	for i, question := range questions {
-		all.Go(func() {
-			running <- struct{}{}
-			defer func() { <-running }()
-			r := reader{ctx: ctx}
-			question(&r)
-			errs[i] = r.err
-		})
+	if out.PGs.Total = -1; out.Managers.Available {
+		read(r, &out.PGs, c.PGs)
 	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return out, r.err
 }
 
 // permission asks about a daemon that a map of the same moment has.
