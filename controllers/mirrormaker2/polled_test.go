@@ -204,6 +204,7 @@ func (p *polled) second() {
 			}
 		}
 	}
+	synctest.Wait() // reads of the workers that the kubelet ends are over
 	p.kubelet()
 	time.Sleep(time.Second)
 	synctest.Wait()
