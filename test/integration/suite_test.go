@@ -48,7 +48,7 @@ func subjects() []Subject { return []Subject{hello{}, gates{}, savings{}, cluste
 func TestLaws(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(2 * time.Minute) // a busy machine is no failure
+	SetDefaultEventuallyTimeout(4 * time.Minute) // a busy machine is no failure
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "Laws")
 }
