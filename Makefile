@@ -140,7 +140,7 @@ E2E_KAFKA  := exporter,kafka-3.9.2,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1
 E2E_CEPH   := ceph-14.2.21,ceph-16.2.15
 E2E_NEEDS   = tools,operator,hello,$(if $(filter ceph,$(SUITE)),$(E2E_CEPH),$(E2E_KAFKA)$(if $(strip $(SUITE)),,$(COMMA)$(E2E_CEPH)))
 
-# The page has the last result of each scenario on this machine: FOCUS runs some of them again.
+# A run replaces the sections of its scenarios on the page and keeps the others.
 .PHONY: e2e
 e2e: cluster ## run every scenario on real brokers and real Ceph, write docs/e2e.md; SUITE=kafka, connect or ceph for a part, FOCUS=words for some
 	@$(E2E) --images=$(E2E_NEEDS) -- env E2E_PAGE=docs/e2e.md \

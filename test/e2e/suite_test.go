@@ -3,8 +3,9 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,17 +77,21 @@ var _ = AfterSuite(func(ctx SpecContext) {
 	}
 })
 
-// writePage writes the last result of every scenario of a suite to a page.
-func writePage(ctx SpecContext, file string) {
+// writePage writes the result of every scenario of this run to a page, which keeps those of others.
+func writePage(ctx SpecContext, name string) {
 	versions, err := cluster.Versions(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	for i := range report.Results {
 		report.Results[i].Revision = versions.Revision
 	}
-	Expect(report.Merge(filepath.Join(root, "dist", "e2e", slug(filepath.Base(file))+".json"))).To(Succeed())
-	var text bytes.Buffer
-	Expect(report.Page(versions, &text)).To(Succeed())
-	Expect(os.WriteFile(filepath.Join(root, file), text.Bytes(), 0o644)).To(Succeed())
+	file := filepath.Join(root, name)
+	before, err := os.ReadFile(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		Expect(err).NotTo(HaveOccurred())
+	}
+	page, err := report.Page(versions, string(before))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(file, []byte(page), 0o644)).To(Succeed())
 }
 
 // scenario begins one for the spec that calls it, and ends it with the spec.

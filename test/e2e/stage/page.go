@@ -3,7 +3,6 @@ package stage
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,8 +16,6 @@ import (
 type Versions struct {
 	Kubernetes, Kernel, Go, Revision string
 	CPUs                             int
-	// Load of the machine in the last 15 minutes.
-	Load string
 }
 
 // Versions of the cluster, this machine and the sources.
@@ -29,16 +26,11 @@ func (c *Cluster) Versions(ctx context.Context) (Versions, error) {
 		return v, fmt.Errorf("asking for the version of the API server: %w", err)
 	}
 	v.Kubernetes = server.GitVersion
-	for file, field := range map[string]*string{"/proc/sys/kernel/osrelease": &v.Kernel, "/proc/loadavg": &v.Load} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return v, err
-		}
-		*field = strings.TrimSpace(string(text))
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return v, err
 	}
-	if words := strings.Fields(v.Load); len(words) > 2 {
-		v.Load = words[2]
-	}
+	v.Kernel = strings.TrimSpace(string(kernel))
 	revision, err := exec.CommandContext(ctx, "git", "-C", c.Root, "describe", "--always", "--dirty").Output()
 	if err != nil {
 		return v, fmt.Errorf("asking for the revision of the sources: %w", err)
@@ -47,24 +39,23 @@ func (c *Cluster) Versions(ctx context.Context) (Versions, error) {
 	return v, nil
 }
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"starts": startsText, "seconds": func(s float64) string { return fmt.Sprintf("%.0f", s) }}).Parse(
-	`<!-- Written by make e2e. Do not edit. -->
-# Scenarios on real brokers and real Ceph
+// load of this machine in the last 15 minutes.
+func load() (string, error) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "", err
+	}
+	words := strings.Fields(string(text))
+	if len(words) < 3 {
+		return "", fmt.Errorf("reading the load of this machine: %q has no average of 15 minutes", text)
+	}
+	return words[2], nil
+}
 
-` + "`make e2e`" + ` runs these scenarios on the cluster of docs/testing.md, with the operator deployed from its image and from config/.
-The table has the last run of each scenario. Durations depend on the machine and what else runs on it.
+var section = template.Must(template.New("section").Funcs(template.FuncMap{"starts": startsText, "seconds": func(s float64) string { return fmt.Sprintf("%.0f", s) }}).Parse(
+	`## {{.Scenario}}
 
-- **Starts**: how often the process of a broker, of a worker of MirrorMaker 2 or of a daemon of Ceph was started, by its name.
-- **Down at once**: the most of them that had served and were not ready at the same time.
-- **Status writes**: changes of the status of the resources, and the transitions that they report.
-- **Records**: in the scenarios of Kafka a producer (acks=all, idempotent, 6 partitions, 3 replicas, min.insync.replicas=2) and a consumer ran through all phases.
-  Lost, duplicated and out of order are those of the consumer, and again of a second one that read the topic from its start afterwards.
-
-Last run: Kubernetes {{.Versions.Kubernetes}}, Linux {{.Versions.Kernel}}, {{.Versions.CPUs}} processors with a load of {{.Versions.Load}}, {{.Versions.Go}}, revision {{.Versions.Revision}}.
-{{range .Results}}
-## {{.Scenario}}
-
-{{if .Failed}}**Failed**{{else}}Passed{{end}} after {{seconds .Seconds}} s at {{.At.Format "2006-01-02 15:04"}} UTC, revision {{.Revision}}.
+{{if .Failed}}**Failed**{{else}}Passed{{end}} after {{seconds .Seconds}} s at {{.At.Format "2006-01-02 15:04"}} UTC{{with .Load}}, load {{.}}{{end}}, revision {{.Revision}}.
 {{if .Phases}}
 | phase | seconds | starts | down at once | status writes | transitions |
 |---|---|---|---|---|---|
@@ -74,14 +65,52 @@ Records: {{.Acknowledged}} acknowledged, {{.Failed}} failed. Consumer: {{.While.
 Second consumer: {{.After.Read}} read, {{.After.Lost}} lost, {{.After.Duplicated}} duplicated, {{.After.OutOfOrder}} out of order. Slowest acknowledgement: {{.SlowestMillis}} ms.
 {{end}}{{if .Notes}}
 {{range .Notes}}- {{.}}
-{{end}}{{end}}{{end}}`))
+{{end}}{{end}}`))
 
-// Page writes the report as a page of the documentation.
-func (r *Report) Page(v Versions, out io.Writer) error {
-	return page.Execute(out, struct {
-		Versions Versions
-		Results  []Result
-	}{v, r.Results})
+// head of the page, before its sections.
+const head = `<!-- Written by make e2e, which replaces the sections of the scenarios that it runs. Delete the section of a scenario that is gone. -->
+# Scenarios on real brokers and real Ceph
+
+` + "`make e2e`" + ` runs these scenarios on the cluster of docs/testing.md, with the operator deployed from its image and from config/.
+A section has the last run of its scenario. Durations depend on the machine and what else runs on it.
+
+- **Load**: the average of the 15 minutes before the end of the scenario.
+- **Starts**: how often the process of a broker, of a worker of MirrorMaker 2 or of a daemon of Ceph was started, by its name.
+- **Down at once**: the most of them that had served and were not ready at the same time.
+- **Status writes**: changes of the status of the resources, and the transitions that they report.
+- **Records**: in the scenarios of Kafka a producer (acks=all, idempotent, 6 partitions, 3 replicas, min.insync.replicas=2) and a consumer ran through all phases.
+  Lost, duplicated and out of order are those of the consumer, and again of a second one that read the topic from its start afterwards.
+
+`
+
+// Page returns a page of the documentation with the results of this run. Sections of other scenarios stay as they were on the page
+// before.
+func (r *Report) Page(v Versions, before string) (string, error) {
+	sections := sectionsOf(before)
+	for i := range r.Results {
+		var text strings.Builder
+		if err := section.Execute(&text, &r.Results[i]); err != nil {
+			return "", fmt.Errorf("writing the section of %s: %w", r.Results[i].Scenario, err)
+		}
+		sections[r.Results[i].Scenario] = strings.TrimSpace(text.String())
+	}
+	var page strings.Builder
+	fmt.Fprintf(&page, "%sLast run: Kubernetes %s, Linux %s, %d processors, %s.\n", head, v.Kubernetes, v.Kernel, v.CPUs, v.Go)
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		page.WriteString("\n" + sections[name] + "\n")
+	}
+	return page.String(), nil
+}
+
+// sectionsOf returns the sections of a page by their scenarios.
+func sectionsOf(page string) map[string]string {
+	const mark = "\n## "
+	sections := map[string]string{}
+	for _, text := range strings.Split("\n"+page, mark)[1:] {
+		scenario, _, _ := strings.Cut(text, "\n")
+		sections[scenario] = strings.TrimSpace(mark + text)
+	}
+	return sections
 }
 
 // startsText names each node with how often it was started; once for all if that is the same.

@@ -2,10 +2,8 @@ package stage
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -21,6 +19,8 @@ type Result struct {
 	Failed   bool      `json:"failed"`
 	At       time.Time `json:"at"`
 	Seconds  float64   `json:"seconds"`
+	// Load of the machine in the 15 minutes before the end.
+	Load string `json:"load"`
 	// Revision of the sources.
 	Revision string `json:"revision"`
 	// Restarts of containers by pod.
@@ -113,23 +113,4 @@ func (r *Report) store(file string) error {
 		return err
 	}
 	return os.WriteFile(file, append(data, '\n'), 0o644)
-}
-
-// Merge adds the results of this run to those of earlier runs in a file: each scenario keeps its last result.
-func (r *Report) Merge(file string) error {
-	all := &Report{}
-	data, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(data, all)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("adding to the report %s: %w", file, err)
-	}
-	for i := range r.Results {
-		all.Results = slices.DeleteFunc(all.Results, func(old Result) bool { return old.Scenario == r.Results[i].Scenario })
-	}
-	all.Results = append(all.Results, r.Results...)
-	slices.SortFunc(all.Results, func(a, b Result) int { return strings.Compare(a.Scenario, b.Scenario) })
-	r.Results = all.Results
-	return r.store(file)
 }

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -56,11 +57,12 @@ func (s *Scenario) End(ctx context.Context, failed bool) (Result, error) {
 		r.Phases = append(r.Phases, p.result())
 	}
 	s.recording.end()
-	restarts, err := s.cluster.restarts(ctx, s.Namespace)
-	if err != nil {
+	var errLoad, errRestarts error
+	r.Load, errLoad = load()
+	r.Restarts, errRestarts = s.cluster.restarts(ctx, s.Namespace)
+	if err := errors.Join(errLoad, errRestarts); err != nil {
 		return r, err
 	}
-	r.Restarts = restarts
 	if failed && os.Getenv(keepEnv) != "" {
 		return r, nil
 	}
