@@ -17,7 +17,7 @@ func Domain() domain.Domain[Facts, Data] {
 	return domain.Domain[Facts, Data]{
 		Base: func() Facts {
 			return Facts{
-				Now: now, Attempt: &lifecyclev1.Attempt{ID: "5f2c91a0"},
+				Now: now, Settle: 100 * time.Second, Attempt: &lifecyclev1.Attempt{ID: "5f2c91a0"},
 				Connector: transitions.Known(Connector{Exists: true, Configured: true, Stopped: true, Workers: domainWorker(Worker{Quiet: true})}, now),
 				Offsets:   transitions.Known(Offsets{Match: Before, Steady: true}, now),
 			}

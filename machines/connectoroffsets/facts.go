@@ -35,6 +35,8 @@ type Facts struct {
 	Answer Answer
 	// Failure is what the last write was answered, for the message of a state that waits after it.
 	Failure string
+	// Settle is how long a write whose outcome is uncertain may still be executed after it was sent.
+	Settle time.Duration
 	// Rested is true once the pause after a failure has passed.
 	Rested    bool
 	Connector transitions.Fact[Connector] `need:"connector"`

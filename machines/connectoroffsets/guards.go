@@ -12,9 +12,6 @@ type guard = transitions.Guard[Facts, Data]
 const (
 	// repeatWithin is how long after a request the same request counts as a repetition by a tool.
 	repeatWithin = 5 * time.Minute
-	// settle is how long a write whose outcome is uncertain may still be executed: Connect's own limit of 90 s, with what it needs to
-	// answer.
-	settle = 100 * time.Second
 	// mostSends is how often a write is sent.
 	mostSends = 3
 )
@@ -77,7 +74,7 @@ var (
 	listing    = is("listing", "the request is a list", "a list", "it is a change", func(f *Facts) bool { return f.Record.Operation == List })
 	kept       = is("kept", "the present offsets are kept in the operator's ConfigMap", "the present offsets to be kept", "they are not kept yet", func(f *Facts) bool { return f.Kept })
 	listed     = is("listed", "the ConfigMap holds the offsets", "the ConfigMap with the offsets", "it does not hold them yet", func(f *Facts) bool { return f.Record.Listed != "" && f.Entry == f.Record.Listed })
-	settled    = is("settled", "no earlier write can take effect any more", "Connect's time limit to pass", "an earlier write may still take effect", func(f *Facts) bool { return !f.Now.Before(f.Record.SentAt.Add(settle)) })
+	settled    = is("settled", "no earlier write can take effect any more", "Connect's time limit to pass", "an earlier write may still take effect", func(f *Facts) bool { return !f.Now.Before(f.Record.SentAt.Add(f.Settle)) })
 	mayRepeat  = is("may-repeat", "the change was sent fewer than three times", "fewer than three attempts", "it was sent three times", func(f *Facts) bool { return f.Record.Sends < mostSends })
 	rested     = guard{
 		Name: "rested", Doc: "the pause after the failure has passed", Expected: "a pause after the failure",

@@ -286,3 +286,11 @@ func without(err error) string {
 
 // Settle is how long a command may take effect after its sender has ended: Connect's own limit of 90 s, with what it needs to answer.
 const Settle = 100 * time.Second
+
+// Scaled multiplies a time by the factor of an environment whose declared times are scaled; 0 means 1.
+func Scaled(d time.Duration, scale float64) time.Duration {
+	if scale <= 0 {
+		return d
+	}
+	return time.Duration(float64(d) * scale)
+}

@@ -181,27 +181,20 @@ func DeclaredInstances(_ *resource, v *observation.Snapshot) (names []string, kn
 	return names, true
 }
 
-const (
-	// pauseRetry is how long a change that was not executed waits before it is sent again.
-	pauseRetry = 5 * time.Second
-	// pauseFailed is how long a request that failed waits before it is tried again.
-	pauseFailed = 2 * time.Minute
-)
-
 // Offsets returns the facts of the offsets of one connector.
 func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) connectoroffsets.Facts {
 	name := Named(v, o.Instance)
 	entry := machines.EntryName(observation.LifecycleOffsets, o.Instance)
 	f := connectoroffsets.Facts{
 		Now: o.Now, Name: keep.Key(name), Record: v.Records[name], Answer: v.Answers[entry], Failure: v.Failures[entry], Attempt: o.Attempt,
-		OthersPending: othersPending(v, name),
+		OthersPending: othersPending(v, name), Settle: v.Limits.Settle,
 	}
 	if requested, found := v.Requests.Of[name]; found {
 		f.Request = &requested.Request
 	}
-	pause := pauseRetry
+	pause := v.Limits.Retry
 	if o.RequestID.State == connectoroffsets.Failed {
-		pause = pauseFailed
+		pause = v.Limits.Failed
 	}
 	f.Rested = !o.Now.Before(o.EnteredAt.Add(pause))
 	if seen := v.Offsets[name]; seen != nil {

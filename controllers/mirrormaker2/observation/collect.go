@@ -37,6 +37,8 @@ type Collector struct {
 	Live client.Reader
 	// Hosts reads Node objects, to determine whether kubelets are alive. Required.
 	Hosts client.Reader
+	// Scale multiplies the times of Limits, as the runtime multiplies declared times. Optional; default: 1.
+	Scale float64
 
 	memory memory
 }
@@ -52,14 +54,14 @@ func (c *Collector) Cleanup(uid types.UID) {
 
 // Collect observes a resource. A fact that Connect does not answer is unreadable or pending and is not an error.
 func (c *Collector) Collect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, r lifecycle.ObserveRequest) (*Snapshot, error) {
-	v := &Snapshot{Now: r.Now}
+	v := &Snapshot{Now: r.Now, Limits: limits(c.Scale)}
 	if err := c.objects(ctx, m, v, r); err != nil {
 		return nil, err
 	}
 	version := c.version(m, v.Pods)
 	v.Rendered = render.New(render.Input{Namespace: m.Namespace, Name: m.Name, Spec: &m.Spec, Version: version, Image: c.image(version)})
 	v.Declared = v.Rendered.Connectors()
-	v.Processes = c.processes(ctx, string(m.UID), v.Pods, v.Recorded, r.Now)
+	v.Processes = c.processes(ctx, string(m.UID), v)
 	c.requested(ctx, m, v)
 	v.Restarts, v.RestartProblem = restarts(m.Annotations, v.Declared)
 	c.counted(m, v)

@@ -201,8 +201,7 @@ func (w *watch) quiet(one *worker, longest time.Duration) bool {
 }
 
 // silent reports whether the process has not answered for so long that it must be restarted.
-func (one *worker) silent(now time.Time) bool {
-	const most = 2 * time.Minute
+func (one *worker) silent(now time.Time, most time.Duration) bool {
 	from := one.asked
 	if one.answered.After(from) {
 		from = one.answered

@@ -109,8 +109,11 @@ func TestCollectorLost(t *testing.T) {
 			var hosts client.Reader = s.Client()
 			collector := &Collector{Hosts: hosts}
 			p := Process{Pod: "c-0", PodUID: "u", Node: "node-1"}
-			collector.lost(context.Background(), "1", p, noon)
-			if got := collector.lost(context.Background(), "1", p, noon.Add(c.after)); got != c.want {
+			lost := func(at time.Time) bool {
+				return collector.lost(context.Background(), "1", p, &Snapshot{Now: at, Limits: limits(0)})
+			}
+			lost(noon)
+			if got := lost(noon.Add(c.after)); got != c.want {
 				t.Errorf("ended: %v, want %v", got, c.want)
 			}
 		})

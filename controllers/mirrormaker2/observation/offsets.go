@@ -154,7 +154,7 @@ func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoro
 			seen.sawWorker(one, t.Answer.Tasks, t.At, max(longest, w.maxAge))
 		}
 		out = append(out, connectoroffsets.Worker{
-			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now),
+			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now, v.Limits.silence),
 		})
 	}
 	slices.SortFunc(out, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })

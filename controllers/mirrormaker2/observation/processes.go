@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,24 +93,21 @@ func processOf(pod *corev1.Pod) (Process, bool) {
 	return p, false
 }
 
-// absence is how long the pod of a process must be gone while its kubelet is alive, until the kubelet has ended its containers.
-const absence = 2 * time.Minute
-
 // processes returns the processes that may run: those of pods, and recorded ones that are not known to have ended.
-func (c *Collector) processes(ctx context.Context, uid string, pods []*corev1.Pod, recorded *corev1.ConfigMap, now time.Time) []Process {
+func (c *Collector) processes(ctx context.Context, uid string, v *Snapshot) []Process {
 	var out []Process
 	byUID := map[string]*corev1.Pod{}
-	for _, pod := range pods {
+	for _, pod := range v.Pods {
 		byUID[string(pod.UID)] = pod
 		if p, runs := processOf(pod); runs {
 			out = append(out, p)
 		}
 	}
-	for _, p := range recordedProcesses(recorded) {
+	for _, p := range recordedProcesses(v.Recorded) {
 		known := slices.ContainsFunc(out, func(o Process) bool { return o.ID() == p.ID() })
 		if pod := byUID[p.PodUID]; known || pod != nil && ended(p, pod) {
 			continue
-		} else if pod == nil && c.lost(ctx, uid, p, now) {
+		} else if pod == nil && c.lost(ctx, uid, p, v) {
 			continue
 		}
 		out = append(out, p)
@@ -138,8 +134,8 @@ func ended(p Process, pod *corev1.Pod) bool {
 
 // lost reports whether a process whose pod is gone has ended: its node is gone or out of service, or the kubelet of its node is alive and
 // has had the time to end containers without a pod.
-func (c *Collector) lost(ctx context.Context, uid string, p Process, now time.Time) bool {
-	since := c.memory.absent(uid, p.ID(), now)
+func (c *Collector) lost(ctx context.Context, uid string, p Process, v *Snapshot) bool {
+	since := c.memory.absent(uid, p.ID(), v.Now)
 	node := &corev1.Node{}
 	err := c.Hosts.Get(ctx, client.ObjectKey{Name: p.Node}, node)
 	switch {
@@ -159,5 +155,5 @@ func (c *Collector) lost(ctx context.Context, uid string, p Process, now time.Ti
 	if back := node.Status.Conditions[ready].LastTransitionTime.Time; back.After(since) { // it ends what was deleted meanwhile only then
 		since = back
 	}
-	return !now.Before(since.Add(absence))
+	return !v.Now.Before(since.Add(v.Limits.absence))
 }

@@ -25,6 +25,7 @@ const (
 // Snapshot is what was observed of one resource.
 type Snapshot struct {
 	Now      time.Time
+	Limits   Limits
 	Rendered *render.Cluster
 	// Declared are the declared connectors by name.
 	Declared map[string]render.Connector
