@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,17 @@ func reservation(s Subject, law string) string {
 	return ""
 }
 
+// matters reports whether a law is tested in a state.
+func matters(s Subject, law, state string) bool {
+	with, ok := s.(Selective)
+	return !ok || with.Matters(law, state)
+}
+
+// visitsFor are the visits in which a law is tested.
+func visitsFor(s Subject, law string) []Visit {
+	return slices.DeleteFunc(s.Visits(), func(v Visit) bool { return !matters(s, law, v.State) })
+}
+
 func keepsTheLaws(s Subject) {
 	var sc *scene
 	show := func(law, text string, body func(SpecContext)) {
@@ -63,15 +75,15 @@ func keepsTheLaws(s Subject) {
 			It(text, body)
 		}
 	}
-	stage := func(ctx SpecContext) {
+	stage := func(ctx SpecContext, law string) {
 		GinkgoHelper()
-		sc = newScene(ctx, s, s.Visits())
+		sc = newScene(ctx, s, visitsFor(s, law))
 		sc.start(nil)
 		sc.make()
 		sc.visit()
 	}
 	show(lawRest, "comes to rest wherever it was hindered", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawRest)
 		sc.release()
 		sc.settle()
 		references[s.Name()] = sc.outcomes()
@@ -79,7 +91,7 @@ func keepsTheLaws(s Subject) {
 	})
 	show(lawMany, "writes once per transition, and is always requeued", func(ctx SpecContext) { manyComeToRest(ctx, s) })
 	show(lawSilence, "writes nothing while nothing changes", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawSilence)
 		// A deadline that passes is shown, which may delay other writes in turn.
 		Eventually(func() []string {
 			settleFor(projectionsWritten, sc.namespace)
@@ -92,15 +104,15 @@ func keepsTheLaws(s Subject) {
 		sc.each(lawSilence, func(v Visit) string { return strings.Join(writesOf(after, sc.name(v)), ", ") })
 	})
 	show(lawTarget, "acts upon another target in every state", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawTarget)
 		actsUponAnotherTarget(sc)
 	})
 	show(lawPause, "is paused and resumed in every state", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawPause)
 		isPausedAndResumed(sc)
 	})
 	show(lawKill, "survives a kill in every state", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawKill)
 		sc.kill()
 		sc.start(nil)
 		sc.release()
@@ -108,7 +120,7 @@ func keepsTheLaws(s Subject) {
 		sc.same(lawKill)
 	})
 	show(lawWipe, "survives a wiped status in every state, all at once", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawWipe)
 		for _, v := range sc.visits {
 			sc.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
 			if w, ok := sc.world.(Cleaner); ok {
@@ -120,15 +132,15 @@ func keepsTheLaws(s Subject) {
 		sc.same(lawWipe)
 	})
 	show(lawDeletion, "is deleted from every state, and leaves nothing behind", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawDeletion)
 		isDeletedFromEveryState(sc)
 	})
 	show(lawUnknown, "infers and reports an unknown state", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawUnknown)
 		reportsUnknownStates(sc)
 	})
 	show(lawData, "infers its state when its data cannot be read", func(ctx SpecContext) {
-		stage(ctx)
+		stage(ctx, lawData)
 		for _, v := range sc.visits {
 			sc.tamper(v, damage(v, func(e *lifecyclev1.Lifecycle) { e.Data = map[string]string{"nonsense": "\u0000"} }))
 		}
@@ -256,8 +268,14 @@ func isPausedAndResumed(sc *scene) {
 	all := watched(sc)
 	pauses := append([]string{lifecycle.PauseAnnotation}, sc.subject.PauseAnnotations()...)
 	for i, v := range sc.visits {
-		annotation := pauses[i%len(pauses)]
-		sc.edit(v, func(o lifecycle.Object) { o.SetAnnotations(map[string]string{annotation: "true"}) })
+		sc.edit(v, func(o lifecycle.Object) {
+			annotations := maps.Clone(o.GetAnnotations())
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[pauses[i%len(pauses)]] = "true"
+			o.SetAnnotations(annotations)
+		})
 	}
 	Eventually(func() int {
 		n := 0
@@ -271,7 +289,11 @@ func isPausedAndResumed(sc *scene) {
 	sc.settle()
 	during := sc.all()
 	for _, v := range sc.visits {
-		sc.edit(v, func(o lifecycle.Object) { o.SetAnnotations(nil) })
+		sc.edit(v, func(o lifecycle.Object) {
+			annotations := maps.Clone(o.GetAnnotations())
+			maps.DeleteFunc(annotations, func(name, _ string) bool { return slices.Contains(pauses, name) })
+			o.SetAnnotations(annotations)
+		})
 	}
 	sc.release()
 	sc.settle()

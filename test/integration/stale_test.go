@@ -26,7 +26,7 @@ func repeatsNothing(s Subject) {
 			continue
 		}
 		It("repeats nothing: "+law, func(ctx SpecContext) {
-			sc := newScene(ctx, s, s.Visits())
+			sc := newScene(ctx, s, visitsFor(s, law))
 			gate := lab.NewGate()
 			sc.start(gate)
 			sc.make()
@@ -51,7 +51,7 @@ func repeatsNothing(s Subject) {
 // since.
 func failsOver(ctx SpecContext, s Subject) {
 	GinkgoHelper()
-	sc := newScene(ctx, s, s.Visits())
+	sc := newScene(ctx, s, visitsFor(s, lawFailOver))
 	sc.start(nil)
 	sc.make()
 	sc.visit()

@@ -56,6 +56,9 @@ type Companioned interface {
 // Reserved is a Subject on which some laws are not tested. It returns the reason of each, which the table shows.
 type Reserved interface{ Reservations() map[string]string }
 
+// Selective is a Subject some of whose states do not matter to some laws, which are not tested there.
+type Selective interface{ Matters(law, state string) bool }
+
 // Cleaner is a World that can lose the statuses of all objects that belong to an object.
 type Cleaner interface{ Cleanup(key client.ObjectKey) }
 

@@ -122,7 +122,7 @@ func (t *table) row(s Subject, machine string, state machines.GraphState) (line 
 		switch one := cell(machine, state.Name, law); {
 		case t.shown[one]:
 			seen = true
-		case reservation(s, law) != "" || state.OnlyDeletion && law != lawDeletion:
+		case reservation(s, law) != "" || !matters(s, law, state.Name) || state.OnlyDeletion && law != lawDeletion:
 			mark = "-"
 		default:
 			missing = append(missing, one)
