@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,9 +15,18 @@ import (
 //
 // Without a command the program reads commands from its input, a line each, and prints one answer after another. It prints nothing for
 // a question that is refused, and does not say which one that is: the client that is returned then has no answers, and asks each
-// question by itself. Every failure is *Unreadable. The questions consist of words that no shell would change.
+// question by itself. What a client has the answer to already is not asked again. Every failure is *Unreadable. The questions consist of
+// words that no shell would change.
 func (c Client) Together(ctx context.Context, questions ...string) (Client, error) {
 	const what = "asking several questions"
+	known := answered{}
+	if a, ok := c.Runner.(answered); ok {
+		known = a
+		questions = slices.DeleteFunc(slices.Clone(questions), func(q string) bool { _, has := a.answers[q]; return has })
+	}
+	if len(questions) == 0 {
+		return c, nil
+	}
 	result, err := c.Runner.Run(ctx, Command{Input: []byte(strings.Join(questions, "\n") + "\n")})
 	switch {
 	case err != nil:
@@ -27,9 +38,13 @@ func (c Client) Together(ctx context.Context, questions ...string) (Client, erro
 	if !ok || len(documents) != len(questions) {
 		return c, nil
 	}
-	answers := make(map[string][]byte, len(questions))
+	answers := make(map[string][]byte, len(questions)+len(known.answers))
+	maps.Copy(answers, known.answers)
 	for i, question := range questions {
 		answers[question] = documents[i]
+	}
+	if known.Runner != nil {
+		c.Runner = known.Runner
 	}
 	return Client{Runner: answered{c.Runner, answers}}, nil
 }

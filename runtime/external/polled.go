@@ -119,14 +119,21 @@ const callsAtOnce = 8
 func (p *Polled[T, C, Q, A, W]) askAll(ctx context.Context, client C, queries []Query[Q]) []Reading[A] {
 	out := make([]Reading[A], len(queries))
 	running := make(chan struct{}, callsAtOnce)
+	asked := p.Clock.Now()
+	if p.Protocol.Together != nil {
+		questions := make([]Q, len(queries))
+		for i := range queries {
+			questions[i] = queries[i].Question
+		}
+		client = p.Protocol.Together(ctx, client, questions)
+	}
 	var all sync.WaitGroup
 	for i, q := range queries {
 		all.Go(func() {
 			running <- struct{}{}
 			defer func() { <-running }()
-			at := p.Clock.Now()
 			out[i].Answer, out[i].Err = p.Protocol.Ask(ctx, client, q.Question)
-			out[i].At = at
+			out[i].At = asked
 		})
 	}
 	all.Wait()

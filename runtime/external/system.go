@@ -36,6 +36,9 @@ type Protocol[T Target, C any, Q comparable, A, W any] struct {
 	Refresh func(client C, target T)
 	// Ask sends a question. It must return when its context ends. Required.
 	Ask func(ctx context.Context, client C, question Q) (A, error)
+	// Together returns a client for several questions that are sent at the same time. It may hold answers to them, from requests that it
+	// sent now. Optional; default: each question is a request.
+	Together func(ctx context.Context, client C, questions []Q) C
 	// Execute sends a command. It must return when its context ends. Required for systems that are commanded.
 	Execute func(ctx context.Context, client C, command W) error
 	// Outcome converts an error of Execute: Refused, Failed or Unknown, with the system's code, name and message. It removes

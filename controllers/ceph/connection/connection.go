@@ -73,7 +73,7 @@ func NewProtocol(connect func(Endpoint) (ceph.Runner, func(), error)) Protocol {
 			runner, done, err := connect(e)
 			return ceph.Client{Runner: runner}, done, err
 		},
-		Ask: ask, Execute: Execute, Outcome: outcome,
+		Ask: ask, Together: together, Execute: Execute, Outcome: outcome,
 	}
 }
 
@@ -127,15 +127,65 @@ func read[T any](r *reader, into *T, question func(context.Context) (T, error)) 
 	}
 }
 
+// Commands that the monitors answer, whatever the managers do.
+const (
+	quorumStatus = "quorum_status"
+	osdDump      = "osd dump"
+	fsDump       = "fs dump"
+)
+
+// reported are the types of daemons that report metadata.
+func reported() []ceph.Type {
+	return []ceph.Type{ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD, ceph.TypeMDS}
+}
+
+// allMaps are the commands of cluster.
+func allMaps() []string {
+	commands := []string{quorumStatus, "mgr dump", osdDump, fsDump}
+	for _, t := range reported() {
+		commands = append(commands, string(t)+" metadata")
+	}
+	return commands
+}
+
+// together asks with one call what the monitors answer for these questions. A check of a permission needs most of them, and on a machine
+// with much load a program for each would not end in time. Without answers, each question is asked by itself.
+func together(ctx context.Context, c ceph.Client, questions []Question) ceph.Client {
+	var commands []string
+	for _, q := range questions {
+		switch q.Need {
+		case cephupgrade.NeedCluster:
+			commands = append(commands, allMaps()...)
+		case cephupgrade.NeedHealth:
+			commands = append(commands, "health detail")
+		case cephupgrade.NeedMemory:
+			commands = append(commands, "config-key dump "+keyPrefix)
+		case cephupgrade.NeedPermission:
+			switch q.Daemon.Type {
+			case ceph.TypeMon:
+				commands = append(commands, quorumStatus)
+			case ceph.TypeOSD:
+				commands = append(commands, osdDump)
+			case ceph.TypeMDS:
+				commands = append(commands, fsDump)
+			case ceph.TypeMgr, ceph.TypeRGW:
+			}
+		}
+	}
+	slices.Sort(commands)
+	if commands = slices.Compact(commands); len(commands) < 2 {
+		return c
+	}
+	if with, err := c.Together(ctx, commands...); err == nil {
+		return with
+	}
+	return c
+}
+
 // cluster reads all maps. The states of the placement groups are asked for afterwards: without a manager they are unknown, and the
 // question is not answered.
 func cluster(ctx context.Context, c ceph.Client) (out cephupgrade.Cluster, err error) {
-	questions := []string{"quorum_status", "mgr dump", "osd dump", "fs dump"}
-	types := []ceph.Type{ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD, ceph.TypeMDS}
-	for _, t := range types {
-		questions = append(questions, string(t)+" metadata")
-	}
-	if c, err = c.Together(ctx, questions...); err != nil {
+	if c, err = c.Together(ctx, allMaps()...); err != nil {
 		return out, err
 	}
 	r := &reader{ctx: ctx}
@@ -143,7 +193,7 @@ func cluster(ctx context.Context, c ceph.Client) (out cephupgrade.Cluster, err e
 	read(r, &out.Managers, c.Managers)
 	read(r, &out.OSDs, c.OSDMap)
 	read(r, &out.Filesystems, c.Filesystems)
-	for _, t := range types {
+	for _, t := range reported() {
 		var of []ceph.Metadata
 		read(r, &of, func(ctx context.Context) ([]ceph.Metadata, error) { return c.Metadata(ctx, t) })
 		out.Metadata = append(out.Metadata, of...)
