@@ -137,7 +137,7 @@ e2e-smoke: cluster ## run hello and the manager from their images on a real clus
 
 SUITE    ?=#      label of the scenarios in `make e2e`: kafka, connect or ceph; none means all
 E2E_KAFKA  := exporter,kafka-3.9.2,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1
-E2E_CEPH   := ceph-14.2.21,ceph-16.2.15
+E2E_CEPH   := ceph-14.2.21,ceph-16.2.15,ceph-18.2.7
 E2E_NEEDS   = tools,operator,hello,$(if $(filter ceph,$(SUITE)),$(E2E_CEPH),$(E2E_KAFKA)$(if $(strip $(SUITE)),,$(COMMA)$(E2E_CEPH)))
 
 # A run replaces the sections of its scenarios on the page and keeps the others.

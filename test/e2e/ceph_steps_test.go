@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,9 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
@@ -30,6 +33,9 @@ const storeName = "store"
 
 // cephHost is the directory of this machine in which the monitors keep their data. It is removed with the cluster.
 const cephHost = "/var/lib/detent-cluster/ceph"
+
+// cephPatience is the longest time that an upgrade may take, on a machine that others use too.
+const cephPatience = 15 * time.Minute
 
 // store is a Ceph of a scenario.
 type store struct {
@@ -62,14 +68,90 @@ func (c *store) get(ctx context.Context) (*cephv1.Cluster, error) {
 	return o, cluster.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: storeName}, o)
 }
 
+// edit the Ceph with a merge patch.
+func (c *store) edit(ctx SpecContext, patch string) {
+	GinkgoHelper()
+	o := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: storeName}}
+	Expect(cluster.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+}
+
 // upgrade begins a phase in which the spec asks for another version.
 func (c *store) upgrade(ctx SpecContext, version string) *stage.Phase {
 	GinkgoHelper()
 	p := c.Phase("to " + version)
-	o := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: storeName}}
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"cephVersion":{"image":"quay.io/ceph/ceph:v`+version+`"}}}`))
-	Expect(cluster.Client.Patch(ctx, o, patch)).To(Succeed())
+	c.edit(ctx, `{"spec":{"cephVersion":{"image":"`+cephImage(version)+`"}}}`)
 	return p
+}
+
+// ahead begins a phase in which a policy asks for another version of some components.
+func (c *store) ahead(ctx SpecContext, version string, components ...string) *stage.Phase {
+	GinkgoHelper()
+	p := c.Phase(strings.Join(components, ", ") + " to " + version)
+	c.edit(ctx, `{"spec":{"upgradePolicy":{"cephVersion":{"image":"`+cephImage(version)+`"},"components":["`+strings.Join(components, `","`)+`"]}}}`)
+	return p
+}
+
+func cephImage(version string) string { return "quay.io/ceph/ceph:v" + version }
+
+// says waits until the lifecycle of the upgrade is in a state, and the status says something.
+func (c *store) says(ctx SpecContext, state string, words ...string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega, ctx context.Context) {
+		o, err := c.get(ctx)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(upgradeOf(o).State).To(Equal(state))
+		for _, word := range words {
+			g.Expect(statement(o.Status.Conditions, o.Status.Lifecycles)).To(ContainSubstring(word))
+		}
+	}).WithContext(ctx).WithTimeout(cephPatience).Should(Succeed(), c.said(ctx))
+}
+
+// upgradeOf returns the lifecycle of the upgrade.
+func upgradeOf(o *cephv1.Cluster) lifecyclev1.Lifecycle {
+	for _, l := range o.Status.Lifecycles {
+		if l.Name == observation.LifecycleUpgrade {
+			return l
+		}
+	}
+	return lifecyclev1.Lifecycle{}
+}
+
+// versions returns the versions that Ceph reports of the daemons of each type.
+func (c *store) versions(ctx SpecContext) map[string][]string {
+	GinkgoHelper()
+	var reported map[string]map[string]int
+	Expect(json.Unmarshal([]byte(c.run(ctx, "ceph", "versions", "--format=json")), &reported)).To(Succeed())
+	out := map[string][]string{}
+	for t, of := range reported {
+		for text := range of {
+			out[t] = append(out[t], strings.Fields(text)[2])
+		}
+	}
+	return out
+}
+
+// away waits until daemons of a type have gone down in a phase that often.
+func (c *store) away(ctx SpecContext, p *stage.Phase, t ceph.Type, times int) {
+	GinkgoHelper()
+	Eventually(func() int {
+		names, _ := p.Order()
+		return len(slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, string(t)+".") }))
+	}).WithContext(ctx).WithTimeout(cephPatience).WithPolling(50*time.Millisecond).Should(BeNumerically(">=", times), "times that a daemon of type %s went down", t)
+}
+
+// killIn kills the manager at a random moment after the first daemon of each type went down in a phase.
+func (c *store) killIn(ctx SpecContext, p *stage.Phase, components ...ceph.Type) {
+	GinkgoHelper()
+	for _, t := range components {
+		c.away(ctx, p, t, 1)
+		moment := rand.N(8 * time.Second)
+		pass(ctx, moment)
+		Expect(cluster.Kill(ctx, leader(ctx))).To(Succeed())
+		o, err := c.get(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		l := upgradeOf(o)
+		c.Note("manager killed %.1f s after the first %s went down, in %s of %s", moment.Seconds(), t, l.State, l.Data["daemon"])
+	}
 }
 
 // settled waits until every daemon runs a version and serves.
@@ -82,7 +164,7 @@ func (c *store) settled(ctx SpecContext, version string) {
 		holds(g, o, o.Status.Conditions, status.VersionSettled)
 		g.Expect(o.Status.Version).NotTo(BeNil())
 		g.Expect(o.Status.Version.Version).To(Equal(version))
-	}).WithContext(ctx).WithTimeout(12*time.Minute).Should(Succeed(), c.said(ctx))
+	}).WithContext(ctx).WithTimeout(cephPatience).Should(Succeed(), c.said(ctx))
 }
 
 // healthy waits until Ceph reports no warning.
@@ -126,7 +208,7 @@ func (c *store) write(ctx SpecContext, version string) {
 	GinkgoHelper()
 	c.run(ctx, "ceph", "osd", "pool", "create", "things", "8")
 	c.run(ctx, "ceph", "osd", "pool", "application", "enable", "things", "rados")
-	Expect(cluster.ApplyText(ctx, c.Namespace, manifest("ceph-writer.yaml", "IMAGE", "quay.io/ceph/ceph:v"+version))).To(Succeed())
+	Expect(cluster.ApplyText(ctx, c.Namespace, manifest("ceph-writer.yaml", "IMAGE", cephImage(version)))).To(Succeed())
 	Eventually(func(ctx context.Context) (string, error) {
 		out, err := cluster.Clientset.CoreV1().Pods(c.Namespace).GetLogs("writer", &corev1.PodLogOptions{}).DoRaw(ctx)
 		return string(out), err
@@ -155,18 +237,17 @@ func (c *store) finish(ctx SpecContext) {
 	}
 }
 
-// ordered says that each daemon was started once, in the order of their types, and never two at a time except metadata servers.
-func (c *store) ordered(p *stage.Phase) {
+// ordered says that these daemons and no others were started, once each, in the order of their types, and never two at a time except
+// metadata servers. It notes when each went down.
+func (c *store) ordered(p *stage.Phase, image string, components map[ceph.Type]int) {
 	GinkgoHelper()
 	p.End()
 	daemons, at := p.Order()
 	for i, name := range daemons {
 		c.Note("%s: %s went down after %.0f s", p.Name, name, at[i].Sub(p.Begun()).Seconds())
 	}
-	rank := func(name string) int {
-		t, _, _ := strings.Cut(name, ".")
-		return slices.Index(ceph.Types(), ceph.Type(t))
-	}
+	of := func(name string) ceph.Type { t, _, _ := strings.Cut(name, "."); return ceph.Type(t) }
+	rank := func(name string) int { return slices.Index(ceph.Types(), of(name)) }
 	Expect(slices.IsSortedFunc(daemons, func(a, b string) int { return rank(a) - rank(b) })).To(BeTrue(), "order of the daemons: %v", daemons)
 	for _, down := range p.Down() {
 		if len(down) > 1 {
@@ -174,5 +255,21 @@ func (c *store) ordered(p *stage.Phase) {
 		}
 	}
 	Expect(p.Starts()).To(HaveEach(1), "starts of each daemon")
-	Expect(p.Starts()).To(HaveLen(11), "daemons that were started")
+	started := map[ceph.Type]int{}
+	for name := range p.Starts() {
+		started[of(name)]++
+		Expect(p.Images(name)).To(HaveEach(HavePrefix(image+"@sha256:")), "images with which %s was started", name)
+	}
+	Expect(started).To(Equal(components), "daemons that were started, by type")
+}
+
+// released says which release the cluster requires of OSDs, and that no flag of an upgrade is left.
+func (c *store) released(ctx SpecContext, release string) {
+	GinkgoHelper()
+	Expect(c.run(ctx, "ceph", "osd", "dump")).To(And(ContainSubstring("require_osd_release "+release), Not(ContainSubstring("noout"))))
+}
+
+// everyDaemon counts the daemons of ceph.yaml.
+func everyDaemon() map[ceph.Type]int {
+	return map[ceph.Type]int{ceph.TypeMon: 3, ceph.TypeMgr: 2, ceph.TypeOSD: 3, ceph.TypeRGW: 1, ceph.TypeMDS: 2}
 }

@@ -7,6 +7,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/machines/cephupgrade"
 )
 
 var _ = Describe("A Ceph", Label("ceph"), func() {
@@ -16,9 +19,35 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		c.write(ctx, "14.2.21")
 		p := c.upgrade(ctx, "16.2.15")
 		c.settled(ctx, "16.2.15")
-		c.ordered(p)
-		Expect(c.run(ctx, "ceph", "osd", "dump")).To(ContainSubstring("require_osd_release pacific"))
-		Expect(c.run(ctx, "ceph", "osd", "dump")).NotTo(ContainSubstring("noout"))
+		c.ordered(p, cephImage("16.2.15"), everyDaemon())
+		c.released(ctx, "pacific")
+		c.finish(ctx)
+	})
+
+	It("of release 16 is upgraded to 18 component by component, with the manager killed in each, while clients write", SpecTimeout(40*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		c := installCeph(ctx, s, "16.2.15")
+		c.write(ctx, "16.2.15")
+
+		p := c.ahead(ctx, "18.2.7", "mon")
+		c.killIn(ctx, p, ceph.TypeMon)
+		c.says(ctx, cephupgrade.AwaitingAdmin)
+		c.ordered(p, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeMon: 3})
+		Expect(c.versions(ctx)).To(And(HaveKeyWithValue("mon", []string{"18.2.7"}), HaveKeyWithValue("mgr", []string{"16.2.15"}),
+			HaveKeyWithValue("osd", []string{"16.2.15"}), HaveKeyWithValue("mds", []string{"16.2.15"}), HaveKeyWithValue("rgw", []string{"16.2.15"})))
+		c.released(ctx, "pacific")
+
+		p = c.ahead(ctx, "18.2.7", "mon", "mgr", "osd")
+		c.killIn(ctx, p, ceph.TypeMgr, ceph.TypeOSD)
+		c.says(ctx, cephupgrade.AwaitingAdmin)
+		c.ordered(p, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeMgr: 2, ceph.TypeOSD: 3})
+		Expect(c.versions(ctx)).To(And(HaveKeyWithValue("osd", []string{"18.2.7"}), HaveKeyWithValue("mds", []string{"16.2.15"})))
+		c.released(ctx, "reef")
+
+		p = c.upgrade(ctx, "18.2.7")
+		c.killIn(ctx, p, ceph.TypeRGW, ceph.TypeMDS)
+		c.settled(ctx, "18.2.7")
+		c.ordered(p, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeRGW: 1, ceph.TypeMDS: 2})
 		c.finish(ctx)
 	})
 })

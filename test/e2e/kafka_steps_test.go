@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -180,24 +179,10 @@ func (b *brokers) awaiting(ctx SpecContext, state string, within time.Duration, 
 		l := lifecycle(k, versionChange)
 		g.Expect(l.State).To(Equal(state))
 		for _, word := range words {
-			g.Expect(statement(k)).To(ContainSubstring(word))
+			g.Expect(statement(k.Status.Conditions, k.Status.Lifecycles)).To(ContainSubstring(word))
 		}
 	}).WithContext(ctx).WithTimeout(within).Should(Succeed(), b.said(ctx))
 	return k
-}
-
-// statement is everything that the conditions and waits of a status say.
-func statement(k *kafkav1beta2.Kafka) string {
-	var text strings.Builder
-	for _, c := range k.Status.Conditions {
-		fmt.Fprintf(&text, "%s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
-	}
-	for _, l := range k.Status.Lifecycles {
-		for _, w := range l.WaitingFor {
-			fmt.Fprintf(&text, "%s waits in %s for %s: %s; %s\n", l.Name, l.State, w.Guard, w.Expected, w.Observed)
-		}
-	}
-	return text.String()
 }
 
 // entered waits until the phase has seen a state of the version change that often.
@@ -298,7 +283,7 @@ func (b *brokers) says(ctx SpecContext, within time.Duration, words ...string) {
 		k, err := b.get(ctx)
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, word := range words {
-			g.Expect(statement(k)).To(ContainSubstring(word))
+			g.Expect(statement(k.Status.Conditions, k.Status.Lifecycles)).To(ContainSubstring(word))
 		}
 	}).WithContext(ctx).WithTimeout(within).Should(Succeed(), b.said(ctx))
 }
@@ -308,7 +293,7 @@ func (b *brokers) silent(ctx SpecContext, within time.Duration, words string) {
 	GinkgoHelper()
 	Eventually(func(ctx context.Context) (string, error) {
 		k, err := b.get(ctx)
-		return statement(k), err
+		return statement(k.Status.Conditions, k.Status.Lifecycles), err
 	}).WithContext(ctx).WithTimeout(within).ShouldNot(ContainSubstring(words), b.said(ctx))
 }
 

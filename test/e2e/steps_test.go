@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/config"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
@@ -118,4 +119,18 @@ func holds(g Gomega, object client.Object, conditions []metav1.Condition, kind s
 	g.Expect(c).NotTo(BeNil(), "condition %s", kind)
 	g.Expect(c.Status).To(Equal(metav1.ConditionTrue), "%s: %s", c.Reason, c.Message)
 	g.Expect(c.ObservedGeneration).To(Equal(object.GetGeneration()))
+}
+
+// statement is what a status says, in lines.
+func statement(conditions []metav1.Condition, lifecycles []lifecyclev1.Lifecycle) string {
+	var text strings.Builder
+	for _, c := range conditions {
+		fmt.Fprintf(&text, "%s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
+	}
+	for _, l := range lifecycles {
+		for _, w := range l.WaitingFor {
+			fmt.Fprintf(&text, "%s waits in %s for %s: %s; %s\n", l.Name, l.State, w.Guard, w.Expected, w.Observed)
+		}
+	}
+	return text.String()
 }
