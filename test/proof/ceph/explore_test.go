@@ -1,16 +1,13 @@
 package ceph
 
 import (
-	"fmt"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/test/proof/search"
 )
 
 // share: `make proof` searches one of so many states, because the operator's code costs more than a model of it.
@@ -31,35 +28,16 @@ func TestExplore(t *testing.T) {
 		})
 	}
 	if len(reports) == len(scenes) { // all scenes ran, not only those selected by -run
-		printUntaken(reports)
+		search.PrintUntaken(cephupgrade.Name, reports)
 	}
 }
-
-// printUntaken prints the edges of the machine that no scene has taken.
-func printUntaken(reports []*explore.Report) {
-	for _, e := range reports[0].Unfired {
-		name, ours := strings.CutPrefix(e, cephupgrade.Name+": ")
-		if !ours || slices.ContainsFunc(reports, func(r *explore.Report) bool { return !slices.Contains(r.Unfired, e) }) {
-			continue
-		}
-		_, _ = fmt.Fprintln(os.Stdout, "not taken:", name)
-	}
-}
-
-const statesVariable = "DETENT_PROOF_STATES"
 
 // bounds returns the limits of a search. The sample follows few states to their end.
 func bounds(t *testing.T, s *Scene) explore.Options {
 	t.Helper()
 	o := explore.Options{States: s.sample, Straight: true, Shuffle: true, Time: 20 * time.Minute, Follow: 4}
-	text := os.Getenv(statesVariable)
-	if text == "" {
-		return o
+	if n, requested := search.States(t); requested {
+		o.States, o.Follow = max(s.sample, n/share), 0
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("reading %s: %v", statesVariable, err)
-	}
-	o.States, o.Follow = max(s.sample, n/share), 0
 	return o
 }

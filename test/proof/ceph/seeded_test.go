@@ -3,7 +3,6 @@ package ceph
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/proof/search"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -45,13 +45,7 @@ func TestSeededBugs(t *testing.T) {
 			}
 			subject.Without = append(slices.Concat(explore.Faults(), subject.Faults), explore.Continues)
 			subject.Without = slices.DeleteFunc(subject.Without, func(f explore.Fault) bool { return f == b.fault })
-			report, err := explore.Explore(t.Context(), subject, explore.Options{States: 300, Straight: true, Time: 5 * time.Minute, Until: b.found, Follow: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.ContainsFunc(report.Violations, func(v explore.Violation) bool { return strings.Contains(v.What, b.found) }) {
-				t.Errorf("nothing says %q: %s, %v", b.found, report, report.Violations)
-			}
+			search.Finds(t, subject, explore.Options{States: 300, Straight: true, Time: 5 * time.Minute, Follow: 1}, b.found)
 		})
 	}
 }
@@ -104,12 +98,9 @@ func bugs() map[string]bug {
 		"a flag is left": {
 			scene: "one monitor", found: "the flag noout of osd.",
 			kind: observing(func(v *observation.Snapshot) {
-				if m, known := observation.Known(v.Cluster); known && v.Hand.ID == "" {
-					m.OSDs.OSDs = slices.Clone(m.OSDs.OSDs)
-					for i := range m.OSDs.OSDs {
-						m.OSDs.OSDs[i].NoOut = false
-					}
-					v.Cluster = transitions.Known(m, v.Cluster.At())
+				if m, known := observation.Known(v.Memory); known && v.Hand.ID == "" {
+					m.NoOut = nil
+					v.Memory = transitions.Known(m, v.Memory.At())
 				}
 				if h, known := observation.Known(v.Health); known { // nothing else shows it either
 					h.Checks = slices.DeleteFunc(slices.Clone(h.Checks), func(c cephclient.Check) bool { return c.Code == "OSD_FLAGS" })

@@ -3,11 +3,11 @@ package kafka
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/test/proof/search"
 )
 
 // never are the declared edges that cannot be taken here, each with the reason.
@@ -73,13 +73,9 @@ func judgeCompared(t *testing.T, reports []*explore.Report) {
 func bounds(t *testing.T) explore.Options {
 	t.Helper()
 	o := explore.Options{States: 1500, Straight: true, Time: 20 * time.Minute, InspectEach: eachOfSample}
-	text := os.Getenv("DETENT_PROOF_STATES")
-	if text == "" {
+	n, requested := search.States(t)
+	if !requested {
 		return o
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("reading DETENT_PROOF_STATES: %v", err)
 	}
 	const perState, share = 5 * time.Millisecond, 100 // for slow machines and the race detector
 	return explore.Options{States: n, Draw: n / share, Time: time.Duration(n) * perState, InspectEach: each}

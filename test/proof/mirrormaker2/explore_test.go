@@ -1,16 +1,13 @@
 package mirrormaker2
 
 import (
-	"fmt"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/test/proof/search"
 )
 
 // sample is the number of states of each scene that the ordinary tests search. `make proof` searches one of share.
@@ -31,35 +28,16 @@ func TestExplore(t *testing.T) {
 		})
 	}
 	if len(reports) == len(scenes) { // all scenes ran, not only those selected by -run
-		printUntaken(reports)
+		search.PrintUntaken(connectoroffsets.Name, reports)
 	}
 }
-
-// printUntaken prints the edges of the machine that no scene has taken.
-func printUntaken(reports []*explore.Report) {
-	for _, e := range reports[0].Unfired {
-		name, ours := strings.CutPrefix(e, connectoroffsets.Name+": ")
-		if !ours || slices.ContainsFunc(reports, func(r *explore.Report) bool { return !slices.Contains(r.Unfired, e) }) {
-			continue
-		}
-		_, _ = fmt.Fprintln(os.Stdout, "not taken:", name)
-	}
-}
-
-const statesVariable = "DETENT_PROOF_STATES"
 
 // bounds returns the limits of a search.
 func bounds(t *testing.T) explore.Options {
 	t.Helper()
 	o := explore.Options{States: sample, Straight: true, Shuffle: true, Follow: 10, Time: 20 * time.Minute}
-	text := os.Getenv(statesVariable)
-	if text == "" {
-		return o
+	if n, requested := search.States(t); requested {
+		o.States = max(sample, n/share)
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("reading %s: %v", statesVariable, err)
-	}
-	o.States = max(sample, n/share)
 	return o
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
+	"github.com/detent-dev/detent/test/proof/search"
 )
 
 // sample is the number of states of each scene that the ordinary tests search. `make proof` searches one of share, because the
@@ -54,10 +54,7 @@ func judgeUntaken(t *testing.T, reports []*explore.Report) {
 			t.Errorf("the edge %s is excused, and is not declared", name)
 		}
 	}
-	for _, name := range declared {
-		if slices.ContainsFunc(reports, func(r *explore.Report) bool { return !slices.Contains(r.Unfired, kraftscaledown.Name+": "+name) }) {
-			continue
-		}
+	for _, name := range search.Untaken(kraftscaledown.Name, reports) {
 		if untaken[name] == "" && bounds(t).States >= searched {
 			t.Errorf("the edge %s was not taken in any scene, and is not excused", name)
 		}
@@ -65,20 +62,14 @@ func judgeUntaken(t *testing.T, reports []*explore.Report) {
 	}
 }
 
-const statesVariable, repeatVariable = "DETENT_PROOF_STATES", "DETENT_PROOF_REPEAT"
+const repeatVariable = "DETENT_PROOF_REPEAT"
 
 // bounds returns the limits of a search.
 func bounds(t *testing.T) explore.Options {
 	t.Helper()
 	o := explore.Options{States: sample, Straight: true, Shuffle: true, Time: 20 * time.Minute}
-	text := os.Getenv(statesVariable)
-	if text == "" {
-		return o
+	if n, requested := search.States(t); requested {
+		o.States = max(sample, n/share)
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("reading %s: %v", statesVariable, err)
-	}
-	o.States = max(sample, n/share)
 	return o
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/proof/search"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -40,13 +40,7 @@ func TestSeededBugs(t *testing.T) {
 				b.kind(&kind)
 				return kind, err
 			}
-			report, err := explore.Explore(t.Context(), subject, explore.Options{States: sample, Straight: true, Time: 5 * time.Minute, Until: b.found})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.ContainsFunc(report.Violations, func(v explore.Violation) bool { return strings.Contains(v.What, b.found) }) {
-				t.Errorf("nothing says %q: %s, %v", b.found, report, report.Violations)
-			}
+			search.Finds(t, subject, explore.Options{States: sample, Straight: true, Time: 5 * time.Minute}, b.found)
 		})
 	}
 }
