@@ -102,22 +102,23 @@ func upgrade(ctx context.Context, c ceph.Client, e *cephupgrade.Effect) error {
 	case cephupgrade.RecordNoOut:
 		return store(ctx, c, keyNoOut+e.Daemon.ID, true)
 	case cephupgrade.ForgetNoOut:
+		// A command that was under way when the maps were read may have set the flag since.
+		if err := setNoOut(ctx, c, e.Daemon, false); err != nil {
+			return err
+		}
 		return c.RemoveKey(ctx, keyNoOut+e.Daemon.ID)
 	case cephupgrade.SetNoOut, cephupgrade.UnsetNoOut:
-		number, err := strconv.Atoi(e.Daemon.ID)
-		if err != nil {
-			return fmt.Errorf("changing the flag noout of %s: %w", e.Daemon, err)
-		}
-		return c.SetNoOut(ctx, number, e.Verb == cephupgrade.SetNoOut)
+		return setNoOut(ctx, c, e.Daemon, e.Verb == cephupgrade.SetNoOut)
 	case cephupgrade.RecordSettings:
 		return store(ctx, c, keySettings+e.Settings.Filesystem, e.Settings)
 	case cephupgrade.ForgetSettings:
-		return c.RemoveKey(ctx, keySettings+e.Settings.Filesystem)
-	case cephupgrade.Apply:
-		if err := c.SetStandbyReplay(ctx, e.Settings.Filesystem, e.Settings.StandbyReplay); err != nil {
+		// A command that was under way when the maps were read may have reduced the filesystem since.
+		if err := apply(ctx, c, &e.Settings); err != nil && !missing(err) {
 			return err
 		}
-		return c.SetMaxMDS(ctx, e.Settings.Filesystem, e.Settings.MaxMDS)
+		return c.RemoveKey(ctx, keySettings+e.Settings.Filesystem)
+	case cephupgrade.Apply:
+		return apply(ctx, c, &e.Settings)
 	case cephupgrade.Evict:
 		return c.Evict(ctx, e.Daemon.ID, e.Session)
 	case cephupgrade.FailOver:
@@ -127,6 +128,27 @@ func upgrade(ctx context.Context, c ceph.Client, e *cephupgrade.Effect) error {
 	case cephupgrade.Detect, cephupgrade.Replace, cephupgrade.Stop, cephupgrade.Start:
 	}
 	return fmt.Errorf("executing %s: it is no command of Ceph", e.Verb)
+}
+
+func setNoOut(ctx context.Context, c ceph.Client, osd ceph.Daemon, set bool) error {
+	number, err := strconv.Atoi(osd.ID)
+	if err != nil {
+		return fmt.Errorf("changing the flag noout of %s: %w", osd, err)
+	}
+	return c.SetNoOut(ctx, number, set)
+}
+
+func apply(ctx context.Context, c ceph.Client, s *cephupgrade.Settings) error {
+	if err := c.SetStandbyReplay(ctx, s.Filesystem, s.StandbyReplay); err != nil {
+		return err
+	}
+	return c.SetMaxMDS(ctx, s.Filesystem, s.MaxMDS)
+}
+
+// missing reports whether Ceph refused because what the command names does not exist.
+func missing(err error) bool {
+	refused, ok := ceph.AsRefused(err)
+	return ok && refused.Kind == ceph.NotFound
 }
 
 func store(ctx context.Context, c ceph.Client, key string, value any) error {

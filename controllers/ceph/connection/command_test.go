@@ -1,0 +1,66 @@
+package connection_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
+)
+
+// A command that was under way when the maps were read takes effect before what it changed is forgotten.
+func TestExecuteForgetsOnlyWhatIsRestored(t *testing.T) {
+	osd := ceph.Daemon{Type: ceph.TypeOSD, ID: "0"}
+	before := cephupgrade.Settings{Filesystem: "fs", MaxMDS: 2, StandbyReplay: true}
+	type effects = []cephupgrade.Effect
+	type left struct {
+		NoOut, StandbyReplay bool
+		MaxMDS               int
+		Keys                 map[string]string
+	}
+	restored := left{MaxMDS: 2, StandbyReplay: true, Keys: map[string]string{}}
+	for name, c := range map[string]struct {
+		effects effects
+		want    left
+	}{
+		"a flag": {
+			effects: effects{{Verb: cephupgrade.RecordNoOut, Daemon: osd}, {Verb: cephupgrade.SetNoOut, Daemon: osd}, {Verb: cephupgrade.ForgetNoOut, Daemon: osd}},
+			want:    restored,
+		},
+		"the flag of an OSD that was removed": {
+			effects: effects{{Verb: cephupgrade.ForgetNoOut, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: "7"}}},
+			want:    restored,
+		},
+		"the settings of a filesystem": {
+			effects: effects{
+				{Verb: cephupgrade.RecordSettings, Settings: before}, {Verb: cephupgrade.Apply, Settings: cephupgrade.Settings{Filesystem: "fs", MaxMDS: 1}},
+				{Verb: cephupgrade.ForgetSettings, Settings: before},
+			},
+			want: restored,
+		},
+		"the settings of a filesystem that was removed": {
+			effects: effects{{Verb: cephupgrade.ForgetSettings, Settings: cephupgrade.Settings{Filesystem: "gone", MaxMDS: 1}}},
+			want:    restored,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := simulated.New(cephtest.Releases()["18"], ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}, osd, ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-a"})
+			cluster.Filesystems[0].MaxMDS, cluster.Filesystems[0].StandbyReplay = 2, true
+			for i := range c.effects {
+				if err := connection.Execute(t.Context(), ceph.Client{Runner: cluster}, connection.Command{Upgrade: &c.effects[i]}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			daemon, _ := cluster.Daemon(osd)
+			fs := cluster.Filesystems[0]
+			got := left{NoOut: daemon.NoOut, StandbyReplay: fs.StandbyReplay, MaxMDS: fs.MaxMDS, Keys: cluster.Keys}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
