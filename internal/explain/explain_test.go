@@ -1,12 +1,10 @@
 package explain_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -15,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/internal/explain"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/test/golden"
 	"github.com/detent-dev/detent/test/turnstile"
 )
 
@@ -38,34 +37,22 @@ func stateOf(t *testing.T, m machines.Graph, name string) string {
 	return text
 }
 
-// golden compares text with a file of testdata. UPDATE=1 writes the file.
-func golden(t *testing.T, name, text string) {
+// compare compares text with a file of testdata.
+func compare(t *testing.T, name, text string) {
 	t.Helper()
-	file := filepath.Join("testdata", name+".txt")
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text); diff != "" {
-		t.Errorf("%s (-want +got); UPDATE=1 go test ./internal/explain writes it:\n%s", file, diff)
-	}
+	golden.Compare(t, filepath.Join("testdata", name+".txt"), text)
 }
 
-func TestMachine(t *testing.T) { golden(t, "machine", explain.Machine(graphOf(t, hello.Machine))) }
+func TestMachine(t *testing.T) { compare(t, "machine", explain.Machine(graphOf(t, hello.Machine))) }
 
 func TestState(t *testing.T) {
 	greeting, kafka := graphOf(t, hello.Machine), graphOf(t, kafkaversion.Definition())
-	golden(t, "rest", stateOf(t, greeting, "Settled"))
-	golden(t, "work", stateOf(t, greeting, "Speaking"))
-	golden(t, "wait", stateOf(t, kafka, "AwaitingInSync"))
-	golden(t, "hold", stateOf(t, kafka, kafkaversion.AwaitingApproval))
-	golden(t, "deadline-from-facts", stateOf(t, kafka, kafkaversion.Soaking))
-	golden(t, "precondition", stateOf(t, kafka, kafkaversion.SettingMetadata))
+	compare(t, "rest", stateOf(t, greeting, "Settled"))
+	compare(t, "work", stateOf(t, greeting, "Speaking"))
+	compare(t, "wait", stateOf(t, kafka, "AwaitingInSync"))
+	compare(t, "hold", stateOf(t, kafka, kafkaversion.AwaitingApproval))
+	compare(t, "deadline-from-facts", stateOf(t, kafka, kafkaversion.Soaking))
+	compare(t, "precondition", stateOf(t, kafka, kafkaversion.SettingMetadata))
 	if text, found := explain.State(greeting, "Shouting"); found {
 		t.Errorf("a state that the machine does not have: %s", text)
 	}
@@ -73,8 +60,8 @@ func TestState(t *testing.T) {
 
 func TestStateOfADeletion(t *testing.T) {
 	gate := graphOf(t, turnstile.Definition())
-	golden(t, "deletion", stateOf(t, gate, gate.Deletion.To))
-	golden(t, "before-deletion", stateOf(t, gate, turnstile.Settled))
+	compare(t, "deletion", stateOf(t, gate, gate.Deletion.To))
+	compare(t, "before-deletion", stateOf(t, gate, turnstile.Settled))
 }
 
 func TestPosition(t *testing.T) {
@@ -93,7 +80,7 @@ func TestPosition(t *testing.T) {
 		"object-of-a-later-release":    {Name: "hello", State: "Singing", EnteredAt: at(time.Minute), Attempt: &lifecyclev1.Attempt{To: "hello", StartedAt: at(0)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden(t, name, explain.Position(catalogue.Position{Object: "Greeting world", Entry: &entry, Machine: m}, now))
+			compare(t, name, explain.Position(catalogue.Position{Object: "Greeting world", Entry: &entry, Machine: m}, now))
 		})
 	}
 }

@@ -3,7 +3,6 @@ package plan_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
 	"github.com/detent-dev/detent/kinds/kafka/planning"
+	"github.com/detent-dev/detent/test/golden"
 )
 
 // embedded are the schemas of the operator's kinds. Every test of the package shares them: to compile them takes longer than most plans.
@@ -80,12 +80,12 @@ func TestMakeSituations(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
 			p := planOf(t, file)
-			golden(t, strings.TrimSuffix(file, ".yaml")+".txt", p.Text(plan.TextOptions{}))
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".txt", p.Text(plan.TextOptions{}))
 			content, err := withoutContents(p).JSON()
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, strings.TrimSuffix(file, ".yaml")+".json", digest.ReplaceAllString(string(content), "@sha256:..."))
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".json", digest.ReplaceAllString(string(content), "@sha256:..."))
 		})
 	}
 }
@@ -105,22 +105,5 @@ func TestMakeIsDeterministic(t *testing.T) {
 				t.Fatalf("%s: two plans differ:\n%s", file, cmp.Diff(string(first), string(again)))
 			}
 		}
-	}
-}
-
-// golden compares the text with a file, or writes the file if UPDATE is set.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; UPDATE=1 writes it anew):\n%s", path, diff)
 	}
 }

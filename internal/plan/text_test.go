@@ -2,16 +2,15 @@ package plan
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/test/golden"
 )
 
 // upgrade of three nodes, with all that a text may have to show.
@@ -85,7 +84,7 @@ func TestPlanText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc.plan.settle()
 			got := tc.plan.Text(tc.options)
-			golden(t, filepath.Join("testdata", "text", name+".txt"), got)
+			golden.Compare(t, filepath.Join("testdata", "text", name+".txt"), got)
 			width := max(tc.options.Width, leastText)
 			if tc.options.Width == 0 {
 				width = textWidth
@@ -99,25 +98,5 @@ func TestPlanText(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// golden compares the text with a file, or writes the file if UPDATE is set.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; UPDATE=1 writes it anew):\n%s", path, diff)
 	}
 }

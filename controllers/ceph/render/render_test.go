@@ -1,11 +1,9 @@
 package render_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -16,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/test/golden"
 )
 
 func cluster() *cephv1.Cluster {
@@ -94,23 +93,7 @@ func TestDeployment(t *testing.T) {
 		}
 		text.WriteString("---\n" + string(data))
 	}
-	golden(t, "testdata/deployments.yaml", text.String())
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
+	golden.Compare(t, "testdata/deployments.yaml", text.String())
 }
 
 // Another image is another version and no other pod: it is rolled by the rules for versions.
@@ -144,5 +127,5 @@ func TestDeploymentJoinsAFilesystem(t *testing.T) {
 
 func TestConfigText(t *testing.T) {
 	in, _ := input(t, v18)
-	golden(t, "testdata/ceph.conf", render.ConfigText(in.Cluster, in.Record))
+	golden.Compare(t, "testdata/ceph.conf", render.ConfigText(in.Cluster, in.Record))
 }

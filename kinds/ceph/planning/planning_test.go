@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/internal/objects"
 	"github.com/detent-dev/detent/internal/plan"
+	"github.com/detent-dev/detent/test/golden"
 )
 
 // embedded are the schemas of the operator's kinds. Every test of the package shares them.
@@ -180,7 +180,7 @@ func TestNewSituations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := planned(t, input)
-			golden(t, filepath.Join("testdata", name+".txt"), p.Text(plan.TextOptions{}))
+			golden.Compare(t, filepath.Join("testdata", name+".txt"), p.Text(plan.TextOptions{}))
 			for _, w := range p.Objects[0].Writes {
 				if strings.Contains(fmt.Sprint(w.Content), "key = ") {
 					t.Errorf("%s %s shows a key", w.Kind, keys.Admin)
@@ -252,22 +252,5 @@ func TestWorldCheck(t *testing.T) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
 		})
-	}
-}
-
-// golden compares the text with a file, or writes the file if UPDATE is set.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; UPDATE=1 writes it again):\n%s", path, diff)
 	}
 }
