@@ -95,6 +95,9 @@ const (
 	propertyFlushLimit  = "offset.flush.timeout.ms"
 	propertyGraceful    = "task.shutdown.graceful.timeout.ms"
 	propertyExactlyOnce = "exactly.once.source.support"
+
+	// pluginVersion is the property of a connector for its field version. As in Strimzi, its configuration cannot set it.
+	pluginVersion = "connector.plugin.version"
 )
 
 // properties returns the configuration of the workers, and notes what it ignores.
@@ -195,6 +198,9 @@ func (c *Cluster) connector(m *kafkav1beta2.MirrorMaker2Mirror, spec *kafkav1bet
 	}
 	users, _ := kafkav1beta2.TextProperties(spec.Config) // as in properties
 	maps.Copy(p, users)
+	if delete(p, pluginVersion); spec.Version != "" {
+		p[pluginVersion] = spec.Version
+	}
 	for name, value := range map[string]string{
 		"topics": m.TopicsPattern, "topics.exclude": m.TopicsExcludePattern, "groups": m.GroupsPattern, "groups.exclude": m.GroupsExcludePattern,
 	} {

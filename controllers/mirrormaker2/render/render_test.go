@@ -135,6 +135,28 @@ mirrors: [{sourceCluster: east, targetCluster: west, heartbeatConnector: {}, che
 	}
 }
 
+// TestConnectorsVersion is about mm2-mock-connector-version: the version of the plugin comes from its own field only.
+func TestConnectorsVersion(t *testing.T) {
+	for name, tc := range map[string]struct {
+		connector string
+		want      string
+		found     bool
+	}{
+		"a range":                   {connector: `{version: "[4.1,5.0)"}`, want: "[4.1,5.0)", found: true},
+		"none":                      {connector: `{}`},
+		"in the configuration":      {connector: `{config: {connector.plugin.version: "3.0"}}`},
+		"in both, the field counts": {connector: `{version: "4.1.2", config: {connector.plugin.version: "3.0"}}`, want: "4.1.2", found: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster(t, "connectCluster: west\nclusters:\n- {alias: east, bootstrapServers: 'east:9092'}\n- {alias: west, bootstrapServers: 'west:9092'}\nmirrors: [{sourceCluster: east, targetCluster: west, sourceConnector: "+tc.connector+"}]")
+			got, found := c.Connectors()["east->west.MirrorSourceConnector"].Config["connector.plugin.version"]
+			if got != tc.want || found != tc.found {
+				t.Errorf("%q, %v; want %q, %v", got, found, tc.want, tc.found)
+			}
+		})
+	}
+}
+
 // TestNewRefuses checks the security that is not supported.
 func TestNewRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ field, want string }{

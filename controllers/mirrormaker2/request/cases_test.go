@@ -78,8 +78,8 @@ var elsewhere = map[string]string{
 	"rest-":                            "clients/connect/rest",
 	"connect-":                         "clients/connect/connecttest",
 	"st-mm2-":                          "test/e2e, on real Connect",
-	"mm2-mock-pause-reconciliation":    "TestKindPauses, with a condition of another name",
-	"mm2-mock-connector-version":       "the definition has no version of a connector",
+	"mm2-mock-pause-reconciliation":    "TestKindPauses, with a condition of another name: docs/decisions/0509",
+	"mm2-mock-connector-version":       "TestConnectorsVersion of controllers/mirrormaker2/render",
 	"mm2-mock-created-":                "TestKindCreatesConnectorsInTheirStates",
 	"seed-heartbeat-connector-allowed": "TestReadHeartbeat",
 }

@@ -24,6 +24,12 @@ type MirrorMaker2Connector struct {
 	// +kubebuilder:validation:Maximum=10000
 	TasksMax *int32 `json:"tasksMax,omitempty"`
 
+	// Version of the connector's plugin, or a range of versions such as [4.1,5.0), as connector.plugin.version of Connect. Connect 4.1 and
+	// later select a plugin by it. Defaults to the latest one that is installed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Version string `json:"version,omitempty"`
+
 	// Config of the connector, by Connect's property names.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=512
