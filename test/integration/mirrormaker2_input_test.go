@@ -73,6 +73,7 @@ func badRequests() []badRequest {
 		{name: "a missing entry", operation: alter, connector: source, reason: "AlterOffsets", want: []string{what, "missing entry " + connectclient.EntryName(mirrorSource), "Add it"}},
 		{name: "broken JSON", operation: alter, connector: source, entry: new(`{"offsets":`), reason: "AlterOffsets", want: []string{what, "not valid JSON", "Correct the entry."}},
 		{name: "text after the JSON", operation: alter, connector: source, entry: new(`{"offsets":[]}x`), reason: "AlterOffsets", want: []string{what, "after top-level value", "Correct the entry."}},
+		{name: "a list for the object", operation: alter, connector: source, entry: new(`[]`), reason: "AlterOffsets", want: []string{what, "answered 500"}},
 		{
 			name: "Connect is down", operation: list, connector: source, deaf: true, reason: "ListOffsets", want: []string{what, "connection refused", "Check that the workers run"},
 			answer: on(all, func(*http.Request) (*http.Response, error) { //nolint:bodyclose // the client closes it
