@@ -1,0 +1,83 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/test/e2e/stage"
+)
+
+var _ = Describe("A Ceph", Label("ceph"), func() {
+	It("refuses what cannot be, and touches no pod for it", SpecTimeout(30*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		c := installCeph(ctx, s, "14.2.21")
+		p := s.Phase("requests that are refused")
+		c.refuses(ctx, `{"cephVersion":{"image":"quay.io/ceph/ceph:v18.2.7"}}`, "Ceph cannot be changed from 14.2.21", "Upgrade to an image of a release in between first")
+		c.refuses(ctx, `{"cephVersion":{"image":"`+toolsImage+`"}}`, toolsImage, "is not an image of Ceph")
+		c.refuses(ctx, `{"cephVersion":{"image":"quay.io/ceph/ceph:absent"}}`, "quay.io/ceph/ceph:absent", "check that it exists and can be pulled")
+		c.refuses(ctx, `{"cephVersion":{"image":"quay.io/ceph/ceph:v14.2.21"},"upgradePolicy":{"cephVersion":{"image":"quay.io/ceph/ceph:v16.2.15"},"components":["osd"]}}`,
+			"osd without mon, mgr", "add what is missing")
+		c.edit(ctx, `{"spec":{"upgradePolicy":null}}`)
+		c.settled(ctx, "14.2.21")
+		p.End()
+		Expect(p.Starts()).To(BeEmpty(), "daemons that were started")
+	})
+
+	It("waits in the middle of an upgrade while it is unhealthy, says why, and goes on by itself", SpecTimeout(30*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		c := installCeph(ctx, s, "16.2.15")
+		c.run(ctx, "ceph", "mgr", "module", "enable", "selftest")
+		p := c.ahead(ctx, "18.2.7", "mon")
+		c.away(ctx, p, ceph.TypeMon, 1)
+		c.scale(ctx, "osd", "2", 0)
+		c.waits(ctx, p, "OSD_DOWN")
+		c.scale(ctx, "osd", "2", 1)
+
+		c.away(ctx, p, ceph.TypeMon, 2)
+		Eventually(func(ctx context.Context) error {
+			_, err := c.ask(ctx, "ceph", "mgr", "self-test", "health", "set", `{"TESTED": {"severity": "error", "summary": "tested", "detail": ["tested"]}}`)
+			return err
+		}).WithContext(ctx).Should(Succeed(), "a module of the manager answers")
+		c.waits(ctx, p, "TESTED")
+		c.run(ctx, "ceph", "mgr", "self-test", "health", "clear", "TESTED")
+		c.says(ctx, cephupgrade.AwaitingAdmin)
+		p.End()
+		Expect(p.Starts()).To(Equal(map[string]int{"mon.a": 1, "mon.b": 1, "mon.c": 1, "osd.2": 1}), "starts of each daemon")
+	})
+})
+
+// refuses requests what is refused, with a text in the status.
+func (c *store) refuses(ctx SpecContext, spec string, words ...string) {
+	GinkgoHelper()
+	begun := time.Now()
+	c.edit(ctx, `{"spec":`+spec+`}`)
+	c.says(ctx, cephupgrade.Refusing, words...)
+	c.Note("refused after %.0f s: %s", time.Since(begun).Seconds(), strings.Join(words, ", "))
+}
+
+// waits says that the upgrade waits for a health code, and replaces no daemon meanwhile.
+func (c *store) waits(ctx SpecContext, p *stage.Phase, code string) {
+	GinkgoHelper()
+	c.says(ctx, cephupgrade.AwaitingHealth, code)
+	before := p.Starts()
+	Consistently(p.Starts).WithContext(ctx).WithTimeout(30*time.Second).Should(Equal(before), "starts while %s is raised", code)
+	c.says(ctx, cephupgrade.AwaitingHealth, code)
+}
+
+// scale the Deployment of a daemon, as an admin would who stops it.
+func (c *store) scale(ctx SpecContext, t ceph.Type, id string, replicas int) {
+	GinkgoHelper()
+	name := daemons.ObjectName(storeName, ceph.Daemon{Type: t, ID: id})
+	_, err := cluster.Kubectl(ctx, "--namespace="+c.Namespace, "scale", "deployment", name, fmt.Sprintf("--replicas=%d", replicas))
+	Expect(err).NotTo(HaveOccurred())
+}
