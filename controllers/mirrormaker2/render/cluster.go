@@ -198,7 +198,8 @@ func (c *Cluster) connector(m *kafkav1beta2.MirrorMaker2Mirror, spec *kafkav1bet
 	}
 	users, _ := kafkav1beta2.TextProperties(spec.Config) // as in properties
 	maps.Copy(p, users)
-	if delete(p, pluginVersion); spec.Version != "" {
+	delete(p, pluginVersion)
+	if spec.Version != "" {
 		p[pluginVersion] = spec.Version
 	}
 	for name, value := range map[string]string{
