@@ -38,9 +38,12 @@ func shareTexts(status *lifecyclev1.Status) {
 			h := &l.History[j]
 			share(&h.Event, &h.From, &h.To)
 			// The attempt is a part of the text of the whole line, which it would retain.
-			if l.Attempt != nil && h.Attempt == l.Attempt.ID {
+			switch {
+			case l.Attempt != nil && h.Attempt == l.Attempt.ID:
 				h.Attempt = l.Attempt.ID
-			} else {
+			case j > 0 && h.Attempt == l.History[j-1].Attempt:
+				h.Attempt = l.History[j-1].Attempt
+			default:
 				h.Attempt = strings.Clone(h.Attempt)
 			}
 		}

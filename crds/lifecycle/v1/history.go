@@ -5,11 +5,55 @@ import (
 	"encoding/json"
 )
 
-// History is a list of transitions, oldest first.
+// History is a list of transitions, oldest first. In JSON, a transition of the same attempt as the one before it does not repeat the
+// attempt:
+//
+//	2026-11-20T08:31:02Z changed: Settled -> Checking, attempt 5f2c91
+//	2026-11-20T08:31:04Z node-selected: Checking -> Restarting
 //
 // +listType=atomic
 // +kubebuilder:validation:MaxItems=20
 type History []Transition
+
+// MarshalJSON implements json.Marshaler.
+func (h History) MarshalJSON() ([]byte, error) {
+	if h == nil {
+		return []byte("null"), nil
+	}
+	text, before := append(make([]byte, 0, 96*len(h)+2), '['), ""
+	for i := range h {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		line := h[i]
+		switch line.Attempt {
+		case before:
+			line.Attempt = ""
+		case "":
+			line.Attempt = noAttempt
+		}
+		next, err := line.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		text, before = append(text, next...), h[i].Attempt
+	}
+	return append(text, ']'), nil
+}
+
+// attempts gives each transition the attempt of the one before it if its line had none.
+func (h History) attempts() {
+	before := ""
+	for i := range h {
+		switch h[i].Attempt {
+		case "":
+			h[i].Attempt = before
+		case noAttempt:
+			h[i].Attempt = ""
+		}
+		before = h[i].Attempt
+	}
+}
 
 // UnmarshalJSON implements json.Unmarshaler. Every watch event and every answer to a write contains a history: this reads it with one
 // allocation for the list, and without reflection. It never fails, as Transition.UnmarshalJSON.
@@ -32,6 +76,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 		line, rest, _ = nextLine(rest)
 		_ = (*h)[i].UnmarshalJSON(line) // never fails
 	}
+	h.attempts()
 	return nil
 }
 
@@ -43,6 +88,7 @@ func (h *History) unmarshalAny(text []byte) error {
 	for i := range *h {
 		_ = (*h)[i].UnmarshalJSON(all[i]) // never fails
 	}
+	h.attempts()
 	return nil
 }
 

@@ -27,7 +27,7 @@ type Transition struct {
 	From string `json:"-"`
 	// To is the state that the transition entered.
 	To string `json:"-"`
-	// Attempt the transition belongs to.
+	// Attempt the transition belongs to. Empty for none.
 	Attempt string `json:"-"`
 	// Times is how often a folded loop took this transition. Defaults to 1.
 	Times int32 `json:"-"`
@@ -37,6 +37,8 @@ const (
 	arrowLabel   = "-> "
 	attemptLabel = "attempt "
 	timesLabel   = " times"
+	// noAttempt stands in a line for the attempt of a transition that belongs to none, after one that belongs to an attempt.
+	noAttempt = "-"
 )
 
 // String returns the transition as its line in the status.

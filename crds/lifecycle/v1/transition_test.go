@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -90,6 +91,48 @@ func TestHistoryUnmarshalJSON(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got.History); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An attempt is written where it begins, since the API server and each watch handle the whole history at each status write.
+func TestHistoryMarshalJSON(t *testing.T) {
+	at := metav1.NewTime(time.Date(2026, 11, 20, 8, 31, 2, 0, time.UTC).Local())
+	one := func(attempt string) lifecyclev1.Transition {
+		return lifecyclev1.Transition{At: at, Event: "e", From: "A", To: "B", Attempt: attempt}
+	}
+	const line = "2026-11-20T08:31:02Z e: A -> B"
+	tests := map[string]struct {
+		history lifecyclev1.History
+		want    []string
+	}{
+		"nothing":               {nil, nil},
+		"no transitions":        {lifecyclev1.History{}, []string{}},
+		"no attempt":            {lifecyclev1.History{one(""), one("")}, []string{line, line}},
+		"one attempt":           {lifecyclev1.History{one("x"), one("x"), one("x")}, []string{line + ", attempt x", line, line}},
+		"the next attempt":      {lifecyclev1.History{one(""), one("x"), one("y"), one("y")}, []string{line, line + ", attempt x", line + ", attempt y", line}},
+		"none after an attempt": {lifecyclev1.History{one("x"), one(""), one("")}, []string{line + ", attempt x", line + ", attempt -", line}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			text, err := json.Marshal(tc.history)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			if err := json.Unmarshal(text, &lines); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, lines); diff != "" {
+				t.Errorf("written (-want +got):\n%s", diff)
+			}
+			var got lifecyclev1.History
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.history, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("read (-want +got):\n%s", diff)
 			}
 		})
 	}
