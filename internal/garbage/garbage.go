@@ -1,4 +1,4 @@
-// Package garbage limits how much memory a manager spends on garbage that is not collected yet.
+// Package garbage decides how much memory a manager spends on garbage that is not collected yet.
 package garbage
 
 import (
@@ -15,7 +15,8 @@ import (
 
 // Tuner sets by how much the heap may grow before its garbage is collected. It is a Runnable of a manager.
 //
-// Most of a large heap of a manager is caches, which change little. A heap that may double takes twice the memory of the caches.
+// Most of a large heap of a manager is caches, which change little. A heap that may double takes twice the memory of the caches. A
+// small heap that may only double is collected many times a second while the manager works.
 type Tuner struct {
 	// Live returns the size of the heap after its last collection, in bytes. Required.
 	Live func() uint64
@@ -30,8 +31,10 @@ var _ manager.LeaderElectionRunnable = &Tuner{}
 const (
 	// largeHeap is the size from which a heap is large, in bytes.
 	largeHeap = 32 << 20
-	// growthOfSmall and growthOfLarge are by how much a heap may grow, in percent. The first is Go's default.
-	growthOfSmall, growthOfLarge = 100, 50
+	// standardGrowth and growthOfLarge are by how much a heap may grow, in percent. The first is Go's default.
+	standardGrowth, growthOfLarge = 100, 50
+	// A heap may always grow to smallestGoal bytes, as far as maxGrowth percent permit.
+	smallestGoal, maxGrowth = 24 << 20, 800
 	// every is how often the heap is read.
 	every = time.Second
 )
@@ -60,7 +63,7 @@ func (t *Tuner) NeedLeaderElection() bool { return false }
 func (t *Tuner) Start(ctx context.Context) error {
 	ticker := t.Clock.NewTicker(every)
 	defer ticker.Stop()
-	for set := growthOfSmall; ; {
+	for set := standardGrowth; ; {
 		if want := growth(t.Live()); want != set {
 			t.Set(want)
 			set = want
@@ -73,10 +76,18 @@ func (t *Tuner) Start(ctx context.Context) error {
 	}
 }
 
-// growth returns by how much a heap of the size may grow, in percent.
+// growth returns by how much a heap of the size may grow, in percent. It has few values, because a change of it stops the process for
+// a moment.
 func growth(live uint64) int {
-	if live < largeHeap {
-		return growthOfSmall
+	switch {
+	case live >= largeHeap:
+		return growthOfLarge
+	case live == 0: // not known yet
+		return standardGrowth
 	}
-	return growthOfLarge
+	percent := standardGrowth
+	for percent < maxGrowth && live*uint64(100+percent)/100 < smallestGoal {
+		percent *= 2
+	}
+	return percent
 }

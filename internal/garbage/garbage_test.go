@@ -39,8 +39,30 @@ func TestTunerFollowsTheHeap(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]int{growthOfLarge, growthOfSmall, growthOfLarge}, got); diff != "" {
+	if diff := cmp.Diff([]int{growthOfLarge, maxGrowth, growthOfLarge}, got); diff != "" {
 		t.Errorf("growths that were set (-want +got):\n%s", diff)
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	tests := map[string]struct {
+		live uint64
+		want int
+	}{
+		"not known yet":               {0, standardGrowth},
+		"almost nothing":              {1, maxGrowth},
+		"a small manager":             {5 << 20, 400},
+		"the goal is twice the heap":  {smallestGoal / 2, standardGrowth},
+		"just short of a large heap":  {largeHeap - 1, standardGrowth},
+		"a large heap":                {largeHeap, growthOfLarge},
+		"a heap of a hundred objects": {8 << 20, 200},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := growth(tc.live); got != tc.want {
+				t.Errorf("a heap of %d bytes may grow by %d percent, want %d", tc.live, got, tc.want)
+			}
+		})
 	}
 }
 
