@@ -82,7 +82,8 @@ func run(ctx context.Context, setup func(mgr ctrl.Manager) error, types func(*k8
 		}
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}, Cache: cache.Options{DefaultTransform: lifecycle.CacheTransform()},
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}, NewClient: lifecycle.NewClient,
+		Cache: cache.Options{DefaultTransform: lifecycle.CacheTransform()},
 	})
 	if err != nil {
 		return fmt.Errorf("reaching the cluster: %w", err)

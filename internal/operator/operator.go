@@ -118,7 +118,7 @@ func managerOptions(o Options, lead *leadership, lease resourcelock.Interface) (
 	}
 	return ctrl.Options{
 		LeaseDuration: &lead.term, RenewDeadline: new(lead.renewal()), RetryPeriod: new(lead.term / 8),
-		Scheme: scheme, Logger: o.Log, Cache: caches,
+		Scheme: scheme, Logger: o.Log, Cache: caches, NewClient: lifecycle.NewClient,
 		LeaderElection: o.LeaderElection, LeaderElectionResourceLockInterface: lease, LeaderElectionReleaseOnCancel: true,
 		Metrics:                 metricsserver.Options{BindAddress: o.MetricsAddress},
 		HealthProbeBindAddress:  o.HealthAddress,

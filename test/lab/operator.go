@@ -121,6 +121,7 @@ func (l *Lab) manager(o *Operator, setup Setup) (manager.Manager, error) {
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		MapperProvider:          func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return l.Mapper, nil },
 		Cache:                   caches,
+		NewClient:               lifecycle.NewClient,
 		Controller:              config.Controller{SkipNameValidation: &yes},
 		GracefulShutdownTimeout: &soon,
 	})

@@ -140,7 +140,7 @@ func newManager(config *rest.Config, lease string, types func(*k8sruntime.Scheme
 		}
 	}
 	return ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultTransform: lifecycle.CacheTransform()},
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, NewClient: lifecycle.NewClient, Cache: cache.Options{DefaultTransform: lifecycle.CacheTransform()},
 		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: leaseNamespace, LeaderElectionReleaseOnCancel: true,
 	})
 }
@@ -164,6 +164,9 @@ func runSequence(ctx context.Context, config *rest.Config, quiet bool) error {
 		if options.Events, err = lifecycle.NewRecorder(mgr, "sequence"); err != nil {
 			return err
 		}
+	}
+	if err := garbage.AddTo(mgr); err != nil { // as cli.Operator does
+		return err
 	}
 	if err := lifecycle.New(kind, options).SetupWithManager(mgr, lifecycle.Wiring{Workers: workers}); err != nil {
 		return err
