@@ -26,10 +26,10 @@ const Done = "Done"
 // step returns the name of the state, or the phase, of step n, from 1 on.
 func step(n int) string { return fmt.Sprintf("Step%02d", n) }
 
-// facts are observed: which ConfigMaps have the text.
+// facts are observed: how many ConfigMaps have the text, from the first on. A ConfigMap after the first that lacks it is not read.
 type facts struct {
 	Text    string
-	Written [Steps]bool
+	Written int
 }
 
 // write is the only effect: it writes the ConfigMap of a step.
@@ -41,12 +41,14 @@ func Operator() detent.Operator[*api.Sequence, facts, write] {
 		Name: "Sequence", New: func() *api.Sequence { return &api.Sequence{} }, Machine: machine(), Owns: []client.Object{&corev1.ConfigMap{}},
 		Observe: func(ctx context.Context, s *api.Sequence, read client.Reader) (facts, error) {
 			f, found := facts{Text: s.Spec.Text}, &corev1.ConfigMap{}
-			for n := range f.Written {
+			for ; f.Written < Steps; f.Written++ {
 				*found = corev1.ConfigMap{} // is only read, and needs no copy
-				if err := client.IgnoreNotFound(read.Get(ctx, childKey(s, n+1), found, client.UnsafeDisableDeepCopy)); err != nil {
+				if err := client.IgnoreNotFound(read.Get(ctx, childKey(s, f.Written+1), found, client.UnsafeDisableDeepCopy)); err != nil {
 					return f, err
 				}
-				f.Written[n] = found.Data["text"] == s.Spec.Text
+				if found.Data["text"] != s.Spec.Text {
+					break
+				}
 			}
 			return f, nil
 		},
@@ -67,7 +69,7 @@ func child(owner client.Object, n int, text string) *corev1.ConfigMap {
 
 func machine() detent.Machine[facts, write] {
 	written := func(n int) detent.Guard[facts] {
-		return detent.Is(fmt.Sprintf("written-%02d", n), "the ConfigMap with the text", func(f *facts) (bool, string) { return f.Written[n-1], "none" })
+		return detent.Is(fmt.Sprintf("written-%02d", n), "the ConfigMap with the text", func(f *facts) (bool, string) { return f.Written >= n, "none" })
 	}
 	all := detent.Is("all-written", "all ConfigMaps with the text", func(f *facts) (bool, string) { return next(f) > Steps, step(next(f)) })
 	m := detent.Machine[facts, write]{
@@ -94,14 +96,7 @@ func machine() detent.Machine[facts, write] {
 }
 
 // next returns the first step whose ConfigMap is not written.
-func next(f *facts) int {
-	for n, written := range f.Written {
-		if !written {
-			return n + 1
-		}
-	}
-	return Steps + 1
-}
+func next(f *facts) int { return f.Written + 1 }
 
 // state returns the state, or the phase, of step n, which may be one more than there are.
 func state(n int) string {
