@@ -138,15 +138,6 @@ func TestRestartOfAControllerIsNotCausedByWhatBrokersRead(t *testing.T) {
 		r.must(r.get(m, controller))
 		return strings.Join(slices.Collect(maps.Values(m.Data)), "")
 	}
-	outdated := func() (ids []int32) {
-		v := r.snapshot(false)
-		for i := range v.Nodes {
-			if v.Outdated(&v.Nodes[i]) {
-				ids = append(ids, v.Nodes[i].ID)
-			}
-		}
-		return ids
-	}
 	change := func(name, value string) {
 		k := r.cluster()
 		k.Spec.Kafka.Config[name] = jsonOf(value)
@@ -154,13 +145,13 @@ func TestRestartOfAControllerIsNotCausedByWhatBrokersRead(t *testing.T) {
 		r.settle() // which fails if something is written in every pass
 	}
 	change("log.retention.hours", "24")
-	if diff := cmp.Diff([]int32{0, 1, 2}, outdated()); diff != "" || strings.Contains(file(), "log.retention.hours") {
+	if diff := cmp.Diff([]int32{0, 1, 2}, r.outdated()); diff != "" || strings.Contains(file(), "log.retention.hours") {
 		t.Errorf("outdated nodes (-want +got):\n%s\nfile of the controller:\n%s", diff, file())
 	}
 	change("num.io.threads", "16")
 	r.must(r.restart(3, "4.1.1"))
 	r.settle()
-	if diff := cmp.Diff([]int32{0, 1, 2, 4, 5}, outdated()); diff != "" || !strings.Contains(file(), "log.retention.hours=24") {
+	if diff := cmp.Diff([]int32{0, 1, 2, 4, 5}, r.outdated()); diff != "" || !strings.Contains(file(), "log.retention.hours=24") {
 		t.Errorf("outdated nodes after the restart (-want +got):\n%s\nfile of the controller:\n%s", diff, file())
 	}
 	if r.marked(set) {

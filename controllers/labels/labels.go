@@ -73,6 +73,10 @@ const (
 	// Restarting on a StrimziPodSet names the pod that is being replaced: nothing is created in its place until its entry
 	// was switched.
 	Restarting = "detent.dev/restarting"
+	// RollingUpdate is "true" on a pod that is to be restarted, or on a StrimziPodSet whose pods are. It is a user's.
+	RollingUpdate = "strimzi.io/manual-rolling-update"
+	// ToRestart on a StrimziPodSet are the UIDs of the pods that ran when RollingUpdate was seen on it.
+	ToRestart = "detent.dev/to-restart"
 )
 
 // KafkaName is the value of Name for everything that the nodes of a cluster are made of.

@@ -60,7 +60,8 @@ func (t *scope) entryOf(n *observation.Node, pod *corev1.Pod) (corev1beta2.PodEn
 // restorable returns a running pod without the fields that Kubernetes has added.
 func restorable(pod *corev1.Pod) *corev1.Pod {
 	p := &corev1.Pod{}
-	p.Name, p.Namespace, p.Labels, p.Annotations = pod.Name, pod.Namespace, pod.Labels, pod.Annotations
+	p.Name, p.Namespace, p.Labels, p.Annotations = pod.Name, pod.Namespace, pod.Labels, maps.Clone(pod.Annotations)
+	delete(p.Annotations, labels.RollingUpdate) // a request is for this pod alone
 	p.Spec = *pod.Spec.DeepCopy()
 	p.Spec.NodeName, p.Spec.Priority, p.Spec.PreemptionPolicy = "", nil, nil
 	p.Spec.DeprecatedServiceAccount = ""
@@ -100,25 +101,38 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 	return t.write.Update(ctx, set)
 }
 
-// abandoned reports whether the set has a mark although no lifecycle is restarting that pod.
+// abandoned reports whether the set has a mark although no lifecycle is restarting that pod, or needs to replace its entry.
 func (t *scope) abandoned(set *corev1beta2.StrimziPodSet) bool {
 	mark, readable := restarting.Of(set)
 	if !readable {
 		return restarting.On(set)
 	}
 	for i := range t.snapshot.Nodes {
-		if t.snapshot.Nodes[i].PodName == mark.Pod {
-			return !inHand(t.kafka, t.snapshot.Nodes[i].ID)
+		if n := &t.snapshot.Nodes[i]; n.PodName == mark.Pod {
+			return !inHand(t.kafka, n.ID, roll.RestartingNode) || t.unchanged(n, mark)
 		}
 	}
 	return true
 }
 
-// inHand reports whether a lifecycle is restarting the node now. In a paused cluster none is.
-func inHand(kafka *kafkav1beta2.Kafka, id int32) bool {
-	return !lifecycle.IsPaused(kafka, labels.Pause) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
-		return e.State == roll.RestartingNode && maps.Equal(e.Data, roll.Encode(roll.Data{Node: id}))
+// unchanged reports whether the pod is gone and its entry is to stay as it is: node-roll restarted the node on request, and the
+// process ended before the mark was removed.
+func (t *scope) unchanged(n *observation.Node, mark restarting.Mark) bool {
+	rolled := slices.ContainsFunc(t.kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+		return e.Name == observation.LifecycleRoll && holds(&e, n.ID, roll.RestartingNode)
 	})
+	return rolled && n.Pod.UID != mark.UID && n.Entry.Exists && n.Entry.Revision == t.snapshot.WantedRevision(n)
+}
+
+// inHand reports whether the node is the current one of a lifecycle in one of the states of a roll. In a paused cluster it never is.
+func inHand(kafka *kafkav1beta2.Kafka, id int32, in ...string) bool {
+	return !lifecycle.IsPaused(kafka, labels.Pause) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+		return holds(&e, id, in...)
+	})
+}
+
+func holds(e *lifecyclev1.Lifecycle, id int32, in ...string) bool {
+	return slices.Contains(in, e.State) && maps.Equal(e.Data, roll.Encode(roll.Data{Node: id}))
 }
 
 // emptyPodSets deletes the StrimziPodSets that are left from pools of which neither the KafkaNodePool nor a node exists.
@@ -162,12 +176,15 @@ func (t *scope) entries(ctx context.Context, pool string, version string) error 
 		set.Spec.Pods = added
 		return t.createOwned(ctx, set)
 	}
-	want := t.snapshot.Rendered.PodSet(pool)
-	if len(added) == 0 && !metaBehind(set, want) {
+	want, request := t.snapshot.Rendered.PodSet(pool), t.request(pool, set)
+	if len(added) == 0 && !metaBehind(set, want) && request == nil {
 		return nil
 	}
 	set = set.DeepCopy()
 	catchUp(set, want)
+	if request != nil {
+		request(set)
+	}
 	set.Spec.Pods = append(set.Spec.Pods, added...)
 	if err := t.owned(set); err != nil {
 		return err

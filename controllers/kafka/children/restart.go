@@ -27,7 +27,7 @@ import (
 //
 // Before it sets the mark, Restart sends the new pod to the API server as a dry run. If that is rejected, the running pod stays.
 //
-// If the pod already has its desired state, Restart only removes the mark. If the disruption budget refuses the eviction, it
+// If the pod already has its desired state and no user requested its restart, Restart only removes the mark. If the disruption budget refuses the eviction, it
 // returns ErrWait.
 func (r *Reconciler) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, id int32, version string) error {
 	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
@@ -51,7 +51,7 @@ func (r *Reconciler) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, sna
 		return err
 	}
 	pod := observation.Named(snapshot.Objects.Pods, n.PodName)
-	if pod != nil && !n.Pod.Terminating && n.Pod.Revision != entry.Revision {
+	if pod != nil && !n.Pod.Terminating && (n.Pod.Revision != entry.Revision || n.Pod.RestartDue) {
 		if set, err = t.evict(ctx, n, pod, set, entry); err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
@@ -99,6 +101,7 @@ func (d *deriver) fromPods() {
 	for _, pod := range d.snapshot.Objects.Pods {
 		if n := d.owner(pod, pod.Name); n != nil {
 			n.Pod = podFacts(pod, d.snapshot.Now)
+			n.Pod.RestartDue = restarting.Due(pod, Named(d.snapshot.Objects.PodSets, render.PodSetName(d.kafka.Name, n.Pool)))
 		}
 	}
 }

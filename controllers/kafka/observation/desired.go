@@ -121,8 +121,9 @@ func (v *Snapshot) WantedRevision(n *Node) string {
 	return wanted
 }
 
-// Outdated reports whether the node differs from its desired state on its version. A pod without a revision is adopted unchanged.
+// Outdated reports whether the node differs from its desired state on its version, or a user requested its restart. A pod without a
+// revision is adopted unchanged.
 func (v *Snapshot) Outdated(n *Node) bool {
 	wanted := v.WantedRevision(n)
-	return wanted != "" && n.Revision() != "" && n.Revision() != wanted
+	return wanted != "" && (n.Pod.RestartDue || n.Revision() != "" && n.Revision() != wanted)
 }

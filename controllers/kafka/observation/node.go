@@ -118,6 +118,8 @@ type Pod struct {
 	Annotated string
 	// Revision is its annotation, or that of its entry if the annotation was edited; empty if it has none.
 	Revision string
+	// RestartDue is true if a user requested its restart.
+	RestartDue bool
 	// Image of the Kafka container.
 	Image string
 	// Foreign is true if another operator created it.
