@@ -10,9 +10,6 @@ import (
 //
 //	2026-11-20T08:31:02Z changed: Settled -> Checking, attempt 5f2c91
 //	2026-11-20T08:31:04Z node-selected: Checking -> Restarting
-//
-// +listType=atomic
-// +kubebuilder:validation:MaxItems=20
 type History []Transition
 
 // MarshalJSON implements json.Marshaler.

@@ -79,6 +79,8 @@ type Lifecycle struct {
 	// History holds the last transitions, with repetitions of a loop folded: a line of text each, with the time, the event, the
 	// states, the attempt and how often. It is best effort: no decision reads it.
 	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
 	History History `json:"history,omitempty"`
 }
 
