@@ -63,8 +63,8 @@ type action = machines.Action[Facts, Data, Effect]
 var detect = &action{
 	Name: "detect-version", Doc: "runs each image once to detect its version",
 	Effects: func(f *Facts, _ Data) (out []Effect) {
-		for _, name := range f.undetected() {
-			out = append(out, Effect{Verb: Detect, Image: name})
+		for _, i := range f.undetected() {
+			out = append(out, Effect{Verb: Detect, Image: i.Name})
 		}
 		return out
 	},

@@ -64,23 +64,29 @@ func mapped(name, doc, expected string, of func(f *Facts, c *Cluster, m *Memory,
 var detected = guard{
 	Name: "versions-detected", Doc: "the version of every wanted image is known, or why it cannot be", Expected: "the versions of the wanted images",
 	Evaluate: func(f *Facts, _ Data) transitions.Verdict {
-		names := f.undetected()
-		return transitions.If(len(names) == 0, "the version of "+strings.Join(names, ", ")+" is being detected")
+		images := f.undetected()
+		names, delays := make([]string, 0, len(images)), make([]string, 0, len(images))
+		for _, i := range images {
+			if names = append(names, i.Name); i.Delay != "" {
+				delays = append(delays, ": "+i.Delay)
+			}
+		}
+		return transitions.If(len(images) == 0, "the version of "+strings.Join(names, ", ")+" is being detected"+strings.Join(delays, ""))
 	},
 }
 
 // undetected returns the wanted images whose version is not known yet.
-func (f *Facts) undetected() (names []string) {
+func (f *Facts) undetected() (out []decision.Image) {
 	images := []decision.Image{f.Spec.Wanted}
 	if f.Spec.Policy != nil {
 		images = append(images, f.Spec.Policy.Image)
 	}
 	for _, i := range images {
-		if i.Name != "" && i.Problem == nil && !i.Detected && !slices.Contains(names, i.Name) {
-			names = append(names, i.Name)
+		if i.Name != "" && i.Problem == nil && !i.Detected && !slices.ContainsFunc(out, func(o decision.Image) bool { return o.Name == i.Name }) {
+			out = append(out, i)
 		}
 	}
-	return names
+	return out
 }
 
 var due = mapped("upgrade-due", "a daemon differs from what is desired", "a daemon that differs", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
@@ -170,10 +176,12 @@ var healthy = guard{
 	},
 }
 
-// taken reports whether the upgrade took a daemon of the type away: it was stopped, or does not start on what it was launched with.
+// taken reports whether the upgrade took a daemon of the type away: it does not run what it was launched with yet, or is a standby of a
+// filesystem that was stopped. The upgrade stops no daemon of another type: an administrator scaled that to zero.
 func (f *Facts) taken(c *Cluster, t ceph.Type) bool {
 	return slices.ContainsFunc(f.Daemons, func(d Daemon) bool {
-		return d.Name.Type == t && (d.Stopped || !c.runs(&d).Same(d.Launched))
+		stopped := d.Stopped && t == ceph.TypeMDS
+		return d.Name.Type == t && (stopped || !c.runs(&d).Same(d.Launched))
 	})
 }
 

@@ -120,6 +120,7 @@ func replacing() []row {
 	return []row{
 		in(health, "healthy", osd, with(old(osd0)), goTo("healthy", ask, osd)),
 		in(health, "a monitor is down", osd, with(old(osd0), raised("MON_DOWN")), want{WaitingFor: []string{"cluster-healthy"}}),
+		in(health, "an OSD that an administrator scaled to zero is down", osd, with(old(osd0), halted(osd1), raised("OSD_DOWN")), want{WaitingFor: []string{"cluster-healthy"}}),
 		in(health, "an OSD is down", osd, with(old(osd0), raised("OSD_DOWN")), want{WaitingFor: []string{"cluster-healthy"}}),
 		in(health, "an unknown code", osd, with(old(osd0), raised("NEW_CODE")), want{WaitingFor: []string{"cluster-healthy"}}),
 		in(health, "a code from before", osd, with(old(osd0), raised("NEW_CODE"), func(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) { m.Upgrade.Codes = []string{"NEW_CODE"} }), goTo("healthy", ask, osd)),

@@ -36,13 +36,16 @@ type sent struct {
 	open bool
 	// done is when commands succeeded.
 	done map[string]time.Time
+	// failed is why the last command failed before, until it succeeds or another one is sent.
+	failed string
 }
 
 // Lifecycle is the name under which all commands of an object are numbered.
 const Lifecycle = "commands"
 
-// Send sends the command, unless it has just succeeded, which done reports. It returns ErrWait while another command is under way, and
-// once the error of a command that failed. That it succeeded is no evidence of its effect.
+// Send sends the command, unless it has just succeeded, which done reports. It returns ErrWait while a command is under way. For a
+// command that failed it returns that error, also while the command is repeated, so that what is shown stays the same and the caller backs
+// off. That it succeeded is no evidence of its effect.
 func (s *Sender) Send(ctx context.Context, to Endpoint, command Command, now time.Time) (done bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,23 +53,39 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, command Command, now tim
 	text := command.String()
 	if o.open {
 		answer := s.System.Answer(to, o.last)
-		if answer.State == external.Pending {
+		switch {
+		case answer.State == external.Pending && o.text == text && o.failed != "":
+			return false, o.failure()
+		case answer.State == external.Pending:
 			return false, fmt.Errorf("to %s: %w: the command to %s has not ended", text, lifecycle.ErrWait, o.text)
 		}
-		if o.open = false; answer.State == external.Done {
+		o.open, o.failed = false, ""
+		if answer.State == external.Done {
 			o.done[o.text] = now
 		} else if o.text == text {
-			return false, fmt.Errorf("to %s: %s", text, reason(answer))
+			o.failed = reason(answer)
+			return false, o.failure()
 		}
 	}
 	maps.DeleteFunc(o.done, func(_ string, at time.Time) bool { return now.Sub(at) >= repeat })
 	if _, recently := o.done[text]; recently {
 		return true, nil
 	}
+	if o.text != text {
+		o.failed = ""
+	}
 	o.number++
 	o.last, o.text, o.open = machines.RequestID{UID: string(to.UID), Lifecycle: Lifecycle, State: "sending", Sequence: o.number}, text, true
 	s.System.Write(ctx, to, o.last, command)
-	return false, nil
+	return false, o.failure()
+}
+
+// failure is the error of the last command before it was repeated; nil if it did not fail.
+func (o *sent) failure() error {
+	if o.failed == "" {
+		return nil
+	}
+	return fmt.Errorf("to %s: %s", o.text, o.failed)
 }
 
 func (s *Sender) of(object types.UID) *sent {
@@ -104,9 +123,9 @@ func (s *Sender) Clone() *Sender {
 	return out
 }
 
-// Remembers returns what decides what is sent next for an object: the command without a processed answer, and which commands succeeded
-// how long ago.
-func (s *Sender) Remembers(object types.UID, now time.Time) (open string, done map[string]time.Duration) {
+// Remembers returns what decides what is sent next for an object: the command without a processed answer, why the last one failed, and
+// which commands succeeded how long ago.
+func (s *Sender) Remembers(object types.UID, now time.Time) (open, failed string, done map[string]time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.of(object)
@@ -119,7 +138,7 @@ func (s *Sender) Remembers(object types.UID, now time.Time) (open string, done m
 			done[text] = age
 		}
 	}
-	return open, done
+	return open, o.failed, done
 }
 
 // Drop forgets a deleted object.

@@ -41,6 +41,7 @@ func TestSenderSend(t *testing.T) {
 	s := &script{ids: map[machines.RequestID]bool{}}
 	sender := &connection.Sender{System: s}
 	now := time.Unix(0, 0)
+	refused := external.Answer{State: external.Refused, Name: "EPERM", Text: "no"}
 	for _, step := range []struct {
 		name    string
 		after   time.Duration
@@ -55,9 +56,17 @@ func TestSenderSend(t *testing.T) {
 		{name: "another one waits", answer: external.Answer{State: external.Pending}, command: fs("b"), err: "has not ended"},
 		{name: "it succeeded and is not repeated at once", answer: external.Answer{State: external.Done}, command: fs("a"), done: true},
 		{name: "another one follows", answer: external.Answer{State: external.Done}, command: fs("b"), want: []string{"create the filesystem b"}},
-		{name: "one that was refused is an error once", answer: external.Answer{State: external.Refused, Name: "EPERM", Text: "no"}, command: fs("b"), err: "ceph answered EPERM: no"},
-		{name: "and is sent again", answer: external.Answer{State: external.Refused}, command: fs("b"), want: []string{"create the filesystem b"}},
-		{name: "one without an answer is an error once", answer: external.Answer{State: external.Unknown}, command: fs("b"), err: "has no answer"},
+		{name: "one that was refused is an error", answer: refused, command: fs("b"), err: "ceph answered EPERM: no"},
+		{name: "and is sent again with the same error", answer: refused, command: fs("b"), err: "ceph answered EPERM: no", want: []string{"create the filesystem b"}},
+		{name: "which stays while it is under way", answer: external.Answer{State: external.Pending}, command: fs("b"), err: "ceph answered EPERM: no"},
+		{name: "one without an answer is an error", answer: external.Answer{State: external.Unknown}, command: fs("b"), err: "has no answer"},
+		{name: "and is sent again", answer: external.Answer{State: external.Unknown}, command: fs("b"), err: "has no answer", want: []string{"create the filesystem b"}},
+		{name: "that it succeeds ends the error", answer: external.Answer{State: external.Done}, command: fs("b"), done: true},
+		{name: "one that fails", answer: external.Answer{State: external.Done}, command: fs("c"), want: []string{"create the filesystem c"}},
+		{name: "is an error as well", answer: refused, command: fs("c"), err: "ceph answered EPERM: no"},
+		{name: "which another command does not have", answer: refused, command: fs("d"), want: []string{"create the filesystem d"}},
+		{name: "and which it is not after that", answer: external.Answer{State: external.Done}, command: fs("c"), want: []string{"create the filesystem c"}},
+		{name: "it succeeds", answer: external.Answer{State: external.Done}, command: fs("c"), done: true},
 		{name: "one that had no effect is repeated", after: 10 * time.Second, answer: external.Answer{State: external.Done}, command: fs("a"), want: []string{"create the filesystem a"}},
 	} {
 		now = now.Add(step.after)
@@ -66,8 +75,8 @@ func TestSenderSend(t *testing.T) {
 		if done != step.done || (err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) {
 			t.Errorf("%s: %v, %v", step.name, done, err)
 		}
-		if step.answer.State == external.Pending && !errors.Is(err, lifecycle.ErrWait) {
-			t.Errorf("%s: %v is no wait", step.name, err)
+		if waits := strings.Contains(step.err, "has not ended"); errors.Is(err, lifecycle.ErrWait) != waits {
+			t.Errorf("%s: %v is a wait: %t", step.name, err, !waits)
 		}
 		if diff := cmp.Diff(step.want, s.sent); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)

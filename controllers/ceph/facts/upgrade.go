@@ -85,7 +85,7 @@ func Spec(c *cephv1.Cluster, s *observation.Snapshot) decision.Situation {
 }
 
 func image(s *observation.Snapshot, name string, allowUnsupported bool) decision.Image {
-	out := decision.Image{Name: name, AllowUnsupported: allowUnsupported}
+	out := decision.Image{Name: name, AllowUnsupported: allowUnsupported, Delay: s.Delay(name)}
 	found, problem := s.Detected(name)
 	if out.Problem = problem; found != nil {
 		out.Detected, out.Version = true, found.Version

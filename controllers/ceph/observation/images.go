@@ -42,6 +42,19 @@ func (s *Snapshot) Detected(name string) (*record.Image, *transitions.Problem) {
 	return nil, nil
 }
 
+// Delay is why the container that detects the version of an image does not run; empty if nothing delays it.
+func (s *Snapshot) Delay(name string) string {
+	switch waiting(s.Detections[render.ImageID(name)].Pod) {
+	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull": // the first two alternate
+		return "the image cannot be pulled: check its name, and that the nodes may pull it"
+	case "InvalidImageName":
+		return "the name of the image is invalid"
+	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+		return "its container cannot be created"
+	}
+	return ""
+}
+
 // ended returns the status of the container that detects, once it has ended.
 func ended(pod *corev1.Pod) *corev1.ContainerStatus {
 	if pod == nil || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Terminated == nil {
@@ -52,10 +65,18 @@ func ended(pod *corev1.Pod) *corev1.ContainerStatus {
 
 // pulling is why the container waits.
 func pulling(pod *corev1.Pod) string {
+	if reason := waiting(pod); reason != "" {
+		return " (" + reason + ")"
+	}
+	return ""
+}
+
+// waiting is the reason for which the container does not run yet.
+func waiting(pod *corev1.Pod) string {
 	if pod == nil || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Waiting == nil {
 		return ""
 	}
-	return " (" + pod.Status.ContainerStatuses[0].State.Waiting.Reason + ")"
+	return pod.Status.ContainerStatuses[0].State.Waiting.Reason
 }
 
 // judge reads the version from the end of the container.

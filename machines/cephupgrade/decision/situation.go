@@ -38,6 +38,8 @@ type Image struct {
 	AllowUnsupported bool
 	// Detected is false while the version of the image is not known yet.
 	Detected bool
+	// Delay is why the container that detects the version does not run; empty if nothing delays it.
+	Delay string
 	// Version that the image runs; zero for a development build that reports none.
 	Version versions.Version
 	// Problem is why the version cannot be detected: the image cannot be pulled, or is not Ceph. Nil if it was detected.
