@@ -32,7 +32,8 @@ func Resource() resource.Kind {
 			{Object: &appsv1.Deployment{}, Resource: appsv1.SchemeGroupVersion.WithResource("deployments"), Access: resource.Removed},
 		},
 		Rights: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}}},
-		// Reports whether a kubelet is alive. Without it, the recovery of a cluster without a majority waits and names the permission.
+		// Reports whether a kubelet is alive, and the rack of a broker. Without it, the recovery of a cluster without a majority and a
+		// broker that needs a rack wait and name the permission.
 		ClusterRights: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get"}}},
 	}
 }

@@ -73,6 +73,9 @@ const (
 	// Restarting on a StrimziPodSet names the pod that is being replaced: nothing is created in its place until its entry
 	// was switched.
 	Restarting = "detent.dev/restarting"
+	// RackTopologyKey on the pod of a broker is the label of its Kubernetes node that has its rack. Rack is that label's value.
+	RackTopologyKey = "detent.dev/rack-topology-key"
+	Rack            = "detent.dev/rack"
 	// RollingUpdate is "true" on a pod that is to be restarted, or on a StrimziPodSet whose pods are. It is a user's.
 	RollingUpdate = "strimzi.io/manual-rolling-update"
 	// ToRestart on a StrimziPodSet are the UIDs of the pods that ran when RollingUpdate was seen on it.

@@ -53,6 +53,8 @@ func TestCreateNamesTheInvalidField(t *testing.T) {
 		"empty image of a version":             {goodKafka, at("spec", "kafka", "images"), `{4.1.1: ""}`, `spec.kafka.images.4.1.1: Invalid value`},
 		"config that is a list":                {goodKafka, at("spec", "kafka", "config"), "[a, b]", `spec.kafka.config: Invalid value: "array"`},
 		"rack that is a word":                  {goodKafka, at("spec", "kafka", "rack"), "zone", `spec.kafka.rack: Invalid value: "string"`},
+		"rack without a label":                 {goodKafka, at("spec", "kafka", "rack"), "{}", `spec.kafka.rack.topologyKey: Required value`},
+		"rack by what is no label":             {goodKafka, at("spec", "kafka", "rack"), "{topologyKey: 'a zone'}", `spec.kafka.rack.topologyKey: Invalid value`},
 		"heap with a unit that Java lacks":     {goodKafka, at("spec", "kafka", "jvmOptions"), "{-Xmx: 2Gi}", `spec.kafka.jvmOptions.-Xmx: Invalid value: "2Gi": "2Gi" is not a heap size`},
 		"memory that is not a quantity":        {goodKafka, at("spec", "kafka", "resources"), "{limits: {memory: lots}}", `spec.kafka.resources.limits.memory: Invalid value: "lots"`},
 		"renewal before the certificate":       {goodKafka, at("spec", "clusterCa"), "{validityDays: 30, renewalDays: 30}", `spec.clusterCa.renewalDays: Invalid value: renewalDays must be less`},

@@ -53,6 +53,10 @@ var _ = Describe("Smoke", Label("smoke"), func() {
 		Expect(kafka.Status.KafkaVersion).To(Equal("4.1.2"))
 		Expect(work(ctx, s, "produce", "produce", "--bootstrap=one-kafka-bootstrap:9092", "--count=100")).To(Equal("acknowledged 100"))
 
+		pod := &corev1.Pod{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: "one-all-0"}, pod)).To(Succeed())
+		Expect(work(ctx, s, "racks", "racks", "--bootstrap=one-kafka-bootstrap:9092")).To(Equal("0=" + pod.Spec.NodeName))
+
 		By("killing the manager at rest")
 		Expect(cluster.Kill(ctx, leader(ctx))).To(Succeed())
 		leader(ctx)

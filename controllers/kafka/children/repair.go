@@ -1,10 +1,14 @@
 package children
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/recording"
@@ -81,7 +85,8 @@ func (t *scope) repairPool(ctx context.Context, pool string) error {
 	return errors.Join(append(failures, t.repairPodSet(ctx, pool, set, entries))...)
 }
 
-// stamp restores the annotations and labels of a pod that record what it runs: its version, its revision and its roles. The values
+// stamp restores the annotations and labels of a pod that record what it runs: its version, its revision and its roles. It also writes
+// the rack that a scheduled pod waits for. The values
 // come from what the operator wrote, and from the pod itself only if it is being adopted. The labels determine to which pods the
 // bootstrap Service sends clients. The pod keeps running.
 func (t *scope) stamp(ctx context.Context, n *observation.Node) error {
@@ -93,12 +98,33 @@ func (t *scope) stamp(ctx context.Context, n *observation.Node) error {
 		want[labels.Revision] = revision
 	}
 	pod, roles := observation.Named(t.snapshot.Objects.Pods, n.PodName), n.RolesRunning.Labels()
+	rack, failure := t.rack(ctx, pod) // of the rest nothing depends on it
+	if rack != "" {
+		want[labels.Rack] = rack
+	}
 	if !behind(pod.Annotations, want) && !behind(pod.Labels, roles) {
-		return nil
+		return failure
 	}
 	pod = pod.DeepCopy()
 	pod.Annotations, pod.Labels = over(pod.Annotations, want), over(pod.Labels, roles)
-	return t.write.Update(ctx, pod)
+	return cmp.Or(t.write.Update(ctx, pod), failure)
+}
+
+// rack returns the rack that a scheduled pod waits for, or none if it does not wait.
+func (t *scope) rack(ctx context.Context, pod *corev1.Pod) (string, error) {
+	key, on := pod.Annotations[labels.RackTopologyKey], pod.Spec.NodeName
+	if key == "" || on == "" || pod.Annotations[labels.Rack] != "" {
+		return "", nil
+	}
+	node := &corev1.Node{}
+	if err := t.Live.Get(ctx, client.ObjectKey{Name: on}, node); err != nil {
+		return "", fmt.Errorf("reading node %s for the rack of the broker, which needs the right to get nodes: %w", on, err)
+	}
+	rack := node.Labels[key]
+	if rack == "" {
+		return "", fmt.Errorf("the broker does not start without a rack, and node %s has no label %s: label the node, or change spec.kafka.rack.topologyKey", on, key)
+	}
+	return rack, nil
 }
 
 // revision returns the revision for the annotation of the node's pod: its own, else that of its entry, else for an adopted pod the

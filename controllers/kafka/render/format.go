@@ -13,6 +13,8 @@ const (
 	configPath = "/etc/detent/config"
 	recordPath = "/etc/detent/record"
 	kafkaHome  = "/opt/kafka"
+
+	startScript = kafkaHome + "/bin/kafka-server-start.sh"
 )
 
 // How the init container reports a lost volume: it exits with the code, and its message has a line with the marker, the empty

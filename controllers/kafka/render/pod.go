@@ -135,7 +135,13 @@ func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version str
 			Volumes:          podVolumes,
 		},
 	}
-	return pod, c.customize(pod, n, pool)
+	if err := c.customize(pod, n, pool); err != nil {
+		return nil, err
+	}
+	if rack := c.in.Spec.Kafka.Rack; rack != nil && n.Broker {
+		c.addRack(pod, rack.TopologyKey)
+	}
+	return pod, nil
 }
 
 func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, image string, volumes []volume) corev1.Container {
@@ -149,7 +155,7 @@ func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, 
 	}
 	container := corev1.Container{
 		Name: "kafka", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
-		Command: []string{kafkaHome + "/bin/kafka-server-start.sh", configPath + "/" + fileServer},
+		Command: []string{startScript, configPath + "/" + fileServer},
 		Env: []corev1.EnvVar{
 			{Name: "LOG_DIR", Value: "/tmp/logs"},
 			{Name: "KAFKA_LOG4J_OPTS", Value: loggingOptions},

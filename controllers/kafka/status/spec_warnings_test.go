@@ -77,10 +77,10 @@ func TestSpecWarnings(t *testing.T) {
 		},
 		"unused fields of cluster and pool": {
 			change: func(k *kafkav1beta2.Kafka, p *kafkav1beta2.KafkaNodePool) {
-				k.Spec.Kafka.Rack = &kafkav1beta2.Opaque{}
+				k.Spec.Kafka.LivenessProbe = &kafkav1beta2.Opaque{}
 				p.Spec.Template = &kafkav1beta2.NodePoolTemplate{PodSet: &kafkav1beta2.Opaque{}}
 			},
-			want: map[string]string{ReasonUnusedField: "nothing is done with spec.kafka.rack; nothing is done with spec.template.podSet of KafkaNodePool dual-role"},
+			want: map[string]string{ReasonUnusedField: "nothing is done with spec.kafka.livenessProbe; nothing is done with spec.template.podSet of KafkaNodePool dual-role"},
 		},
 		"labels of a template that are Detent's": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {

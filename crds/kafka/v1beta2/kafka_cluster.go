@@ -69,11 +69,26 @@ type KafkaClusterSpec struct {
 	// +optional
 	JvmOptions *JvmOptions `json:"jvmOptions,omitempty"`
 
+	// Rack makes Kafka place the replicas of a partition in different racks.
+	// Setting, changing or removing it restarts the brokers, one at a time.
+	// +optional
+	Rack *Rack `json:"rack,omitempty"`
+
 	// Template changes the pods of the nodes in all pools that have no template.
 	// +optional
 	Template *ClusterTemplate `json:"template,omitempty"`
 
 	UnusedClusterFields `json:",inline"`
+}
+
+// Rack is where a broker gets its rack from: broker.rack of its configuration.
+type Rack struct {
+	// TopologyKey is a label of the Kubernetes nodes, such as topology.kubernetes.io/zone. Its value is the rack of the brokers that run
+	// there. A broker is scheduled only to nodes that have the label.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
+	TopologyKey string `json:"topologyKey"`
 }
 
 // ImageReference is a container image: registry, repository and tag or digest.
@@ -109,11 +124,7 @@ type UnusedClusterFields struct {
 	// +optional
 	Authorization *Opaque `json:"authorization,omitempty"`
 
-	// Not used: rack awareness.
-	// +optional
-	Rack *Opaque `json:"rack,omitempty"`
-
-	// Not used: the image that determines a node's rack.
+	// Not used: the image that determines a node's rack. None is needed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	BrokerRackInitImage string `json:"brokerRackInitImage,omitempty"`

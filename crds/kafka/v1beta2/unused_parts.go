@@ -10,7 +10,6 @@ func (s *KafkaClusterSpec) unused(fields *setFields) {
 	fields.add("spec.kafka.replicas", s.Replicas != nil)
 	fields.add("spec.kafka.storage", s.Storage != nil)
 	fields.add("spec.kafka.authorization", s.Authorization != nil)
-	fields.add("spec.kafka.rack", s.Rack != nil)
 	fields.add("spec.kafka.brokerRackInitImage", s.BrokerRackInitImage != "")
 	fields.add("spec.kafka.livenessProbe", s.LivenessProbe != nil)
 	fields.add("spec.kafka.readinessProbe", s.ReadinessProbe != nil)

@@ -34,7 +34,7 @@ kafka:
 entityOperator: {topicOperator: {image: topics, resources: {}}, userOperator: {}}
 kafkaExporter: {image: exporter, resources: {}}
 clusterCa: {generateCertificateAuthority: true, validityDays: 90, renewalDays: 10, certificateExpirationPolicy: replace-key}`},
-		"a field is set to nothing": {spec: `{kafka: {rack: null, replicas: null}, cruiseControl: null}`},
+		"a field is set to nothing": {spec: `{kafka: {rack: null, livenessProbe: null, replicas: null}, cruiseControl: null}`},
 		"an empty object is set":    {spec: `{cruiseControl: {}}`, want: []string{"spec.cruiseControl"}},
 		"zero and false are set": {
 			spec: `{kafka: {replicas: 0, jvmOptions: {gcLoggingEnabled: false}}, kafkaExporter: {showAllOffsets: false}}`,

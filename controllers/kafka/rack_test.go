@@ -1,0 +1,105 @@
+package kafka
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+const zone = "topology.kubernetes.io/zone"
+
+// A broker gets its rack once it is scheduled, from the label of its Kubernetes node.
+func TestRepairWritesTheRackOfAScheduledBroker(t *testing.T) {
+	const missing = "no label " + zone + ": label the node, or change spec.kafka.rack.topologyKey"
+	for name, tc := range map[string]struct {
+		labels  map[string]string // of the node; nil for no node
+		node    string            // on which the pod is
+		rack    string            // that the pod has before
+		want    string
+		wantErr string
+	}{
+		"a node with the label":             {labels: map[string]string{zone: "a"}, node: "worker", want: "a"},
+		"a pod that is not scheduled":       {labels: map[string]string{zone: "a"}},
+		"a rack that the pod has had":       {labels: map[string]string{zone: "b"}, node: "worker", rack: "a", want: "a"},
+		"a node without the label":          {labels: map[string]string{}, node: "worker", wantErr: missing},
+		"a node with an empty label":        {labels: map[string]string{zone: ""}, node: "worker", wantErr: missing},
+		"a node that cannot be read":        {node: "worker", wantErr: "which needs the right to get nodes"},
+		"no node that is there, but a rack": {node: "worker", rack: "a", want: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.inRacks()
+			if tc.labels != nil {
+				r.must(r.client.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker", Labels: tc.labels}}))
+			}
+			r.settle()
+			pod := &corev1.Pod{}
+			r.must(r.get(pod, podBroker))
+			if tc.rack != "" {
+				pod.Annotations[labels.Rack] = tc.rack
+			}
+			pod.Spec.NodeName = tc.node
+			r.must(r.client.Update(t.Context(), pod))
+
+			message := ""
+			if err := r.repairCurrent(); err != nil {
+				message = err.Error()
+			}
+
+			if tc.wantErr == "" && message != "" || !strings.Contains(message, tc.wantErr) {
+				t.Errorf("repair failed with %q, want %q", message, tc.wantErr)
+			}
+			r.must(r.get(pod, podBroker))
+			if diff := cmp.Diff(tc.want, pod.Annotations[labels.Rack]); diff != "" {
+				t.Errorf("rack (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A node without the label prevents nothing else.
+func TestRepairWithoutARackRestoresTheRest(t *testing.T) {
+	r := separate(t)
+	r.inRacks()
+	r.must(r.client.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker"}}))
+	r.settle()
+	pod := &corev1.Pod{}
+	r.must(r.get(pod, podBroker))
+	pod.Spec.NodeName = "worker"
+	delete(pod.Annotations, labels.KafkaVersion)
+	r.must(r.client.Update(t.Context(), pod))
+	if err := r.repairCurrent(); err == nil {
+		t.Error("repair did not report the label that is missing")
+	}
+	r.must(r.get(pod, podBroker))
+	if diff := cmp.Diff("4.1.1", pod.Annotations[labels.KafkaVersion]); diff != "" {
+		t.Errorf("version (-want +got):\n%s", diff)
+	}
+}
+
+func (r *rig) inRacks() {
+	r.t.Helper()
+	k := r.cluster()
+	k.Spec.Kafka.Rack = &kafkav1beta2.Rack{TopologyKey: zone}
+	r.must(r.client.Update(r.t.Context(), k))
+}
+
+// repairCurrent repeats Repair until its cache is current.
+func (r *rig) repairCurrent() error {
+	for range 10 {
+		err := r.repair()
+		if !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return errors.New("the cache stays outdated")
+}
