@@ -45,6 +45,8 @@ const (
 	// hurry makes the ten minutes after which an object at rest is looked at again half a minute, so that all of a fleet is looked
 	// at within the minute that is watched.
 	hurry = 0.05
+	// heldBack is more than the ten seconds for which a manager may hold back a status that is only shown.
+	heldBack = 15 * time.Second
 )
 
 // BenchmarkFleet brings a fleet to rest, starts its managers anew, and watches them for a minute. Every resource is looked at
@@ -116,9 +118,28 @@ func (h *herd) rest() {
 	began := time.Now()
 	h.plane.create(h.tb, 1, h.size, h.of)
 	h.settled.await(h.tb, h.size, settling)
-	r := h.manager.ask(askCounts)
-	h.resting, h.writes = time.Since(began), r.writes()
+	h.resting = time.Since(began)
+	r := h.silent()
+	h.writes = r.writes()
 	h.tb.Logf("%d %s rest; their manager wrote %v", h.size, h.kind, r.Writes)
+}
+
+// silent waits until the manager has written nothing for longer than it holds back a status that is only shown. A manager that is
+// stopped before leaves such a write to the next one.
+func (h *herd) silent() report {
+	h.tb.Helper()
+	last, since := h.manager.ask(askCounts), time.Now()
+	err := wait.PollUntilContextTimeout(h.tb.Context(), time.Second, settling, true, func(context.Context) (bool, error) {
+		r := h.manager.ask(askCounts)
+		if r.writes() != last.writes() {
+			last, since = r, time.Now()
+		}
+		return time.Since(since) > heldBack, nil
+	})
+	if err != nil {
+		h.tb.Fatalf("the manager of %d resources of kind %s does not stop to write: %v", h.size, h.kind, last.Writes)
+	}
+	return last
 }
 
 // restart measures how long a new manager takes until it has looked at all.
