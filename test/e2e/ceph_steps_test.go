@@ -176,17 +176,10 @@ func (c *store) healthy(ctx SpecContext) {
 
 // said is what the status says, for a failure.
 func (c *store) said(ctx context.Context) func() string {
-	return func() string {
+	return said(func() (any, error) {
 		o, err := c.get(ctx)
-		if err != nil {
-			return err.Error()
-		}
-		text, err := json.MarshalIndent(o.Status, "", "  ")
-		if err != nil {
-			return err.Error()
-		}
-		return string(text)
-	}
+		return o.Status, err
+	})
 }
 
 // ask runs a command in the pod in which the manager runs its commands.

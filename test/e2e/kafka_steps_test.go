@@ -145,17 +145,10 @@ func (b *brokers) settled(ctx SpecContext, version string) *kafkav1beta2.Kafka {
 
 // said is what the status says, for a failure.
 func (b *brokers) said(ctx context.Context) func() string {
-	return func() string {
+	return said(func() (any, error) {
 		k, err := b.get(ctx)
-		if err != nil {
-			return err.Error()
-		}
-		text, err := json.MarshalIndent(k.Status.Status, "", "  ")
-		if err != nil {
-			return err.Error()
-		}
-		return string(text)
-	}
+		return k.Status.Status, err
+	})
 }
 
 // lifecycle returns the entry of a lifecycle, or an empty one.

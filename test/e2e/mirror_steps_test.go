@@ -132,17 +132,10 @@ func (m *mirror) get(ctx context.Context) (*kafkav1beta2.KafkaMirrorMaker2, erro
 
 // said is what the status says, for a failure.
 func (m *mirror) said(ctx context.Context) func() string {
-	return func() string {
+	return said(func() (any, error) {
 		found, err := m.get(ctx)
-		if err != nil {
-			return err.Error()
-		}
-		text, err := json.MarshalIndent(found.Status, "", "  ")
-		if err != nil {
-			return err.Error()
-		}
-		return string(text)
-	}
+		return found.Status, err
+	})
 }
 
 // settled waits until no request is open and everything is as declared.

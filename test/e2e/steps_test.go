@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -23,6 +24,21 @@ import (
 
 // toolsImage runs workloads.
 const toolsImage = "detent.local/tools:1"
+
+// said returns a function that describes a status, as JSON, when an assertion has failed.
+func said(status func() (any, error)) func() string {
+	return func() string {
+		now, err := status()
+		if err != nil {
+			return err.Error()
+		}
+		text, err := json.MarshalIndent(now, "", "  ")
+		if err != nil {
+			return err.Error()
+		}
+		return string(text)
+	}
+}
 
 // deployed waits until a Deployment has what it wants.
 func deployed(ctx SpecContext, namespace, name string) {

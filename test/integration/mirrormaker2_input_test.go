@@ -16,8 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	connectclient "github.com/detent-dev/detent/clients/connect"
 	connectrest "github.com/detent-dev/detent/clients/connect/rest"
@@ -163,23 +161,11 @@ var _ = Describe("a request for offsets that cannot be carried out", func() {
 			},
 			Namespaces: []string{sc.namespace}, DeadlineScale: 0.1, Workers: 4,
 		})
-		m := &kafkav1beta2.KafkaMirrorMaker2{}
-		Expect(yaml.UnmarshalStrict([]byte(mirrored), m)).To(Succeed())
-		m.Namespace = sc.namespace
-		Expect(admin.Create(ctx, m)).To(Succeed())
-		key := client.ObjectKeyFromObject(m)
-		read := func(g Gomega) *kafkav1beta2.KafkaMirrorMaker2 {
-			now := &kafkav1beta2.KafkaMirrorMaker2{}
-			g.Expect(admin.Get(ctx, key, now)).To(Succeed())
-			return now
-		}
+		m := mirroredIn(ctx, sc.namespace)
+		read := func(g Gomega) *kafkav1beta2.KafkaMirrorMaker2 { return m.read(ctx, g) }
 		edit := func(change func(m *kafkav1beta2.KafkaMirrorMaker2)) {
 			GinkgoHelper()
-			Eventually(func(g Gomega) {
-				now := read(g)
-				change(now)
-				g.Expect(admin.Update(ctx, now)).To(Succeed())
-			}).Should(Succeed())
+			m.edit(ctx, change)
 		}
 		settled := func(g Gomega) {
 			now := read(g)

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	connectclient "github.com/detent-dev/detent/clients/connect"
 	connectrest "github.com/detent-dev/detent/clients/connect/rest"
@@ -109,23 +108,11 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 			},
 			Namespaces: []string{sc.namespace}, DeadlineScale: 1, Workers: 4,
 		})
-		m := &kafkav1beta2.KafkaMirrorMaker2{}
-		Expect(yaml.UnmarshalStrict([]byte(mirrored), m)).To(Succeed())
-		m.Namespace = sc.namespace
-		Expect(admin.Create(ctx, m)).To(Succeed())
-		key := client.ObjectKeyFromObject(m)
-		read := func(g Gomega) *kafkav1beta2.KafkaMirrorMaker2 {
-			now := &kafkav1beta2.KafkaMirrorMaker2{}
-			g.Expect(admin.Get(ctx, key, now)).To(Succeed())
-			return now
-		}
+		m := mirroredIn(ctx, sc.namespace)
+		read := func(g Gomega) *kafkav1beta2.KafkaMirrorMaker2 { return m.read(ctx, g) }
 		edit := func(change func(m *kafkav1beta2.KafkaMirrorMaker2)) {
 			GinkgoHelper()
-			Eventually(func(g Gomega) {
-				now := read(g)
-				change(now)
-				g.Expect(admin.Update(ctx, now)).To(Succeed())
-			}).Should(Succeed())
+			m.edit(ctx, change)
 		}
 		annotate := func(operation, connector string) func(m *kafkav1beta2.KafkaMirrorMaker2) {
 			return func(m *kafkav1beta2.KafkaMirrorMaker2) {
