@@ -286,8 +286,8 @@ func (e *estate) Begin() {
 	})
 }
 
-// Lingers returns whether Kafka has not yet reported the levels, or a node whose storage may be formatted until it was
-// observed, and whether pools and pod sets still show an earlier state of their pods.
+// Lingers returns whether Kafka has not yet reported the levels, whether it could not be asked, or a node whose storage may be
+// formatted until it was observed, and whether pools and pod sets still show an earlier state of their pods.
 func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 	level := int16(0)
 	e.lands.now(e.namespace, func(l *land) {
@@ -298,6 +298,11 @@ func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 		case *kafkav1beta2.Kafka:
 			if c := meta.FindStatusCondition(o.Status.Conditions, status.VersionSettled); c == nil || c.Status != metav1.ConditionTrue {
 				return "the version is not settled"
+			}
+			for i := range o.Status.Lifecycles { // Kafka was silent, as after the end of a broker, and has not been asked again
+				if l := &o.Status.Lifecycles[i]; l.UnknownSince != nil {
+					return "lifecycle " + l.Name + " lacks facts"
+				}
 			}
 		case *kafkav1beta2.KafkaNodePool:
 			if !meta.IsStatusConditionTrue(o.Status.Conditions, lifecycle.Ready) {
