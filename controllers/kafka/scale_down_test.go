@@ -157,6 +157,34 @@ func TestScaleDownDeletesTheClaimIfRequested(t *testing.T) {
 	}
 }
 
+// A finalizer of another component delays the deletion of a record. The deletion is requested once.
+func TestScaleDownWaitsForARecordThatIsHeld(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	hold := func(finalizers ...string) {
+		t.Helper()
+		home := &corev1.ConfigMap{}
+		r.must(r.get(home, record.Name(podLeaving)))
+		home.Finalizers = finalizers
+		r.must(r.client.Update(t.Context(), home))
+	}
+	hold("example.org/holds")
+	r.scale("broker", 2)
+	r.leaving(reconciler, 14)
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.Releasing {
+		t.Fatalf("state %s, want Releasing: %+v", got, r.lifecycle(observation.LifecycleScaleDown))
+	}
+	r.written()
+	r.leaving(reconciler, 4)
+	if got := r.written(); len(got) > 0 {
+		t.Errorf("the wait writes %v", got)
+	}
+	hold()
+	r.leaving(reconciler, 4)
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.Steady {
+		t.Errorf("state %s, want Steady: %+v", got, r.lifecycle(observation.LifecycleScaleDown))
+	}
+}
+
 func TestScaleDownKeepsABrokerWithReplicas(t *testing.T) {
 	r, reconciler := settledOnThree(t)
 	r.kafka.partitions = kafkaclient.Partitions{Total: 7, Replicas: map[int32]int{2: 7}}

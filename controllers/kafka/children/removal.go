@@ -84,7 +84,7 @@ func (t Removal) Release(ctx context.Context, id int32) error {
 		}
 	}
 	for _, name := range []string{n.PodName, record.Name(n.PodName)} {
-		if m := observation.Named(t.snapshot.Objects.ConfigMaps, name); m != nil {
+		if m := observation.Named(t.snapshot.Objects.ConfigMaps, name); m != nil && m.DeletionTimestamp == nil {
 			if err := t.write.Delete(ctx, m.DeepCopy()); err != nil {
 				return err
 			}
