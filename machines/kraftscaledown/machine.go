@@ -83,6 +83,10 @@ const (
 // repeated for days.
 const emptyPoll = 30 * time.Second
 
+// evidenceAge is the maximum age of the answers that show whether brokers are empty. It exceeds emptyPoll: otherwise they would be
+// unknown at each poll until Kafka has answered again, and what users are shown of them would change twice.
+const evidenceAge = 2 * emptyPoll
+
 type row = machines.Transition[Facts, roll.Data]
 
 // Definition returns the machine: Steady -> AwaitingEmpty (-> Cordoning -> Draining -> EndingDrain) -> StoppingNode -> AwaitingGone -> Unregistering -> Releasing -> Steady.
@@ -183,11 +187,11 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 		},
 		Needs: []machines.Need{
 			{Name: roll.NeedBrokers, Doc: "the registrations of brokers, including fenced ones from 4.0 on (DescribeCluster)"},
-			{Name: roll.NeedPartitions, Doc: "the number of replicas on each broker (Metadata)"},
+			{Name: roll.NeedPartitions, MaxAge: evidenceAge, Doc: "the number of replicas on each broker (Metadata)"},
 			{Name: kafkaversion.NeedFeatures, Doc: "the finalized metadata level, from which brokers can be cordoned (ApiVersions)"},
 			{Name: NeedMoves, Doc: "the partitions of the brokers that leave, and all reassignments in progress (Metadata, ListPartitionReassignments)"},
 			{Name: NeedCordons, Doc: "the cordons of the brokers that leave or are drained (DescribeConfigs)"},
-			{Name: NeedLogDirs, Doc: "the replicas in the log directories of the brokers that leave (DescribeLogDirs)"},
+			{Name: NeedLogDirs, MaxAge: evidenceAge, Doc: "the replicas in the log directories of the brokers that leave (DescribeLogDirs)"},
 		},
 		Target: func(f *Facts) machines.Target { return machines.Target{To: f.target()} },
 		Infer: machines.Inference[Facts, roll.Data]{States: []string{Steady, AwaitingEmpty, AwaitingSettled}, Sees: []string{heldDrain}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
