@@ -22,9 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
-	kafkaadmin "github.com/detent-dev/detent/clients/kafka/admin"
 	kafkacontroller "github.com/detent-dev/detent/controllers/kafka"
-	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
@@ -66,7 +64,12 @@ type site struct {
 	// silent makes quorum and partitions unreadable at once. Answers from before Kafka became unreachable would be accepted until they
 	// are too old, and the roll could select a node.
 	silent bool
-	undo   []func()
+	// keepsCordons makes Kafka refuse to lift a cordon.
+	keepsCordons bool
+	// disturb changes what the operator observes, and waits reports whether an effect is not executed. Optional.
+	disturb func(*observation.Snapshot, lifecycle.ObserveRequest)
+	waits   func(kafkacontroller.Effect) bool
+	undo    []func()
 }
 
 func newEstate() *estate { return &estate{sites: map[client.ObjectKey]*site{}} }
@@ -113,7 +116,15 @@ func (e *estate) Register(mgr ctrl.Manager, options lifecycle.Options, around fu
 
 // steer gives each cluster the options that its visit requires.
 func (e *estate) steer(kind *kafkacontroller.Kind) {
-	request := kind.Observe
+	request, execute := kind.Observe, kind.Execute
+	kind.Execute = func(ctx context.Context, t lifecycle.EffectRequest[*kafkav1beta2.Kafka, *observation.Snapshot, kafkacontroller.Effect]) error {
+		waits := false
+		e.at(client.ObjectKeyFromObject(t.Object), func(s *site) { waits = s.waits != nil && s.waits(t.Effect) })
+		if waits {
+			return lifecycle.ErrWait
+		}
+		return execute(ctx, t)
+	}
 	kind.Observe = func(ctx context.Context, k *kafkav1beta2.Kafka, viewing lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 		v, err := request(ctx, k, viewing)
 		e.at(client.ObjectKeyFromObject(k), func(s *site) {
@@ -136,67 +147,11 @@ func (e *estate) steer(kind *kafkacontroller.Kind) {
 			if s.byApproval || e.approval {
 				v.Options.Finalizing = observation.FinalizeByApproval
 			}
+			if s.disturb != nil {
+				s.disturb(v, viewing)
+			}
 		})
 		return v, err
-	}
-}
-
-func (e *estate) connect(around func(string, func() error) error) func(connection.Endpoint) (kafkaclient.Client, func(), error) {
-	return func(to connection.Endpoint) (kafkaclient.Client, func(), error) {
-		c, err := kafkaadmin.New(kafkaadmin.Options{Bootstrap: to.Bootstrap, Nodes: to.NewestNodes, ClientID: "detent", Dial: outside.DialContext})
-		if err != nil {
-			return nil, nil, err
-		}
-		return &steered{Client: c, estate: e, key: to.Name, around: around}, c.Close, nil
-	}
-}
-
-// steered is a connection whose writes can be blocked, counted and lost.
-type steered struct {
-	kafkaclient.Client
-	estate *estate
-	key    client.ObjectKey
-	around func(string, func() error) error
-}
-
-func (c *steered) UpdateFeature(ctx context.Context, update kafkaclient.FeatureUpdate) error {
-	if err := c.held(ctx, func(s *site) chan struct{} { return s.updates }); err != nil {
-		return err
-	}
-	return c.around(fmt.Sprintf("update %s to %d", update.Name, update.Level), func() error { return c.Client.UpdateFeature(ctx, update) })
-}
-
-func (c *steered) UnregisterBroker(ctx context.Context, id int32) error {
-	if err := c.held(ctx, func(s *site) chan struct{} { return s.unregistrations }); err != nil {
-		return err
-	}
-	return c.around(fmt.Sprintf("unregister broker %d", id), func() error { return c.Client.UnregisterBroker(ctx, id) })
-}
-
-func (c *steered) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
-	what := "lift the cordon of broker %d"
-	if cordon.Cordoned {
-		what = "cordon broker %d"
-	}
-	return c.around(fmt.Sprintf(what, cordon.Broker), func() error { return c.Client.Cordon(ctx, cordon) })
-}
-
-func (c *steered) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
-	return c.around(fmt.Sprintf("move %d partitions", len(moves)), func() error { return c.Client.Reassign(ctx, moves) })
-}
-
-// held waits while a request of the site is held up.
-func (c *steered) held(ctx context.Context, of func(*site) chan struct{}) error {
-	var held chan struct{}
-	c.estate.at(c.key, func(s *site) { held = of(s) })
-	if held == nil {
-		return nil
-	}
-	select {
-	case <-held:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

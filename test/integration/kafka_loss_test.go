@@ -15,31 +15,11 @@ import (
 )
 
 var _ = Describe("what is lost", func() {
-	It("is made again: the statuses of everything and all pods, in every state, all at once", func(ctx SpecContext) {
-		s := clusters{}
-		undisturbed, disturbed := newScene(ctx, s, s.Visits()), newScene(ctx, s, s.Visits())
-		for _, sc := range []*scene{undisturbed, disturbed} {
-			sc.start(nil)
-			sc.make()
-			sc.visit()
-		}
-		for _, v := range disturbed.visits {
-			disturbed.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
-			newEstate().Cleanup(disturbed.key(v))
-			losePods(ctx, disturbed.key(v))
-		}
-		for _, sc := range []*scene{undisturbed, disturbed} {
-			sc.release()
-			sc.settle()
-		}
-		disturbed.each(lawLoss, func(v Visit) string {
-			want, got := undisturbed.outcome(undisturbed.key(v)), disturbed.outcome(disturbed.key(v))
-			if want.End != got.End {
-				return fmt.Sprintf("ended as\n    %s, want\n    %s", got.End, want.End)
-			}
-			return madeOnceMore(undisturbed.key(v), disturbed.key(v))
-		})
-	}, NodeTimeout(2*timeLimit))
+	for _, s := range []Subject{clusters{}, removals{}} {
+		It("is made again: the statuses of everything and all pods, in every state, all at once: "+s.Name(), func(ctx SpecContext) {
+			losesEverything(ctx, s)
+		}, NodeTimeout(2*timeLimit))
+	}
 
 	It("is made again as it was while the cluster is paused", func(ctx SpecContext) {
 		sc, key := restingCluster(ctx, "paused", 1)
@@ -57,6 +37,33 @@ var _ = Describe("what is lost", func() {
 		Expect(kafkaIn(sc.all()[key.Name]).Status.KafkaVersion).To(Equal(newer))
 	})
 })
+
+// losesEverything compares objects that lost their statuses and all pods with objects that lost nothing.
+func losesEverything(ctx SpecContext, s Subject) {
+	GinkgoHelper()
+	undisturbed, disturbed := newScene(ctx, s, s.Visits()), newScene(ctx, s, s.Visits())
+	for _, sc := range []*scene{undisturbed, disturbed} {
+		sc.start(nil)
+		sc.make()
+		sc.visit()
+	}
+	for _, v := range disturbed.visits {
+		disturbed.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
+		newEstate().Cleanup(disturbed.key(v))
+		losePods(ctx, disturbed.key(v))
+	}
+	for _, sc := range []*scene{undisturbed, disturbed} {
+		sc.release()
+		sc.settle()
+	}
+	disturbed.each(lawLoss, func(v Visit) string {
+		want, got := undisturbed.outcome(undisturbed.key(v)), disturbed.outcome(disturbed.key(v))
+		if want.End != got.End {
+			return fmt.Sprintf("ended as\n    %s, want\n    %s", got.End, want.End)
+		}
+		return madeOnceMore(undisturbed.key(v), disturbed.key(v))
+	})
+}
 
 var _ = Describe("a change of mind", func() {
 	It("turns a roll back: what went comes back, what has not gone stays, and the level never moves", func(ctx SpecContext) {

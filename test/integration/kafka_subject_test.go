@@ -33,6 +33,13 @@ func (clusters) Name() string { return "kafka" }
 func (clusters) PauseAnnotations() []string { return []string{labels.Pause} }
 
 func (clusters) Graphs() map[string]machines.Graph {
+	graphs := kafkaGraphs()
+	delete(graphs, observation.LifecycleScaleDown) // its states need brokers that leave: removals
+	return graphs
+}
+
+// kafkaGraphs returns the machines of Kafka whose states the laws visit, by the names of their lifecycles.
+func kafkaGraphs() map[string]machines.Graph {
 	graphs, err := kafkacontroller.Machines()
 	Expect(err).NotTo(HaveOccurred())
 	out := map[string]machines.Graph{}
@@ -41,12 +48,12 @@ func (clusters) Graphs() map[string]machines.Graph {
 		switch g.Name {
 		case nodestorage.Name: // it has one target, and its states need a lost volume: kafka_storage_test.go
 			ownSpecs++
-		case kraftscaledown.Name: // its states need brokers that leave: kafka_scale_down_test.go
-			ownSpecs++
 		case kafkaversion.Name:
 			out[observation.LifecycleVersion] = g
 		case noderoll.Name:
 			out[observation.LifecycleRoll] = g
+		case kraftscaledown.Name:
+			out[observation.LifecycleScaleDown] = g
 		}
 	}
 	Expect(out).To(HaveLen(len(graphs)-ownSpecs), "a machine of Kafka is not tested")

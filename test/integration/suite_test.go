@@ -43,7 +43,9 @@ const timeLimit = 5 * time.Minute
 
 // subjects are the kinds whose machines are tested. To add a kind, write its Subject and add it here; every law then
 // applies to it.
-func subjects() []Subject { return []Subject{hello{}, gates{}, savings{}, clusters{}, mirrors{}} }
+func subjects() []Subject {
+	return []Subject{hello{}, gates{}, savings{}, clusters{}, removals{}, mirrors{}}
+}
 
 func TestLaws(t *testing.T) {
 	log.SetLogger(logr.Discard())
