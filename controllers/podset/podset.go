@@ -161,7 +161,10 @@ func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet,
 			again = sooner(again, left)
 			continue
 		}
-		if err := r.create(ctx, live, missing, write); err != nil {
+		switch err := r.create(ctx, live, missing, write); {
+		case errors.Is(err, lifecycle.ErrWait):
+			again = sooner(again, states.DefaultPoll)
+		case err != nil:
 			failures = append(failures, refusal{err})
 		}
 	}
@@ -197,7 +200,7 @@ func sooner(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// create creates the pod of an entry.
+// create creates the pod of an entry. It returns ErrWait while a claim of the pod is being deleted.
 func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet, e entry, write lifecycle.Writer) error {
 	pod, err := set.Spec.Pods[e.index].Pod()
 	if err != nil {
@@ -206,6 +209,9 @@ func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet,
 	pod.Namespace = set.Namespace
 	pod.OwnerReferences = nil
 	if err := write.Own(pod); err != nil {
+		return err
+	}
+	if err := r.claimsKept(ctx, pod); err != nil {
 		return err
 	}
 	err = write.Create(ctx, pod)
