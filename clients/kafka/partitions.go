@@ -33,10 +33,11 @@ type Partition struct {
 func (p Partition) Name() string { return p.Topic + "-" + strconv.Itoa(int(p.Index)) }
 
 // Healthy reports whether the partition has a leader, every replica is in sync, and more
-// replicas are in sync than min.insync.replicas: any one replica may be stopped.
+// replicas are in sync than min.insync.replicas, and more than one: any one replica may be
+// stopped, and another one has all data.
 func (p Partition) Healthy() bool {
 	return p.Leader != NoLeader && len(p.ISR) == len(p.Replicas) && len(p.Offline) == 0 &&
-		p.MinISR != MinISRUnreadable && int32(len(p.ISR)) > p.MinISR
+		p.MinISR != MinISRUnreadable && int32(len(p.ISR)) > max(p.MinISR, 1)
 }
 
 // Partitions is the metadata of all partitions. Healthy ones are only counted, so that the
