@@ -19,12 +19,17 @@ type Effect struct {
 	Update *kafkaclient.FeatureUpdate
 	// Format permits formatting the storage of a node.
 	Format *Format
+	// Replace replaces the pod of a node and its claims by empty ones.
+	Replace *Replace
 	// Removal is a step of the removal of a broker.
 	Removal *kraftscaledown.Effect
 }
 
 // Format permits formatting the storage of a node whose volume was lost.
 type Format struct{ Node int32 }
+
+// Replace deletes the claims and the pod of a node.
+type Replace struct{ Node int32 }
 
 // Restart restarts a node on a version. An empty version means the version that it runs.
 type Restart struct {
@@ -40,6 +45,8 @@ func execute(ctx context.Context, system connection.System, objects *children.Re
 		return nil
 	case t.Effect.Format != nil:
 		return objects.AllowFormat(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Format.Node)
+	case t.Effect.Replace != nil:
+		return objects.Replace(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Replace.Node)
 	case t.Effect.Restart != nil:
 		version := t.Effect.Restart.Version
 		if n := t.Snapshot.Node(t.Effect.Restart.Node); version == "" && n != nil {

@@ -44,10 +44,13 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 		},
 		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, collector.System, objects, t) },
 		Disrupts: func(e Effect) (string, bool) {
-			if e.Restart == nil {
-				return "", false
+			switch {
+			case e.Restart != nil:
+				return disruption.Target(e.Restart.Node), true
+			case e.Replace != nil:
+				return disruption.Target(e.Replace.Node), true
 			}
-			return disruption.Target(e.Restart.Node), true
+			return "", false
 		},
 		Availability: disruption.Availability,
 		Repair:       objects.Repair,

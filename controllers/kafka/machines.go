@@ -45,7 +45,12 @@ func lifecycles() ([]bound, error) {
 		}),
 		machines.Bind(storage, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, nodestorage.Facts, nodestorage.Effect, Effect]{
 			Name: observation.LifecycleStorage, Facts: facts.NodeStorage,
-			Effect: func(e nodestorage.Effect) Effect { return Effect{Format: &Format{Node: e.Node}} },
+			Effect: func(e nodestorage.Effect) Effect {
+				if e.Replace {
+					return Effect{Replace: &Replace{Node: e.Node}}
+				}
+				return Effect{Format: &Format{Node: e.Node}}
+			},
 		}),
 		machines.Bind(removal, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, kraftscaledown.Facts, kraftscaledown.Effect, Effect]{
 			Name: observation.LifecycleScaleDown, Facts: facts.ScaleDown,

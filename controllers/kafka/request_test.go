@@ -111,6 +111,7 @@ func TestRequestIsNotAdopted(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	r.annotate(podBroker, labels.RollingUpdate, "true")
+	r.annotate(podBroker, labels.DeletePodAndPVC, "true")
 	r.annotate(podBroker, labels.Revision, "0ld") // so that it is written as it runs
 	s := &corev1beta2.StrimziPodSet{}
 	r.must(r.get(s, setBroker))
@@ -124,8 +125,10 @@ func TestRequestIsNotAdopted(t *testing.T) {
 		if pod.Name == podBroker && pod.Annotations[labels.Revision] != "0ld" {
 			t.Errorf("the entry is not the pod as it runs: %v", pod.Annotations)
 		}
-		if _, found := pod.Annotations[labels.RollingUpdate]; found {
-			t.Errorf("the entry of %s has the request", pod.Name)
+		for _, request := range []string{labels.RollingUpdate, labels.DeletePodAndPVC} {
+			if _, found := pod.Annotations[request]; found {
+				t.Errorf("the entry of %s has the request %s", pod.Name, request)
+			}
 		}
 	}
 }

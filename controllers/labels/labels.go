@@ -78,6 +78,8 @@ const (
 	Rack            = "detent.dev/rack"
 	// RollingUpdate is "true" on a pod that is to be restarted, or on a StrimziPodSet whose pods are. It is a user's.
 	RollingUpdate = "strimzi.io/manual-rolling-update"
+	// DeletePodAndPVC is "true" on a pod that is to be replaced together with its claims, by an empty node. It is a user's.
+	DeletePodAndPVC = "strimzi.io/delete-pod-and-pvc"
 	// ToRestart on a StrimziPodSet are the UIDs of the pods that ran when RollingUpdate was seen on it.
 	ToRestart = "detent.dev/to-restart"
 )

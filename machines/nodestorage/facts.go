@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/detent-dev/detent/clients/kafka"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -23,7 +23,23 @@ const (
 	Allowed Storage = "allowed"
 )
 
-// Node is one node with persistent volumes that were in use.
+// Replacement is how far the replacement of a node's storage has come, which a user requests.
+type Replacement string
+
+const (
+	// None: nothing is requested, or the formatting is permitted already.
+	None Replacement = ""
+	// Requested: the pod has the annotation, and nothing was recorded. Removing the annotation cancels the request.
+	Requested Replacement = "requested"
+	// Begun: the record lists what is replaced, and a claim of the list is not deleted yet, or a pod runs.
+	Begun Replacement = "begun"
+	// Releasing: what is left of the list is being deleted.
+	Releasing Replacement = "releasing"
+	// Cleared: nothing of the list is left, and no pod runs. The storage of the node is gone.
+	Cleared Replacement = "cleared"
+)
+
+// Node is one node with persistent volumes.
 type Node struct {
 	ID int32
 	// Pod is the name of the node's pod.
@@ -31,6 +47,10 @@ type Node struct {
 	// Controller and Broker are the roles of the node.
 	Controller, Broker bool
 	Storage            Storage
+	// Replacement of its storage.
+	Replacement Replacement
+	// Impediment is why its storage cannot be replaced, whatever Kafka reports; nil if it can.
+	Impediment *transitions.Problem
 	// Directories that are empty, as its init container reported them.
 	Directories []string
 	// DownSince is when its pod was last not ready; zero for a ready pod. Facts that Kafka reported before that are no evidence
@@ -42,15 +62,12 @@ type Node struct {
 
 // Facts of the storage of a cluster's nodes.
 type Facts struct {
-	Now time.Time
 	// Namespace and Cluster name the Kafka resource.
 	Namespace, Cluster string
 	// Nodes sorted by id.
 	Nodes []Node
-	// FetchTimeout is how far a voter may be behind the leader.
-	FetchTimeout time.Duration
-	Quorum       transitions.Fact[kafka.Quorum]     `need:"quorum"`
-	Partitions   transitions.Fact[kafka.Partitions] `need:"partitions"`
+	// Roll are all nodes as a restart sees them, with the answers of Kafka.
+	Roll roll.Facts
 	// Approved is the value of the approval: <attempt id>/<pod>.
 	Approved string
 	// Attempt that is on hold or formatting. It is nil at rest, because an attempt at rest has ended.
@@ -66,12 +83,23 @@ func (f *Facts) Node(id int32) *Node {
 	return &f.Nodes[i]
 }
 
-// first returns the first node, by id, with the given storage, or nil.
-func (f *Facts) first(s Storage) *Node {
+// first returns the first node, by id, that satisfies the condition, or nil.
+func (f *Facts) first(which func(*Node) bool) *Node {
 	for i := range f.Nodes {
-		if f.Nodes[i].Storage == s {
+		if which(&f.Nodes[i]) {
 			return &f.Nodes[i]
 		}
 	}
 	return nil
+}
+
+// lost returns the first node that has lost a volume and whose replacement was not requested, or nil. A request permits the
+// formatting of what it replaces.
+func (f *Facts) lost() *Node {
+	return f.first(func(n *Node) bool { return n.Storage == Lost && n.Replacement == None })
+}
+
+// allowed returns the first node whose record permits formatting, or nil.
+func (f *Facts) allowed() *Node {
+	return f.first(func(n *Node) bool { return n.Storage == Allowed })
 }

@@ -19,7 +19,7 @@ var anyLost = guard{
 }
 
 func pickLost(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
-	n := f.first(Lost)
+	n := f.lost()
 	if n == nil {
 		return transitions.Deny("no volume is known to be lost"), roll.NoNode()
 	}
@@ -39,13 +39,14 @@ var storageLost = guard{
 	},
 }
 
-// storageKept is also satisfied for a node that does not exist any more: there is nothing to hold for.
+// storageKept is also satisfied for a node that does not exist any more: there is nothing to hold for. A node whose storage is being
+// replaced does not keep what it runs on.
 var storageKept = guard{
 	Name: "storage-kept", Doc: "the selected node runs on its volumes and its record forbids formatting again, or it does not exist any more",
 	Expected: "the node to run on its volumes and to register",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Node(m.Node)
-		if n == nil || n.Storage == Kept {
+		if n == nil || n.Storage == Kept && (n.Replacement == None || n.Replacement == Requested) {
 			return transitions.Allow()
 		}
 		saw := n.Pod + " has not registered on its volumes yet"
@@ -77,11 +78,11 @@ var metadataElsewhere = guard{
 		case !n.Controller:
 			return transitions.Allow()
 		}
-		quorum, known := f.Quorum.Get()
+		quorum, known := f.Roll.Quorum.Get()
 		switch {
 		case !known:
-			return f.Quorum.Gap()
-		case f.Quorum.At().Before(n.DownSince):
+			return f.Roll.Quorum.Gap()
+		case f.Roll.Quorum.At().Before(n.DownSince):
 			return transitions.Deny("the quorum has not been observed since " + n.Pod + " went down")
 		}
 		return caughtUpWithout(f, quorum, n)
@@ -95,11 +96,7 @@ func caughtUpWithout(f *Facts, quorum kafka.Quorum, n *Node) transitions.Verdict
 	case n.ID:
 		return transitions.Deny(fmt.Sprintf("controller %d is still reported as the leader", n.ID))
 	}
-	floors := make(map[int32]int64, len(quorum.Voters))
-	for _, v := range quorum.Voters {
-		floors[v.ID] = quorum.HighWatermark
-	}
-	check := kafka.QuorumSafeWithout(quorum.Demanding(floors), n.ID, f.Now.UnixMilli(), f.FetchTimeout)
+	check := committedWithout(f, quorum, n.ID)
 	if others := len(check.CaughtUp) + len(check.Behind); 2*len(check.CaughtUp) > others {
 		return transitions.Allow()
 	}
@@ -107,6 +104,15 @@ func caughtUpWithout(f *Facts, quorum kafka.Quorum, n *Node) transitions.Verdict
 		return transitions.Deny("there is no other controller that could hold the metadata")
 	}
 	return transitions.Deny("not caught up: " + controllers(check.Behind))
+}
+
+// committedWithout returns which of the other voters hold all committed records.
+func committedWithout(f *Facts, quorum kafka.Quorum, id int32) kafka.QuorumCheck {
+	floors := make(map[int32]int64, len(quorum.Voters))
+	for _, v := range quorum.Voters {
+		floors[v.ID] = quorum.HighWatermark
+	}
+	return kafka.QuorumSafeWithout(quorum.Demanding(floors), id, f.Roll.Now.UnixMilli(), f.Roll.FetchTimeout)
 }
 
 func controllers(ids []int32) string {
@@ -130,11 +136,11 @@ var replicasElsewhere = guard{
 		case !n.Broker:
 			return transitions.Allow()
 		}
-		partitions, known := f.Partitions.Get()
+		partitions, known := f.Roll.Partitions.Get()
 		switch {
 		case !known:
-			return f.Partitions.Gap()
-		case f.Partitions.At().Before(n.DownSince):
+			return f.Roll.Partitions.Gap()
+		case f.Roll.Partitions.At().Before(n.DownSince):
 			return transitions.Deny("the partitions have not been observed since " + n.Pod + " went down")
 		}
 		return outOfEveryISR(partitions, n.ID)

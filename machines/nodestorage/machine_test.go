@@ -2,6 +2,7 @@ package nodestorage_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/machines/roll/rolltest"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -31,12 +33,14 @@ func hand(id int32) *roll.Data { return &roll.Data{Node: id} }
 // of returns three nodes with both roles and the given storages. Node 2 leads the quorum; the only partition is in sync only on
 // node 2.
 func of(storages ...nodestorage.Storage) nodestorage.Facts {
-	f := nodestorage.Facts{Now: now, Namespace: "kafka", Cluster: "my-cluster", FetchTimeout: kafka.DefaultQuorumFetchTimeout, Attempt: &lifecyclev1.Attempt{ID: attempt}}
+	f := nodestorage.Facts{Roll: rolltest.Dual(3), Namespace: "kafka", Cluster: "my-cluster", Attempt: &lifecyclev1.Attempt{ID: attempt}}
 	q := kafka.Quorum{Leader: 2, HighWatermark: 10}
 	for i, s := range storages {
 		n := nodestorage.Node{ID: int32(i), Pod: pod(i), Controller: true, Broker: true, Storage: s} //nolint:gosec // three
 		if s != nodestorage.Kept {
 			n.DownSince = now.Add(-time.Minute)
+			at := f.Roll.Node(n.ID)
+			at.Ready, at.NeverStarted, at.UnreadySince, at.StartedAt = false, true, n.DownSince, time.Time{}
 		}
 		if s == nodestorage.Lost {
 			n.Directories = []string{"/var/lib/kafka/data-0/kafka-log" + string(rune('0'+i))}
@@ -46,7 +50,7 @@ func of(storages ...nodestorage.Storage) nodestorage.Facts {
 	for id := range int32(3) {
 		q.Voters = append(q.Voters, kafka.QuorumReplica{ID: id, LogEndOffset: 10, LastFetchMillis: now.UnixMilli(), LastCaughtUpMillis: now.UnixMilli()})
 	}
-	f.Quorum = transitions.Known(q, now)
+	f.Roll.Quorum = transitions.Known(q, now)
 	return inSync(f, 2)
 }
 
@@ -77,25 +81,25 @@ func inSync(f nodestorage.Facts, isr ...int32) nodestorage.Facts {
 		leader = isr[len(isr)-1]
 	}
 	p.Add(kafka.Partition{Topic: "orders", Leader: leader, Replicas: []int32{0, 1, 2}, ISR: isr, MinISR: 2})
-	f.Partitions = transitions.Known(p, now)
+	f.Roll.Partitions = transitions.Known(p, now)
 	return f
 }
 
 func quorum(f nodestorage.Facts, change func(*kafka.Quorum)) nodestorage.Facts {
-	q, _ := f.Quorum.Get()
+	q, _ := f.Roll.Quorum.Get()
 	q = q.Clone()
 	change(&q)
-	f.Quorum = transitions.Known(q, now)
+	f.Roll.Quorum = transitions.Known(q, now)
 	return f
 }
 
 func quorumSilent(f nodestorage.Facts) nodestorage.Facts {
-	f.Quorum = transitions.Unreadable[kafka.Quorum](errSilent)
+	f.Roll.Quorum = transitions.Unreadable[kafka.Quorum](errSilent)
 	return f
 }
 
 func partitionsSilent(f nodestorage.Facts) nodestorage.Facts {
-	f.Partitions = transitions.Unreadable[kafka.Partitions](errSilent)
+	f.Roll.Partitions = transitions.Unreadable[kafka.Partitions](errSilent)
 	return f
 }
 
@@ -190,4 +194,6 @@ func rows() []row {
 	}
 }
 
-func TestDefinitionTransitions(t *testing.T) { machinetest.Run(t, compiled(t), rows()) }
+func TestDefinitionTransitions(t *testing.T) {
+	machinetest.Run(t, compiled(t), slices.Concat(rows(), replacementRows()))
+}

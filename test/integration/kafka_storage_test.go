@@ -1,10 +1,13 @@
 package integration
 
 import (
+	"fmt"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/status"
+	"github.com/detent-dev/detent/controllers/labels"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/nodestorage"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -87,6 +91,61 @@ var _ = Describe("a lost volume", func() {
 		})).To(Succeed())
 		Eventually(storage).WithTimeout(timeLimit).Should(Equal(nodestorage.Intact))
 		sc.rest()
+	}, NodeTimeout(2*timeLimit))
+})
+
+var _ = Describe("storage that a user asks to replace", func() {
+	It("is replaced once, when the other nodes hold everything, whatever happens to the operator", func(ctx SpecContext) {
+		sc, key := restingCluster(ctx, "replaced", 3)
+		const pod = "replaced-p-0"
+		storage := func() lifecyclev1.Lifecycle { return entryOf(sc.all()[key.Name], observation.LifecycleStorage) }
+		claims := func() map[string]types.UID {
+			list := &corev1.PersistentVolumeClaimList{}
+			Expect(admin.List(ctx, list, client.InNamespace(key.Namespace))).To(Succeed())
+			uids := map[string]types.UID{}
+			for i := range list.Items {
+				uids[list.Items[i].Name] = list.Items[i].UID
+			}
+			return uids
+		}
+		before := claims()
+		behind := kafka.None
+		outside.ask(key, func(c *kafka.Cluster) {
+			for _, id := range c.Voters {
+				if id != 0 && id != c.Leader {
+					behind = id
+				}
+			}
+			c.SetVoterLag(behind, 3_600_000)
+		})
+		running := &corev1.Pod{}
+		Expect(admin.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: pod}, running)).To(Succeed())
+		unedited := running.DeepCopy()
+		metav1.SetMetaDataAnnotation(&running.ObjectMeta, labels.DeletePodAndPVC, "true")
+		Expect(admin.Patch(ctx, running, client.MergeFrom(unedited))).To(Succeed())
+		Eventually(storage).Should(HaveField("State", nodestorage.AwaitingReplacement))
+		Eventually(func() string { return fmt.Sprint(storage().WaitingFor) }).Should(And(ContainSubstring(pod), ContainSubstring(fmt.Sprint("behind: ", behind))))
+		sc.settle()
+		Expect(claims()).To(Equal(before))
+		Expect(recordOf(ctx, key.Namespace, pod).Data).To(HaveKeyWithValue(record.KeyReplaced, ""))
+
+		outside.ask(key, func(c *kafka.Cluster) { c.SetVoterLag(behind, 0) })
+		for _, next := range []string{nodestorage.ReplacingStorage, nodestorage.Formatting} {
+			Eventually(storage).WithTimeout(timeLimit).Should(HaveField("State", next))
+			sc.kill()
+			sc.start(nil)
+		}
+		Eventually(storage).WithTimeout(timeLimit).Should(HaveField("State", nodestorage.Intact))
+		sc.rest()
+		after := claims()
+		Expect(after).To(HaveLen(3))
+		Expect(after).To(HaveKeyWithValue("data-0-"+pod, Not(Equal(before["data-0-"+pod]))))
+		delete(before, "data-0-"+pod)
+		for name, uid := range before {
+			Expect(after).To(HaveKeyWithValue(name, uid))
+		}
+		Expect(outside.born.counts(key)).To(Equal(map[string]int{pod: 2, "replaced-p-1": 1, "replaced-p-2": 1}))
+		Expect(recordOf(ctx, key.Namespace, pod).Data).To(And(HaveKeyWithValue(record.KeyReplaced, ""), HaveKeyWithValue(record.KeyFormat, string(record.FormatDone))))
 	}, NodeTimeout(2*timeLimit))
 })
 

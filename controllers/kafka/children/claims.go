@@ -15,8 +15,12 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// claims creates the missing claims of a node, and expands claims.
+// claims creates the missing claims of a node, and expands claims. While the storage of the node is being replaced, it leaves all as
+// they are: they are created again when formatting is permitted, so that the pod finds them empty and the permission together.
 func (t *scope) claims(ctx context.Context, n *observation.Node) error {
+	if n.Recorded && n.Record.Replacing() {
+		return nil
+	}
 	wanted, err := t.snapshot.Rendered.Claims(n.ID)
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ func restorable(pod *corev1.Pod) *corev1.Pod {
 	p := &corev1.Pod{}
 	p.Name, p.Namespace, p.Labels, p.Annotations = pod.Name, pod.Namespace, pod.Labels, maps.Clone(pod.Annotations)
 	delete(p.Annotations, labels.RollingUpdate) // a request is for this pod alone
+	delete(p.Annotations, labels.DeletePodAndPVC)
 	p.Spec = *pod.Spec.DeepCopy()
 	p.Spec.NodeName, p.Spec.Priority, p.Spec.PreemptionPolicy = "", nil, nil
 	p.Spec.DeprecatedServiceAccount = ""

@@ -74,10 +74,15 @@ func (t *scope) evict(ctx context.Context, n *observation.Node, pod *corev1.Pod,
 			return set, err
 		}
 	}
+	return set, t.take(ctx, n, pod)
+}
+
+// take evicts the pod of a node, or deletes it if its eviction would be refused although it is not ready.
+func (t *scope) take(ctx context.Context, n *observation.Node, pod *corev1.Pod) error {
 	if !n.Pod.Ready && t.belowBudget() {
-		return set, t.write.Delete(ctx, pod)
+		return t.write.Delete(ctx, pod)
 	}
-	return set, t.write.Evict(ctx, pod)
+	return t.write.Evict(ctx, pod)
 }
 
 // exhausted reports whether the disruption budget is current and permits no disruption, so that an eviction would be refused.

@@ -102,6 +102,10 @@ func (d *deriver) fromPods() {
 		if n := d.owner(pod, pod.Name); n != nil {
 			n.Pod = podFacts(pod, d.snapshot.Now)
 			n.Pod.RestartDue = restarting.Due(pod, Named(d.snapshot.Objects.PodSets, render.PodSetName(d.kafka.Name, n.Pool)))
+			if restarting.ReplacementRequested(pod) {
+				n.Pod.ReplacementDue = len(PersistentVolumes(pod)) > 0
+				n.Pod.RestartDue = n.Pod.RestartDue || !n.Pod.ReplacementDue // a restart empties its storage
+			}
 		}
 	}
 }

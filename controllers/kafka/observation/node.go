@@ -120,6 +120,8 @@ type Pod struct {
 	Revision string
 	// RestartDue is true if a user requested its restart.
 	RestartDue bool
+	// ReplacementDue is true if a user requested its replacement together with its claims.
+	ReplacementDue bool
 	// Image of the Kafka container.
 	Image string
 	// Foreign is true if another operator created it.

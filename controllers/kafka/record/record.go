@@ -55,6 +55,9 @@ type Record struct {
 	Format Format
 	// Volumes are the ids of the persistent volumes that were observed in use. Any other empty volume is new, not lost.
 	Volumes []int32
+	// Replaced are the UIDs of the pod and the claims that a user asked to replace by empty ones. It is written before the first of
+	// them is deleted, and withdrawn with the permission to format.
+	Replaced []types.UID
 	// Metadata is the metadata version to format with; empty means the default of the binary.
 	Metadata string
 	// Leaving is true if the node was chosen for removal.
@@ -89,6 +92,7 @@ const (
 	KeyVersion          = "version"
 	KeyFormat           = "format"
 	KeyVolumes          = "volumes"
+	KeyReplaced         = "replaced"
 	KeyMetadata         = "metadata-version"
 	KeyLeaving          = "leaving"
 	KeyStop             = "stop"
@@ -101,8 +105,14 @@ const (
 // Started reports whether a process was ever observed running on the storage.
 func (r *Record) Started() bool { return r.Version != "" }
 
-// Reformatted reports whether the record permits formatting storage that was in use: it was lost, and its formatting was approved.
-func (r *Record) Reformatted() bool { return r.Format == FormatAllowed && len(r.Volumes) > 0 }
+// Reformatted reports whether the record permits formatting in place of storage that was in use: it was lost, and its formatting
+// was approved, or a user asked to replace it.
+func (r *Record) Reformatted() bool {
+	return r.Format == FormatAllowed && (len(r.Volumes) > 0 || len(r.Replaced) > 0)
+}
+
+// Replacing reports whether the storage of the node is being replaced, and its formatting is not permitted yet.
+func (r *Record) Replacing() bool { return r.Format == FormatDone && len(r.Replaced) > 0 }
 
 // Has reports whether the node was created with the role.
 func (r *Record) Has(role kafkav1beta2.NodeRole) bool { return slices.Contains(r.Roles, role) }
@@ -111,13 +121,15 @@ func (r *Record) Has(role kafkav1beta2.NodeRole) bool { return slices.Contains(r
 func (r *Record) Clone() Record {
 	c := *r
 	c.Roles, c.Volumes, c.Levels = slices.Clone(r.Roles), slices.Clone(r.Volumes), maps.Clone(r.Levels)
+	c.Replaced = slices.Clone(r.Replaced)
 	return c
 }
 
 // Equal reports whether two records are equal.
 func (r *Record) Equal(other *Record) bool {
 	return r.ID == other.ID && r.Pool == other.Pool && slices.Equal(r.Roles, other.Roles) && r.ClusterID == other.ClusterID &&
-		r.Version == other.Version && r.Format == other.Format && slices.Equal(r.Volumes, other.Volumes) && r.Metadata == other.Metadata &&
+		r.Version == other.Version && r.Format == other.Format && slices.Equal(r.Volumes, other.Volumes) &&
+		slices.Equal(r.Replaced, other.Replaced) && r.Metadata == other.Metadata &&
 		r.Leaving == other.Leaving && r.Stop == other.Stop && r.Draining == other.Draining && r.Resource == other.Resource && r.SnapshotInterval == other.SnapshotInterval &&
 		maps.EqualFunc(r.Levels, other.Levels, func(a, b Level) bool {
 			return a.Highest == b.Highest && a.Finalized == b.Finalized && a.LoweredAt.Equal(b.LoweredAt)
@@ -134,11 +146,15 @@ func (r *Record) Encode() map[string]string {
 	for i, id := range r.Volumes {
 		volumes[i] = strconv.Itoa(int(id))
 	}
+	replaced := make([]string, len(r.Replaced))
+	for i, uid := range r.Replaced {
+		replaced[i] = string(uid)
+	}
 	data := map[string]string{
 		KeyID: strconv.Itoa(int(r.ID)), KeyPool: r.Pool, KeyRoles: strings.Join(roles, " "), KeyClusterID: r.ClusterID,
 		KeyVersion: r.Version, KeyFormat: string(r.Format), KeyVolumes: strings.Join(volumes, " "), KeyMetadata: r.Metadata,
 		KeyLeaving: strconv.FormatBool(r.Leaving), KeyStop: strconv.FormatBool(r.Stop), KeyDraining: strconv.Itoa(r.Draining), KeyResource: string(r.Resource),
-		KeyLevels: "{}", KeySnapshotInterval: strconv.FormatInt(r.SnapshotInterval.Milliseconds(), 10),
+		KeyReplaced: strings.Join(replaced, " "), KeyLevels: "{}", KeySnapshotInterval: strconv.FormatInt(r.SnapshotInterval.Milliseconds(), 10),
 	}
 	if len(r.Levels) > 0 {
 		levels, _ := json.Marshal(r.Levels) //nolint:errchkjson // a map of numbers and times with four-digit years always encodes
@@ -173,6 +189,9 @@ func Decode(data map[string]string) (Record, error) {
 			continue
 		}
 		r.Volumes = append(r.Volumes, int32(volume))
+	}
+	for uid := range strings.FieldsSeq(data[KeyReplaced]) {
+		r.Replaced = append(r.Replaced, types.UID(uid))
 	}
 	if text := data[KeyLevels]; text != "" && text != "{}" {
 		d.fail(KeyLevels, json.Unmarshal([]byte(text), &r.Levels))

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -16,7 +18,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func full() Record {
 	return Record{
 		ID: 3, Pool: "brokers", Roles: []kafkav1beta2.NodeRole{kafkav1beta2.RoleController, kafkav1beta2.RoleBroker}, ClusterID: "abc",
-		Version: "4.1.1", Format: FormatDone, Volumes: []int32{0, 2}, Metadata: "4.1-IV1", Leaving: true, Stop: true, Draining: 7, SnapshotInterval: 10 * time.Minute, Resource: "uid",
+		Version: "4.1.1", Format: FormatDone, Volumes: []int32{0, 2}, Replaced: []types.UID{"pod", "claim"}, Metadata: "4.1-IV1", Leaving: true, Stop: true, Draining: 7, SnapshotInterval: 10 * time.Minute, Resource: "uid",
 		Levels: map[string]Level{"metadata.version": {Highest: 27, Finalized: 25, LoweredAt: noon}, "group.version": {Highest: 1, Finalized: 1}},
 	}
 }
@@ -47,7 +49,7 @@ func TestRecordEqualSeesEveryField(t *testing.T) {
 		"id": func(r *Record) { r.ID++ }, "pool": func(r *Record) { r.Pool = "x" }, "roles": func(r *Record) { r.Roles = r.Roles[:1] },
 		"cluster id": func(r *Record) { r.ClusterID = "x" }, "version": func(r *Record) { r.Version = "x" },
 		"format": func(r *Record) { r.Format = FormatAllowed }, "volumes": func(r *Record) { r.Volumes = r.Volumes[:1] },
-		"metadata": func(r *Record) { r.Metadata = "x" }, "leaving": func(r *Record) { r.Leaving = false },
+		"replaced": func(r *Record) { r.Replaced = r.Replaced[:1] }, "metadata": func(r *Record) { r.Metadata = "x" }, "leaving": func(r *Record) { r.Leaving = false },
 		"stop": func(r *Record) { r.Stop = false }, "draining": func(r *Record) { r.Draining = 0 }, "resource": func(r *Record) { r.Resource = "x" },
 		"interval": func(r *Record) { r.SnapshotInterval++ },
 		"highest":  func(r *Record) { r.Levels = map[string]Level{"metadata.version": {Highest: 28}} },

@@ -126,9 +126,12 @@ func observeStorage(v *observation.Snapshot, n *observation.Node, r *record.Reco
 	// The registration from before the loss of the storage still exists: only a ready process shows that the node is back.
 	again := r.Reformatted()
 	if r.Format == record.FormatAllowed && registered(v, n) && (!again || n.Pod.Ready) {
-		r.Format = record.FormatDone
+		r.Format, r.Replaced = record.FormatDone, nil
 	}
-	if r.Format == record.FormatDone && n.Pod.Ready {
+	if r.Replacing() && n.Pod.Ready && registered(v, n) && v.Replaced(n) == (observation.Left{}) {
+		r.Replaced = nil // it runs on claims that somebody else has created
+	}
+	if r.Format == record.FormatDone && n.Pod.Ready && !r.Replacing() {
 		r.Volumes = mounted
 	}
 }

@@ -15,6 +15,11 @@ import (
 // Requested reports whether a user requests the restart of a pod, or of all pods of a StrimziPodSet, by its annotation.
 func Requested(o metav1.Object) bool { return o.GetAnnotations()[labels.RollingUpdate] == "true" }
 
+// ReplacementRequested reports whether a user requests the replacement of a pod and its claims, by its annotation.
+func ReplacementRequested(pod *corev1.Pod) bool {
+	return pod.Annotations[labels.DeletePodAndPVC] == "true"
+}
+
 // Due reports whether a request of a user still applies to the pod: to the pod itself, or to its set. A request applies to pods
 // by their UID. So the pod that replaces one is never restarted for the same request. set may be nil.
 func Due(pod *corev1.Pod, set *corev1beta2.StrimziPodSet) bool {

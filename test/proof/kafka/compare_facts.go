@@ -116,8 +116,7 @@ func plainRoll(facts *noderoll.Facts) *noderoll.Facts {
 
 func plainStorage(facts *nodestorage.Facts) *nodestorage.Facts {
 	f := *facts
-	plain(&f.Quorum)
-	plain(&f.Partitions)
+	plainNodes(&f.Roll)
 	return &f
 }
 

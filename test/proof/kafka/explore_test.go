@@ -12,8 +12,18 @@ import (
 
 // never are the declared edges that cannot be taken here, each with the reason.
 var never = map[string]string{
-	"kafka-node-storage: target-changed from StorageLost to Intact": "the target of the lifecycle is constant",
+	"kafka-node-storage: target-changed from StorageLost to Intact":                        "the target of the lifecycle is constant",
+	"kafka-node-storage: replacement-requested from Intact to AwaitingReplacement":         noReplacement,
+	"kafka-node-storage: replacement-requested from StorageLost to AwaitingReplacement":    noReplacement,
+	"kafka-node-storage: replacement-withdrawn from AwaitingReplacement to Intact":         noReplacement,
+	"kafka-node-storage: node-selected from AwaitingReplacement to ReplacingStorage":       noReplacement,
+	"kafka-node-storage: precondition-failed from ReplacingStorage to AwaitingReplacement": noReplacement,
+	"kafka-node-storage: storage-cleared from ReplacingStorage to Formatting":              noReplacement,
+	"kafka-node-storage: storage-lost from AwaitingReplacement to StorageLost":             noReplacement,
+	"kafka-node-storage: storage-lost from ReplacingStorage to StorageLost":                noReplacement,
 }
+
+const noReplacement = "no user requests a replacement of storage here"
 
 // One of each of the searched states is compared with the code of the operator: so many in a sample, and so many otherwise.
 const (

@@ -227,15 +227,11 @@ func observeRoll(c *Cluster, v *Snapshot, asked machines.ObserveOptions) noderol
 }
 
 func observeStorage(c *Cluster, v *Snapshot, asked machines.ObserveOptions) nodestorage.Facts {
-	f := nodestorage.Facts{Now: v.Facts.Roll.Now, Namespace: namespace, Cluster: cluster, FetchTimeout: fetch, Approved: c.approved(approveFormat)}
+	f := nodestorage.Facts{Roll: v.Facts.Roll, Namespace: namespace, Cluster: cluster, Approved: c.approved(approveFormat)}
+	f.Roll.Nodes = outdated(f.Roll.Nodes, func(int) bool { return false })
+	blank(&f.Roll, asked)
 	if asked.RequestID.State != nodestorage.Intact {
 		f.Attempt = asked.Attempt
-	}
-	if asked.Wants(roll.NeedQuorum) {
-		f.Quorum = v.Facts.Roll.Quorum
-	}
-	if asked.Wants(roll.NeedPartitions) {
-		f.Partitions = v.Facts.Roll.Partitions
 	}
 	for i, pod := range v.Pods {
 		if v.Format[i] == formatNew {

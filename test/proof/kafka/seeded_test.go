@@ -145,24 +145,19 @@ func actionOf(d *versionDef, state string) *versionAction {
 // formattingAfter makes the storage lifecycle format as soon as the given parts of its guard are satisfied.
 func formattingAfter(parts ...int) func(*storageDef) {
 	return func(d *storageDef) {
-		var kept []transitions.Guard[nodestorage.Facts, roll.Data]
 		state := &d.States[slices.IndexFunc(d.States, func(s machines.State[nodestorage.Facts, roll.Data, nodestorage.Effect]) bool {
 			return s.Name == nodestorage.Formatting
 		})]
-		var reads []transitions.Need
+		approved := &d.Transitions[slices.IndexFunc(d.Transitions, func(row machines.Transition[nodestorage.Facts, roll.Data]) bool {
+			return row.From == nodestorage.StorageLost && row.Event == "approved"
+		})]
+		var kept []transitions.Guard[nodestorage.Facts, roll.Data]
 		for _, i := range parts {
-			part := state.Action.Precondition.Parts()[i]
-			kept, reads = append(kept, part), append(reads, part.Needs...)
+			kept = append(kept, approved.When.Parts()[i])
 		}
-		d.Needs = slices.DeleteFunc(slices.Clone(d.Needs), func(n machines.Need) bool { return !slices.Contains(reads, n.Name) })
 		action := *state.Action
 		action.Precondition = transitions.All(kept...)
-		state.Action = &action
-		for i := range d.Transitions {
-			if row := &d.Transitions[i]; row.From == nodestorage.StorageLost && row.Event == "approved" {
-				row.When = action.Precondition
-			}
-		}
+		state.Action, approved.When = &action, action.Precondition
 	}
 }
 
