@@ -26,6 +26,9 @@ type Reader interface {
 	Reassignments(ctx context.Context) (Reassignments, error)
 	// BrokerConfigs reads the effective values of ConfigNames from that broker.
 	BrokerConfigs(ctx context.Context, broker int32) (Configs, error)
+	// Settings reads the dynamic configurations of the broker by source, from that broker. A
+	// broker that lags behind the metadata log reports old dynamic values.
+	Settings(ctx context.Context, broker int32) (Settings, error)
 	// Member reads what the node reports about itself, from that node. A node that does not
 	// answer is a report, not an error; an error means that the node was not asked.
 	Member(ctx context.Context, node int32) (Member, error)
@@ -70,6 +73,10 @@ type Writer interface {
 	// which must be alive. It is idempotent. Brokers below MetadataCordons accept the setting
 	// without an effect.
 	Cordon(ctx context.Context, c Cordon) error
+	// Alter changes dynamic configurations, one alteration after the other up to the first
+	// that fails: an error may leave earlier ones executed. It is idempotent. Brokers apply
+	// the values a moment later. Kafka refuses an alteration with an invalid value as a whole.
+	Alter(ctx context.Context, alterations []Alteration) error
 }
 
 // Client reads and changes a cluster.

@@ -18,8 +18,9 @@ const (
 	AboutLogDirs    Subject = "log-dirs" // of one broker
 	AboutReplicas   Subject = "replicas" // of one broker
 	AboutMoves      Subject = "reassignments"
-	AboutConfigs    Subject = "configs" // of one broker
-	AboutMember     Subject = "member"  // of one node, from the node itself
+	AboutConfigs    Subject = "configs"  // of one broker
+	AboutSettings   Subject = "settings" // of one broker
+	AboutMember     Subject = "member"   // of one node, from the node itself
 )
 
 // Question is one read as a value, which can be compared, queued and executed later.
@@ -40,6 +41,7 @@ type Answer struct {
 	Replicas   *Replicas      `json:"replicas,omitempty"`
 	Moves      *Reassignments `json:"reassignments,omitempty"`
 	Configs    Configs        `json:"configs,omitempty"`
+	Settings   Settings       `json:"settings,omitempty"`
 	Member     *Member        `json:"member,omitempty"`
 }
 
@@ -74,6 +76,9 @@ func Ask(ctx context.Context, r Reader, q Question) (Answer, error) {
 	case AboutConfigs:
 		v, err := r.BrokerConfigs(ctx, q.Broker)
 		return Answer{Configs: v}, err
+	case AboutSettings:
+		v, err := r.Settings(ctx, q.Broker)
+		return Answer{Settings: v}, err
 	case AboutMember:
 		v, err := r.Member(ctx, q.Broker)
 		return Answer{Member: &v}, err
@@ -89,13 +94,14 @@ type Command struct {
 	Unregister    *int32         `json:"unregister,omitempty"`
 	Reassign      []Move         `json:"reassign,omitempty"`
 	Cordon        *Cordon        `json:"cordon,omitempty"`
+	Alter         []Alteration   `json:"alter,omitempty"`
 }
 
 // Execute executes one command. It fails with the error of the Writer, or if not exactly
 // one field is set.
 func Execute(ctx context.Context, w Writer, c Command) error {
 	set := 0
-	for _, is := range []bool{c.UpdateFeature != nil, c.Unregister != nil, len(c.Reassign) > 0, c.Cordon != nil} {
+	for _, is := range []bool{c.UpdateFeature != nil, c.Unregister != nil, len(c.Reassign) > 0, c.Cordon != nil, len(c.Alter) > 0} {
 		if is {
 			set++
 		}
@@ -109,6 +115,8 @@ func Execute(ctx context.Context, w Writer, c Command) error {
 		return w.UnregisterBroker(ctx, *c.Unregister)
 	case c.Cordon != nil:
 		return w.Cordon(ctx, *c.Cordon)
+	case len(c.Alter) > 0:
+		return w.Alter(ctx, c.Alter)
 	default:
 		return w.Reassign(ctx, c.Reassign)
 	}

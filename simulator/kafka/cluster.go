@@ -71,6 +71,8 @@ type Cluster struct {
 	Partitions []Partition
 	// Cordoned are the brokers whose directories are cordoned by configuration, ascending. Shared, never modified in place.
 	Cordoned []int32
+	// Dynamic are the dynamic values by broker, then name. Shared, never modified in place.
+	Dynamic []DynamicValue
 
 	// Scripted failures. Shared, never modified in place.
 	Lagging  []Lag

@@ -36,6 +36,12 @@ func (c *Cluster) AppendCanonical(dst []byte, grain int64) []byte {
 	w.ids(c.Voters)
 	w.partitions(c.Partitions)
 	w.ids(c.Cordoned)
+	w.num(int64(len(c.Dynamic)))
+	for _, v := range c.Dynamic {
+		w.num(int64(v.Broker))
+		w.text(v.Name)
+		w.text(v.Value)
+	}
 	c.appendScript(&w)
 	return w.buf
 }
@@ -49,6 +55,11 @@ func (c *Cluster) Hash() uint64 {
 
 func (c *Cluster) appendNode(w *canonical, n *Node) {
 	w.num(int64(n.ID), int64(n.Binary), int64(n.Process), n.SnapshotInterval)
+	w.num(int64(len(n.Static)))
+	for _, v := range n.Static {
+		w.text(v.Name)
+		w.text(v.Value)
+	}
 	w.flag(n.Broker)
 	w.flag(n.Controller)
 	w.flag(n.Unreachable)

@@ -57,6 +57,8 @@ type Node struct {
 	SnapshotAt int64
 	// SnapshotInterval of its process, in milliseconds; negative for never.
 	SnapshotInterval int64
+	// Static are the values that its process was started with. Shared, never modified in place.
+	Static []ConfigValue
 	// Unreachable makes it unreachable for clients, but not for the other nodes.
 	Unreachable bool
 	// CutOff is true if it cannot reach the controllers of other nodes. Known is the stale metadata with which its
@@ -79,6 +81,8 @@ type Start struct {
 	ControllerPort int32
 	// SnapshotInterval in milliseconds; 0 is the cluster's setting, negative is never.
 	SnapshotInterval int64
+	// Static are values of configurations, by StaticValues. Optional.
+	Static []ConfigValue
 }
 
 // Up reports whether the node's process takes part in the cluster in any role.
@@ -105,7 +109,7 @@ func (c *Cluster) StartNode(id int32, start Start, now int64) error {
 	}
 	n.Binary, n.Broker, n.Controller = binary, start.Broker, start.Controller
 	n.Host, n.Port, n.ControllerPort = start.Host, start.Port, start.ControllerPort
-	n.SnapshotInterval = start.SnapshotInterval
+	n.SnapshotInterval, n.Static = start.SnapshotInterval, start.Static
 	n.Process, n.UpAt, n.Epoch, n.LastWords = Starting, c.Now+c.Settings.Start, 0, ""
 	c.Tick(now)
 	return nil

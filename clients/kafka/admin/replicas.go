@@ -149,33 +149,11 @@ func reassignRequest(moves []kafka.Move, timeout int32) *kmsg.AlterPartitionAssi
 
 // Cordon implements kafka.Writer.
 func (c *Client) Cordon(ctx context.Context, cordon kafka.Cordon) error {
-	name := strconv.Itoa(int(cordon.Broker))
 	entry := sarama.IncrementalAlterConfigsEntry{Operation: sarama.IncrementalAlterConfigsOperationDelete}
 	if cordon.Cordoned {
 		entry = sarama.IncrementalAlterConfigsEntry{Operation: sarama.IncrementalAlterConfigsOperationSet, Value: new(kafka.CordonedAll)}
 	}
-	req := &sarama.IncrementalAlterConfigsRequest{Version: 1, Resources: []*sarama.IncrementalAlterConfigsResource{{
-		Type: sarama.BrokerResource, Name: name, ConfigEntries: map[string]sarama.IncrementalAlterConfigsEntry{kafka.ConfigCordonedLogDirs: entry},
-	}}}
-	return c.write(ctx, "cordoning broker "+name, func(ctx context.Context) (bool, error) {
-		if _, err := c.describeCluster(ctx, c.anyone); err != nil {
-			return false, err
-		}
-		addr, listed := c.addrs[cordon.Broker]
-		if !listed {
-			return false, fmt.Errorf("broker %s is not listed by the cluster", name)
-		}
-		return c.once(ctx, []string{addr}, func(b *sarama.Broker) error {
-			resp, err := b.IncrementalAlterConfigs(req)
-			if err != nil {
-				return err
-			}
-			for _, r := range resp.Resources {
-				if r.ErrorCode != 0 {
-					return refused(r.ErrorCode, &r.ErrorMsg)
-				}
-			}
-			return nil
-		})
+	return c.write(ctx, "cordoning broker "+strconv.Itoa(int(cordon.Broker)), func(ctx context.Context) (bool, error) {
+		return c.alter(ctx, &cordon.Broker, map[string]sarama.IncrementalAlterConfigsEntry{kafka.ConfigCordonedLogDirs: entry})
 	})
 }

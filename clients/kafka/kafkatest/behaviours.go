@@ -69,7 +69,7 @@ func snapshotting() Setup {
 // Behaviours returns all rows of the table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
-	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), moving(), cordoning(), describing(), members(), isolation(), versions()} {
+	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), versions()} {
 		all = append(all, rows...)
 	}
 	return all

@@ -20,6 +20,8 @@ type Setup struct {
 	Brokers []int32
 	// SnapshotInterval is metadata.log.max.snapshot.interval.ms of every process.
 	SnapshotInterval time.Duration
+	// Properties are further properties of every process. Optional.
+	Properties map[string]string
 }
 
 // World is a cluster under test. Its methods fail if what they wait for does not happen before the context ends.

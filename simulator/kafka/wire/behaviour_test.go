@@ -110,8 +110,8 @@ func (w *world) boot() {
 func (w *world) start(id int32, release string) kafka.Start {
 	return kafka.Start{
 		Version: release, Broker: true, Controller: slices.Contains(w.setup.Nodes, id),
-		SnapshotInterval: w.setup.SnapshotInterval.Milliseconds(),
-		Host:             fmt.Sprintf("node-%d.kafka.test", id), Port: 9091, ControllerPort: 9090,
+		SnapshotInterval: w.setup.SnapshotInterval.Milliseconds(), Static: kafka.StaticValues(w.setup.Properties),
+		Host: fmt.Sprintf("node-%d.kafka.test", id), Port: 9091, ControllerPort: 9090,
 	}
 }
 

@@ -186,6 +186,10 @@ func describeConfigs(c *kafka.Cluster, via int32, r *kmsg.DescribeConfigsRequest
 	resp := r.ResponseKind().(*kmsg.DescribeConfigsResponse)
 	for _, asked := range r.Resources {
 		configs, err := configsOf(c, via, asked)
+		var values client.ConfigValues
+		if err == nil && asked.ResourceType == kmsg.ConfigResourceTypeBroker && r.IncludeSynonyms {
+			values, err = c.DescribeSettings(via)
+		}
 		out := kmsg.NewDescribeConfigsResponseResource()
 		out.ResourceType, out.ResourceName = asked.ResourceType, asked.ResourceName
 		out.ErrorCode, out.ErrorMessage, err = refusal(err)
@@ -199,16 +203,49 @@ func describeConfigs(c *kafka.Cluster, via int32, r *kmsg.DescribeConfigsRequest
 				out.Configs = append(out.Configs, entry)
 			}
 		}
+		if err == nil && out.ErrorCode == 0 && r.IncludeSynonyms {
+			out.Configs = append(out.Configs, described(&values, asked.ConfigNames)...)
+		}
 		resp.Resources = append(resp.Resources, out)
 	}
 	return resp, nil
+}
+
+// described returns the named configurations with their values by source as synonyms.
+func described(values *client.ConfigValues, names []string) []kmsg.DescribeConfigsResponseResourceConfig {
+	of := map[client.ConfigSource]kmsg.ConfigSource{
+		client.SourceBroker: kmsg.ConfigSourceDynamicBrokerConfig, client.SourceCluster: kmsg.ConfigSourceDynamicDefaultBrokerConfig,
+		client.SourceStatic: kmsg.ConfigSourceStaticBrokerConfig, client.SourceDefault: kmsg.ConfigSourceDefaultConfig,
+	}
+	var out []kmsg.DescribeConfigsResponseResourceConfig
+	for _, name := range names {
+		if !slices.Contains(client.DescribedNames(), name) {
+			continue
+		}
+		entry := kmsg.NewDescribeConfigsResponseResourceConfig()
+		entry.Name = name
+		for source := range client.ConfigSource(len(values)) {
+			value, set := values[source][name]
+			if !set {
+				continue
+			}
+			synonym := kmsg.NewDescribeConfigsResponseResourceConfigConfigSynonym()
+			synonym.Name, synonym.Value, synonym.Source = name, &value, of[source]
+			entry.ConfigSynonyms = append(entry.ConfigSynonyms, synonym)
+		}
+		if len(entry.ConfigSynonyms) > 0 {
+			entry.Value = entry.ConfigSynonyms[0].Value
+		}
+		out = append(out, entry)
+	}
+	return out
 }
 
 func configsOf(c *kafka.Cluster, via int32, asked kmsg.DescribeConfigsRequestResource) (client.Configs, error) {
 	if asked.ResourceType == kmsg.ConfigResourceTypeTopic {
 		return c.DescribeTopicConfig(via, asked.ResourceName)
 	}
-	if err := unexpectedBroker(via, asked.ResourceName); err != nil {
+	if err := kafka.UnexpectedBroker(via, asked.ResourceName); err != nil {
 		return nil, err
 	}
 	return c.DescribeConfigs(via)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -61,20 +62,14 @@ func reassignments(c *kafka.Cluster, via int32, r *kmsg.ListPartitionReassignmen
 	return resp, nil
 }
 
-// alterConfigs changes cordoned.log.dirs of the broker that is asked. The model implements no other setting.
+// alterConfigs changes cordoned.log.dirs of the broker that is asked, or dynamic values. The model implements no other setting.
 func alterConfigs(c *kafka.Cluster, via int32, r *kmsg.IncrementalAlterConfigsRequest) (kmsg.Response, error) {
 	resp := r.ResponseKind().(*kmsg.IncrementalAlterConfigsResponse)
 	for _, asked := range r.Resources {
-		if asked.ResourceType != kmsg.ConfigResourceTypeBroker || len(asked.Configs) != 1 || asked.Configs[0].Name != client.ConfigCordonedLogDirs {
-			return nil, fmt.Errorf("altering configurations: the model does not implement %v of %s", asked.Configs, asked.ResourceName)
-		}
 		out := kmsg.NewIncrementalAlterConfigsResponseResource()
 		out.ResourceType, out.ResourceName = asked.ResourceType, asked.ResourceName
-		err := unexpectedBroker(via, asked.ResourceName)
-		if err == nil {
-			err = c.Cordon(via, asked.Configs[0].Op == kmsg.IncrementalAlterConfigOpSet)
-		}
-		out.ErrorCode, out.ErrorMessage, err = refusal(err)
+		var err error
+		out.ErrorCode, out.ErrorMessage, err = refusal(alterResource(c, via, asked))
 		if err != nil {
 			return nil, err
 		}
@@ -83,13 +78,35 @@ func alterConfigs(c *kafka.Cluster, via int32, r *kmsg.IncrementalAlterConfigsRe
 	return resp, nil
 }
 
-// unexpectedBroker refuses the configuration of another broker than the one that is asked.
-func unexpectedBroker(via int32, name string) error {
-	if name == strconv.Itoa(int(via)) {
-		return nil
+func alterResource(c *kafka.Cluster, via int32, asked kmsg.IncrementalAlterConfigsRequestResource) error {
+	if asked.ResourceType != kmsg.ConfigResourceTypeBroker {
+		return fmt.Errorf("altering configurations: the model does not implement those of %s", asked.ResourceName)
 	}
-	return &client.Refused{
-		Code: client.CodeInvalidRequest, Name: client.CodeName(client.CodeInvalidRequest),
-		Message: "Unexpected broker id, expected " + strconv.Itoa(int(via)) + ", but received " + name,
+	if len(asked.Configs) == 1 && asked.Configs[0].Name == client.ConfigCordonedLogDirs {
+		if err := kafka.UnexpectedBroker(via, asked.ResourceName); err != nil {
+			return err
+		}
+		return c.Cordon(via, asked.Configs[0].Op == kmsg.IncrementalAlterConfigOpSet)
 	}
+	a := client.Alteration{Set: map[string]string{}}
+	if asked.ResourceName != "" {
+		id, err := strconv.ParseInt(asked.ResourceName, 10, 32)
+		if err != nil {
+			return kafka.UnexpectedBroker(via, asked.ResourceName)
+		}
+		a.Broker = new(int32(id))
+	}
+	for _, change := range asked.Configs {
+		switch {
+		case !slices.Contains(client.DescribedNames(), change.Name):
+			return fmt.Errorf("altering configurations: the model does not implement %s", change.Name)
+		case change.Op == kmsg.IncrementalAlterConfigOpDelete:
+			a.Delete = append(a.Delete, change.Name)
+		case change.Op == kmsg.IncrementalAlterConfigOpSet && change.Value != nil:
+			a.Set[change.Name] = *change.Value
+		default:
+			return fmt.Errorf("altering configurations: the model does not implement operation %v", change.Op)
+		}
+	}
+	return c.Alter(via, a)
 }

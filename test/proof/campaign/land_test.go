@@ -209,6 +209,11 @@ func (c *caller) BrokerConfigs(ctx context.Context, broker int32) (kafkaclient.C
 	return asked(c, func(m kafka.Memory) (kafkaclient.Configs, error) { return m.BrokerConfigs(ctx, broker) })
 }
 
+// Settings implements kafkaclient.Reader.
+func (c *caller) Settings(ctx context.Context, broker int32) (kafkaclient.Settings, error) {
+	return asked(c, func(m kafka.Memory) (kafkaclient.Settings, error) { return m.Settings(ctx, broker) })
+}
+
 // Member implements kafkaclient.Reader.
 func (c *caller) Member(ctx context.Context, node int32) (kafkaclient.Member, error) {
 	return asked(c, func(m kafka.Memory) (kafkaclient.Member, error) { return m.Member(ctx, node) })
@@ -243,6 +248,14 @@ func (c *caller) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
 func (c *caller) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
 	return c.around("cordon a broker", func() error {
 		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.Cordon(ctx, cordon) })
+		return err
+	})
+}
+
+// Alter implements kafkaclient.Writer.
+func (c *caller) Alter(ctx context.Context, alterations []kafkaclient.Alteration) error {
+	return c.around("alter configurations", func() error {
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.Alter(ctx, alterations) })
 		return err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -204,6 +205,9 @@ func (c *Cluster) writeConfig(n *node) error {
 		fmt.Sprintf("metadata.log.max.snapshot.interval.ms=%d", c.setup.SnapshotInterval.Milliseconds()),
 		"num.network.threads=1", "num.io.threads=2", "log.cleaner.dedupe.buffer.size=4194304",
 		"offsets.topic.num.partitions=1", "transaction.state.log.num.partitions=1",
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.setup.Properties)) {
+		lines = append(lines, name+"="+c.setup.Properties[name])
 	}
 	return os.WriteFile(n.config(), []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 }

@@ -1,0 +1,112 @@
+package kafkatest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+// altering are the rows about configurations that are changed without a restart.
+func altering() []Behaviour {
+	var rows []Behaviour
+	for _, release := range []string{"3.9.2", "4.3.1"} {
+		rows = append(rows, alteringOn(release)...)
+	}
+	return rows
+}
+
+func alteringOn(release string) []Behaviour {
+	setup := three(release)
+	setup.Properties = map[string]string{"compression.type": "gzip", "log.retention.hours": "24"}
+	const name = "compression.type"
+	all := func(value string) kafka.Alteration { return kafka.Alteration{Set: map[string]string{name: value}} }
+	one := func(id int32, value string) kafka.Alteration {
+		return kafka.Alteration{Broker: &id, Set: map[string]string{name: value}}
+	}
+	static := kafka.Setting{Static: new("gzip"), Default: new("producer")}
+	with := func(cluster, broker *string) kafka.Setting {
+		s := static
+		s.Cluster, s.Broker = cluster, broker
+		return s
+	}
+	row := func(text string, b Behaviour) Behaviour {
+		b.Name, b.Setup = release+": "+text, setup
+		return b
+	}
+	return []Behaviour{
+		row("a value of all brokers is read back from each, and taken away", Behaviour{
+			Given: []Step{HasSetting(1, name, static)}, When: Alter(all("zstd")), Want: accepted(),
+			Then: []Step{
+				HasSetting(1, name, with(new("zstd"), nil)), HasSetting(3, name, with(new("zstd"), nil)), Alter(all("zstd")),
+				Alter(kafka.Alteration{Delete: []string{name}}), HasSetting(1, name, static), HasSetting(3, name, static),
+			},
+		}),
+		row("a value of one broker goes before that of all", Behaviour{
+			Given: []Step{Alter(all("zstd"))}, When: Alter(one(2, "lz4")), Want: accepted(),
+			Then: []Step{HasSetting(2, name, with(new("zstd"), new("lz4"))), HasSetting(1, name, with(new("zstd"), nil))},
+		}),
+		row("several alterations in one call", Behaviour{
+			Given: []Step{Alter(one(2, "lz4"))}, When: Alter(all("zstd"), kafka.Alteration{Broker: new(int32(2)), Delete: []string{name}}), Want: accepted(),
+			Then: []Step{HasSetting(2, name, with(new("zstd"), nil)), HasSetting(3, name, with(new("zstd"), nil))},
+		}),
+		row("a value outlives every process", Behaviour{
+			Given: []Step{Alter(all("zstd"))}, When: Roll(release, 1, 2, 3), Want: accepted(),
+			Then: []Step{HasSetting(1, name, with(new("zstd"), nil)), HasSetting(3, name, with(new("zstd"), nil))},
+		}),
+		row("deleting a value that is not set", Behaviour{
+			When: Alter(kafka.Alteration{Delete: []string{name}}), Want: accepted(), Then: []Step{HasSetting(1, name, static)},
+		}),
+		row("hours of retention are altered in milliseconds", Behaviour{
+			Given: []Step{HasSetting(1, "log.retention.ms", kafka.Setting{Static: new("86400000"), Default: new("604800000")})},
+			When:  Alter(kafka.Alteration{Set: map[string]string{"log.retention.ms": "3600000"}}), Want: accepted(),
+			Then: []Step{HasSetting(1, "log.retention.ms", kafka.Setting{Cluster: new("3600000"), Static: new("86400000"), Default: new("604800000")})},
+		}),
+		row("an invalid value is refused, and those beside it are not set", Behaviour{
+			When: Alter(kafka.Alteration{Set: map[string]string{"message.max.bytes": "many", name: "zstd"}}),
+			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{"Invalid value many for configuration message.max.bytes"}},
+			Then: []Step{HasSetting(1, name, static)},
+		}),
+		row("every dynamic configuration is taken without a restart", Behaviour{
+			When: AlterToDefaults(), Want: accepted(), Then: []Step{HasSetting(3, name, with(new("producer"), nil))},
+		}),
+	}
+}
+
+// Alter changes dynamic configurations.
+func Alter(alterations ...kafka.Alteration) Step {
+	return step(func(ctx context.Context, w World) error { return w.Client().Alter(ctx, alterations) }, "alter %+v", alterations)
+}
+
+// AlterToDefaults sets every configuration that broker 1 knows to Kafka's default.
+func AlterToDefaults() Step {
+	return step(func(ctx context.Context, w World) error {
+		settings, err := w.Client().Settings(ctx, 1)
+		if err != nil {
+			return err
+		}
+		set := map[string]string{}
+		for name, s := range settings {
+			if s.Default == nil {
+				return fmt.Errorf("%s has no default", name)
+			}
+			set[name] = *s.Default
+		}
+		return w.Client().Alter(ctx, []kafka.Alteration{{Set: set}})
+	}, "alter every configuration to its default")
+}
+
+// HasSetting requires the broker to report these values of a configuration.
+func HasSetting(broker int32, name string, want kafka.Setting) Step {
+	return eventually(func(ctx context.Context, w World) error {
+		settings, err := w.Client().Settings(ctx, broker)
+		if err != nil {
+			return err
+		}
+		setting, known := settings[name]
+		if !known {
+			return fmt.Errorf("broker %d does not know %s", broker, name)
+		}
+		return differs(want, setting)
+	}, "%s of %d", name, broker)
+}

@@ -1,0 +1,140 @@
+package kafka
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	client "github.com/detent-dev/detent/clients/kafka"
+)
+
+// ConfigValue is the value of one configuration.
+type ConfigValue struct{ Name, Value string }
+
+// DynamicValue is a dynamic value of a broker, or of all brokers if Broker is None.
+type DynamicValue struct {
+	Broker int32
+	ConfigValue
+}
+
+// defaults are the defaults of the dynamic configurations and of their other units. Source: the documentation of Kafka 4.3.
+var defaults = []ConfigValue{
+	{"compression.gzip.level", "-1"}, {"compression.lz4.level", "9"}, {"compression.type", "producer"}, {"compression.zstd.level", "3"},
+	{"log.cleaner.backoff.ms", "15000"}, {"log.cleaner.dedupe.buffer.size", "134217728"}, {"log.cleaner.delete.retention.ms", "86400000"},
+	{"log.cleaner.io.buffer.load.factor", "0.9"}, {"log.cleaner.io.buffer.size", "524288"},
+	{"log.cleaner.io.max.bytes.per.second", "1.7976931348623157E308"}, {"log.cleaner.max.compaction.lag.ms", "9223372036854775807"},
+	{"log.cleaner.min.cleanable.ratio", "0.5"}, {"log.cleaner.min.compaction.lag.ms", "0"}, {"log.cleaner.threads", "1"},
+	{"log.cleanup.policy", "delete"}, {"log.flush.interval.messages", "9223372036854775807"}, {"log.index.interval.bytes", "4096"},
+	{"log.index.size.max.bytes", "10485760"}, {"log.message.timestamp.after.max.ms", "3600000"},
+	{"log.message.timestamp.before.max.ms", "9223372036854775807"}, {"log.message.timestamp.type", "CreateTime"}, {"log.preallocate", "false"},
+	{"log.retention.bytes", "-1"}, {"log.retention.hours", "168"}, {"log.roll.hours", "168"}, {"log.roll.jitter.hours", "0"},
+	{"log.segment.bytes", "1073741824"}, {"log.segment.delete.delay.ms", "60000"}, {"message.max.bytes", "1048588"},
+	{"num.recovery.threads.per.data.dir", "2"}, {"num.replica.fetchers", "1"}, {"producer.id.expiration.ms", "86400000"},
+	{"transaction.partition.verification.enable", "true"},
+}
+
+// StaticValues returns the values in a file of properties that the model knows, for Start.
+func StaticValues(properties map[string]string) []ConfigValue {
+	var values []ConfigValue
+	for _, name := range client.DescribedNames() {
+		if value, set := properties[name]; set {
+			values = append(values, ConfigValue{name, value})
+		}
+	}
+	return values
+}
+
+// DescribeSettings answers DescribeConfigs of the broker that is asked, with the values of the configurations in
+// client.DescribedNames by source.
+func (c *Cluster) DescribeSettings(via int32) (client.ConfigValues, error) {
+	n, err := c.answering(via)
+	if err != nil {
+		return client.ConfigValues{}, err
+	}
+	var answer client.ConfigValues
+	err = c.guarded(RequestDescribeConfigs, via, func() error {
+		for _, v := range c.Dynamic {
+			switch v.Broker {
+			case None:
+				answer.Set(client.SourceCluster, v.Name, v.Value)
+			case via:
+				answer.Set(client.SourceBroker, v.Name, v.Value)
+			}
+		}
+		for _, v := range n.Static {
+			answer.Set(client.SourceStatic, v.Name, v.Value)
+		}
+		for _, v := range defaults {
+			answer.Set(client.SourceDefault, v.Name, v.Value)
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// Alter answers IncrementalAlterConfigs of a broker for dynamic values. Values of one broker are accepted only by that broker.
+func (c *Cluster) Alter(via int32, a client.Alteration) error {
+	n, err := c.answering(via)
+	if err != nil {
+		return err
+	}
+	return c.guarded(RequestAlterConfigs, via, func() error {
+		of := None
+		if a.Broker != nil {
+			if of = *a.Broker; of != via {
+				return UnexpectedBroker(via, strconv.Itoa(int(of)))
+			}
+		}
+		if c.Leader == None || c.isolated(n) {
+			return ErrNoAnswer
+		}
+		for name, value := range a.Set {
+			if why := invalid(name, value); why != "" {
+				return refused(client.CodeInvalidRequest, why)
+			}
+		}
+		c.alter(of, a)
+		return nil
+	})
+}
+
+func (c *Cluster) alter(of int32, a client.Alteration) {
+	next := slices.DeleteFunc(slices.Clone(c.Dynamic), func(v DynamicValue) bool {
+		_, set := a.Set[v.Name]
+		return v.Broker == of && (set || slices.Contains(a.Delete, v.Name))
+	})
+	for name, value := range a.Set {
+		next = append(next, DynamicValue{of, ConfigValue{name, value}})
+	}
+	slices.SortFunc(next, func(a, b DynamicValue) int {
+		return cmp.Or(cmp.Compare(a.Broker, b.Broker), strings.Compare(a.Name, b.Name))
+	})
+	c.Dynamic = next
+}
+
+// invalid says why Kafka refuses a value; empty if it accepts it. The model checks types by the default of the configuration.
+func invalid(name, value string) string {
+	standard := "0" // of those in milliseconds, which have no default
+	for _, d := range defaults {
+		if d.Name == name {
+			standard = d.Value
+		}
+	}
+	if _, err := strconv.ParseInt(standard, 10, 64); err != nil {
+		return ""
+	}
+	if _, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err != nil {
+		return fmt.Sprintf("Invalid value %s for configuration %s: Not a number of type INT", value, name)
+	}
+	return ""
+}
+
+// UnexpectedBroker is the refusal of a request about the configuration of another broker than the one that is asked.
+func UnexpectedBroker(via int32, named string) error {
+	if named == strconv.Itoa(int(via)) {
+		return nil
+	}
+	return refused(client.CodeInvalidRequest, "Unexpected broker id, expected "+strconv.Itoa(int(via))+", but received "+named)
+}
