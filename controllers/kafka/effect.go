@@ -8,6 +8,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/connection"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 )
 
@@ -23,6 +24,8 @@ type Effect struct {
 	Replace *Replace
 	// Removal is a step of the removal of a broker.
 	Removal *kraftscaledown.Effect
+	// Configuration is a step of the change of configurations of running brokers.
+	Configuration *dynamicconfig.Effect
 }
 
 // Format permits formatting the storage of a node whose volume was lost.
@@ -55,8 +58,23 @@ func execute(ctx context.Context, system connection.System, objects *children.Re
 		return objects.Restart(ctx, t.Object, t.Snapshot, t.Write, t.Effect.Restart.Node, version)
 	case t.Effect.Removal != nil:
 		return remove(ctx, system, objects.Removal(t.Object, t.Snapshot, t.Write), &t)
+	case t.Effect.Configuration != nil:
+		return configure(ctx, system, objects, &t)
 	default:
 		return fmt.Errorf("executing an effect of Kafka %s: it is empty", t.Object.Name)
+	}
+}
+
+// configure executes a step of the change of configurations.
+func configure(ctx context.Context, system connection.System, objects *children.Reconciler, t *effectRequest) error {
+	switch e := t.Effect.Configuration; {
+	case e.Remember != nil:
+		return objects.RecordAltered(ctx, t.Object, t.Snapshot, t.Write, *e.Remember)
+	case len(e.Alter) > 0:
+		system.Write(ctx, connection.EndpointOf(t.Object), t.RequestID, kafkaclient.Command{Alter: e.Alter})
+		return nil
+	default:
+		return fmt.Errorf("configuring Kafka %s: the effect is empty", t.Object.Name)
 	}
 }
 

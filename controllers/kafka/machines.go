@@ -5,6 +5,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
@@ -26,6 +27,10 @@ func lifecycles() ([]bound, error) {
 		return nil, err
 	}
 	removal, err := machines.Compile(kraftscaledown.Definition())
+	if err != nil {
+		return nil, err
+	}
+	configuration, err := machines.Compile(dynamicconfig.Definition())
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +60,10 @@ func lifecycles() ([]bound, error) {
 		machines.Bind(removal, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, kraftscaledown.Facts, kraftscaledown.Effect, Effect]{
 			Name: observation.LifecycleScaleDown, Facts: facts.ScaleDown,
 			Effect: func(e kraftscaledown.Effect) Effect { return Effect{Removal: &e} },
+		}),
+		machines.Bind(configuration, machines.Binding[*kafkav1beta2.Kafka, *observation.Snapshot, dynamicconfig.Facts, dynamicconfig.Effect, Effect]{
+			Name: observation.LifecycleConfiguration, Facts: facts.DynamicConfig,
+			Effect: func(e dynamicconfig.Effect) Effect { return Effect{Configuration: &e} },
 		}),
 	}, nil
 }

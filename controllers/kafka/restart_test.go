@@ -144,14 +144,14 @@ func TestRestartOfAControllerIsNotCausedByWhatBrokersRead(t *testing.T) {
 		r.must(r.client.Update(t.Context(), k))
 		r.settle() // which fails if something is written in every pass
 	}
-	change("log.retention.hours", "24")
-	if diff := cmp.Diff([]int32{0, 1, 2}, r.outdated()); diff != "" || strings.Contains(file(), "log.retention.hours") {
+	change("offsets.topic.num.partitions", "24")
+	if diff := cmp.Diff([]int32{0, 1, 2}, r.outdated()); diff != "" || strings.Contains(file(), "offsets.topic.num.partitions") {
 		t.Errorf("outdated nodes (-want +got):\n%s\nfile of the controller:\n%s", diff, file())
 	}
 	change("num.io.threads", "16")
 	r.must(r.restart(3, "4.1.1"))
 	r.settle()
-	if diff := cmp.Diff([]int32{0, 1, 2, 4, 5}, r.outdated()); diff != "" || !strings.Contains(file(), "log.retention.hours=24") {
+	if diff := cmp.Diff([]int32{0, 1, 2, 4, 5}, r.outdated()); diff != "" || !strings.Contains(file(), "offsets.topic.num.partitions=24") {
 		t.Errorf("outdated nodes after the restart (-want +got):\n%s\nfile of the controller:\n%s", diff, file())
 	}
 	if r.marked(set) {

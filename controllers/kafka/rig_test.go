@@ -394,6 +394,11 @@ type kafkaSide struct {
 	refuseToUnregister error
 	// refuseToMove is the answer to a request to move replicas.
 	refuseToMove error
+	// static are the configurations that brokers were started with, own those that one of them has for itself, and altered the dynamic
+	// ones of all. refuseToAlter is the answer to a request to alter them.
+	static, own   map[int32]map[string]string
+	altered       map[string]string
+	refuseToAlter error
 }
 
 // UpdateFeature notes what is asked, and does it.

@@ -24,7 +24,7 @@ const (
 	// Controller and ControllerName say which StrimziPodSet a pod is of.
 	Controller     = "strimzi.io/controller"
 	ControllerName = "strimzi.io/controller-name"
-	// Record is RecordNode on the record of a node, and on nothing else.
+	// Record is RecordNode on the record of a node, and RecordConfiguration on that of altered configurations.
 	Record = "detent.dev/record"
 	// NodeID is the id of the node that a ConfigMap or a claim belongs to.
 	NodeID = "detent.dev/node-id"
@@ -41,8 +41,9 @@ const (
 	// KindKafka and KindMirrorMaker2 are values of Kind.
 	KindKafka        = "Kafka"
 	KindMirrorMaker2 = "KafkaMirrorMaker2"
-	// RecordNode is the value of Record.
-	RecordNode = "node"
+	// RecordNode and RecordConfiguration are values of Record.
+	RecordNode          = "node"
+	RecordConfiguration = "configuration"
 	// ControllerPodSet is the value of Controller.
 	ControllerPodSet = "strimzipodset"
 	// ManagedBy is the value of AppManagedBy.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/internal/catalogue"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
@@ -17,5 +18,6 @@ func Machines(table *versions.Table) ([]catalogue.Machine, error) {
 	roll, errRoll := catalogue.Of(noderoll.Definition(), catalogue.Domains(noderoll.Domain()), nil)
 	storage, errStorage := catalogue.Of(nodestorage.Definition(), catalogue.Domains(nodestorage.Domain()), nil)
 	removal, errRemoval := catalogue.Of(kraftscaledown.Definition(), catalogue.Domains(kraftscaledown.Domain(), kraftscaledown.DrainDomain()), nil)
-	return []catalogue.Machine{version, roll, storage, removal}, errors.Join(errVersion, errRoll, errStorage, errRemoval)
+	configuration, errConfiguration := catalogue.Of(dynamicconfig.Definition(), catalogue.Domains(dynamicconfig.Domain()), nil)
+	return []catalogue.Machine{version, roll, storage, removal, configuration}, errors.Join(errVersion, errRoll, errStorage, errRemoval, errConfiguration)
 }

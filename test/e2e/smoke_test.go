@@ -57,12 +57,24 @@ var _ = Describe("Smoke", Label("smoke"), func() {
 		Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: "one-all-0"}, pod)).To(Succeed())
 		Expect(work(ctx, s, "racks", "racks", "--bootstrap=one-kafka-bootstrap:9092")).To(Equal("0=" + pod.Spec.NodeName))
 
+		By("changing a configuration that Kafka takes without a restart")
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"kafka":{"config":{"compression.type":"zstd"}}}}`))
+		Expect(cluster.Client.Patch(ctx, kafka, patch)).To(Succeed())
+		Eventually(func(ctx context.Context) error {
+			return cluster.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: "one-dynamic-configuration"}, &corev1.ConfigMap{})
+		}).WithContext(ctx).Should(Succeed())
+		served(ctx, s.Namespace, kafka)
+		Expect(work(ctx, s, "setting", "setting", "--bootstrap=one-kafka-bootstrap:9092", "--name=compression.type")).To(Equal("0=zstd DYNAMIC_DEFAULT_BROKER_CONFIG"))
+
 		By("killing the manager at rest")
 		Expect(cluster.Kill(ctx, leader(ctx))).To(Succeed())
 		leader(ctx)
 		served(ctx, s.Namespace, kafka)
 		Expect(work(ctx, s, "consume", "consume", "--bootstrap=one-kafka-bootstrap:9092", "--count=100")).To(Equal("read 100, seen again 0"))
 
+		same := &corev1.Pod{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(pod), same)).To(Succeed())
+		Expect(same.UID).To(Equal(pod.UID), "the pod of the broker")
 		Expect(restarts(ctx, s, "one-all-0")).To(BeZero(), "restarts of the broker")
 	})
 })

@@ -32,6 +32,7 @@ import (
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/resource"
 	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/roll"
@@ -99,7 +100,11 @@ func (e *estate) Describe(request *http.Request, seen lab.Request) string {
 	if seen.Resource != "kafkas" || seen.Subresource != "status" || json.Unmarshal(lab.Body(request), &o) != nil {
 		return seen.String()
 	}
-	return fmt.Sprintf("%s: %s in %s", seen, observation.LifecycleScaleDown, entryOf(&o, observation.LifecycleScaleDown).State)
+	shown := observation.LifecycleScaleDown
+	if state := entryOf(&o, observation.LifecycleConfiguration).State; state != "" && state != dynamicconfig.Settled {
+		shown = observation.LifecycleConfiguration
+	}
+	return fmt.Sprintf("%s: %s in %s", seen, shown, entryOf(&o, shown).State)
 }
 
 // Register registers the controllers that the manager registers.
@@ -194,7 +199,7 @@ func (e *estate) Change(v Visit, object lifecycle.Object) {
 	k := kafkaIn(object)
 	if v.Lifecycle == observation.LifecycleRoll {
 		if v.State != "Settled" {
-			k.Spec.Kafka.Config["log.retention.hours"] = value(24)
+			k.Spec.Kafka.Config["num.io.threads"] = value(24)
 		}
 		return
 	}
@@ -238,7 +243,7 @@ func (e *estate) Release(object lifecycle.Object) {
 func (e *estate) Another(name string, object lifecycle.Object) string {
 	k := kafkaIn(object)
 	if name == observation.LifecycleRoll {
-		k.Spec.Kafka.Config["log.retention.hours"] = value(48)
+		k.Spec.Kafka.Config["num.io.threads"] = value(48)
 		return ""
 	}
 	k.Spec.Kafka.Version = newest

@@ -57,6 +57,10 @@ func (c *steered) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
 	return c.around(fmt.Sprintf(what, cordon.Broker), func() error { return c.Client.Cordon(ctx, cordon) })
 }
 
+func (c *steered) Alter(ctx context.Context, alterations []kafkaclient.Alteration) error {
+	return c.around("alter configurations", func() error { return c.Client.Alter(ctx, alterations) })
+}
+
 func (c *steered) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
 	return c.around(fmt.Sprintf("move %d partitions", len(moves)), func() error { return c.Client.Reassign(ctx, moves) })
 }

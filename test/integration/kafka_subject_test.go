@@ -18,6 +18,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
@@ -47,6 +48,8 @@ func kafkaGraphs() map[string]machines.Graph {
 	for _, g := range graphs {
 		switch g.Name {
 		case nodestorage.Name: // it has one target, and its states need a lost volume: kafka_storage_test.go
+			ownSpecs++
+		case dynamicconfig.Name: // its states need a changed configuration: kafka_configuration_test.go
 			ownSpecs++
 		case kafkaversion.Name:
 			out[observation.LifecycleVersion] = g

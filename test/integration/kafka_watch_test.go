@@ -16,6 +16,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/status"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/nodestorage"
@@ -103,7 +104,7 @@ func untruths(pictures []picture) []string {
 		ready, settled := conditionOf(p.Kafka, lifecycle.Ready), conditionOf(p.Kafka, status.VersionSettled)
 		var away []string
 		for _, l := range p.Status.Lifecycles {
-			if l.State != kafkaversion.Settled && l.State != nodestorage.Intact && l.State != kraftscaledown.Steady {
+			if l.State != kafkaversion.Settled && l.State != nodestorage.Intact && l.State != kraftscaledown.Steady && l.State != dynamicconfig.Settled {
 				away = append(away, l.Name+" in "+l.State)
 			}
 		}

@@ -83,9 +83,20 @@ func (s *scene) start(gate *lab.Gate) {
 	s.operator = startIn(s, s.world, gate, s.namespace)
 }
 
+// startToDie starts an operator that dies after the point, however early it comes.
+func (s *scene) startToDie(point string) {
+	GinkgoHelper()
+	s.operator = startWith(s, s.world, lab.Setup{Namespaces: []string{s.namespace}, Plan: &lab.Plan{Point: lab.Point{About: point, Nth: 1}, Fault: lab.CrashAfter}})
+}
+
 func startIn(ctx context.Context, world World, gate *lab.Gate, namespaces ...string) *lab.Operator {
 	GinkgoHelper()
-	setup := lab.Setup{Namespaces: namespaces, Register: world.Register, DeadlineScale: scale, Gate: gate}
+	return startWith(ctx, world, lab.Setup{Namespaces: namespaces, Gate: gate})
+}
+
+func startWith(ctx context.Context, world World, setup lab.Setup) *lab.Operator {
+	GinkgoHelper()
+	setup.Register, setup.DeadlineScale = world.Register, scale
 	if own, ok := world.(Cached); ok {
 		setup.Cache = own.Cache()
 	}

@@ -29,10 +29,12 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 	}
 	v.InFlight = c.System.InFlight(cluster, LifecycleVersion)
 	v.Unregistering = c.System.InFlight(cluster, LifecycleScaleDown)
+	v.Altering = c.System.InFlight(cluster, LifecycleConfiguration)
 	queries := v.queries(request)
-	members, removals := memberReadings{members: roll.Members{}}, removalReadings{}
+	members, removals, settings := memberReadings{members: roll.Members{}}, removalReadings{}, settingsReadings{}
 	defer func() {
 		removals.set(v, request)
+		settings.set(v, request)
 		if request.Wants(roll.NeedMembers) {
 			v.Members = members.fact(ctx, c.Hosts, kafka, v)
 		}
@@ -59,10 +61,17 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 			v.SeenBrokers = external.Fact(r, r.Answer.Brokers)
 		case kafkaclient.AboutMember:
 			members.add(q.Question.Broker, r)
+		case kafkaclient.AboutSettings:
+			settings.add(v, q.Question.Broker, r)
 		default:
 			removals.add(q.Question, r)
 		}
 	}
+	v.passOn(request)
+}
+
+// passOn sets those of the answers that records and node ids need too which lifecycles request.
+func (v *Snapshot) passOn(request lifecycle.ObserveRequest) {
 	if request.Wants(roll.NeedQuorum) {
 		v.Quorum = v.SeenQuorum
 	}
@@ -116,6 +125,7 @@ func (v *Snapshot) queries(request lifecycle.ObserveRequest) []connection.Query 
 		}
 	}
 	v.removalQuestions(request, ask)
+	out = append(out, v.settingsQueries(request)...)
 	if ids := v.membersToAsk(request); len(ids) > 0 {
 		var age time.Duration
 		if request.MaxAge != nil {

@@ -49,14 +49,14 @@ func (v *Snapshot) drained(n *Node) bool { return v.drains || n.Recorded && n.Re
 
 // removalReadings collects the answers about the removal of brokers.
 type removalReadings struct {
-	logDirs, cordons, moves removalReading
+	logDirs, cordons, moves readings
 	dirs                    map[int32]kafkaclient.LogDirs
 	cordoned                map[int32]bool
 	moving                  kraftscaledown.Moves
 }
 
-// removalReading is the state of all answers to one need.
-type removalReading struct {
+// readings is the state of all answers to one need.
+type readings struct {
 	// at is the time of the oldest answer.
 	at      time.Time
 	pending bool
@@ -87,7 +87,7 @@ func (m *removalReadings) add(q kafkaclient.Question, r *connection.Reading) {
 }
 
 // add reports whether the reading is an answer.
-func (m *removalReading) add(r *connection.Reading) bool {
+func (m *readings) add(r *connection.Reading) bool {
 	switch {
 	case r.Pending():
 		m.pending = true
@@ -125,7 +125,7 @@ func (m *removalReadings) set(v *Snapshot, request lifecycle.ObserveRequest) {
 	}
 }
 
-func factOf[T any](m *removalReading, value T, now time.Time) transitions.Fact[T] {
+func factOf[T any](m *readings, value T, now time.Time) transitions.Fact[T] {
 	switch {
 	case m.pending:
 		return transitions.Pending[T]()

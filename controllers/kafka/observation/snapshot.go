@@ -33,6 +33,8 @@ const (
 	LifecycleStorage = "storage"
 	// LifecycleScaleDown removes brokers.
 	LifecycleScaleDown = "scale-down"
+	// LifecycleConfiguration alters configurations of running brokers.
+	LifecycleConfiguration = "configuration"
 )
 
 // Finalizing is who completes a version change by raising the metadata version.
@@ -93,6 +95,10 @@ type Snapshot struct {
 
 	// InFlight is the uncertain outcome of earlier commands to change a level, Unregistering that of commands to unregister brokers.
 	InFlight, Unregistering external.InFlight
+	// Altering is the uncertain outcome of commands to alter configurations, and Settings are the dynamic configurations of the
+	// brokers that answer.
+	Altering external.InFlight
+	Settings transitions.Fact[map[int32]kafkaclient.Settings]
 
 	// LogDirs are the log directories of brokers that leave, and Cordons whether they get new replicas, by broker. Moves are their
 	// partitions and all reassignments in progress.
@@ -171,6 +177,7 @@ func (v *Snapshot) Clone() Snapshot {
 	c.Partitions = cloned(v.Partitions, kafkaclient.Partitions.Clone)
 	c.Brokers = cloned(v.Brokers, kafkaclient.Brokers.Clone)
 	c.Members = cloned(v.Members, maps.Clone)
+	c.Settings = cloned(v.Settings, maps.Clone)
 	c.LogDirs, c.Cordons = cloned(v.LogDirs, maps.Clone), cloned(v.Cordons, maps.Clone)
 	c.SeenBrokers = cloned(v.SeenBrokers, kafkaclient.Brokers.Clone)
 	c.SeenQuorum = cloned(v.SeenQuorum, kafkaclient.Quorum.Clone)

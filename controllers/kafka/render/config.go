@@ -27,13 +27,7 @@ type config struct {
 }
 
 func newConfig(in *Input) config {
-	c := config{user: map[string]string{}, interval: snapshotInterval}
-	properties, _ := in.Spec.Kafka.Properties() // unreadable values are left out, and a warning names them
-	for name, value := range properties {
-		if !Reserved(name) && !Secret(name, value) {
-			c.user[name] = value
-		}
-	}
+	c := config{user: UserProperties(in), interval: snapshotInterval}
 	if interval, set := c.user[kafkaclient.ConfigSnapshotInterval]; set {
 		c.interval = interval
 	}
@@ -51,6 +45,24 @@ func newConfig(in *Input) config {
 	}
 	c.voters = strings.Join(voters, ",")
 	return c
+}
+
+// UserProperties returns the user's properties that are neither reserved nor secret.
+func UserProperties(in *Input) map[string]string {
+	user := map[string]string{}
+	properties, _ := in.Spec.Kafka.Properties() // unreadable values are left out, and a warning names them
+	for name, value := range properties {
+		if !Reserved(name) && !Secret(name, value) {
+			user[name] = value
+		}
+	}
+	return user
+}
+
+// Dynamic reports whether Kafka takes a change of the property without a restart. A reference, such as ${env:NAME}, is resolved by a
+// process that starts: Kafka would report its value, which nothing can be compared with.
+func Dynamic(name, value string) bool {
+	return kafkaclient.Dynamic(name) && !strings.Contains(value, "${")
 }
 
 // Served reports whether clients can connect to the listener: an internal one without TLS.
@@ -109,20 +121,20 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 	return p
 }
 
-// hashedProperties returns the part of a node's properties whose change needs a restart of its process: those that its roles read.
-// content are all properties.
-func hashedProperties(n *Node, properties map[string]string, content string) string {
-	if n.Broker {
-		return content
-	}
+// hashedProperties returns the part of a node's properties whose change needs a restart of its process: those that its roles read and
+// Kafka does not take while it runs.
+func hashedProperties(n *Node, properties map[string]string) string {
 	read := maps.Clone(properties)
-	maps.DeleteFunc(read, func(name, _ string) bool { return listed(ofBrokers, name) })
+	maps.DeleteFunc(read, func(name, value string) bool {
+		return Dynamic(name, value) || !n.Broker && listed(ofBrokers, name)
+	})
 	return WriteProperties(read)
 }
 
 // Files are the files of a node's configuration. Each has a key in the node's ConfigMap that contains a hash of the content: a pod
 // mounts exactly the content for which it was created, and old and new content exist side by side. The hash of a controller's
-// server.properties omits what only brokers read: such a change reaches the file with the next restart and causes none.
+// server.properties omits what only brokers read, and that of a broker what Kafka takes while it runs: such a change reaches the file
+// with the next restart and causes none.
 type Files struct {
 	// Keys of the ConfigMap by the name of the file.
 	Keys map[string]string
@@ -150,8 +162,7 @@ func (c *Cluster) Config(id int32) (Files, error) {
 			f.Keys[name], f.Data[key] = key, content
 		}
 		properties := c.properties(n, pool)
-		content := WriteProperties(properties)
-		add(fileServer, content, hashedProperties(n, properties, content))
+		add(fileServer, WriteProperties(properties), hashedProperties(n, properties))
 		add(fileLog4j2, logging2, logging2)
 		add(fileLog4j, logging1, logging1)
 		return f, nil

@@ -156,7 +156,7 @@ func TestEntryRevision(t *testing.T) {
 	}
 }
 
-// What only brokers read restarts no controller. The file of a controller has it anyway, from the controller's next restart on.
+// What only brokers read restarts no controller, and what Kafka takes while it runs restarts nothing. The file of a controller has it anyway, from the controller's next restart on.
 func TestEntryRevisionByRole(t *testing.T) {
 	set := func(name, value string) func(*Input) {
 		return func(in *Input) { in.Spec.Kafka.Config[name] = apiextensionsv1.JSON{Raw: []byte(value)} }
@@ -179,8 +179,10 @@ func TestEntryRevisionByRole(t *testing.T) {
 		change func(*Input)
 		want   restarts
 	}{
-		"the retention of logs":           {set("log.retention.hours", "24"), restarts{Broker: true}},
-		"a replica fetcher":               {set("num.replica.fetchers", "4"), restarts{Broker: true}},
+		"the retention of logs":           {set("log.retention.hours", "24"), restarts{}},
+		"a replica fetcher":               {set("num.replica.fetchers", "4"), restarts{}},
+		"a value that a process resolves": {set("num.replica.fetchers", `"${env:FETCHERS}"`), restarts{Broker: true}},
+		"a purgatory of brokers":          {set("fetch.purgatory.purge.interval.requests", "4"), restarts{Broker: true}},
 		"a topic of Kafka itself":         {set("offsets.topic.num.partitions", "10"), restarts{Broker: true}},
 		"a property of both roles":        {set("num.io.threads", "16"), restarts{Broker: true, Controller: true}},
 		"elections, which controllers do": {set("unclean.leader.election.enable", "true"), restarts{Broker: true, Controller: true}},

@@ -27,6 +27,9 @@ func EntityOperatorName(cluster string) string { return cluster + "-entity-opera
 // ExporterName is the name of the exporter of consumer lag.
 func ExporterName(cluster string) string { return cluster + "-kafka-exporter" }
 
+// AlteredName is the name of the ConfigMap that records which configurations of running brokers were altered.
+func AlteredName(cluster string) string { return cluster + "-dynamic-configuration" }
+
 // host returns the host name of a pod.
 func (c *Cluster) host(pod string) string { return Host(c.in.Namespace, c.in.Name, pod) }
 

@@ -55,6 +55,14 @@ func (c *Cluster) Record(r *record.Record) *corev1.ConfigMap {
 	}
 }
 
+// Altered renders the ConfigMap with the record of altered configurations. No object owns it, as the records of nodes: Kafka keeps
+// the values when the Kafka resource is deleted.
+func (c *Cluster) Altered(data map[string]string) *corev1.ConfigMap {
+	l := c.labels(labels.KafkaName(c.in.Name))
+	l[labels.Record] = labels.RecordConfiguration
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: AlteredName(c.in.Name), Namespace: c.in.Namespace, Labels: l}, Data: data}
+}
+
 // StandIn returns the key whose content replaces lost content: the same file in its desired state. It returns the lost key if
 // there is no such file.
 func StandIn(lost string, wanted map[string]string) string {

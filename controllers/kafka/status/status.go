@@ -15,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
@@ -206,7 +207,7 @@ func podsReady(v *observation.Snapshot) metav1.Condition {
 // atRest reports whether every lifecycle of the resource is at rest.
 func atRest(s *lifecyclev1.Status) bool {
 	rests := map[string]string{observation.LifecycleVersion: kafkaversion.Settled, observation.LifecycleRoll: noderoll.Settled, observation.LifecycleStorage: nodestorage.Intact,
-		observation.LifecycleScaleDown: kraftscaledown.Steady}
+		observation.LifecycleScaleDown: kraftscaledown.Steady, observation.LifecycleConfiguration: dynamicconfig.Settled}
 	for i := range s.Lifecycles {
 		if e := &s.Lifecycles[i]; rests[e.Name] == e.State {
 			delete(rests, e.Name)

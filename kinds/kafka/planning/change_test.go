@@ -57,10 +57,19 @@ func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 		want   []string
 		result plan.Result
 	}{
-		"a property of Kafka: every node is restarted, the version stays": {
+		"a property that Kafka takes without a restart": {
 			change: func(l *lived) {
 				k := l.kafka()
 				k.Spec.Kafka.Config["log.retention.hours"] = apiextensionsv1.JSON{Raw: []byte("48")}
+				k.Generation++
+			},
+			want:   []string{"create ConfigMap/my-cluster-dynamic-configuration"},
+			result: plan.Rests,
+		},
+		"a property of Kafka: every node is restarted, the version stays": {
+			change: func(l *lived) {
+				k := l.kafka()
+				k.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("16")}
 				k.Generation++
 			},
 			want: []string{

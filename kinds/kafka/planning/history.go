@@ -132,6 +132,9 @@ func (b *background) incarnate(past *store.Store, p *process) (*corev1.Pod, erro
 	}
 	config = config.DeepCopy()
 	for key, text := range config.Data {
+		if isServer(key) {
+			text = b.startedWith(p, text)
+		}
 		config.Data[key] = snapshotLine.ReplaceAllString(text, kafkaclient.ConfigSnapshotInterval+"="+b.interval(p))
 	}
 	memory := b.rendered.Record(&record.Record{

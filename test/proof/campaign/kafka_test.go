@@ -37,6 +37,7 @@ import (
 	"github.com/detent-dev/detent/internal/resource"
 	kafkamanager "github.com/detent-dev/detent/kinds/kafka/manager"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
@@ -90,6 +91,8 @@ func kafkaSubject(world *lands, name string, of pools, changes changes, bug alte
 			graphs[observation.LifecycleStorage] = g
 		case kraftscaledown.Name:
 			graphs[observation.LifecycleScaleDown] = g
+		case dynamicconfig.Name:
+			graphs[observation.LifecycleConfiguration] = g
 		default:
 			return nil, fmt.Errorf("no campaign knows the machine %s", g.Name)
 		}
@@ -149,8 +152,8 @@ func upgrades(n int) changes {
 // settings returns changes of a setting that a node reads when it starts.
 func settings() changes {
 	out := changes{plans: 1000}
-	for hours := range len(levels()) - 1 { // as many as there are upgrades
-		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["log.retention.hours"] = value(24 + hours) }))
+	for threads := range len(levels()) - 1 { // as many as there are upgrades
+		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["num.io.threads"] = value(8 + threads) }))
 	}
 	return out
 }

@@ -1,0 +1,76 @@
+package kafka_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+func TestDynamicValues(t *testing.T) {
+	tests := map[string]struct{ properties, want map[string]string }{
+		"one that is dynamic, and one that is not": {
+			properties: map[string]string{"compression.type": "zstd", "num.io.threads": "8"}, want: map[string]string{"compression.type": "zstd"},
+		},
+		"hours":                   {properties: map[string]string{"log.retention.hours": "24", "log.roll.hours": "2"}, want: map[string]string{"log.retention.ms": "86400000", "log.roll.ms": "7200000"}},
+		"minutes before hours":    {properties: map[string]string{"log.retention.hours": "24", "log.retention.minutes": "1"}, want: map[string]string{"log.retention.ms": "60000"}},
+		"milliseconds before":     {properties: map[string]string{"log.retention.minutes": "1", "log.retention.ms": "5"}, want: map[string]string{"log.retention.ms": "5"}},
+		"for ever":                {properties: map[string]string{"log.retention.hours": "-1"}, want: map[string]string{"log.retention.ms": "-1"}},
+		"what is no number":       {properties: map[string]string{"log.retention.hours": "a day"}, want: map[string]string{"log.retention.ms": "a day"}},
+		"nothing that is dynamic": {properties: map[string]string{"num.io.threads": "8"}, want: map[string]string{}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, kafka.DynamicValues(tc.properties)); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSettingsOf(t *testing.T) {
+	var values kafka.ConfigValues
+	values.Set(kafka.SourceDefault, "compression.type", "producer")
+	values.Set(kafka.SourceStatic, "compression.type", "gzip")
+	values.Set(kafka.SourceCluster, "compression.type", "zstd")
+	values.Set(kafka.SourceBroker, "compression.type", "lz4")
+	values.Set(kafka.SourceDefault, "log.retention.hours", "168")
+	values.Set(kafka.SourceStatic, "log.retention.minutes", "1")
+	want := kafka.Settings{
+		"compression.type": {Broker: new("lz4"), Cluster: new("zstd"), Static: new("gzip"), Default: new("producer")},
+		"log.retention.ms": {Static: new("60000"), Default: new("604800000")},
+	}
+	got := kafka.SettingsOf(&values, func(name string) bool { return name == "compression.type" || name == "log.retention.ms" })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+}
+
+// The page for users lists the same configurations.
+func TestDynamicIsDocumented(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for line := range strings.Lines(string(raw)) {
+		if name, is := strings.CutPrefix(strings.TrimSpace(line), "- `"); is {
+			listed = append(listed, strings.TrimSuffix(name, "`"))
+		}
+	}
+	var want []string
+	for _, name := range kafka.DescribedNames() {
+		if !strings.HasSuffix(name, ".hours") && !strings.HasSuffix(name, ".minutes") {
+			want = append(want, name)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Errorf("docs/configuration.md lists others (-want +got):\n%s", diff)
+	}
+}

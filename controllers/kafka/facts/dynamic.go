@@ -1,0 +1,58 @@
+package facts
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+)
+
+// DynamicConfig returns the facts of the configurations that Kafka changes without a restart.
+func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) dynamicconfig.Facts {
+	declared := observation.Derived(k, v, "dynamic", declaredDynamic)
+	f := dynamicconfig.Facts{
+		Now: v.Now, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause), Recorded: v.Altered(k),
+		Declared: declared.values, Excluded: declared.references, Problem: specError(k, v),
+		Answer: answer(v.Answer(observation.LifecycleConfiguration)), InFlight: kafkaversion.InFlight(v.Altering),
+	}
+	if f.Answer.Text == "" && ask.RequestID.State == dynamicconfig.Refusing {
+		text, _ := strings.CutPrefix(firstObserved(k, observation.LifecycleConfiguration), dynamicconfig.RefusedBy)
+		f.Answer.Text, _, _ = strings.Cut(text, dynamicconfig.Remedy)
+	}
+	if ask.Wants(dynamicconfig.NeedSettings) {
+		f.Settings = v.Settings
+	}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Pod.Exists && n.RolesRunning.Broker {
+			f.Brokers = append(f.Brokers, dynamicconfig.Broker{ID: n.ID, Pod: n.PodName})
+		}
+	}
+	return f
+}
+
+// dynamicValues are the declared dynamic configurations: those with a value, and the names of those that refer to one.
+type dynamicValues struct {
+	values     map[string]string
+	references []string
+}
+
+// declaredDynamic returns the dynamic configurations in the files of the brokers.
+func declaredDynamic(in *render.Input) dynamicValues {
+	var d dynamicValues
+	d.values = kafkaclient.DynamicValues(render.UserProperties(in))
+	for _, name := range slices.Sorted(maps.Keys(d.values)) {
+		if !render.Dynamic(name, d.values[name]) {
+			d.references = append(d.references, name)
+			delete(d.values, name)
+		}
+	}
+	return d
+}

@@ -1,0 +1,90 @@
+package observation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/runtime/external"
+)
+
+// keyAltered is the key of the record with the names of altered configurations, separated by spaces.
+const keyAltered = "altered"
+
+// AlteredRecord returns the data of the record of altered configurations.
+func AlteredRecord(names []string) map[string]string {
+	return map[string]string{keyAltered: strings.Join(names, " ")}
+}
+
+// Altered returns the names in the record of altered configurations, sorted.
+func (v *Snapshot) Altered(kafka *kafkav1beta2.Kafka) []string {
+	m := Named(v.Objects.ConfigMaps, render.AlteredName(kafka.Name))
+	if m == nil || m.Labels[labels.Record] != labels.RecordConfiguration {
+		return nil
+	}
+	names := strings.Fields(m.Data[keyAltered])
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// settingsQueries returns the queries about the dynamic configurations of the brokers whose pods are ready. An answer from before the
+// pod was ready is of an earlier process, and is read again.
+func (v *Snapshot) settingsQueries(request lifecycle.ObserveRequest) []connection.Query {
+	if !request.Wants(dynamicconfig.NeedSettings) {
+		return nil
+	}
+	var age time.Duration
+	if request.MaxAge != nil {
+		age = request.MaxAge(dynamicconfig.NeedSettings)
+	}
+	var out []connection.Query
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Pod.Ready || !n.RolesRunning.Broker {
+			continue
+		}
+		q := connection.Query{Question: kafkaclient.Question{About: kafkaclient.AboutSettings, Broker: n.ID}, MaxAge: age}
+		external.RefreshSooner(v.Altering, &q, request.Now)
+		if since := request.Now.Sub(n.Pod.ReadySince); since > 0 && (q.Renew == 0 || since < q.Renew) {
+			q.Renew = since
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// settingsReadings collects the answers about dynamic configurations.
+type settingsReadings struct {
+	readings
+
+	of map[int32]kafkaclient.Settings
+}
+
+// add adds one answer. A broker that did not answer is missing, as is one whose answer is of an earlier process.
+func (m *settingsReadings) add(v *Snapshot, id int32, r *connection.Reading) {
+	if n := v.Node(id); n != nil && !r.At.IsZero() && r.Err == nil && r.At.Before(n.Pod.ReadySince) {
+		m.pending = true
+		return
+	}
+	if m.readings.add(r) {
+		m.of = with(m.of, id, r.Answer.Settings)
+	}
+}
+
+// set sets the fact, if it is requested. It is unreadable only if no broker has answered.
+func (m *settingsReadings) set(v *Snapshot, request lifecycle.ObserveRequest) {
+	if !request.Wants(dynamicconfig.NeedSettings) {
+		return
+	}
+	if len(m.of) > 0 {
+		m.err = nil
+	}
+	v.Settings = factOf(&m.readings, m.of, v.Now)
+}

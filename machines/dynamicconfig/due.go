@@ -1,0 +1,191 @@
+package dynamicconfig
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/detent-dev/detent/clients/kafka"
+)
+
+// changes are the dynamic values that differ from what the spec requires.
+type changes struct {
+	// set and remove are changes of the values of all brokers.
+	set    map[string]string
+	remove []string
+	// overrides are declared configurations of which a broker has a value of its own that differs.
+	overrides map[int32][]string
+	// dynamic are the configurations whose dynamic value is Detent's: now, or once the changes are made. Sorted.
+	dynamic []string
+}
+
+func (c *changes) none() bool { return len(c.set)+len(c.remove)+len(c.overrides) == 0 }
+
+// first describes one change.
+func (c *changes) first() string {
+	for _, name := range slices.Sorted(maps.Keys(c.set)) {
+		return fmt.Sprintf("%s is to be %s", name, c.set[name])
+	}
+	for _, name := range c.remove {
+		return "the dynamic value of " + name + " is not needed any more"
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.overrides)) {
+		return fmt.Sprintf("broker %d has a value of its own for %s", id, c.overrides[id][0])
+	}
+	return ""
+}
+
+// alterations returns the changes as requests: all brokers first.
+func (c *changes) alterations() []kafka.Alteration {
+	var out []kafka.Alteration
+	if len(c.set)+len(c.remove) > 0 {
+		out = append(out, kafka.Alteration{Set: c.set, Delete: c.remove})
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.overrides)) {
+		out = append(out, kafka.Alteration{Broker: &id, Delete: c.overrides[id]})
+	}
+	return out
+}
+
+// due compares what the brokers report with the spec. It returns false if that is not known.
+func (f *Facts) due() (changes, bool) {
+	reported, known := f.Settings.Get()
+	if !known {
+		return changes{}, false
+	}
+	c := changes{set: map[string]string{}, overrides: map[int32][]string{}}
+	ids := slices.Sorted(maps.Keys(reported))
+	silent := slices.ContainsFunc(f.Brokers, func(b Broker) bool { _, answered := reported[b.ID]; return !answered })
+	for _, name := range f.names(reported) {
+		f.compare(&c, name, ids, reported, silent)
+	}
+	return c, true
+}
+
+// names returns the configurations that concern Detent: those that are declared, recorded, or in the file of a broker. Dynamic values
+// of others belong to users.
+func (f *Facts) names(reported map[int32]kafka.Settings) []string {
+	concern := make(map[string]bool, len(f.Declared)+len(f.Recorded))
+	for name := range f.Declared {
+		concern[name] = true
+	}
+	for _, name := range f.Recorded {
+		concern[name] = true
+	}
+	for _, settings := range reported {
+		for name := range settings {
+			if settings[name].Static != nil {
+				concern[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(concern))
+}
+
+// report is what the brokers report of one configuration.
+type report struct {
+	// present and absent say that a broker has a value of all brokers, or none; other that it differs from the wanted one.
+	present, absent, other bool
+	// started says that a broker was started with another value than the wanted one.
+	started bool
+}
+
+// reportOf returns the report of a configuration whose wanted value is known unless it is nil.
+func reportOf(name string, want *string, ids []int32, reported map[int32]kafka.Settings) report {
+	var r report
+	for _, id := range ids {
+		s, known := reported[id][name]
+		if !known {
+			continue // its release has no such configuration
+		}
+		if s.Cluster == nil {
+			r.absent = true
+		} else {
+			r.present, r.other = true, r.other || !equal(s.Cluster, want)
+		}
+		r.started = r.started || !equal(cmp.Or(s.Static, s.Default), want)
+	}
+	return r
+}
+
+// compare adds the changes of one configuration. The value of all brokers is needed as long as a broker was started with another value
+// than the declared one, or with Kafka's default if none is declared. While a broker is silent, a value that is right stays: the broker
+// may need it when it is back.
+func (f *Facts) compare(c *changes, name string, ids []int32, reported map[int32]kafka.Settings, silent bool) {
+	value, declared := f.Declared[name]
+	want := f.wanted(name, ids, reported)
+	r := reportOf(name, want, ids, reported)
+	ours := declared || slices.Contains(f.Recorded, name)
+	needed := want != nil && (r.started || silent && r.present && !r.other && ours)
+	switch {
+	case needed && (r.absent || r.other):
+		c.set[name] = *want
+	case !needed && r.present && ours:
+		c.remove = append(c.remove, name)
+	}
+	if needed || r.present && ours {
+		c.dynamic = append(c.dynamic, name)
+	}
+	for _, id := range ids {
+		if own := reported[id][name].Broker; declared && own != nil && *own != value {
+			c.overrides[id] = append(c.overrides[id], name)
+		}
+	}
+}
+
+// wanted returns the value that every broker is to use: the declared one, else Kafka's default; nil if it is not known.
+func (f *Facts) wanted(name string, ids []int32, reported map[int32]kafka.Settings) *string {
+	if value, declared := f.Declared[name]; declared {
+		return &value
+	}
+	if slices.Contains(f.Excluded, name) {
+		return nil
+	}
+	return defaultOf(name, ids, reported)
+}
+
+// defaultOf returns Kafka's default; nil if no broker reports one.
+func defaultOf(name string, ids []int32, reported map[int32]kafka.Settings) *string {
+	for _, id := range ids {
+		if s, known := reported[id][name]; known && s.Default != nil {
+			return s.Default
+		}
+	}
+	return nil
+}
+
+func equal(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// covers reports whether the record names everything that is to be set.
+func (f *Facts) covers(c changes) bool {
+	for name := range c.set {
+		if !slices.Contains(f.Recorded, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// recordFor returns the record with everything that is to be set.
+func (f *Facts) recordFor(c changes) []string {
+	names := slices.AppendSeq(slices.Clone(f.Recorded), maps.Keys(c.set))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// left returns the recorded configurations that have no dynamic value and need none. It returns nil if that is not known.
+func (f *Facts) left() []string {
+	c, known := f.due()
+	reported, _ := f.Settings.Get()
+	if !known || len(reported) == 0 {
+		return nil
+	}
+	var out []string
+	for _, name := range f.Recorded {
+		if !slices.Contains(c.dynamic, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
