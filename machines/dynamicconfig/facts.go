@@ -22,7 +22,7 @@ func settings() []transitions.Need { return []transitions.Need{NeedSettings} }
 // Facts of the dynamic configurations of a cluster.
 type Facts struct {
 	Now time.Time
-	// EnteredAt is when the state was entered. Pause is the delay before a refused request is repeated.
+	// EnteredAt is when the state was entered. Pause is the delay before a request that failed or was refused is repeated.
 	EnteredAt time.Time
 	Pause     time.Duration
 	// Declared are the values in the spec, by the names of dynamic configurations.

@@ -10,12 +10,8 @@ import (
 
 type guard = transitions.Guard[Facts, struct{}]
 
-const (
-	// shows is how long brokers take at most to report an altered value.
-	shows = 15 * time.Second
-	// pause is the delay before a request that failed is repeated.
-	pause = 15 * time.Second
-)
+// shows is how long brokers take at most to report an altered value.
+const shows = 15 * time.Second
 
 // asDeclared says that nothing is to be altered. It waits for the answer of one broker at least: without any, nothing shows that a
 // request has taken effect.
@@ -113,7 +109,7 @@ var failed = guard{
 var rested = guard{
 	Name: "rested", Doc: "the pause after a failed request has passed", Expected: "the pause to pass; the request is then repeated",
 	Evaluate: func(f *Facts, _ struct{}) transitions.Verdict {
-		return transitions.If(!f.Now.Before(f.EnteredAt.Add(pause)), "the request failed just now")
+		return transitions.If(!f.Now.Before(f.EnteredAt.Add(f.Pause)), "the request failed just now")
 	},
 }
 

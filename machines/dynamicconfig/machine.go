@@ -55,11 +55,11 @@ func Definition() machines.Definition[Facts, struct{}, Effect] {
 		Name: Name, Doc: "changes the configuration of running brokers, as far as Kafka takes it without a restart",
 		States: []state{
 			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every broker uses the declared values of its dynamic configurations"}},
-			work(Remembering, machines.KeepAttempt, remember, "the configurations that are about to be altered are being recorded"),
-			work(Altering, machines.KeepAttempt, alter, "dynamic values are being changed"),
+			work(Remembering, Remembering, remember, "the configurations that are about to be altered are being recorded"),
+			work(Altering, Remembering, alter, "dynamic values are being changed"),
 			{
 				State:     states.State{Name: AwaitingRetry, Kind: states.Wait, Doc: "the last request failed, has no answer or had no effect; repeated after a pause", Deadline: retryDeadline},
-				Invariant: always, OnTargetChange: machines.KeepAttempt,
+				Invariant: always, OnTargetChange: Remembering,
 			},
 			{State: states.State{Name: Refusing, Kind: states.Hold, HoldReason: states.Refusal, Doc: "Kafka refused a value; the brokers keep the values that they have; retried after a back-off", Poll: states.DefaultPoll}, OnTargetChange: Remembering},
 			work(Forgetting, machines.KeepAttempt, forget, "configurations without a dynamic value are being removed from the record"),

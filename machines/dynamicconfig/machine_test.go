@@ -184,10 +184,14 @@ func rows() []row {
 		altering("the spec cannot be applied any more", broken(recorded(other())), want{Event: machines.EventPreconditionFailed, To: dynamicconfig.Remembering}),
 		altering("the brokers cannot be read", silent(recorded(other())), want{WaitingFor: []string{"values-as-declared"}}),
 
-		{Name: "awaiting retry: just failed", State: dynamicconfig.AwaitingRetry, Facts: entered(recorded(other()), 14*time.Second), Want: want{WaitingFor: []string{"rested"}}},
-		{Name: "awaiting retry: the pause has passed", State: dynamicconfig.AwaitingRetry, Facts: entered(recorded(other()), 15*time.Second), Want: want{Event: "retried", To: dynamicconfig.Remembering}},
+		{Name: "awaiting retry: just failed", State: dynamicconfig.AwaitingRetry, Facts: entered(recorded(other()), 59*time.Second), Want: want{WaitingFor: []string{"rested"}}},
+		{Name: "awaiting retry: the pause has passed", State: dynamicconfig.AwaitingRetry, Facts: recorded(other()), Want: want{Event: "retried", To: dynamicconfig.Remembering}},
 		{Name: "awaiting retry: the pause has passed, and Kafka cannot be read", State: dynamicconfig.AwaitingRetry, Facts: silent(recorded(other())), Want: want{Event: "retried", To: dynamicconfig.Remembering}},
 		{Name: "awaiting retry: the request took effect", State: dynamicconfig.AwaitingRetry, Facts: altered(), Want: want{Event: "altered", To: dynamicconfig.Settled}},
+
+		{Name: "remembering: the spec was changed", State: dynamicconfig.Remembering, Attempt: "compression.type=snappy", Facts: recorded(other()), Want: want{Event: machines.EventTargetChanged, To: dynamicconfig.Remembering}},
+		{Name: "altering: the spec was changed while a request is in flight", State: dynamicconfig.Altering, Attempt: "compression.type=snappy", Facts: answer(recorded(other()), kafkaversion.Asked), Want: want{Event: machines.EventTargetChanged, To: dynamicconfig.Remembering}},
+		{Name: "awaiting retry: the spec was changed", State: dynamicconfig.AwaitingRetry, Attempt: "compression.type=snappy", Facts: entered(recorded(other()), time.Second), Want: want{Event: machines.EventTargetChanged, To: dynamicconfig.Remembering}},
 
 		{Name: "refused: just now", State: dynamicconfig.Refusing, Facts: entered(recorded(other()), 59*time.Second), Want: want{WaitingFor: []string{"time-to-ask-again"}}},
 		{Name: "refused: the back-off has passed", State: dynamicconfig.Refusing, Facts: recorded(other()), Want: want{Event: "retried", To: dynamicconfig.Remembering}},

@@ -26,6 +26,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/kafka/status"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -54,8 +55,10 @@ type estate struct {
 
 // site is one cluster. The zero value hinders nothing.
 type site struct {
-	// updates, and unregistrations, block while this is open.
-	updates, unregistrations chan struct{}
+	// updates, unregistrations, and alterations, block while this is open.
+	updates, unregistrations, alterations chan struct{}
+	// losesAlterations loses requests to alter configurations without an answer.
+	losesAlterations bool
 	// byApproval requires an approval to raise the metadata level; patient waits without limit after a refusal.
 	byApproval, patient bool
 	// queued keeps its roll from getting a slot.
@@ -197,9 +200,15 @@ func kafkaIn(object lifecycle.Object) *kafkav1beta2.Kafka {
 // Change changes the spec so that the object reaches the state of the visit.
 func (e *estate) Change(v Visit, object lifecycle.Object) {
 	k := kafkaIn(object)
-	if v.Lifecycle == observation.LifecycleRoll {
+	switch v.Lifecycle {
+	case observation.LifecycleRoll:
 		if v.State != "Settled" {
 			k.Spec.Kafka.Config["num.io.threads"] = value(24)
+		}
+		return
+	case observation.LifecycleConfiguration:
+		if v.State != dynamicconfig.Settled && v.State != dynamicconfig.Forgetting {
+			k.Spec.Kafka.Config[compression] = value("zstd")
 		}
 		return
 	}
@@ -242,9 +251,13 @@ func (e *estate) Release(object lifecycle.Object) {
 // Another requests another version, or another setting. The target of a roll is a digest, which cannot be predicted.
 func (e *estate) Another(name string, object lifecycle.Object) string {
 	k := kafkaIn(object)
-	if name == observation.LifecycleRoll {
+	switch name {
+	case observation.LifecycleRoll:
 		k.Spec.Kafka.Config["num.io.threads"] = value(48)
 		return ""
+	case observation.LifecycleConfiguration:
+		k.Spec.Kafka.Config[compression] = value("lz4")
+		return compression + "=lz4"
 	}
 	k.Spec.Kafka.Version = newest
 	return newest
@@ -256,7 +269,7 @@ func (e *estate) Effects(key client.ObjectKey, _ []lab.Request) []string {
 	return append(out, fmt.Sprintf("levels at epoch %d", featureEpoch(key)))
 }
 
-// End is what is running and what the status says about it.
+// End is what is running, what the status says about it, and what was altered.
 func (e *estate) End(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error) {
 	k := &kafkav1beta2.Kafka{}
 	if err := reader.Get(ctx, key, k); err != nil {
@@ -266,11 +279,17 @@ func (e *estate) End(ctx context.Context, reader client.Reader, key client.Objec
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s; status: version %s at %s, nodes %v", versionsOf(pods), k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, k.Status.NodeIDs), nil
+	altered := &corev1.ConfigMap{}
+	err = reader.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: render.AlteredName(key.Name)}, altered)
+	if client.IgnoreNotFound(err) != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s; status: version %s at %s, nodes %v; dynamic %v, recorded %v",
+		versionsOf(pods), k.Status.KafkaVersion, k.Status.KafkaMetadataVersion, k.Status.NodeIDs, dynamicOf(key), altered.Data), nil
 }
 
-// Lingers reports what is still pending: the levels were not read from Kafka yet, or a node has a permission to format its
-// storage until it was seen.
+// Lingers reports what is still pending: the levels were not read from Kafka yet, a node has a permission to format its storage until it
+// was seen, or the record names a configuration until no request can take effect any more.
 func (e *estate) Lingers(ctx context.Context, reader client.Reader, key client.ObjectKey) (string, error) {
 	k := &kafkav1beta2.Kafka{}
 	if err := reader.Get(ctx, key, k); err != nil {
@@ -286,7 +305,16 @@ func (e *estate) Lingers(ctx context.Context, reader client.Reader, key client.O
 			return r.Name + " allows to format", nil
 		}
 	}
-	return "", err
+	if err != nil || len(dynamicOf(key)) > 0 {
+		return "", err
+	}
+	altered := client.ObjectKey{Namespace: key.Namespace, Name: render.AlteredName(key.Name)}
+	if err := reader.Get(ctx, altered, &corev1.ConfigMap{}); err == nil {
+		return altered.Name + " names what has no dynamic value", nil
+	} else if client.IgnoreNotFound(err) != nil {
+		return "", err
+	}
+	return "", nil
 }
 
 // versionsOf formats the versions of pods.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -21,6 +22,10 @@ const holdsPod = "example.org/holds"
 
 // Hinder stops the progress of the cluster so that it stays in the state of the visit.
 func (e *estate) Hinder(v Visit, key client.ObjectKey) {
+	if v.Lifecycle == observation.LifecycleConfiguration {
+		e.hinderConfiguration(v.State, key)
+		return
+	}
 	switch v.State {
 	case "Checking":
 		e.at(key, func(s *site) { s.blind = true })

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,6 +59,14 @@ func (c *steered) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
 }
 
 func (c *steered) Alter(ctx context.Context, alterations []kafkaclient.Alteration) error {
+	if err := c.held(ctx, func(s *site) chan struct{} { return s.alterations }); err != nil {
+		return err
+	}
+	lost := false
+	c.estate.at(c.key, func(s *site) { lost = s.losesAlterations })
+	if lost {
+		return &kafkaclient.OutcomeUnknown{What: "altering configurations", Err: errors.New("the connection was cut")}
+	}
 	return c.around("alter configurations", func() error { return c.Client.Alter(ctx, alterations) })
 }
 

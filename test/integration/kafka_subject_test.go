@@ -49,8 +49,8 @@ func kafkaGraphs() map[string]machines.Graph {
 		switch g.Name {
 		case nodestorage.Name: // it has one target, and its states need a lost volume: kafka_storage_test.go
 			ownSpecs++
-		case dynamicconfig.Name: // its states need a changed configuration: kafka_configuration_test.go
-			ownSpecs++
+		case dynamicconfig.Name:
+			out[observation.LifecycleConfiguration] = g
 		case kafkaversion.Name:
 			out[observation.LifecycleVersion] = g
 		case noderoll.Name:
@@ -90,9 +90,31 @@ func (clusters) Reservations() map[string]string {
 	}
 }
 
+// Matters reports whether a law is tested in a state.
+func (clusters) Matters(law, state string) bool {
+	switch state {
+	case dynamicconfig.Remembering, dynamicconfig.Altering, dynamicconfig.AwaitingRetry, dynamicconfig.Forgetting:
+	default:
+		return true
+	}
+	switch law {
+	case lawSilence: // a request that is not answered ends after its time limit, which is no silence
+		return state != dynamicconfig.Altering
+	case lawKill: // a new operator waits until a request of the previous one cannot take effect any more: kafka_configuration_test.go
+		return state != dynamicconfig.Forgetting
+	case lawData, lawLoss: // it has no data, and pods store nothing of it
+		return false
+	case lawPause, lawUnknown:
+		return state == dynamicconfig.Altering
+	case lawStale, lawChildren, lawFailOver: // an effect follows when nothing hinders it
+		return state == dynamicconfig.Remembering || state == dynamicconfig.Altering
+	}
+	return true
+}
+
 func (clusters) World() World { return newEstate() }
 
-// Visits are visits to every state of both machines. Inferring is never entered, because the state of both can always be
+// Visits are visits to every state of the machines. Inferring is never entered, because the state of each can always be
 // inferred.
 func (clusters) Visits() []Visit {
 	var out []Visit
@@ -108,6 +130,11 @@ func (clusters) Visits() []Visit {
 		noderoll.Settled, noderoll.AwaitingSlot, roll.SelectingNode, roll.AwaitingQuorum, roll.AwaitingISR, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync,
 	} {
 		out = append(out, Visit{Lifecycle: observation.LifecycleRoll, State: state})
+	}
+	for _, state := range []string{
+		dynamicconfig.Settled, dynamicconfig.Remembering, dynamicconfig.Altering, dynamicconfig.AwaitingRetry, dynamicconfig.Refusing, dynamicconfig.Forgetting,
+	} {
+		out = append(out, Visit{Lifecycle: observation.LifecycleConfiguration, State: state})
 	}
 	return out
 }

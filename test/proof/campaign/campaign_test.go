@@ -44,6 +44,7 @@ func selectedSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaig
 	all := []way{
 		{"kafka version, three nodes of both roles", dualRoles, upgrades(len(levels()) - 1)},
 		{"kafka setting, three nodes of both roles", dualRoles, settings()},
+		{"kafka configuration, three nodes of both roles", dualRoles, alterations()},
 		{"kafka scale-down, one node of both roles and four brokers", shrinking, removals()},
 	}
 	if mode.Nightly {

@@ -158,6 +158,20 @@ func settings() changes {
 	return out
 }
 
+// alterations returns changes of a configuration that Kafka takes without a restart. The last one goes back to what the brokers were
+// started with.
+func alterations() changes {
+	out := changes{plans: 60, sample: 6}
+	for _, codec := range []string{"zstd", "lz4", ""} {
+		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) {
+			if k.Spec.Kafka.Config["compression.type"] = value(codec); codec == "" {
+				delete(k.Spec.Kafka.Config, "compression.type")
+			}
+		}))
+	}
+	return out
+}
+
 // removals returns changes that remove one broker each, which holds no replica.
 func removals() changes {
 	// The outcome of a request to unregister that an earlier operator may have sent is awaited: three seconds with this scale.
@@ -292,9 +306,10 @@ func (e *estate) Begin() {
 // Lingers returns whether Kafka has not yet reported the levels, whether it could not be asked, or a node whose storage may be
 // formatted until it was observed, and whether pools and pod sets still show an earlier state of their pods.
 func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
-	level := int16(0)
+	level, altered := int16(0), false
 	e.lands.now(e.namespace, func(l *land) {
-		level = l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka.Level(kafkaclient.MetadataVersion)
+		on := l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka
+		level, altered = on.Level(kafkaclient.MetadataVersion), len(on.Dynamic) > 0
 	})
 	for _, o := range recorder.Latest() {
 		switch o := o.(type) {
@@ -319,6 +334,9 @@ func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 				return o.Name + " does not show that its pods are ready"
 			}
 		case *corev1.ConfigMap:
+			if o.Labels[labels.Record] == labels.RecordConfiguration && !altered {
+				return o.Name + " names what has no dynamic value"
+			}
 			if o.Labels[labels.Record] != labels.RecordNode {
 				continue
 			}

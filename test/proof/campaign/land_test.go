@@ -255,7 +255,15 @@ func (c *caller) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
 // Alter implements kafkaclient.Writer.
 func (c *caller) Alter(ctx context.Context, alterations []kafkaclient.Alteration) error {
 	return c.around("alter configurations", func() error {
-		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.Alter(ctx, alterations) })
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) {
+			before := m.Cluster.Dynamic
+			err := m.Alter(ctx, alterations)
+			if after := m.Cluster.Dynamic; !slices.Equal(before, after) {
+				l := c.lands.of(c.cluster.Namespace)
+				l.moved = append(l.moved, fmt.Sprintf("dynamic values %v", after))
+			}
+			return struct{}{}, err
+		})
 		return err
 	})
 }
