@@ -13,8 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/noderoll"
 )
@@ -221,6 +223,18 @@ func TestKindKeepsUsersValues(t *testing.T) {
 	r.steps(reconciler, 12, r.started)
 	if diff := cmp.Diff(map[string]string{"log.cleaner.threads": "4"}, r.kafka.altered); diff != "" {
 		t.Errorf("dynamic values (-want +got):\n%s", diff)
+	}
+}
+
+// A broker without a pod comes back with the file that it last ran with, and may need a dynamic value then.
+func TestDynamicConfigCountsALostBroker(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.remove(&corev1.Pod{}, podBroker)
+	got := facts.DynamicConfig(r.cluster(), r.snapshot(false), machines.ObserveOptions{}).Brokers
+	want := []dynamicconfig.Broker{{ID: 0, Pod: podBroker}, {ID: 1, Pod: otherBroker}, {ID: 2, Pod: podLeaving}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("brokers (-want +got):\n%s", diff)
 	}
 }
 

@@ -31,7 +31,7 @@ type Facts struct {
 	Excluded []string
 	// Recorded are the configurations in the record, sorted.
 	Recorded []string
-	// Brokers that have a pod, sorted by id.
+	// Brokers that run, or are created again as they last ran, sorted by id.
 	Brokers []Broker
 	// Settings of the brokers by id. A broker that did not answer is missing.
 	Settings transitions.Fact[map[int32]kafka.Settings] `need:"settings"`
@@ -42,7 +42,7 @@ type Facts struct {
 	InFlight kafkaversion.InFlight
 }
 
-// Broker is one broker with a pod.
+// Broker is one broker.
 type Broker struct {
 	ID  int32
 	Pod string

@@ -71,22 +71,33 @@ var metadataElsewhere = guard{
 	Name: "metadata-elsewhere", Doc: "the node is not a voter, or a majority of the other voters holds all committed metadata",
 	Expected: "a majority of the other controllers to be caught up", Needs: []transitions.Need{roll.NeedQuorum},
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
-		n := f.Node(m.Node)
-		switch {
-		case n == nil:
-			return transitions.Deny("the node does not exist")
-		case !n.Controller:
-			return transitions.Allow()
-		}
-		quorum, known := f.Roll.Quorum.Get()
-		switch {
-		case !known:
-			return f.Roll.Quorum.Gap()
-		case f.Roll.Quorum.At().Before(n.DownSince):
-			return transitions.Deny("the quorum has not been observed since " + n.Pod + " went down")
-		}
-		return caughtUpWithout(f, quorum, n)
+		return f.unless(m, isNoController, func(n *Node) transitions.Verdict {
+			quorum, known := f.Roll.Quorum.Get()
+			switch {
+			case !known:
+				return f.Roll.Quorum.Gap()
+			case f.Roll.Quorum.At().Before(n.DownSince):
+				return transitions.Deny("the quorum has not been observed since " + n.Pod + " went down")
+			}
+			return caughtUpWithout(f, quorum, n)
+		})
 	},
+}
+
+func isNoController(n *Node) bool { return !n.Controller }
+
+func isNoBroker(n *Node) bool { return !n.Broker }
+
+// unless judges the selected node, which must exist, unless it is exempt.
+func (f *Facts) unless(m roll.Data, exempt func(*Node) bool, judge func(*Node) transitions.Verdict) transitions.Verdict {
+	n := f.Node(m.Node)
+	switch {
+	case n == nil:
+		return transitions.Deny("the node does not exist")
+	case exempt(n):
+		return transitions.Allow()
+	}
+	return judge(n)
 }
 
 func caughtUpWithout(f *Facts, quorum kafka.Quorum, n *Node) transitions.Verdict {
@@ -129,21 +140,16 @@ var replicasElsewhere = guard{
 	Name: "replicas-elsewhere", Doc: "the node is not a broker, or it is in the ISR of no partition and each of its partitions is in sync on another broker",
 	Expected: "the broker to be in no ISR, and each of its partitions to be in sync on another broker", Needs: []transitions.Need{roll.NeedPartitions},
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
-		n := f.Node(m.Node)
-		switch {
-		case n == nil:
-			return transitions.Deny("the node does not exist")
-		case !n.Broker:
-			return transitions.Allow()
-		}
-		partitions, known := f.Roll.Partitions.Get()
-		switch {
-		case !known:
-			return f.Roll.Partitions.Gap()
-		case f.Roll.Partitions.At().Before(n.DownSince):
-			return transitions.Deny("the partitions have not been observed since " + n.Pod + " went down")
-		}
-		return outOfEveryISR(partitions, n.ID)
+		return f.unless(m, isNoBroker, func(n *Node) transitions.Verdict {
+			partitions, known := f.Roll.Partitions.Get()
+			switch {
+			case !known:
+				return f.Roll.Partitions.Gap()
+			case f.Roll.Partitions.At().Before(n.DownSince):
+				return transitions.Deny("the partitions have not been observed since " + n.Pod + " went down")
+			}
+			return outOfEveryISR(partitions, n.ID)
+		})
 	},
 }
 

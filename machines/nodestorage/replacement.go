@@ -107,28 +107,23 @@ var metadataHeld = guard{
 	Name: "metadata-held", Doc: "the node is not a voter, or a majority of all voters holds all committed metadata without it",
 	Expected: "a majority of the controllers to be caught up without the node", Needs: []transitions.Need{roll.NeedQuorum},
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
-		n := f.Node(m.Node)
-		switch {
-		case n == nil:
-			return transitions.Deny("the node does not exist")
-		case !n.Controller:
-			return transitions.Allow()
-		}
-		quorum, known := f.Roll.Quorum.Get()
-		switch {
-		case !known:
-			return f.Roll.Quorum.Gap()
-		case quorum.Leader == kafka.NoLeader:
-			return transitions.Deny("the quorum has no leader")
-		}
-		check := committedWithout(f, quorum, n.ID)
-		switch {
-		case 2*len(check.CaughtUp) > len(quorum.Voters):
-			return transitions.Allow()
-		case len(check.Behind) == 0:
-			return transitions.Deny(fmt.Sprintf("without controller %d the other controllers are no majority", n.ID))
-		}
-		return transitions.Deny("not caught up: " + controllers(check.Behind))
+		return f.unless(m, isNoController, func(n *Node) transitions.Verdict {
+			quorum, known := f.Roll.Quorum.Get()
+			switch {
+			case !known:
+				return f.Roll.Quorum.Gap()
+			case quorum.Leader == kafka.NoLeader:
+				return transitions.Deny("the quorum has no leader")
+			}
+			check := committedWithout(f, quorum, n.ID)
+			switch {
+			case 2*len(check.CaughtUp) > len(quorum.Voters):
+				return transitions.Allow()
+			case len(check.Behind) == 0:
+				return transitions.Deny(fmt.Sprintf("without controller %d the other controllers are no majority", n.ID))
+			}
+			return transitions.Deny("not caught up: " + controllers(check.Behind))
+		})
 	},
 }
 
@@ -138,18 +133,13 @@ var replicasHeld = guard{
 	Name: "replicas-held", Doc: "the node is not a broker, or each of its partitions has another replica in sync",
 	Expected: "each partition of the broker in sync on other brokers", Needs: []transitions.Need{roll.NeedPartitions},
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
-		n := f.Node(m.Node)
-		switch {
-		case n == nil:
-			return transitions.Deny("the node does not exist")
-		case !n.Broker:
-			return transitions.Allow()
-		}
-		partitions, known := f.Roll.Partitions.Get()
-		if !known {
-			return f.Roll.Partitions.Gap()
-		}
-		return heldWithout(partitions.Suspect, n.ID)
+		return f.unless(m, isNoBroker, func(n *Node) transitions.Verdict {
+			partitions, known := f.Roll.Partitions.Get()
+			if !known {
+				return f.Roll.Partitions.Gap()
+			}
+			return heldWithout(partitions.Suspect, n.ID)
+		})
 	},
 }
 

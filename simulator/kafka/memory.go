@@ -220,17 +220,6 @@ func (m Memory) BrokerConfigs(ctx context.Context, broker int32) (client.Configs
 	})
 }
 
-// Settings implements client.Reader.
-func (m Memory) Settings(ctx context.Context, broker int32) (client.Settings, error) {
-	return read(ctx, "reading the dynamic configuration of broker "+strconv.Itoa(int(broker)), func() (client.Settings, error) {
-		values, err := m.Cluster.DescribeSettings(broker)
-		if err != nil {
-			return nil, err
-		}
-		return client.SettingsOf(&values, func(string) bool { return true }), nil
-	})
-}
-
 // Member implements kafka.Reader. It fails for a node that was never started, because its roles are not known.
 func (m Memory) Member(ctx context.Context, id int32) (client.Member, error) {
 	return read(ctx, "asking node "+strconv.Itoa(int(id))+" about itself", func() (client.Member, error) {
@@ -327,24 +316,6 @@ func (m Memory) Cordon(ctx context.Context, cordon client.Cordon) error {
 		return &client.Unreadable{What: what, Err: err}
 	}
 	return written(what, m.Cluster.Cordon(cordon.Broker, cordon.Cordoned))
-}
-
-// Alter implements client.Writer.
-func (m Memory) Alter(ctx context.Context, alterations []client.Alteration) error {
-	what := fmt.Sprintf("altering the configuration of %d brokers", len(alterations))
-	if err := ctx.Err(); err != nil {
-		return &client.Unreadable{What: what, Err: err}
-	}
-	for _, a := range alterations {
-		via := m.anyone()
-		if a.Broker != nil {
-			via = *a.Broker
-		}
-		if err := m.Cluster.Alter(via, a); err != nil {
-			return written(what, err)
-		}
-	}
-	return nil
 }
 
 func written(what string, err error) error {

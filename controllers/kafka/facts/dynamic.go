@@ -31,7 +31,7 @@ func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.
 		f.Settings = v.Settings
 	}
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Pod.Exists && n.RolesRunning.Broker {
+		if n := &v.Nodes[i]; v.RunsAsBroker(n) {
 			f.Brokers = append(f.Brokers, dynamicconfig.Broker{ID: n.ID, Pod: n.PodName})
 		}
 	}

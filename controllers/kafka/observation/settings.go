@@ -67,7 +67,7 @@ type settingsReadings struct {
 	of map[int32]kafkaclient.Settings
 }
 
-// add adds one answer. A broker that did not answer is missing, as is one whose answer is of an earlier process.
+// add adds one answer. A broker that did not answer is missing. An answer of an earlier process is none yet: the question is under way.
 func (m *settingsReadings) add(v *Snapshot, id int32, r *connection.Reading) {
 	if n := v.Node(id); n != nil && !r.At.IsZero() && r.Err == nil && r.At.Before(n.Pod.ReadySince) {
 		m.pending = true

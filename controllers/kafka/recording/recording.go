@@ -129,7 +129,7 @@ func observeStorage(v *observation.Snapshot, n *observation.Node, r *record.Reco
 		r.Format, r.Replaced = record.FormatDone, nil
 	}
 	if r.Replacing() && n.Pod.Ready && registered(v, n) && v.Replaced(n) == (observation.Left{}) {
-		r.Replaced = nil // it runs on claims that somebody else has created
+		r.Replaced = nil // it runs on claims that another client has created
 	}
 	if r.Format == record.FormatDone && n.Pod.Ready && !r.Replacing() {
 		r.Volumes = mounted
