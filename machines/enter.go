@@ -76,6 +76,34 @@ func (l *evaluation[F, D, FX, E]) Project() lifecyclev1.Lifecycle {
 	return out
 }
 
+func (l *evaluation[F, D, FX, E]) Problems() []transitions.Reason {
+	var out []transitions.Reason
+	err := l.guarded(func() {
+		if n, known := l.machine.states[l.stateOf()]; known {
+			out = l.problems(n)
+		}
+	})
+	if err != nil {
+		return nil // waitingFor shows the defect
+	}
+	return out
+}
+
+func (l *evaluation[F, D, FX, E]) problems(n *node[F, D, FX]) (out []transitions.Reason) {
+	data, err := l.machine.def.Data.Decode(l.entry.Data)
+	if err != nil {
+		return nil
+	}
+	for _, i := range n.awaited {
+		for _, b := range l.blockers(&n.rows[i], data) {
+			if b.Reason != "" && !slices.Contains(out, b.Reason) {
+				out = append(out, b.Reason)
+			}
+		}
+	}
+	return out
+}
+
 // postpone moves a deadline that depends on the facts to its current value, if that is later: the awaited process may have been
 // restarted. It never brings a deadline forward, which could show a wait as stalled before its time.
 func (l *evaluation[F, D, FX, E]) postpone(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) {

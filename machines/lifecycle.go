@@ -155,6 +155,8 @@ type Evaluation[E any] interface {
 	Enter(Move) (lifecyclev1.Lifecycle, error)
 	// Project returns the entry with the current waitingFor and progress. State, attempt and history stay.
 	Project() lifecyclev1.Lifecycle
+	// Problems returns the reasons of the problems in the entry's current waitingFor, without duplicates.
+	Problems() []transitions.Reason
 	// Open returns the events of the transitions out of the entry's state whose guards say yes, in order of declaration,
 	// starting with the one that Decide takes. Several events are an overlap that the order decides; tests report it.
 	Open() []string

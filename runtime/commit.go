@@ -41,6 +41,7 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 		p.memory.moved = moved[i].Lifecycle
 		p.spend(&moved[i])
 		delete(p.memory.lifecycles, moved[i].Lifecycle)
+		delete(p.memory.disclosed, moved[i].Lifecycle)
 		p.announce(ctx, next, &moved[i])
 		p.took(&moved[i])
 	}

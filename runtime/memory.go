@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
 // memory is the state that a process keeps for an object outside the API. It can be lost at any time without harm.
@@ -22,6 +24,8 @@ type memory struct {
 	moved string
 	// shown is when a changed projection was last written.
 	shown time.Time
+	// disclosed are the problems that the status has shown since the last transition of their lifecycle.
+	disclosed map[string][]transitions.Reason
 	// lifecycles have separate back-off, so that a failing lifecycle does not delay another.
 	lifecycles map[string]*trouble
 	// repairing and applying have separate back-off: desired children that cannot be applied must not delay the repair of lost
@@ -88,6 +92,7 @@ func (m *memory) forget(lifecycles []string) {
 	for _, name := range lifecycles {
 		delete(m.lifecycles, name)
 		delete(m.paces, name)
+		delete(m.disclosed, name)
 		delete(m.noted, name)
 	}
 }

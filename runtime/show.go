@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // projectionPause is the minimum time between two status writes that change only what is shown, such as waitingFor and
@@ -19,7 +20,7 @@ const projectionPause = 10 * time.Second
 
 // show writes the status of lifecycles that took no transition, if it changed. A change of waitingFor, of the progress or of a
 // message is written at most every ten seconds. A change of a condition's status or of the observed generation is written at
-// once.
+// once, and so is a problem that a lifecycle did not have since its last transition.
 func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[O, S, E]) error {
 	next := p.copy()
 	status := next.LifecycleStatus()
@@ -41,7 +42,7 @@ func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[O, S
 		return nil
 	}
 	if !urgent(p.in.Status, status) {
-		if free := p.memory.shown.Add(projectionPause); p.now.Before(free) {
+		if free := p.memory.shown.Add(projectionPause); p.now.Before(free) && !p.discloses(step, status) {
 			p.requeue.at(free, p.now)
 			return nil
 		}
@@ -50,8 +51,46 @@ func (p *reconcileScope[O, S, E]) show(ctx context.Context, step *pass.Step[O, S
 		return err
 	}
 	p.memory.shown = p.now
+	p.disclosed(step)
 	p.metrics.projected(p.kind.Name)
 	return nil
+}
+
+// discloses reports whether the status would show a problem that was not shown since the last transition of its lifecycle. A problem that
+// comes and goes is therefore written at once only the first time.
+func (p *reconcileScope[O, S, E]) discloses(step *pass.Step[O, S, E], next *lifecyclev1.Status) bool {
+	for i := range step.Results {
+		s := &step.Results[i]
+		shown := pass.Entry(next, s.Name)
+		if s.Entry == nil || shown == nil || slices.Equal(s.Entry.WaitingFor, shown.WaitingFor) {
+			continue
+		}
+		for _, reason := range s.Problems() {
+			if !slices.Contains(p.memory.disclosed[s.Name], reason) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// disclosed remembers the problems that the status shows.
+func (p *reconcileScope[O, S, E]) disclosed(step *pass.Step[O, S, E]) {
+	for i := range step.Results {
+		s := &step.Results[i]
+		if s.Entry == nil {
+			continue
+		}
+		for _, reason := range s.Problems() {
+			if slices.Contains(p.memory.disclosed[s.Name], reason) {
+				continue
+			}
+			if p.memory.disclosed == nil {
+				p.memory.disclosed = map[string][]transitions.Reason{}
+			}
+			p.memory.disclosed[s.Name] = append(p.memory.disclosed[s.Name], reason)
+		}
+	}
 }
 
 // measure sets the gauges, unless they already show the stored status and the status does not change.

@@ -129,3 +129,18 @@ func knocking(t *testing.T, open *bool) turnstile.Lifecycle {
 			{Event: "opened", From: "Knocking", To: "Calm", When: isOpen, Doc: "ends"},
 		}, 0)
 }
+
+// turning is a lifecycle that waits in either of two states until the verdict says yes.
+func turning(t *testing.T, saw *transitions.Verdict) turnstile.Lifecycle {
+	t.Helper()
+	always := transitions.AlwaysBecause[toyFacts, struct{}]("only the verdict ends the wait")
+	turned := toyGuard{Name: "turned", Doc: "the verdict says yes", Expected: "a yes", Evaluate: func(*toyFacts, struct{}) transitions.Verdict { return *saw }}
+	wait := func(name string) toyState {
+		return toyState{State: states.State{Name: name, Kind: states.Wait, Doc: "waits", Deadline: time.Hour}, Invariant: always, OnTargetChange: machines.KeepAttempt}
+	}
+	return bindToy(t, "turning", []toyState{wait("Left"), wait("Right")},
+		[]toyRow{
+			{Event: "right", From: "Left", To: "Right", When: turned, Awaited: true, Doc: "turns right"},
+			{Event: "left", From: "Right", To: "Left", When: turned, Awaited: true, Doc: "turns left"},
+		}, 0)
+}

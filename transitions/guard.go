@@ -108,7 +108,7 @@ func (g Guard[F, D]) Verdict(facts *F, data D) Verdict {
 		return g.first(facts, data, Yes)
 	case not:
 		inner := g.of[0].Verdict(facts, data)
-		return Verdict{Answer: inner.Answer.Not(), Expected: g.Expected, Observed: inner.Observed, Pending: inner.Pending}
+		return Verdict{Answer: inner.Answer.Not(), Expected: g.Expected, Observed: inner.Observed, Reason: inner.Reason, Pending: inner.Pending}
 	default:
 		v := g.Evaluate(facts, data)
 		if v.Expected == "" {
@@ -131,7 +131,7 @@ func (g Guard[F, D]) first(facts *F, data D, decides Answer) Verdict {
 		case v.Answer == Unknown && (result.Answer != Unknown || result.Pending && !v.Pending):
 			result = v
 		case result.Answer != Unknown && result.Observed == "":
-			result.Expected, result.Observed = v.Expected, v.Observed
+			result.Expected, result.Observed, result.Reason = v.Expected, v.Observed, v.Reason
 		}
 	}
 	return result

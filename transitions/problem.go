@@ -18,12 +18,12 @@ func Problemf(reason Reason, format string, args ...any) *Problem {
 	return &Problem{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Verdict says yes if there is no problem, and otherwise no with its message.
+// Verdict says yes if there is no problem, and otherwise no with its message and reason.
 func (p *Problem) Verdict() Verdict {
 	if p == nil {
 		return Allow()
 	}
-	return Deny(p.Message)
+	return Verdict{Answer: No, Observed: p.Message, Reason: p.Reason}
 }
 
 // Unknown returns the verdict of a guard that cannot be evaluated because of the problem.

@@ -12,7 +12,7 @@ func TestProblemVerdict(t *testing.T) {
 	problem := transitions.Problemf("DiskMissing", "pod %s has no disk", "a-0")
 	for name, c := range map[string]struct{ got, want transitions.Verdict }{
 		"no problem":            {(*transitions.Problem)(nil).Verdict(), transitions.Allow()},
-		"a problem":             {problem.Verdict(), transitions.Deny("pod a-0 has no disk")},
+		"a problem":             {problem.Verdict(), transitions.Verdict{Answer: transitions.No, Observed: "pod a-0 has no disk", Reason: "DiskMissing"}},
 		"a problem that blinds": {problem.Unknown(), transitions.Verdict{Observed: "pod a-0 has no disk"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,6 +45,9 @@ type Verdict struct {
 	// Observed is what was observed. Lists are sorted and no number in it changes with time, so that an unchanged verdict causes no
 	// status write.
 	Observed string
+	// Reason is the code of the problem because of which the guard does not say yes. Optional. The status shows a new reason at once, and
+	// a changed text only at intervals.
+	Reason Reason
 	// Pending marks an Unknown that waits for the first answer to a request. It is not shown in status.
 	Pending bool
 }

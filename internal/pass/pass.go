@@ -264,6 +264,9 @@ func (s *LifecycleResult[E]) Project() *lifecyclev1.Lifecycle {
 	return &shown
 }
 
+// Problems returns the reasons of the problems that the lifecycle waits for to be solved.
+func (s *LifecycleResult[E]) Problems() []transitions.Reason { return s.evaluation.Problems() }
+
 // Facts returns the facts on which the decision was based.
 func (s *LifecycleResult[E]) Facts() any { return s.evaluation.Facts() }
 

@@ -291,3 +291,31 @@ func TestDefinitionProgressOfAFirstStart(t *testing.T) {
 		})
 	}
 }
+
+// The status shows at once why a node cannot start. A node that merely starts is not a problem.
+func TestDefinitionProblemsOfANodeThatStarts(t *testing.T) {
+	k, lc := newScenes(t), onFacts(t)
+	down := []transitions.Reason{roll.ImagePullFailed}
+	for name, c := range map[string]struct {
+		scene *scene
+		node  string
+		want  []transitions.Reason
+	}{
+		"the selected node starts":         {k.cluster(3).but(rolltest.Starting(1, time.Second)), "1", nil},
+		"the selected node cannot start":   {k.cluster(3).but(rolltest.Down(1)), "1", down},
+		"another node cannot start":        {k.cluster(3).but(rolltest.Starting(1, time.Second), rolltest.Down(2)), "1", nil},
+		"one node of a first start cannot": {k.cluster(3).but(rolltest.Starting(1, time.Second), rolltest.Down(2)), "", down},
+		"the nodes of a first start do":    {k.cluster(3).but(rolltest.Starting(1, time.Second)), "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := machinetest.Entry("version", roll.AwaitingReady).Obj()
+			if c.node != "" {
+				entry.Data = map[string]string{"node": c.node}
+			}
+			got := evaluate(lc, entry, c.scene.facts(), lc.NeedsIn(roll.AwaitingReady)).Problems()
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

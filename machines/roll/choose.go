@@ -100,6 +100,16 @@ func Troubles(f *Facts) []string {
 	return out
 }
 
+// firstTrouble returns the reason of the first node with a known trouble, or "".
+func firstTrouble(f *Facts) transitions.Reason {
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; n.Trouble != nil && !(n.Running && n.Ready) {
+			return n.Trouble.Reason
+		}
+	}
+	return ""
+}
+
 // next selects the first candidate that may be restarted, or returns why the first one may not and the kind of risk.
 func next(f *Facts) (transitions.Verdict, Data, risk) {
 	list := candidates(f)

@@ -202,11 +202,11 @@ func (in Inclusion[F, E]) ready() transitions.Guard[F, Data] {
 			n := facts.Node(m.Node)
 			switch {
 			case n == nil:
-				return transitions.Verdict{Answer: transitions.No, Expected: "every pod of the new cluster ready", Observed: notReady(facts)}
+				return transitions.Verdict{Answer: transitions.No, Expected: "every pod of the new cluster ready", Observed: notReady(facts), Reason: firstTrouble(facts)}
 			case n.Running && n.Ready:
 				return transitions.Allow()
 			case n.Trouble != nil:
-				return transitions.Deny(n.Name() + ": " + n.Trouble.Message)
+				return transitions.Verdict{Answer: transitions.No, Observed: n.Name() + ": " + n.Trouble.Message, Reason: n.Trouble.Reason}
 			}
 			return transitions.Deny(n.Name() + " is not ready")
 		},
