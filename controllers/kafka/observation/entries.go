@@ -26,8 +26,10 @@ type entrySummary struct {
 	snapshotInterval time.Duration
 	// configKeys are the keys of the node's ConfigMap that the pod mounts.
 	configKeys []string
-	roles      Roles
-	err        error
+	// volumes are the ids of the volumes with a claim.
+	volumes []int32
+	roles   Roles
+	err     error
 }
 
 // entryCache caches summaries, because decoding an entry costs more than the rest of a reconcile at rest. The key is a hash of the
@@ -107,6 +109,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 	}
 	s := &entrySummary{name: pod.Name, version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
 	s.configKeys, s.roles = ConfigKeys(&pod.Spec, pod.Name), labelledRoles(pod.Labels)
+	s.volumes = PersistentVolumes(pod)
 	s.image, s.snapshotInterval = kafkaImage(&pod.Spec), interval(pod.Annotations[labels.SnapshotInterval])
 	return s
 }
@@ -115,7 +118,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 func (s *entrySummary) entry() Entry {
 	return Entry{
 		Exists: true, Version: s.version, Revision: s.revision,
-		ConfigKeys: s.configKeys, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
+		ConfigKeys: s.configKeys, Volumes: s.volumes, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
 	}
 }
 

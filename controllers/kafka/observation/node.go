@@ -150,6 +150,8 @@ type Entry struct {
 
 	// ConfigKeys are the keys of the node's ConfigMap that it mounts.
 	ConfigKeys []string
+	// Volumes are the ids of its volumes with a claim.
+	Volumes []int32
 	// roles in its labels.
 	roles Roles
 	// image of the Kafka container.

@@ -78,16 +78,26 @@ func First(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.No
 		return r
 	}
 	r.Version = cmp.Or(n.Pod.Version, n.Entry.Version, statusVersion(kafka, v))
-	if n.HasClaims {
+	if r.Volumes = persistentVolumes(v, n); len(r.Volumes) > 0 {
 		r.Format = record.FormatDone
-		for _, claim := range v.Objects.Claims {
-			if id, ok := render.ClaimVolume(claim.Name, n.PodName); ok {
-				r.Volumes = append(r.Volumes, id)
-			}
-		}
-		slices.Sort(r.Volumes)
 	}
 	return r
+}
+
+// persistentVolumes returns the ids of the persistent volumes that an existing node may have data on: those with a claim, which may be
+// terminating, and those of its pod and of its entry, whose claims may be gone.
+func persistentVolumes(v *observation.Snapshot, n *observation.Node) []int32 {
+	volumes := slices.Clone(n.Entry.Volumes)
+	if pod := observation.Named(v.Objects.Pods, n.PodName); pod != nil {
+		volumes = append(volumes, observation.PersistentVolumes(pod)...)
+	}
+	for _, claim := range v.Objects.Claims {
+		if id, ok := render.ClaimVolume(claim.Name, n.PodName); ok {
+			volumes = append(volumes, id)
+		}
+	}
+	slices.Sort(volumes)
+	return slices.Compact(volumes)
 }
 
 // statusVersion returns the version in the status; empty if it is no valid version.

@@ -1,13 +1,17 @@
 package recording
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -129,6 +133,34 @@ func TestFormatMetadata(t *testing.T) {
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = tc.version, tc.metadata
 			if got := formatMetadata(k, &observation.Snapshot{Table: versionTable(t)}); got != tc.want {
 				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// A record permits formatting only if nothing that is left of the node names a persistent volume.
+func TestFirstRecordOfWhatIsLeft(t *testing.T) {
+	terminating := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-1-c-p-1", DeletionTimestamp: &metav1.Time{Time: noon}}}
+	entry := observation.Entry{Exists: true, Version: "4.1.1", Volumes: []int32{0}}
+	for name, c := range map[string]struct {
+		node    observation.Node
+		claims  []*corev1.PersistentVolumeClaim
+		want    record.Format
+		volumes []int32
+	}{
+		"nothing": {want: record.FormatAllowed},
+		"a claim that terminates, of an earlier node": {claims: []*corev1.PersistentVolumeClaim{terminating}, want: record.FormatAllowed},
+		"an entry":                              {node: observation.Node{Entry: entry}, want: record.FormatDone, volumes: []int32{0}},
+		"an entry, and a claim that terminates": {node: observation.Node{Entry: entry}, claims: []*corev1.PersistentVolumeClaim{terminating}, want: record.FormatDone, volumes: []int32{0, 1}},
+		"an entry with ephemeral storage":       {node: observation.Node{Entry: observation.Entry{Exists: true}}, want: record.FormatAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.node.ID, c.node.PodName = 1, "c-p-1"
+			v := &observation.Snapshot{Now: noon, Nodes: []observation.Node{c.node}, Table: &versions.Table{}}
+			v.Objects.Claims = c.claims
+			got := First(&kafkav1beta2.Kafka{}, v, &v.Nodes[0])
+			if got.Format != c.want || !slices.Equal(got.Volumes, c.volumes) {
+				t.Errorf("format %s with the volumes %v, want %s with %v", got.Format, got.Volumes, c.want, c.volumes)
 			}
 		})
 	}
