@@ -12,10 +12,20 @@ import (
 )
 
 func racksCommand() *cobra.Command {
+	return brokersCommand("racks", "Print the rack of each broker, as id=rack", func(_ context.Context, _ string, b kmsg.MetadataResponseBroker) (string, error) {
+		if b.Rack == nil {
+			return "", nil
+		}
+		return *b.Rack, nil
+	})
+}
+
+// brokersCommand prints a line for each broker: its id and what read returns of it, which gets the bootstrap address.
+func brokersCommand(use, short string, read func(context.Context, string, kmsg.MetadataResponseBroker) (string, error)) *cobra.Command {
 	var bootstrap string
 	limit := time.Minute
 	cmd := &cobra.Command{
-		Use: "racks", Short: "Print the rack of each broker, as id=rack", Args: cobra.NoArgs,
+		Use: use, Short: short, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), limit)
 			defer cancel()
@@ -24,11 +34,11 @@ func racksCommand() *cobra.Command {
 				return fmt.Errorf("reading the brokers: %w", err)
 			}
 			for _, b := range brokers {
-				rack := ""
-				if b.Rack != nil {
-					rack = *b.Rack
+				text, err := read(ctx, bootstrap, b)
+				if err != nil {
+					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%d=%s\n", b.NodeID, rack)
+				fmt.Fprintf(cmd.OutOrStdout(), "%d=%s\n", b.NodeID, text)
 			}
 			return nil
 		},

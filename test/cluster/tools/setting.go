@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -14,30 +13,16 @@ import (
 )
 
 func settingCommand() *cobra.Command {
-	var bootstrap, name string
-	limit := time.Minute
-	cmd := &cobra.Command{
-		Use: "setting", Short: "Print the value of a configuration on each broker and where it comes from, as id=value source", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), limit)
-			defer cancel()
-			brokers, err := brokersOf(ctx, bootstrap)
+	var name string
+	cmd := brokersCommand("setting", "Print the value of a configuration on each broker and where it comes from, as id=value source",
+		func(ctx context.Context, bootstrap string, b kmsg.MetadataResponseBroker) (string, error) {
+			text, err := settingOf(ctx, bootstrap, b.NodeID, name)
 			if err != nil {
-				return fmt.Errorf("reading the brokers: %w", err)
+				return "", fmt.Errorf("reading %s of broker %d: %w", name, b.NodeID, err)
 			}
-			for _, b := range brokers {
-				text, err := settingOf(ctx, bootstrap, b.NodeID, name)
-				if err != nil {
-					return fmt.Errorf("reading %s of broker %d: %w", name, b.NodeID, err)
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%d=%s\n", b.NodeID, text)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&bootstrap, "bootstrap", "", "host:port of a broker")
+			return text, nil
+		})
 	cmd.Flags().StringVar(&name, "name", "", "name of the configuration")
-	cmd.Flags().DurationVar(&limit, "timeout", limit, "when to give up")
 	return cmd
 }
 
