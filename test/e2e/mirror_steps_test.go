@@ -45,7 +45,7 @@ type mirror struct {
 	workers
 	// jobs counts the tools that ran.
 	jobs int
-	// killing is true if the manager is killed after each edit.
+	// killing is true if the manager is killed in every state of a change.
 	killing bool
 	// wiped counts the times that the status was deleted.
 	wiped int
@@ -55,8 +55,10 @@ type mirror struct {
 type workers struct {
 	version     string
 	exactlyOnce bool
-	// flush is how often offsets are committed, in milliseconds.
-	flush int
+	// flush is how often offsets are committed.
+	flush time.Duration
+	// patient is true if their liveness probes permit that they hang for an hour.
+	patient bool
 }
 
 // installMirror waits until the first records are copied.
@@ -87,7 +89,7 @@ func (m *mirror) apply(ctx SpecContext, annotations map[string]string, state kaf
 	noted, err := json.Marshal(annotations)
 	Expect(err).NotTo(HaveOccurred())
 	manifest := strings.NewReplacer("${VERSION}", m.version, "${EXACTLY_ONCE}", map[bool]string{true: "enabled", false: "disabled"}[m.exactlyOnce],
-		"${FLUSH}", strconv.Itoa(m.flush), "${ANNOTATIONS}", string(noted), "${STATE}", string(state)).Replace(string(text))
+		"${FLUSH}", strconv.FormatInt(m.flush.Milliseconds(), 10), "${FAILURES}", map[bool]string{true: "360", false: "6"}[m.patient], "${ANNOTATIONS}", string(noted), "${STATE}", string(state)).Replace(string(text))
 	Expect(cluster.ApplyText(ctx, m.Namespace, []byte(manifest))).To(Succeed())
 }
 
@@ -165,6 +167,23 @@ func source(state kafkav1beta2.ConnectorState) change {
 	return func(k *kafkav1beta2.KafkaMirrorMaker2) { k.Spec.Mirrors[0].SourceConnector.State = state }
 }
 
+// all declares the state of every connector.
+func all(state kafkav1beta2.ConnectorState) change {
+	return func(k *kafkav1beta2.KafkaMirrorMaker2) {
+		first := &k.Spec.Mirrors[0]
+		for _, c := range []*kafkav1beta2.MirrorMaker2Connector{first.SourceConnector, first.CheckpointConnector, first.HeartbeatConnector} {
+			c.State = state
+		}
+	}
+}
+
+// onlySource declares no other connector than the source connector.
+func onlySource() change {
+	return func(k *kafkav1beta2.KafkaMirrorMaker2) {
+		k.Spec.Mirrors[0].CheckpointConnector, k.Spec.Mirrors[0].HeartbeatConnector = nil, nil
+	}
+}
+
 // alterFrom names the ConfigMap of an alter.
 func alterFrom(name string) change {
 	return func(k *kafkav1beta2.KafkaMirrorMaker2) {
@@ -172,7 +191,7 @@ func alterFrom(name string) change {
 	}
 }
 
-// edit makes all changes in one update, and kills the manager afterwards if the scenario does so.
+// edit makes all changes in one update.
 func (m *mirror) edit(ctx SpecContext, changes ...change) {
 	GinkgoHelper()
 	Eventually(func(g Gomega, ctx context.Context) {
@@ -183,16 +202,6 @@ func (m *mirror) edit(ctx SpecContext, changes ...change) {
 		}
 		g.Expect(cluster.Client.Update(ctx, found)).To(Succeed())
 	}).WithContext(ctx).Should(Succeed())
-	if m.killing {
-		replaceManager(ctx)
-	}
-}
-
-// replaceManager kills the manager that leads. It is another pod afterwards: a container that is killed again and again is started
-// after ever longer pauses.
-func replaceManager(ctx SpecContext) {
-	GinkgoHelper()
-	Expect(cluster.Client.Delete(ctx, leader(ctx), client.GracePeriodSeconds(0))).To(Succeed())
 }
 
 // carriedOut edits, and waits until the request of the edit is carried out.
@@ -245,6 +254,15 @@ func parse(text string) document {
 	return d
 }
 
+// write an entry of a ConfigMap that a list has created.
+func (m *mirror) write(ctx SpecContext, name, connector, text string) {
+	GinkgoHelper()
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{connect.EntryName(connector): text}})
+	Expect(err).NotTo(HaveOccurred())
+	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: name}}
+	Expect(cluster.Client.Patch(ctx, list, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
 // moved changes the ConfigMap from which an alter takes the offsets: each offset of the last list becomes another one.
 func (m *mirror) moved(ctx SpecContext, to func(offset int) int) document {
 	GinkgoHelper()
@@ -254,19 +272,21 @@ func (m *mirror) moved(ctx SpecContext, to func(offset int) int) document {
 	}
 	text, err := json.Marshal(d)
 	Expect(err).NotTo(HaveOccurred())
-	patch, err := json.Marshal(map[string]any{"data": map[string]string{connect.EntryName(sourceConnector): string(text)}})
-	Expect(err).NotTo(HaveOccurred())
-	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "source-offsets"}}
-	Expect(cluster.Client.Patch(ctx, list, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	m.write(ctx, "source-offsets", sourceConnector, string(text))
 	return d
 }
 
 // record of the request of the source connector.
 func (m *mirror) record(ctx SpecContext) connectoroffsets.Record {
+	return m.recordOf(ctx, sourceConnector)
+}
+
+// recordOf is the record of the request of a connector.
+func (m *mirror) recordOf(ctx SpecContext, connector string) connectoroffsets.Record {
 	GinkgoHelper()
 	found := &corev1.ConfigMap{}
 	Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: keep.RequestName(mirrorName)}, found)).To(Succeed())
-	r, err := connectoroffsets.ReadRecord(found.Data, keep.Key(sourceConnector))
+	r, err := connectoroffsets.ReadRecord(found.Data, keep.Key(connector))
 	Expect(err).NotTo(HaveOccurred())
 	return r
 }

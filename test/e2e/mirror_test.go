@@ -18,25 +18,33 @@ import (
 const (
 	running = kafkav1beta2.ConnectorRunning
 	stopped = kafkav1beta2.ConnectorStopped
+	// flush is how often workers commit offsets if a scenario does not depend on it.
+	flush = 2 * time.Second
 )
 
 var _ = Describe("Offsets of a connector", Label("connect"), func() {
 	It("are altered in one edit with the stop, and records are copied again and skipped", Label("smoke"), SpecTimeout(10*time.Minute), func(ctx SpecContext) {
-		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", true, 2000}, 100)
+		m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", exactlyOnce: true, flush: flush}, 100)
 		skip(ctx, m, copyAgain(ctx, m))
 	})
 
 	for _, version := range []string{"3.9.2", "4.1.2"} {
-		It("are altered, reset and restored with the manager killed after every edit, on workers of "+version, SpecTimeout(25*time.Minute), func(ctx SpecContext) {
-			m := installMirror(ctx, scenario(ctx), workers{version, false, 2000}, 100)
+		It("are altered and reset once, and restored, with the manager killed in every state, on workers of "+version, SpecTimeout(35*time.Minute), func(ctx SpecContext) {
+			m := installMirror(ctx, scenario(ctx), workers{version: version, flush: flush}, 100)
 			m.killing = true
 			resetAndUndo(ctx, m, copyAgain(ctx, m))
 			listEvery(ctx, m)
 		})
 	}
 
+	It("are altered and reset on all connectors at once", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", exactlyOnce: true, flush: flush}, 100)
+		want := alterEvery(ctx, m)
+		resetEvery(ctx, m, want)
+	})
+
 	It("are altered once although the leading worker is killed while the connector stops, and the other one after the alter", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
-		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", false, 2000}, 100)
+		m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", flush: flush}, 100)
 		Expect(m.listed(ctx, running).copied()).To(Equal(100))
 		want := m.moved(ctx, half)
 		leads, follows := m.worker(ctx, true), m.worker(ctx, false)
@@ -53,7 +61,7 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 	})
 
 	It("are altered once although the status is deleted and a GitOps tool applies the request again in every state", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
-		m := installMirror(ctx, scenario(ctx), workers{"4.1.2", false, 2000}, 100)
+		m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", flush: flush}, 100)
 		Expect(m.listed(ctx, running).copied()).To(Equal(100))
 		want := m.moved(ctx, half)
 		p := m.Phase("stop and alter, applied again in every state")
@@ -61,7 +69,7 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 			m.apply(ctx, map[string]string{request.OperationAnnotation: "alter", request.ConnectorAnnotation: sourceConnector}, stopped)
 		}
 		apply()
-		m.inEveryState(ctx, func() {
+		m.inEveryState(ctx, p, connectoroffsets.Alter, func() {
 			m.wipe(ctx)
 			apply()
 		})
@@ -83,43 +91,15 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 		m.Note("the status was deleted %d times; changes sent to Connect: %d", m.wiped, done.Sends)
 	})
 
-	for _, exactlyOnce := range []bool{true, false} {
-		for _, leads := range []bool{true, false} {
-			name := fmt.Sprintf("stay altered when a frozen worker continues: exactly once %v, leader %v", exactlyOnce, leads)
-			It(name, SpecTimeout(25*time.Minute), func(ctx SpecContext) {
-				// The frozen worker has copied records whose offsets it has not committed yet.
-				const flush = 30 * time.Second
-				m := installMirror(ctx, scenario(ctx), workers{"4.1.2", exactlyOnce, int(flush.Milliseconds())}, 100)
-				frozen := m.worker(ctx, leads)
-				pass(ctx, flush+10*time.Second)
-				Expect(m.listed(ctx, running).copied()).To(Equal(100), "records whose offsets are committed")
-				m.produce(ctx, 0, 50)
-				m.copied(ctx, 150, 100)
-				process := m.process(ctx, frozen)
-				Expect(cluster.Chaos(ctx, "pause", m.Namespace+"/"+frozen)).To(Succeed())
-				DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
-				want := m.moved(ctx, half)
-				p := m.Phase("stop and alter while " + frozen + " is frozen")
-				m.edit(ctx, requesting("alter", sourceConnector), source(stopped))
-				if exactlyOnce { // Connect fences the worker, so that the alter does not wait for it, but its verification does
-					m.reaches(ctx, connectoroffsets.Verifying)
-				} else { // the operator restarts the worker before it alters
-					m.settled(ctx)
-				}
-				Expect(cluster.Chaos(ctx, "undo")).To(Succeed())
-				m.settled(ctx)
-				p.End()
-				pass(ctx, 2*flush) // the continued worker has had the time to commit
-				m.Note("the process that was frozen %s", map[bool]string{true: "continued", false: "was ended"}[m.process(ctx, frozen) == process])
-				Expect(m.listed(ctx, stopped)).To(Equal(want))
-				before, _ := m.records(ctx)
-				if exactlyOnce {
-					Expect(before).To(Equal(150), "records before the connector runs again")
-				} // else the tasks of the frozen worker may have copied again on the other one
-				m.edit(ctx, source(running))
-				m.copied(ctx, before+150-want.copied(), 100)
-			})
-		}
+	for _, leads := range []bool{false, true} {
+		It(fmt.Sprintf("stay altered when a frozen worker continues: exactly once true, leader %v", leads), SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+			m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", exactlyOnce: true, flush: 5 * time.Second, patient: true}, 100)
+			continueAfterAlter(ctx, m, leads)
+		})
+		It(fmt.Sprintf("are altered once a frozen worker is ended: exactly once false, leader %v", leads), SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+			m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", flush: 30 * time.Second, patient: true}, 100)
+			endBeforeAlter(ctx, m, leads)
+		})
 	}
 })
 
@@ -128,7 +108,7 @@ func copyAgain(ctx SpecContext, m *mirror) int {
 	GinkgoHelper()
 	Expect(m.listed(ctx, running).copied()).To(Equal(100))
 	want := m.moved(ctx, half)
-	m.carriedOut(ctx, "stop and alter in one edit", requesting("alter", sourceConnector), source(stopped))
+	m.once(ctx, "stop and alter in one edit", connectoroffsets.Alter, want.value(), requesting("alter", sourceConnector), source(stopped))
 	Expect(m.listed(ctx, stopped)).To(Equal(want))
 	p := m.Phase("resume")
 	m.edit(ctx, source(running))
@@ -156,7 +136,7 @@ func skip(ctx SpecContext, m *mirror, copied int) {
 // resetAndUndo copies no record again, and then all. The source has 100 records and gets 10 more.
 func resetAndUndo(ctx SpecContext, m *mirror, copied int) {
 	GinkgoHelper()
-	m.carriedOut(ctx, "stop and reset in one edit", requesting("reset", sourceConnector), source(stopped))
+	m.once(ctx, "stop and reset in one edit", connectoroffsets.Reset, "", requesting("reset", sourceConnector), source(stopped))
 	Expect(m.listed(ctx, stopped).Offsets).To(BeEmpty())
 	m.carriedOut(ctx, "undo the reset", requesting("alter", sourceConnector), alterFrom(keep.BeforeName(mirrorName)))
 	Expect(m.listed(ctx, stopped).copied()).To(Equal(100))
@@ -166,14 +146,4 @@ func resetAndUndo(ctx SpecContext, m *mirror, copied int) {
 	m.carriedOut(ctx, "stop and reset again", requesting("reset", sourceConnector), source(stopped))
 	m.edit(ctx, source(running))
 	m.copied(ctx, copied+10+110, 110)
-}
-
-// listEvery lists the offsets of all connectors.
-func listEvery(ctx SpecContext, m *mirror) {
-	GinkgoHelper()
-	m.carriedOut(ctx, "list all connectors", requesting("list", request.All))
-	Expect(parse(m.entry(ctx, "source-offsets", sourceConnector)).copied()).To(Equal(110))
-	for name, connector := range map[string]string{"checkpoint-offsets": checkpointConnector, "heartbeat-offsets": heartbeatConnector} {
-		Expect(m.entry(ctx, name, connector)).To(ContainSubstring(`"offsets"`))
-	}
 }

@@ -162,12 +162,6 @@ func (c *Cluster) pod(name string) *corev1.Pod {
 }
 
 func (c *Cluster) container(pod string) corev1.Container {
-	probe := func(delay, failures int32) *corev1.Probe {
-		return &corev1.Probe{
-			ProbeHandler:        corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(Port), Scheme: corev1.URISchemeHTTP}},
-			InitialDelaySeconds: delay, PeriodSeconds: 10, TimeoutSeconds: 5, FailureThreshold: failures, SuccessThreshold: 1,
-		}
-	}
 	mounts := []corev1.VolumeMount{{Name: "config", MountPath: configPath, ReadOnly: true}, {Name: "tmp", MountPath: "/tmp"}}
 	for i, alias := range c.secured() {
 		mounts = append(mounts, corev1.VolumeMount{Name: "credentials-" + number(int64(i)), MountPath: credentialsPath + "/" + alias, ReadOnly: true})
@@ -182,7 +176,7 @@ func (c *Cluster) container(pod string) corev1.Container {
 		Ports:        []corev1.ContainerPort{{Name: "rest-api", ContainerPort: Port, Protocol: corev1.ProtocolTCP}},
 		VolumeMounts: mounts,
 		// A worker that hangs may commit old offsets when it continues. The liveness probe ends it before that matters.
-		ReadinessProbe: probe(10, 3), LivenessProbe: probe(60, 6),
+		ReadinessProbe: probe(c.Spec.ReadinessProbe, 10, 3), LivenessProbe: probe(c.Spec.LivenessProbe, 60, 6),
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},

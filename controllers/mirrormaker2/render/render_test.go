@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 
@@ -204,6 +205,40 @@ func TestClusterEntry(t *testing.T) {
 	_, again, err := cluster(t, strings.Replace(secured, "factor: -1, sasl", "factor: 3, sasl", 1)).Entry(0)
 	if err != nil || again == revision {
 		t.Errorf("another configuration has the same revision: %v", err)
+	}
+}
+
+// TestClusterProbes checks that the declared timing of probes replaces the defaults, field by field.
+func TestClusterProbes(t *testing.T) {
+	type timing struct{ Delay, Timeout, Period, Successes, Failures int32 }
+	of := func(p *corev1.Probe) timing {
+		return timing{p.InitialDelaySeconds, p.TimeoutSeconds, p.PeriodSeconds, p.SuccessThreshold, p.FailureThreshold}
+	}
+	for name, tc := range map[string]struct {
+		fields              string
+		liveness, readiness timing
+	}{
+		"nothing is declared": {"", timing{60, 5, 10, 1, 6}, timing{10, 5, 10, 1, 3}},
+		"some fields":         {"livenessProbe: {failureThreshold: 360, initialDelaySeconds: 0}\n", timing{0, 5, 10, 1, 360}, timing{10, 5, 10, 1, 3}},
+		"all fields": {
+			"readinessProbe: {initialDelaySeconds: 1, timeoutSeconds: 2, periodSeconds: 3, successThreshold: 4, failureThreshold: 5}\n",
+			timing{60, 5, 10, 1, 6}, timing{1, 2, 3, 4, 5},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry, _, err := cluster(t, secured+tc.fields).Entry(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pod, err := entry.Pod()
+			if err != nil {
+				t.Fatal(err)
+			}
+			worker := &pod.Spec.Containers[0]
+			if diff := cmp.Diff([]timing{tc.liveness, tc.readiness}, []timing{of(worker.LivenessProbe), of(worker.ReadinessProbe)}); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

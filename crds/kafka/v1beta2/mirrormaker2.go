@@ -52,6 +52,16 @@ type KafkaMirrorMaker2Spec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Mirrors []MirrorMaker2Mirror `json:"mirrors"`
 
+	// LivenessProbe of the workers. One that fails six times, ten seconds apart, is started again by default. While a worker that hangs is
+	// not started again, a change of offsets waits for it.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold == 1",message="successThreshold of a livenessProbe must be 1"
+	LivenessProbe *Probe `json:"livenessProbe,omitempty"`
+
+	// ReadinessProbe of the workers. One that fails three times, ten seconds apart, gets no requests by default.
+	// +optional
+	ReadinessProbe *Probe `json:"readinessProbe,omitempty"`
+
 	// MetricsConfig of the workers.
 	// +optional
 	MetricsConfig *Opaque `json:"metricsConfig,omitempty"`

@@ -20,6 +20,9 @@ type numbered struct {
 	every, limit     time.Duration
 	partitions       int32
 	replicas         int16
+	// key, and value if valued, select the records that are counted.
+	key, value string
+	valued     bool
 }
 
 func (n *numbered) flags(cmd *cobra.Command) *cobra.Command {

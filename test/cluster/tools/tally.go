@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ func tallyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tally", Short: "Count the records that the partitions of a topic have now, and how many different ones", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			n.valued = cmd.Flags().Changed("value")
 			records, different, err := n.tally(cmd.Context())
 			if err != nil {
 				return err
@@ -26,11 +28,18 @@ func tallyCommand() *cobra.Command {
 	f.StringVar(&n.bootstrap, "bootstrap", "", "host:port of a broker")
 	f.StringVar(&n.topic, "topic", "numbers", "topic; it has records")
 	f.Int32Var(&n.partitions, "partitions", 1, "partitions of the topic, each of which has records")
+	f.StringVar(&n.key, "key", "", "count only records whose key contains it")
+	f.StringVar(&n.value, "value", "", "count only records with this value; an empty one counts those without a value")
 	f.DurationVar(&n.limit, "timeout", time.Minute, "when to give up")
 	return cmd
 }
 
-// tally reads each partition to its high watermark. Control records, which end a transaction, are not counted.
+// counts reports whether a record is counted. Control records, which end a transaction, are not.
+func (n *numbered) counts(r *kgo.Record) bool {
+	return !r.Attrs.IsControl() && strings.Contains(string(r.Key), n.key) && (!n.valued || string(r.Value) == n.value)
+}
+
+// tally reads each partition to its high watermark.
 func (n *numbered) tally(ctx context.Context) (records, different int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, n.limit)
 	defer cancel()
@@ -52,7 +61,7 @@ func (n *numbered) tally(ctx context.Context) (records, different int, err error
 		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 			for _, r := range p.Records {
 				next[p.Partition] = r.Offset + 1
-				if !r.Attrs.IsControl() {
+				if n.counts(r) {
 					records++
 					seen[string(r.Value)] = true
 				}
