@@ -46,6 +46,7 @@ func Detect(c *cephv1.Cluster, image string, user int64) *batchv1.Job {
 						Name: "detect-version", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
 						Command: []string{"sh", "-c", "ceph --version > /dev/termination-log"},
 						Env:     []corev1.EnvVar{{Name: "CEPH_ARGS"}}, SecurityContext: containerSecurity(), VolumeMounts: []corev1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}},
+						Resources: commandResources(),
 					}},
 					Volumes: []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 				},

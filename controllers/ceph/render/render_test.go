@@ -125,6 +125,22 @@ func TestDeploymentJoinsAFilesystem(t *testing.T) {
 	}
 }
 
+// TestCommandsRequestProcessorTime requests it for every container in which a command of the operator is run: without it, a command on a
+// busy host exceeds its deadline.
+func TestCommandsRequestProcessorTime(t *testing.T) {
+	in, _ := input(t, v18)
+	for name, pod := range map[string]corev1.PodSpec{
+		"tools":  render.Tools(in, in.Record.Daemons["mon.a"]).Spec.Template.Spec,
+		"detect": render.Detect(in.Cluster, "ceph:1", 167).Spec.Template.Spec,
+	} {
+		for i := range pod.Containers {
+			if c := &pod.Containers[i]; c.Resources.Requests.Cpu().IsZero() {
+				t.Errorf("the container %s of %s requests no processor time", c.Name, name)
+			}
+		}
+	}
+}
+
 func TestConfigText(t *testing.T) {
 	in, _ := input(t, v18)
 	golden.Compare(t, "testdata/ceph.conf", render.ConfigText(in.Cluster, in.Record))

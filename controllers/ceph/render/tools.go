@@ -3,6 +3,7 @@ package render
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -19,6 +20,14 @@ const (
 	ToolsConf      = "/etc/ceph/ceph.conf"
 	ToolsKeyring   = keyringDir + "/keyring"
 )
+
+// commandResources are requested for the ceph command. On a busy host a container without a request gets so little processor time that a
+// command exceeds its deadline, and an upgrade waits.
+func commandResources() corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi"),
+	}}
+}
 
 // ToolsName is the name of the Deployment.
 func ToolsName(cluster string) string { return cluster + "-tools" }
@@ -46,7 +55,7 @@ func Tools(in Input, runs record.Daemon) *appsv1.Deployment {
 						Name: ToolsContainer, Image: runs.Reference, ImagePullPolicy: corev1.PullIfNotPresent,
 						// The shell ends with the pod. It does not if it waits for a program in the foreground.
 						Command: []string{"sh", "-c", "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done"},
-						Env:     []corev1.EnvVar{{Name: "CEPH_ARGS"}}, SecurityContext: containerSecurity(), VolumeMounts: mounts(),
+						Env:     []corev1.EnvVar{{Name: "CEPH_ARGS"}}, SecurityContext: containerSecurity(), VolumeMounts: mounts(), Resources: commandResources(),
 					}},
 				},
 			},
