@@ -116,28 +116,42 @@ func TestKindNeedsAnAcceptedOutage(t *testing.T) {
 	r.clean()
 }
 
-// TestKindReportsAnImageThatDoesNotStart stops at the first daemon that does not start, names it, and goes on once it does.
+// TestKindReportsAnImageThatDoesNotStart stops at the first daemon that does not start, names it, and goes on once it does, or once the
+// spec names another build of the same version.
 func TestKindReportsAnImageThatDoesNotStart(t *testing.T) {
-	r := launched(t, "16")
-	r.world.Broken = map[cephclient.Daemon]bool{{Type: "osd", ID: "0"}: true}
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-	r.step()
-	r.until("the daemon", 10*time.Minute, func() bool {
-		return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == "osd.0"
-	})
-	before := len(r.world.Started)
-	for range 60 {
-		r.step()
+	for name, correct := range map[string]func(*rig){
+		"it starts after all": func(r *rig) { r.world.Broken = nil },
+		"another build":       func(r *rig) { r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "rebuilt/ceph:18" }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.world.Images["rebuilt/ceph:18"] = r.world.Images["ceph:18"]
+			r.world.Broken = func(d cephclient.Daemon, image string) bool {
+				return d.String() == "osd.0" && strings.HasPrefix(image, "ceph:18@")
+			}
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			r.step()
+			r.until("the daemon", 10*time.Minute, func() bool {
+				return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == "osd.0"
+			})
+			before := len(r.world.Started)
+			for range 60 {
+				r.step()
+			}
+			if len(r.world.Started) > before {
+				t.Errorf("started meanwhile: %v", r.world.Started[before:])
+			}
+			if message := r.message(lifecycle.Ready); !strings.Contains(message, "osd.0") {
+				t.Errorf("the condition Ready does not name the OSD: %s", message)
+			}
+			correct(r)
+			r.until("the upgrade", 20*time.Minute, r.settled("18"))
+			if started := r.started(); slices.Index(started, "osd.0") != before || len(started) != 11 {
+				t.Errorf("started: %v, want each daemon once and osd.0 after %d others", started, before)
+			}
+			r.clean()
+		})
 	}
-	if len(r.world.Started) > before {
-		t.Errorf("started meanwhile: %v", r.world.Started[before:])
-	}
-	if message := r.message(lifecycle.Ready); !strings.Contains(message, "osd.0") {
-		t.Errorf("the condition Ready does not name the OSD: %s", message)
-	}
-	r.world.Broken = nil
-	r.until("the upgrade", 20*time.Minute, r.settled("18"))
-	r.clean()
 }
 
 // TestKindRepairsWhilePaused creates a lost Deployment again, and changes nothing else.

@@ -85,7 +85,7 @@ func domainFacts(table *versions.Table, now time.Time) Facts {
 		{Type: ceph.TypeMon, ID: "a"}, {Type: ceph.TypeMon, ID: "b"}, {Type: ceph.TypeMon, ID: "c"}, {Type: ceph.TypeMgr, ID: "a"}, {Type: ceph.TypeMgr, ID: "b"},
 		{Type: ceph.TypeOSD, ID: "0"}, {Type: ceph.TypeOSD, ID: "1"}, {Type: ceph.TypeRGW, ID: "store.a"}, {Type: ceph.TypeMDS, ID: "myfs-a"}, {Type: ceph.TypeMDS, ID: "myfs-b"},
 	} {
-		d := Daemon{Name: name, Launched: target, Newest: target, Ready: true, Pod: name.String(), StartedAt: now.Add(-time.Hour)}
+		d := Daemon{Name: name, Image: "ceph:v18", Launched: target, Newest: target, Ready: true, Pod: name.String(), StartedAt: now.Add(-time.Hour)}
 		if name.Type == ceph.TypeMDS {
 			d.Filesystem = "myfs"
 		}

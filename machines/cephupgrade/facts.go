@@ -55,7 +55,9 @@ type Daemon struct {
 	Name ceph.Daemon
 	// Filesystem of a metadata server.
 	Filesystem string
-	// Launched is the version of the image in its Deployment; zero for a development build.
+	// Image in its Deployment, as the spec wrote it.
+	Image string
+	// Launched is the version of that image; zero for a development build.
 	Launched versions.Version
 	// Newest is the newest version that it was ever started on, by its record.
 	Newest versions.Version
@@ -150,6 +152,15 @@ func (c *Cluster) runs(d *Daemon) versions.Version {
 		return m.Version
 	}
 	return d.Launched
+}
+
+// started reports whether the daemon has started on the image of its Deployment. Of a gateway, which reports no version, only the pod shows
+// that.
+func (c *Cluster) started(d *Daemon) bool {
+	if d.Name.Type == ceph.TypeRGW {
+		return d.Ready
+	}
+	return c.runs(d).Same(d.Launched)
 }
 
 // role reports whether the daemon has its role, and whether it leads or follows another one.

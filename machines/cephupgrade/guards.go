@@ -276,7 +276,7 @@ var changed = guard{
 			return transitions.If(one.Stopped, one.Name.String()+" is not stopped yet")
 		}
 		decided := f.decide(&c, &m)
-		return transitions.If(decided.Outcome == decision.Permitted && !differs(one, decided.Targets), one.Name.String()+" is not changed yet")
+		return transitions.If(decided.Outcome == decision.Permitted && !f.differs(&c, one, decided.Targets), one.Name.String()+" is not changed yet")
 	},
 }
 

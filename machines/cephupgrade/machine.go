@@ -179,7 +179,7 @@ func count(f *Facts, d Data) machines.Count {
 	}
 	out := machines.Count{Total: len(f.Daemons)}
 	for i := range f.Daemons {
-		if one := &f.Daemons[i]; !differs(one, decided.Targets) && !f.starting(&c, one, decided.Targets) {
+		if one := &f.Daemons[i]; !f.differs(&c, one, decided.Targets) && !f.starting(&c, one, decided.Targets) {
 			out.Done++
 		}
 	}

@@ -77,6 +77,8 @@ func selecting() []row {
 		picks("an image that did not start is replaced by another", with(old(osd0), down(false), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 			daemon(f, osd0).Launched = versions.Version{Major: 18, Minor: 2, Patch: 4}
 		}), replaces(osd0)),
+		picks("an image that did not start is replaced by another of the same version", with(launched(osd0), down(false), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted.Name = "ceph:v18-rebuilt" }), replaces(osd0)),
+		goes("selecting: another name of the version that runs", s, with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted.Name = "mirror/ceph:v18" }), "upgraded", cu.Settled),
 		picks("a gateway that is not ready", with(old(rgw), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, rgw).Ready = false }), replaces(rgw)),
 		restores("a flag is removed", with(old(osd1), ours, noOut), cu.Effect{Verb: cu.UnsetNoOut, Daemon: osd0}),
 		restores("a flag that is gone is forgotten", with(old(osd1), ours), cu.Effect{Verb: cu.ForgetNoOut, Daemon: osd0}),

@@ -100,15 +100,16 @@ func (f *Facts) due(c *Cluster, m *Memory) bool {
 	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done
 }
 
-// differs reports whether the daemon is to be replaced.
-func differs(d *Daemon, targets map[ceph.Type]decision.Image) bool {
+// differs reports whether the daemon is to be replaced. Two names of one version are the same, unless the daemon never started on the
+// image that it has: another build of the version is how such an image is corrected.
+func (f *Facts) differs(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	return d.Outdated || d.Stopped || moves && !d.Launched.Same(target.Version)
+	return d.Outdated || d.Stopped || moves && (!d.Launched.Same(target.Version) || d.Image != target.Name && !c.started(d))
 }
 
 // starting reports whether the daemon was replaced and has not started on its version yet.
 func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
-	return !differs(d, targets) && !c.runs(d).Same(d.Launched)
+	return !f.differs(c, d, targets) && !c.runs(d).Same(d.Launched)
 }
 
 // ordered returns the daemons as their order depends on them. A daemon that never started on what it was launched with cannot be
@@ -116,9 +117,9 @@ func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.I
 func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all []order.Daemon) {
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
-		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: differs(d, targets)}
+		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets)}
 		one.Serving, one.Leading, one.Following = c.role(d)
-		one.Stopped = d.Stopped || !one.Serving && (d.Name.Type == ceph.TypeRGW || !c.runs(d).Same(d.Launched))
+		one.Stopped = d.Stopped || !one.Serving && !c.started(d)
 		all = append(all, one)
 	}
 	return all

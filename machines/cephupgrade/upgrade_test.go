@@ -192,7 +192,7 @@ func (u *upgrade) execute(ctx context.Context, e cu.Effect) {
 		u.changed = append(u.changed, "require "+e.Release)
 	case cu.Replace:
 		d := daemon(&u.facts, e.Daemon)
-		d.Launched, d.Newest, d.Stopped, d.Pod, d.StartedAt = e.Version, e.Version, false, fmt.Sprintf("%s-%d", e.Daemon, u.cluster.Now), u.now()
+		d.Image, d.Launched, d.Newest, d.Stopped, d.Pod, d.StartedAt = e.Image, e.Version, e.Version, false, fmt.Sprintf("%s-%d", e.Daemon, u.cluster.Now), u.now()
 		u.cluster.Stop(e.Daemon)
 		u.must(u.cluster.Start(e.Daemon, e.Version, d.Pod))
 		u.changed = append(u.changed, e.Daemon.String())

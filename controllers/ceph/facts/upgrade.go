@@ -110,7 +110,8 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 			continue
 		}
 		declared, _ := s.Find(name)
-		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Launched: s.Runs(name).Version, Newest: recorded.Newest}
+		runs := s.Runs(name)
+		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Image: runs.Image, Launched: runs.Version, Newest: recorded.Newest}
 		if annotated, err := versions.ParseNumber(have.Annotations[render.NewestVersion]); err == nil && annotated.Compare(d.Newest) > 0 {
 			d.Newest = annotated
 		}

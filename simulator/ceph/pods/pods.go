@@ -47,8 +47,8 @@ type World struct {
 	Ceph *ceph.Shared
 	// Images are the versions by image. Another image cannot be pulled. Required.
 	Images map[string]versions.Version
-	// Broken are daemons whose container does not start. Optional.
-	Broken map[cephclient.Daemon]bool
+	// Broken reports whether the container of a daemon does not start with an image. Optional.
+	Broken func(d cephclient.Daemon, image string) bool
 	// Started records each start of a daemon.
 	Started []Start
 	// Replacing is called before a pod is ended because its Deployment was changed. Optional.
@@ -248,7 +248,7 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 	switch {
 	case !pulled:
 		return w.waits(ctx, p, "ImagePullBackOff")
-	case w.Broken[d]:
+	case w.Broken != nil && w.Broken(d, p.Spec.Containers[0].Image):
 		return w.waits(ctx, p, "CrashLoopBackOff")
 	}
 	if d.Type == "" { // it runs no daemon
