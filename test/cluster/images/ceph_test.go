@@ -2,6 +2,7 @@ package images
 
 import (
 	"archive/tar"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -20,9 +21,34 @@ func TestCephRecipesHaveNamesOfPublicImage(t *testing.T) {
 	}
 	want := map[string]string{
 		"ceph-14.2.21": "quay.io/ceph/ceph:v14.2.21", "ceph-16.2.15": "quay.io/ceph/ceph:v16.2.15", "ceph-18.2.7": "quay.io/ceph/ceph:v18.2.7",
+		"ceph-18.2.7-broken": "quay.io/ceph/ceph:v18.2.7-broken", "ceph-18.2.7-unknown": "quay.io/ceph/ceph:v21.0.0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+// TestCephVariantsPrecedePackages looks for the scripts in the directory that the path of the image has before those of the packages.
+func TestCephVariantsPrecedePackages(t *testing.T) {
+	got := map[string]string{}
+	for _, v := range cephVariants() {
+		l, err := v.layer(Store{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.Uncompressed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, err := tar.NewReader(r).Next()
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got[header.Name] = header.FileInfo().Mode().String()
+	}
+	want := map[string]string{"usr/local/bin/ceph-mon": "-rwxr-xr-x", "usr/local/bin/ceph": "-rwxr-xr-x"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("scripts with their modes (-want +got):\n%s", diff)
 	}
 }
 
